@@ -60,6 +60,8 @@ static void on_stop(common_session_t *session) {
   bpf_output_line_end(&sample->output.buffer, sample->options.json, uv_hrtime(),
                       sample->execs, bpf_output_program_lost(&sample->program));
   sample->failed |= common_output_finish(&sample->output, sample->options.file);
+  bpf_output_notes_end(sample->execs, bpf_output_program_lost(&sample->program),
+                       sample->unsound);
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -174,7 +176,7 @@ static int open_and_start(bpf_output_t *sample) {
 /* From an open loop to a closed one. */
 static int run(bpf_output_t *sample) {
   common_session_t *session = &sample->session;
-  int started, status;
+  int status;
 
   session->data = sample;
   session->on_stop = on_stop;
@@ -183,12 +185,7 @@ static int run(bpf_output_t *sample) {
   session->on_close = on_close;
   if (common_session_init(session) != 0)
     return 1;
-  started = open_and_start(sample);
-  status = common_session_run(session, started);
-  if (started == 0)
-    bpf_output_notes_end(sample->execs,
-                         bpf_output_program_lost(&sample->program),
-                         sample->unsound);
+  status = common_session_run(session, open_and_start(sample));
   bpf_output_program_unload(&sample->program);
   common_buffer_free(&sample->output.buffer);
   if (status == 0 && (sample->failed || sample->unsound > 0))

@@ -100,8 +100,21 @@ int common_output_drain(common_output_t *output) {
   return is_done;
 }
 
+/* Not by close(2): nothing else may be opened as stdout. */
+static void end_stream(int fd) {
+  int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+  if (null < 0)
+    return;
+  dup2(null, fd);
+  close(null);
+}
+
 int common_output_finish(common_output_t *output, const char *file) {
-  if (!common_output_drain(output))
+  int is_done = common_output_drain(output);
+
+  end_stream(output->fd);
+  if (!is_done)
     common_say("nobody reads: %zu bytes were not written\n",
                output->buffer.used);
   else if (output->error != 0 && output->error != EPIPE)

@@ -23,8 +23,9 @@ int common_output_push(common_output_t *output, int wait_ms);
  * each time, and until SIGINT or SIGTERM comes. */
 int common_output_drain(common_output_t *output);
 
-/* The same, and tells how it went: 0, or 1 after a message; a reader that has
- * enough is no failure. The file is what was opened. */
+/* The same, and ends the stream, so that its reader need not wait for the end
+ * of the program. Returns 0, or 1 after a message; a reader that has enough is
+ * no failure. The file is what was opened. */
 int common_output_finish(common_output_t *output, const char *file);
 
 /* Whether writing to an fd would not wait. */

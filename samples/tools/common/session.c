@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals, timers and the command on one loop. Does not know what is
- * measured. */
+/* Signals, timers and the command on one loop. Of what is measured it knows
+ * only what closes slowly. */
 #include "common/session.h"
 
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/loop.h"
 #include "common/say.h"
@@ -12,23 +13,70 @@
 /* How long a command may take to end after SIGTERM. */
 #define END_MS 2000
 
+/* A close that takes longer is worth a word. */
+#define CLOSE_MS 300
+/* To close a tracepoint takes the kernel a grace period of RCU
+ * (perf_trace_event_unreg in kernel/trace/trace_event_perf.c). */
+#define TRACEPOINT_MS 40
+
 #define EXIT_NOT_RUN 127
 
-/* The signals do not keep the loop running any more. */
+/* -- closing --------------------------------------------------------------- */
+
+void common_session_close_set(common_session_t *session, uvperf_set_t *set) {
+  size_t nr = uvperf_set_nr_attrs(set), i;
+
+  for (i = 0; i < nr; i++)
+    session->nr_tracepoints +=
+        uvperf_set_item(set, i)->attr->type == PERF_TYPE_TRACEPOINT;
+  session->nr_events += uvperf_set_nr_open(set);
+  uvperf_set_close(set, NULL);
+}
+
+/* The kernel closes a process's files before the process is gone, so to end the
+ * program saves no time. */
+static void tell_closing(const common_session_t *session) {
+  if (session->nr_tracepoints > 0)
+    common_say("closing %zu tracepoint%s: that takes the kernel about %.1f s, "
+               "also if Ctrl-C ends this program\n",
+               session->nr_tracepoints, session->nr_tracepoints == 1 ? "" : "s",
+               (double)session->nr_tracepoints * TRACEPOINT_MS / 1000);
+  else if (session->nr_events > 0)
+    common_say("closing %zu event%s\n", session->nr_events,
+               session->nr_events == 1 ? "" : "s");
+}
+
+static void on_slow(uv_timer_t *timer) {
+  common_session_t *session = timer->data;
+
+  session->state = COMMON_SESSION_SLOW;
+  if (isatty(STDERR_FILENO))
+    tell_closing(session);
+}
+
+/* The signals do not keep the loop running any more. The loop's time is from
+ * before on_close, which may have written for long. */
 static void close_all(common_session_t *session) {
   session->stopping = 1;
   session->on_close(session);
+  session->state = COMMON_SESSION_CLOSING;
+  uv_update_time(&session->loop);
+  uv_timer_start(&session->end, on_slow, CLOSE_MS, 0);
+  uv_unref((uv_handle_t *)&session->end);
   uv_unref((uv_handle_t *)&session->interrupt);
   uv_unref((uv_handle_t *)&session->terminate);
   uv_unref((uv_handle_t *)&session->hangup);
   uv_close((uv_handle_t *)&session->child, NULL);
   uv_close((uv_handle_t *)&session->tick, NULL);
-  uv_close((uv_handle_t *)&session->end, NULL);
 }
 
 /* A signal that came while the session ended is still in libuv's pipe, and
- * closing its handle would forget it: the loop looks once more. */
+ * closing its handle would forget it: the loop looks once more. Signals that
+ * come later stay pending. */
 static void close_signals(common_session_t *session) {
+  common_signals_hold();
+  session->state = COMMON_SESSION_CLOSED;
+  uv_close((uv_handle_t *)&session->end, NULL);
   uv_ref((uv_handle_t *)&session->interrupt);
   uv_ref((uv_handle_t *)&session->terminate);
   uv_ref((uv_handle_t *)&session->hangup);
@@ -39,6 +87,17 @@ static void close_signals(common_session_t *session) {
   uv_run(&session->loop, UV_RUN_DEFAULT);
 }
 
+/* A signal right after the first is ignored: timeout(1) sends one to the program
+ * and one to its group. */
+static void on_late_signal(common_session_t *session, int number) {
+  if (session->on_late_signal != NULL && session->on_late_signal(session))
+    return;
+  if (session->state == COMMON_SESSION_SLOW)
+    common_signals_end_by(number);
+}
+
+/* -- stopping -------------------------------------------------------------- */
+
 static void on_kill(uv_timer_t *timer) {
   common_session_t *session = timer->data;
 
@@ -46,13 +105,17 @@ static void on_kill(uv_timer_t *timer) {
     kill(session->command.pid, SIGKILL);
 }
 
-void common_session_stop(common_session_t *session) {
-  if (session->stopping)
-    return;
+static void stop(common_session_t *session) {
   session->stopping = 1;
   uv_timer_stop(&session->tick);
   uv_timer_stop(&session->end);
   session->on_stop(session);
+}
+
+void common_session_stop(common_session_t *session) {
+  if (session->stopping)
+    return;
+  stop(session);
   if (session->command.pid == 0) {
     close_all(session);
     return;
@@ -75,6 +138,10 @@ static void on_signal(uv_signal_t *handle, int number) {
   common_session_t *session = handle->data;
 
   session->signal = number;
+  if (session->state != COMMON_SESSION_OPEN) {
+    on_late_signal(session, number);
+    return;
+  }
   /* A terminal sends it to the command as well, which decides what it means. */
   if (number == SIGINT && session->leave_int && session->command.pid != 0 &&
       !session->stopping)
@@ -92,12 +159,11 @@ static void on_child(uv_signal_t *handle, int number) {
   (void)number;
   if (!common_command_reap(&session->command, &status))
     return;
-  if (session->stopping) {
-    close_all(session);
-    return;
+  if (!session->stopping) {
+    stop(session);
+    session->on_command(session, status);
   }
-  common_session_stop(session);
-  session->on_command(session, status);
+  close_all(session);
 }
 
 static void on_tick(uv_timer_t *timer) {
@@ -105,6 +171,8 @@ static void on_tick(uv_timer_t *timer) {
 
   session->on_tick(session);
 }
+
+/* -- beginning and end ----------------------------------------------------- */
 
 int common_session_fork(common_session_t *session, char **command) {
   int rc;
@@ -117,9 +185,25 @@ int common_session_fork(common_session_t *session, char **command) {
   return rc != 0;
 }
 
+static void do_nothing(uv_work_t *work) {
+  (void)work;
+}
+
+/* The threads of libuv's pool live until the program ends. They block all
+ * signals, so that one that the first thread blocks stays pending. */
+static void start_pool(common_session_t *session) {
+  sigset_t all, before;
+
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  uv_queue_work(&session->loop, &session->pool, do_nothing, NULL);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 int common_session_init(common_session_t *session) {
   if (common_loop_init(&session->loop) != 0)
     return 1;
+  start_pool(session);
   uv_signal_init(&session->loop, &session->interrupt);
   uv_signal_init(&session->loop, &session->terminate);
   uv_signal_init(&session->loop, &session->hangup);

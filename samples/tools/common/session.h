@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "common/command.h"
+#include "uvperf.h"
 
 typedef struct common_session_s common_session_t;
 
@@ -26,11 +27,24 @@ struct common_session_s {
   void (*on_tick)(common_session_t *session);
   /* The command has ended by itself; after on_stop, with its wait status. */
   void (*on_command)(common_session_t *session, int status);
-  /* Closes the owner's handles; those of the session close by themselves. */
+  /* The command is gone too: writes the rest of the result, then closes the
+   * owner's handles. Those of the session close by themselves. */
   void (*on_close)(common_session_t *session);
+  /* A signal came while they close: returns 1 if the owner had a use for it.
+   * Else, or if this is NULL, it ends the program, unless closing has just
+   * begun. */
+  int (*on_late_signal)(common_session_t *session);
   /* private */
   uv_signal_t interrupt, terminate, hangup, child;
   uv_timer_t tick, end;
+  uv_work_t pool;
+  enum {
+    COMMON_SESSION_OPEN,
+    COMMON_SESSION_CLOSING,
+    COMMON_SESSION_SLOW, /* closing for CLOSE_MS */
+    COMMON_SESSION_CLOSED
+  } state;
+  size_t nr_tracepoints, nr_events; /* that close */
 };
 
 #define COMMON_SESSION_INIT                                                    \
@@ -54,6 +68,10 @@ void common_session_start(common_session_t *session, uint64_t tick_ms,
 /* Lets the command go on to its exec, if there is one: 0, or the status to exit
  * with after a message. */
 int common_session_go(common_session_t *session);
+
+/* Closes a set, in on_close. If that takes long, a message says so on a
+ * terminal. */
+void common_session_close_set(common_session_t *session, uvperf_set_t *set);
 
 /* Stops at once; not to be called inside a record callback. */
 void common_session_stop(common_session_t *session);

@@ -52,6 +52,11 @@ void common_signals_end_session(const common_signals_t *signals) {
   give_back(signals, NR_OF_SESSION);
 }
 
+void common_signals_end_by(int number) {
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
 /* What waits is not dropped though it is ignored: SIGHUP stays what it is. */
 static void mask_session(int how) {
   sigset_t set;

@@ -23,6 +23,9 @@ void common_signals_end_session(const common_signals_t *signals);
 /* Whether this one is ignored now. */
 int common_signals_is_ignored(int number);
 
+/* Ends the program as this signal ends one that does not handle it. */
+void common_signals_end_by(int number);
+
 /* Makes those of a session wait, and come. */
 void common_signals_hold(void);
 void common_signals_let_come(void);

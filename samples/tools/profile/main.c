@@ -35,6 +35,7 @@ typedef struct profile_s {
   uint64_t samples;
   uint64_t live_samples; /* what the last live line said */
   size_t nr_cpus;        /* that were sampled */
+  int has_stopped;
   int failed;
 } profile_t;
 
@@ -47,13 +48,6 @@ static void take_totals(profile_t *profile, uint64_t now) {
   profile->totals.seconds = (double)(now - profile->started_ns) / 1e9;
 }
 
-static void on_close(common_session_t *session) {
-  profile_t *profile = session->data;
-
-  if (profile->events.is_open)
-    uvperf_set_close(&profile->events.set, NULL);
-}
-
 static void on_stop(common_session_t *session) {
   profile_t *profile = session->data;
   uint64_t now = uv_hrtime();
@@ -63,6 +57,27 @@ static void on_stop(common_session_t *session) {
   take_totals(profile, now);
   profile->nr_cpus = uvperf_set_nr_rings(&profile->events.set);
   profile_notes_live_end();
+  profile->has_stopped = 1;
+}
+
+static void report(const profile_t *profile) {
+  profile_report_table(stdout, &profile->account, &profile->totals);
+  fflush(stdout);
+  profile_notes_stats(&profile->options, &profile->stats);
+  profile_notes_idle(&profile->options, &profile->totals, profile->nr_cpus);
+  if (profile->folded == NULL)
+    return;
+  profile_report_folded(profile->folded, &profile->account);
+  fflush(profile->folded);
+}
+
+static void on_close(common_session_t *session) {
+  profile_t *profile = session->data;
+
+  if (profile->has_stopped)
+    report(profile);
+  if (profile->events.is_open)
+    common_session_close_set(session, &profile->events.set);
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -181,19 +196,10 @@ static int start(profile_t *profile) {
   return rc;
 }
 
-static int report(profile_t *profile) {
-  profile_report_table(stdout, &profile->account, &profile->totals);
-  profile_notes_stats(&profile->options, &profile->stats);
-  profile_notes_idle(&profile->options, &profile->totals, profile->nr_cpus);
-  if (profile->folded != NULL)
-    profile_report_folded(profile->folded, &profile->account);
-  return profile->failed;
-}
-
 /* From an open loop to a closed one. */
 static int run(profile_t *profile) {
   common_session_t *session = &profile->session;
-  int opened, status;
+  int status;
 
   session->data = profile;
   session->on_stop = on_stop;
@@ -203,14 +209,12 @@ static int run(profile_t *profile) {
   if (common_session_init(session) != 0)
     return 1;
   profile_account_init(&profile->account, profile->folded != NULL);
-  opened = open_events(profile);
-  if (opened == 0)
-    opened = start(profile);
-  status = common_session_run(session, opened);
-  if (opened == 0)
-    status |= report(profile);
+  status = open_events(profile);
+  if (status == 0)
+    status = start(profile);
+  status = common_session_run(session, status);
   profile_account_free(&profile->account);
-  return status;
+  return status != 0 ? status : profile->failed;
 }
 
 static int open_folded(profile_t *profile) {

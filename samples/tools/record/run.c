@@ -186,15 +186,15 @@ static void finish_file(record_run_t *run) {
     record_messages_end(run->options, &run->totals);
 }
 
-/* The file's end is to be written also if somebody asks twice, and before the
- * events are closed: of hundreds of tracepoints that takes seconds. */
+/* The file's end is to be written also if somebody asks twice. */
 static void on_close(common_session_t *session) {
   record_run_t *run = session->data;
 
   common_signals_hold();
   finish_file(run);
+  common_signals_let_come();
   if (run->has_set)
-    uvperf_set_close(&run->set, NULL);
+    common_session_close_set(session, &run->set);
 }
 
 /* -- the beginning --------------------------------------------------------- */

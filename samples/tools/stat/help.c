@@ -70,6 +70,9 @@ static const char when[] =
     "command, which gets it from the terminal: its end is waited for, and no\n"
     "other run begins. SIGTERM and SIGHUP print what there is and terminate\n"
     "the command; SIGHUP not under nohup.\n"
+    "\n"
+    "What is counted is printed before the events are closed, which takes\n"
+    "the kernel tens of milliseconds for each tracepoint.\n"
     "\n";
 
 static const char output[] =

@@ -29,6 +29,7 @@ typedef struct stat_s {
   stat_lines_t sum;   /* of the runs so far */
   stat_series_t elapsed_ns;
   uint32_t nr_runs; /* that these two are of */
+  int is_told;      /* what they have come to */
   uint64_t nr_begun;
   uint64_t user_ns, system_ns; /* of the last */
   int status;
@@ -110,12 +111,8 @@ static void tell_end(stat_t *stat) {
 }
 
 /* One that was cut short is no run like the others. */
-static int is_to_be_added(const stat_t *stat, const stat_run_t *run) {
-  return run->reading != NULL && (!run->is_interrupted || stat->nr_runs == 0);
-}
-
 static void add_run(stat_t *stat, const stat_run_t *run) {
-  if (!is_to_be_added(stat, run))
+  if (run->is_interrupted && stat->nr_runs > 0)
     return;
   read_lines(stat, run->reading);
   stat_lines_add(&stat->sum, &stat->lines);
@@ -131,9 +128,46 @@ static void forget_runs(stat_t *stat) {
   stat->nr_runs = 0;
 }
 
+static void tell(stat_t *stat) {
+  stat->is_told = 1;
+  if (stat->nr_runs > 0) {
+    tell_runs(stat);
+    stat_messages_fewer_runs(&stat->options, stat->nr_runs);
+  } else if (stat->lines.nr > 0) {
+    tell_end(stat);
+  }
+  if (stat->options.nr_runs == 0)
+    forget_runs(stat);
+}
+
 /* -- the runs -------------------------------------------------------------- */
 
-static int run_once(stat_t *stat, int *is_last) {
+static int is_last(const stat_t *stat, const stat_run_t *run) {
+  return run->is_interrupted || stat->nr_begun == stat->options.nr_runs ||
+         ferror(stat->output.file);
+}
+
+static void on_counted(stat_run_t *run) {
+  stat_t *stat = run->data;
+
+  stat->is_told = 0;
+  if (stat->options.interval_ms == 0)
+    add_run(stat, run);
+  if (stat->options.nr_runs == 0 || is_last(stat, run))
+    tell(stat);
+}
+
+/* No other run is to begin. */
+static int on_late_signal(stat_run_t *run) {
+  stat_t *stat = run->data;
+
+  if (stat->is_told)
+    return 0;
+  tell(stat);
+  return 1;
+}
+
+static int run_once(stat_t *stat, int *was_last) {
   stat_run_t run;
   int status;
 
@@ -144,27 +178,23 @@ static int run_once(stat_t *stat, int *is_last) {
   run.data = stat;
   run.on_open = on_open;
   run.on_interval = on_interval;
+  run.on_counted = on_counted;
+  run.on_late_signal = on_late_signal;
   stat_messages_run(&stat->options, stat->nr_begun++);
   status = stat_run(&run);
-  if (status == 0 && stat->options.interval_ms == 0)
-    add_run(stat, &run);
   stat->status = run.command_status;
-  *is_last = run.is_interrupted || stat->nr_begun == stat->options.nr_runs;
+  *was_last = is_last(stat, &run);
   stat_run_free(&run);
   return status;
 }
 
 static int run_all(stat_t *stat) {
-  int is_last, status;
+  int was_last, status;
 
-  do {
-    status = run_once(stat, &is_last);
-    if (stat->options.nr_runs == 0 && stat->nr_runs > 0) {
-      tell_runs(stat);
-      forget_runs(stat);
-    }
-  } while (status == 0 && !is_last && !ferror(stat->output.file));
-  /* What came too late is forgotten; the table is printed. */
+  do
+    status = run_once(stat, &was_last);
+  while (status == 0 && !was_last);
+  /* What came too late is forgotten. */
   common_signals_end_session(&stat->signals);
   return status;
 }
@@ -172,12 +202,8 @@ static int run_all(stat_t *stat) {
 static int count(stat_t *stat) {
   int status = run_all(stat);
 
-  if (stat->nr_runs > 0) {
-    tell_runs(stat);
-    stat_messages_fewer_runs(&stat->options, stat->nr_runs);
-  } else if (stat->lines.nr > 0) {
-    tell_end(stat);
-  }
+  if (!stat->is_told)
+    tell(stat); /* a run failed */
   return status != 0 ? status : stat->status;
 }
 

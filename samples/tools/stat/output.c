@@ -78,6 +78,7 @@ void stat_output_end(stat_output_t *output, const stat_report_t *report,
                      int user_only) {
   if (is_text(output))
     write_end(output, report, user_only);
+  fflush(output->file);
 }
 
 int stat_output_close(stat_output_t *output) {

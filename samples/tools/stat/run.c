@@ -73,10 +73,12 @@ static void on_stop(common_session_t *session) {
   uvperf_set_read_stop(&run->set);
   uvperf_set_disable(&run->set, NULL);
   rc = uvperf_set_read(&run->set, run->reading);
-  if (rc != 0)
+  if (rc != 0) {
     run->failed = say_code("the events cannot be read", rc);
-  else
-    tell_rest(run);
+    return;
+  }
+  tell_rest(run);
+  run->has_counted = 1;
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -93,12 +95,41 @@ static void on_tick(common_session_t *session) {
     common_session_stop(session);
 }
 
+/* Of the commands that were waited for, in all. */
+static void take_times(uint64_t *user_ns, uint64_t *system_ns) {
+  struct rusage usage;
+
+  memset(&usage, 0, sizeof(usage));
+  getrusage(RUSAGE_CHILDREN, &usage);
+  *user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000 +
+             (uint64_t)usage.ru_utime.tv_usec * 1000;
+  *system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000 +
+               (uint64_t)usage.ru_stime.tv_usec * 1000;
+}
+
+static void tell_counted(stat_run_t *run) {
+  uint64_t user_before = run->user_ns, system_before = run->system_ns;
+
+  take_times(&run->user_ns, &run->system_ns);
+  run->user_ns -= user_before;
+  run->system_ns -= system_before;
+  run->is_interrupted = run->session.signal != 0;
+  run->on_counted(run);
+}
+
 static void on_close(common_session_t *session) {
   stat_run_t *run = session->data;
 
-  common_signals_hold();
+  if (run->has_counted && !run->failed)
+    tell_counted(run);
   if (run->has_set)
-    uvperf_set_close(&run->set, NULL);
+    common_session_close_set(session, &run->set);
+}
+
+static int on_late_signal(common_session_t *session) {
+  stat_run_t *run = session->data;
+
+  return run->on_late_signal(run);
 }
 
 /* -- the run --------------------------------------------------------------- */
@@ -167,17 +198,6 @@ static int start(stat_run_t *run) {
   return status;
 }
 
-static void take_times(uint64_t *user_ns, uint64_t *system_ns) {
-  struct rusage usage;
-
-  memset(&usage, 0, sizeof(usage));
-  getrusage(RUSAGE_CHILDREN, &usage);
-  *user_ns = (uint64_t)usage.ru_utime.tv_sec * 1000000000 +
-             (uint64_t)usage.ru_utime.tv_usec * 1000;
-  *system_ns = (uint64_t)usage.ru_stime.tv_sec * 1000000000 +
-               (uint64_t)usage.ru_stime.tv_usec * 1000;
-}
-
 /* From an open loop to a closed one. */
 static int run_session(stat_run_t *run) {
   common_session_t *session = &run->session;
@@ -196,13 +216,12 @@ static int run_session(stat_run_t *run) {
 }
 
 static int run_command(stat_run_t *run) {
-  uint64_t user_before, system_before;
   struct rlimit files;
   int status;
 
   common_signals_hold();
   run->session.command.signals = *run->signals;
-  take_times(&user_before, &system_before);
+  take_times(&run->user_ns, &run->system_ns); /* until it has run */
   status = common_session_fork(&run->session, run->options->command);
   if (status != 0)
     return status;
@@ -211,9 +230,6 @@ static int run_command(stat_run_t *run) {
   status = run_session(run);
   common_files_restore(&files);
   common_command_end(&run->session.command);
-  take_times(&run->user_ns, &run->system_ns);
-  run->user_ns -= user_before;
-  run->system_ns -= system_before;
   return status;
 }
 
@@ -227,6 +243,7 @@ int stat_run(stat_run_t *run) {
   run->session.on_tick = on_tick;
   run->session.on_command = on_command;
   run->session.on_close = on_close;
+  run->session.on_late_signal = on_late_signal;
   run->session.leave_int = 1;
   stat_alive_begin(&run->alive, run->options);
   status = run_command(run);

@@ -22,6 +22,11 @@ struct stat_run_s {
   void (*on_open)(stat_run_t *run, const uvperf_set_t *set);
   /* With -I: what was counted in an interval, the last and shorter one too. */
   void (*on_interval)(stat_run_t *run, const uvperf_reading_t *delta);
+  /* All is counted, and the results below are final, but command_status. The
+   * events are still open: to close them may take long. */
+  void (*on_counted)(stat_run_t *run);
+  /* A signal came while they close: 1 if there was still something to print. */
+  int (*on_late_signal)(stat_run_t *run);
   /* -- what came out -- */
   uvperf_reading_t *reading; /* of all of it; NULL where nothing was counted */
   uint64_t started_ns;       /* by uv_hrtime */
@@ -36,6 +41,7 @@ struct stat_run_s {
   uvperf_reading_t *told, *delta; /* up to the last interval; for the next */
   uint32_t nr_intervals;
   int has_set;
+  int has_counted;
   int failed;
 };
 

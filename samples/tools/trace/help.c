@@ -53,8 +53,10 @@ static const char when[] =
     "                   then is terminated.\n"
     "  -l hits          stop after so many lines\n"
     "\n"
-    "When trace ends the kernel removes its tracepoints, which takes tens of\n"
-    "milliseconds for each: all of syscalls:* some 20 seconds.\n"
+    "When trace has ended and has written all, the kernel removes the\n"
+    "tracepoints, which takes tens of milliseconds for each: all of\n"
+    "syscalls:* some 20 seconds, which a terminal is told. Another Ctrl-C\n"
+    "ends trace then, but the kernel goes on until all are removed.\n"
     "\n";
 
 static const char output[] =

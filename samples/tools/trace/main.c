@@ -132,7 +132,6 @@ static void on_stop(common_session_t *session) {
     trace_line_end(&trace->output.buffer, now, sums->hits, sums->lost,
                    sums->late);
   trace->failed |= common_output_finish(&trace->output, trace->options.file);
-  trace_notes_closing(&trace->events);
   trace_notes_end(&trace->options, sums);
 }
 
@@ -163,7 +162,7 @@ static void on_close(common_session_t *session) {
   trace_t *trace = session->data;
 
   if (trace->is_open)
-    uvperf_set_close(&trace->set, NULL);
+    common_session_close_set(session, &trace->set);
 }
 
 /* -- from the command line to the end -------------------------------------- */

@@ -11,19 +11,10 @@
 #include "common/memory.h"
 #include "common/say.h"
 
-/* From so many tracepoints on it takes a second to close them. */
+/* From so many on it takes a while to open them. */
 #define MANY_TRACEPOINTS 25
 /* How many failures are told. */
 #define MAX_FAILURES 8
-
-/* Each takes the kernel a grace period of RCU (perf_trace_event_unreg in
- * kernel/trace/trace_event_perf.c). */
-void trace_notes_closing(const trace_events_t *events) {
-  if (events->nr_tracepoints >= MANY_TRACEPOINTS)
-    common_say("closing %zu tracepoints: that takes the kernel tens of "
-               "milliseconds each\n",
-               events->nr_tracepoints);
-}
 
 void trace_notes_opening(const trace_events_t *events) {
   if (events->nr_tracepoints >= MANY_TRACEPOINTS)

@@ -19,7 +19,6 @@ typedef struct trace_sums_s {
 
 /* Before what may take long. */
 void trace_notes_opening(const trace_events_t *events);
-void trace_notes_closing(const trace_events_t *events);
 
 /* Says why the set could not be opened; gives the exit status. */
 int trace_notes_refused(const trace_options_t *options,

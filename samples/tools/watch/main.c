@@ -46,7 +46,7 @@ static void on_close(common_session_t *session) {
   watch_t *watch = session->data;
 
   if (watch->events.is_open)
-    uvperf_set_close(&watch->events.set, NULL);
+    common_session_close_set(session, &watch->events.set);
 }
 
 static void end_json(watch_t *watch) {
@@ -76,6 +76,7 @@ static void on_stop(common_session_t *session) {
   if (watch->options.json)
     end_json(watch);
   watch->failed |= common_output_finish(&watch->output, watch->options.file);
+  watch_notes_end(&watch->options, &watch->story.counts);
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -207,7 +208,7 @@ static int open_and_start(watch_t *watch) {
 /* From an open loop to a closed one. */
 static int run(watch_t *watch) {
   common_session_t *session = &watch->session;
-  int started, status;
+  int status;
 
   session->data = watch;
   session->on_stop = on_stop;
@@ -219,10 +220,7 @@ static int run(watch_t *watch) {
   watch->story.is_alive = watch_proc_is_alive;
   if (common_session_init(session) != 0)
     return 1;
-  started = open_and_start(watch);
-  status = common_session_run(session, started);
-  if (started == 0)
-    watch_notes_end(&watch->options, &watch->story.counts);
+  status = common_session_run(session, open_and_start(watch));
   watch_story_free(&watch->story);
   common_buffer_free(&watch->output.buffer);
   if (status == 0 && watch->failed)

@@ -3,11 +3,14 @@
  * is. */
 #include "tool_run.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 static void drop_privileges(void) {
@@ -68,6 +71,18 @@ static int collect_out(tool_run_t *run, int out) {
   return 1;
 }
 
+static void check(tool_run_t *run, int out_has_ended) {
+  void (*call)(tool_run_t * run) = run->check;
+
+  if (call == NULL || run->interrupt_at != NULL)
+    return;
+  if (run->check_at != NULL ? strstr(run->err, run->check_at) == NULL
+                            : !out_has_ended)
+    return;
+  run->check = NULL;
+  call(run);
+}
+
 static void collect(tool_run_t *run, int out, int err) {
   struct pollfd fds[2] = {{out, POLLIN, 0}, {err, POLLIN, 0}};
 
@@ -80,14 +95,32 @@ static void collect(tool_run_t *run, int out, int err) {
       fds[1].fd = -1;
     if (run->interrupt_at != NULL && strstr(run->err, run->interrupt_at))
       interrupt(run);
+    check(run, fds[0].fd < 0);
   }
+}
+
+/* What is written there is read as it is. */
+static void open_terminal(int fds[2]) {
+  struct termios raw;
+
+  fds[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  assert_true(fds[0] >= 0);
+  assert_int_equal(grantpt(fds[0]) | unlockpt(fds[0]), 0);
+  fds[1] = open(ptsname(fds[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  assert_true(fds[1] >= 0);
+  assert_int_equal(tcgetattr(fds[1], &raw), 0);
+  cfmakeraw(&raw);
+  assert_int_equal(tcsetattr(fds[1], TCSANOW, &raw), 0);
 }
 
 void tool_run(tool_run_t *run) {
   int out[2], err[2], status;
 
   assert_int_equal(pipe2(out, O_CLOEXEC), 0);
-  assert_int_equal(pipe2(err, O_CLOEXEC), 0);
+  if (run->err_is_terminal)
+    open_terminal(err);
+  else
+    assert_int_equal(pipe2(err, O_CLOEXEC), 0);
   run->pid = fork();
   assert_true(run->pid >= 0);
   if (run->pid == 0)
@@ -118,6 +151,32 @@ void tool_run_ends(tool_run_t *run, int status, const char *told) {
   tool_run(run);
   tool_run_expect_status(run, status);
   tool_run_expect_text(run->err, told);
+}
+
+size_t tool_run_nr_events(const tool_run_t *run) {
+  char path[64], target[64];
+  struct dirent *entry;
+  size_t nr = 0;
+  ssize_t size;
+  DIR *directory;
+
+  snprintf(path, sizeof(path), "/proc/%d/fd", run->pid);
+  directory = opendir(path);
+  if (directory == NULL)
+    return 0;
+  while ((entry = readdir(directory)) != NULL) {
+    size =
+        readlinkat(dirfd(directory), entry->d_name, target, sizeof(target) - 1);
+    target[size > 0 ? size : 0] = '\0';
+    nr += strcmp(target, "anon_inode:[perf_event]") == 0;
+  }
+  closedir(directory);
+  return nr;
+}
+
+void tool_run_need_terminal(const char *test) {
+  if (access("/dev/ptmx", R_OK | W_OK) != 0)
+    support_skip(test, "/dev/ptmx");
 }
 
 long tool_run_paranoid(void) {

@@ -18,6 +18,11 @@ typedef struct tool_run_s {
   /* Called before the signal, or NULL: meanwhile nobody reads stdout. */
   void (*work)(struct tool_run_s *run);
   void *data; /* of work */
+  /* Called after that, once this is on stderr or, if it is NULL, at the end of
+   * stdout. */
+  const char *check_at;
+  void (*check)(struct tool_run_s *run);
+  int err_is_terminal;
   FILE *file; /* where stdout is kept if it is too long for `out`, or NULL */
   void (*prepare)(void); /* called in the child before it execs, or NULL */
   int as_nobody;
@@ -44,6 +49,12 @@ void tool_run_expect_text(const char *text, const char *part);
 
 /* Runs it and expects a status and a part of stderr. */
 void tool_run_ends(tool_run_t *run, int status, const char *told);
+
+/* How many perf events the sample has open; for `check`. */
+size_t tool_run_nr_events(const tool_run_t *run);
+
+/* For err_is_terminal; skips the test. */
+void tool_run_need_terminal(const char *test);
 
 /* kernel.perf_event_paranoid. */
 long tool_run_paranoid(void);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A session of the samples hears of every signal, whenever it comes. */
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/session.h"
 #include "support.h"
@@ -8,7 +10,8 @@
 typedef struct told_s {
   common_signals_t signals;
   int number; /* that comes while the session stops; 0 for none */
-  int nr_stops, nr_closes;
+  int nr_stops, nr_closes, nr_late;
+  uv_timer_t slow; /* closes late, and raises SIGINT meanwhile */
 } told_t;
 
 static void on_stop(common_session_t *session) {
@@ -23,7 +26,27 @@ static void on_close(common_session_t *session) {
   told_t *told = session->data;
 
   told->nr_closes++;
-  common_signals_hold();
+}
+
+static void raise_interrupt(uv_timer_t *slow) {
+  (void)slow;
+  raise(SIGINT);
+}
+
+static void close_slowly(common_session_t *session) {
+  told_t *told = session->data;
+
+  told->nr_closes++;
+  uv_timer_init(&session->loop, &told->slow);
+  uv_timer_start(&told->slow, raise_interrupt, 50, 50);
+}
+
+static int on_late_signal(common_session_t *session) {
+  told_t *told = session->data;
+
+  if (++told->nr_late == 3)
+    uv_close((uv_handle_t *)&told->slow, NULL);
+  return 1;
 }
 
 static void begin(common_session_t *session, told_t *told) {
@@ -104,12 +127,67 @@ static void hangup_that_is_ignored_is_not_told(void **state) {
   signal(SIGHUP, SIG_DFL);
 }
 
+static void signal_while_closing_lasts_ends_the_program(void **state) {
+  told_t told = {.number = 0};
+  common_session_t session;
+  int status;
+  pid_t pid;
+
+  (void)state;
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    alarm(60);
+    begin(&session, &told);
+    session.on_close = close_slowly;
+    common_session_stop_soon(&session);
+    _exit(common_session_run(&session, 0));
+  }
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
+static void signal_while_closing_is_for_the_owner_first(void **state) {
+  told_t told = {.number = 0};
+  common_session_t session;
+
+  (void)state;
+  begin(&session, &told);
+  session.on_close = close_slowly;
+  session.on_late_signal = on_late_signal;
+  common_session_stop_soon(&session);
+  assert_int_equal(common_session_run(&session, 0), 0);
+  assert_int_equal(told.nr_late, 3);
+  assert_int_equal(session.signal, SIGINT);
+  end(&told);
+}
+
+/* It waits for who listens next: libuv's threads do not take it. */
+static void signal_after_the_session_waits(void **state) {
+  told_t told = {.number = 0};
+  common_session_t session;
+  sigset_t pending;
+
+  (void)state;
+  begin(&session, &told);
+  common_session_stop_soon(&session);
+  assert_int_equal(common_session_run(&session, 0), 0);
+  kill(getpid(), SIGTERM);
+  assert_int_equal(sigpending(&pending), 0);
+  assert_true(sigismember(&pending, SIGTERM));
+  end(&told);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signal_while_the_session_stops_is_told),
       cmocka_unit_test(session_without_a_signal_tells_none),
       cmocka_unit_test(signal_before_a_failure_stops_nothing),
       cmocka_unit_test(hangup_that_is_ignored_is_not_told),
+      cmocka_unit_test(signal_while_closing_lasts_ends_the_program),
+      cmocka_unit_test(signal_while_closing_is_for_the_owner_first),
+      cmocka_unit_test(signal_after_the_session_waits),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,6 +67,31 @@ static void interrupted_recording_is_complete(void **state) {
   assert_true(count.nr_inversions <= late);
 }
 
+static void check_file(tool_run_t *run) {
+  *(size_t *)run->data = tool_run_nr_events(run);
+  expect_features(1);
+}
+
+/* To close so many takes the kernel seconds. */
+static void
+interrupted_file_is_complete_while_the_events_are_open(void **state) {
+  static tool_run_t run;
+  size_t nr_events = 0;
+
+  (void)state;
+  support_need_tracepoint(__func__, "syscalls:sys_enter_splice");
+  memset(&run, 0, sizeof(run));
+  run.interrupt_at = "recording";
+  run.check_at = "[ uvperf-record: wrote ";
+  run.check = check_file;
+  run.data = &nr_events;
+  record_run_run(&run, RECORD_PATH,
+                 "-v -e cpu-clock:u -e 'syscalls:sys_enter_s*' " STAT_TARGET
+                 " spin");
+  tool_run_expect_status(&run, 0);
+  assert_true(nr_events > 0);
+}
+
 static void terminated_recording_ends_its_command(void **state) {
   (void)state;
   support_need_own_events(__func__);
@@ -165,6 +190,7 @@ static void pipe_that_nobody_reads_does_not_hold_it(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(interrupted_recording_is_complete),
+      record_run_test(interrupted_file_is_complete_while_the_events_are_open),
       record_run_test(terminated_recording_ends_its_command),
       record_run_test(killed_recording_can_be_read),
       record_run_test(recording_ends_when_its_time_is_over),

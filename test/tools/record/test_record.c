@@ -377,38 +377,21 @@ static void unprivileged_user_records_the_user_side(void **state) {
   assert_true(count.nr_of_type[PERF_RECORD_MMAP2] > 3);
 }
 
-static int terminal = -1;
-
-static void use_terminal(void) {
-  int fd = open(ptsname(terminal), O_RDWR | O_NOCTTY | O_CLOEXEC);
-
-  if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
-    _exit(125);
-}
-
-/* What it prints is so little that the terminal holds it until the end. */
 static void progress_is_told_on_a_terminal(void **state) {
   static tool_run_t run;
-  char text[2048] = "";
 
   (void)state;
   support_need_own_events(__func__);
-  terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-  if (terminal < 0)
-    support_skip(__func__, "/dev/ptmx");
-  assert_int_equal(grantpt(terminal) | unlockpt(terminal), 0);
+  tool_run_need_terminal(__func__);
   memset(&run, 0, sizeof(run));
-  run.prepare = use_terminal;
+  run.err_is_terminal = 1;
   record_run_run(&run, RECORD_PATH,
                  "--duration 1.5 -e cpu-clock:u -F 100 " STAT_TARGET " spin");
   tool_run_expect_status(&run, 0);
-  while (tool_run_append(terminal, text, sizeof(text)))
-    continue;
-  close(terminal);
-  tool_run_expect_text(text, "\r0.");
-  tool_run_expect_text(text, " records, ");
-  tool_run_expect_text(text, " 0 lost, 0/s");
-  tool_run_expect_text(text, "\n[ uvperf-record: wrote ");
+  tool_run_expect_text(run.err, "\r0.");
+  tool_run_expect_text(run.err, " records, ");
+  tool_run_expect_text(run.err, " 0 lost, 0/s");
+  tool_run_expect_text(run.err, "\n[ uvperf-record: wrote ");
 }
 
 static void progress_is_not_told_elsewhere(void **state) {

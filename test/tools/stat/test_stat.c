@@ -399,6 +399,74 @@ static void runs_for_ever_have_a_table_each(void **state) {
   assert_string_equal(line.field[0], "5");
 }
 
+/* -- closing ---------------------------------------------------------------
+ *
+ * To close so many takes the kernel seconds. */
+
+#define MANY "syscalls:sys_enter_s*"
+
+static void note_events(tool_run_t *run) {
+  *(size_t *)run->data = tool_run_nr_events(run);
+}
+
+static void interrupt_again(tool_run_t *run) {
+  kill(run->pid, SIGINT);
+}
+
+static void table_is_printed_while_the_events_are_open(void **state) {
+  static tool_run_t run = {.args = {STAT_PATH, "-v", "-a", "-e", MANY}};
+  size_t nr_events = 0;
+
+  (void)state;
+  need_calls(__func__);
+  run.interrupt_at = "counting";
+  run.check_at = "seconds time elapsed";
+  run.check = note_events;
+  run.data = &nr_events;
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_true(nr_events > 0);
+  assert_null(strstr(run.err, "closing")); /* for terminals */
+}
+
+static void second_interrupt_does_not_wait_for_the_close(void **state) {
+  static tool_run_t run = {.args = {STAT_PATH, "-v", "-a", "-e", MANY}};
+  const char *table, *closing;
+
+  (void)state;
+  need_calls(__func__);
+  tool_run_need_terminal(__func__);
+  run.err_is_terminal = 1;
+  run.interrupt_at = "counting";
+  run.check_at = "also if Ctrl-C ends this program\n";
+  run.check = interrupt_again;
+  tool_run(&run);
+  tool_run_expect_status(&run, 128 + SIGINT);
+  table = strstr(run.err, "seconds time elapsed");
+  closing = strstr(run.err, "stat: closing ");
+  assert_true(table != NULL && closing > table);
+}
+
+static void runs_interrupted_while_events_close_are_printed(void **state) {
+  static tool_run_t run = {.args = {STAT_PATH, "-r", "5", "-e",
+                                    CALL_SERVER_EVENT "," MANY, "--",
+                                    TARGET_PATH, "calls", "7"}};
+  size_t nr_events = 0;
+
+  (void)state;
+  need_calls(__func__);
+  tool_run_need_terminal(__func__);
+  run.err_is_terminal = 1;
+  run.interrupt_at = "stat: closing ";
+  run.check_at = "interrupted: 1 of 5 runs are counted\n";
+  run.check = note_events;
+  run.data = &nr_events;
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, " 7      " CALL_SERVER_EVENT);
+  assert_true(nr_events > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(command_is_counted_exactly),
@@ -422,6 +490,9 @@ int main(void) {
       cmocka_unit_test(interrupt_ends_the_runs),
       cmocka_unit_test(interrupted_first_run_is_counted),
       cmocka_unit_test(runs_for_ever_have_a_table_each),
+      cmocka_unit_test(table_is_printed_while_the_events_are_open),
+      cmocka_unit_test(second_interrupt_does_not_wait_for_the_close),
+      cmocka_unit_test(runs_interrupted_while_events_close_are_printed),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -290,6 +290,32 @@ static void live_tasks_outside_of_the_pid_namespace_have_no_name(void **state) {
   assert_null(strstr(run.out, "swapper"));
 }
 
+static void note_events(tool_run_t *run) {
+  *(size_t *)run->data = tool_run_nr_events(run);
+}
+
+/* Who reads its lines until they end need not wait until all events are closed,
+ * which takes the kernel seconds. */
+static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
+  static tool_run_t run = {
+      .args = {TRACE_PATH, "--json", "-e", ENTER, "-e", "syscalls:sys_enter_s*",
+               "sh", "-c", "\"$0\" calls 50; echo made >&2; exec sleep 60",
+               TARGET_PATH}};
+  trace_lines_t lines;
+  size_t nr_events = 0;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  run.interrupt_at = "made";
+  run.check = note_events;
+  run.data = &nr_events;
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(trace_lines_count(&lines, ENTER), 50);
+  assert_int_equal(trace_lines_number(trace_lines_end(&lines), "lost"), 0);
+  assert_true(nr_events > 0);
+  trace_lines_free(&lines);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_tasks_outside_of_the_pid_namespace_have_no_name),
@@ -304,6 +330,7 @@ int main(void) {
       cmocka_unit_test(what_trace_does_itself_is_left_out_unless_asked_for),
       cmocka_unit_test(software_events_are_told_by_their_address),
       cmocka_unit_test(string_fields_are_those_of_the_event),
+      cmocka_unit_test(interrupted_stdout_ends_while_the_events_are_open),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
