@@ -15,7 +15,7 @@
  *   failure.
  * - All functions but uvperf_bpf_reader_flush and uvperf_bpf_reader_snapshot
  *   may be called inside any callback of the handle. A callback of these two
- *   may also run the loop.
+ *   may also run the loop. A uvperf_bpf_snapshot_cb may call all functions.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
  *   close leaves the parent's events and the map alone. event.h describes which
@@ -325,13 +325,39 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
  *  @param flags  UVPERF_SNAPSHOT_*.
  *  @return 0, also when there is nothing new; or
  *    UV_EINVAL  never started, unknown flags, or no overwritable rings;
- *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_EBUSY   called inside a callback of the handle; or
+ *      uvperf_bpf_reader_snapshot_start has begun one;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child;
  *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
  *      uvperf_set_snapshot. */
 UVPERF_EXTERN int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader,
                                              uint32_t flags);
+
+/** Called once when a snapshot that uvperf_bpf_reader_snapshot_start began has
+ *  ended: as uvperf_event_snapshot_cb.
+ *  @param reader  The handle.
+ *  @param status  0; UV_ECANCELED if the handle was stopped or closed before;
+ *    UV_ENOMEM; or another if PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
+ *    uvperf_set_snapshot. */
+typedef void (*uvperf_bpf_snapshot_cb)(uvperf_bpf_reader_t *reader, int status);
+
+/** Begins the same snapshot without stopping the loop: a thread of libuv's pool
+ *  takes it, the loop delivers it in slices, then done_cb is called. See
+ *  uvperf_event_snapshot_start, which describes stop, close and fork. Pause and
+ *  resume, which are about the map, may be called meanwhile.
+ *  @param flags    UVPERF_SNAPSHOT_*.
+ *  @param done_cb  Called once if this returns 0; must not be NULL.
+ *  @return 0, or
+ *    UV_EINVAL  no done_cb, never started, unknown flags, or no overwritable
+ *      rings;
+ *    UV_EBUSY   another was begun, and its done_cb has not been called; or
+ *      called inside a callback of uvperf_bpf_reader_snapshot;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int
+uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
+                                 uvperf_bpf_snapshot_cb done_cb);
 
 /** Has it told when CPUs come and go, while the handle is started: those that
  *  options.cpus has, or all; also one that the map has no entry for.

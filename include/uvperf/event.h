@@ -8,8 +8,9 @@
  * - One handle, one loop, one thread: call from the loop's thread only.
  * - Returned codes are 0 or a negative UV_E*.
  * - All functions but uvperf_event_flush, uvperf_event_snapshot and
- *   uvperf_event_next may be called inside any callback of the handle. A
- *   callback of a flush or snapshot may also run the loop.
+ *   uvperf_event_next may be called inside any callback of the handle, and all
+ *   inside of a uvperf_event_snapshot_cb. A callback of uvperf_event_flush or
+ *   uvperf_event_snapshot may also run the loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
@@ -79,6 +80,18 @@ typedef struct uvperf_event_s uvperf_event_t;
  *    callback returns. */
 typedef void (*uvperf_record_cb)(uvperf_event_t *event, int status,
                                  const uvperf_record_t *record);
+
+/** Called once when a snapshot that uvperf_event_snapshot_start began has ended,
+ *  after its last record. All functions may be called here, unless the handle
+ *  is closing.
+ *  @param event   The handle.
+ *  @param status
+ *    0             everything was delivered;
+ *    UV_ECANCELED  the handle was stopped or closed before;
+ *    UV_ENOMEM     out of memory; nothing was delivered;
+ *    another       PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
+ *                  uvperf_event_snapshot. */
+typedef void (*uvperf_event_snapshot_cb)(uvperf_event_t *event, int status);
 
 /** Called once when a closed handle is done; the memory of the handle is the
  *  caller's again and may be freed here. */
@@ -309,7 +322,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *    UV_EBADF   the event is in error state, as one that is pinned and that the
  *      PMU could not hold;
  *    UV_EBUSY   started, inside a callback of the handle, or the ring is
- *      overwritable and not paused;
+ *      overwritable and not paused, or uvperf_event_snapshot_start has begun a
+ *      snapshot;
  *    UV_EINVAL  record is NULL; no ring;
  *    UV_ENOMEM  out of memory, which it takes where the next record begins at
  *      the end of the ring and goes on at its start, and which it can take
@@ -330,11 +344,12 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  Where what it delivers fills the ring, or all but 256 KiB of it, it waits
  *  until no CPU is still writing a record that it began before the pause
  *  (membarrier(2), MEMBARRIER_CMD_GLOBAL): some milliseconds, up to some tens,
- *  in which the loop stands still and the output is paused. So rings of that
- *  size or less wait whenever there is something to deliver. Where that call is
- *  not to be had (a seccomp filter, nohz_full) it is as with
- *  UVPERF_SNAPSHOT_NO_WAIT. Of a record that newer ones have overwritten in
- *  part nothing is delivered: uvperf_stats_t.cut_records.
+ *  in which the loop stands still (uvperf_event_snapshot_start lets it go on)
+ *  and the output is paused. So rings of that size or less wait whenever there
+ *  is something to deliver. If that call fails (a seccomp filter, nohz_full) the
+ *  snapshot is as with UVPERF_SNAPSHOT_NO_WAIT, and is counted in
+ *  uvperf_stats_t.unwaited_snapshots. Of a record that newer ones have
+ *  overwritten in part nothing is delivered: uvperf_stats_t.cut_records.
  *
  *  The ring must be larger than any record: of one that is not (a stack dump, a
  *  call chain and raw data together) the kernel writes the end over the header,
@@ -347,7 +362,8 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  @return 0, also when there is nothing new; or
  *    UV_EINVAL  never started with a callback, no ring, one that is not
  *      overwritable, or unknown flags;
- *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_EBUSY   called inside a callback of the handle; or
+ *      uvperf_event_snapshot_start has begun one;
  *    UV_ENOMEM  out of memory (it takes as much as the ring for the while);
  *      nothing was delivered;
  *    UV_EPERM   in a forked child;
@@ -363,6 +379,39 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT;
  *  __perf_output_begin() in kernel/events/ring_buffer.c. */
 UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
+
+/** Begins the same snapshot without stopping the loop. A thread of libuv's pool
+ *  pauses the output, waits for writers, copies the ring and resumes the output,
+ *  in one request. Then the loop delivers the copy in slices, with the bounds of
+ *  the last start (and UVPERF_START_SLICE_END), and calls done_cb. The snapshot
+ *  holds what is written until the thread copies it, which is later than this
+ *  call, above all when the pool is busy. The loop is alive until done_cb, also
+ *  if the handle is unref'd.
+ *
+ *  Until done_cb both forms of snapshot, uvperf_event_next, uvperf_event_pause
+ *  and uvperf_event_resume return UV_EBUSY. All else goes on, and can change.
+ *
+ *  uvperf_event_stop, also in a record callback, cancels the delivery, and
+ *  done_cb comes with UV_ECANCELED when the loop runs next. The next snapshot
+ *  has the same records if none was delivered, or with UVPERF_SNAPSHOT_ALL;
+ *  otherwise the rest is gone. uvperf_event_close cancels too: done_cb comes
+ *  right before close_cb, and both after the thread is done.
+ *
+ *  A child that is forked meanwhile gets no records; its uvperf_event_close
+ *  calls done_cb with UV_ECANCELED. If the request was in the pool at the fork,
+ *  the child cannot close its loop (UV_EBUSY).
+ *  @param flags    UVPERF_SNAPSHOT_*.
+ *  @param done_cb  Called once if this returns 0; must not be NULL.
+ *  @return 0, or
+ *    UV_EINVAL  no done_cb, never started with a callback, no ring, one that is
+ *      not overwritable, or unknown flags;
+ *    UV_EBUSY   another was begun, and its done_cb has not been called; or
+ *      called inside a callback of uvperf_event_snapshot;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
+                                              uint32_t flags,
+                                              uvperf_event_snapshot_cb done_cb);
 
 /** Has an event write its records into the ring of another, or into none. They
  *  come to the callback of the ring's owner (or by its uvperf_event_next), each

@@ -179,6 +179,7 @@ UVPERF_EXTERN int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids,
  *  Counting goes on. Before start or while stopped it is the same; a second
  *  pause is 0.
  *  @return 0, or see the top, or
+ *    UV_EBUSY   uvperf_event_snapshot_start has begun a snapshot of the ring;
  *    UV_EINVAL  the event has no ring.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
 UVPERF_EXTERN int uvperf_event_pause(uvperf_event_t *event,
@@ -187,6 +188,7 @@ UVPERF_EXTERN int uvperf_event_pause(uvperf_event_t *event,
 /** Resumes the ring. What was dropped is told by a LOST record before the next
  *  record that is written. 0 when it was not paused.
  *  @return 0, or see the top, or
+ *    UV_EBUSY   uvperf_event_snapshot_start has begun a snapshot of the ring;
  *    UV_EINVAL  the event has no ring.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
 UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,

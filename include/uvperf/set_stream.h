@@ -185,7 +185,8 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *    UVPERF_SNAPSHOT_OLDEST_FIRST changes nothing.
  *  @return 0, also when there is nothing new; or
  *    UV_EINVAL  never started, no UVPERF_SET_OVERWRITE, or unknown flags;
- *    UV_EBUSY   called inside a callback of the handle;
+ *    UV_EBUSY   called inside a callback of the handle; or
+ *      uvperf_set_snapshot_start has begun one;
  *    UV_ENOMEM  out of memory (it takes as much as all rings for the while):
  *      nothing was delivered, and the next snapshot has it;
  *    UV_EPERM   in a forked child;
@@ -195,6 +196,31 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *      tries again.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
 UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags);
+
+/** Called once when a snapshot that uvperf_set_snapshot_start began has ended:
+ *  as uvperf_event_snapshot_cb.
+ *  @param set     The handle.
+ *  @param status  0; UV_ECANCELED if the handle was stopped or closed before;
+ *    UV_ENOMEM; or another if PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
+ *    uvperf_set_snapshot. */
+typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
+
+/** Begins the same snapshot without stopping the loop: a thread of libuv's pool
+ *  takes it, the loop delivers it in slices, then done_cb is called. See
+ *  uvperf_event_snapshot_start, which describes stop, close and fork. Targets
+ *  and CPUs may come and go meanwhile; rings that are opened after this call
+ *  are not in the snapshot. UV_EOF of a started set comes after done_cb.
+ *  @param flags    UVPERF_SNAPSHOT_*.
+ *  @param done_cb  Called once if this returns 0; must not be NULL.
+ *  @return 0, or
+ *    UV_EINVAL  no done_cb, never started, no UVPERF_SET_OVERWRITE, or unknown
+ *      flags;
+ *    UV_EBUSY   another was begun, and its done_cb has not been called; or
+ *      called inside a callback of uvperf_set_snapshot;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
+                                            uvperf_set_snapshot_cb done_cb);
 
 /** Has the end of each target reported, while the handle is started. A target
  *  is gone when its events hang up; to find that out, the set polls one fd for

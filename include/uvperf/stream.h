@@ -116,7 +116,12 @@ typedef struct uvperf_stats_s {
    * software event, also of other processes, cause them: see
    * uvperf_sample_t. */
   uint64_t surplus_bytes;
-  uint64_t reserved[1];
+  /* Snapshots of an overwritable ring that should have waited for writers and
+   * could not, because membarrier(2) failed: it is UV_EINVAL with a nohz_full
+   * CPU, and a seccomp filter can refuse it. They are as with
+   * UVPERF_SNAPSHOT_NO_WAIT. A snapshot of several rings counts for each. */
+  uint32_t unwaited_snapshots;
+  uint32_t reserved0;
 } uvperf_stats_t;
 
 /* One ring of several. */

@@ -8,6 +8,7 @@
 #include "bpf/outputs.h"
 #include "loop/hotplug.h"
 #include "loop/slice.h"
+#include "loop/snapshot_job.h"
 #include "loop/watch.h"
 #include "ring/cpu_rings.h"
 
@@ -39,6 +40,11 @@ typedef struct reader_s {
   /* The ring that the callback is about; NULL outside of one without a
    * record. */
   const uvperf__cpu_ring_t *failed_ring;
+
+  /* That was begun, until its callback; or NULL. */
+  uvperf__snapshot_job_t *snapshot;
+  uvperf_bpf_snapshot_cb snapshot_cb;
+  int is_snapping; /* inside uvperf_bpf_reader_snapshot */
 
   /* Who wants the events to be enabled and in the map: see reader.c. */
   int is_wanted_by_start;

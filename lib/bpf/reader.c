@@ -87,6 +87,7 @@ static void closed(void *owner) {
   uvperf_bpf_reader_t *handle = impl->handle;
   int closed_by_user = impl->closed_by_user;
 
+  uvperf__snapshot_job_closed(impl->snapshot);
   uvperf__teardown_let_go(&impl->teardown);
   handle->impl = NULL;
   /* Tells the close that is still owed from a second one. */
@@ -109,6 +110,7 @@ static void begin_close(void *owner) {
   uvperf__watch_close(impl->watch, &impl->teardown);
   if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
     uvperf__hotplug_close(impl->hotplug, &impl->teardown);
+  uvperf__snapshot_job_close(impl->snapshot, &impl->teardown);
   uvperf__teardown_end(&impl->teardown);
 }
 
@@ -292,9 +294,11 @@ static int start_watch(reader_t *impl, const uvperf_stream_options_t *options,
   uvperf__watch_options_t chosen;
   int rc;
 
-  if (!uvperf__bpf_reader_is_watched(impl))
-    return 0;
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
+  if (!uvperf__bpf_reader_is_watched(impl)) {
+    uvperf__watch_set_options(impl->watch, &chosen);
+    return 0;
+  }
   rc = uvperf__bpf_reader_watch_rings(impl);
   if (rc == 0)
     rc = uvperf__watch_start(impl->watch, &chosen);

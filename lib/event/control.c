@@ -380,15 +380,19 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
 static int set_paused(uvperf_event_t *event, int paused,
                       uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  int rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, paused, error);
+  /* The ring may be another event's: perf_event_output() goes by event->rb. */
+  event_t *owner = impl->output != NULL ? impl->output : impl;
+  int rc;
 
+  if (owner->snapshot != NULL && !uvperf__event_is_forked(impl))
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
+                             "a snapshot of the ring was begun: wait for its "
+                             "callback");
+  rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, paused, error);
   if (rc != 0)
     return rc;
-  /* The ring may be another event's: perf_event_output() goes by event->rb. */
-  if (impl->output != NULL)
-    impl = impl->output;
-  impl->paused = paused;
-  impl->snapped = 0;
+  owner->paused = paused;
+  owner->snapped = 0;
   return 0;
 }
 

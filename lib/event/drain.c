@@ -236,7 +236,7 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
     return UV_EPERM;
   if (impl->ring.page == NULL)
     return UV_EINVAL;
-  if (impl->delivering ||
+  if (impl->delivering || impl->snapshot != NULL ||
       (impl->ring.overwrite ? !impl->paused : impl->started))
     return UV_EBUSY;
   uvperf__event_take_back(impl);

@@ -79,6 +79,7 @@ static void closed(void *owner) {
   uvperf_event_t *handle = impl->handle;
   int closed_by_user = impl->closed_by_user;
 
+  uvperf__snapshot_job_closed(impl->snapshot);
   uvperf__teardown_let_go(&impl->teardown);
   if (handle == NULL)
     return; /* init failed: the struct is the caller's since then */
@@ -103,6 +104,7 @@ static void begin_close(void *owner) {
   uvperf__event_leave_group(impl);
   uvperf__event_unlink(impl);
   uvperf__watch_close(impl->watch, &impl->teardown);
+  uvperf__snapshot_job_close(impl->snapshot, &impl->teardown);
   uvperf__teardown_end(&impl->teardown);
 }
 
@@ -404,6 +406,8 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     rc = UV_EPROTO;
   else if (uvperf__event_is_watched(impl))
     rc = uvperf__watch_start(impl->watch, &chosen);
+  else
+    uvperf__watch_set_options(impl->watch, &chosen);
   if (rc == UV_EPROTO)
     return uvperf__error_set(
         error, rc, UVPERF_CAUSE_UNKNOWN,
@@ -535,6 +539,7 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
   stats->slices = uvperf__watch_slices(impl->watch);
   stats->high_water_bytes = impl->ring.high_water;
   stats->cut_records = impl->ring.cut;
+  stats->unwaited_snapshots = impl->ring.unwaited;
   stats->skipped_bytes = impl->ring.skipped;
 }
 

@@ -5,6 +5,7 @@
 
 #include "uvperf/event_control.h"
 
+#include "loop/snapshot_job.h"
 #include "loop/watch.h"
 #include "ring/ring.h"
 #include "ring/scratch.h"
@@ -86,6 +87,10 @@ struct event_s {
                                   * of one; NULL for none */
   int was_empty;                 /* the last next found nothing */
   int unsound; /* next has found that the ring cannot be read any more */
+
+  /* That was begun, until its callback; or NULL. */
+  uvperf__snapshot_job_t *snapshot;
+  uvperf_event_snapshot_cb snapshot_cb;
 
   int closing;
   int closed_by_user;

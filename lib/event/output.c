@@ -52,10 +52,11 @@ static void free_attachment(attachment_t *attachment) {
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
 /* Of an overwritable ring, whose head moves down. A record in the user's hands
- * (in a callback there is one), and the rest of the snapshot that is being
- * delivered, may be in it no more. */
+ * (in a callback there is one), and the rest of a snapshot that was begun, may
+ * be in it no more. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
   return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
+         owner->snapshot == NULL &&
          end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
 }
 

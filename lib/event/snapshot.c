@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 /* Snapshots of an event's overwritable ring, into its record callback. How a
- * snapshot is taken is in ring/snapshot.c, how records are delivered in
- * drain.c. */
+ * snapshot is taken is in ring/snapshot.c and loop/snapshot_job.c, how records
+ * are delivered in drain.c. */
 #include "event/internal.h"
 
-#include "ring/snapshot.h"
+/* A callback may do with the handle what it likes: the copy is the snapshot's.
+ * Once it has stopped or closed the handle nothing more of it is touched. No
+ * record wraps in it. */
+static int deliver(void *owner, uvperf__snapshot_job_t *job,
+                   uvperf__slice_t *slice) {
+  uvperf__snapshot_t *snapshot = &job->snapshots[0];
+  event_t *impl = owner;
+  int rc;
 
-/* A callback may do with the handle what it likes: the copy is ours. Once it
- * has stopped or closed the handle nothing more of it is touched. No record
- * wraps in it. */
-static void deliver(event_t *impl, uvperf__snapshot_t *snapshot) {
-  uvperf__slice_t slice;
-
-  uvperf__slice_unbounded(&slice, uvperf__watch_session(impl->watch));
-  if (uvperf__event_deliver(impl, &snapshot->image, NULL, &slice) !=
-          UVPERF__DRAINED ||
-      snapshot->code == 0 || impl->cb == NULL)
-    return;
+  rc = uvperf__event_deliver(impl, &snapshot->image, NULL, slice);
+  if (rc != UVPERF__DRAINED || snapshot->code == 0 || impl->cb == NULL)
+    return rc;
   impl->stats.corrupt += 1;
   uvperf__event_report(impl, snapshot->code);
+  return uvperf__slice_is_stopped(slice) ? UVPERF__STOPPED : UVPERF__DRAINED;
 }
 
-int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags) {
-  event_t *impl = uvperf__event_impl(event);
-  uvperf__snapshot_t snapshot = {0};
+static void done(void *owner, int status) {
+  event_t *impl = owner;
+
+  impl->snapshot = NULL;
+  impl->snapshot_cb(impl->handle, status);
+}
+
+static const uvperf__snapshot_ops_t ops = {deliver, done};
+
+static int prepare(event_t *impl, uint32_t flags,
+                   uvperf__snapshot_job_t **job) {
   int rc;
 
   if (uvperf__event_is_forked(impl))
@@ -31,18 +39,42 @@ int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags) {
   if ((flags & ~UVPERF__SNAPSHOT_FLAGS) || !impl->ring.overwrite ||
       impl->cb == NULL)
     return UV_EINVAL;
-  if (impl->delivering)
+  if (impl->delivering || impl->snapshot != NULL)
     return UV_EBUSY;
+  rc = uvperf__snapshot_job_new(job, impl->watch, &ops, impl, 1, flags);
+  if (rc != 0)
+    return rc;
   uvperf__event_take_back(impl);
-  snapshot.ring = &impl->ring;
-  snapshot.fd = impl->fd;
-  snapshot.is_paused = impl->paused;
-  rc = uvperf__snapshots_take(&snapshot, 1, flags);
+  (*job)->snapshots[0].ring = &impl->ring;
+  (*job)->snapshots[0].fd = impl->fd;
+  (*job)->snapshots[0].is_paused = impl->paused;
+  return 0;
+}
+
+int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags) {
+  event_t *impl = uvperf__event_impl(event);
+  uvperf__snapshot_job_t *job;
+  int rc = prepare(impl, flags, &job);
+
   if (rc != 0)
     return rc;
   uvperf__teardown_hold(&impl->teardown);
-  deliver(impl, &snapshot);
-  uvperf__snapshots_free(&snapshot, 1);
+  rc = uvperf__snapshot_job_run(job);
   uvperf__teardown_let_go(&impl->teardown);
-  return snapshot.resumed;
+  return rc;
+}
+
+int uvperf_event_snapshot_start(uvperf_event_t *event, uint32_t flags,
+                                uvperf_event_snapshot_cb done_cb) {
+  event_t *impl = uvperf__event_impl(event);
+  uvperf__snapshot_job_t *job;
+  int rc = done_cb == NULL ? UV_EINVAL : prepare(impl, flags, &job);
+
+  if (rc == 0)
+    rc = uvperf__snapshot_job_begin(job, event->loop);
+  if (rc != 0)
+    return rc;
+  impl->snapshot = job;
+  impl->snapshot_cb = done_cb;
+  return 0;
 }

@@ -29,6 +29,7 @@ static void get_stats(const uvperf__cpu_ring_t *ring,
     uvperf__stats_add_run(stats, &ring->ring);
   stats->high_water_bytes = ring->ring.high_water;
   stats->cut_records = ring->ring.cut;
+  stats->unwaited_snapshots = ring->ring.unwaited;
   stats->skipped_bytes = ring->ring.skipped;
   if (stats->lost_records < ring->lost)
     stats->lost_records = ring->lost;
@@ -44,6 +45,7 @@ static void add_stats(uvperf_stats_t *stats, const uvperf_stats_t *one) {
   stats->corrupt += one->corrupt;
   stats->lost_records += one->lost_records;
   stats->cut_records += one->cut_records;
+  stats->unwaited_snapshots += one->unwaited_snapshots;
   stats->late_records += one->late_records;
   stats->skipped_bytes += one->skipped_bytes;
   stats->bad_times += one->bad_times;

@@ -62,6 +62,8 @@ struct uvperf__watch_s {
   uint64_t wakeups;
   uint64_t iterations; /* of the loop in which it had something to do */
   uint64_t slices;
+  uvperf__watch_extra_t *extra; /* that is being delivered, or NULL */
+  int extra_has_ended;
   watched_ring_t *first; /* the queue of rings to be drained */
   watched_ring_t *last;
   size_t nr_live; /* rings that have not ended */
@@ -164,8 +166,8 @@ static void schedule(uvperf__watch_t *watch) {
     uv_idle_start(&watch->idle, on_idle);
 }
 
-/* The queue is empty: lets the loop sleep. A started watch without a live ring
- * keeps the loop alive by its check handle alone. */
+/* Nothing is left to do: lets the loop sleep. A started watch without a live
+ * ring keeps the loop alive by its check handle alone. */
 static void unschedule(uvperf__watch_t *watch) {
   watch->pending = 0;
   if (can_use(&watch->idle))
@@ -233,7 +235,10 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   watch->started = 0;
   watch->registering = 0;
   dequeue_all(watch);
-  unschedule(watch);
+  if (watch->extra != NULL)
+    schedule(watch); /* which is to end */
+  else
+    unschedule(watch);
   uvperf__flush_timer_stop(&watch->flush_timer);
   for (i = 0; i < watch->nr_rings; i++)
     uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
@@ -402,6 +407,48 @@ static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   }
 }
 
+/* -- records of no ring ---------------------------------------------------- */
+
+/* Until they are done the idle handle is ref'd. */
+static void set_extra(uvperf__watch_t *watch, uvperf__watch_extra_t *extra) {
+  watch->extra = extra;
+  watch->extra_has_ended = 0;
+  if (extra != NULL)
+    uv_ref((uv_handle_t *)&watch->idle);
+  else if (watch->unref)
+    uv_unref((uv_handle_t *)&watch->idle);
+}
+
+static void deliver_extra(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+  uvperf__watch_extra_t *extra = watch->extra;
+
+  if (extra->session != watch->session) {
+    watch->extra_has_ended = 1;
+    return;
+  }
+  uvperf__slice_start_clock(slice);
+  watch->extra_has_ended = extra->deliver(extra, slice) == UVPERF__DRAINED;
+}
+
+/* The callback may do anything: nothing of the watch is touched after it. */
+static void end_extra(uvperf__watch_t *watch) {
+  uvperf__watch_extra_t *extra = watch->extra;
+
+  if (extra == NULL || !watch->extra_has_ended)
+    return;
+  set_extra(watch, NULL);
+  extra->done(extra, extra->session == watch->session ? 0 : UV_ECANCELED);
+}
+
+void uvperf__watch_deliver(uvperf__watch_t *watch,
+                           uvperf__watch_extra_t *extra) {
+  assert(watch->extra == NULL && watch->nr_rings == 0);
+  set_extra(watch, extra);
+  schedule(watch);
+}
+
+/* -- one iteration --------------------------------------------------------- */
+
 /* One slice for all queued rings, then schedules what is left. */
 static void process(uvperf__watch_t *watch) {
   int polled = watch->polled;
@@ -414,7 +461,9 @@ static void process(uvperf__watch_t *watch) {
   slice.iteration = watch->iterations;
   watch->pending = 0;
   watch->delivering = 1;
-  if (watch->ops->drain_all == NULL)
+  if (watch->extra != NULL)
+    deliver_extra(watch, &slice);
+  else if (watch->ops->drain_all == NULL)
     drain_queued(watch, &slice);
   else if (watch->first != NULL)
     drain_together(watch, &slice);
@@ -422,7 +471,8 @@ static void process(uvperf__watch_t *watch) {
     watch->slices += 1;
   report_slice_end(watch, &slice);
   watch->delivering = 0;
-  if (watch->session == slice.own_session && watch->ops->iteration_end != NULL)
+  if (watch->session == slice.own_session && watch->started &&
+      watch->ops->iteration_end != NULL)
     watch->ops->iteration_end(watch->owner);
   if (watch->session != slice.own_session)
     return;
@@ -431,7 +481,8 @@ static void process(uvperf__watch_t *watch) {
     watch->registering = 0;
   else if (watch->registering)
     enqueue_all(watch);
-  if (watch->first != NULL || watch->registering || watch->pending)
+  if (watch->first != NULL || watch->registering || watch->pending ||
+      (watch->extra != NULL && !watch->extra_has_ended))
     schedule(watch);
   else
     unschedule(watch);
@@ -442,14 +493,19 @@ static void on_check(uv_check_t *check) {
 
   if (!watch->pending)
     return;
-  if (is_forked(watch))
+  if (is_forked(watch)) {
+    watch->extra = NULL;
     uvperf__watch_stop(watch);
-  else if (watch->delivering)
+  } else if (watch->delivering) {
     /* A callback of a flush runs the loop: the user still holds the record at
      * the tail. */
     schedule(watch);
-  else if (watch->started)
+  } else if (watch->started || watch->extra != NULL) {
     process(watch);
+    end_extra(watch);
+  } else {
+    unschedule(watch);
+  }
 }
 
 /* -- what the fd of a ring reports ----------------------------------------- */
@@ -618,6 +674,11 @@ int uvperf__watch_start(uvperf__watch_t *watch,
   return 0;
 }
 
+void uvperf__watch_set_options(uvperf__watch_t *watch,
+                               const uvperf__watch_options_t *options) {
+  watch->options = *options;
+}
+
 void uvperf__watch_drain(uvperf__watch_t *watch) {
   if (!watch->started)
     return;
@@ -676,6 +737,7 @@ void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown) {
   size_t i;
 
   assert(watch->teardown == NULL);
+  watch->extra = NULL; /* the owner ends it */
   uvperf__watch_stop(watch);
   watch->teardown = teardown;
   for (i = 0; i < watch->nr_rings; i++)
@@ -761,7 +823,8 @@ void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref) {
     uv_ref((uv_handle_t *)&watch->idle);
     uv_ref((uv_handle_t *)&watch->check);
   } else {
-    uv_unref((uv_handle_t *)&watch->idle);
+    if (watch->extra == NULL)
+      uv_unref((uv_handle_t *)&watch->idle);
     uv_unref((uv_handle_t *)&watch->check);
   }
 }

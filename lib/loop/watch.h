@@ -67,6 +67,18 @@ typedef struct uvperf__watch_ops_s {
   void (*close)(void *owner);
 } uvperf__watch_ops_t;
 
+/* Records of a watch without rings that are delivered for once: a snapshot's.
+ * In each check phase a slice of them comes, also while the watch is not
+ * started. */
+typedef struct uvperf__watch_extra_s {
+  /* As `drain` of the operations, and never a negative code. */
+  int (*deliver)(struct uvperf__watch_extra_s *extra, uvperf__slice_t *slice);
+  /* All were delivered (0), or the watch was stopped in that session
+   * (UV_ECANCELED). Not called once the watch is closing. */
+  void (*done)(struct uvperf__watch_extra_s *extra, int status);
+  uint64_t session; /* see uvperf__watch_session */
+} uvperf__watch_extra_t;
+
 typedef struct uvperf__watch_options_s {
   uint64_t slice_records;
   uint64_t slice_bytes;
@@ -94,6 +106,15 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
  * other fds. Does nothing for a ring that has ended. */
 void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
                            const int *fds, size_t nr_fds);
+
+/* The bounds of slices of a watch that is not started. */
+void uvperf__watch_set_options(uvperf__watch_t *watch,
+                               const uvperf__watch_options_t *options);
+
+/* Delivers these, which are the caller's, from the next check phase on; one at
+ * a time. The loop is alive until they are done, also if it is unref'd. */
+void uvperf__watch_deliver(uvperf__watch_t *watch,
+                           uvperf__watch_extra_t *extra);
 
 /* Changes options.flush_ms while it is started. */
 void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms);

@@ -47,9 +47,10 @@ typedef struct uvperf__ring_s {
   uint64_t high_water; /* most bytes that begin ever found */
   const uvperf__run_t *run; /* that is being delivered, or NULL */
   int overwrite;            /* an overwritable ring */
-  uint64_t newest;  /* overwritable: data_head at the last begin or copy */
-  uint64_t cut;     /* overwritable: records lost in part */
-  uint64_t skipped; /* bytes that could not be read */
+  uint64_t newest;   /* overwritable: data_head at the last begin or copy */
+  uint64_t cut;      /* overwritable: records lost in part */
+  uint32_t unwaited; /* snapshots that should have waited for writers */
+  uint64_t skipped;  /* bytes that could not be read */
 } uvperf__ring_t;
 
 /* Rounds bytes up to a power of two of pages. 0 on overflow. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes snapshots of overwritable rings: pauses them, waits for CPUs that are
- * writing, copies, and finds out which records are whole. */
+ * writing, copies, and finds out which records are whole. That is done on what
+ * is the snapshot's own, so any thread may do it while others use the ring. */
 #include "ring/snapshot.h"
 
 #include <errno.h>
@@ -74,16 +75,23 @@ static int may_be_touched(const uvperf__ring_t *ring, uint32_t flags) {
  * begun. They are written inside of rcu_read_lock() (perf_output_begin in
  * kernel/events/ring_buffer.c), so a grace period ends after all of them.
  * Returns whether there was one. */
-static int wait_for_writers(const uvperf__snapshot_t *snapshots, size_t nr,
+static int wait_for_writers(uvperf__snapshot_t *snapshots, size_t nr,
                             uint32_t flags) {
+  size_t waiting = 0;
   size_t i;
 
   if (flags & UVPERF_SNAPSHOT_NO_WAIT)
     return 0;
+  for (i = 0; i < nr; i++) {
+    snapshots[i].own.unwaited =
+        (uint32_t)may_be_touched(&snapshots[i].own, flags);
+    waiting += snapshots[i].own.unwaited;
+  }
+  if (waiting == 0 || uvperf__sys_membarrier() != 0)
+    return 0;
   for (i = 0; i < nr; i++)
-    if (may_be_touched(snapshots[i].ring, flags))
-      return uvperf__sys_membarrier() == 0;
-  return 0;
+    snapshots[i].own.unwaited = 0;
+  return 1;
 }
 
 /* -- copying -------------------------------------------------------------- */
@@ -115,7 +123,7 @@ static uint64_t held(const uvperf__ring_t *ring, uint64_t head, int is_quiet) {
 }
 
 static void copy(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
-  uvperf__ring_t *ring = snapshot->ring;
+  uvperf__ring_t *ring = &snapshot->own;
   uint64_t head = uvperf__ring_head(ring);
   uint64_t since = first_head(ring, flags);
   uint64_t unseen = bytes_since(ring->newest, head, ring->size);
@@ -131,8 +139,7 @@ static void copy(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
   snapshot->unseen = ring->newest - head;
   snapshot->is_limited = bytes < since - head;
   ring->newest = head;
-  if (unseen > ring->high_water)
-    ring->high_water = unseen;
+  ring->high_water = unseen;
 }
 
 /* -- whole records -------------------------------------------------------- */
@@ -143,7 +150,7 @@ static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
                      int is_quiet) {
   int is_left_out = is_header && snapshot->is_limited && !is_quiet;
   int is_cut = (is_header && snapshot->is_limited) ||
-               (!is_quiet && at + BEING_WRITTEN_BYTES > snapshot->ring->size);
+               (!is_quiet && at + BEING_WRITTEN_BYTES > snapshot->own.size);
 
   if (is_left_out)
     return;
@@ -152,9 +159,9 @@ static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
   if (at >= snapshot->unseen) /* counted by the snapshot before */
     return;
   if (is_cut)
-    snapshot->ring->cut += 1;
+    snapshot->own.cut += 1;
   else
-    snapshot->ring->skipped +=
+    snapshot->own.skipped +=
         bytes_since(snapshot->unseen, at, snapshot->copied - at);
 }
 
@@ -238,18 +245,18 @@ static int make_images(uvperf__snapshot_t *snapshots, size_t nr) {
 
   for (i = 0; i < nr; i++) {
     snapshot = &snapshots[i];
-    page = uvperf__calloc(1, sizeof(*page) + snapshot->ring->size);
+    page = uvperf__calloc(1, sizeof(*page) + snapshot->own.size);
     if (page == NULL) {
       uvperf__snapshots_free(snapshots, i);
       return -ENOMEM;
     }
     /* Faults the pages in before the output is paused. */
-    memset(page + 1, 0, snapshot->ring->size);
+    memset(page + 1, 0, snapshot->own.size);
     memset(&snapshot->image, 0, sizeof(snapshot->image));
     snapshot->memory = page;
     snapshot->image.page = page;
     snapshot->image.data = (const uint8_t *)(page + 1);
-    snapshot->image.size = snapshot->ring->size;
+    snapshot->image.size = snapshot->own.size;
     snapshot->code = 0;
     snapshot->resumed = 0;
     snapshot->copied = 0;
@@ -257,7 +264,19 @@ static int make_images(uvperf__snapshot_t *snapshots, size_t nr) {
   return 0;
 }
 
-int uvperf__snapshots_take(uvperf__snapshot_t *snapshots, size_t nr,
+void uvperf__snapshots_begin(uvperf__snapshot_t *snapshots, size_t nr) {
+  uvperf__ring_t *own;
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    own = &snapshots[i].own;
+    *own = *snapshots[i].ring;
+    own->high_water = own->cut = own->skipped = 0;
+    own->unwaited = 0;
+  }
+}
+
+int uvperf__snapshots_copy(uvperf__snapshot_t *snapshots, size_t nr,
                            uint32_t flags) {
   int is_quiet;
   size_t i;
@@ -278,6 +297,23 @@ int uvperf__snapshots_take(uvperf__snapshot_t *snapshots, size_t nr,
   for (i = 0; i < nr; i++)
     finish(&snapshots[i], flags, is_quiet);
   return 0;
+}
+
+void uvperf__snapshots_install(const uvperf__snapshot_t *snapshots, size_t nr) {
+  const uvperf__ring_t *own;
+  uvperf__ring_t *ring;
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    own = &snapshots[i].own;
+    ring = snapshots[i].ring;
+    ring->newest = own->newest;
+    ring->cut += own->cut;
+    ring->skipped += own->skipped;
+    ring->unwaited += own->unwaited;
+    if (own->high_water > ring->high_water)
+      ring->high_water = own->high_water;
+  }
 }
 
 int uvperf__snapshots_resumed(const uvperf__snapshot_t *snapshots, size_t nr) {

@@ -16,13 +16,11 @@
   (UVPERF_SNAPSHOT_OLDEST_FIRST | UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_NO_WAIT)
 
 typedef struct uvperf__snapshot_s {
-  /* The caller's, before it is taken. */
-  uvperf__ring_t *ring; /* overwritable; its `newest`, `cut`, `skipped` and
-                         * `high_water` are updated; records that
-                         * uvperf__ring_next has still to return stay */
+  /* The caller's, before it is begun. */
+  uvperf__ring_t *ring; /* overwritable; stays mapped until it is copied */
   int fd;               /* of an event that writes into it, to pause it */
   int is_paused;        /* its output is paused already, and stays paused */
-  /* Filled by taking it. */
+  /* Filled by copying it. */
   uvperf__ring_t image; /* private memory with whole records, from offset 0 on:
                          * for uvperf__ring_begin, _next, _consume, _end. None
                          * wraps, so that _next needs no scratch */
@@ -30,25 +28,39 @@ typedef struct uvperf__snapshot_s {
                          * cannot be read */
   int resumed;          /* 0, or why its output stays paused */
   /* Private. */
+  uvperf__ring_t own; /* of the ring as it began, for a thread of its own */
   void *memory;
   size_t copied;   /* bytes in it, newest first */
   uint64_t unseen; /* bytes that were written since the snapshot before */
   int is_limited;  /* older bytes could not be copied */
 } uvperf__snapshot_t;
 
-/* Takes snapshots of several rings at one time: pauses all, waits for CPUs that
- * are writing (unless flags, UVPERF_SNAPSHOT_*, say otherwise), copies, and
- * resumes those that were not paused before. The flags decide the order in each
- * image. Returns 0; or -ENOMEM, or the code of pausing, and nothing was
- * taken. */
-int uvperf__snapshots_take(uvperf__snapshot_t *snapshots, size_t nr,
+/* Begins snapshots of several rings that are copied at one time: the first of
+ * three steps. Until the last, or until it is known that there will be none, no
+ * other snapshot of these rings may begin. */
+void uvperf__snapshots_begin(uvperf__snapshot_t *snapshots, size_t nr);
+
+/* The second step, which any thread may take: it touches the snapshots, the
+ * mappings and the fds, but not the rings. Pauses all, waits for CPUs that are
+ * writing (unless flags, UVPERF_SNAPSHOT_*, say otherwise), copies, resumes
+ * those that were not paused before, and finds the whole records. The flags
+ * decide the order in each image. Returns 0; or -ENOMEM, or the code of
+ * pausing, and there are no images. */
+int uvperf__snapshots_copy(uvperf__snapshot_t *snapshots, size_t nr,
                            uint32_t flags);
+
+/* The third step, after copying has returned 0: the rings' `newest`, `cut`,
+ * `skipped`, `unwaited` and `high_water` are updated. Records that
+ * uvperf__ring_next has still to return stay. Without this step later snapshots
+ * have the same records again. */
+void uvperf__snapshots_install(const uvperf__snapshot_t *snapshots, size_t nr);
 
 /* Returns 0; or, if the output of some of them stays paused, the first reason.
  * A later snapshot tries again. */
 int uvperf__snapshots_resumed(const uvperf__snapshot_t *snapshots, size_t nr);
 
-/* Frees the images of snapshots that were taken. */
+/* Frees the images of snapshots that were copied; those that are freed already
+ * are left alone. */
 void uvperf__snapshots_free(uvperf__snapshot_t *snapshots, size_t nr);
 
 #endif

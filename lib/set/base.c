@@ -25,7 +25,7 @@ uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
 }
 
 void uvperf__set_free_sources(set_t *impl) {
-  if (!impl->in_callback)
+  if (!impl->in_callback && impl->snapshot == NULL)
     uvperf__counters_free_sources(impl->counters);
 }
 
@@ -77,5 +77,6 @@ void uvperf__set_begin_close(void *owner) {
     uvperf__watch_close(impl->watch, &impl->teardown);
   if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
     uvperf__hotplug_close(impl->hotplug, &impl->teardown);
+  uvperf__snapshot_job_close(impl->snapshot, &impl->teardown);
   uvperf__teardown_end(&impl->teardown);
 }

@@ -145,10 +145,10 @@ void uvperf__set_iteration_end(void *owner) {
   set_t *impl = owner;
   uint64_t session = impl->session;
 
-  /* A callback of a snapshot runs the loop: the user has a record, and more are
-   * to come before any end. */
-  impl->is_put_off = impl->in_callback;
-  if (impl->in_callback) {
+  /* More records are to come before any end: a snapshot was begun; or the user
+   * has one, in a callback that runs the loop. */
+  impl->is_put_off = impl->in_callback || impl->snapshot != NULL;
+  if (impl->is_put_off) {
     uvperf__watch_flush_in(impl->watch, PROBE_MS);
     return;
   }

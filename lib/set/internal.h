@@ -10,6 +10,7 @@
 #include "decode/merge.h"
 #include "loop/hotplug.h"
 #include "loop/interval_timer.h"
+#include "loop/snapshot_job.h"
 #include "loop/watch.h"
 #include "ring/cpu_rings.h"
 #include "set/counters.h"
@@ -60,10 +61,15 @@ typedef struct set_s {
                            * the rings are overwritable */
   size_t nr_merged;
 
+  /* That was begun, until its callback; or NULL. */
+  uvperf__snapshot_job_t *snapshot;
+  uvperf_set_snapshot_cb snapshot_cb;
+  int is_snapping; /* inside uvperf_set_snapshot */
+
   /* The end of targets: end.c. */
   int ends_found;   /* and every ring's mark set; not all are reported yet */
   int eof_reported; /* since the last start */
-  int is_put_off;   /* iteration_end was called inside a callback */
+  int is_put_off;   /* iteration_end was called before all is delivered */
   /* Probes, in milliseconds of uv_now: when the next one is due at the latest,
    * the interval before that one, and in which PROBE_MS the last one was. */
   uint64_t probe_at;
@@ -90,7 +96,8 @@ int uvperf__set_is_forked(const set_t *impl);
 /* A ring by its index. */
 uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index);
 
-/* Frees the sources of closed events, unless a callback still has a record. */
+/* Frees the sources of closed events, unless a callback still has a record or a
+ * snapshot has some to deliver. */
 void uvperf__set_free_sources(set_t *impl);
 
 /* A record callback without a record. */

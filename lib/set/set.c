@@ -50,6 +50,7 @@ static void closed(void *owner) {
   uvperf_set_t *handle = impl->handle;
   int closed_by_user = impl->closed_by_user;
 
+  uvperf__snapshot_job_closed(impl->snapshot);
   uvperf__teardown_let_go(&impl->teardown);
   handle->impl = NULL;
   /* What tells a close that is still owed from a second one. */

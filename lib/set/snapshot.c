@@ -3,136 +3,152 @@
  * delivered ring by ring or in the order of time. */
 #include "set/internal.h"
 
-#include "ring/snapshot.h"
-#include "util/alloc.h"
+/* -- delivery -------------------------------------------------------------- */
 
-/* What one call has of its own: callbacks may have rings added, and the handle
- * closed. */
-typedef struct job_s {
-  set_t *impl;
-  uint32_t flags;
-  uvperf__slice_t slice;  /* of no turn */
-  uvperf__merge_t *merge; /* NULL: ring by ring */
-  size_t nr;
-  uvperf__snapshot_t *snapshots; /* one for each ring, by its index */
-} job_t;
+static void deliver_record(void *owner, size_t ring_index, const void *bytes,
+                           size_t size, uint64_t remaining,
+                           const uvperf__slice_t *slice) {
+  (void)remaining;
+  uvperf__set_deliver(owner, uvperf__set_ring_at(owner, ring_index), bytes,
+                      size, NULL, slice);
+}
 
-/* A merge of its own: what an earlier snapshot gave makes nothing late in one
- * of all that there is. */
-static int begin_merge(job_t *job) {
-  size_t i;
-  int rc;
+/* What is older in a ring than what came of it cannot be read. */
+static const uvperf__snapshot_walk_t by_ring = {deliver_record,
+                                                uvperf__set_ring_skipped};
 
-  rc = uvperf__merge_new(&job->merge,
-                         uvperf__counters_decoder(job->impl->counters),
-                         job->impl->scratch);
-  for (i = 0; rc == 0 && i < job->nr; i++)
-    rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
-                           uvperf__set_ring_at(job->impl, i));
+static int deliver_by_time(set_t *impl, uvperf__snapshot_job_t *job,
+                           uvperf__slice_t *slice) {
+  uvperf__cpu_ring_t *ring;
+  uvperf__merged_t merged;
+  int rc = UVPERF__DRAINED;
+
+  uvperf__set_begin_merge(impl, job->merge);
+  while (rc == UVPERF__DRAINED &&
+         uvperf__merge_next(job->merge, UINT64_MAX, &merged) == 1) {
+    ring = merged.owner;
+    uvperf__set_deliver_merged(impl, &merged, slice);
+    ring->stats.late_records +=
+        (uint64_t)uvperf__merge_consume(job->merge, &merged);
+    rc = uvperf__slice_take(slice, merged.size);
+  }
+  uvperf__merge_end(job->merge);
+  for (; rc == UVPERF__DRAINED && job->at < job->nr; job->at++) {
+    if (job->snapshots[job->at].code != 0)
+      uvperf__set_ring_skipped(impl, job->at);
+    if (uvperf__slice_is_stopped(slice))
+      rc = UVPERF__STOPPED;
+  }
   return rc;
 }
 
-/* All that is needed but the images, before these are taken: what was taken is
- * in no later snapshot. */
-static int begin(job_t *job) {
-  uvperf__cpu_ring_t *ring;
-  size_t i;
-
-  uvperf__slice_unbounded(&job->slice, uvperf__watch_session(job->impl->watch));
-  job->snapshots = uvperf__calloc(job->nr, sizeof(*job->snapshots));
-  if (job->snapshots == NULL)
-    return UV_ENOMEM;
-  for (i = 0; i < job->nr; i++) {
-    ring = uvperf__set_ring_at(job->impl, i);
-    job->snapshots[i].ring = &ring->ring;
-    job->snapshots[i].fd = ring->fd;
-  }
-  if (!(job->impl->flags & UVPERF_SET_TIME_ORDER))
-    return 0;
-  job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
-  return begin_merge(job);
-}
-
-static void deliver_ring(const job_t *job, size_t index) {
-  set_t *impl = job->impl;
-  uvperf__snapshot_t *snapshot = &job->snapshots[index];
-  uvperf__ring_t *image = &snapshot->image;
-  uvperf__cpu_ring_t *ring = uvperf__set_ring_at(impl, index);
-  const void *bytes;
-  size_t size;
-
-  uvperf__ring_begin(image);
-  while (!uvperf__slice_is_stopped(&job->slice) &&
-         uvperf__ring_next(image, impl->scratch, &bytes, &size) == 1) {
-    uvperf__set_deliver(impl, ring, bytes, size, NULL, &job->slice);
-    uvperf__ring_consume(image, size);
-  }
-  /* What is older in this ring than what came of it cannot be read. */
-  if (!uvperf__slice_is_stopped(&job->slice) && snapshot->code != 0)
-    uvperf__set_ring_skipped(impl, index);
-}
-
-static void deliver_by_time(const job_t *job) {
-  set_t *impl = job->impl;
-  uvperf__cpu_ring_t *ring;
-  uvperf__merged_t merged;
-  size_t i;
-
-  uvperf__set_begin_merge(impl, job->merge);
-  while (!uvperf__slice_is_stopped(&job->slice) &&
-         uvperf__merge_next(job->merge, UINT64_MAX, &merged) == 1) {
-    ring = merged.owner;
-    uvperf__set_deliver_merged(impl, &merged, &job->slice);
-    ring->stats.late_records +=
-        (uint64_t)uvperf__merge_consume(job->merge, &merged);
-  }
-  for (i = 0; !uvperf__slice_is_stopped(&job->slice) && i < job->nr; i++)
-    if (job->snapshots[i].code != 0)
-      uvperf__set_ring_skipped(impl, i);
-}
-
-/* The images are memory of this call's, so that a callback may do what it
+/* The images are memory of the snapshot's, so that a callback may do what it
  * likes; also fork, and close in the child. */
-static void deliver(const job_t *job) {
-  size_t i;
-
-  if (job->merge != NULL) {
-    deliver_by_time(job);
-    return;
-  }
-  for (i = 0; !uvperf__slice_is_stopped(&job->slice) && i < job->nr; i++)
-    deliver_ring(job, i);
+static int deliver(void *owner, uvperf__snapshot_job_t *job,
+                   uvperf__slice_t *slice) {
+  if (job->merge != NULL)
+    return deliver_by_time(owner, job, slice);
+  return uvperf__snapshot_job_walk(job, &by_ring, slice);
 }
 
-int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
-  set_t *impl = uvperf__set_impl(set);
-  job_t job = {.impl = impl,
-               .flags = flags,
-               .nr = uvperf__counters_nr_rings(impl->counters)};
+static void done(void *owner, int status) {
+  set_t *impl = owner;
+
+  impl->snapshot = NULL;
+  if (!impl->closing)
+    uvperf__set_free_sources(impl);
+  impl->snapshot_cb(impl->handle, status);
+}
+
+static const uvperf__snapshot_ops_t ops = {deliver, done};
+
+/* -- before it is taken ---------------------------------------------------- */
+
+/* A merge of its own: what an earlier snapshot gave makes nothing late in one
+ * of all that there is. */
+static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
+  size_t i;
   int rc;
 
+  rc = uvperf__merge_new(&job->merge, uvperf__counters_decoder(impl->counters),
+                         impl->scratch);
+  for (i = 0; rc == 0 && i < job->nr; i++)
+    rc = uvperf__merge_add(job->merge, &job->snapshots[i].image,
+                           uvperf__set_ring_at(impl, i));
+  return rc;
+}
+
+static int check(const set_t *impl, uint32_t flags, int is_busy) {
   if (uvperf__set_is_forked(impl))
     return UV_EPERM;
   if (impl->record_cb == NULL || !(impl->flags & UVPERF_SET_OVERWRITE) ||
       (flags & ~UVPERF__SNAPSHOT_FLAGS))
     return UV_EINVAL;
-  if (impl->in_callback)
-    return UV_EBUSY;
-  if (job.nr == 0)
-    return 0;
-  uvperf__teardown_hold(&impl->teardown);
-  rc = begin(&job);
-  if (rc == 0)
-    rc = uvperf__snapshots_take(job.snapshots, job.nr, job.flags);
-  if (rc == 0) {
-    deliver(&job);
-    rc = uvperf__snapshots_resumed(job.snapshots, job.nr);
-    uvperf__snapshots_free(job.snapshots, job.nr);
+  return is_busy || impl->snapshot != NULL ? UV_EBUSY : 0;
+}
+
+/* All that is needed but the images, before these are taken: what was taken is
+ * in no later snapshot. */
+static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made) {
+  uvperf__snapshot_job_t *job;
+  uvperf__cpu_ring_t *ring;
+  size_t i;
+  int rc;
+
+  rc = uvperf__snapshot_job_new(made, impl->watch, &ops, impl,
+                                uvperf__counters_nr_rings(impl->counters),
+                                flags);
+  if (rc != 0)
+    return rc;
+  job = *made;
+  for (i = 0; i < job->nr; i++) {
+    ring = uvperf__set_ring_at(impl, i);
+    job->snapshots[i].ring = &ring->ring;
+    job->snapshots[i].fd = ring->fd;
   }
-  uvperf__merge_free(job.merge);
-  uvperf__free(job.snapshots);
+  if (!(impl->flags & UVPERF_SET_TIME_ORDER))
+    return 0;
+  job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
+  rc = add_merge(impl, job);
+  if (rc != 0)
+    uvperf__snapshot_job_free(job);
+  return rc;
+}
+
+/* -- both forms ------------------------------------------------------------ */
+
+int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
+  set_t *impl = uvperf__set_impl(set);
+  uvperf__snapshot_job_t *job;
+  int rc = check(impl, flags, impl->in_callback);
+
+  if (rc == 0)
+    rc = prepare(impl, flags, &job);
+  if (rc != 0)
+    return rc;
+  uvperf__teardown_hold(&impl->teardown);
+  impl->is_snapping = 1;
+  rc = uvperf__snapshot_job_run(job);
+  impl->is_snapping = 0;
   if (!impl->closing)
-    uvperf__counters_free_sources(impl->counters);
+    uvperf__set_free_sources(impl);
   uvperf__teardown_let_go(&impl->teardown);
   return rc;
+}
+
+int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
+                              uvperf_set_snapshot_cb done_cb) {
+  set_t *impl = uvperf__set_impl(set);
+  uvperf__snapshot_job_t *job;
+  int rc = done_cb == NULL ? UV_EINVAL : check(impl, flags, impl->is_snapping);
+
+  if (rc == 0)
+    rc = prepare(impl, flags, &job);
+  if (rc == 0)
+    rc = uvperf__snapshot_job_begin(job, set->loop);
+  if (rc != 0)
+    return rc;
+  impl->snapshot = job;
+  impl->snapshot_cb = done_cb;
+  return 0;
 }

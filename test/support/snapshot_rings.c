@@ -58,6 +58,17 @@ void snapshot_rings_write_records(uint32_t first, uint32_t last, size_t size) {
     snapshot_rings_write(0, number, size);
 }
 
+int snapshot_rings_take(uvperf__snapshot_t *snapshots, size_t nr,
+                        uint32_t flags) {
+  int rc;
+
+  uvperf__snapshots_begin(snapshots, nr);
+  rc = uvperf__snapshots_copy(snapshots, nr, flags);
+  if (rc == 0)
+    uvperf__snapshots_install(snapshots, nr);
+  return rc;
+}
+
 uint32_t snapshot_rings_take_record(uvperf__ring_t *image) {
   struct perf_event_header header;
   const uint8_t *body;
@@ -97,7 +108,7 @@ void snapshot_rings_expect(uint32_t flags, uint32_t first, uint32_t last,
                            uint64_t cut) {
   uint64_t before = shots.rings[0].cut;
 
-  assert_int_equal(uvperf__snapshots_take(shots.list, 1, flags), 0);
+  assert_int_equal(snapshot_rings_take(shots.list, 1, flags), 0);
   assert_int_equal(shots.list[0].code, 0);
   snapshot_rings_expect_image(0, first, last);
   assert_int_equal(shots.rings[0].cut - before, cut);

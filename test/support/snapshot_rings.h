@@ -41,6 +41,10 @@ void snapshot_rings_write_records(uint32_t first, uint32_t last, size_t size);
 /* Overwrites the header of the nth newest of records of 64 bytes. */
 void snapshot_rings_spoil(uint32_t nth, uint16_t size);
 
+/* Begins, copies and installs snapshots: as uvperf__snapshots_copy. */
+int snapshot_rings_take(uvperf__snapshot_t *snapshots, size_t nr,
+                        uint32_t flags);
+
 /* Takes one record of an image, which must be whole, and gives its type; 0 for
  * none. */
 uint32_t snapshot_rings_take_record(uvperf__ring_t *image);

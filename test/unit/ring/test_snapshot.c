@@ -36,7 +36,7 @@ static void write_after_loss(uint32_t number) {
 static void expect_types(uint32_t flags, const uint32_t *types, size_t nr) {
   size_t i;
 
-  assert_int_equal(uvperf__snapshots_take(shots.list, 1, flags), 0);
+  assert_int_equal(snapshot_rings_take(shots.list, 1, flags), 0);
   assert_int_equal(uvperf__ring_begin(&shots.list[0].image), 0);
   for (i = 0; i < nr; i++)
     assert_int_equal(snapshot_rings_take_record(&shots.list[0].image),
@@ -200,7 +200,7 @@ static void snapshot_of_random_records_is_what_the_model_says(void **state) {
 /* -- what is not sound ---------------------------------------------------- */
 
 static void expect_unsound(uint32_t flags, uint32_t first, uint32_t last) {
-  assert_int_equal(uvperf__snapshots_take(shots.list, 1, flags), 0);
+  assert_int_equal(snapshot_rings_take(shots.list, 1, flags), 0);
   assert_int_equal(shots.list[0].code, -EPROTO);
   snapshot_rings_expect_image(0, first, last);
   uvperf__snapshots_free(shots.list, 1);

@@ -8,7 +8,7 @@
 #include "uvperf/stream.h"
 
 #include "fake_kernel.h"
-#include "ring/snapshot.h"
+#include "snapshot_rings.h"
 #include "sys/sys.h"
 
 #define ROUNDS 4000
@@ -154,7 +154,7 @@ static void snapshot_of_anything_has_whole_records_of_the_ring(void **state) {
       change();
       flags = (uint32_t)any() % 8;
       fake_log_clear();
-      assert_int_equal(uvperf__snapshots_take(&shot, 1, flags), 0);
+      assert_int_equal(snapshot_rings_take(&shot, 1, flags), 0);
       if (!(flags & UVPERF_SNAPSHOT_OLDEST_FIRST))
         expect_bytes_of_the_ring();
       expect_whole_records();

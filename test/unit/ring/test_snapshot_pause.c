@@ -104,8 +104,8 @@ static void snapshot_that_did_not_wait_knows_what_nobody_writes(void **state) {
   snapshot_rings_expect(UVPERF_SNAPSHOT_NO_WAIT, newest, newest - nth + 1, 1);
   snapshot_rings_spoil(nth, 0);
   assert_int_equal(
-      uvperf__snapshots_take(shots.list, 1,
-                             UVPERF_SNAPSHOT_NO_WAIT | UVPERF_SNAPSHOT_ALL),
+      snapshot_rings_take(shots.list, 1,
+                          UVPERF_SNAPSHOT_NO_WAIT | UVPERF_SNAPSHOT_ALL),
       0);
   assert_int_equal(shots.list[0].code, -EPROTO);
   snapshot_rings_expect_image(0, newest, newest - nth + 2);
@@ -121,8 +121,7 @@ static void snapshots_of_several_rings_wait_once(void **state) {
   snapshot_rings_map(SNAPSHOT_RINGS_RINGS, support_page_bytes());
   for (i = 0; i < SNAPSHOT_RINGS_RINGS; i++)
     snapshot_rings_write(i, (uint32_t)i + 1, 64);
-  assert_int_equal(uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
-                   0);
+  assert_int_equal(snapshot_rings_take(shots.list, SNAPSHOT_RINGS_RINGS, 0), 0);
   for (i = 0; i < SNAPSHOT_RINGS_RINGS; i++) {
     assert_int_equal(shots.list[i].code, 0);
     snapshot_rings_expect_image(i, (uint32_t)i + 1, (uint32_t)i + 1);
@@ -139,7 +138,7 @@ static void snapshots_of_several_rings_wait_once(void **state) {
 static void snapshots_of_none_are_none(void **state) {
   (void)state;
   snapshot_rings_map(0, 0);
-  assert_int_equal(uvperf__snapshots_take(shots.list, 0, 0), 0);
+  assert_int_equal(snapshot_rings_take(shots.list, 0, 0), 0);
   uvperf__snapshots_free(shots.list, 0);
   assert_string_equal(fake_log(), "");
 }
@@ -158,7 +157,7 @@ static void snapshots_of_which_one_is_not_paused_are_none(void **state) {
   for (i = 0; i < SNAPSHOT_RINGS_RINGS; i++)
     snapshot_rings_write(i, 1, 64);
   shots.fakes[1]->on_ioctl = fail_to_pause;
-  assert_int_equal(uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
+  assert_int_equal(snapshot_rings_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
                    -EIO);
   assert_int_equal(shots.paused[0], 0);
   assert_string_equal(
@@ -167,8 +166,7 @@ static void snapshots_of_which_one_is_not_paused_are_none(void **state) {
   assert_int_equal(fake_live_allocations(), 0);
   /* As if it had not been tried. */
   shots.fakes[1]->on_ioctl = snapshot_rings_on_ioctl;
-  assert_int_equal(uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
-                   0);
+  assert_int_equal(snapshot_rings_take(shots.list, SNAPSHOT_RINGS_RINGS, 0), 0);
   for (i = 0; i < SNAPSHOT_RINGS_RINGS; i++)
     snapshot_rings_expect_image(i, 1, 1);
   uvperf__snapshots_free(shots.list, SNAPSHOT_RINGS_RINGS);
@@ -185,8 +183,7 @@ snapshots_of_which_one_is_not_resumed_resume_the_rest(void **state) {
   (void)state;
   snapshot_rings_map(SNAPSHOT_RINGS_RINGS, support_page_bytes());
   shots.fakes[0]->on_ioctl = fail_to_resume;
-  assert_int_equal(uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
-                   0);
+  assert_int_equal(snapshot_rings_take(shots.list, SNAPSHOT_RINGS_RINGS, 0), 0);
   assert_int_equal(uvperf__snapshots_resumed(shots.list, SNAPSHOT_RINGS_RINGS),
                    -EIO);
   assert_int_equal(shots.list[1].resumed, 0);
@@ -201,7 +198,7 @@ static void snapshot_of_a_paused_ring_leaves_it_paused(void **state) {
   snapshot_rings_write(0, 1, 64);
   shots.list[0].is_paused = 1;
   shots.paused[0] = 1;
-  assert_int_equal(uvperf__snapshots_take(shots.list, 2, 0), 0);
+  assert_int_equal(snapshot_rings_take(shots.list, 2, 0), 0);
   assert_string_equal(fake_log(),
                       "ioctl PAUSE_OUTPUT, membarrier, ioctl PAUSE_OUTPUT");
   assert_int_equal(shots.paused[0], 1);
@@ -218,8 +215,8 @@ static void snapshots_without_memory_touch_nothing(void **state) {
   snapshot_rings_write(0, 1, 64);
   for (nth = 1; nth <= SNAPSHOT_RINGS_RINGS; nth++) {
     fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-    assert_int_equal(
-        uvperf__snapshots_take(shots.list, SNAPSHOT_RINGS_RINGS, 0), -ENOMEM);
+    assert_int_equal(snapshot_rings_take(shots.list, SNAPSHOT_RINGS_RINGS, 0),
+                     -ENOMEM);
     assert_string_equal(fake_log(), "");
     assert_int_equal(fake_live_allocations(), 0);
   }

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* A snapshot of all rings of a handle: taken and delivered at once, or taken by
+ * a thread of libuv's pool and delivered in slices.
+ *
+ * The thread works on memory of the job, on mappings and on fds. So nothing of
+ * the rings may be unmapped or closed meanwhile: a handle that closes waits, by
+ * uvperf__snapshot_job_close. */
+#ifndef UVPERF_LIB_LOOP_SNAPSHOT_JOB_H
+#define UVPERF_LIB_LOOP_SNAPSHOT_JOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decode/merge.h"
+#include "loop/job.h"
+#include "loop/teardown.h"
+#include "loop/watch.h"
+#include "ring/snapshot.h"
+
+typedef struct uvperf__snapshot_job_s uvperf__snapshot_job_t;
+
+typedef struct uvperf__snapshot_ops_s {
+  /* Delivers from job->at on: as `drain` of the watch's operations, and never a
+   * negative code. */
+  int (*deliver)(void *owner, uvperf__snapshot_job_t *job,
+                 uvperf__slice_t *slice);
+  /* One that was begun has ended, and is freed. The status is 0, UV_ECANCELED,
+   * -ENOMEM, or the code of pausing or resuming a ring. */
+  void (*done)(void *owner, int status);
+} uvperf__snapshot_ops_t;
+
+struct uvperf__snapshot_job_s {
+  uvperf__job_t job;
+  uvperf__watch_extra_t extra;
+  const uvperf__snapshot_ops_t *ops;
+  void *owner;
+  uvperf__watch_t *watch;
+  uvperf__teardown_t *teardown; /* waits for the thread */
+  uvperf__merge_t *merge;       /* the owner's to make; NULL: ring by ring */
+  uint32_t flags;               /* UVPERF_SNAPSHOT_* */
+  int is_in_pool;
+  int is_installed;
+  int code;  /* of copying */
+  size_t at; /* the snapshot that is being delivered */
+  size_t nr;
+  uvperf__snapshot_t snapshots[]; /* one for each ring, by its index */
+};
+
+/* Makes one of which the owner fills ring, fd and is_paused of all snapshots.
+ * Returns 0 or -ENOMEM. */
+int uvperf__snapshot_job_new(uvperf__snapshot_job_t **job,
+                             uvperf__watch_t *watch,
+                             const uvperf__snapshot_ops_t *ops, void *owner,
+                             size_t nr, uint32_t flags);
+
+/* Takes it, delivers it without bounds, and frees it. Returns 0, -ENOMEM, or
+ * the code of pausing or resuming a ring. */
+int uvperf__snapshot_job_run(uvperf__snapshot_job_t *job);
+
+/* Begins it: ends by `done`, unless the handle is closed before. Returns 0, or
+ * what uv_queue_work gives, and it is freed. */
+int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job, uv_loop_t *loop);
+
+/* The handle is closing: the teardown waits for the thread. NULL is allowed. */
+void uvperf__snapshot_job_close(uvperf__snapshot_job_t *job,
+                                uvperf__teardown_t *teardown);
+
+/* The handle is closed: frees it, and calls `done` with UV_ECANCELED. NULL is
+ * allowed. */
+void uvperf__snapshot_job_closed(uvperf__snapshot_job_t *job);
+
+/* Frees one that was not begun. */
+void uvperf__snapshot_job_free(uvperf__snapshot_job_t *job);
+
+/* For `deliver`: ring by ring. `record` delivers a record of a ring, behind
+ * which so many bytes of it are left; `skipped` says that older ones cannot be
+ * read. */
+typedef struct uvperf__snapshot_walk_s {
+  void (*record)(void *owner, size_t ring_index, const void *bytes, size_t size,
+                 uint64_t remaining, const uvperf__slice_t *slice);
+  void (*skipped)(void *owner, size_t ring_index);
+} uvperf__snapshot_walk_t;
+
+int uvperf__snapshot_job_walk(uvperf__snapshot_job_t *job,
+                              const uvperf__snapshot_walk_t *walk,
+                              uvperf__slice_t *slice);
+
+#endif
