@@ -74,14 +74,15 @@ static void churn_plan(live_plan_t *plan, size_t ring_bytes, size_t mode) {
 }
 
 /* With no target but its events another, and all of what is there is its. */
-static void change_target(live_flight_t *flight, uint32_t *index) {
+static void change_target(live_flight_t *flight) {
   uvperf_set_t *set = &flight->stream.live.set;
   uvperf_target_t target = UVPERF_TARGET_INIT;
 
   target.type = UVPERF_TARGET_CPUS;
-  assert_int_equal(uvperf_set_remove_target(set, *index), 0);
-  target.data = (void *)(uintptr_t)(*index + 2);
-  assert_int_equal(uvperf_set_add_target(set, &target, index, NULL), 0);
+  assert_int_equal(uvperf_set_remove_target(set, flight->target), 0);
+  target.data = (void *)(uintptr_t)(flight->target + 2);
+  assert_int_equal(uvperf_set_add_target(set, &target, &flight->target, NULL),
+                   0);
 }
 
 /* Until each ring of a writer has news, or has gone round. */
@@ -116,38 +117,56 @@ static void churn(live_flight_t *flight, size_t mode, size_t nr) {
   }
 }
 
-static void set_snapshots_of_hot_rings_are_whole(void **state) {
-  const size_t sizes[] = {1, 65536, 1024 * 1024};
+static void fly(uv_loop_t *loop, size_t ring_bytes, size_t mode,
+                int is_on_pool) {
   uvperf_stats_t stats;
   writer_t writers[LIVE_FLIGHT_CPUS];
   live_plan_t plan;
   live_flight_t flight;
+
+  churn_plan(&plan, ring_bytes, mode);
+  live_flight_begin(loop, &flight, &plan);
+  flight.is_on_pool = is_on_pool;
+  writers_begin(&flight, writers);
+  churn(&flight, mode, 14);
+  if (is_on_pool)
+    flight.meanwhile = change_target;
+  while (flight.target < 4) {
+    change_target(&flight);
+    churn(&flight, mode, 2);
+  }
+  writers_end(&flight, writers);
+  assert_true(flight.stream.by_target[0] > 0);
+  assert_true(flight.stream.records > flight.stream.by_target[0]);
+  uvperf_set_stats(&flight.stream.live.set, &stats);
+  assert_int_equal(stats.corrupt, 0);
+  live_stream_close(&flight.stream);
+}
+
+static void set_snapshots_of_hot_rings_are_whole(void **state) {
+  const size_t sizes[] = {1, 65536, 1024 * 1024};
   size_t mode, size;
-  uint32_t index;
 
   support_need_cpu_wide(__func__);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++)
-    for (size = 0; size < 3; size++) {
-      churn_plan(&plan, sizes[size], mode);
-      live_flight_begin(*state, &flight, &plan);
-      writers_begin(&flight, writers);
-      churn(&flight, mode, 14);
-      for (index = 0; index < 4;) {
-        change_target(&flight, &index);
-        churn(&flight, mode, 2);
-      }
-      writers_end(&flight, writers);
-      assert_true(flight.stream.by_target[0] > 0);
-      assert_true(flight.stream.by_target[1] > 0);
-      uvperf_set_stats(&flight.stream.live.set, &stats);
-      assert_int_equal(stats.corrupt, 0);
-      live_stream_close(&flight.stream);
-    }
+    for (size = 0; size < 3; size++)
+      fly(*state, sizes[size], mode, 0);
+}
+
+static void set_snapshots_of_hot_rings_on_the_pool_are_whole(void **state) {
+  size_t mode;
+
+  support_need_cpu_wide(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    fly(*state, 1, mode, 1);
+    fly(*state, 1024 * 1024, mode, 1);
+  }
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_snapshots_of_hot_rings_are_whole),
+      support_loop_test(set_snapshots_of_hot_rings_on_the_pool_are_whole),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

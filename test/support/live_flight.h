@@ -23,8 +23,15 @@ typedef struct live_flight_track_s {
   uint64_t inversions;
 } live_flight_track_t;
 
-typedef struct live_flight_s {
+typedef struct live_flight_s live_flight_t;
+struct live_flight_s {
   live_stream_t stream; /* first: the set's `data` is its address */
+  /* The test's: whether the thread pool takes snapshots, and what is called
+   * when one was begun; or NULL. */
+  int is_on_pool;
+  void (*meanwhile)(live_flight_t *flight);
+  uint32_t target; /* the test's */
+  uint64_t nr_done;
   int newest_first;
   size_t nr_cpus;
   int cpus[LIVE_FLIGHT_CPUS];
@@ -32,7 +39,7 @@ typedef struct live_flight_s {
   uint64_t strange; /* what no test has caused, or is not whole */
   /* In the order in which it came, of whatever ring. */
   live_flight_track_t all;
-} live_flight_t;
+};
 
 /* Plans rings of so many bytes, with neither events nor targets. */
 void live_flight_plan(live_plan_t *plan, size_t ring_bytes);
