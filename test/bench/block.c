@@ -222,6 +222,27 @@ static int take_snapshot(block_t *block) {
   return rc == 0 ? 0 : bench_fail("uvperf_set_snapshot", uv_strerror(rc));
 }
 
+/* Of the same records once more. */
+static void on_snapshot(uvperf_set_t *set, int status) {
+  block_t *block = set->data;
+
+  block->is_taken = 1;
+  if (status != 0 || block->records < 4 * RING_BYTES / 128)
+    exit(bench_fail("uvperf_set_snapshot_start", uv_strerror(status)));
+}
+
+static int start_snapshot(block_t *block) {
+  int rc = uvperf_set_snapshot_start(&block->set, UVPERF_SNAPSHOT_ALL,
+                                     on_snapshot);
+
+  block->is_taken = 0;
+  return rc == 0 ? 0 : bench_fail("uvperf_set_snapshot_start", uv_strerror(rc));
+}
+
+static int is_taken(const block_t *block) {
+  return block->is_taken;
+}
+
 /* -- the first event of a process ----------------------------------------- */
 
 static int open_first(block_t *block) {
@@ -335,6 +356,8 @@ static const block_operation_t operations[] = {
     {.rounds = 1000,
      .steps = {{NULL, open_rings, NULL},
                {"snapshot of 2 rings of 1 MiB", take_snapshot, NULL},
+               {"snapshot of 2 rings of 1 MiB, asynchronous", start_snapshot,
+                is_taken},
                {NULL, close_set, is_closed}}},
     {.rounds = 7,
      .steps = {{NULL, make_threads, NULL},

@@ -26,6 +26,7 @@ typedef struct block_s {
   char text[512]; /* for %s in commands */
   char name[128]; /* of the step whose own is "" */
   int is_closed;
+  int is_taken;
   size_t records;
   size_t nr_readings;
   size_t nr_asked; /* requests of uv_fs_stat that were answered in this step */
