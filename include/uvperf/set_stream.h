@@ -233,7 +233,8 @@ UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
  *  default flush_ms of 100. With wakeup_bytes 1 (flush_ms is 0 by default then)
  *  or UVPERF_SET_OVERWRITE (EXIT records hasten nothing there) the end of an
  *  idle target can be reported a second late. Records that wait in the rings
- *  then are delivered first; with UVPERF_SET_OVERWRITE they stay.
+ *  then are delivered first; with UVPERF_SET_OVERWRITE they stay. If many
+ *  targets have ended, each turn of the loop reports ends for a millisecond.
  *  @param cb  NULL: no end is reported but UV_EOF. */
 UVPERF_EXTERN void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
 

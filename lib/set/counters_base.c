@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the counters call back: whose process it is, the time, and
- * an attr as it was given. */
+/* What the files of the counters call back: whose process it is, the time, a
+ * target by its index, and an attr as it was given. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -25,6 +25,22 @@ int uvperf__counters_check(const uvperf__counters_t *counters,
     return 0;
   return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
                            "the events belong to the parent process");
+}
+
+size_t uvperf__counters_position(const uvperf__counters_t *counters,
+                                 uint32_t index) {
+  size_t first = 0;
+  size_t end = counters->nr_targets;
+  size_t middle;
+
+  while (first < end) {
+    middle = first + (end - first) / 2;
+    if (counters->targets[middle]->index < index)
+      first = middle + 1;
+    else
+      end = middle;
+  }
+  return first;
 }
 
 char *uvperf__counter_copy_text(const char *text) {

@@ -171,15 +171,19 @@ size_t uvperf__counters_probe(uvperf__counters_t *counters) {
     if (batch.nr == MOST_FDS)
       nr += poll_batch(counters, &batch);
   }
-  return nr + poll_batch(counters, &batch);
+  nr += poll_batch(counters, &batch);
+  if (nr != 0)
+    counters->next_ended = 0;
+  return nr;
 }
 
 int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index) {
+  size_t i = uvperf__counters_position(counters, counters->next_ended);
   counter_target_t *target;
-  size_t i;
 
-  for (i = 0; i < counters->nr_targets; i++) {
+  for (; i < counters->nr_targets; i++) {
     target = counters->targets[i];
+    counters->next_ended = target->index + 1;
     if (!target->has_ended || target->is_end_taken)
       continue;
     target->is_end_taken = 1;

@@ -182,9 +182,10 @@ struct uvperf__counters_s {
   /* Of the call that opens events, during that call. */
   uvperf__tracefs_ids_t *tracepoints;
   counter_target_t **targets;
-  size_t nr_targets;
+  size_t nr_targets; /* by ascending indexes */
   size_t room_targets;
   uint32_t next_target;
+  uint32_t next_ended; /* all ends of targets with a lower index were taken */
   uint64_t next_serial;
   size_t nr_places;
   size_t nr_open;
@@ -242,6 +243,10 @@ static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t uvperf__counters_now(void);
+
+/* The position of the first target whose index is this or higher. */
+size_t uvperf__counters_position(const uvperf__counters_t *counters,
+                                 uint32_t index);
 
 /* A copy of uvperf__calloc, or NULL: no memory. */
 char *uvperf__counter_copy_text(const char *text);

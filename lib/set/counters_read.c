@@ -355,17 +355,12 @@ static int read_target(uvperf__counters_t *counters,
   return 0;
 }
 
-/* Targets, in the order of their indexes. */
 static int read_targets(uvperf__counters_t *counters, share_t *share) {
-  const counter_target_t *target;
-  size_t i;
+  size_t i = uvperf__counters_position(counters, counters->progress.target);
 
-  for (i = 0; i < counters->nr_targets; i++) {
-    target = counters->targets[i];
-    if (target->index >= counters->progress.target &&
-        read_target(counters, target, share))
+  for (; i < counters->nr_targets; i++)
+    if (read_target(counters, counters->targets[i], share))
       return 1;
-  }
   return 0;
 }
 

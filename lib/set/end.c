@@ -18,6 +18,8 @@
 /* The record of an exit is written before the task's events hang up, on a busy
  * machine long before: perf_event_exit_task_context, kernel/events/core.c. */
 #define EXIT_MS 10
+/* For so long ends are reported in one iteration. */
+#define REPORT_NS 1000000
 
 static uint64_t now_of(const set_t *impl) {
   return uv_now(impl->handle->loop);
@@ -121,6 +123,7 @@ int uvperf__set_flush_due(void *owner) {
 /* What a callback that stops or closes leaves is reported after the next
  * start. */
 static void report_ends(set_t *impl) {
+  uint64_t until = uv_hrtime() + REPORT_NS;
   uint64_t session = impl->session;
   uint32_t target;
 
@@ -132,6 +135,10 @@ static void report_ends(set_t *impl) {
     impl->in_callback = 0;
     if (impl->session != session)
       return;
+    if (uv_hrtime() >= until) {
+      uvperf__watch_drain(impl->watch); /* the rest in the next iteration */
+      return;
+    }
   }
   impl->ends_found = 0;
   if (!uvperf__counters_have_ended(impl->counters))

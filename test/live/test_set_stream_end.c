@@ -318,6 +318,57 @@ static void set_stopped_at_an_end_tells_the_others_later(void **state) {
   }
 }
 
+/* How often the loop has polled. */
+typedef struct polls_s {
+  uv_prepare_t prepare;
+  uint64_t nr;
+  uint64_t at_last_end;
+} polls_t;
+
+static void on_prepare(uv_prepare_t *prepare) {
+  ((polls_t *)prepare->data)->nr += 1;
+}
+
+static void be_slow(live_stream_t *stream, uint32_t target) {
+  polls_t *polls = stream->hook_data;
+  uint64_t until = uv_hrtime() + 2000000;
+
+  (void)target;
+  assert_true(polls->nr > polls->at_last_end);
+  polls->at_last_end = polls->nr;
+  while (uv_hrtime() < until)
+    continue;
+}
+
+/* And UV_EOF is the last all the same. */
+static void set_with_a_slow_end_callback_lets_others_run(void **state) {
+  live_stream_t stream;
+  family_t family;
+  polls_t polls;
+  size_t mode, i;
+
+  support_need_own_events(__func__);
+  for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
+    memset(&polls, 0, sizeof(polls));
+    uv_prepare_init(*state, &polls.prepare);
+    uv_unref((uv_handle_t *)&polls.prepare);
+    polls.prepare.data = &polls;
+    make_family(&family, mode, 5, 2);
+    live_stream_begin(*state, &stream, &family.plan);
+    stream.on_end = be_slow;
+    stream.hook_data = &polls;
+    for (i = 0; i < 5; i++)
+      end_child(&family, i);
+    uv_prepare_start(&polls.prepare, on_prepare);
+    assert_true(live_run_until(*state, &stream.eofs, 1));
+    assert_int_equal(stream.nr_ends, 5);
+    assert_int_equal(stream.comms, 10);
+    check_ended(&stream);
+    uv_close((uv_handle_t *)&polls.prepare, NULL);
+    live_stream_close(&stream);
+  }
+}
+
 /* Of one that was closed in a callback: it may be done already. */
 static void wait_closed(live_stream_t *stream) {
   live_turns_in(stream->live.set.loop, 10);
@@ -488,6 +539,7 @@ int main(void) {
       support_loop_test(set_last_living_target_removed_is_the_end),
       support_loop_test(set_all_targets_removed_waits_for_others),
       support_loop_test(set_stopped_at_an_end_tells_the_others_later),
+      support_loop_test(set_with_a_slow_end_callback_lets_others_run),
       support_loop_test(set_closed_at_an_end_tells_nothing_more),
       support_loop_test(set_closed_at_eof_is_clean),
       support_loop_test(set_target_replaced_when_it_ends_goes_on),
