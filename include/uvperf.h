@@ -6,7 +6,8 @@
  * Threads: a handle belongs to the thread of its loop. Any thread, and several
  * at once, may call the functions of these headers: attr.h, cpu_list.h,
  * error.h, event_list.h, event_name.h, fallback.h, pmu.h, system.h, tracefs.h,
- * version.h; and uvperf_measure_event. So may it call those of count.h,
+ * version.h; and uvperf_measure_event and uvperf_meter_new; the meter belongs
+ * to its thread. So may it call those of count.h,
  * reading.h, record.h and tracepoint.h, with a decoder, reading or format that
  * no other thread changes meanwhile. Only uvperf_replace_allocator must be
  * called while no other thread is in the library. */

@@ -70,15 +70,71 @@ UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
 UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
                                           uvperf_reading_t *overhead);
 
-/** Measures one event, by its name, in one call of a function: opens the event
- *  for the calling thread, calls, reads and closes. Needs no loop and no set;
- *  nothing stays open or allocated. Opening may take 15 ms, see
- *  uvperf_set_init; for more than one call, or more than one event, a set is
- *  made once.
+/* -- one event ------------------------------------------------------------ */
+
+/* One event that measures calls of functions, one after the other. Needs no
+ * loop and no set. Opaque; of uvperf_meter_new.
+ *
+ * The event stays open, disabled, so that a measurement takes a few system
+ * calls. To open an event may take 15 ms, see uvperf_set_init, and to close the
+ * last one on a tracepoint or probe takes the kernel 27 to 90 ms. As long as a
+ * meter is open on one, calls of uvperf_measure_event by the same tracepoint
+ * are as fast; but all processes that pass it are a little slower, and the
+ * probe or the module that it belongs to cannot be removed (EBUSY). So the
+ * library keeps no event open by itself. */
+typedef struct uvperf_meter_s uvperf_meter_t;
+
+/** Opens an event for the calling thread, disabled.
  *
  *  The event is as its name says: without modifiers it counts on the user's
  *  side and in the kernel, which needs perf_event_paranoid 1 or less, or
  *  CAP_PERFMON; with ":u" on the user's side alone.
+ *  @param meter  Receives the meter, to be freed by uvperf_meter_free; NULL on
+ *    error.
+ *  @param name   As for uvperf_event_list_parse; it must stand for one event.
+ *  @param error  Receives why it failed.
+ *  @return 0, or
+ *    UV_EINVAL  meter or name is NULL, or the name stands for several events
+ *      (ARGUMENT); what no list takes (ARGUMENT), and what no thread has
+ *      (events of a PMU that counts on CPUs alone);
+ *    another    what uvperf_event_list_parse gives, or uvperf_event_init. */
+UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter, const char *name,
+                                   uvperf_error_t *error);
+
+/** Measures one call of a function, in the thread that made the meter. The
+ *  count is of this call alone and never adds up over several.
+ *  @param meter  The meter.
+ *  @param fn     Called once, or, where it is said so, not at all. It may
+ *    measure by other meters, but neither use nor free this one. It must
+ *    return, as for uvperf_measure.
+ *  @param arg    Passed to fn.
+ *  @param count  The caller's; filled. Look at its state: only in
+ *    UVPERF_COUNT_COUNTING there is a value; scaled and ratio tell whether the
+ *    PMU was shared meanwhile.
+ *  @param error  Receives why it failed.
+ *  @return 0, or, fn not called and count left alone,
+ *    UV_EINVAL  meter, fn or count is NULL, or another thread made the meter
+ *      (ARGUMENT);
+ *    UV_EBUSY   the meter is measuring (BUSY);
+ *    UV_EPERM   called in a forked child (ARGUMENT);
+ *    another    what uvperf_set_enable gives;
+ *    or, after the call and with count filled, what uvperf_set_disable
+ *    gives. */
+UVPERF_EXTERN int uvperf_meter_measure(uvperf_meter_t *meter,
+                                       uvperf_measure_fn fn, void *arg,
+                                       uvperf_set_count_t *count,
+                                       uvperf_error_t *error);
+
+/** Closes the event and frees the meter. Takes as long as that takes the
+ *  kernel, see uvperf_meter_t. Any thread may do it, one of libuv's pool too
+ *  (uv_queue_work), if no other uses the meter.
+ *  @param meter  The meter, or NULL. */
+UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
+
+/** Measures one event, by its name, in one call of a function: makes a meter,
+ *  measures, and frees it. Nothing stays open or allocated. By a tracepoint
+ *  each call takes some 40 ms, unless another event is open on it: make a meter
+ *  for more than one call, and a set for more than one event.
  *  @param name   As for uvperf_event_list_parse; it must stand for one event.
  *  @param fn     Called once. It may measure other events in the same way.
  *  @param arg    Passed to fn.

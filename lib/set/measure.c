@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a function costs: a set, or one event by its name, that is enabled for
- * one call. Nothing is between enabling and the call, nor between the call and
+ * each call. Nothing is between enabling and the call, nor between the call and
  * disabling. */
 #include "uvperf/measure.h"
 
@@ -8,6 +8,8 @@
 
 #include "set/counters.h"
 #include "set/internal.h"
+#include "sys/fork.h"
+#include "util/alloc.h"
 #include "util/error.h"
 
 #define DEFAULT_RUNS 100
@@ -118,9 +120,8 @@ static int parse_one(uvperf_event_list_t **list, const char *name,
     return 0;
   uvperf_event_list_free(*list);
   return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "'%.80s' stands for %zu events, and "
-                           "uvperf_measure_event measures one: a set measures "
-                           "several",
+                           "'%.80s' stands for %zu events, and one is "
+                           "measured here: a set measures several",
                            name, nr);
 }
 
@@ -141,29 +142,103 @@ static int open_one(uvperf__counters_t **counters, const char *name,
   return rc;
 }
 
-/* It was just opened: all is 0, and nothing is to be reset. */
-static int measure_one(uvperf__counters_t *counters, uvperf_measure_fn fn,
-                       void *arg, uvperf_reading_t *reading,
-                       uvperf_set_count_t *count, uvperf_error_t *error) {
-  int disabled = 0;
-  int rc = make_room(counters, reading);
+/* The event stays open, disabled: what closes last on a tracepoint waits for a
+ * grace period of RCU (perf_trace_event_unreg in
+ * kernel/trace/trace_event_perf.c). */
+struct uvperf_meter_s {
+  uvperf__counters_t *counters;
+  uvperf_reading_t *reading;
+  uvperf__thread_t thread;
+  int is_used; /* the counts are not 0 any more */
+};
+
+static int make_reading(uvperf_meter_t *meter, uvperf_error_t *error) {
+  int rc = uvperf_reading_new(&meter->reading);
+
+  if (rc == 0)
+    rc = make_room(meter->counters, meter->reading);
+  if (rc == 0)
+    return 0;
+  return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                           "no memory to read the event into");
+}
+
+int uvperf_meter_new(uvperf_meter_t **meter, const char *name,
+                     uvperf_error_t *error) {
+  uvperf_meter_t *made;
+  int rc;
+
+  if (meter == NULL || name == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "uvperf_meter_new needs a meter and a name");
+  *meter = NULL;
+  made = uvperf__calloc(1, sizeof(*made));
+  if (made == NULL)
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for the meter");
+  uvperf__thread_init(&made->thread);
+  rc = open_one(&made->counters, name, error);
+  if (rc == 0)
+    rc = make_reading(made, error);
+  if (rc != 0) {
+    uvperf_meter_free(made);
+    return rc;
+  }
+  *meter = made;
+  return 0;
+}
+
+static int check_meter(const uvperf_meter_t *meter, uvperf_error_t *error) {
+  int rc = uvperf__counters_check(meter->counters, error);
 
   if (rc != 0)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory to read the event into");
-  rc = call(counters, fn, arg, &disabled, error);
+    return rc;
+  if (!uvperf__thread_is_mine(&meter->thread))
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the meter counts for the thread that made it, "
+                             "and another one calls: each thread needs a meter "
+                             "of its own");
+  if (uvperf__counters_is_enabled(meter->counters))
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
+                             "the meter is measuring: a measurement within a "
+                             "measurement needs a meter of its own");
+  return 0;
+}
+
+int uvperf_meter_measure(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
+                         uvperf_set_count_t *count, uvperf_error_t *error) {
+  int disabled = 0;
+  int rc;
+
+  if (meter == NULL || fn == NULL || count == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a meter, a function and a count are needed");
+  rc = check_meter(meter, error);
   if (rc != 0)
     return rc;
-  rc = uvperf__counters_read(counters, reading);
+  if (meter->is_used)
+    uvperf__counters_reset(meter->counters);
+  meter->is_used = 1;
+  rc = call(meter->counters, fn, arg, &disabled, error);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__counters_read(meter->counters, meter->reading);
   if (rc == 0)
-    rc = uvperf_reading_total(reading, 0, count);
+    rc = uvperf_reading_total(meter->reading, 0, count);
   return first_of(rc, disabled);
+}
+
+void uvperf_meter_free(uvperf_meter_t *meter) {
+  if (meter == NULL)
+    return;
+  uvperf__counters_free(meter->counters);
+  uvperf_reading_free(meter->reading);
+  uvperf__free(meter);
 }
 
 int uvperf_measure_event(const char *name, uvperf_measure_fn fn, void *arg,
                          uvperf_set_count_t *count, uvperf_error_t *error) {
-  uvperf__counters_t *counters;
-  uvperf_reading_t *reading;
+  uvperf_meter_t *meter;
   int rc;
 
   if (name == NULL || fn == NULL || count == NULL)
@@ -171,17 +246,10 @@ int uvperf_measure_event(const char *name, uvperf_measure_fn fn, void *arg,
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "uvperf_measure_event needs a name, a function and "
         "a count");
-  rc = open_one(&counters, name, error);
+  rc = uvperf_meter_new(&meter, name, error);
   if (rc != 0)
     return rc;
-  rc = uvperf_reading_new(&reading);
-  if (rc == 0) {
-    rc = measure_one(counters, fn, arg, reading, count, error);
-    uvperf_reading_free(reading);
-  } else {
-    uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                      "no memory to read the event into");
-  }
-  uvperf__counters_free(counters);
+  rc = uvperf_meter_measure(meter, fn, arg, count, error);
+  uvperf_meter_free(meter);
   return rc;
 }

@@ -316,6 +316,28 @@ static int measure_call(block_t *block) {
   return 0;
 }
 
+static int make_meter(block_t *block) {
+  uvperf_error_t error;
+
+  if (uvperf_meter_new(&block->meter, CALL, &error) != 0)
+    return bench_fail("uvperf_meter_new", error.reason);
+  return 0;
+}
+
+static int measure_again(block_t *block) {
+  uvperf_set_count_t count;
+  uvperf_error_t error;
+
+  if (uvperf_meter_measure(block->meter, call, block, &count, &error) != 0)
+    return bench_fail("uvperf_meter_measure", error.reason);
+  return count.value == 1 ? 0 : bench_fail("a call", "is not counted as one");
+}
+
+static int free_meter(block_t *block) {
+  uvperf_meter_free(block->meter);
+  return 0;
+}
+
 /* -- the table ------------------------------------------------------------ */
 
 static int do_nothing(block_t *block) {
@@ -352,7 +374,10 @@ static const block_operation_t operations[] = {
                {NULL, free_list, NULL}}},
     {.rounds = 1000,
      .steps = {{"measure a call by a tracepoint", measure_call, NULL,
-                .perf = "perf stat -e " CALL " true"}}},
+                .perf = "perf stat -e " CALL " true"},
+               {NULL, make_meter, NULL},
+               {"the same by a meter", measure_again, NULL},
+               {NULL, free_meter, NULL}}},
     {.rounds = 1000,
      .steps = {{NULL, open_rings, NULL},
                {"snapshot of 2 rings of 1 MiB", take_snapshot, NULL},

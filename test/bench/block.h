@@ -21,6 +21,7 @@ typedef struct block_s {
   uvperf_set_t set;
   uvperf_event_t event;
   uvperf_event_list_t *list;
+  uvperf_meter_t *meter;
   uvperf_reading_t *reading;
   pid_t child;
   char text[512]; /* for %s in commands */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: one event by its name in one call, by uvperf_measure_event. Failures
- * that are scripted are in unit/set/test_measure_event.c, names of hardware in
+/* Live: one event by its name in one call, by uvperf_measure_event, and in many
+ * by a meter. Failures that are scripted are in unit/set/test_measure_event.c, names of hardware in
  * peers/test_perfutils_helpers.c. */
 #include "live_thread.h"
 #include "measure_run.h"
 
 #include <dirent.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -235,6 +236,184 @@ static void measure_event_leaves_the_threads_cpus_alone(void **state) {
   assert_true(CPU_EQUAL(&before, &after));
 }
 
+/* -- a meter -------------------------------------------------------------- */
+
+static uvperf_meter_t *make_meter(const char *name) {
+  uvperf_meter_t *meter;
+  uvperf_error_t error;
+
+  if (uvperf_meter_new(&meter, name, &error) != 0)
+    fail_msg("%s: %s", name, error.reason);
+  return meter;
+}
+
+static void meter_counts_each_of_its_calls_alone(void **state) {
+  size_t fds = support_count_fds();
+  uvperf_set_count_t count;
+  uvperf_meter_t *meter;
+  uint64_t nr;
+
+  (void)state;
+  support_need_tracepoint(__func__, LIVE_SYSCALL);
+  meter = make_meter(LIVE_SYSCALL);
+  for (nr = 0; nr < 300; nr++) {
+    live_syscall(5); /* nobody measures these */
+    assert_int_equal(
+        uvperf_meter_measure(meter, measure_syscalls, &nr, &count, NULL), 0);
+    measure_count_is(&count, nr);
+    assert_int_equal(support_count_fds(), fds + 1);
+  }
+  uvperf_meter_free(meter);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* One that no other program here measures: while another event is open on it
+ * the kernel does not wait. */
+#define RARE_SYSCALL "syscalls:sys_enter_sched_get_priority_min"
+
+static void call_rare(void *arg) {
+  (void)arg;
+  syscall(SYS_sched_get_priority_min, SCHED_OTHER);
+}
+
+/* Of ten calls; by no meter if it is NULL. */
+static uint64_t time_of_ten(uvperf_meter_t *meter) {
+  uvperf_set_count_t count;
+  uint64_t before = live_now();
+  int i;
+
+  for (i = 0; i < 10; i++) {
+    if (meter == NULL)
+      measure_event(RARE_SYSCALL, call_rare, NULL, &count);
+    else
+      assert_int_equal(
+          uvperf_meter_measure(meter, call_rare, NULL, &count, NULL), 0);
+    measure_count_is(&count, 1);
+  }
+  return live_now() - before;
+}
+
+static void meter_saves_opening_and_closing_the_tracepoint(void **state) {
+  uint64_t alone, beside, metered;
+  uvperf_meter_t *meter;
+
+  (void)state;
+  support_need_tracepoint(__func__, RARE_SYSCALL);
+  alone = time_of_ten(NULL);
+  meter = make_meter(RARE_SYSCALL);
+  metered = time_of_ten(meter);
+  beside = time_of_ten(NULL);
+  uvperf_meter_free(meter);
+  print_message("ten calls: %llu us, %llu by a meter, %llu beside it\n",
+                (unsigned long long)alone / 1000,
+                (unsigned long long)metered / 1000,
+                (unsigned long long)beside / 1000);
+  assert_true(metered < alone / 10);
+  assert_true(beside < alone / 2);
+}
+
+static void free_elsewhere(void *meter) {
+  uvperf_meter_free(meter);
+}
+
+typedef struct metered_elsewhere_s {
+  uvperf_meter_t *meter;
+  uvperf_error_t error;
+  int rc;
+  int called;
+} metered_elsewhere_t;
+
+static void measure_elsewhere(void *arg) {
+  metered_elsewhere_t *elsewhere = arg;
+  uvperf_set_count_t count;
+
+  elsewhere->rc =
+      uvperf_meter_measure(elsewhere->meter, measure_note, &elsewhere->called,
+                           &count, &elsewhere->error);
+}
+
+/* It would count 0 whatever happens. */
+static void meter_of_another_thread_measures_nothing(void **state) {
+  size_t fds = support_count_fds();
+  metered_elsewhere_t elsewhere = {.rc = 0};
+  live_thread_t thread;
+
+  (void)state;
+  support_need_own_events(__func__);
+  elsewhere.meter = make_meter("page-faults:u");
+  live_thread_start(&thread, measure_elsewhere, &elsewhere);
+  live_thread_do(&thread);
+  live_thread_end(&thread);
+  assert_int_equal(elsewhere.rc, UV_EINVAL);
+  assert_int_equal(elsewhere.error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_int_equal(elsewhere.called, 0);
+  live_thread_start(&thread, free_elsewhere, elsewhere.meter);
+  live_thread_do(&thread);
+  live_thread_end(&thread);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+typedef struct metered_s {
+  uvperf_meter_t *meter, *inner;
+  uvperf_set_count_t count;
+} metered_t;
+
+static void measure_by_both(void *arg) {
+  metered_t *metered = arg;
+  uvperf_set_count_t count;
+  uvperf_error_t error;
+  uint64_t nr = 4;
+
+  live_write(1);
+  assert_int_equal(
+      uvperf_meter_measure(metered->meter, measure_writes, &nr, &count, &error),
+      UV_EBUSY);
+  assert_int_equal(error.cause, UVPERF_CAUSE_BUSY);
+  assert_int_equal(uvperf_meter_measure(metered->inner, measure_writes, &nr,
+                                        &metered->count, NULL),
+                   0);
+  live_write(2);
+}
+
+static void meter_within_itself_is_busy_and_another_counts(void **state) {
+  char name[MEASURE_NAME_BYTES];
+  uvperf_set_count_t count;
+  metered_t metered;
+
+  (void)state;
+  support_need_breakpoints(__func__);
+  metered.meter = make_meter(measure_writes_name(name));
+  metered.inner = make_meter(name);
+  assert_int_equal(uvperf_meter_measure(metered.meter, measure_by_both,
+                                        &metered, &count, NULL),
+                   0);
+  measure_count_is(&count, 7);
+  measure_count_is(&metered.count, 4);
+  uvperf_meter_free(metered.inner);
+  uvperf_meter_free(metered.meter);
+}
+
+static void meter_in_a_forked_child_is_eperm(void **state) {
+  uvperf_set_count_t count;
+  uvperf_meter_t *meter;
+  int called = 0;
+  pid_t pid;
+
+  (void)state;
+  support_need_own_events(__func__);
+  meter = make_meter("page-faults:u");
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0)
+    _exit(uvperf_meter_measure(meter, measure_note, &called, &count, NULL) !=
+              UV_EPERM ||
+          called != 0);
+  assert_int_equal(support_wait(pid), 0);
+  assert_int_equal(
+      uvperf_meter_measure(meter, measure_note, &called, &count, NULL), 0);
+  uvperf_meter_free(meter);
+}
+
 /* -- names ---------------------------------------------------------------- */
 
 static void assert_no_one_event(const char *name, int code, int cause,
@@ -294,6 +473,7 @@ static void measure_event_of_a_group_of_one_counts(void **state) {
 
 static void measure_event_of_bad_arguments_is_einval(void **state) {
   uvperf_set_count_t count;
+  uvperf_meter_t *meter;
   uvperf_error_t error;
   int called = 0;
 
@@ -311,6 +491,15 @@ static void measure_event_of_bad_arguments_is_einval(void **state) {
       UV_EINVAL);
   assert_int_equal(uvperf_measure_event(NULL, NULL, NULL, NULL, NULL),
                    UV_EINVAL);
+  assert_int_equal(uvperf_meter_new(NULL, "dummy:u", &error), UV_EINVAL);
+  assert_int_equal(uvperf_meter_new(&meter, NULL, &error), UV_EINVAL);
+  assert_int_equal(uvperf_meter_new(&meter, "page-faults,cs", &error),
+                   UV_EINVAL);
+  assert_null(meter);
+  assert_int_equal(
+      uvperf_meter_measure(NULL, measure_note, &called, &count, &error),
+      UV_EINVAL);
+  uvperf_meter_free(NULL);
   assert_int_equal(called, 0);
 }
 
@@ -326,6 +515,11 @@ int main(void) {
       cmocka_unit_test(measure_event_within_another),
       cmocka_unit_test(measure_event_leaves_no_fd),
       cmocka_unit_test(measure_event_leaves_the_threads_cpus_alone),
+      cmocka_unit_test(meter_counts_each_of_its_calls_alone),
+      cmocka_unit_test(meter_saves_opening_and_closing_the_tracepoint),
+      cmocka_unit_test(meter_of_another_thread_measures_nothing),
+      cmocka_unit_test(meter_within_itself_is_busy_and_another_counts),
+      cmocka_unit_test(meter_in_a_forked_child_is_eperm),
       cmocka_unit_test(measure_event_of_several_events_is_einval),
       cmocka_unit_test(measure_event_of_no_event_is_the_parsers_error),
       cmocka_unit_test(measure_event_of_a_group_of_one_counts),

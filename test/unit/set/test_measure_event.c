@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: how uvperf_measure_event opens its event, what it makes of what the
- * kernel says, and that nothing is left of it whatever fails. */
+ * kernel says, that nothing is left of it whatever fails, and that a meter
+ * opens and closes once. */
 #include "measure_run.h"
 #include "other_kernel.h"
 
@@ -239,6 +240,55 @@ static void measure_event_without_memory_does_not_call(void **state) {
   assert_int_equal(called, 1);
 }
 
+/* -- a meter -------------------------------------------------------------- */
+
+static void meter_opens_and_closes_once(void **state) {
+  uvperf_set_count_t count;
+  uvperf_meter_t *meter;
+  measure_pmu_t pmu;
+  int i;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_meter_new(&meter, "page-faults:u", NULL), 0);
+  for (i = 0; i < 3; i++) {
+    fake_log_clear();
+    assert_int_equal(
+        uvperf_meter_measure(meter, measure_pmu_work, &pmu, &count, NULL), 0);
+    assert_int_equal(count.value, 1000);
+    assert_int_equal(count.time_enabled, 2000);
+    assert_null(strstr(fake_log(), "open"));
+    assert_null(strstr(fake_log(), "close"));
+    assert_non_null(strstr(fake_log(), "ENABLE"));
+  }
+  uvperf_meter_free(meter);
+  assert_int_equal(pmu.events[0]->fd, -1);
+  fake_assert_clean();
+}
+
+/* It is disabled all the same, and the next call counts by itself. */
+static void meter_goes_on_after_a_failure(void **state) {
+  uvperf_set_count_t count;
+  uvperf_error_t error;
+  uvperf_meter_t *meter;
+  measure_pmu_t pmu;
+  int called = 0;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_meter_new(&meter, "page-faults:u", NULL), 0);
+  fake_fail(FAKE_IOCTL, 1, -EIO);
+  assert_int_equal(
+      uvperf_meter_measure(meter, measure_note, &called, &count, &error),
+      UV_EIO);
+  assert_int_equal(called, 0);
+  assert_int_equal(
+      uvperf_meter_measure(meter, measure_pmu_work, &pmu, &count, &error), 0);
+  assert_int_equal(count.value, 1000);
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       other_kernel_test(measure_event_opens_one_event_of_the_calling_thread),
@@ -252,6 +302,8 @@ int main(void) {
       other_kernel_test(measure_event_that_cannot_be_read_is_an_error_state),
       other_kernel_test(measure_event_without_fds_is_emfile),
       other_kernel_test(measure_event_without_memory_does_not_call),
+      other_kernel_test(meter_opens_and_closes_once),
+      other_kernel_test(meter_goes_on_after_a_failure),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
