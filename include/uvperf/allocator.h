@@ -26,12 +26,13 @@ typedef void (*uvperf_free_func)(void *ptr);
  *  no other may be in the library meanwhile. libuv's own memory, that of its
  *  loops and its thread pool, is uv_replace_allocator's affair.
  *
- *  The library calls them on the threads that call it, inside of the call or of
- *  uv_run, and on threads of libuv's pool, for asynchronous functions. So they
- *  must be thread-safe, as for libuv. It never calls them from a signal handler.
- *  It uses calloc_func, with a product of count and size that does not overflow,
- *  and free_func, never with NULL; the other two belong to the set, and later
- *  versions may use them. No memory is taken while records are delivered.
+ *  The library calls them on the threads that call it, inside of the call or
+ *  of uv_run, and on threads of libuv's pool, for asynchronous functions. So
+ *  they must be thread-safe, as for libuv. It never calls them from a signal
+ *  handler. It uses calloc_func, with a product of count and size that does not
+ *  overflow, and free_func, never with NULL; the other two belong to the set,
+ *  and later versions may use them. No memory is taken while records are
+ *  delivered.
  *  @param malloc_func   Like malloc(3).
  *  @param realloc_func  Like realloc(3).
  *  @param calloc_func   Like calloc(3): zeroed, aligned for any type, or NULL,

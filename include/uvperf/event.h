@@ -81,9 +81,9 @@ typedef struct uvperf_event_s uvperf_event_t;
 typedef void (*uvperf_record_cb)(uvperf_event_t *event, int status,
                                  const uvperf_record_t *record);
 
-/** Called once when a snapshot that uvperf_event_snapshot_start began has ended,
- *  after its last record. All functions may be called here, unless the handle
- *  is closing.
+/** Called once when a snapshot that uvperf_event_snapshot_start began has
+ *  ended, after its last record. All functions may be called here, unless the
+ *  handle is closing.
  *  @param event   The handle.
  *  @param status
  *    0             everything was delivered;
@@ -346,8 +346,8 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  (membarrier(2), MEMBARRIER_CMD_GLOBAL): some milliseconds, up to some tens,
  *  in which the loop stands still (uvperf_event_snapshot_start lets it go on)
  *  and the output is paused. So rings of that size or less wait whenever there
- *  is something to deliver. If that call fails (a seccomp filter, nohz_full) the
- *  snapshot is as with UVPERF_SNAPSHOT_NO_WAIT, and is counted in
+ *  is something to deliver. If that call fails (a seccomp filter, nohz_full)
+ *  the snapshot is as with UVPERF_SNAPSHOT_NO_WAIT, and is counted in
  *  uvperf_stats_t.unwaited_snapshots. Of a record that newer ones have
  *  overwritten in part nothing is delivered: uvperf_stats_t.cut_records.
  *
@@ -380,13 +380,13 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  __perf_output_begin() in kernel/events/ring_buffer.c. */
 UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
 
-/** Begins the same snapshot without stopping the loop. A thread of libuv's pool
- *  pauses the output, waits for writers, copies the ring and resumes the output,
- *  in one request. Then the loop delivers the copy in slices, with the bounds of
- *  the last start (and UVPERF_START_SLICE_END), and calls done_cb. The snapshot
- *  holds what is written until the thread copies it, which is later than this
- *  call, above all when the pool is busy. The loop is alive until done_cb, also
- *  if the handle is unref'd.
+/** Begins the same snapshot without stopping the loop. A thread of libuv's
+ *  pool pauses the output, waits for writers, copies the ring and resumes the
+ *  output, in one request. Then the loop delivers the copy in slices, with the
+ *  bounds of the last start (and UVPERF_START_SLICE_END), and calls done_cb.
+ *  The snapshot holds what is written until the thread copies it, which is
+ *  later than this call, above all when the pool is busy. The loop is alive
+ *  until done_cb, also if the handle is unref'd.
  *
  *  Until done_cb both forms of snapshot, uvperf_event_next, uvperf_event_pause
  *  and uvperf_event_resume return UV_EBUSY. All else goes on, and can change.

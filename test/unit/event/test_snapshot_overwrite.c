@@ -2,6 +2,7 @@
 /* Scripted: overwritable rings while another CPU writes, and such as are
  * smaller than a record. */
 #include "fake_clock.h"
+#include "fake_pool.h"
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -249,6 +250,70 @@ static void overwrite_record_in_hand_keeps_its_writer(void **state) {
   close_event(*state, &owner);
 }
 
+static uint64_t seen_ids[4];
+static size_t nr_seen;
+
+static void note_source(uvperf_event_t *event, int status,
+                        const uvperf_record_t *record) {
+  (void)event;
+  assert_int_equal(status, 0);
+  assert_true(nr_seen < 4);
+  seen_ids[nr_seen++] = record->source == NULL ? 0 : record->source->ids[0];
+}
+
+static int last_status;
+
+static void note_done(uvperf_event_t *event, int status) {
+  (void)event;
+  last_status = status;
+}
+
+static void no_writers(void) {
+}
+
+/* Of what the thread pool has copied, and the ring has no more. */
+static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
+  fake_event_t *ring = fake_event_add(7);
+  struct perf_event_attr attr;
+  uvperf_event_t owner, writer;
+  uint64_t i;
+
+  fake_pool_hold();
+  fake_on_membarrier(no_writers);
+  nr_seen = 0;
+  recorder_attr(&attr);
+  assert_int_equal(init(*state, &owner, &attr, 1, UVPERF_EVENT_IDENTIFY, NULL),
+                   0);
+  assert_int_equal(uvperf_event_start(&owner, NULL, note_source, NULL), 0);
+  fake_clock_set(1);
+  come_and_go(*state, &owner, ring, 8);
+  fake_clock_set(1 + 1000 * UINT64_C(1000000));
+  come_and_go(*state, &owner, ring, 9); /* here the records of 8 end */
+  assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done), 0);
+  fake_pool_run();
+  for (i = 0; i < support_page_bytes() / 64; i++)
+    write_record(ring, 0);
+  come_and_go(*state, &owner, ring, 10);
+  uv_run(*state, UV_RUN_DEFAULT);
+  assert_int_equal(last_status, 0);
+  assert_int_equal(nr_seen, 2);
+  assert_int_equal(seen_ids[0], 9);
+  assert_int_equal(seen_ids[1], 8);
+  /* The ring is paused by the pool, whichever event writes into it. */
+  fake_event_add(11);
+  assert_int_equal(init(*state, &writer, &attr, 0,
+                        UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING, NULL),
+                   0);
+  assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
+  assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done), 0);
+  assert_int_equal(uvperf_event_pause(&writer, NULL), UV_EBUSY);
+  assert_int_equal(uvperf_event_stop(&owner), 0);
+  fake_pool_run();
+  uvperf_event_close(&writer, NULL);
+  fake_clock_set(0);
+  close_event(*state, &owner);
+}
+
 #define TEST(f)                                                                \
   support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
                                    fake_kernel_loop_teardown)
@@ -262,6 +327,7 @@ int main(void) {
       TEST(overwrite_ring_below_a_writers_stack_dump_is_refused),
       TEST(overwrite_ring_forgets_writers_as_they_are_gone),
       TEST(overwrite_record_in_hand_keeps_its_writer),
+      TEST(overwrite_snapshot_begun_keeps_its_writers),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -359,6 +359,26 @@ static void snapshot_stopped_between_its_slices_ends(void **state) {
   end();
 }
 
+/* With the end of the last slice, when all is delivered. */
+static void stop_at_slice_end(void) {
+  const char *slice = strstr(delivered, "slice");
+
+  if (slice != NULL)
+    stop();
+}
+
+static void
+snapshot_stopped_at_its_last_slice_leaves_the_loop_asleep(void **state) {
+  begin(*state, 1);
+  on_record = stop_at_slice_end;
+  assert_int_equal(snap(0), 0);
+  fake_pool_run();
+  scripted_event_turns(*state, 3);
+  expect("SWITCH slice stopped ECANCELED");
+  assert_int_equal(uv_loop_alive(*state), 0);
+  end();
+}
+
 /* -- close ----------------------------------------------------------------- */
 
 static void close_it(void) {
@@ -491,6 +511,7 @@ static void snapshot_in_a_forked_child_is_cancelled_by_close(void **state) {
     fake_process(4711);
     scripted_event_turns(*state, 2);
     expect("");
+    assert_int_equal(uv_loop_alive(*state), 0);
     close_it();
     uv_run(*state, UV_RUN_DEFAULT);
     expect("close ECANCELED closed");
@@ -518,6 +539,7 @@ int main(void) {
       TEST(snapshot_stopped_before_its_delivery_is_in_the_next),
       TEST(snapshot_stopped_in_its_delivery_ends),
       TEST(snapshot_stopped_between_its_slices_ends),
+      TEST(snapshot_stopped_at_its_last_slice_leaves_the_loop_asleep),
       TEST(snapshot_closed_on_the_pool_keeps_the_ring_until_it_is_taken),
       TEST(snapshot_closed_before_its_delivery_is_cancelled),
       TEST(snapshot_closed_between_its_slices_is_cancelled),

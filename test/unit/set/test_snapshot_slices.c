@@ -154,9 +154,13 @@ static void overwrite_all(scripted_set_t *scripted) {
 }
 
 static void set_snapshot_keeps_removed_targets_until_it_is_done(void **state) {
+  uvperf_target_t one = UVPERF_TARGET_INIT;
   scripted_set_t scripted;
   uvperf_set_t *set = &scripted.stream.live.set;
   size_t mode;
+
+  one.type = UVPERF_TARGET_CPUS;
+  one.cpus = "0";
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     begin(*state, &scripted, mode);
@@ -169,6 +173,8 @@ static void set_snapshot_keeps_removed_targets_until_it_is_done(void **state) {
     fake_pool_run();
     run_turns(&scripted, 1);
     overwrite_all(&scripted);
+    fake_event_add(300);
+    assert_int_equal(uvperf_set_add_target(set, &one, NULL, NULL), 0);
     run_until_done(&scripted);
     assert_int_equal(seen.nr, 6);
     assert_int_equal(scripted.stream.by_target[0], 12);
