@@ -7,6 +7,8 @@
 #include "fake_clock.h"
 #include "random_run.h"
 
+#include "set/internal.h"
+
 #define MS UINT64_C(1000000)
 
 /* Some uptime. */
@@ -180,14 +182,18 @@ static void stop_and_start(slices_t *slices) {
   read_start(slices);
 }
 
-static void reset(slices_t *slices) {
+static void note_reset(slices_t *slices) {
   size_t i;
 
-  assert_int_equal(uvperf_set_reset(&slices->live.set), 0);
   slices->was_reset = 1;
   for (i = 0; i < slices->nr_used; i++)
     slices->events[i].base = slices->events[i].words[0];
   note_reading_begun(slices);
+}
+
+static void reset(slices_t *slices) {
+  assert_int_equal(uvperf_set_reset(&slices->live.set), 0);
+  note_reset(slices);
 }
 
 static void begin(uv_loop_t *loop, slices_t *slices) {
@@ -455,14 +461,66 @@ set_targets_change_between_slices_all_of_now_are_read(void **state) {
   }
 }
 
+/* Of each target the events of a CPU are closed, and others take their places,
+ * whose counts go on from there. */
+static void take_cpu_and_bring_it(slices_t *slices, size_t cpu) {
+  uvperf__counters_t *counters = ((set_t *)slices->live.set.impl)->counters;
+  event_t *old, *new;
+  size_t i;
+
+  uvperf__counters_cpu_gone(counters, (int)cpu);
+  assert_int_equal(uvperf__counters_cpu_come(counters, (int)cpu, NULL), 0);
+  for (i = 0; i < TARGETS * ATTRS; i++) {
+    old = &slices->events[i / ATTRS * PER_TARGET + cpu * ATTRS + i % ATTRS];
+    new = &slices->events[slices->nr_used++];
+    assert_int_equal(old->fake->fd, -1);
+    assert_true(new->fake->fd >= 0);
+    new->words[0] = new->words[1] = new->words[2] = 0;
+    new->base = old->base - old->words[0];
+    new->least = 0;
+    new->last = old->last;
+  }
+}
+
+/* Its events of the first target were read before, and those of the last are
+ * read afterwards. */
+static void set_cpu_comes_back_between_slices_its_counts_go_on(void **state) {
+  slices_t slices;
+  size_t cpu;
+
+  for (cpu = 0; cpu < CPUS; cpu += CPUS - 1) {
+    begin_tick(*state, &slices);
+    take_cpu_and_bring_it(&slices, cpu);
+    work(&slices);
+    run_to_callback(*state, &slices);
+    work(&slices);
+    fire_new(*state, &slices);
+    run_to_callback(*state, &slices);
+    end(&slices);
+    fake_kernel_reset();
+  }
+}
+
 /* -- at random ------------------------------------------------------------ */
 
+static void do_nothing(void *arg) {
+  (void)arg;
+}
+
+/* Resets the set and reads it, if it is disabled. */
+static void measure(slices_t *slices) {
+  if (uvperf_measure(&slices->live.set, do_nothing, NULL,
+                     slices->live.reading) == 0)
+    note_reset(slices);
+}
+
 static void do_something(slices_t *slices) {
-  static const char *const names[] = {"work", "add",  "remove",  "reset",
-                                      "read", "stop", "disable", "enable"};
+  static const char *const names[] = {"work",    "add",    "remove",
+                                      "reset",   "read",   "stop",
+                                      "disable", "enable", "measure"};
   uint64_t what = random_run_draw(&slices->run, 16);
 
-  slices->run.call = what < 8 ? names[what] : "nothing";
+  slices->run.call = what < 9 ? names[what] : "nothing";
   if (what == 1)
     add_target(slices);
   else if (what == 2 && slices->nr_targets > 1)
@@ -478,6 +536,8 @@ static void do_something(slices_t *slices) {
     uvperf_set_disable(&slices->live.set, NULL);
   else if (what == 7)
     uvperf_set_enable(&slices->live.set, NULL);
+  else if (what == 8)
+    measure(slices);
   if (what != 6)
     work(slices);
 }
@@ -579,6 +639,7 @@ int main(void) {
       SLICED(set_read_by_user_between_slices_is_read_to_the_end),
       SLICED(set_reset_between_slices_is_read_from_there),
       SLICED(set_targets_change_between_slices_all_of_now_are_read),
+      SLICED(set_cpu_comes_back_between_slices_its_counts_go_on),
       SLICED(set_used_at_random_between_slices_mixes_nothing),
       SLICED(set_whose_callback_runs_the_loop_keeps_its_reading),
   };
