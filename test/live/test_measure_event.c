@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: one event by its name in one call, by uvperf_measure_event, and in many
- * by a meter. Failures that are scripted are in unit/set/test_measure_event.c, names of hardware in
- * peers/test_perfutils_helpers.c. */
+ * by a meter. Failures that are scripted are in unit/set/test_measure_event.c,
+ * names of hardware in peers/test_perfutils_helpers.c. */
 #include "live_thread.h"
 #include "measure_run.h"
 

@@ -87,8 +87,8 @@ static void close_signals(common_session_t *session) {
   uv_run(&session->loop, UV_RUN_DEFAULT);
 }
 
-/* A signal right after the first is ignored: timeout(1) sends one to the program
- * and one to its group. */
+/* A signal right after the first is ignored: timeout(1) sends one to the
+ * program and one to its group. */
 static void on_late_signal(common_session_t *session, int number) {
   if (session->on_late_signal != NULL && session->on_late_signal(session))
     return;

@@ -53,10 +53,9 @@ static const char when[] =
     "                   then is terminated.\n"
     "  -l hits          stop after so many lines\n"
     "\n"
-    "When trace has ended and has written all, the kernel removes the\n"
-    "tracepoints, which takes tens of milliseconds for each: all of\n"
-    "syscalls:* some 20 seconds, which a terminal is told. Another Ctrl-C\n"
-    "ends trace then, but the kernel goes on until all are removed.\n"
+    "When all is written the kernel removes the tracepoints, which takes\n"
+    "tens of milliseconds for each: all of syscalls:* some 20 seconds.\n"
+    "Another Ctrl-C ends trace then, but the kernel removes them first.\n"
     "\n";
 
 static const char output[] =
