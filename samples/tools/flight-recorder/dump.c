@@ -123,23 +123,36 @@ static void tell(flight_dump_t *dump, common_buffer_t *buffer) {
   free(places);
 }
 
-int flight_dump_take(flight_dump_t *dump, common_buffer_t *buffer) {
+static uint32_t prepare(flight_dump_t *dump) {
   int only_new = dump->options->only_new;
-  uint64_t cut = count_cut(dump);
-  int rc;
 
+  dump->cut = count_cut(dump);
   dump->sums.time = uv_hrtime();
   clock_gettime(CLOCK_REALTIME, &dump->sums.date);
   flight_switches_begin(&dump->switches, only_new);
-  rc = uvperf_set_snapshot(&dump->sets->switches,
-                           only_new ? 0 : UVPERF_SNAPSHOT_ALL);
-  if (rc != 0)
-    return rc;
+  return only_new ? 0 : UVPERF_SNAPSHOT_ALL;
+}
+
+int flight_dump_begin(flight_dump_t *dump, uvperf_set_snapshot_cb taken) {
+  return uvperf_set_snapshot_start(&dump->sets->switches, prepare(dump), taken);
+}
+
+/* What is new for the next one was written after it was copied. */
+void flight_dump_end(flight_dump_t *dump, common_buffer_t *buffer) {
+  uint64_t now = uv_hrtime();
+
   uvperf_set_flush(&dump->sets->names);
   dump->sums.dump++;
-  dump->sums.cut = count_cut(dump) - cut;
+  dump->sums.cut = count_cut(dump) - dump->cut;
   tell(dump, buffer);
-  if (only_new)
-    flight_dump_since(dump, dump->sums.time);
-  return 0;
+  if (dump->options->only_new)
+    flight_dump_since(dump, now);
+}
+
+int flight_dump_take(flight_dump_t *dump, common_buffer_t *buffer) {
+  int rc = uvperf_set_snapshot(&dump->sets->switches, prepare(dump));
+
+  if (rc == 0)
+    flight_dump_end(dump, buffer);
+  return rc;
 }

@@ -42,7 +42,9 @@ typedef struct flight_s {
   flight_writer_t writer;
   uv_signal_t usr1;
   uv_timer_t write;
-  uint64_t wanted;    /* dumps that were asked for and not taken */
+  uint64_t wanted;    /* dumps that were asked for and not begun */
+  int is_taking;      /* one was begun */
+  int is_closed;      /* but for the sets, which wait for it */
   uint64_t scan_time; /* of names found now */
   uint64_t ticks;
   int command_status;
@@ -87,32 +89,40 @@ static void on_switch(uvperf_set_t *set, int status,
   }
 }
 
-static void take_dump(flight_t *flight) {
-  int rc = flight_dump_take(&flight->dump, &flight->writer.text);
-
-  if (rc == 0) {
+static void note_dump(flight_t *flight, int status) {
+  if (status == 0) {
     flight_notes_dump(&flight->dump.sums);
   } else {
-    flight_notes_failed(rc);
+    flight_notes_failed(status);
     flight->failed = 1;
   }
+}
+
+static void on_taken(uvperf_set_t *set, int status);
+
+/* The loop goes on: names come, and text is written. */
+static void begin_dump(flight_t *flight) {
+  int rc = flight_dump_begin(&flight->dump, on_taken);
+
+  flight->is_taking = rc == 0;
+  if (rc != 0)
+    note_dump(flight, rc);
 }
 
 /* -- while it runs, and its end -------------------------------------------- */
 
 static void on_write(uv_timer_t *timer);
 
-/* Takes what dumps are wanted and writes what can be written. A closed stdout
+/* Begins a dump that is wanted and writes what can be written. A closed stdout
  * is how a reader such as head says that it has enough. */
 static void serve(flight_t *flight) {
   flight_writer_t *writer = &flight->writer;
 
   flight_writer_push(writer);
-  while (flight->wanted > 0 && writer->output.error == 0 &&
-         flight_writer_waiting(writer) < MAX_TEXT_BYTES) {
+  if (flight->wanted > 0 && !flight->is_taking && writer->output.error == 0 &&
+      flight_writer_waiting(writer) < MAX_TEXT_BYTES) {
     flight->wanted--;
-    take_dump(flight);
-    flight_writer_push(writer);
+    begin_dump(flight);
   }
   if (writer->output.error != 0)
     common_session_stop_soon(&flight->session);
@@ -153,18 +163,41 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
     flight_dump_cpu_since(&flight->dump, cpu, uv_hrtime());
 }
 
+/* Here the loop may wait for dumps. */
+static void finish(flight_t *flight) {
+  for (; flight->wanted > 0 && flight->writer.output.error == 0;
+       flight->wanted--)
+    note_dump(flight, flight_dump_take(&flight->dump, &flight->writer.text));
+  uvperf_set_stop(&flight->sets.switches);
+  uvperf_set_stop(&flight->sets.names);
+  flight->failed |= flight_writer_finish(&flight->writer, flight->options.file);
+  flight_notes_end(&flight->dump.sums, flight->dump.names.lost_in_all);
+}
+
+static void on_taken(uvperf_set_t *set, int status) {
+  flight_t *flight = set->data;
+
+  flight->is_taking = 0;
+  if (status == 0)
+    flight_dump_end(&flight->dump, &flight->writer.text);
+  note_dump(flight, status);
+  if (!flight->session.stopping) {
+    serve(flight);
+    return;
+  }
+  finish(flight);
+  if (flight->is_closed)
+    flight_sets_close(&flight->sets);
+}
+
+/* A dump that was begun is the first of those that are left. */
 static void on_stop(common_session_t *session) {
   flight_t *flight = session->data;
 
   if (flight->options.dump_at_exit || flight->options.command != NULL)
     flight->wanted++;
-  for (; flight->wanted > 0 && flight->writer.output.error == 0;
-       flight->wanted--)
-    take_dump(flight);
-  uvperf_set_stop(&flight->sets.switches);
-  uvperf_set_stop(&flight->sets.names);
-  flight->failed |= flight_writer_finish(&flight->writer, flight->options.file);
-  flight_notes_end(&flight->dump.sums, flight->dump.names.lost_in_all);
+  if (!flight->is_taking)
+    finish(flight);
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -190,7 +223,9 @@ static void on_close(common_session_t *session) {
   hold_usr1(SIG_BLOCK);
   uv_close((uv_handle_t *)&flight->usr1, NULL);
   uv_close((uv_handle_t *)&flight->write, NULL);
-  flight_sets_close(&flight->sets);
+  flight->is_closed = 1;
+  if (!flight->is_taking)
+    flight_sets_close(&flight->sets);
 }
 
 /* -- from the command line to the end -------------------------------------- */

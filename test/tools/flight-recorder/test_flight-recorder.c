@@ -285,6 +285,24 @@ static void storm_of_signals_is_survived(void **state) {
   flight_lines_free(&lines);
 }
 
+static void ask_and_end(tool_run_t *run) {
+  kill(run->pid, SIGUSR1);
+  run->interrupt_with = SIGTERM;
+}
+
+static void dump_that_was_begun_at_the_end_is_finished(void **state) {
+  static tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "1M"}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run.interrupt_at = "recording: ";
+  run.work = ask_and_end;
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "# end of dump 1\n");
+  tool_run_expect_text(run.err, "flight-recorder: 1 dump\n");
+}
+
 static void raise_while_blocked(void) {
   sigset_t set;
 
@@ -316,6 +334,7 @@ int main(void) {
       cmocka_unit_test(last_seconds_are_all_there_is),
       cmocka_unit_test(only_the_cpu_that_was_asked_for_is_recorded),
       cmocka_unit_test(storm_of_signals_is_survived),
+      cmocka_unit_test(dump_that_was_begun_at_the_end_is_finished),
       cmocka_unit_test(signal_that_came_too_early_is_a_dump),
   };
 
