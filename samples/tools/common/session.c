@@ -50,7 +50,7 @@ static void on_slow(uv_timer_t *timer) {
   common_session_t *session = timer->data;
 
   session->state = COMMON_SESSION_SLOW;
-  if (isatty(STDERR_FILENO))
+  if (!session->is_quiet && isatty(STDERR_FILENO))
     tell_closing(session);
 }
 

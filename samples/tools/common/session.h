@@ -21,6 +21,7 @@ struct common_session_s {
   int signal;    /* the last SIGINT, SIGTERM or SIGHUP that came; 0 for none */
   void *data;    /* the owner's */
   int leave_int; /* SIGINT is the command's: it does not stop one that runs */
+  int is_quiet;  /* no message that closing takes long */
   /* Stops measuring. Never called inside a record callback. */
   void (*on_stop)(common_session_t *session);
   /* Every so often, until it stops. */

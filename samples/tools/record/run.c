@@ -380,6 +380,7 @@ int record_run(record_run_t *run, const common_signals_t *signals) {
   run->session.on_tick = on_tick;
   run->session.on_command = on_command;
   run->session.on_close = on_close;
+  run->session.is_quiet = run->options->quiet;
   run->session.command.signals = *signals;
   status = common_session_fork(&run->session, run->options->command);
   if (status != 0)

@@ -99,8 +99,7 @@ static void collect(tool_run_t *run, int out, int err) {
   }
 }
 
-/* What is written there is read as it is. */
-static void open_terminal(int fds[2]) {
+void tool_run_open_terminal(int fds[2]) {
   struct termios raw;
 
   fds[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
@@ -118,7 +117,7 @@ void tool_run(tool_run_t *run) {
 
   assert_int_equal(pipe2(out, O_CLOEXEC), 0);
   if (run->err_is_terminal)
-    open_terminal(err);
+    tool_run_open_terminal(err);
   else
     assert_int_equal(pipe2(err, O_CLOEXEC), 0);
   run->pid = fork();

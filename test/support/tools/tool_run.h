@@ -56,6 +56,10 @@ size_t tool_run_nr_events(const tool_run_t *run);
 /* For err_is_terminal; skips the test. */
 void tool_run_need_terminal(const char *test);
 
+/* The two ends of a terminal: what is written to fds[1] is read from fds[0], as
+ * it is. */
+void tool_run_open_terminal(int fds[2]);
+
 /* kernel.perf_event_paranoid. */
 long tool_run_paranoid(void);
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/session.h"
-#include "support.h"
+#include "tool_run.h"
 
 typedef struct told_s {
   common_signals_t signals;
@@ -163,6 +163,49 @@ static void signal_while_closing_is_for_the_owner_first(void **state) {
   end(&told);
 }
 
+/* Closes slowly with a terminal as stderr: what that shows of it. */
+static void close_on_a_terminal(common_session_t *session, char *text,
+                                size_t size) {
+  told_t told = {.number = 0};
+  int is_quiet = session->is_quiet, old = dup(STDERR_FILENO), fds[2];
+
+  tool_run_open_terminal(fds);
+  begin(session, &told);
+  session->is_quiet = is_quiet;
+  session->nr_tracepoints = 360;
+  session->on_close = close_slowly;
+  session->on_late_signal = on_late_signal;
+  told.nr_late = -10; /* it closes with the 13th, after 650 ms */
+  common_session_stop_soon(session);
+  dup2(fds[1], STDERR_FILENO);
+  common_session_run(session, 0);
+  dup2(old, STDERR_FILENO);
+  close(old);
+  close(fds[1]);
+  text[0] = '\0';
+  while (tool_run_append(fds[0], text, size))
+    continue;
+  close(fds[0]);
+  end(&told);
+}
+
+static void slow_close_is_told_once_unless_it_is_quiet(void **state) {
+  common_session_t session = {.is_quiet = 0};
+  char text[1024];
+  const char *closing;
+
+  (void)state;
+  tool_run_need_terminal(__func__);
+  close_on_a_terminal(&session, text, sizeof(text));
+  closing = strstr(text, "closing 360 tracepoints: that takes the kernel about "
+                         "14.4 s, ");
+  assert_non_null(closing);
+  assert_null(strstr(closing + 1, "closing"));
+  session.is_quiet = 1;
+  close_on_a_terminal(&session, text, sizeof(text));
+  assert_string_equal(text, "");
+}
+
 /* It waits for who listens next: libuv's threads do not take it. */
 static void signal_after_the_session_waits(void **state) {
   told_t told = {.number = 0};
@@ -187,6 +230,7 @@ int main(void) {
       cmocka_unit_test(hangup_that_is_ignored_is_not_told),
       cmocka_unit_test(signal_while_closing_lasts_ends_the_program),
       cmocka_unit_test(signal_while_closing_is_for_the_owner_first),
+      cmocka_unit_test(slow_close_is_told_once_unless_it_is_quiet),
       cmocka_unit_test(signal_after_the_session_waits),
   };
 
