@@ -351,6 +351,7 @@ typedef void (*uvperf_bpf_snapshot_cb)(uvperf_bpf_reader_t *reader, int status);
  *  @return 0, or
  *    UV_EINVAL  no done_cb, never started, unknown flags, or no overwritable
  *      rings;
+ *      or the program has closed an inner handle by uv_close;
  *    UV_EBUSY   another was begun, and its done_cb has not been called; or
  *      called inside a callback of uvperf_bpf_reader_snapshot;
  *    UV_ENOMEM  out of memory;

@@ -405,6 +405,7 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
  *  @return 0, or
  *    UV_EINVAL  no done_cb, never started with a callback, no ring, one that is
  *      not overwritable, or unknown flags;
+ *      or the program has closed an inner handle by uv_close;
  *    UV_EBUSY   another was begun, and its done_cb has not been called; or
  *      called inside a callback of uvperf_event_snapshot;
  *    UV_ENOMEM  out of memory;

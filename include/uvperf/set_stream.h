@@ -215,6 +215,7 @@ typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
  *  @return 0, or
  *    UV_EINVAL  no done_cb, never started, no UVPERF_SET_OVERWRITE, or unknown
  *      flags;
+ *      or the program has closed an inner handle by uv_close;
  *    UV_EBUSY   another was begun, and its done_cb has not been called; or
  *      called inside a callback of uvperf_set_snapshot;
  *    UV_ENOMEM  out of memory;

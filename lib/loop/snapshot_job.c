@@ -145,10 +145,11 @@ int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self) {
 }
 
 int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self, uv_loop_t *loop) {
-  int rc;
+  int rc = UV_EINVAL;
 
   uvperf__snapshots_begin(self->snapshots, self->nr);
-  rc = uvperf__job_begin(loop, &self->job);
+  if (uvperf__watch_now(self->watch) != 0)
+    rc = uvperf__job_begin(loop, &self->job);
   self->is_in_pool = rc == 0;
   if (rc != 0)
     uvperf__snapshot_job_free(self);

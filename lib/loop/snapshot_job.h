@@ -57,8 +57,8 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **job,
  * the code of pausing or resuming a ring. */
 int uvperf__snapshot_job_run(uvperf__snapshot_job_t *job);
 
-/* Begins it: ends by `done`, unless the handle is closed before. Returns 0, or
- * what uv_queue_work gives, and it is freed. */
+/* Begins it: ends by `done`. Returns 0; or UV_EINVAL if others have closed the
+ * inner handles, or the code of uv_queue_work, and it is freed. */
 int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job, uv_loop_t *loop);
 
 /* The handle is closing: the teardown waits for the thread. NULL is allowed. */

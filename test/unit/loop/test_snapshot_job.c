@@ -493,8 +493,20 @@ close_after_others_have_closed_all_waits_for_the_thread(void **state) {
   scripted_event_turns(*state, 2);
   fake_pool_run();
   scripted_event_turns(*state, 2);
+  assert_int_equal(uvperf_event_stop(&collector.event), 0);
   close_it();
   expect_end(*state, "close ECANCELED closed");
+}
+
+static void snapshot_without_inner_handles_is_refused(void **state) {
+  begin(*state, 1);
+  uv_walk(*state, uv_close_each, NULL);
+  assert_int_equal(snap(0), UV_EINVAL);
+  assert_int_equal(fake_pool_waits(), 0);
+  scripted_event_turns(*state, 2);
+  assert_int_equal(snap(0), UV_EINVAL);
+  close_it();
+  expect_end(*state, "close closed");
 }
 
 /* -- in a forked child ----------------------------------------------------- */
@@ -545,6 +557,7 @@ int main(void) {
       TEST(snapshot_closed_between_its_slices_is_cancelled),
       TEST(snapshot_closed_in_its_callbacks_is_cancelled),
       TEST(close_after_others_have_closed_all_waits_for_the_thread),
+      TEST(snapshot_without_inner_handles_is_refused),
       TEST(snapshot_in_a_forked_child_is_cancelled_by_close),
   };
 
