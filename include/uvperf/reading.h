@@ -139,8 +139,8 @@ UVPERF_EXTERN size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading);
  *  @return 0 for one that was never filled. */
 UVPERF_EXTERN size_t uvperf_reading_nr_places(const uvperf_reading_t *reading);
 
-/** Tells when the reading was begun (of a delta: the newer one). Many events are
- *  read some time later: see uvperf_set_read_start.
+/** Tells when the reading was begun (of a delta: the newer one). Many events
+ *  are read some time later: see uvperf_set_read_start.
  *  @param reading  A reading.
  *  @return nanoseconds of CLOCK_MONOTONIC, as uv_hrtime gives them; 0 for one
  *    that was never filled. */

@@ -29,9 +29,9 @@
  *   ms; to close a tracepoint some tens of ms (perf_trace_event_unreg), in
  *   uvperf_set_remove_target, as uvperf_set_close leaves that to libuv's thread
  *   pool; and for each other CPU some hundred microseconds to enable and some
- *   tens to read. Enabling or disabling an event of a task interrupts the CPU on
- *   which the task ran last, also if it sleeps now: 2,000 threads take 4 ms if
- *   that is the loop's CPU, else 35 to 70 ms (task_function_call in
+ *   tens to read. Enabling or disabling an event of a task interrupts the CPU
+ *   on which the task ran last, also if it sleeps now: 2,000 threads take 4 ms
+ *   if that is the loop's CPU, else 35 to 70 ms (task_function_call in
  *   kernel/events/core.c). */
 #ifndef UVPERF_SET_H
 #define UVPERF_SET_H
@@ -198,15 +198,16 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading);
  *  at each place.) The callback comes when all are read, and intervals that end
  *  before that are left out. A set of up to 32 groups is read in one turn. The
  *  members of a group are read together, and other events at different times,
- *  each with its own time_enabled. The time of the reading is when it was begun.
+ *  each with its own time_enabled. The time of the reading is when it was
+ *  begun.
  *
  *  Everything may be called between two slices:
  *  - A target that is removed is not in the reading. One that is added is, and
  *    so are places on a CPU that comes, with what they have counted when they
  *    are read, or with 0.
  *  - uvperf_set_reset begins the reading again.
- *  - uvperf_set_read and uvperf_measure read the rest too: the callback comes in
- *    the next turn, with values and the time of that call.
+ *  - uvperf_set_read and uvperf_measure read the rest too: the callback comes
+ *    in the next turn, with values and the time of that call.
  *  - uvperf_set_enable and uvperf_set_disable take effect at once: events that
  *    were read before have what they counted until then.
  *

@@ -96,8 +96,8 @@ int uvperf__counters_read_base(uvperf__counters_t *counters,
 /* The same in steps, for a loop that has other things to do: begins a reading;
  * goes on for a time, 1 if there is more to read; and fills the reading, which
  * says when it was begun. In between everything may be done to the counters:
- * - What a target that is removed has counted is not in it. One that is added is
- *   read, as they are read in the order of their indexes.
+ * - What a target that is removed has counted is not in it. One that is added
+ *   is read, as they are read in the order of their indexes.
  * - After a reset it begins again.
  * - uvperf__counters_read reads the rest too: there is nothing more to read. */
 void uvperf__counters_read_begin(uvperf__counters_t *counters);
