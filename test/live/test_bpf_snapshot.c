@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "fake_kernel.h"
+#include "fake_pool.h"
 
 static void begin(const char *test, uv_loop_t *loop, live_bpf_reader_t *live,
                   size_t ring_bytes) {
@@ -164,6 +165,40 @@ static void snapshot_works_after_stop_and_while_paused(void **state) {
   live_bpf_reader_send_all(&live, 0, 2);
   take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
   assert_int_equal(live.samples, 2);
+  live_bpf_reader_end(&live);
+}
+
+static void on_done(uvperf_bpf_reader_t *reader, int status) {
+  live_bpf_reader_t *live = reader->data;
+
+  assert_int_equal(status, 0);
+  *(uint64_t *)live->hook_data += 1;
+}
+
+/* With the bounds of the last start, which reads no such ring by itself. */
+static void snapshot_started_comes_in_slices_of_all_cpus(void **state) {
+  uvperf_stream_options_t options = live_bpf_reader_plain;
+  live_bpf_reader_t live;
+  uint64_t done = 0;
+
+  begin(__func__, *state, &live, 64 * 1024);
+  assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
+  options.slice_records = 3;
+  options.flags = UVPERF_START_SLICE_END;
+  live_bpf_reader_start(&live, &options);
+  live_bpf_reader_send_all(&live, 0, 5);
+  live_bpf_reader_send_all(&live, live_last_cpu(), 5);
+  live.hook_data = &done;
+  fake_pool_hold();
+  assert_int_equal(uvperf_bpf_reader_snapshot_start(
+                       &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, on_done),
+                   0);
+  fake_pool_run();
+  assert_true(live_run_until(*state, &done, 1));
+  assert_int_equal(live.samples, 10);
+  assert_int_equal(live.strange, 0);
+  assert_int_equal(live.remaining, 0);
+  assert_int_equal(live.slice_ends, 4);
   live_bpf_reader_end(&live);
 }
 
@@ -350,6 +385,7 @@ int main(void) {
       LIVE(oldest_first_is_in_the_order_of_each_cpu),
       LIVE(snapshot_says_no_to_what_cannot_be),
       LIVE(snapshot_works_after_stop_and_while_paused),
+      LIVE(snapshot_started_comes_in_slices_of_all_cpus),
       LIVE(callback_may_end_the_snapshot),
       LIVE(callback_that_starts_has_the_rest_of_the_snapshot),
       LIVE(snapshot_that_cannot_pause_delivers_nothing),
