@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "event_model.h"
 
-#include <sched.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define EXIT_OF UINT64_MAX
@@ -88,14 +86,11 @@ void random_thread_start(slot_t *slot) {
   live_thread_start(&slot->thread, make_told, slot);
 }
 
-/* A joined thread may still be on its way out; its EXIT is written before its
- * number is free. */
+/* Its EXIT is written before its number is free. */
 void random_thread_end(slot_t *slot) {
   if (!slot->has_thread || slot->thread_is_dead)
     return;
   live_thread_end(&slot->thread);
-  while (syscall(SYS_tgkill, getpid(), slot->thread.tid, 0) == 0)
-    sched_yield();
   slot->thread_is_dead = 1;
   if (listens(slot, 1))
     push(slot, EXIT_OF);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_thread.h"
 
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 static void run(void *arg) {
   live_thread_t *thread = arg;
 
@@ -42,6 +46,9 @@ void live_thread_end(live_thread_t *thread) {
   thread->over = 1;
   live_thread_go(thread);
   uv_thread_join(&thread->thread);
+  /* pthread_join(3) returns before the kernel ends the thread's events. */
+  while (syscall(SYS_tgkill, getpid(), thread->tid, 0) == 0)
+    sched_yield();
   uv_sem_destroy(&thread->go);
   uv_sem_destroy(&thread->done);
 }

@@ -26,7 +26,7 @@ void live_thread_go(live_thread_t *thread);
 void live_thread_wait(live_thread_t *thread);
 /* Both. */
 void live_thread_do(live_thread_t *thread);
-/* Has it return and waits for that. */
+/* Has it return, and waits until the kernel knows it no more. */
 void live_thread_end(live_thread_t *thread);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ring_model.h"
 
-#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -136,15 +135,12 @@ void ring_target_start(ring_target_t *target) {
   target->lives = 1;
 }
 
-/* A joined thread may still be on its way out; its EXIT is written before its
- * number is free. */
+/* Its EXIT is written before its number is free. */
 void ring_target_end(ring_target_t *target) {
   if (!target->lives || target == &target->model->targets[0])
     return;
   write_all(target, RING_EXIT, 0);
   live_thread_end(&target->thread);
-  while (syscall(SYS_tgkill, getpid(), target->thread.tid, 0) == 0)
-    sched_yield();
   target->lives = 0;
 }
 
