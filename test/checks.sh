@@ -393,7 +393,8 @@ calls_of_sys() {
 
 # Memory comes from util/alloc.c alone, and nothing is called that takes some of
 # its own past the user's allocator, as stdio's streams and opendir(3) do. (But
-# for uv_queue_work, which starts libuv's pool once: allocator.h has it.)
+# for uv_queue_work, which starts libuv's pool once: allocator.h has it.
+# loop/threads.c tries to make as many threads.)
 memory() {
   own='malloc|calloc|realloc|reallocarray|free|.*memalign|aligned_alloc|mallopt'
   text='.*strn?dup|v?asprintf|v?f?printf|getline|getdelim|strerror(_l)?|psignal'
@@ -404,7 +405,7 @@ memory() {
     echo "nm does not see the calloc in util/alloc.c: this check is worth nothing"
     return 1
   fi
-  if calls "$own|$text|$files|$rest|$libuv" 'util/alloc'; then
+  if calls "$own|$text|$files|$rest|$libuv" 'util/alloc|loop/threads'; then
     echo "these take memory that uvperf_replace_allocator does not give"
     return 1
   fi
@@ -416,6 +417,7 @@ memory() {
 # once they are relocated: .data.rel.ro.)
 state() {
   kept='attr/kernel_knows uvperf__known|loop/job queues'
+  kept="$kept|loop/threads able_process"
   kept="$kept|sys/fork (last_number|no_mark|the_mark)"
   shared='strtok|strerror|strsignal|getenv|setlocale|localeconv|rand|readdir'
   shared="$shared|getmntent|(local|gm|as)?c?time|ttyname|dirname|basename"
@@ -428,7 +430,7 @@ state() {
     return 1
   fi
   if grep -vxE "$kept|util/alloc user_(calloc|free)" "$results.state" ||
-    calls "$shared|$process" 'none'; then
+    calls "$shared|$process" 'loop/threads'; then
     echo "these are not for several threads"
     return 1
   fi

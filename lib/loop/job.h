@@ -23,7 +23,8 @@ typedef struct uvperf__job_s {
 } uvperf__job_t;
 
 /* Begins a job of which step and done are set, and nothing else. Returns 0, and
- * the loop is alive until done was called; or what uv_queue_work gives.
+ * the loop is alive until done was called; or a code: the process may make no
+ * threads (UV_EAGAIN), or has no memory.
  *
  * In a forked child the jobs of the parent never end: their requests are in the
  * child's copy of the loop, and may even be finished there. */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a process may make the threads of libuv's pool: libuv calls abort(3)
+ * if it cannot. */
+#ifndef UVPERF_LIB_LOOP_THREADS_H
+#define UVPERF_LIB_LOOP_THREADS_H
+
+/* Tries it once in a process. 0; or UV_EAGAIN (RLIMIT_NPROC, pids.max),
+ * UV_EPERM (a seccomp filter), or another code. */
+int uvperf__threads_check(void);
+
+#endif
