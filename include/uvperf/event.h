@@ -24,9 +24,9 @@
  *   because memory or epoll watches (/proc/sys/fs/epoll/max_user_watches) ran
  *   out. uv_poll_start, which start calls, can run out of memory too: before
  *   libuv 1.51 it aborts then; from 1.51 on it reports no error, and the fd is
- *   not polled. And it aborts if it cannot make the threads of its pool, which
- *   closing a tracepoint or a probe needs: a program that gives up the right to
- *   make threads calls uv_queue_work once before.
+ *   not polled. It aborts, too, if it cannot make the threads of its pool: the
+ *   library tries first whether the process may make as many, and if not,
+ *   tracepoints and probes are closed on the loop's thread.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_event_close is a programming error and asserts (but for a library
  *   built with NDEBUG). */
@@ -80,6 +80,16 @@ typedef struct uvperf_event_s uvperf_event_t;
  *    callback returns. */
 typedef void (*uvperf_record_cb)(uvperf_event_t *event, int status,
                                  const uvperf_record_t *record);
+
+/** Called once when uvperf_event_open is over, on the loop's thread.
+ *  @param event   The handle. It may be started or closed in here.
+ *  @param status  0: it is as uvperf_event_init would have left it.
+ *    UV_ECANCELED: it was closed meanwhile, and close_cb comes later. Another:
+ *    it could not be opened, for a reason that uvperf_event_init gives; nothing
+ *    is left to do but uvperf_event_close (other functions return UV_EBADF).
+ *  @param error   Of a failure, valid until the callback returns; else NULL. */
+typedef void (*uvperf_event_open_cb)(uvperf_event_t *event, int status,
+                                     const uvperf_error_t *error);
 
 /** Called once when a snapshot that uvperf_event_snapshot_start began has
  *  ended, after its last record. All functions may be called here, unless the
@@ -231,6 +241,44 @@ typedef struct uvperf_event_options_s {
 UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                                     const struct perf_event_attr *attr,
                                     const uvperf_event_options_t *options,
+                                    uvperf_error_t *error);
+
+/** Opens an event as uvperf_event_init does, but on a thread of libuv's pool, so
+ *  that the loop goes on. Of each loop one request of the library is in the
+ *  pool at a time.
+ *
+ *  Until `cb` was called all functions but close, ref, unref, has_ref,
+ *  is_active and is_closing return UV_EBUSY, or nothing (uvperf_event_fd -1);
+ *  the handle is active, and the loop lives, also if it is unref'd. It may be
+ *  the leader of none yet. Close ends it after the system calls that run: `cb`
+ *  with UV_ECANCELED, then close_cb.
+ *
+ *  Privileges are those of the pool's threads: their capabilities, namespaces
+ *  and seccomp filters, which are the process's unless a thread has changed
+ *  its own. options.pid 0 is the thread that calls this. A replaced allocator
+ *  (uvperf_replace_allocator) is called on those threads. A child that is
+ *  forked meanwhile gets no callback of the handle, as with uvperf_event_close.
+ *  @param loop     As for uvperf_event_init.
+ *  @param event    As for uvperf_event_init.
+ *  @param attr     As for uvperf_event_init: copied before this returns; what
+ *    config1 and config2 of a probe point to must stay until `cb`.
+ *  @param options  As for uvperf_event_init: copied, and options.cgroup
+ *    duplicated. The leader may be closed meanwhile.
+ *  @param cb       Called once, after this has returned 0.
+ *  @param error    Receives why it failed at once.
+ *  @return 0, and the handle is to be closed, also if it cannot be opened; or,
+ *    and it is the caller's again,
+ *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, for what can be seen
+ *      without asking the kernel; cb is NULL;
+ *    UV_EPERM   the leader belongs to the parent of this forked process;
+ *    UV_EBUSY   the leader is being opened itself;
+ *    UV_EBADF, UV_EMFILE  options.cgroup is no open fd; no fd is left;
+ *    UV_EAGAIN, UV_EPERM  the process may make no threads (RLIMIT_NPROC,
+ *      pids.max; a seccomp filter). */
+UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
+                                    const struct perf_event_attr *attr,
+                                    const uvperf_event_options_t *options,
+                                    uvperf_event_open_cb cb,
                                     uvperf_error_t *error);
 
 /** Starts delivery and enables the event. If it leads siblings

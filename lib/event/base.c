@@ -20,11 +20,18 @@ int uvperf__event_is_forked(const event_t *impl) {
   return uvperf__process() != impl->process;
 }
 
-int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error) {
-  if (!uvperf__event_is_forked(impl))
-    return 0;
-  return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the event belongs to the parent process");
+int uvperf__event_check(const event_t *impl, uvperf_error_t *error) {
+  if (uvperf__event_is_forked(impl))
+    return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                             "the event belongs to the parent process");
+  if (impl->opening != NULL)
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
+                             "the event is being opened: its callback tells "
+                             "when it is open");
+  if (impl->has_failed)
+    return uvperf__error_set(error, UV_EBADF, UVPERF_CAUSE_ARGUMENT,
+                             "the event could not be opened: close it");
+  return 0;
 }
 
 int uvperf__event_attr_copy(struct perf_event_attr **copy,

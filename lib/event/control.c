@@ -40,7 +40,7 @@ static int finish(const event_t *impl, int code, unsigned long request,
 /* A request whose argument is a number. */
 static int control(event_t *impl, unsigned long request, long argument,
                    uvperf_error_t *error) {
-  int rc = uvperf__event_check_process(impl, error);
+  int rc = uvperf__event_check(impl, error);
 
   if (rc != 0)
     return rc;
@@ -175,7 +175,7 @@ int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
   int rc;
 
   for (member = leader->members; member != NULL; member = member->next_member) {
-    if (!also_on_exec && member->attr->enable_on_exec)
+    if (member->fd < 0 || (!also_on_exec && member->attr->enable_on_exec))
       continue;
     rc = finish(member, enable_alone(member), PERF_EVENT_IOC_ENABLE, 0, error);
     if (rc != 0)
@@ -197,7 +197,8 @@ void uvperf__event_disable_siblings(event_t *leader) {
   event_t *member;
 
   for (member = leader->members; member != NULL; member = member->next_member) {
-    uvperf__sys_ioctl(member->fd, PERF_EVENT_IOC_DISABLE, 0);
+    if (member->fd >= 0)
+      uvperf__sys_ioctl(member->fd, PERF_EVENT_IOC_DISABLE, 0);
     member->enabled = 0;
   }
 }
@@ -217,7 +218,7 @@ int uvperf__event_enable(event_t *impl, uvperf_error_t *error) {
 
 int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check_process(impl, error);
+  int rc = uvperf__event_check(impl, error);
 
   return rc != 0 ? rc : uvperf__event_enable(impl, error);
 }
@@ -274,7 +275,7 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "refresh by %u overflows: it must be 1 to %d",
                              overflows, INT_MAX);
-  rc = uvperf__event_check_process(impl, error);
+  rc = uvperf__event_check(impl, error);
   if (rc == 0 && is_dead(impl))
     rc = finish(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows, error);
   if (rc == 0)
@@ -296,7 +297,7 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
 int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
                             uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check_process(impl, error);
+  int rc = uvperf__event_check(impl, error);
 
   if (rc != 0)
     return rc;
@@ -317,7 +318,7 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
   uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_FILTER,
                                .attr = impl->attr,
                                .filter = filter};
-  int rc = uvperf__event_check_process(impl, error);
+  int rc = uvperf__event_check(impl, error);
 
   if (rc != 0)
     return rc;
@@ -331,7 +332,7 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
 int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
                          uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  int rc = uvperf__event_check_process(impl, error);
+  int rc = uvperf__event_check(impl, error);
   int has_no_links = 0;
   int link = -1;
 
@@ -352,7 +353,7 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
   event_t *impl = uvperf__event_impl(event);
   query_t query = {0, 0, {0}};
   size_t room, filled;
-  int rc = uvperf__event_check_process(impl, error);
+  int rc = uvperf__event_check(impl, error);
 
   if (rc != 0)
     return rc;
@@ -494,7 +495,7 @@ int uvperf_event_modify(uvperf_event_t *event,
                         uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   struct perf_event_attr *wanted;
-  int rc = uvperf__event_check_process(impl, error);
+  int rc = uvperf__event_check(impl, error);
 
   if (rc != 0)
     return rc;

@@ -227,13 +227,13 @@ int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   event_t *impl = uvperf__event_impl(event);
   const void *bytes;
   size_t size;
-  int rc;
+  int rc = uvperf__event_check(impl, NULL);
 
   if (record == NULL)
     return UV_EINVAL;
   *record = NULL;
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   if (impl->ring.page == NULL)
     return UV_EINVAL;
   if (impl->delivering || impl->snapshot != NULL ||

@@ -95,10 +95,12 @@ static void begin_close(void *owner) {
   event_t *impl = owner;
 
   impl->closing = 1;
+  uvperf__event_cancel_opening(impl);
   if (!uvperf__event_is_forked(impl)) {
     /* Siblings lead themselves once this fd is closed, and would count. */
     uvperf__event_disable_siblings(impl);
-    uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
+    if (impl->fd >= 0)
+      uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
     end_program(impl); /* what it dropped is not written now */
   }
   uvperf__event_leave_group(impl);
@@ -134,7 +136,7 @@ static const uvperf__watch_ops_t watch_ops = {
     .close = begin_close,
 };
 
-/* -- init ----------------------------------------------------------------- */
+/* -- init and open --------------------------------------------------------- */
 
 static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
                         int *group_fd, uvperf_error_t *error) {
@@ -150,6 +152,9 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
   if (uvperf__event_is_forked(leader))
     return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
                              "the leader belongs to the parent process");
+  if (leader->fd < 0)
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
+                             "the leader is not open yet");
   *group_fd = leader->fd;
   return 0;
 }
@@ -186,19 +191,11 @@ static int check_attr(const struct perf_event_attr *attr,
                            "attr has %s", fault);
 }
 
-/* More than so many bytes a ring must have. An overwritable one must hold the
- * largest stack dump: __perf_output_begin writes a record that is larger than
- * the ring over its own header. */
-static uint32_t least_ring(const struct perf_event_attr *attr) {
-  return attr->write_backward ? uvperf__attr_stack(attr)
-                              : uvperf__attr_watermark(attr);
-}
-
 /* The size of the ring to map: 0 for none. */
 static int choose_ring(const struct perf_event_attr *attr,
                        const uvperf_event_options_t *options, size_t *bytes,
                        uvperf_error_t *error) {
-  uint32_t least = least_ring(attr);
+  uint32_t least = uvperf__event_least_ring(attr);
 
   *bytes = 0;
   if ((options->flags & UVPERF_EVENT_NO_RING) ||
@@ -242,30 +239,17 @@ static uvperf__scratch_t *find_scratch(uv_loop_t *loop) {
   return found != NULL ? uvperf__scratch_share(found) : uvperf__scratch_new();
 }
 
-/* The attr is as it was opened: a fallback may have cleared write_backward. */
-static int map_ring(event_t *impl, uv_loop_t *loop,
-                    const uvperf_event_options_t *options, size_t bytes,
-                    uvperf_error_t *error) {
-  const struct perf_event_attr *attr = impl->attr;
-  int rc;
-
-  if (bytes == 0)
+static int take_scratch(event_t *impl, uvperf_error_t *error) {
+  if (impl->ring.page == NULL)
     return 0;
-  if (options->ring_bytes == 0)
-    rc = uvperf__ring_map_default(&impl->ring, impl->fd, least_ring(attr),
-                                  attr->write_backward);
-  else
-    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, attr->write_backward);
-  if (rc != 0)
-    return uvperf__explain_map(error, rc, "", attr, options->cpu, bytes);
-  impl->scratch = find_scratch(loop);
+  impl->scratch = find_scratch(impl->teardown.loop);
   if (impl->scratch == NULL)
     return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                              "no memory for a record that wraps");
   return 0;
 }
 
-static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
+static int make_decoder(event_t *impl, const event_plan_t *plan,
                         uvperf_error_t *error) {
   int rc;
 
@@ -277,8 +261,8 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
   impl->source.attr = impl->attr;
   impl->source.ids = &impl->id;
   impl->source.nr_ids = 1;
-  impl->source.pid = options->pid;
-  impl->source.cpu = options->cpu;
+  impl->source.pid = plan->options.pid;
+  impl->source.cpu = plan->options.cpu;
   rc = uvperf__event_make_decoder(&impl->decoder, impl, NULL);
   if (rc == UV_ENOMEM)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
@@ -289,64 +273,79 @@ static int make_decoder(event_t *impl, const uvperf_event_options_t *options,
   return 0;
 }
 
-/* Last, so that nothing is registered with the loop when anything else
- * fails. */
-static int watch_ring(event_t *impl, uv_loop_t *loop, uvperf_error_t *error) {
-  int rc = uvperf__watch_new(&impl->watch, loop, &watch_ops, impl);
+static int make_watch(event_t *impl, uvperf_error_t *error) {
+  int rc =
+      uvperf__watch_new(&impl->watch, impl->teardown.loop, &watch_ops, impl);
 
-  if (rc != 0)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory for the inner handles");
+  return rc == 0 ? 0
+                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                                     "no memory for the inner handles");
+}
+
+static int watch_ring(event_t *impl, uvperf_error_t *error) {
+  int rc;
+
   if (!uvperf__event_is_watched(impl))
     return 0;
   rc = uvperf__watch_add(impl->watch, &impl->ring, impl->fds, impl->nr_fds);
   return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
 }
 
-static int open_event(event_t *impl, uv_loop_t *loop,
-                      const struct perf_event_attr *attr,
-                      const uvperf_event_options_t *options,
-                      uvperf_error_t *error) {
-  size_t ring_bytes;
-  int group_fd;
+/* The watch of an init comes last, so that nothing is registered with the loop
+ * when anything else fails. */
+static int install(event_t *impl, const event_plan_t *plan,
+                   uvperf_error_t *error) {
+  int rc = take_scratch(impl, error);
+
+  if (rc == 0)
+    rc = make_decoder(impl, plan, error);
+  if (rc == 0 && impl->watch == NULL)
+    rc = make_watch(impl, error);
+  return rc == 0 ? watch_ring(impl, error) : rc;
+}
+
+/* What an init or an open has of its own. */
+typedef struct make_s {
+  uv_loop_t *loop;
+  uvperf_event_t *event;
+  event_plan_t plan;
+  event_t *impl;
+} make_t;
+
+/* What can be checked without the kernel. */
+static int check(make_t *make, const struct perf_event_attr *attr,
+                 uvperf_error_t *error) {
+  const uvperf_event_options_t *options = &make->plan.options;
+  event_t *impl = make->impl;
   int rc;
 
   rc = check_options(options, error);
   if (rc == 0)
-    rc = check_leader(loop, options, &group_fd, error);
+    rc = check_leader(make->loop, options, &make->plan.group_fd, error);
   if (rc == 0)
     rc = uvperf__event_attr_copy(&impl->attr, attr, impl->flags, error);
   if (rc == 0)
     rc = check_attr(impl->attr, error);
   if (rc == 0)
-    rc = choose_ring(impl->attr, options, &ring_bytes, error);
-  if (rc == 0)
-    rc = uvperf__event_open(impl, options, group_fd, error);
-  if (rc == 0)
-    rc = map_ring(impl, loop, options, ring_bytes, error);
-  if (rc == 0)
-    rc = make_decoder(impl, options, error);
-  if (rc == 0)
-    rc = watch_ring(impl, loop, error);
-  if (rc == 0 && options->leader != NULL)
-    uvperf__event_join_group(impl, options->leader->impl);
+    rc = choose_ring(impl->attr, options, &make->plan.ring_bytes, error);
   return rc;
 }
 
-int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
-                      const struct perf_event_attr *attr,
+static int begin_make(make_t *make, const struct perf_event_attr *attr,
                       const uvperf_event_options_t *options,
                       uvperf_error_t *error) {
-  uvperf_event_options_t own = UVPERF_EVENT_OPTIONS_INIT;
+  static const uvperf_event_options_t init = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_event_options_t *own = &make->plan.options;
   event_t *impl;
   int rc;
 
-  if (loop == NULL || event == NULL || attr == NULL)
+  if (make->loop == NULL || make->event == NULL || attr == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "loop, event and attr must not be NULL");
+  *own = init;
   /* The first version ended before `fallbacks`. */
   rc = uvperf__options_copy(
-      &own, sizeof(own), offsetof(uvperf_event_options_t, fallbacks), options);
+      own, sizeof(*own), offsetof(uvperf_event_options_t, fallbacks), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_event_options_t");
   impl = uvperf__calloc(1, sizeof(*impl));
@@ -357,23 +356,85 @@ int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
   impl->bpf_link = -1;
   impl->fds = &impl->fd;
   impl->nr_fds = 1;
-  impl->flags = own.flags;
-  uvperf__teardown_init(&impl->teardown, loop, closed, release, give_up, impl);
+  impl->flags = own->flags;
+  make->plan.pid = own->pid;
+  uvperf__teardown_init(&impl->teardown, make->loop, closed, release, give_up,
+                        impl);
   impl->process = uvperf__process();
-  rc = open_event(impl, loop, attr, &own, error);
-  if (rc != 0) {
-    if (impl->watch != NULL)
-      begin_close(impl); /* frees it later: the loop knows inner handles */
-    else
-      release(impl);
-    return rc;
-  }
+  make->impl = impl;
+  rc = check(make, attr, error);
+  if (rc != 0)
+    release(impl);
+  return rc;
+}
+
+static void end_make(const make_t *make) {
+  const uvperf_event_options_t *options = &make->plan.options;
+  uvperf_event_t *event = make->event;
+  event_t *impl = make->impl;
+
+  if (options->leader != NULL)
+    uvperf__event_join_group(impl, options->leader->impl);
   impl->handle = event;
   impl->source.data = event;
-  event->loop = loop;
+  event->loop = make->loop;
   event->impl = impl;
   event->close_cb = NULL;
   memset(event->reserved, 0, sizeof(event->reserved));
+}
+
+/* Frees it later, if the loop knows inner handles. */
+static void fail_make(event_t *impl) {
+  if (impl->watch != NULL)
+    begin_close(impl);
+  else
+    release(impl);
+}
+
+int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
+                      const struct perf_event_attr *attr,
+                      const uvperf_event_options_t *options,
+                      uvperf_error_t *error) {
+  make_t make = {.loop = loop, .event = event};
+  int rc = begin_make(&make, attr, options, error);
+
+  if (rc != 0)
+    return rc;
+  rc = uvperf__event_open(make.impl, &make.plan, error);
+  if (rc == 0)
+    rc = install(make.impl, &make.plan, error);
+  if (rc != 0) {
+    fail_make(make.impl);
+    return rc;
+  }
+  end_make(&make);
+  return 0;
+}
+
+int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
+                      const struct perf_event_attr *attr,
+                      const uvperf_event_options_t *options,
+                      uvperf_event_open_cb cb, uvperf_error_t *error) {
+  make_t make = {.loop = loop, .event = event};
+  int rc;
+
+  if (cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "uvperf_event_open needs a callback");
+  rc = begin_make(&make, attr, options, error);
+  if (rc != 0)
+    return rc;
+  rc = uvperf__event_new_opening(make.impl, &make.plan, install, cb, error);
+  if (rc == 0)
+    rc = make_watch(make.impl, error);
+  if (rc == 0)
+    rc = uvperf__event_begin_opening(make.impl, loop, error);
+  if (rc != 0) {
+    uvperf__event_free_opening(make.impl);
+    fail_make(make.impl);
+    return rc;
+  }
+  end_make(&make);
   return 0;
 }
 
@@ -436,7 +497,7 @@ int uvperf_event_start(uvperf_event_t *event,
 
   rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
-    rc = uvperf__event_check_process(impl, error);
+    rc = uvperf__event_check(impl, error);
   if (rc != 0)
     return rc;
   if (impl->started)
@@ -460,9 +521,10 @@ int uvperf_event_start(uvperf_event_t *event,
 
 int uvperf_event_stop(uvperf_event_t *event) {
   event_t *impl = uvperf__event_impl(event);
+  int rc = uvperf__event_check(impl, NULL);
 
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   /* Also when delivery has ended by itself: then only this is left to do. */
   if (impl->enabled_by_start) {
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -477,10 +539,10 @@ int uvperf_event_stop(uvperf_event_t *event) {
 
 int uvperf_event_flush(uvperf_event_t *event) {
   event_t *impl = uvperf__event_impl(event);
-  int rc;
+  int rc = uvperf__event_check(impl, NULL);
 
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   if (!uvperf__event_is_watched(impl) || impl->cb == NULL)
     return UV_EINVAL;
   if (impl->delivering)
@@ -500,17 +562,20 @@ int uvperf_event_flush(uvperf_event_t *event) {
 
 int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
   event_t *impl = uvperf__event_impl(event);
+  int rc = uvperf__event_check(impl, NULL);
 
   if (id == NULL)
     return UV_EINVAL;
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   *id = impl->id;
   return 0;
 }
 
 int uvperf_event_fd(const uvperf_event_t *event) {
-  return uvperf__event_impl(event)->fd;
+  const event_t *impl = uvperf__event_impl(event);
+
+  return impl->has_failed ? -1 : impl->fd;
 }
 
 const struct perf_event_attr *uvperf_event_attr(const uvperf_event_t *event) {
@@ -526,7 +591,9 @@ const uvperf_change_t *uvperf_event_changes(const uvperf_event_t *event,
 }
 
 size_t uvperf_event_ring_bytes(const uvperf_event_t *event) {
-  return uvperf__event_impl(event)->ring.size;
+  const event_t *impl = uvperf__event_impl(event);
+
+  return impl->has_failed ? 0 : impl->ring.size;
 }
 
 void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
@@ -571,7 +638,8 @@ int uvperf_event_has_ref(const uvperf_event_t *event) {
 int uvperf_event_is_active(const uvperf_event_t *event) {
   const event_t *impl = event->impl;
 
-  return impl != NULL && !impl->closing && uvperf__watch_is_active(impl->watch);
+  return impl != NULL && !impl->closing &&
+         (impl->opening != NULL || uvperf__watch_is_active(impl->watch));
 }
 
 int uvperf_event_is_closing(const uvperf_event_t *event) {

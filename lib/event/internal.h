@@ -11,6 +11,15 @@
 #include "ring/scratch.h"
 
 typedef struct event_s event_t;
+typedef struct event_opening_s event_opening_t;
+
+/* What init or open was asked for. */
+typedef struct event_plan_s {
+  uvperf_event_options_t options; /* a full copy */
+  int pid; /* of options, but for open the calling thread's id instead of 0 */
+  int group_fd;      /* of the leader, or -1 */
+  size_t ring_bytes; /* 0: no ring */
+} event_plan_t;
 
 /* That an event writes, or has written, into the ring of another. The ring's
  * owner keeps it, since records can outlive the event that wrote them. */
@@ -35,6 +44,8 @@ struct event_s {
   uvperf_event_t *handle; /* NULL until init has succeeded */
   uvperf__watch_t *watch;
   uvperf__teardown_t teardown;
+  event_opening_t *opening; /* on libuv's pool; NULL: it is not */
+  int has_failed;           /* that has */
   struct perf_event_attr *attr;
   uvperf_decoder_t *decoder;
   uvperf__scratch_t *scratch; /* of all events on the loop; NULL: no ring */
@@ -114,8 +125,9 @@ event_t *uvperf__event_impl(const uvperf_event_t *event);
  * (VM_DONTCOPY). */
 int uvperf__event_is_forked(const event_t *impl);
 
-/* UV_EPERM and the error in a forked child; else 0. */
-int uvperf__event_check_process(const event_t *impl, uvperf_error_t *error);
+/* 0; or UV_EPERM in a forked child, UV_EBUSY while it is being opened, UV_EBADF
+ * if that has failed, and the error. */
+int uvperf__event_check(const event_t *impl, uvperf_error_t *error);
 
 /* A copy of the user's attr as a handle with the UVPERF_EVENT_* flags gives it
  * to the kernel: disabled, and with what the handle asks for. Of
@@ -125,13 +137,41 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
                             const struct perf_event_attr *attr, uint32_t flags,
                             uvperf_error_t *error);
 
-/* -- open.c -- */
+/* -- open.c: on any thread -- */
 
-/* Opens impl->attr, or what the fallbacks that the options allow make of it: 0,
- * and fd, cgroup and changes are filled; or a code and the error, of the first
- * failure. */
-int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
-                       int group_fd, uvperf_error_t *error);
+/* More than so many bytes a ring must have: an overwritable one must hold the
+ * largest stack dump, as __perf_output_begin writes a record that is larger
+ * than the ring over its own header. */
+uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr);
+
+/* Opens impl->attr, or what the fallbacks that the options allow make of it,
+ * and maps the ring: 0, and fd, cgroup, changes and ring are filled; or a code
+ * and the error, of the first failure. */
+int uvperf__event_open(event_t *impl, const event_plan_t *plan,
+                       uvperf_error_t *error);
+
+/* -- opening.c: on libuv's pool -- */
+
+/* What is left to do, on the loop's thread, once fd and ring are there. 0, or a
+ * code and the error. */
+typedef int (*event_install_t)(event_t *impl, const event_plan_t *plan,
+                               uvperf_error_t *error);
+
+/* Prepares to open impl->attr: 0, or a code and the error. */
+int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
+                              event_install_t install, uvperf_event_open_cb cb,
+                              uvperf_error_t *error);
+
+/* Begins it. 0, or a code and the error. */
+int uvperf__event_begin_opening(event_t *impl, uv_loop_t *loop,
+                                uvperf_error_t *error);
+
+/* The handle is closing: if it is being opened, that ends soon, and the
+ * teardown waits for it. */
+void uvperf__event_cancel_opening(event_t *impl);
+
+/* Frees what was prepared and never begun. */
+void uvperf__event_free_opening(event_t *impl);
 
 /* -- drain.c: what the watch calls -- */
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens an event's attr, and again with less where the options allow it. What
- * may be changed, and when, is in explain/fallback.c. */
+/* Opens an event's attr, and again with less where the options allow it, and
+ * maps its ring. What may be changed, and when, is in explain/fallback.c. */
 #include "event/internal.h"
 
 #include <string.h>
 
+#include "attr/attr.h"
 #include "explain/explain.h"
 #include "explain/fallback.h"
 #include "sys/sys.h"
@@ -40,18 +41,19 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
 }
 
 /* One try: 0, or a code and the error. */
-static int open_fd(event_t *impl, const uvperf_event_options_t *options,
-                   int group_fd, uvperf__tracefs_ids_t *tracepoints,
-                   uvperf_error_t *error) {
+static int open_fd(event_t *impl, const event_plan_t *plan,
+                   uvperf__tracefs_ids_t *tracepoints, uvperf_error_t *error) {
+  const uvperf_event_options_t *options = &plan->options;
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
   uint32_t asked_size = impl->attr->size;
-  int pid = options->pid;
+  int pid = plan->pid;
 
   if (options->cgroup >= 0) {
     flags |= PERF_FLAG_PID_CGROUP;
     pid = options->cgroup;
   }
-  impl->fd = uvperf__sys_open(impl->attr, pid, options->cpu, group_fd, flags);
+  impl->fd =
+      uvperf__sys_open(impl->attr, pid, options->cpu, plan->group_fd, flags);
   return impl->fd >= 0 ? 0
                        : explain(impl, options, asked_size, tracepoints, error);
 }
@@ -70,8 +72,9 @@ static int keep_changes(event_t *impl, const uvperf__fallback_t *fallback,
   return 0;
 }
 
-int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
-                       int group_fd, uvperf_error_t *error) {
+static int open_or_fall_back(event_t *impl, const event_plan_t *plan,
+                             uvperf_error_t *error) {
+  const uvperf_event_options_t *options = &plan->options;
   uvperf__fallback_t fallback = {
       .root = "",
       .allowed = options->fallbacks,
@@ -84,15 +87,15 @@ int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
 
   impl->cgroup = options->cgroup;
   if (options->fallbacks == 0)
-    return open_fd(impl, options, group_fd, NULL, error);
+    return open_fd(impl, plan, NULL, error);
   /* The causes decide, so errors are filled even if no caller wants them. */
   memset(&failed, 0, sizeof(failed));
-  rc = open_fd(impl, options, group_fd, &tracepoints, &failed);
+  rc = open_fd(impl, plan, &tracepoints, &failed);
   first = failed;
   while (rc != 0 &&
          uvperf__fallback_next(&fallback, impl->attr, asked_size, &failed)) {
     asked_size = impl->attr->size;
-    rc = open_fd(impl, options, group_fd, &tracepoints, &failed);
+    rc = open_fd(impl, plan, &tracepoints, &failed);
   }
   if (rc == 0)
     return keep_changes(impl, &fallback, error);
@@ -100,4 +103,38 @@ int uvperf__event_open(event_t *impl, const uvperf_event_options_t *options,
   if (error != NULL)
     *error = first;
   return first.code;
+}
+
+/* -- the ring -------------------------------------------------------------- */
+
+uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr) {
+  return attr->write_backward ? uvperf__attr_stack(attr)
+                              : uvperf__attr_watermark(attr);
+}
+
+/* The attr is as it was opened: a fallback may have cleared write_backward. */
+static int map_ring(event_t *impl, const event_plan_t *plan,
+                    uvperf_error_t *error) {
+  const struct perf_event_attr *attr = impl->attr;
+  size_t bytes = plan->ring_bytes;
+  int rc;
+
+  if (bytes == 0)
+    return 0;
+  if (plan->options.ring_bytes == 0)
+    rc = uvperf__ring_map_default(&impl->ring, impl->fd,
+                                  uvperf__event_least_ring(attr),
+                                  attr->write_backward);
+  else
+    rc = uvperf__ring_map(&impl->ring, impl->fd, bytes, attr->write_backward);
+  return rc == 0 ? 0
+                 : uvperf__explain_map(error, rc, "", attr, plan->options.cpu,
+                                       bytes);
+}
+
+int uvperf__event_open(event_t *impl, const event_plan_t *plan,
+                       uvperf_error_t *error) {
+  int rc = open_or_fall_back(impl, plan, error);
+
+  return rc != 0 ? rc : map_ring(impl, plan, error);
 }

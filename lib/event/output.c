@@ -389,7 +389,7 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
   event_t *owner;
   int rc;
 
-  rc = uvperf__event_check_process(impl, error);
+  rc = uvperf__event_check(impl, error);
   if (rc != 0)
     return rc;
   fault = fault_of(event, output);
@@ -398,7 +398,7 @@ int uvperf_event_set_output(uvperf_event_t *event, uvperf_event_t *output,
                              fault);
   if (output != NULL) {
     owner = owner_of(output->impl);
-    rc = uvperf__event_check_process(owner, error);
+    rc = uvperf__event_check(owner, error);
     if (rc != 0 || impl->output == owner)
       return rc;
     return redirect(impl, owner, error);

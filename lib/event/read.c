@@ -55,8 +55,9 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   impl = uvperf__event_impl(events[0]);
   if ((impl->attr->read_format & PERF_FORMAT_GROUP) == 0)
     return UV_EINVAL;
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
+  rc = uvperf__event_check(impl, NULL);
+  if (rc != 0)
+    return rc;
   rc = read_group(events, nr, words, USUAL_WORDS, counts);
   if (rc != UV_ENOSPC)
     return rc;
@@ -73,13 +74,15 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
   event_t *impl = uvperf__event_impl(event);
   uint64_t words[UVPERF__READ_FORMAT_SINGLE];
   ssize_t size;
+  int rc;
 
   if (impl->attr->read_format & PERF_FORMAT_GROUP)
     return uvperf_event_read_group(&event, 1, count);
   if (count == NULL)
     return UV_EINVAL;
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
+  rc = uvperf__event_check(impl, NULL);
+  if (rc != 0)
+    return rc;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size <= 0)
     return failure_of(size);

@@ -32,10 +32,10 @@ static const uvperf__snapshot_ops_t ops = {deliver, done};
 
 static int prepare(event_t *impl, uint32_t flags,
                    uvperf__snapshot_job_t **job) {
-  int rc;
+  int rc = uvperf__event_check(impl, NULL);
 
-  if (uvperf__event_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   if ((flags & ~UVPERF__SNAPSHOT_FLAGS) || !impl->ring.overwrite ||
       impl->cb == NULL)
     return UV_EINVAL;

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens an event on a thread of libuv's pool. That thread has an event of its
+ * own, a draft, and the handle gets what it has opened. */
+#include "event/internal.h"
+
+#include <stdatomic.h>
+
+#include "attr/attr.h"
+#include "sys/bpf.h"
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+struct event_opening_s {
+  uvperf__job_t job;
+  event_t *impl;
+  event_plan_t plan;
+  event_install_t install;
+  uvperf_event_open_cb cb;
+  atomic_int is_cancelled;
+  int was_tried;
+  /* The pool's. */
+  event_t draft;
+  /* What the draft is opened by: the leader as it was. */
+  uvperf_event_t leader_handle;
+  event_t leader;
+  uvperf__leftovers_t leftovers;
+  int rc;
+  uvperf_error_t error;
+};
+
+/* -- on the pool ----------------------------------------------------------- */
+
+/* What is not needed any more is closed one by one: the leader may have been
+ * closed meanwhile, and its duplicate be the last fd of it. */
+static void leave(event_opening_t *opening) {
+  event_t *draft = &opening->draft;
+
+  uvperf__leftovers_add(&opening->leftovers, NULL, 0, opening->plan.group_fd);
+  uvperf__leftovers_add(&opening->leftovers, NULL, 0,
+                        opening->plan.options.cgroup);
+  if (opening->rc == 0)
+    return;
+  uvperf__leftovers_add(&opening->leftovers, NULL, 0, draft->fd);
+  draft->fd = -1;
+}
+
+static int open_draft(uvperf__job_t *job) {
+  event_opening_t *opening = (event_opening_t *)job;
+
+  if (opening->was_tried)
+    return uvperf__leftovers_close_one(&opening->leftovers);
+  opening->was_tried = 1;
+  if (atomic_load(&opening->is_cancelled))
+    opening->rc = UV_ECANCELED;
+  else
+    opening->rc =
+        uvperf__event_open(&opening->draft, &opening->plan, &opening->error);
+  leave(opening);
+  return 1;
+}
+
+/* -- on the loop ----------------------------------------------------------- */
+
+static void free_opening(event_opening_t *opening) {
+  uvperf__leftovers_end(&opening->leftovers);
+  uvperf__free(opening->draft.attr);
+  uvperf__free(opening->draft.changes);
+  uvperf__free(opening->leader.attr);
+  uvperf__free(opening);
+}
+
+static void take_draft(event_t *impl, event_t *draft) {
+  uvperf__free(impl->attr);
+  impl->attr = draft->attr;
+  impl->changes = draft->changes;
+  impl->nr_changes = draft->nr_changes;
+  impl->fd = draft->fd;
+  impl->ring = draft->ring;
+  draft->attr = NULL;
+  draft->changes = NULL;
+}
+
+static void on_opened(uvperf__job_t *job) {
+  event_opening_t *opening = (event_opening_t *)job;
+  event_t *impl = opening->impl;
+  int was_closing = impl->closing;
+  int rc = opening->rc;
+
+  impl->opening = NULL;
+  if (rc == 0)
+    take_draft(impl, &opening->draft);
+  if (rc == 0 && !was_closing)
+    rc = opening->install(impl, &opening->plan, &opening->error);
+  if (was_closing)
+    rc = uvperf__error_set(&opening->error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
+                           "the event was closed while it was being opened");
+  if (rc != 0) {
+    impl->has_failed = 1;
+    uvperf__event_leave_group(impl);
+  }
+  opening->cb(impl->handle, rc, rc == 0 ? NULL : &opening->error);
+  free_opening(opening);
+  if (was_closing)
+    uvperf__teardown_closed(&impl->teardown);
+}
+
+/* -- before ---------------------------------------------------------------- */
+
+/* The fds are the caller's and the leader's, who may close them. */
+static int keep_fd(int *fd) {
+  int kept;
+
+  if (*fd < 0)
+    return 0;
+  kept = uvperf__sys_dup(*fd);
+  *fd = kept < 0 ? -1 : kept;
+  return kept < 0 ? kept : 0;
+}
+
+static int keep_leader(event_opening_t *opening) {
+  const event_t *leader;
+
+  if (opening->plan.options.leader == NULL)
+    return 0;
+  leader = opening->plan.options.leader->impl;
+  if (uvperf__attr_dup(&opening->leader.attr, leader->attr) != 0)
+    return UV_ENOMEM;
+  opening->leader.source.pid = leader->source.pid;
+  opening->leader.source.cpu = leader->source.cpu;
+  opening->leader.cgroup = leader->cgroup;
+  opening->leader.leader = leader->leader;
+  opening->leader_handle.impl = &opening->leader;
+  opening->plan.options.leader = &opening->leader_handle;
+  return 0;
+}
+
+/* Both fds are its own then, or -1. */
+static int keep(event_opening_t *opening, uvperf_error_t *error) {
+  event_plan_t *plan = &opening->plan;
+  int group_fd = plan->group_fd;
+  int rc;
+
+  plan->group_fd = -1;
+  rc = keep_fd(&plan->options.cgroup);
+  if (rc == 0) {
+    plan->group_fd = group_fd;
+    rc = keep_fd(&plan->group_fd);
+  }
+  if (rc != 0)
+    return uvperf__error_set(
+        error, rc, rc == UV_EBADF ? UVPERF_CAUSE_ARGUMENT : UVPERF_CAUSE_FILES,
+        "no duplicate of the fd of the leader or of "
+        "options.cgroup can be had (errno %d)",
+        -rc);
+  if (keep_leader(opening) != 0 ||
+      uvperf__attr_dup(&opening->draft.attr, opening->impl->attr) != 0)
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory to open the event");
+  return 0;
+}
+
+int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
+                              event_install_t install, uvperf_event_open_cb cb,
+                              uvperf_error_t *error) {
+  event_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
+
+  if (opening == NULL)
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory to open the event");
+  opening->job.step = open_draft;
+  opening->job.done = on_opened;
+  opening->impl = impl;
+  opening->plan = *plan;
+  opening->install = install;
+  opening->cb = cb;
+  if (plan->options.pid == 0)
+    opening->plan.pid = (int)uvperf__sys_gettid();
+  opening->draft.fd = -1;
+  opening->draft.flags = impl->flags;
+  impl->cgroup = plan->options.cgroup;
+  impl->opening = opening;
+  return keep(opening, error);
+}
+
+int uvperf__event_begin_opening(event_t *impl, uv_loop_t *loop,
+                                uvperf_error_t *error) {
+  int rc = uvperf__job_begin(loop, &impl->opening->job);
+
+  return rc == 0 ? 0
+                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                                     "libuv's thread pool cannot be had: "
+                                     "uvperf_event_init does without it");
+}
+
+void uvperf__event_cancel_opening(event_t *impl) {
+  if (impl->opening == NULL)
+    return;
+  atomic_store(&impl->opening->is_cancelled, 1);
+  uvperf__teardown_expect(&impl->teardown);
+}
+
+void uvperf__event_free_opening(event_t *impl) {
+  event_opening_t *opening = impl->opening;
+
+  impl->opening = NULL;
+  if (opening == NULL)
+    return;
+  opening->rc = UV_ECANCELED;
+  leave(opening);
+  free_opening(opening);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: an event that is opened on libuv's pool makes the calls that init
+ * makes, there; it may be closed before and after them, and each may fail. */
+#include "scripted_event.h"
+
+#include "fake_pool.h"
+
+typedef struct opened_s {
+  uvperf_event_t event;
+  struct perf_event_attr attr;
+  int opened; /* calls of its callback */
+  int status;
+  uvperf_error_t error;
+  int closed;
+} opened_t;
+
+static void on_open(uvperf_event_t *event, int status,
+                    const uvperf_error_t *error) {
+  opened_t *opened = event->data;
+
+  assert_int_equal(opened->closed, 0);
+  assert_int_equal(status == 0, error == NULL);
+  opened->opened += 1;
+  opened->status = status;
+  if (error != NULL)
+    opened->error = *error;
+}
+
+static void on_close(uvperf_event_t *event) {
+  ((opened_t *)event->data)->closed += 1;
+}
+
+static fake_event_t *plan(opened_t *opened) {
+  fake_event_t *fake;
+
+  fake_kernel_reset();
+  fake = fake_event_add(7);
+  memset(opened, 0, sizeof(*opened));
+  scripted_event_attr(&opened->attr);
+  opened->event.data = opened;
+  fake_pool_hold();
+  return fake;
+}
+
+static int begin(uv_loop_t *loop, opened_t *opened,
+                 const uvperf_event_options_t *options) {
+  return uvperf_event_open(loop, &opened->event, &opened->attr, options,
+                           on_open, &opened->error);
+}
+
+static void run_pool(void) {
+  while (fake_pool_waits())
+    fake_pool_run();
+}
+
+static void close_event(uv_loop_t *loop, opened_t *opened) {
+  uvperf_event_close(&opened->event, on_close);
+  do
+    run_pool();
+  while (uv_run(loop, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
+  assert_int_equal(opened->closed, 1);
+}
+
+/* -- it works --------------------------------------------------------------- */
+
+static void event_open_makes_the_calls_of_init_on_the_pool(void **state) {
+  opened_t opened;
+  fake_event_t *fake = plan(&opened);
+  uint64_t id;
+
+  assert_int_equal(begin(*state, &opened, NULL), 0);
+  assert_string_equal(fake_log(), "");
+  fake_pool_run();
+  assert_string_equal(fake_log(), "open, mmap, ioctl ID");
+  assert_int_equal(opened.opened, 1);
+  assert_int_equal(opened.status, 0);
+  assert_int_equal(fake->pid, (pid_t)live_tid());
+  assert_int_equal(fake->attr.disabled, 1);
+  assert_int_equal(uvperf_event_id(&opened.event, &id), 0);
+  assert_int_equal(id, 7);
+  assert_int_equal(uvperf_event_fd(&opened.event), fake->fd);
+  close_event(*state, &opened);
+  fake_assert_clean();
+}
+
+static void event_open_asks_for_what_init_asks_for(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t leader;
+  fake_event_t *fake;
+  opened_t opened;
+
+  fake = plan(&opened);
+  live_init(*state, &leader, &opened.attr, NULL);
+  fake = fake_event_add(8);
+  options.leader = &leader.event;
+  options.pid = 44;
+  options.cpu = 1;
+  assert_int_equal(begin(*state, &opened, &options), 0);
+  run_pool();
+  assert_int_equal(opened.status, 0);
+  assert_int_equal(fake->pid, 44);
+  assert_int_equal(fake->cpu, 1);
+  assert_true(fake->group_fd >= 0); /* a duplicate of the leader's */
+  fake_log_clear();
+  assert_int_equal(uvperf_event_enable(&leader.event, NULL), 0);
+  assert_string_equal(fake_log(), "ioctl ENABLE, ioctl ENABLE");
+  close_event(*state, &opened);
+  live_close(&leader);
+}
+
+/* -- while it is being opened ----------------------------------------------- */
+
+static void assert_refused(opened_t *opened, int code) {
+  uvperf_event_t *event = &opened->event;
+  const uvperf_record_t *record;
+  uvperf_event_t *events[] = {event};
+  uvperf_count_t count;
+  uvperf_stats_t stats;
+  uvperf_error_t error;
+  uint64_t id;
+  size_t nr = 7;
+
+  assert_int_equal(uvperf_event_start(event, NULL, live_on_record, &error),
+                   code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(uvperf_event_stop(event), code);
+  assert_int_equal(uvperf_event_flush(event), code);
+  assert_int_equal(uvperf_event_snapshot(event, 0), code);
+  assert_int_equal(uvperf_event_next(event, &record), code);
+  assert_int_equal(uvperf_event_enable(event, NULL), code);
+  assert_int_equal(uvperf_event_disable(event, NULL), code);
+  assert_int_equal(uvperf_event_reset(event, NULL), code);
+  assert_int_equal(uvperf_event_read(event, &count), code);
+  assert_int_equal(uvperf_event_read_group(events, 1, &count), UV_EINVAL);
+  assert_int_equal(uvperf_event_id(event, &id), code);
+  assert_int_equal(uvperf_event_set_output(event, NULL, NULL), code);
+  assert_int_equal(uvperf_event_fd(event), -1);
+  assert_null(uvperf_event_changes(event, &nr));
+  assert_int_equal(nr, 0);
+  assert_int_equal(uvperf_event_ring_bytes(event), 0);
+  uvperf_event_stats(event, &stats);
+  assert_int_equal(stats.records, 0);
+}
+
+static void event_being_opened_is_busy_and_active(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  opened_t opened, sibling;
+
+  plan(&opened);
+  assert_int_equal(begin(*state, &opened, NULL), 0);
+  assert_refused(&opened, UV_EBUSY);
+  assert_int_equal(uvperf_event_is_active(&opened.event), 1);
+  options.leader = &opened.event;
+  sibling = opened;
+  assert_int_equal(begin(*state, &sibling, &options), UV_EBUSY);
+  run_pool();
+  assert_int_equal(uvperf_event_is_active(&opened.event), 0);
+  assert_int_equal(
+      uvperf_event_start(&opened.event, NULL, live_on_record, NULL), 0);
+  close_event(*state, &opened);
+  fake_assert_clean();
+}
+
+/* -- closing ---------------------------------------------------------------- */
+
+static void brute_close(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  if (!uv_is_closing(handle))
+    uv_close(handle, NULL);
+}
+
+static void close_before(uv_loop_t *loop, int by_walk) {
+  opened_t opened;
+
+  plan(&opened);
+  assert_int_equal(begin(loop, &opened, NULL), 0);
+  if (by_walk) {
+    uv_walk(loop, brute_close, NULL);
+    live_turns_in(loop, 1);
+  }
+  close_event(loop, &opened);
+  assert_int_equal(opened.opened, 1);
+  assert_int_equal(opened.status, UV_ECANCELED);
+  assert_int_equal(opened.error.code, UV_ECANCELED);
+  assert_string_equal(fake_log(), "");
+  fake_assert_clean();
+}
+
+static void event_closed_before_it_is_opened_is_canceled(void **state) {
+  close_before(*state, 0);
+  close_before(*state, 1);
+}
+
+static uvperf_event_t *to_close;
+
+static int close_meanwhile(struct perf_event_attr *attr) {
+  (void)attr;
+  uvperf_event_close(to_close, on_close);
+  return 0;
+}
+
+/* While the pool's thread opens it. */
+static void event_closed_while_it_is_opened_is_canceled(void **state) {
+  opened_t opened;
+
+  plan(&opened);
+  fake_on_open(close_meanwhile);
+  to_close = &opened.event;
+  assert_int_equal(begin(*state, &opened, NULL), 0);
+  do
+    run_pool();
+  while (uv_run(*state, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
+  assert_int_equal(opened.status, UV_ECANCELED);
+  assert_int_equal(opened.opened, 1);
+  assert_int_equal(opened.closed, 1);
+  fake_assert_clean();
+}
+
+static void
+leader_closed_while_its_sibling_is_opened_is_no_matter(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  live_collector_t leader;
+  opened_t opened;
+
+  plan(&opened);
+  live_init(*state, &leader, &opened.attr, NULL);
+  fake_event_add(8);
+  options.leader = &leader.event;
+  assert_int_equal(begin(*state, &opened, &options), 0);
+  live_close(&leader);
+  run_pool();
+  assert_int_equal(opened.status, 0);
+  close_event(*state, &opened);
+}
+
+/* -- failures --------------------------------------------------------------- */
+
+static void fail_each(uv_loop_t *loop, enum fake_call call, int code) {
+  uvperf_error_t expected;
+  unsigned nth = 0;
+  unsigned failures;
+  opened_t opened;
+  int rc;
+
+  do {
+    nth += 1;
+    plan(&opened);
+    fake_fail(call, nth, code);
+    rc = uvperf_event_init(loop, &opened.event, &opened.attr, NULL, &expected);
+    if (rc == 0)
+      close_event(loop, &opened);
+    while (uv_run(loop, UV_RUN_NOWAIT) != 0)
+      continue;
+
+    plan(&opened);
+    fake_fail(call, nth, code);
+    opened.status = begin(loop, &opened, NULL);
+    if (opened.status == 0) {
+      run_pool();
+      failures = fake_failures();
+      if (opened.status != 0)
+        assert_refused(&opened, UV_EBADF);
+      close_event(loop, &opened);
+      assert_int_equal(opened.opened, 1);
+    } else {
+      failures = fake_failures();
+      while (uv_run(loop, UV_RUN_NOWAIT) != 0)
+        continue;
+    }
+    fake_assert_clean();
+    if (call == FAKE_CALLOC)
+      continue;
+    assert_int_equal(opened.status, rc);
+    if (rc != 0)
+      assert_string_equal(opened.error.reason, expected.reason);
+  } while (failures != 0);
+  assert_true(nth > 1);
+}
+
+static void event_open_fails_as_init_does(void **state) {
+  fail_each(*state, FAKE_OPEN, -EACCES);
+  fail_each(*state, FAKE_OPEN, -EMFILE);
+  fail_each(*state, FAKE_MMAP, -EPERM);
+  fail_each(*state, FAKE_IOCTL_PTR, -EFAULT);
+}
+
+static void event_open_without_memory_leaves_nothing(void **state) {
+  fail_each(*state, FAKE_CALLOC, 0);
+}
+
+static void event_open_that_cannot_be_right_fails_at_once(void **state) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  opened_t opened;
+
+  plan(&opened);
+  assert_int_equal(uvperf_event_open(*state, &opened.event, &opened.attr, NULL,
+                                     NULL, &opened.error),
+                   UV_EINVAL);
+  options.flags = 1u << 31;
+  assert_int_equal(begin(*state, &opened, &options), UV_EINVAL);
+  options.flags = 0;
+  options.cgroup = 1023;
+  options.cpu = 0;
+  assert_int_equal(begin(*state, &opened, &options), UV_EBADF);
+  assert_int_equal(opened.error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_false(fake_pool_waits());
+  fake_assert_clean();
+}
+
+static void event_open_that_the_pool_refuses_leaves_nothing(void **state) {
+  opened_t opened;
+
+  plan(&opened);
+  fake_pool_reset();
+  assert_true(begin(*state, &opened, NULL) < 0);
+  while (uv_run(*state, UV_RUN_NOWAIT) != 0)
+    continue;
+  assert_int_equal(opened.opened, 0);
+  fake_assert_clean();
+}
+
+/* A test with a loop. */
+#define opening_test(f)                                                        \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      opening_test(event_open_makes_the_calls_of_init_on_the_pool),
+      opening_test(event_open_asks_for_what_init_asks_for),
+      opening_test(event_being_opened_is_busy_and_active),
+      opening_test(event_closed_before_it_is_opened_is_canceled),
+      opening_test(event_closed_while_it_is_opened_is_canceled),
+      opening_test(leader_closed_while_its_sibling_is_opened_is_no_matter),
+      opening_test(event_open_fails_as_init_does),
+      opening_test(event_open_without_memory_leaves_nothing),
+      opening_test(event_open_that_cannot_be_right_fails_at_once),
+      opening_test(event_open_that_the_pool_refuses_leaves_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
