@@ -117,6 +117,17 @@ typedef void (*uvperf_bpf_sample_cb)(uvperf_bpf_reader_t *reader, int status,
 typedef void (*uvperf_bpf_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
                                   int status, const uvperf_error_t *error);
 
+/** Called once when uvperf_bpf_reader_open is over, on the loop's thread.
+ *  @param reader  The handle. It may be started or closed in here.
+ *  @param status  0: it is as uvperf_bpf_reader_init would have left it.
+ *    UV_ECANCELED: it was closed meanwhile, and close_cb comes later. Another:
+ *    it could not be opened, for a reason that uvperf_bpf_reader_init gives;
+ *    nothing is left open, and uvperf_bpf_reader_close is all that may be
+ *    called (others return UV_EBADF).
+ *  @param error   Of a failure, valid until the callback returns; else NULL. */
+typedef void (*uvperf_bpf_open_cb)(uvperf_bpf_reader_t *reader, int status,
+                                   const uvperf_error_t *error);
+
 /** Called once when a closed handle is done; the memory of the handle is the
  *  caller's again and may be freed here. */
 typedef void (*uvperf_bpf_close_cb)(uvperf_bpf_reader_t *reader);
@@ -234,6 +245,27 @@ UVPERF_EXTERN int
 uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
                        uvperf_error_t *error);
+
+/** Opens a reader as uvperf_bpf_reader_init does, but its events and rings on
+ *  threads of libuv's pool, CPU after CPU, so that the loop goes on: see
+ *  uvperf_set_open, which says what may be called meanwhile and what else is
+ *  true of it.
+ *  @param loop     As for uvperf_bpf_reader_init, and so are the next three.
+ *  @param reader   Caller's, uninitialized.
+ *  @param map_fd   It may be closed when this returns.
+ *  @param options  Copied before this returns.
+ *  @param cb       Called once, after this has returned 0.
+ *  @param error    Receives why it failed at once.
+ *  @return 0, and the handle is to be closed, also if it cannot be opened; or,
+ *    and it is the caller's again,
+ *    UV_EINVAL  cb is NULL; or as uvperf_bpf_reader_init;
+ *    UV_EAGAIN, UV_EPERM  the process may make no threads (RLIMIT_NPROC,
+ *      pids.max; a seccomp filter);
+ *    another    what uvperf_bpf_reader_init says of the map and the options. */
+UVPERF_EXTERN int
+uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
+                       const uvperf_bpf_reader_options_t *options,
+                       uvperf_bpf_open_cb cb, uvperf_error_t *error);
 
 /** Starts delivery, and puts the events into the map (all or none), unless it
  *  is paused or flags have UVPERF_START_NO_ENABLE: then

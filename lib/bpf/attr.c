@@ -28,7 +28,7 @@ static void set_wakeup(struct perf_event_attr *attr,
 
 /* The kernel writes a LOST record only before the next one that fits; read(2)
  * has the number at once. With PERF_SAMPLE_READ it would be in each sample. */
-static void set_read_format(struct perf_event_attr *attr) {
+void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr) {
   if (!(attr->sample_type & PERF_SAMPLE_READ) &&
       !(attr->read_format & PERF_FORMAT_GROUP) &&
       uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) == 1)
@@ -86,7 +86,6 @@ int uvperf__bpf_attr_make(struct perf_event_attr **attr,
     return rc;
   (*attr)->disabled = 1;
   (*attr)->write_backward = options->overwrite != 0;
-  set_read_format(*attr);
   set_wakeup(*attr, options);
   return 0;
 }

@@ -16,4 +16,8 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
                            const struct perf_event_attr *attr,
                            uvperf_error_t *error);
 
+/* Adds to read_format what this kernel has, which it takes an event to know:
+ * before the first event is opened. */
+void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr);
+
 #endif

@@ -19,12 +19,18 @@ int uvperf__bpf_reader_is_forked(const reader_t *impl) {
   return uvperf__process() != impl->process;
 }
 
-int uvperf__bpf_reader_check_process(const reader_t *impl,
-                                     uvperf_error_t *error) {
-  if (!uvperf__bpf_reader_is_forked(impl))
-    return 0;
-  return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the reader belongs to the parent process");
+int uvperf__bpf_reader_check(const reader_t *impl, uvperf_error_t *error) {
+  if (uvperf__bpf_reader_is_forked(impl))
+    return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
+                             "the reader belongs to the parent process");
+  if (impl->opening != NULL)
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
+                             "the reader is being opened: its callback tells "
+                             "when it is open");
+  if (impl->has_failed)
+    return uvperf__error_set(error, UV_EBADF, UVPERF_CAUSE_ARGUMENT,
+                             "the reader could not be opened: close it");
+  return 0;
 }
 
 int uvperf__bpf_reader_is_watched(const reader_t *impl) {
@@ -47,4 +53,16 @@ int uvperf__bpf_reader_watch_rings(reader_t *impl) {
       return rc;
   }
   return 0;
+}
+
+void uvperf__bpf_reader_take_outputs(reader_t *impl) {
+  impl->rings = uvperf__bpf_outputs_rings(impl->outputs);
+  impl->decoder = uvperf__bpf_outputs_decoder(impl->outputs);
+}
+
+void uvperf__bpf_reader_leave_outputs(reader_t *impl) {
+  if (impl->outputs == NULL)
+    return;
+  uvperf__bpf_outputs_leave_map(impl->outputs);
+  uvperf__bpf_outputs_disable(impl->outputs);
 }

@@ -12,12 +12,16 @@
 #include "loop/watch.h"
 #include "ring/cpu_rings.h"
 
+typedef struct reader_opening_s reader_opening_t;
+
 /* What uvperf_bpf_reader_t.impl points to; freed in the last inner close
  * callback, or later, when the flush or snapshot in which that ran returns. */
 typedef struct reader_s {
-  uvperf_bpf_reader_t *handle;
+  uvperf_bpf_reader_t *handle; /* NULL until init or open has succeeded */
   uvperf__bpf_outputs_t *outputs;
-  uvperf__cpu_rings_t *rings; /* the outputs' */
+  reader_opening_t *opening;  /* on libuv's pool; NULL: it is not */
+  int has_failed;             /* that has: there are no outputs */
+  uvperf__cpu_rings_t *rings; /* the outputs', once they are open */
   uvperf_decoder_t *decoder;  /* the same */
   uint32_t process;           /* that opened it */
   uvperf__teardown_t teardown;
@@ -64,9 +68,9 @@ reader_t *uvperf__bpf_reader_impl(const uvperf_bpf_reader_t *reader);
 /* Whether this process is a forked child of the one that made the reader. */
 int uvperf__bpf_reader_is_forked(const reader_t *impl);
 
-/* The same as a code, with the error. */
-int uvperf__bpf_reader_check_process(const reader_t *impl,
-                                     uvperf_error_t *error);
+/* 0; or UV_EPERM in a forked child, UV_EBUSY while it is being opened, UV_EBADF
+ * if that has failed, and the error. */
+int uvperf__bpf_reader_check(const reader_t *impl, uvperf_error_t *error);
 
 /* Whether the watch drains its rings: overwritable ones are read in snapshots
  * alone. */
@@ -76,17 +80,32 @@ int uvperf__bpf_reader_is_watched(const reader_t *impl);
  * uvperf__watch_add gives. */
 int uvperf__bpf_reader_watch_rings(reader_t *impl);
 
+/* The outputs are open / programs find none of their events from now on. */
+void uvperf__bpf_reader_take_outputs(reader_t *impl);
+void uvperf__bpf_reader_leave_outputs(reader_t *impl);
+
 /* -- reader.c -- */
 
-/* uvperf_bpf_reader_init, with /proc and /sys under a root, which must last. */
-int uvperf__bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
+/* uvperf_bpf_reader_init, or, with a callback, uvperf_bpf_reader_open, with
+ * /proc and /sys under a root, which must last. */
+int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                             int map_fd, const char *root,
                             const uvperf_bpf_reader_options_t *options,
-                            uvperf_error_t *error);
+                            uvperf_bpf_open_cb cb, uvperf_error_t *error);
 
 /* Notes the CPUs that are online, by sysfs under a root, which must last:
  * before the events are opened. 0 or UV_ENOMEM. */
 int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root);
+
+/* -- opening.c -- */
+
+/* Has the outputs' events opened. 0, or a code and the error. */
+int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
+                                     uvperf_bpf_open_cb cb,
+                                     uvperf_error_t *error);
+
+/* The handle is closing: that ends soon, and the teardown waits for it. */
+void uvperf__bpf_reader_cancel_opening(reader_t *impl);
 
 /* -- drain.c: what the watch calls -- */
 

@@ -32,6 +32,21 @@ typedef struct bpf_output_s {
   uvperf__cpu_ring_t *ring; /* that fd writes into */
 } bpf_output_t;
 
+enum stage {
+  STAGE_PLAN,
+  STAGE_OPEN, /* one CPU after the other */
+  STAGE_DONE
+};
+
+/* How far they are opened. */
+typedef struct bpf_opening_s {
+  enum stage stage;
+  size_t next;
+  size_t nr_open;
+  int rc;
+  uvperf_error_t why;
+} bpf_opening_t;
+
 struct uvperf__bpf_outputs_s {
   const char *root;
   uint32_t process; /* that opened them */
@@ -47,6 +62,7 @@ struct uvperf__bpf_outputs_s {
   size_t room;
   int is_enabled;
   int is_put;
+  bpf_opening_t opening;
 };
 
 /* 0; or -EPERM and the error in a forked child. */
@@ -338,51 +354,72 @@ static void close_all(uvperf__bpf_outputs_t *outputs,
 
 /* A CPU that is offline, or goes before its event is open, waits until it
  * comes. */
-static int open_all(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
-  bpf_output_t *output;
-  uvperf_error_t why;
-  size_t nr_open = 0;
-  size_t i;
+static int open_next(uvperf__bpf_outputs_t *outputs) {
+  bpf_opening_t *opening = &outputs->opening;
+  bpf_output_t *output = &outputs->outputs[opening->next++];
   int rc;
 
-  why.code = 0;
-  for (i = 0; i < outputs->nr; i++) {
-    output = &outputs->outputs[i];
-    if (!is_to_open(outputs, output->cpu))
-      continue;
-    rc = open_output(outputs, output, &why);
-    if (rc != 0 && rc != -ENODEV) {
-      if (error != NULL)
-        *error = why;
-      return rc;
-    }
-    nr_open += rc == 0;
-  }
-  if (nr_open != 0)
+  if (!is_to_open(outputs, output->cpu))
     return 0;
-  if (why.code == 0)
-    return explain_none(outputs, error);
-  if (error != NULL)
-    *error = why;
-  return -ENODEV;
+  rc = open_output(outputs, output, &opening->why);
+  opening->nr_open += rc == 0;
+  return rc == -ENODEV ? 0 : rc;
+}
+
+static int end_open(uvperf__bpf_outputs_t *outputs) {
+  bpf_opening_t *opening = &outputs->opening;
+
+  if (opening->nr_open == 0)
+    return opening->why.code == 0 ? explain_none(outputs, &opening->why)
+                                  : -ENODEV;
+  opening->rc = 0;
+  opening->stage = STAGE_DONE;
+  return 0;
 }
 
 /* Rings that took so much that nothing was left for others are opened
  * smaller. */
-static int open_or_shrink(uvperf__bpf_outputs_t *outputs,
-                          uvperf_error_t *error) {
-  size_t nr;
-  int rc;
+static void fail_open(uvperf__bpf_outputs_t *outputs, int rc) {
+  bpf_opening_t *opening = &outputs->opening;
+  size_t nr = uvperf__cpu_rings_nr(outputs->rings);
 
-  do {
-    rc = open_all(outputs, error);
-    if (rc == 0)
-      return 0;
-    close_all(outputs, NULL);
-    nr = uvperf__cpu_rings_nr(outputs->rings);
-    uvperf__cpu_rings_cut(outputs->rings, 0);
-  } while (uvperf__cpu_rings_shrink(outputs->rings, nr));
-  return rc;
+  close_all(outputs, NULL);
+  uvperf__cpu_rings_cut(outputs->rings, 0);
+  opening->rc = rc;
+  opening->stage = STAGE_DONE;
+  if (!uvperf__cpu_rings_shrink(outputs->rings, nr))
+    return;
+  opening->stage = STAGE_OPEN;
+  opening->next = 0;
+  opening->nr_open = 0;
+  opening->why.code = 0;
+}
+
+static int cancel_open(uvperf__bpf_outputs_t *outputs) {
+  close_all(outputs, NULL);
+  uvperf__cpu_rings_cut(outputs->rings, 0);
+  outputs->opening.stage = STAGE_DONE;
+  outputs->opening.rc = -ECANCELED;
+  return 0;
+}
+
+int uvperf__bpf_outputs_open_next(uvperf__bpf_outputs_t *outputs,
+                                  int is_cancelled) {
+  bpf_opening_t *opening = &outputs->opening;
+  int rc = 0;
+
+  if (is_cancelled)
+    return cancel_open(outputs);
+  if (opening->stage == STAGE_PLAN) {
+    uvperf__bpf_attr_ask_format(outputs->attr);
+    rc = plan_cpus(outputs, &opening->why);
+    opening->stage = STAGE_OPEN;
+  } else if (opening->stage == STAGE_OPEN) {
+    rc = opening->next < outputs->nr ? open_next(outputs) : end_open(outputs);
+  }
+  if (rc != 0)
+    fail_open(outputs, rc);
+  return opening->stage != STAGE_DONE;
 }
 
 /* -- enabling -------------------------------------------------------------- */
@@ -538,10 +575,6 @@ static int make(uvperf__bpf_outputs_t *outputs,
   if (rc == 0)
     rc = uvperf__bpf_map_open(&outputs->map, options->root, options->map_fd,
                               options->path, error);
-  if (rc == 0)
-    rc = plan_cpus(outputs, error);
-  if (rc == 0)
-    rc = open_or_shrink(outputs, error);
   return rc;
 }
 
@@ -566,11 +599,10 @@ static void explain_fds(size_t nr, uvperf_error_t *error) {
   error->needed = needed;
 }
 
-int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
-                            const uvperf__bpf_outputs_options_t *options,
-                            uvperf_error_t *error) {
+int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
+                              const uvperf__bpf_outputs_options_t *options,
+                              uvperf_error_t *error) {
   uvperf__bpf_outputs_t *made = uvperf__calloc(1, sizeof(*made));
-  size_t nr;
   int rc;
 
   *outputs = NULL;
@@ -581,14 +613,40 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
   made->is_fixed = options->is_fixed;
   made->map.fd = -1;
   rc = make(made, options, error);
-  if (rc == 0) {
+  if (rc == 0)
     *outputs = made;
+  else
+    uvperf__bpf_outputs_free(made);
+  return rc;
+}
+
+int uvperf__bpf_outputs_end(uvperf__bpf_outputs_t **outputs,
+                            uvperf_error_t *error) {
+  bpf_opening_t *opening = &(*outputs)->opening;
+  int rc = opening->rc;
+  size_t nr;
+
+  if (rc == 0)
     return 0;
-  }
-  nr = nr_to_open(made);
-  uvperf__bpf_outputs_free(made);
+  if (error != NULL)
+    *error = opening->why;
+  nr = nr_to_open(*outputs);
+  uvperf__bpf_outputs_free(*outputs);
+  *outputs = NULL;
   explain_fds(nr, error);
   return rc;
+}
+
+int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
+                            const uvperf__bpf_outputs_options_t *options,
+                            uvperf_error_t *error) {
+  int rc = uvperf__bpf_outputs_begin(outputs, options, error);
+
+  if (rc != 0)
+    return rc;
+  while (uvperf__bpf_outputs_open_next(*outputs, 0))
+    continue;
+  return uvperf__bpf_outputs_end(outputs, error);
 }
 
 void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,

@@ -42,6 +42,19 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
                             const uvperf__bpf_outputs_options_t *options,
                             uvperf_error_t *error);
 
+/* The same in steps. Begins: checks, and opens the map. Then opens one event
+ * after the other, on any thread: 1 if there are more; nobody else may use the
+ * outputs meanwhile. Ends: 0; or a code and the error, with
+ * nothing left open, and *outputs NULL. Once it is cancelled that is -ECANCELED
+ * without an error. */
+int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
+                              const uvperf__bpf_outputs_options_t *options,
+                              uvperf_error_t *error);
+int uvperf__bpf_outputs_open_next(uvperf__bpf_outputs_t *outputs,
+                                  int is_cancelled);
+int uvperf__bpf_outputs_end(uvperf__bpf_outputs_t **outputs,
+                            uvperf_error_t *error);
+
 /* Closes and frees all, after uvperf__bpf_outputs_leave_map. In a forked child
  * it leaves the parent's events, rings and entries alone. NULL is allowed. */
 void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs);

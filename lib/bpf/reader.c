@@ -77,7 +77,8 @@ static void release(void *owner) {
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   reader_t *impl = owner;
 
-  uvperf__bpf_outputs_give_up(impl->outputs, leftovers);
+  if (impl->outputs != NULL)
+    uvperf__bpf_outputs_give_up(impl->outputs, leftovers);
 }
 
 /* As said in event/event.c, no fd that was polled, and no ring, is released
@@ -89,6 +90,8 @@ static void closed(void *owner) {
 
   uvperf__snapshot_job_closed(impl->snapshot);
   uvperf__teardown_let_go(&impl->teardown);
+  if (handle == NULL)
+    return; /* uvperf_bpf_reader_open failed: the struct is the caller's */
   handle->impl = NULL;
   /* Tells the close that is still owed from a second one. */
   if (closed_by_user)
@@ -105,8 +108,10 @@ static void begin_close(void *owner) {
 
   impl->closing = 1;
   impl->is_started = 0;
-  uvperf__bpf_outputs_leave_map(impl->outputs);
-  uvperf__bpf_outputs_disable(impl->outputs);
+  if (impl->opening != NULL)
+    uvperf__bpf_reader_cancel_opening(impl);
+  else
+    uvperf__bpf_reader_leave_outputs(impl);
   uvperf__watch_close(impl->watch, &impl->teardown);
   if (impl->hotplug != NULL && uvperf__hotplug_is_attached(impl->hotplug))
     uvperf__hotplug_close(impl->hotplug, &impl->teardown);
@@ -180,10 +185,11 @@ int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
   return uvperf__hotplug_new(&impl->hotplug, root, &hotplug_ops, impl);
 }
 
+/* With a callback they are only begun. */
 static int open_outputs(reader_t *impl, int map_fd, const char *root,
                         const uvperf_bpf_reader_options_t *options,
-                        uvperf_error_t *error) {
-  uvperf__bpf_outputs_options_t chosen = {
+                        int is_begun, uvperf_error_t *error) {
+  const uvperf__bpf_outputs_options_t chosen = {
       .root = root,
       .map_fd = map_fd,
       .path = options->path,
@@ -195,20 +201,21 @@ static int open_outputs(reader_t *impl, int map_fd, const char *root,
       .overwrite = (options->flags & UVPERF_BPF_READER_OVERWRITE) != 0,
       .is_fixed = (options->flags & UVPERF_BPF_READER_FIXED_CPUS) != 0,
   };
-  int rc = uvperf__bpf_outputs_new(&impl->outputs, &chosen, error);
+  int rc;
 
-  if (rc != 0)
-    return rc;
-  impl->rings = uvperf__bpf_outputs_rings(impl->outputs);
-  impl->decoder = uvperf__bpf_outputs_decoder(impl->outputs);
-  return 0;
+  if (is_begun)
+    return uvperf__bpf_outputs_begin(&impl->outputs, &chosen, error);
+  rc = uvperf__bpf_outputs_new(&impl->outputs, &chosen, error);
+  if (rc == 0)
+    uvperf__bpf_reader_take_outputs(impl);
+  return rc;
 }
 
 /* The watch is last, so that the loop knows of nothing when anything else
  * fails; rings are added to it by start. */
 static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
                        const char *root,
-                       const uvperf_bpf_reader_options_t *options,
+                       const uvperf_bpf_reader_options_t *options, int is_begun,
                        uvperf_error_t *error) {
   int rc = 0;
 
@@ -220,7 +227,7 @@ static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
   if (rc != 0)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
                              "no memory for the handle");
-  rc = open_outputs(impl, map_fd, root, options, error);
+  rc = open_outputs(impl, map_fd, root, options, is_begun, error);
   if (rc != 0)
     return rc;
   rc = uvperf__watch_new(&impl->watch, loop, &watch_ops, impl);
@@ -230,13 +237,12 @@ static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
   return 0;
 }
 
-static reader_t *make_impl(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
+static reader_t *make_impl(uv_loop_t *loop,
                            const uvperf_bpf_reader_options_t *options) {
   reader_t *impl = uvperf__calloc(1, sizeof(*impl));
 
   if (impl == NULL)
     return NULL;
-  impl->handle = reader;
   uvperf__teardown_init(&impl->teardown, loop, closed, release, give_up, impl);
   impl->process = uvperf__process();
   impl->flags = options->flags;
@@ -247,10 +253,10 @@ static reader_t *make_impl(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   return impl;
 }
 
-int uvperf__bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
+int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                             int map_fd, const char *root,
                             const uvperf_bpf_reader_options_t *options,
-                            uvperf_error_t *error) {
+                            uvperf_bpf_open_cb cb, uvperf_error_t *error) {
   uvperf_bpf_reader_options_t own = UVPERF_BPF_READER_OPTIONS_INIT;
   reader_t *impl;
   int rc;
@@ -264,15 +270,22 @@ int uvperf__bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   rc = check_options(map_fd, &own, error);
   if (rc != 0)
     return rc;
-  impl = make_impl(loop, reader, &own);
+  impl = make_impl(loop, &own);
   if (impl == NULL)
     return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                              "no memory for the handle");
-  rc = open_reader(impl, loop, map_fd, root, &own, error);
+  rc = open_reader(impl, loop, map_fd, root, &own, cb != NULL, error);
   if (rc != 0) {
     release(impl);
     return rc;
   }
+  if (cb != NULL)
+    rc = uvperf__bpf_reader_begin_opening(impl, loop, cb, error);
+  if (rc != 0) {
+    begin_close(impl); /* frees it later: the loop knows inner handles */
+    return rc;
+  }
+  impl->handle = reader;
   reader->loop = loop;
   reader->impl = impl;
   reader->close_cb = NULL;
@@ -284,7 +297,18 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                            int map_fd,
                            const uvperf_bpf_reader_options_t *options,
                            uvperf_error_t *error) {
-  return uvperf__bpf_reader_open(loop, reader, map_fd, "", options, error);
+  return uvperf__bpf_reader_make(loop, reader, map_fd, "", options, NULL,
+                                 error);
+}
+
+int uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
+                           int map_fd,
+                           const uvperf_bpf_reader_options_t *options,
+                           uvperf_bpf_open_cb cb, uvperf_error_t *error) {
+  if (cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "uvperf_bpf_reader_open needs a callback");
+  return uvperf__bpf_reader_make(loop, reader, map_fd, "", options, cb, error);
 }
 
 /* -- start, stop, flush ---------------------------------------------------- */
@@ -332,7 +356,7 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
 
   rc = uvperf__stream_options_copy(&own, options, error);
   if (rc == 0)
-    rc = uvperf__bpf_reader_check_process(impl, error);
+    rc = uvperf__bpf_reader_check(impl, error);
   if (rc != 0)
     return rc;
   if (cb == NULL)
@@ -352,18 +376,20 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
 
 int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader) {
   reader_t *impl = uvperf__bpf_reader_impl(reader);
+  int rc = uvperf__bpf_reader_check(impl, NULL);
 
-  if (uvperf__bpf_reader_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   end_delivery(impl);
   return 0;
 }
 
 int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
   reader_t *impl = uvperf__bpf_reader_impl(reader);
+  int rc = uvperf__bpf_reader_check(impl, NULL);
 
-  if (uvperf__bpf_reader_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   if (!uvperf__bpf_reader_is_watched(impl) || impl->cb == NULL)
     return UV_EINVAL;
   if (impl->in_callback)
@@ -385,7 +411,7 @@ void uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
 int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
                             uvperf_error_t *error) {
   reader_t *impl = uvperf__bpf_reader_impl(reader);
-  int rc = uvperf__bpf_reader_check_process(impl, error);
+  int rc = uvperf__bpf_reader_check(impl, error);
 
   if (rc == 0)
     rc = uvperf__bpf_outputs_take(impl->outputs, error);
@@ -397,7 +423,7 @@ int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
 int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
                              uvperf_error_t *error) {
   reader_t *impl = uvperf__bpf_reader_impl(reader);
-  int rc = uvperf__bpf_reader_check_process(impl, error);
+  int rc = uvperf__bpf_reader_check(impl, error);
 
   if (rc == 0)
     rc = enable_and_put(impl, 0, error);
@@ -416,19 +442,25 @@ int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
 static void count_lost(reader_t *impl) {
   uint64_t now = uvperf__watch_now(impl->watch);
 
-  if (uvperf__bpf_reader_is_forked(impl) || (now != 0 && impl->lost_at == now))
+  if (uvperf__bpf_reader_check(impl, NULL) != 0 ||
+      (now != 0 && impl->lost_at == now))
     return;
   impl->lost_at = now;
   uvperf__bpf_outputs_count_lost(impl->outputs);
 }
 
 int uvperf_bpf_reader_cpu_status(const uvperf_bpf_reader_t *reader, int cpu) {
-  return uvperf__bpf_outputs_cpu_status(
-      uvperf__bpf_reader_impl(reader)->outputs, cpu);
+  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  if (impl->rings == NULL)
+    return uvperf__bpf_reader_check(impl, NULL);
+  return uvperf__bpf_outputs_cpu_status(impl->outputs, cpu);
 }
 
 size_t uvperf_bpf_reader_nr_rings(const uvperf_bpf_reader_t *reader) {
-  return uvperf__cpu_rings_nr(uvperf__bpf_reader_impl(reader)->rings);
+  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  return impl->rings == NULL ? 0 : uvperf__cpu_rings_nr(impl->rings);
 }
 
 int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader, size_t index,
@@ -462,7 +494,9 @@ void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
 
 const struct perf_event_attr *
 uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader) {
-  return uvperf__bpf_outputs_attr(uvperf__bpf_reader_impl(reader)->outputs);
+  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  return impl->rings == NULL ? NULL : uvperf__bpf_outputs_attr(impl->outputs);
 }
 
 /* -- as any uv handle ----------------------------------------------------- */
@@ -493,7 +527,8 @@ int uvperf_bpf_reader_has_ref(const uvperf_bpf_reader_t *reader) {
 int uvperf_bpf_reader_is_active(const uvperf_bpf_reader_t *reader) {
   const reader_t *impl = reader->impl;
 
-  return impl != NULL && !impl->closing && uvperf__watch_is_active(impl->watch);
+  return impl != NULL && !impl->closing &&
+         (impl->opening != NULL || uvperf__watch_is_active(impl->watch));
 }
 
 int uvperf_bpf_reader_is_closing(const uvperf_bpf_reader_t *reader) {

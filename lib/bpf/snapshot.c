@@ -32,18 +32,18 @@ static const uvperf__snapshot_ops_t ops = {deliver, done};
 
 static int prepare(reader_t *impl, uint32_t flags, int is_busy,
                    uvperf__snapshot_job_t **job) {
-  size_t nr = uvperf__cpu_rings_nr(impl->rings);
+  int rc = uvperf__bpf_reader_check(impl, NULL);
   uvperf__cpu_ring_t *ring;
-  size_t i;
-  int rc;
+  size_t nr, i;
 
-  if (uvperf__bpf_reader_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   if (!(impl->flags & UVPERF_BPF_READER_OVERWRITE) || impl->cb == NULL ||
       (flags & ~UVPERF__SNAPSHOT_FLAGS))
     return UV_EINVAL;
   if (is_busy || impl->snapshot != NULL)
     return UV_EBUSY;
+  nr = uvperf__cpu_rings_nr(impl->rings);
   rc = uvperf__snapshot_job_new(job, impl->watch, &ops, impl, nr, flags);
   for (i = 0; rc == 0 && i < nr; i++) {
     ring = uvperf__cpu_rings_at(impl->rings, i);

@@ -44,14 +44,19 @@ void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries) {
     scripted->events[i] = fake_event_add(100 + i);
 }
 
-int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
-                        uvperf_error_t *error) {
+int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
+                                uvperf_bpf_open_cb cb, uvperf_error_t *error) {
   scripted->live.array = -1;
   scripted->live.reader.data = &scripted->live;
-  return uvperf__bpf_reader_open(
+  return uvperf__bpf_reader_make(
       loop, &scripted->live.reader,
       scripted->options.path == NULL ? scripted->map_fd : -1, cpu_tree_root(),
-      &scripted->options, error);
+      &scripted->options, cb, error);
+}
+
+int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
+                        uvperf_error_t *error) {
+  return scripted_reader_try_on_pool(loop, scripted, NULL, error);
 }
 
 void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted) {

@@ -35,7 +35,10 @@ void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries);
 /* Opens the reader, as planned: what init gives. */
 int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
                         uvperf_error_t *error);
-/* The same, which must succeed. */
+/* The same by the thread pool. */
+int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
+                                uvperf_bpf_open_cb cb, uvperf_error_t *error);
+/* As init, which must succeed. */
 void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted);
 /* Plans it with 8 entries, opens and starts it. */
 void scripted_reader_begin(uv_loop_t *loop, scripted_reader_t *scripted);
