@@ -243,9 +243,9 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                                     const uvperf_event_options_t *options,
                                     uvperf_error_t *error);
 
-/** Opens an event as uvperf_event_init does, but on a thread of libuv's pool, so
- *  that the loop goes on. Of each loop one request of the library is in the
- *  pool at a time.
+/** Opens an event as uvperf_event_init does, but on a thread of libuv's pool:
+ *  the loop goes on. Of each loop one request of the library is in the pool at
+ *  a time.
  *
  *  Until `cb` was called all functions but close, ref, unref, has_ref,
  *  is_active and is_closing return UV_EBUSY, or nothing (uvperf_event_fd -1);

@@ -25,14 +25,15 @@
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
  *   uvperf_set_close is a programming error and asserts (but for a library
  *   built with NDEBUG).
- * - The loop waits for the kernel: to open the first event of a task up to 15
- *   ms; to close a tracepoint some tens of ms (perf_trace_event_unreg), in
- *   uvperf_set_remove_target, as uvperf_set_close leaves that to libuv's thread
- *   pool; and for each other CPU some hundred microseconds to enable and some
- *   tens to read. Enabling or disabling an event of a task interrupts the CPU
- *   on which the task ran last, also if it sleeps now: 2,000 threads take 4 ms
- *   if that is the loop's CPU, else 35 to 70 ms (task_function_call in
- *   kernel/events/core.c). */
+ * - uvperf_set_init and uvperf_set_add_target wait for the kernel: up to 15 ms
+ *   to open the first event of a task; uvperf_set_open does not. Closing a
+ *   tracepoint takes some tens of ms (perf_trace_event_unreg), and is left to
+ *   libuv's thread pool. To enable an event of another CPU takes some hundred
+ *   microseconds, to read it some tens. Enabling or disabling an event of a
+ *   task interrupts the CPU on which the task ran last, also if it sleeps now:
+ *   2,000 threads take 4 ms if that is the loop's CPU, else 35 to 70 ms
+ *   (task_function_call in kernel/events/core.c): UVPERF_SET_ENABLED leaves
+ *   that to the pool. */
 #ifndef UVPERF_SET_H
 #define UVPERF_SET_H
 
@@ -67,6 +68,29 @@ typedef struct uvperf_set_s uvperf_set_t;
 typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
                                    const uvperf_reading_t *reading,
                                    const uvperf_reading_t *delta);
+
+/** Called once when uvperf_set_open is over, on the loop's thread.
+ *  @param set     The handle. It may be started or closed in here.
+ *  @param status  0: it is as uvperf_set_init would have left it. UV_ECANCELED:
+ *    it was closed meanwhile, and close_cb comes later. Another: it could not
+ *    be opened, for a reason that uvperf_set_init gives; nothing is left open,
+ *    and uvperf_set_close is all that may be called (others return UV_EBADF).
+ *  @param error   Of a failure, valid until the callback returns; else NULL. */
+typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
+                                   const uvperf_error_t *error);
+
+/** Called once when uvperf_set_open_target is over, on the loop's thread.
+ *  @param set     The handle.
+ *  @param status  0, or why nothing was added: UV_ECANCELED, the set was closed
+ *    meanwhile; UV_EAGAIN, an attr was opened otherwise elsewhere meanwhile, by
+ *    a fallback, or has another period: try again; another as of
+ *    uvperf_set_add_target.
+ *  @param data    That of the target.
+ *  @param index   The target's index, if status is 0.
+ *  @param error   Of a failure, valid until the callback returns; else NULL. */
+typedef void (*uvperf_set_target_cb)(uvperf_set_t *set, int status, void *data,
+                                     uint32_t index,
+                                     const uvperf_error_t *error);
 
 /** Called once when a closed handle is done; the memory of the handle is the
  *  caller's again and may be freed here. */
@@ -135,6 +159,38 @@ struct uvperf_set_s {
 UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
                                   const uvperf_set_options_t *options,
                                   uvperf_error_t *error);
+
+/** Opens a set as uvperf_set_init does, but on threads of libuv's pool, so that
+ *  the loop goes on: opening many tracepoints or a process of many threads
+ *  takes milliseconds, and the first event of a process 5 to 15 ms. Of each
+ *  loop one request of the library is in the pool at a time, for about a
+ *  millisecond or one system call.
+ *
+ *  Until `cb` was called all functions but close, ref, unref, has_ref,
+ *  is_active, is_closing, on_end and on_cpu return UV_EBUSY, or nothing; the
+ *  handle is active, and the loop lives, also if it is unref'd. Close ends it
+ *  after the system call that runs: `cb` with UV_ECANCELED, then close_cb.
+ *
+ *  Privileges are those of the pool's threads: their capabilities, namespaces
+ *  and seccomp filters, which are the process's unless a thread has changed
+ *  its own. UVPERF_TARGET_SELF is the thread that calls this. A replaced
+ *  allocator (uvperf_replace_allocator) is called on those threads. A child
+ *  that is forked meanwhile gets no callback of the handle, as with
+ *  uvperf_set_close.
+ *  @param loop     As for uvperf_set_init.
+ *  @param set      As for uvperf_set_init.
+ *  @param options  As for uvperf_set_init: copied before this returns.
+ *  @param cb       Called once, after this has returned 0.
+ *  @param error    Receives why it failed at once.
+ *  @return 0, and the handle is to be closed, also if it cannot be opened; or,
+ *    and it is the caller's again,
+ *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_set_init, for what can be seen
+ *      without asking the kernel; cb is NULL;
+ *    UV_EAGAIN, UV_EPERM  the process may make no threads (RLIMIT_NPROC,
+ *      pids.max; a seccomp filter). */
+UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
+                                  const uvperf_set_options_t *options,
+                                  uvperf_set_open_cb cb, uvperf_error_t *error);
 
 /** Has everything count that is open, and what targets that are added later
  *  open. The members of a group begin together, at each place. A command that
@@ -255,14 +311,42 @@ UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
                                         const uvperf_target_t *target,
                                         uint32_t *index, uvperf_error_t *error);
 
+/** Adds a target as uvperf_set_add_target does, but opens its events on threads
+ *  of libuv's pool, as uvperf_set_open does. The set goes on meanwhile; several
+ *  targets may be opened at once. When all is open the events join the set, on
+ *  the loop's thread: they write into its rings (that of a CPU that had none is
+ *  made there), get its programs and are enabled if it is, which takes some
+ *  microseconds for each. Close ends it: `cb` with UV_ECANCELED.
+ *  @param target  Caller's, copied before this returns; UVPERF_TARGET_SELF is
+ *    the thread that calls this.
+ *  @param cb      Called once, after this has returned 0.
+ *  @param error   Receives why it failed at once.
+ *  @return 0, or, and `cb` is not called,
+ *    UV_EINVAL, UV_E2BIG  target or cb is NULL; a target that cannot be right;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EBUSY   the set is being opened;
+ *    UV_EAGAIN, UV_EPERM  the process may make no threads; UV_EPERM also in a
+ *      forked child (cause argument). */
+UVPERF_EXTERN int uvperf_set_open_target(uvperf_set_t *set,
+                                         const uvperf_target_t *target,
+                                         uvperf_set_target_cb cb,
+                                         uvperf_error_t *error);
+
 /** Closes the events of one target and forgets its failures. Its places are in
  *  no reading from then on, and its counts in no total. Records that it has
  *  written, and that wait in rings, come all the same, with their source.
+ *  Tracepoints and probes, and 64 events or more, are closed by libuv's thread
+ *  pool, as by uvperf_set_close: uvperf_set_nr_closing is 0 when all fds are
+ *  free.
  *  @param index  The target's: those of options count from 0.
  *  @return 0, or
  *    UV_ENOENT  there is no such target;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index);
+
+/** Returns how many fds of targets that were removed, or of CPUs that came
+ *  back, libuv's thread pool has still to close. */
+UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
 
 /** Sets the filter of one attr at all places, those of targets that are added
  *  later too; see uvperf_event_set_filter. Once for each attr.

@@ -140,6 +140,10 @@ typedef struct uvperf_target_s {
  * bytes for each of its events, is kept until the ring has gone round once
  * since: for those during whose time anything was written into it. */
 #define UVPERF_SET_OVERWRITE 32u
+/* Enables the set as soon as all of it is open, as uvperf_set_enable does: with
+ * uvperf_set_open that does not take the loop's time either. Records wait in
+ * their rings until uvperf_set_start. */
+#define UVPERF_SET_ENABLED 64u
 
 /* What a set can tell beside its attrs' records, by an attr more: a dummy event
  * (PERF_COUNT_SW_DUMMY, "dummy:u") that comes after all others, but is opened

@@ -316,7 +316,9 @@ static int expand_type(expand_t *expand) {
 
   switch (target->type) {
     case UVPERF_TARGET_SELF:
-      return expand_task(expand, (int)uvperf__sys_gettid());
+      return expand_task(expand, expand->context->self != 0
+                                     ? expand->context->self
+                                     : (int)uvperf__sys_gettid());
     case UVPERF_TARGET_COMMAND:
       expand->spots->on_exec = 1;
       expand->spots->inherit = !(target->flags & UVPERF_TARGET_NO_INHERIT);

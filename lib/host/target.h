@@ -44,6 +44,7 @@ typedef struct uvperf__target_context_s {
   /* 1 once root + /proc was found to show the own PID namespace: it is not
    * asked again, as that takes longer than to open an event. */
   int is_proc_own;
+  int self; /* the id of the calling thread; 0: it is asked for */
 } uvperf__target_context_t;
 
 /* Finds out which places a target, which was checked, stands for. Where its

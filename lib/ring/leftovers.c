@@ -3,6 +3,9 @@
 #include "ring/leftovers.h"
 
 #include <string.h>
+#include <sys/ioctl.h>
+
+#include <linux/perf_event.h>
 
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -34,7 +37,24 @@ void uvperf__leftovers_add(uvperf__leftovers_t *leftovers, void *address,
   items[leftovers->nr++] = item;
 }
 
+/* Before the first is closed: members of a group count on when their leader is
+ * closed, and closing all may take seconds. */
+static int disable_one(uvperf__leftovers_t *leftovers) {
+  int fd;
+
+  while (leftovers->are_enabled && leftovers->nr_disabled < leftovers->nr) {
+    fd = leftovers->items[leftovers->nr_disabled++].fd;
+    if (fd < 0)
+      continue;
+    uvperf__sys_ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+    return 1;
+  }
+  return 0;
+}
+
 int uvperf__leftovers_close_one(uvperf__leftovers_t *leftovers) {
+  if (disable_one(leftovers))
+    return 1;
   if (leftovers->nr_closed == leftovers->nr)
     return 0;
   close_item(&leftovers->items[leftovers->nr_closed++]);

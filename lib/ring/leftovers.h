@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fds and mappings that are to be closed later, on another thread. */
+/* Fds and mappings that are to be closed later, on another thread. What needs
+ * them no more can have the events disabled first. */
 #ifndef UVPERF_LIB_RING_LEFTOVERS_H
 #define UVPERF_LIB_RING_LEFTOVERS_H
 
@@ -20,7 +21,9 @@ typedef struct uvperf__leftovers_s {
   uvperf__leftover_t *items;
   size_t nr;
   size_t room;
+  size_t nr_disabled;
   size_t nr_closed;
+  int are_enabled; /* all fds are events that count: all are disabled first */
 } uvperf__leftovers_t;
 
 /* Takes a mapping of so many bytes, or none (NULL), and an fd, or none (-1).
@@ -29,8 +32,8 @@ typedef struct uvperf__leftovers_s {
 void uvperf__leftovers_add(uvperf__leftovers_t *leftovers, void *address,
                            size_t bytes, int fd);
 
-/* Closes the next one, in the order in which they came. Returns 1, or 0 if none
- * is left. */
+/* Disables the next one, or closes it, in the order in which they came. Returns
+ * 1, or 0 if none is left. */
 int uvperf__leftovers_close_one(uvperf__leftovers_t *leftovers);
 
 /* Closes all that is left, and frees the memory. */

@@ -16,8 +16,12 @@ uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set) {
   return uvperf__set_impl(set)->counters;
 }
 
+int uvperf__set_check(const set_t *impl) {
+  return uvperf__counters_check(impl->counters, NULL);
+}
+
 int uvperf__set_is_forked(const set_t *impl) {
-  return uvperf__counters_check(impl->counters, NULL) != 0;
+  return uvperf__set_check(impl) == UV_EPERM;
 }
 
 uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
@@ -60,17 +64,35 @@ void uvperf__set_end_delivery(set_t *impl) {
   uvperf__set_leave_cpus(impl);
 }
 
-/* Closing fds can wait for the loop, but nothing counts, and no program at an
- * event runs, from now on: a tracepoint runs its programs whether its events
- * are enabled or not. In a forked child the counters leave the events, the
- * parent's, alone. */
+/* What is being opened ends soon. The teardown waits for that, and for what the
+ * pool has still to close. */
+static void wait_for_pool(set_t *impl) {
+  set_opening_t *opening;
+  size_t i;
+
+  for (opening = impl->openings; opening != NULL; opening = opening->next) {
+    atomic_store(&opening->is_cancelled, 1);
+    uvperf__teardown_expect(&impl->teardown);
+  }
+  for (i = 0; i < impl->nr_closings; i++)
+    uvperf__teardown_expect(&impl->teardown);
+}
+
+/* Closing fds can wait for the loop, but no program at an event runs from now
+ * on: a tracepoint runs its programs whether its events are enabled or not. And
+ * nothing counts, but where many events, or slow ones, are left to the pool:
+ * that disables them first. In a forked child the counters leave the events,
+ * the parent's, alone. */
 void uvperf__set_begin_close(void *owner) {
   set_t *impl = owner;
 
   impl->closing = 1;
   impl->session += 1;
   impl->is_started = 0;
-  uvperf__counters_disable(impl->counters, NULL);
+  wait_for_pool(impl);
+  if (!uvperf__counters_close_slowly(impl->counters,
+                                     uvperf__counters_nr_open(impl->counters)))
+    uvperf__counters_disable(impl->counters, NULL);
   uvperf__counters_detach(impl->counters);
   uvperf__interval_timer_close(impl->interval_timer, &impl->teardown);
   if (impl->watch != NULL)

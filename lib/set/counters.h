@@ -17,6 +17,7 @@
 #include "uvperf/set_options.h"
 
 #include "count/reading.h"
+#include "host/tracefs.h"
 #include "ring/cpu_rings.h"
 #include "ring/leftovers.h"
 
@@ -39,18 +40,109 @@ int uvperf__counters_new_brief(uvperf__counters_t **counters,
                                const uvperf_set_options_t *options,
                                uvperf_error_t *error);
 
+/* Stand in for counters that are being opened: uvperf__counters_check gives
+ * -EBUSY and the error, and the getters nothing. NULL: no memory. */
+uvperf__counters_t *uvperf__counters_new_none(void);
+
+/* Those will not come: -EBADF from now on. */
+void uvperf__counters_never_come(uvperf__counters_t *counters);
+
 /* Closes every fd and frees. NULL is allowed. Also for a forked child: closing
  * its fds does nothing to the parent's events. */
 void uvperf__counters_free(uvperf__counters_t *counters);
+
+/* Whether closing so many of the events takes long. */
+int uvperf__counters_close_slowly(const uvperf__counters_t *counters,
+                                  size_t nr);
 
 /* Gives up every fd and mapping, if closing them takes long. The counters can
  * only be freed then. */
 void uvperf__counters_give_up(uvperf__counters_t *counters,
                               uvperf__leftovers_t *leftovers);
 
+/* From now on events that are closed are put there; NULL: they are closed at
+ * once again. */
+void uvperf__counters_put_aside(uvperf__counters_t *counters,
+                                uvperf__leftovers_t *leftovers);
+
 /* UV_EPERM and the error in a forked child; else 0. */
 int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error);
+
+/* -- opening in steps: counters_targets.c -- */
+
+/* Which event is opened next. */
+typedef struct counter_cursor_s {
+  size_t target;
+  size_t place;
+  size_t at; /* in the order of the attrs */
+} counter_cursor_t;
+
+/* Targets that are being added to counters. All of it but the first two is
+ * private. */
+typedef struct uvperf__adding_s {
+  uvperf__counters_t *counters;
+  int is_deferred;
+  int stage;
+  uvperf_target_t *targets; /* copies */
+  size_t nr;
+  uvperf__tracefs_ids_t tracepoints;
+  /* What there was before. */
+  size_t first;
+  size_t nr_failures;
+  size_t nr_open;
+  size_t nr_rings;
+  uint32_t index;
+  /* How far it is. */
+  size_t nr_planned; /* targets */
+  size_t nr_fds;     /* what it takes */
+  size_t nr_new_rings;
+  counter_cursor_t cursor;
+  /* What has failed. */
+  int rc;
+  uvperf_error_t why;
+  size_t nr_shrinkable; /* rings */
+  uvperf__leftovers_t leftovers;
+} uvperf__adding_t;
+
+/* Makes counters as uvperf__counters_new does, but for the targets, which
+ * `adding` is to add. Opens nothing, and asks the kernel nothing. */
+int uvperf__counters_new_adding(uvperf__counters_t **counters,
+                                const uvperf_set_options_t *options,
+                                uvperf__adding_t *adding,
+                                uvperf_error_t *error);
+
+/* Begins to add targets. `is_deferred`: the steps are made by another thread,
+ * after the caller's options are gone; SELF is the caller's, and a step closes
+ * no more than one event. 0, or a code and the error, and nothing is to be
+ * ended. */
+int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
+                         const uvperf_target_t *targets, size_t nr,
+                         int is_deferred, uvperf_error_t *error);
+
+/* Makes a step: most are one system call. 1 if there are more. Once it is
+ * cancelled it closes what it has opened, and fails with -ECANCELED. Nobody
+ * else may use the counters until the end. */
+int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled);
+
+/* Ends it when there are no more steps, or before the first, on the thread that
+ * began: 0, or a code and the error, as uvperf__counters_new. */
+int uvperf__adding_end(uvperf__adding_t *adding, uvperf_error_t *error);
+
+/* Makes counters with the attrs of others, to which `adding` is to add the
+ * target, while the others are used. 0, or a code and the error. */
+int uvperf__counters_new_for_target(uvperf__counters_t **counters,
+                                    const uvperf__counters_t *joined,
+                                    const uvperf_target_t *target,
+                                    uvperf__adding_t *adding,
+                                    uvperf_error_t *error);
+
+/* Takes over the target that such counters have opened, with *index, and
+ * enables it if the rest is enabled. 0, or a code and the error, and nothing
+ * was added. What is left of them is to be freed. */
+int uvperf__counters_take_target(uvperf__counters_t *counters,
+                                 uvperf__counters_t *made, uint32_t *index,
+                                 uvperf_error_t *error);
 
 /* Opens every attr at every place of one more target, and enables it if the
  * rest is enabled. *index, if not NULL, receives its index. 0 if anything could

@@ -372,19 +372,16 @@ static int prepare_records(uvperf__counters_t *counters,
 /* -- copies --------------------------------------------------------------- */
 
 /* The times say whether a count is to be trusted, ids which value of a group is
- * whose. Where the kernel does not answer (EMFILE, say) LOST is left out. What
- * the user asked for does not matter: nobody else reads these events; samples
- * of them, for which PERF_SAMPLE_READ is, have values in the same format. Where
- * nobody gets samples it is left out, as with inherit it is EINVAL
- * (has_inherit_and_sample_read in kernel/events/core.c). */
+ * whose. What the user asked for does not matter: nobody else reads these
+ * events; samples of them, for which PERF_SAMPLE_READ is, have values in the
+ * same format. Where nobody gets samples it is left out, as with inherit it is
+ * EINVAL (has_inherit_and_sample_read in kernel/events/core.c). */
 static void choose_read_formats(uvperf__counters_t *counters) {
   uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
                     PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
   counter_attr_t *attrs = counters->attrs;
   size_t i, leader;
 
-  if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) == 1)
-    format |= UVPERF_FORMAT_LOST;
   for (i = 0; i < counters->nr_attrs; i++) {
     leader = attrs[i].item.leader;
     attrs[i].asked->read_format = format;
@@ -395,6 +392,19 @@ static void choose_read_formats(uvperf__counters_t *counters) {
       continue;
     attrs[i].asked->read_format |= PERF_FORMAT_GROUP;
     attrs[leader].asked->read_format |= PERF_FORMAT_GROUP;
+  }
+}
+
+/* Where the kernel does not answer (EMFILE, say) LOST is left out. */
+void uvperf__counters_ask_formats(uvperf__counters_t *counters) {
+  size_t i;
+
+  counters->has_asked = 1;
+  if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) != 1)
+    return;
+  for (i = 0; i < counters->nr_attrs; i++) {
+    counters->attrs[i].asked->read_format |= UVPERF_FORMAT_LOST;
+    counters->attrs[i].attr->read_format |= UVPERF_FORMAT_LOST;
   }
 }
 
@@ -519,7 +529,7 @@ static size_t most_read_bytes(const uvperf__counters_t *counters) {
   return UVPERF__READ_FORMAT_SINGLE * sizeof(uint64_t);
 }
 
-static int make_attrs(uvperf__counters_t *counters) {
+int uvperf__counters_make_attrs(uvperf__counters_t *counters) {
   size_t i;
 
   counters->attrs =
@@ -533,6 +543,12 @@ static int make_attrs(uvperf__counters_t *counters) {
                  counters->order == NULL
              ? -ENOMEM
              : 0;
+}
+
+int uvperf__counters_make_scratch(uvperf__counters_t *counters) {
+  counters->scratch = uvperf__calloc(2, counters->attr_bytes);
+  counters->words = uvperf__calloc(1, counters->words_size);
+  return counters->scratch == NULL || counters->words == NULL ? -ENOMEM : 0;
 }
 
 int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
@@ -549,17 +565,14 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
   }
   counters->has_side_band = options->side_band != 0;
   counters->nr_attrs += counters->has_side_band;
-  if (make_attrs(counters) != 0)
+  if (uvperf__counters_make_attrs(counters) != 0)
     return no_memory(error);
   rc = copy_attrs(counters, options, error);
   if (rc != 0)
     return rc;
   choose_order(counters);
-  counters->scratch = uvperf__calloc(2, counters->attr_bytes);
   counters->words_size = most_read_bytes(counters);
-  counters->words = uvperf__calloc(1, counters->words_size);
-  return counters->scratch == NULL || counters->words == NULL ? no_memory(error)
-                                                              : 0;
+  return uvperf__counters_make_scratch(counters) != 0 ? no_memory(error) : 0;
 }
 
 /* -- attrs of one software event ------------------------------------------ */

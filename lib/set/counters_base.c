@@ -21,10 +21,17 @@ uint64_t uvperf__counters_now(void) {
 
 int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error) {
-  if (uvperf__process() == counters->process)
-    return 0;
-  return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the events belong to the parent process");
+  if (uvperf__process() != counters->process)
+    return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
+                             "the events belong to the parent process");
+  if (counters->none == -EBUSY)
+    return uvperf__error_set(error, -EBUSY, UVPERF_CAUSE_ARGUMENT,
+                             "the set is being opened: its callback tells when "
+                             "it is open");
+  if (counters->none != 0)
+    return uvperf__error_set(error, counters->none, UVPERF_CAUSE_ARGUMENT,
+                             "the set could not be opened: close it");
+  return 0;
 }
 
 size_t uvperf__counters_position(const uvperf__counters_t *counters,

@@ -379,23 +379,29 @@ void uvperf__counters_detach(uvperf__counters_t *counters) {
 
 /* -- later places --------------------------------------------------------- */
 
+int uvperf__counters_attach(uvperf__counters_t *counters, size_t attr,
+                            counter_t *event, uvperf_error_t *error) {
+  const counter_attr_t *own = &counters->attrs[attr];
+  const uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, own->attr,
+                                     (uint64_t)own->bpf_fd, NULL, NULL};
+  int rc = own->bpf_fd < 0 ? 0 : attach(counters, attr, event);
+
+  return rc == 0 ? 0
+                 : uvperf__explain_control(error, rc, counters->root, &control);
+}
+
 int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
                                     counter_t *event, uvperf_error_t *error) {
   const counter_attr_t *own = &counters->attrs[attr];
-  uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, own->attr, 0,
-                               own->filter, NULL};
+  const uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, own->attr, 0,
+                                     own->filter, NULL};
   int rc = 0;
 
   if (own->filter != NULL)
     rc = uvperf__ioctl_filter(event->fd, own->attr, own->filter);
-  if (rc == 0 && own->bpf_fd >= 0) {
-    control.request = PERF_EVENT_IOC_SET_BPF;
-    control.value = (uint64_t)own->bpf_fd;
-    rc = attach(counters, attr, event);
-  }
-  if (rc == 0)
-    return 0;
-  return uvperf__explain_control(error, rc, counters->root, &control);
+  if (rc != 0)
+    return uvperf__explain_control(error, rc, counters->root, &control);
+  return uvperf__counters_attach(counters, attr, event, error);
 }
 
 /* There is room for it: the kernel has just detached it. */

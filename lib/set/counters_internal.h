@@ -164,6 +164,7 @@ struct uvperf__counters_s {
   uint32_t flags;
   uint32_t fallbacks;
   uint32_t process; /* that opened them */
+  int none; /* 0, or why there are none: see uvperf__counters_new_none */
   /* Who reads the pages of events; nobody before there may be any. */
   uvperf__user_reader_t reader;
 
@@ -177,8 +178,11 @@ struct uvperf__counters_s {
   uint64_t *words;      /* for what read(2) returns, of any group */
   size_t words_size;    /* in bytes */
 
-  int is_brief;                            /* uvperf__counters_new_brief */
-  uvperf__target_context_t target_context; /* of the call that adds targets */
+  int is_brief;  /* uvperf__counters_new_brief */
+  int has_asked; /* uvperf__counters_ask_formats was called */
+  /* Of the call that adds targets: the context, and who calls. */
+  uvperf__target_context_t target_context;
+  uvperf__thread_t caller;
   /* Of the call that opens events, during that call. */
   uvperf__tracefs_ids_t *tracepoints;
   counter_target_t **targets;
@@ -259,6 +263,13 @@ void uvperf__counter_attr_restore(counter_attr_t *attr);
 
 /* -- counters.c -- */
 
+/* Makes counters without targets: opens nothing, and asks the kernel
+ * nothing. */
+int uvperf__counters_begin(const char *root, int is_brief,
+                           uvperf__counters_t **counters,
+                           const uvperf_set_options_t *options,
+                           uvperf_error_t *error);
+
 /* uvperf__counters_new, or _new_brief, with the system's files under a root,
  * which must last. */
 int uvperf__counters_make(const char *root, int is_brief,
@@ -274,6 +285,15 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
                                 const uvperf_set_options_t *options,
                                 uvperf_error_t *error);
 void uvperf__counters_free_attrs(uvperf__counters_t *counters);
+
+/* Makes room for nr_attrs attrs; for what opening and reading need, attr_bytes
+ * and words_size. 0 or -ENOMEM. */
+int uvperf__counters_make_attrs(uvperf__counters_t *counters);
+int uvperf__counters_make_scratch(uvperf__counters_t *counters);
+
+/* Adds to read_format what this kernel has, which it takes an event to know:
+ * before the first event is opened. */
+void uvperf__counters_ask_formats(uvperf__counters_t *counters);
 
 /* Checks what the options say of records. 0, or -EINVAL or -E2BIG and the
  * error. */
@@ -332,12 +352,13 @@ size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
 
 /* -- counters_open.c -- */
 
-/* Opens what is planned. 0, or a code and the error: a shortage, or, with
- * UVPERF_SET_STRICT, the first failure. */
-int uvperf__counters_open(uvperf__counters_t *counters,
-                          counter_target_t *target, uvperf_error_t *error);
+/* Opens the next event of those that are planned at the targets from the
+ * cursor's on, until the cursor is behind the last target. 0, or a code and the
+ * error: a shortage, or, with UVPERF_SET_STRICT, the first failure. */
+int uvperf__counters_open_next(uvperf__counters_t *counters,
+                               counter_cursor_t *cursor, uvperf_error_t *error);
 
-/* The same of one place. */
+/* Opens all that is planned at one place: the same. */
 int uvperf__counters_open_place(uvperf__counters_t *counters,
                                 const counter_target_t *target,
                                 counter_place_t *place, uvperf_error_t *error);
@@ -353,6 +374,17 @@ void uvperf__counters_close_events(uvperf__counters_t *counters,
 /* Closes all that is open of a target, and frees it. NULL is allowed. */
 void uvperf__counters_close(uvperf__counters_t *counters,
                             counter_target_t *target);
+
+/* -- counters_targets.c -- */
+
+/* Makes a target the last of the counters. 0, or -ENOMEM and the error. */
+int uvperf__counters_push(uvperf__counters_t *counters,
+                          counter_target_t *target, uvperf_error_t *error);
+
+/* Adds targets in one call. */
+int uvperf__counters_add_targets(uvperf__counters_t *counters,
+                                 const uvperf_target_t *targets, size_t nr,
+                                 uvperf_error_t *error);
 
 /* -- counters_control.c -- */
 
@@ -371,6 +403,10 @@ int uvperf__counters_switch_place(uvperf__counters_t *counters,
  * attr. 0, or a code and the error. */
 int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
                                     counter_t *event, uvperf_error_t *error);
+
+/* The program alone. */
+int uvperf__counters_attach(uvperf__counters_t *counters, size_t attr,
+                            counter_t *event, uvperf_error_t *error);
 
 /* Takes the program off an event that is about to be closed. */
 void uvperf__counters_detach_event(const uvperf__counters_t *counters,

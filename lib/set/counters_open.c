@@ -247,7 +247,8 @@ static int know_id(const job_t *job, uvperf_error_t *error) {
   counter_t *event = &job->place->events[job->attr];
   int rc;
 
-  if (job->counters->rings == NULL && !(attr->read_format & PERF_FORMAT_GROUP))
+  if (!(job->counters->flags & UVPERF_SET_RECORDS) &&
+      !(attr->read_format & PERF_FORMAT_GROUP))
     return 0;
   rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
   return rc >= 0 ? 0
@@ -388,15 +389,14 @@ static int open_again(uvperf__counters_t *counters,
   return rc;
 }
 
-int uvperf__counters_open_place(uvperf__counters_t *counters,
-                                const counter_target_t *target,
-                                counter_place_t *place, uvperf_error_t *error) {
-  size_t i, attr;
+/* All of the place is open: but for groups that must be opened again. */
+static int mend_groups(uvperf__counters_t *counters,
+                       const counter_target_t *target, counter_place_t *place,
+                       uvperf_error_t *error) {
+  size_t attr;
   int tries;
   int rc = 0;
 
-  for (i = 0; i < counters->nr_attrs && rc == 0; i++)
-    rc = open_at(counters, target, place, counters->order[i], 0, error);
   for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
     for (tries = TRIES;
          tries > 0 && rc == 0 && is_spoilt(counters, target, place, attr);
@@ -405,21 +405,43 @@ int uvperf__counters_open_place(uvperf__counters_t *counters,
   return rc;
 }
 
-/* -- a target ------------------------------------------------------------- */
-
-int uvperf__counters_open(uvperf__counters_t *counters,
-                          counter_target_t *target, uvperf_error_t *error) {
+int uvperf__counters_open_place(uvperf__counters_t *counters,
+                                const counter_target_t *target,
+                                counter_place_t *place, uvperf_error_t *error) {
   size_t i;
   int rc = 0;
 
-  for (i = 0; i < target->nr_places && rc == 0; i++)
-    rc = uvperf__counters_open_place(counters, target, &target->places[i],
-                                     error);
+  for (i = 0; i < counters->nr_attrs && rc == 0; i++)
+    rc = open_at(counters, target, place, counters->order[i], 0, error);
+  return rc != 0 ? rc : mend_groups(counters, target, place, error);
+}
+
+/* -- a target ------------------------------------------------------------- */
+
+static void close_cgroup(counter_target_t *target) {
   if (target->cgroup >= 0)
     uvperf__file_close(target->cgroup);
   target->cgroup = -1;
-  if (rc == 0)
-    uvperf__counters_map(counters, target);
+}
+
+int uvperf__counters_open_next(uvperf__counters_t *counters,
+                               counter_cursor_t *cursor,
+                               uvperf_error_t *error) {
+  counter_target_t *target = counters->targets[cursor->target];
+  counter_place_t *place = &target->places[cursor->place];
+  int rc;
+
+  if (cursor->at < counters->nr_attrs)
+    return open_at(counters, target, place, counters->order[cursor->at++], 0,
+                   error);
+  rc = mend_groups(counters, target, place, error);
+  cursor->at = 0;
+  cursor->place += 1;
+  if (cursor->place < target->nr_places)
+    return rc;
+  close_cgroup(target);
+  cursor->place = 0;
+  cursor->target += 1;
   return rc;
 }
 
@@ -436,8 +458,7 @@ void uvperf__counters_close(uvperf__counters_t *counters,
                             counter_target_t *target) {
   if (target == NULL)
     return;
-  if (target->cgroup >= 0)
-    uvperf__file_close(target->cgroup);
+  close_cgroup(target);
   uvperf__counters_close_events(counters, target);
   uvperf__free(target->cgroup_path);
   uvperf__free(target->places);

@@ -461,7 +461,7 @@ int uvperf__counters_plan(uvperf__counters_t *counters,
   plan.target->index = counters->next_target++;
   plan.target->type = target->type;
   if (target->type == UVPERF_TARGET_SELF)
-    uvperf__thread_init(&plan.target->thread);
+    plan.target->thread = counters->caller;
   plan.target->data = target->data;
   plan.target->cgroup = -1;
   rc = plan_target(&plan, target);

@@ -178,3 +178,8 @@ void uvperf__set_iteration_end(void *owner) {
     impl->probe_ms = PROBE_MS;
   probe_by(impl, uvperf__next_multiple(now_of(impl), PROBE_MS));
 }
+
+void uvperf__set_check_ends(set_t *impl) {
+  if (impl->is_started)
+    uvperf__watch_drain(impl->watch);
+}

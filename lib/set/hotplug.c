@@ -33,6 +33,7 @@ static void on_gone(void *owner, int cpu) {
 
 static void on_come(void *owner, int cpu) {
   set_t *impl = owner;
+  set_closing_t *closing;
   uvperf_error_t error;
   int status;
   int rc;
@@ -40,7 +41,9 @@ static void on_come(void *owner, int cpu) {
   if (uvperf__set_is_forked(impl))
     return;
   impl->cpus_come += 1;
+  closing = uvperf__set_begin_closing(impl);
   status = uvperf__counters_cpu_come(impl->counters, cpu, &error);
+  uvperf__set_end_closing(closing);
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0 && status == 0)
     status = uvperf__watch_explain_ring(&error, rc, cpu);

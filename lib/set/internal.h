@@ -4,6 +4,8 @@
 #ifndef UVPERF_LIB_SET_INTERNAL_H
 #define UVPERF_LIB_SET_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "uvperf/set.h"
 #include "uvperf/set_stream.h"
 
@@ -15,11 +17,23 @@
 #include "ring/cpu_rings.h"
 #include "set/counters.h"
 
+/* The set, or a target, while a thread of libuv's pool opens it. */
+typedef struct set_opening_s {
+  uvperf__job_t job;
+  struct set_opening_s *next; /* of the handle's */
+  atomic_int is_cancelled;
+} set_opening_t;
+typedef struct set_closing_s set_closing_t;
+
 /* What uvperf_set_t.impl points to; freed in the last inner close callback, or
  * later, when the flush or snapshot in which that ran returns. */
 typedef struct set_s {
   uvperf_set_t *handle;
+  /* A stand-in while the set is being opened. */
   uvperf__counters_t *counters;
+  set_opening_t *openings; /* on libuv's pool: the set, or targets */
+  size_t nr_closings;      /* there, and how many fds they have to close */
+  size_t nr_put_aside;
   uvperf__teardown_t teardown;
   uvperf__interval_timer_t *interval_timer;
   uvperf__watch_t *watch; /* NULL before the first uvperf_set_start */
@@ -90,6 +104,10 @@ set_t *uvperf__set_impl(const uvperf_set_t *set);
 /* The same, for what is measured without the loop. */
 uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
 
+/* 0; UV_EPERM in a forked child; UV_EBUSY while the set is being opened, or
+ * UV_EBADF if that has failed. */
+int uvperf__set_check(const set_t *impl);
+
 /* Whether this process is a forked child of the one that made the set. */
 int uvperf__set_is_forked(const set_t *impl);
 
@@ -116,6 +134,31 @@ void uvperf__set_end_delivery(set_t *impl);
 /* Closes the handle; also what an inner handle calls that is closed by a
  * walk. */
 void uvperf__set_begin_close(void *owner);
+
+/* -- open.c: on libuv's pool -- */
+
+/* Checks what can be wrong with the options on any machine, and prepares to
+ * open the set: 0, or a code and the error. */
+int uvperf__set_new_opening(set_t *impl, const uvperf_set_options_t *options,
+                            uvperf_set_open_cb cb, uvperf_error_t *error);
+
+/* Begins it. 0, or a code and the error. */
+int uvperf__set_begin_opening(set_t *impl, uv_loop_t *loop,
+                              uvperf_error_t *error);
+
+/* Frees what was prepared and never begun. */
+void uvperf__set_free_opening(set_t *impl);
+
+/* -- closing.c: on libuv's pool -- */
+
+/* Has events that are closed from now on put aside, until
+ * uvperf__set_end_closing, which has them closed: at once, unless that takes
+ * long. NULL: no memory, and they are closed as ever. */
+set_closing_t *uvperf__set_begin_closing(set_t *impl);
+/* Meanwhile: frees counters that are not the set's. */
+void uvperf__set_free_aside(set_closing_t *closing,
+                            uvperf__counters_t *counters);
+void uvperf__set_end_closing(set_closing_t *closing);
 
 /* -- drain.c: records -- */
 
@@ -145,6 +188,10 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 void uvperf__set_ring_skipped(void *owner, size_t ring_index);
 
 /* -- end.c: the end of targets -- */
+
+/* With the targets of now delivery may have an end that it had not, or be at
+ * it. */
+void uvperf__set_check_ends(set_t *impl);
 
 /* The set was started: targets may have ended before. */
 void uvperf__set_start_probes(set_t *impl);

@@ -64,12 +64,12 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
   set_t *impl = uvperf__set_impl(set);
   /* Inside the callback one of them is in the user's hands. */
   int first = impl->lent == 0 ? 1 : 0;
-  int rc;
+  int rc = uvperf__set_check(impl);
 
   if (interval_ms == 0 || cb == NULL)
     return UV_EINVAL;
-  if (uvperf__set_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   if (impl->cb != NULL)
     return UV_EALREADY;
   rc = make_readings(impl);
@@ -91,9 +91,10 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
 
 int uvperf_set_read_stop(uvperf_set_t *set) {
   set_t *impl = uvperf__set_impl(set);
+  int rc = uvperf__set_check(impl);
 
-  if (uvperf__set_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   uvperf__interval_timer_stop(impl->interval_timer);
   impl->cb = NULL;
   uvperf__set_leave_cpus(impl);

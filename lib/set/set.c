@@ -25,6 +25,7 @@ _Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
 static void release(void *owner) {
   set_t *impl = owner;
 
+  uvperf__set_free_opening(impl);
   uvperf__merge_free(impl->merge);
   uvperf__free(impl->scratch);
   uvperf__interval_timer_free(impl->interval_timer);
@@ -52,6 +53,8 @@ static void closed(void *owner) {
 
   uvperf__snapshot_job_closed(impl->snapshot);
   uvperf__teardown_let_go(&impl->teardown);
+  if (handle == NULL)
+    return; /* uvperf_set_open failed: the struct is the caller's since then */
   handle->impl = NULL;
   /* What tells a close that is still owed from a second one. */
   if (closed_by_user)
@@ -83,41 +86,26 @@ static const uvperf__interval_timer_ops_t interval_ops = {
 
 /* -- init ----------------------------------------------------------------- */
 
-/* The timer is last, so that the loop knows of nothing when anything else
- * fails. */
-static int open_set(set_t *impl, uv_loop_t *loop,
-                    const uvperf_set_options_t *options,
-                    uvperf_error_t *error) {
-  int rc;
+/* What an init or an open has of its own. */
+typedef struct make_s {
+  uv_loop_t *loop;
+  uvperf_set_t *set;
+  uvperf_set_options_t options;
+  set_t *impl;
+} make_t;
 
-  if (impl->flags & UVPERF_SET_FOLLOW_CPUS &&
-      uvperf__set_make_hotplug(impl, "") != 0)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory to follow the CPUs");
-  rc = uvperf__counters_new(&impl->counters, options, error);
-  if (rc != 0)
-    return rc;
-  rc = uvperf__interval_timer_new(&impl->interval_timer, loop, &interval_ops,
-                                  impl);
-  if (rc != 0)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory for the inner handle");
-  impl->opened_ns = uvperf__counters_opened(impl->counters);
-  impl->clock_ns = impl->opened_ns;
-  return 0;
-}
-
-int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
-                    const uvperf_set_options_t *options,
-                    uvperf_error_t *error) {
-  uvperf_set_options_t own = UVPERF_SET_OPTIONS_INIT;
+static int begin_make(make_t *make, const uvperf_set_options_t *options,
+                      uvperf_error_t *error) {
+  static const uvperf_set_options_t init = UVPERF_SET_OPTIONS_INIT;
+  uvperf_set_options_t *own = &make->options;
   set_t *impl;
   int rc;
 
-  if (loop == NULL || set == NULL || options == NULL)
+  if (make->loop == NULL || make->set == NULL || options == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "loop, set and options must not be NULL");
-  rc = uvperf__options_copy(&own, sizeof(own),
+  *own = init;
+  rc = uvperf__options_copy(own, sizeof(*own),
                             offsetof(uvperf_set_options_t, side_band), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_set_options_t");
@@ -125,22 +113,101 @@ int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
   if (impl == NULL)
     return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
                              "no memory for the handle");
-  impl->handle = set;
-  uvperf__teardown_init(&impl->teardown, loop, closed, release, give_up, impl);
+  uvperf__teardown_init(&impl->teardown, make->loop, closed, release, give_up,
+                        impl);
   impl->lent = -1;
-  impl->flags = own.flags;
-  impl->default_flush_ms = own.wakeup_bytes == 1 ? 0 : UVPERF__DEFAULT_FLUSH_MS;
+  impl->flags = own->flags;
+  impl->default_flush_ms =
+      own->wakeup_bytes == 1 ? 0 : UVPERF__DEFAULT_FLUSH_MS;
   impl->slack_ns =
-      (own.slack_us == 0 ? DEFAULT_SLACK_US : own.slack_us) * NS_PER_US;
-  rc = open_set(impl, loop, &own, error);
+      (own->slack_us == 0 ? DEFAULT_SLACK_US : own->slack_us) * NS_PER_US;
+  make->impl = impl;
+  return 0;
+}
+
+static int make_hotplug(set_t *impl, uvperf_error_t *error) {
+  if (impl->flags & UVPERF_SET_FOLLOW_CPUS &&
+      uvperf__set_make_hotplug(impl, "") != 0)
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory to follow the CPUs");
+  return 0;
+}
+
+/* Last, so that the loop knows of nothing when anything else fails. */
+static int make_timer(const make_t *make, uvperf_error_t *error) {
+  int rc = uvperf__interval_timer_new(&make->impl->interval_timer, make->loop,
+                                      &interval_ops, make->impl);
+
+  return rc == 0 ? 0
+                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                                     "no memory for the inner handle");
+}
+
+static void end_make(const make_t *make) {
+  uvperf_set_t *set = make->set;
+
+  make->impl->handle = set;
+  set->loop = make->loop;
+  set->impl = make->impl;
+  set->close_cb = NULL;
+  memset(set->reserved, 0, sizeof(set->reserved));
+}
+
+int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
+                    const uvperf_set_options_t *options,
+                    uvperf_error_t *error) {
+  make_t make = {.loop = loop, .set = set};
+  set_t *impl;
+  int rc = begin_make(&make, options, error);
+
+  if (rc != 0)
+    return rc;
+  impl = make.impl;
+  rc = make_hotplug(impl, error);
+  if (rc == 0)
+    rc = uvperf__counters_new(&impl->counters, &make.options, error);
+  if (rc == 0)
+    rc = make_timer(&make, error);
   if (rc != 0) {
     release(impl);
     return rc;
   }
-  set->loop = loop;
-  set->impl = impl;
-  set->close_cb = NULL;
-  memset(set->reserved, 0, sizeof(set->reserved));
+  impl->opened_ns = uvperf__counters_opened(impl->counters);
+  impl->clock_ns = impl->opened_ns;
+  end_make(&make);
+  return 0;
+}
+
+int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
+                    const uvperf_set_options_t *options, uvperf_set_open_cb cb,
+                    uvperf_error_t *error) {
+  make_t make = {.loop = loop, .set = set};
+  set_t *impl;
+  int rc;
+
+  if (cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "uvperf_set_open needs a callback");
+  rc = begin_make(&make, options, error);
+  if (rc != 0)
+    return rc;
+  impl = make.impl;
+  rc = make_hotplug(impl, error);
+  if (rc == 0)
+    rc = uvperf__set_new_opening(impl, &make.options, cb, error);
+  if (rc == 0)
+    rc = make_timer(&make, error);
+  if (rc != 0) {
+    release(impl);
+    return rc;
+  }
+  rc = uvperf__set_begin_opening(impl, loop, error);
+  if (rc != 0) {
+    uvperf__set_free_opening(impl);
+    uvperf__set_begin_close(impl); /* frees it later: the loop knows a timer */
+    return rc;
+  }
+  end_make(&make);
   return 0;
 }
 
@@ -179,7 +246,8 @@ int uvperf_set_is_active(const uvperf_set_t *set) {
   const set_t *impl = set->impl;
 
   return impl != NULL && !impl->closing &&
-         (uvperf__interval_timer_is_active(impl->interval_timer) ||
+         (impl->openings != NULL ||
+          uvperf__interval_timer_is_active(impl->interval_timer) ||
           (impl->watch != NULL && uvperf__watch_is_started(impl->watch)));
 }
 
@@ -278,18 +346,20 @@ int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
 
 int uvperf_set_stop(uvperf_set_t *set) {
   set_t *impl = uvperf__set_impl(set);
+  int rc = uvperf__set_check(impl);
 
-  if (uvperf__set_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   uvperf__set_end_delivery(impl);
   return 0;
 }
 
 int uvperf_set_flush(uvperf_set_t *set) {
   set_t *impl = uvperf__set_impl(set);
+  int rc = uvperf__set_check(impl);
 
-  if (uvperf__set_is_forked(impl))
-    return UV_EPERM;
+  if (rc != 0)
+    return rc;
   if (impl->record_cb == NULL || impl->flags & UVPERF_SET_OVERWRITE)
     return UV_EINVAL;
   if (impl->in_callback)
@@ -334,11 +404,12 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
   return uvperf__counters_read(impl->counters, reading);
 }
 
-/* With the targets of now delivery may have an end that it had not, or be at
- * it. */
-static void check_ends(set_t *impl) {
-  if (impl->is_started)
-    uvperf__watch_drain(impl->watch);
+static int remove_target(set_t *impl, uint32_t index) {
+  set_closing_t *closing = uvperf__set_begin_closing(impl);
+  int rc = uvperf__counters_remove_target(impl->counters, index);
+
+  uvperf__set_end_closing(closing);
+  return rc;
 }
 
 /* A target whose records nobody would read is none. */
@@ -355,21 +426,21 @@ int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
     return rc;
   rc = uvperf__set_watch_rings(impl);
   if (rc != 0) {
-    uvperf__counters_remove_target(impl->counters, added);
+    remove_target(impl, added);
     return uvperf__watch_explain(error, rc);
   }
   if (index != NULL)
     *index = added;
-  check_ends(impl);
+  uvperf__set_check_ends(impl);
   return 0;
 }
 
 int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index) {
   set_t *impl = uvperf__set_impl(set);
-  int rc = uvperf__counters_remove_target(impl->counters, index);
+  int rc = remove_target(impl, index);
 
   if (rc == 0)
-    check_ends(impl);
+    uvperf__set_check_ends(impl);
   return rc;
 }
 
@@ -414,6 +485,10 @@ const uvperf_change_t *uvperf_set_changes(const uvperf_set_t *set, size_t attr,
 
 size_t uvperf_set_nr_open(const uvperf_set_t *set) {
   return uvperf__counters_nr_open(uvperf__set_counters(set));
+}
+
+size_t uvperf_set_nr_closing(const uvperf_set_t *set) {
+  return uvperf__set_impl(set)->nr_put_aside;
 }
 
 int uvperf_set_fd(const uvperf_set_t *set, size_t attr, uint64_t serial) {

@@ -79,8 +79,10 @@ static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
 }
 
 static int check(const set_t *impl, uint32_t flags, int is_busy) {
-  if (uvperf__set_is_forked(impl))
-    return UV_EPERM;
+  int rc = uvperf__set_check(impl);
+
+  if (rc != 0)
+    return rc;
   if (impl->record_cb == NULL || !(impl->flags & UVPERF_SET_OVERWRITE) ||
       (flags & ~UVPERF__SNAPSHOT_FLAGS))
     return UV_EINVAL;

@@ -61,7 +61,7 @@ static void close_event(uv_loop_t *loop, opened_t *opened) {
   assert_int_equal(opened->closed, 1);
 }
 
-/* -- it works --------------------------------------------------------------- */
+/* -- it works -------------------------------------------------------------- */
 
 static void event_open_makes_the_calls_of_init_on_the_pool(void **state) {
   opened_t opened;
@@ -108,7 +108,7 @@ static void event_open_asks_for_what_init_asks_for(void **state) {
   live_close(&leader);
 }
 
-/* -- while it is being opened ----------------------------------------------- */
+/* -- while it is being opened ---------------------------------------------- */
 
 static void assert_refused(opened_t *opened, int code) {
   uvperf_event_t *event = &opened->event;
@@ -161,7 +161,7 @@ static void event_being_opened_is_busy_and_active(void **state) {
   fake_assert_clean();
 }
 
-/* -- closing ---------------------------------------------------------------- */
+/* -- closing --------------------------------------------------------------- */
 
 static void brute_close(uv_handle_t *handle, void *arg) {
   (void)arg;
@@ -233,7 +233,7 @@ leader_closed_while_its_sibling_is_opened_is_no_matter(void **state) {
   close_event(*state, &opened);
 }
 
-/* -- failures --------------------------------------------------------------- */
+/* -- failures -------------------------------------------------------------- */
 
 static void fail_each(uv_loop_t *loop, enum fake_call call, int code) {
   uvperf_error_t expected;

@@ -153,7 +153,7 @@ static void show(const uvperf__target_spots_t *spots, char text[512]) {
 static int expand_one(const char *root, const uvperf_target_t *target,
                       int has_rings, uvperf__target_spots_t *spots,
                       uvperf_error_t *error) {
-  uvperf__target_context_t look = {root, has_rings, 0, 0};
+  uvperf__target_context_t look = {root, has_rings, 0, 0, 0};
 
   return uvperf__target_expand(&look, target, spots, error);
 }
@@ -332,7 +332,7 @@ static uint64_t start_seen(uvperf__target_context_t *look) {
 
 static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
   const temp_tree_t *tree = *state;
-  uvperf__target_context_t look = {tree->root, 0, 0, 0};
+  uvperf__target_context_t look = {tree->root, 0, 0, 0, 0};
   uvperf__target_context_t another = look;
 
   write_task(tree, 78, 78, 1);
@@ -347,7 +347,7 @@ static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
 
 static void start_that_nobody_needs_is_not_looked_for(void **state) {
   const temp_tree_t *tree = *state;
-  uvperf__target_context_t look = {tree->root, 0, 1, 0};
+  uvperf__target_context_t look = {tree->root, 0, 1, 0, 0};
 
   own_proc(tree);
   write_task(tree, 78, 78, 1);

@@ -116,58 +116,6 @@ static void attr_of_no_size_is_refused(void **state) {
   counters_refused(&make, &error, -E2BIG, UVPERF_CAUSE_ARGUMENT);
 }
 
-/* Also where others could be opened. */
-static void bad_target_is_refused_as_a_whole(void **state) {
-  uvperf_error_t error;
-
-  (void)state;
-  counters_make(&make, 1);
-  counters_add_cpus(&make, "0");
-  counters_add_cpus(&make, "zero");
-  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(error.target_index, 1);
-  assert_int_equal(fake_count(FAKE_OPEN), 0);
-  counters_make(&make, 1);
-  counters_add_cpus(&make, "0");
-  counters_add_cpus(&make, "0");
-  make.targets[1].size = 3;
-  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(error.target_index, 1);
-}
-
-/* Of a later version: longer, and 0 behind what we know. */
-static void targets_of_another_size_are_read_by_it(void **state) {
-  struct {
-    uvperf_target_t target;
-    uint64_t more[3];
-  } targets[2];
-  static const uvperf_target_t init = UVPERF_TARGET_INIT;
-  uvperf__counters_t *counters;
-  fake_event_t *events[2];
-  uvperf_error_t error;
-  size_t i;
-
-  (void)state;
-  counters_script(events, 2);
-  counters_make(&make, 1);
-  memset(targets, 0, sizeof(targets));
-  for (i = 0; i < 2; i++) {
-    targets[i].target = init;
-    targets[i].target.size = sizeof(targets[i]);
-    targets[i].target.type = UVPERF_TARGET_CPUS;
-    targets[i].target.cpus = i == 0 ? "4" : "6";
-  }
-  make.options.targets = &targets[0].target;
-  make.options.nr_targets = 2;
-  counters = counters_open(&make);
-  assert_int_equal(events[0]->cpu, 4);
-  assert_int_equal(events[1]->cpu, 6);
-  finish(counters);
-  targets[1].more[2] = 1;
-  counters_refused(&make, &error, -E2BIG, UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(error.target_index, 1);
-}
-
 /* -- what is measured ----------------------------------------------------- */
 
 static void attrs_are_copied(void **state) {
@@ -297,132 +245,6 @@ static void strings_of_probes_outlive_their_list(void **state) {
 
 /* -- targets -------------------------------------------------------------- */
 
-static void targets_come_and_go(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *events[6];
-  uint32_t index = 99;
-
-  (void)state;
-  counters_script(events, 6);
-  counters_make(&make, 2);
-  counters_add_cpus(&make, "0");
-  counters = counters_open(&make);
-  assert_int_equal(add_cpus(counters, "1", &index, NULL), 0);
-  assert_int_equal(index, 1);
-  assert_int_equal(counters_nr_places(counters), 2);
-  assert_int_equal(uvperf__counters_nr_open(counters), 4);
-  fake_log_clear();
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
-  assert_string_equal(fake_log(), "close, close");
-  assert_int_equal(events[0]->fd, -1);
-  assert_int_equal(counters_nr_places(counters), 1);
-  assert_int_equal(uvperf__counters_nr_open(counters), 2);
-  assert_int_equal(uvperf__counters_remove_target(counters, 0), -ENOENT);
-  assert_int_equal(uvperf__counters_remove_target(counters, 7), -ENOENT);
-  /* The index of one that is gone is not used again. */
-  assert_int_equal(add_cpus(counters, "2", &index, NULL), 0);
-  assert_int_equal(index, 2);
-  finish(counters);
-}
-
-static void failures_go_with_their_target(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *events[3];
-  uint32_t index;
-
-  (void)state;
-  counters_script(events, 3);
-  counters_make(&make, 2);
-  counters_add_cpus(&make, "0");
-  counters = counters_open(&make);
-  assert_int_equal(counters_nr_failures(counters), 0);
-  fake_fail(FAKE_OPEN, 2, -ENODEV);
-  assert_int_equal(add_cpus(counters, "9", &index, NULL), 0);
-  assert_int_equal(counters_nr_failures(counters), 1);
-  assert_int_equal(counters_failure(counters, 0)->error.target_index, index);
-  assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
-  assert_int_equal(counters_nr_failures(counters), 0);
-  finish(counters);
-}
-
-static void target_of_which_nothing_opens_is_not_added(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *events[2];
-  uvperf_error_t error;
-  uint32_t index = 99;
-
-  (void)state;
-  counters_script(events, 2);
-  counters_make(&make, 1);
-  counters_add_cpus(&make, "0");
-  counters = counters_open(&make);
-  fake_fail(FAKE_OPEN, 1, -ENODEV);
-  assert_int_equal(add_cpus(counters, "1", &index, &error), -ENODEV);
-  assert_int_equal(error.code, -ENODEV);
-  assert_int_equal(index, 99);
-  assert_int_equal(add_cpus(counters, "none", &index, &error), -EINVAL);
-  assert_int_equal(uvperf__counters_add_target(counters, NULL, &index, &error),
-                   -EINVAL);
-  assert_int_equal(counters_nr_places(counters), 1);
-  assert_int_equal(counters_nr_failures(counters), 0);
-  assert_int_equal(add_cpus(counters, "1", &index, &error), 0);
-  assert_true(index > 0);
-  assert_int_equal(counters_nr_places(counters), 2);
-  finish(counters);
-}
-
-static void shortage_of_a_later_target_leaves_the_others(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *events[3];
-  uvperf_error_t error;
-  size_t nr;
-
-  (void)state;
-  counters_script(events, 3);
-  counters_make(&make, 1);
-  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
-  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
-  counters = counters_open(&make);
-  /* It falls back, and then the fds are used up: nothing is decided. */
-  fake_fail(FAKE_OPEN, 1, -ENOENT);
-  fake_fail(FAKE_OPEN, 3, -EMFILE);
-  assert_int_equal(add_cpus(counters, "0-1", NULL, &error), -EMFILE);
-  assert_int_equal(events[0]->attr.type, PERF_TYPE_SOFTWARE);
-  assert_int_equal(uvperf__counters_nr_open(counters), 0);
-  assert_null(uvperf__counters_changes(counters, 0, &nr));
-  assert_int_equal(add_cpus(counters, "0-1", NULL, &error), 0);
-  assert_int_equal(events[1]->attr.type, PERF_TYPE_HARDWARE);
-  /* And now it is. */
-  fake_fail(FAKE_OPEN, 1, -EMFILE);
-  assert_int_equal(add_cpus(counters, "2", NULL, &error), -EMFILE);
-  assert_int_equal(uvperf__counters_nr_open(counters), 2);
-  assert_int_equal(uvperf__counters_item(counters, 0)->attr->type,
-                   PERF_TYPE_HARDWARE);
-  finish(counters);
-}
-
-static void what_fell_back_stays_so_while_it_is_open(void **state) {
-  uvperf__counters_t *counters;
-  fake_event_t *events[1];
-  size_t nr;
-
-  (void)state;
-  counters_script(events, 1);
-  counters_make(&make, 1);
-  uvperf_attr_hardware(&make.attrs[0], PERF_COUNT_HW_CPU_CYCLES);
-  make.options.fallbacks = UVPERF_FALLBACK_CLOCK;
-  counters_add_cpus(&make, "0");
-  fake_fail(FAKE_OPEN, 1, -ENOENT);
-  counters = counters_open(&make);
-  fake_fail(FAKE_OPEN, 1, -EMFILE);
-  assert_int_equal(add_cpus(counters, "1", NULL, NULL), -EMFILE);
-  assert_int_equal(uvperf__counters_item(counters, 0)->attr->type,
-                   PERF_TYPE_SOFTWARE);
-  uvperf__counters_changes(counters, 0, &nr);
-  assert_int_equal(nr, 1);
-  finish(counters);
-}
-
 /* -- forks ---------------------------------------------------------------- */
 
 static void forked_child_may_only_free(void **state) {
@@ -535,18 +357,11 @@ int main(void) {
       TEST(options_that_contradict_themselves_are_refused),
       TEST(leaders_that_lead_nobody_are_refused),
       TEST(attr_of_no_size_is_refused),
-      TEST(bad_target_is_refused_as_a_whole),
-      TEST(targets_of_another_size_are_read_by_it),
       TEST(attrs_are_copied),
       TEST(attrs_keep_their_size),
       TEST(items_of_attrs_are_known_by_them),
       TEST(items_of_a_list_are_its_own),
       TEST(strings_of_probes_outlive_their_list),
-      TEST(targets_come_and_go),
-      TEST(failures_go_with_their_target),
-      TEST(target_of_which_nothing_opens_is_not_added),
-      TEST(shortage_of_a_later_target_leaves_the_others),
-      TEST(what_fell_back_stays_so_while_it_is_open),
       TEST(forked_child_may_only_free),
       TEST(every_failing_calloc_is_survived),
       TEST(free_of_nothing_is_nothing),

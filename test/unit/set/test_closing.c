@@ -26,17 +26,52 @@ static void set_of_tracepoints_is_closed_by_the_pool(void **state) {
 
   fake_log_clear();
   uvperf_set_close(&live->set, live_set_on_close);
-  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
   run_loop(*state);
-  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
+  assert_string_equal(fake_log(), "");
   assert_int_equal(live->closed, 0);
   assert_int_equal(uvperf_set_is_closing(&live->set), 1);
-  fake_log_clear();
   while (fake_pool_waits())
     fake_pool_run();
-  assert_string_equal(fake_log(), "close, close, munmap, close, munmap, close");
+  assert_string_equal(fake_log(),
+                      "ioctl DISABLE, ioctl DISABLE, ioctl DISABLE, "
+                      "ioctl DISABLE, close, close, munmap, close, munmap, "
+                      "close");
   live_set_wait_closed(live);
   fake_assert_clean();
+}
+
+/* The handle may be closed while the pool closes what it had. */
+static void remove_target(uv_loop_t *loop, int closes_early) {
+  scripted_set_t scripted;
+  live_set_t *live = begin(loop, &scripted);
+
+  fake_log_clear();
+  assert_int_equal(uvperf_set_remove_target(&live->set, 0), 0);
+  /* Events that write into rings write nothing more. */
+  assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
+  assert_int_equal(uvperf_set_nr_open(&live->set), 0);
+  assert_int_equal(uvperf_set_nr_closing(&live->set), 2);
+  if (closes_early) {
+    uvperf_set_close(&live->set, live_set_on_close);
+    run_loop(loop);
+    assert_int_equal(live->closed, 0);
+  }
+  while (fake_pool_waits())
+    fake_pool_run();
+  if (!closes_early) {
+    assert_int_equal(uvperf_set_nr_closing(&live->set), 0);
+    uvperf_set_close(&live->set, live_set_on_close);
+  }
+  do
+    run_loop(loop);
+  while (fake_pool_waits() && (fake_pool_run(), 1));
+  live_set_wait_closed(live);
+  fake_assert_clean();
+}
+
+static void target_of_tracepoints_is_removed_by_the_pool(void **state) {
+  remove_target(*state, 0);
+  remove_target(*state, 1);
 }
 
 static void set_of_tracepoints_closes_without_memory(void **state) {
@@ -73,6 +108,7 @@ static void set_that_the_pool_refuses_is_closed_at_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_of_tracepoints_is_closed_by_the_pool),
+      scripted_set_test(target_of_tracepoints_is_removed_by_the_pool),
       scripted_set_test(set_of_tracepoints_closes_without_memory),
       scripted_set_test(set_that_the_pool_refuses_is_closed_at_once),
   };

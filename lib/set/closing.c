@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What takes the kernel long to close while the handle goes on: the events of a
+ * target that was removed, or of a CPU that is back. They are put aside, and
+ * libuv's pool closes them. */
+#include "set/internal.h"
+
+#include "util/alloc.h"
+
+struct set_closing_s {
+  uvperf__job_t job;
+  set_t *impl;
+  uvperf__leftovers_t leftovers;
+};
+
+static int close_next(uvperf__job_t *job) {
+  return uvperf__leftovers_close_one(&((set_closing_t *)job)->leftovers);
+}
+
+static void end(set_closing_t *closing) {
+  uvperf__leftovers_end(&closing->leftovers);
+  uvperf__free(closing);
+}
+
+static void on_all_closed(uvperf__job_t *job) {
+  set_closing_t *closing = (set_closing_t *)job;
+  set_t *impl = closing->impl;
+
+  impl->nr_closings -= 1;
+  impl->nr_put_aside -= closing->leftovers.nr;
+  end(closing);
+  if (impl->closing)
+    uvperf__teardown_closed(&impl->teardown);
+}
+
+set_closing_t *uvperf__set_begin_closing(set_t *impl) {
+  set_closing_t *closing = uvperf__calloc(1, sizeof(*closing));
+
+  if (closing == NULL)
+    return NULL;
+  closing->job.step = close_next;
+  closing->job.done = on_all_closed;
+  closing->impl = impl;
+  uvperf__counters_put_aside(impl->counters, &closing->leftovers);
+  return closing;
+}
+
+void uvperf__set_free_aside(set_closing_t *closing,
+                            uvperf__counters_t *counters) {
+  if (closing != NULL)
+    uvperf__counters_put_aside(counters, &closing->leftovers);
+  uvperf__counters_free(counters);
+}
+
+void uvperf__set_end_closing(set_closing_t *closing) {
+  uvperf__leftovers_t *leftovers;
+  set_t *impl;
+
+  if (closing == NULL)
+    return;
+  impl = closing->impl;
+  leftovers = &closing->leftovers;
+  uvperf__counters_put_aside(impl->counters, NULL);
+  if (leftovers->nr == 0 ||
+      !uvperf__counters_close_slowly(impl->counters, leftovers->nr) ||
+      uvperf__job_begin(impl->teardown.loop, &closing->job) != 0) {
+    end(closing);
+    return;
+  }
+  impl->nr_closings += 1;
+  impl->nr_put_aside += leftovers->nr;
+  if (impl->closing)
+    uvperf__teardown_expect(&impl->teardown);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* A target that another thread opens while the set goes on: it opens the events
+ * in counters of its own, with the same attrs, which join those of the set when
+ * all is open. Only then do the events write into the set's rings. */
+#include "set/counters_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "attr/attr.h"
+#include "name/list.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/file.h"
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory to open a target");
+}
+
+/* -- counters of the same attrs -------------------------------------------- */
+
+/* Programs are attached when the events join. */
+static int copy_attr(counter_attr_t *to, const counter_attr_t *from) {
+  *to = *from;
+  to->label = NULL;
+  to->item.label = NULL;
+  to->asked = to->attr = NULL;
+  to->shape = NULL;
+  to->changes = NULL;
+  to->nr_changes = 0;
+  to->opened_label = NULL;
+  to->nr_open = 0;
+  to->filter = NULL;
+  to->bpf_fd = -1;
+  if (uvperf__attr_dup(&to->asked, from->asked) != 0 ||
+      uvperf__attr_dup(&to->attr, from->attr) != 0)
+    return -ENOMEM;
+  to->item.attr = to->attr;
+  if (from->filter != NULL)
+    to->filter = uvperf__counter_copy_text(from->filter);
+  return from->filter != NULL && to->filter == NULL ? -ENOMEM : 0;
+}
+
+static int copy_attrs(uvperf__counters_t *to, const uvperf__counters_t *from) {
+  size_t i;
+  int rc;
+
+  to->nr_attrs = from->nr_attrs;
+  rc = uvperf__counters_make_attrs(to);
+  for (i = 0; rc == 0 && i < to->nr_attrs; i++)
+    rc = copy_attr(&to->attrs[i], &from->attrs[i]);
+  if (rc != 0)
+    return rc;
+  memcpy(to->attr_flags, from->attr_flags, to->nr_attrs);
+  memcpy(to->order, from->order, to->nr_attrs * sizeof(to->order[0]));
+  to->attr_bytes = from->attr_bytes;
+  to->words_size = from->words_size;
+  return uvperf__counters_make_scratch(to);
+}
+
+int uvperf__counters_new_for_target(uvperf__counters_t **counters,
+                                    const uvperf__counters_t *joined,
+                                    const uvperf_target_t *target,
+                                    uvperf__adding_t *adding,
+                                    uvperf_error_t *error) {
+  uvperf__counters_t *made = uvperf__calloc(1, sizeof(*made));
+  int rc;
+
+  if (made == NULL)
+    return no_memory(error);
+  made->root = joined->root;
+  made->flags = joined->flags & ~UVPERF_SET_USER_READ; /* until it joins */
+  made->fallbacks = joined->fallbacks;
+  made->process = joined->process;
+  made->clockid = joined->clockid;
+  made->has_side_band = joined->has_side_band;
+  made->has_asked = 1;
+  if (joined->list != NULL)
+    made->list = uvperf__event_list_hold(joined->list);
+  rc = copy_attrs(made, joined);
+  if (rc != 0)
+    rc = no_memory(error);
+  else
+    rc = uvperf__adding_begin(adding, made, target, 1, 1, error);
+  if (rc == 0)
+    *counters = made;
+  else
+    uvperf__counters_free(made);
+  return rc;
+}
+
+/* -- joining --------------------------------------------------------------- */
+
+/* Where an attr is open as a fallback has made it, it is so everywhere. */
+static int agree(const uvperf__counters_t *counters,
+                 const uvperf__counters_t *made, uvperf_error_t *error) {
+  const counter_attr_t *a, *b;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++) {
+    a = &counters->attrs[i];
+    b = &made->attrs[i];
+    if (!a->is_fixed || !b->is_fixed ||
+        (a->attr->size == b->attr->size &&
+         memcmp(a->attr, b->attr, a->attr->size) == 0))
+      continue;
+    uvperf__error_set(error, -EAGAIN, UVPERF_CAUSE_ARGUMENT,
+                      "attr %zu was opened otherwise meanwhile, or has another "
+                      "period: open the target again",
+                      i);
+    if (error != NULL)
+      error->attr_index = (uint32_t)i;
+    return -EAGAIN;
+  }
+  return 0;
+}
+
+static void take_fallbacks(counter_attr_t *to, counter_attr_t *from) {
+  if (to->is_fixed || !from->is_fixed)
+    return;
+  uvperf__counter_attr_restore(to);
+  memcpy(to->attr, from->attr, from->attr->size);
+  to->changes = from->changes;
+  to->nr_changes = from->nr_changes;
+  to->is_fixed = 1;
+  from->changes = NULL;
+  from->nr_changes = 0;
+}
+
+static int take_failures(uvperf__counters_t *counters,
+                         const uvperf__counters_t *made, uint32_t index,
+                         uvperf_error_t *error) {
+  const uvperf_set_failure_t *failure;
+  size_t i;
+  int rc = 0;
+
+  for (i = 0; i < made->nr_failures && rc == 0; i++) {
+    failure = &made->failures[i];
+    const uvperf_place_t place = {
+        .target = index, .pid = failure->pid, .cpu = failure->cpu};
+
+    rc = uvperf__counters_fail(counters, &place, failure->error.attr_index,
+                               &failure->error, error);
+  }
+  return rc;
+}
+
+/* The events are those of the set from here on, each with its number. */
+static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
+                        counter_target_t *target) {
+  size_t i;
+
+  made->nr_targets = 0;
+  made->nr_open = 0;
+  target->index = counters->next_target++;
+  for (i = 0; i < target->nr_places; i++) {
+    target->places[i].place.target = target->index;
+    target->places[i].place.serial = counters->next_serial++;
+  }
+  for (i = 0; i < counters->nr_attrs; i++) {
+    counters->attrs[i].nr_open += made->attrs[i].nr_open;
+    counters->nr_open += made->attrs[i].nr_open;
+    made->attrs[i].nr_open = 0;
+  }
+}
+
+static int is_same(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* Its filter is that of the time when it was opened. */
+static int apply(uvperf__counters_t *counters, const uvperf__counters_t *made,
+                 size_t attr, counter_t *event, uvperf_error_t *error) {
+  if (is_same(counters->attrs[attr].filter, made->attrs[attr].filter))
+    return uvperf__counters_attach(counters, attr, event, error);
+  return uvperf__counters_apply_settings(counters, attr, event, error);
+}
+
+/* What fails for one event alone is a failure of that, as when it is opened. */
+static int join_event(uvperf__counters_t *counters,
+                      const uvperf__counters_t *made, counter_target_t *target,
+                      counter_place_t *place, size_t attr,
+                      uvperf_error_t *error) {
+  counter_t *event = &place->events[attr];
+  uvperf_error_t why;
+  int is_vital = 0;
+  int rc;
+
+  if (event->state != COUNTER_OPEN)
+    return 0;
+  memset(&why, 0, sizeof(why));
+  rc = apply(counters, made, attr, event, &why);
+  if (rc == 0)
+    rc = uvperf__counters_join(counters, target, place, attr, &is_vital, &why);
+  if (rc == 0)
+    return 0;
+  why.attr_index = (uint32_t)attr;
+  why.target_index = target->index;
+  if (is_vital || uvperf__error_is_shortage(&why) ||
+      (counters->flags & UVPERF_SET_STRICT)) {
+    if (error != NULL)
+      *error = why;
+    return rc;
+  }
+  uvperf__counters_close_event(counters, event, attr);
+  event->state = COUNTER_FAILED;
+  event->code = rc;
+  return uvperf__counters_fail(counters, &place->place, attr, &why, error);
+}
+
+static int join_events(uvperf__counters_t *counters,
+                       const uvperf__counters_t *made, counter_target_t *target,
+                       uvperf_error_t *error) {
+  size_t i, attr;
+  int rc = 0;
+
+  for (i = 0; i < target->nr_places && rc == 0; i++)
+    for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
+      rc = join_event(counters, made, target, &target->places[i],
+                      counters->order[attr], error);
+  return rc;
+}
+
+int uvperf__counters_take_target(uvperf__counters_t *counters,
+                                 uvperf__counters_t *made, uint32_t *index,
+                                 uvperf_error_t *error) {
+  size_t nr_rings = uvperf__counters_nr_rings(counters);
+  size_t nr_failures = counters->nr_failures;
+  size_t nr_open = counters->nr_open;
+  counter_target_t *target = made->targets[0];
+  size_t i;
+  int rc = agree(counters, made, error);
+
+  if (rc == 0)
+    rc = uvperf__counters_push(counters, target, error);
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < counters->nr_attrs; i++)
+    take_fallbacks(&counters->attrs[i], &made->attrs[i]);
+  take_target(counters, made, target);
+  *index = target->index;
+  rc = take_failures(counters, made, target->index, error);
+  if (rc == 0)
+    rc = join_events(counters, made, target, error);
+  if (rc == 0 && counters->nr_open == nr_open)
+    rc = uvperf__counters_choose_failure(counters, nr_failures, error);
+  if (rc == 0 && counters->is_enabled)
+    rc = uvperf__counters_switch(counters, counters->nr_targets - 1, 1, error);
+  if (rc != 0) {
+    uvperf__counters_remove_target(counters, target->index);
+    uvperf__counters_cut_rings(counters, nr_rings);
+    return rc;
+  }
+  uvperf__counters_map(counters, target);
+  return 0;
+}

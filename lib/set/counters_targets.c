@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* Adds and removes targets. They are added in steps, none of which takes long
+ * but in the kernel: a target's places are planned (counters_plan.c), then its
+ * events are opened there (counters_open.c). */
+#include "set/counters_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sys/sys.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/file.h"
+#include "util/grow.h"
+#include "util/options.h"
+
+enum stage {
+  STAGE_ASK,   /* what depends on the kernel is chosen */
+  STAGE_PLAN,  /* the places of one target after the other */
+  STAGE_OPEN,  /* one event after the other */
+  STAGE_JUDGE, /* whether enough is open; enables it */
+  STAGE_CLOSE, /* what was opened for nothing; then they may be planned anew */
+  STAGE_DONE
+};
+
+/* -- the targets of the set ------------------------------------------------ */
+
+int uvperf__counters_push(uvperf__counters_t *counters,
+                          counter_target_t *target, uvperf_error_t *error) {
+  counter_target_t **targets =
+      uvperf__grow(counters->targets, counters->nr_targets,
+                   &counters->room_targets, 4, sizeof(targets[0]));
+
+  if (targets == NULL)
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for one more target");
+  counters->targets = targets;
+  targets[counters->nr_targets++] = target;
+  counters->nr_places += target->nr_places;
+  return 0;
+}
+
+/* Closes the at-th target. */
+static void drop(uvperf__counters_t *counters, size_t at) {
+  counter_target_t *target = counters->targets[at];
+  size_t i;
+
+  for (i = at + 1; i < counters->nr_targets; i++)
+    counters->targets[i - 1] = counters->targets[i];
+  counters->nr_targets--;
+  counters->nr_places -= target->nr_places;
+  uvperf__counters_forget(counters, target->index);
+  uvperf__counters_stop_writing(counters, target);
+  uvperf__counters_close(counters, target);
+  uvperf__counters_reattach(counters);
+}
+
+/* Closes the targets from the first-th on, and the rings from the nr-th on.
+ * What a fallback did for them does not bind those to come. */
+static void take_back(uvperf__counters_t *counters, size_t first,
+                      size_t nr_rings) {
+  size_t i;
+
+  while (counters->nr_targets > first)
+    drop(counters, counters->nr_targets - 1);
+  uvperf__counters_cut_rings(counters, nr_rings);
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (counters->attrs[i].nr_open == 0)
+      uvperf__counter_attr_restore(&counters->attrs[i]);
+}
+
+/* How many of those are open that were asked for: what is told beside them is
+ * no stand-in. */
+static size_t nr_asked_open(const uvperf__counters_t *counters) {
+  const counter_attr_t *last = &counters->attrs[counters->nr_attrs - 1];
+
+  if (counters->has_side_band && counters->nr_attrs > 1)
+    return counters->nr_open - last->nr_open;
+  return counters->nr_open;
+}
+
+/* -- fds ------------------------------------------------------------------- */
+
+/* How many it takes to open what is planned. */
+static size_t count_fds(const uvperf__counters_t *counters, size_t first) {
+  size_t nr = 0;
+  size_t i;
+
+  for (i = first; i < counters->nr_targets; i++)
+    nr += uvperf__counters_nr_planned(counters, counters->targets[i]) +
+          (counters->targets[i]->cgroup >= 0);
+  return nr;
+}
+
+/* One event more would not help: what all of it needs is told. */
+static void explain_fds(size_t nr_events, size_t nr_rings,
+                        uvperf_error_t *error) {
+  uint64_t needed = uvperf__fds_needed(nr_events + nr_rings);
+  char rings[32] = "";
+  uvperf_error_t own;
+  uvperf__fd_limits_t fds;
+
+  if (error->code != -EMFILE)
+    return;
+  if (nr_rings != 0)
+    snprintf(rings, sizeof(rings), " and %zu rings", nr_rings);
+  uvperf__fd_limits(&fds);
+  uvperf__error_set(&own, -EMFILE, UVPERF_CAUSE_FILES,
+                    "%zu events%s take as many fds: that needs RLIMIT_NOFILE "
+                    "%llu, and it is %llu (hard limit %llu): raise it by "
+                    "setrlimit(2) or ulimit -n",
+                    nr_events, rings, (unsigned long long)needed,
+                    (unsigned long long)fds.soft, (unsigned long long)fds.hard);
+  own.limit = fds.soft;
+  own.needed = needed;
+  own.attr_index = error->attr_index;
+  own.target_index = error->target_index;
+  *error = own;
+}
+
+/* -- what is to be added --------------------------------------------------- */
+
+static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
+                       uvperf_error_t *error) {
+  static const uvperf_target_t init = UVPERF_TARGET_INIT;
+  int rc;
+
+  *own = init;
+  rc = uvperf__options_copy(own, sizeof(*own), offsetof(uvperf_target_t, data),
+                            target);
+  if (rc == 0)
+    return uvperf__target_check(own, error);
+  return uvperf__error_options(error, rc, "uvperf_target_t");
+}
+
+/* Also the texts, which the caller's call that returns before they are read
+ * cannot lend. */
+static int keep_texts(uvperf_target_t *own) {
+  const char *cpus = own->cpus;
+  const char *cgroup = own->cgroup;
+
+  own->cpus = cpus == NULL ? NULL : uvperf__counter_copy_text(cpus);
+  own->cgroup = cgroup == NULL ? NULL : uvperf__counter_copy_text(cgroup);
+  return (own->cpus == NULL) != (cpus == NULL) ||
+                 (own->cgroup == NULL) != (cgroup == NULL)
+             ? -ENOMEM
+             : 0;
+}
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the targets");
+}
+
+static int copy_targets(uvperf__adding_t *adding,
+                        const uvperf_target_t *targets, size_t nr,
+                        uvperf_error_t *error) {
+  const char *at = (const char *)targets;
+  size_t size;
+  int rc = 0;
+
+  adding->targets = uvperf__calloc(nr, sizeof(adding->targets[0]));
+  if (adding->targets == NULL)
+    return no_memory(error);
+  for (; adding->nr < nr && rc == 0; adding->nr++) {
+    uvperf_target_t *own = &adding->targets[adding->nr];
+
+    rc = copy_target(own, (const void *)at, error);
+    if (rc != 0) {
+      own->cpus = own->cgroup = NULL;
+      if (error != NULL)
+        error->target_index = adding->index + (uint32_t)adding->nr;
+    } else if (adding->is_deferred && keep_texts(own) != 0) {
+      rc = no_memory(error);
+    }
+    memcpy(&size, at, sizeof(size));
+    at += size;
+  }
+  return rc;
+}
+
+static void free_targets(uvperf__adding_t *adding) {
+  size_t i;
+
+  for (i = 0; adding->is_deferred && i < adding->nr; i++) {
+    uvperf__free((void *)(uintptr_t)adding->targets[i].cpus);
+    uvperf__free((void *)(uintptr_t)adding->targets[i].cgroup);
+  }
+  uvperf__free(adding->targets);
+  adding->targets = NULL;
+}
+
+/* -- the steps ------------------------------------------------------------- */
+
+static void begin_plan(uvperf__adding_t *adding) {
+  static const counter_cursor_t none = {0, 0, 0};
+  uvperf__counters_t *counters = adding->counters;
+
+  counters->next_target = adding->index;
+  memset(&adding->why, 0, sizeof(adding->why));
+  adding->rc = 0;
+  adding->nr_planned = 0;
+  adding->nr_fds = 0;
+  adding->nr_shrinkable = 0;
+  adding->cursor = none;
+  adding->cursor.target = adding->first;
+  adding->stage = STAGE_PLAN;
+}
+
+/* What was opened is closed: later, if this is done in steps. */
+static void fail(uvperf__adding_t *adding, int rc) {
+  uvperf__counters_t *counters = adding->counters;
+  size_t nr_opened = uvperf__counters_nr_rings(counters) - adding->nr_rings;
+
+  adding->rc = rc;
+  adding->nr_shrinkable = nr_opened;
+  counters->leftovers = adding->is_deferred ? &adding->leftovers : NULL;
+  take_back(counters, adding->first, adding->nr_rings);
+  counters->leftovers = NULL;
+  adding->stage = STAGE_CLOSE;
+}
+
+static int plan_next(uvperf__adding_t *adding) {
+  uvperf__counters_t *counters = adding->counters;
+  uint32_t index = counters->next_target;
+  counter_target_t *planned;
+  int rc;
+
+  rc = uvperf__counters_plan(counters, &adding->targets[adding->nr_planned++],
+                             &planned, &adding->why);
+  if (rc == 0) {
+    rc = uvperf__counters_push(counters, planned, &adding->why);
+    if (rc != 0)
+      uvperf__counters_close(counters, planned);
+  }
+  if (rc != 0)
+    adding->why.target_index = index;
+  return rc;
+}
+
+static int end_plan(uvperf__adding_t *adding) {
+  uvperf__counters_t *counters = adding->counters;
+
+  if ((counters->flags & UVPERF_SET_STRICT) &&
+      counters->nr_failures > adding->nr_failures) {
+    adding->why = counters->failures[adding->nr_failures].error;
+    return adding->why.code;
+  }
+  adding->nr_fds = count_fds(counters, adding->first);
+  adding->nr_new_rings = uvperf__counters_nr_new_rings(counters, adding->first);
+  adding->stage = STAGE_OPEN;
+  return 0;
+}
+
+static int judge(uvperf__adding_t *adding) {
+  uvperf__counters_t *counters = adding->counters;
+
+  if (adding->nr != 0 && nr_asked_open(counters) == adding->nr_open)
+    return uvperf__counters_choose_failure(counters, adding->nr_failures,
+                                           &adding->why);
+  return counters->is_enabled
+             ? uvperf__counters_switch(counters, adding->first, 1, &adding->why)
+             : 0;
+}
+
+/* Rings that took so much that nothing was left for others are opened
+ * smaller. */
+static void close_next(uvperf__adding_t *adding) {
+  if (uvperf__leftovers_close_one(&adding->leftovers))
+    return;
+  uvperf__leftovers_end(&adding->leftovers);
+  if (adding->nr_fds != 0)
+    explain_fds(adding->nr_fds, adding->nr_new_rings, &adding->why);
+  if (uvperf__counters_shrink_rings(adding->counters, adding->nr_shrinkable))
+    begin_plan(adding);
+  else
+    adding->stage = STAGE_DONE;
+}
+
+int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled) {
+  uvperf__counters_t *counters = adding->counters;
+  int rc = 0;
+
+  if (is_cancelled && adding->stage < STAGE_CLOSE) {
+    uvperf__error_set(&adding->why, -ECANCELED, UVPERF_CAUSE_ARGUMENT,
+                      "closed while it was being opened");
+    fail(adding, -ECANCELED);
+    return 1;
+  }
+  switch ((enum stage)adding->stage) {
+    case STAGE_ASK:
+      uvperf__counters_ask_formats(counters);
+      begin_plan(adding);
+      break;
+    case STAGE_PLAN:
+      rc = adding->nr_planned < adding->nr ? plan_next(adding)
+                                           : end_plan(adding);
+      break;
+    case STAGE_OPEN:
+      if (adding->cursor.target < counters->nr_targets)
+        rc =
+            uvperf__counters_open_next(counters, &adding->cursor, &adding->why);
+      else
+        adding->stage = STAGE_JUDGE;
+      break;
+    case STAGE_JUDGE:
+      rc = judge(adding);
+      if (rc == 0)
+        adding->stage = STAGE_DONE;
+      break;
+    case STAGE_CLOSE:
+      close_next(adding);
+      break;
+    case STAGE_DONE:
+      break;
+  }
+  if (rc != 0)
+    fail(adding, rc);
+  return adding->stage != STAGE_DONE;
+}
+
+/* -- from begin to end ----------------------------------------------------- */
+
+int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
+                         const uvperf_target_t *targets, size_t nr,
+                         int is_deferred, uvperf_error_t *error) {
+  const uvperf__target_context_t context = {
+      counters->root, (counters->flags & UVPERF_SET_RECORDS) != 0,
+      counters->is_brief, 0, is_deferred ? (int)uvperf__sys_gettid() : 0};
+  int rc;
+
+  memset(adding, 0, sizeof(*adding));
+  adding->counters = counters;
+  adding->is_deferred = is_deferred;
+  adding->rc = -ECANCELED; /* until it is planned */
+  adding->first = counters->nr_targets;
+  adding->index = counters->next_target;
+  adding->nr_failures = counters->nr_failures;
+  adding->nr_open = nr_asked_open(counters);
+  adding->nr_rings = uvperf__counters_nr_rings(counters);
+  if (targets == NULL && nr != 0)
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the targets must not be NULL");
+  rc = nr == 0 ? 0 : copy_targets(adding, targets, nr, error);
+  if (rc != 0) {
+    free_targets(adding);
+    return rc;
+  }
+  uvperf__thread_init(&counters->caller);
+  counters->target_context = context;
+  counters->tracepoints = &adding->tracepoints;
+  if (counters->has_asked)
+    begin_plan(adding);
+  else
+    adding->stage = STAGE_ASK;
+  return 0;
+}
+
+int uvperf__adding_end(uvperf__adding_t *adding, uvperf_error_t *error) {
+  uvperf__counters_t *counters = adding->counters;
+  size_t i;
+
+  counters->tracepoints = NULL;
+  uvperf__leftovers_end(&adding->leftovers);
+  free_targets(adding);
+  if (adding->rc != 0) {
+    if (error != NULL)
+      *error = adding->why;
+    return adding->rc;
+  }
+  for (i = adding->first; i < counters->nr_targets; i++)
+    uvperf__counters_map(counters, counters->targets[i]);
+  return 0;
+}
+
+int uvperf__counters_add_targets(uvperf__counters_t *counters,
+                                 const uvperf_target_t *targets, size_t nr,
+                                 uvperf_error_t *error) {
+  uvperf__adding_t adding;
+  int rc = uvperf__adding_begin(&adding, counters, targets, nr, 0, error);
+
+  if (rc != 0)
+    return rc;
+  while (uvperf__adding_step(&adding, 0))
+    continue;
+  return uvperf__adding_end(&adding, error);
+}
+
+int uvperf__counters_add_target(uvperf__counters_t *counters,
+                                const uvperf_target_t *target, uint32_t *index,
+                                uvperf_error_t *error) {
+  size_t first = counters->nr_targets;
+  int rc = uvperf__counters_check(counters, error);
+
+  if (rc == 0)
+    rc = uvperf__counters_add_targets(counters, target, 1, error);
+  if (rc == 0 && index != NULL)
+    *index = counters->targets[first]->index;
+  return rc;
+}
+
+int uvperf__counters_remove_target(uvperf__counters_t *counters,
+                                   uint32_t index) {
+  size_t i;
+  int rc = uvperf__counters_check(counters, NULL);
+
+  if (rc != 0)
+    return rc;
+  for (i = 0; i < counters->nr_targets; i++)
+    if (counters->targets[i]->index == index) {
+      drop(counters, i);
+      return 0;
+    }
+  return -ENOENT;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Opens a set, or a target more, on a thread of libuv's pool. That thread alone
+ * has the counters that it opens. The handle of a set that is being opened has
+ * a stand-in; a target has counters of its own, which join those of the set. */
+#include "set/internal.h"
+
+#include "util/alloc.h"
+#include "util/error.h"
+
+typedef struct opening_s {
+  set_opening_t base;
+  set_t *impl;
+  uvperf__counters_t *counters;
+  uvperf__adding_t adding;
+  /* One of the two. */
+  uvperf_set_open_cb cb;
+  uvperf_set_target_cb target_cb;
+  void *data; /* the target's */
+} opening_t;
+
+static int open_next(uvperf__job_t *job) {
+  opening_t *opening = (opening_t *)job;
+
+  return uvperf__adding_step(&opening->adding,
+                             atomic_load(&opening->base.is_cancelled));
+}
+
+/* -- the list -------------------------------------------------------------- */
+
+static void begin_list(set_t *impl, opening_t *opening) {
+  opening->impl = impl;
+  opening->base.job.step = open_next;
+  opening->base.next = impl->openings;
+  impl->openings = &opening->base;
+}
+
+static void leave_list(const opening_t *opening) {
+  set_opening_t **link = &opening->impl->openings;
+
+  while (*link != &opening->base)
+    link = &(*link)->next;
+  *link = opening->base.next;
+}
+
+static int cancelled(uvperf_error_t *error) {
+  return uvperf__error_set(error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
+                           "the set was closed while it was being opened");
+}
+
+static int no_memory(uvperf_error_t *error) {
+  return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory to open the set");
+}
+
+static int begin_job(opening_t *opening, uv_loop_t *loop, const char *instead,
+                     uvperf_error_t *error) {
+  int rc = uvperf__job_begin(loop, &opening->base.job);
+
+  return rc == 0 ? 0
+                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                                     "libuv's thread pool cannot be had: %s "
+                                     "does without it",
+                                     instead);
+}
+
+/* -- a set ----------------------------------------------------------------- */
+
+static int install(opening_t *opening, uvperf_error_t *error) {
+  set_t *impl = opening->impl;
+  int rc = uvperf__adding_end(&opening->adding, error);
+
+  if (rc == 0) {
+    uvperf__counters_free(impl->counters);
+    impl->counters = opening->counters;
+    impl->opened_ns = uvperf__counters_opened(impl->counters);
+    impl->clock_ns = impl->opened_ns;
+  } else {
+    uvperf__counters_free(opening->counters);
+    uvperf__counters_never_come(impl->counters);
+  }
+  return impl->closing ? cancelled(error) : rc;
+}
+
+static void on_opened(uvperf__job_t *job) {
+  opening_t *opening = (opening_t *)job;
+  set_t *impl = opening->impl;
+  uvperf_set_open_cb cb = opening->cb;
+  int was_closing = impl->closing;
+  uvperf_error_t error;
+  int rc;
+
+  leave_list(opening);
+  rc = install(opening, &error);
+  uvperf__free(opening);
+  cb(impl->handle, rc, rc == 0 ? NULL : &error);
+  if (was_closing)
+    uvperf__teardown_closed(&impl->teardown);
+}
+
+int uvperf__set_new_opening(set_t *impl, const uvperf_set_options_t *options,
+                            uvperf_set_open_cb cb, uvperf_error_t *error) {
+  opening_t *opening = uvperf__calloc(1, sizeof(*opening));
+  int rc;
+
+  impl->counters = uvperf__counters_new_none();
+  if (opening == NULL || impl->counters == NULL) {
+    uvperf__free(opening);
+    return no_memory(error);
+  }
+  opening->base.job.done = on_opened;
+  opening->cb = cb;
+  rc = uvperf__counters_new_adding(&opening->counters, options,
+                                   &opening->adding, error);
+  if (rc != 0) {
+    uvperf__free(opening);
+    return rc;
+  }
+  begin_list(impl, opening);
+  return 0;
+}
+
+int uvperf__set_begin_opening(set_t *impl, uv_loop_t *loop,
+                              uvperf_error_t *error) {
+  return begin_job((opening_t *)impl->openings, loop, "uvperf_set_init", error);
+}
+
+void uvperf__set_free_opening(set_t *impl) {
+  opening_t *opening = (opening_t *)impl->openings;
+
+  if (opening == NULL)
+    return;
+  leave_list(opening);
+  uvperf__adding_end(&opening->adding, NULL);
+  uvperf__counters_free(opening->counters);
+  uvperf__free(opening);
+}
+
+/* -- a target -------------------------------------------------------------- */
+
+static int join(opening_t *opening, uint32_t *index, uvperf_error_t *error) {
+  set_t *impl = opening->impl;
+  int rc = uvperf__counters_take_target(impl->counters, opening->counters,
+                                        index, error);
+
+  if (rc != 0)
+    return rc;
+  rc = uvperf__set_watch_rings(impl);
+  if (rc == 0)
+    return 0;
+  uvperf__counters_remove_target(impl->counters, *index);
+  return uvperf__watch_explain(error, rc);
+}
+
+static void on_target_opened(uvperf__job_t *job) {
+  opening_t *opening = (opening_t *)job;
+  set_t *impl = opening->impl;
+  uvperf_set_target_cb cb = opening->target_cb;
+  void *data = opening->data;
+  int was_closing = impl->closing;
+  set_closing_t *closing = uvperf__set_begin_closing(impl);
+  uint32_t index = 0;
+  uvperf_error_t error;
+  int rc;
+
+  leave_list(opening);
+  uvperf__set_free_sources(impl);
+  rc = uvperf__adding_end(&opening->adding, &error);
+  if (was_closing)
+    rc = cancelled(&error);
+  if (rc == 0)
+    rc = join(opening, &index, &error);
+  uvperf__set_free_aside(closing, opening->counters);
+  uvperf__set_end_closing(closing);
+  uvperf__free(opening);
+  cb(impl->handle, rc, data, index, rc == 0 ? NULL : &error);
+  if (was_closing)
+    uvperf__teardown_closed(&impl->teardown);
+  else if (rc == 0 && !impl->closing)
+    uvperf__set_check_ends(impl);
+}
+
+int uvperf_set_open_target(uvperf_set_t *set, const uvperf_target_t *target,
+                           uvperf_set_target_cb cb, uvperf_error_t *error) {
+  set_t *impl = uvperf__set_impl(set);
+  opening_t *opening;
+  int rc = uvperf__counters_check(impl->counters, error);
+
+  if (rc != 0)
+    return rc;
+  if (target == NULL || cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "target and cb must not be NULL");
+  opening = uvperf__calloc(1, sizeof(*opening));
+  if (opening == NULL)
+    return no_memory(error);
+  opening->base.job.done = on_target_opened;
+  opening->target_cb = cb;
+  rc = uvperf__counters_new_for_target(&opening->counters, impl->counters,
+                                       target, &opening->adding, error);
+  if (rc != 0) {
+    uvperf__free(opening);
+    return rc;
+  }
+  opening->data = opening->adding.targets[0].data;
+  begin_list(impl, opening);
+  rc = begin_job(opening, set->loop, "uvperf_set_add_target", error);
+  if (rc != 0)
+    uvperf__set_free_opening(impl);
+  return rc;
+}

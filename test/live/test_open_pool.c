@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Live: events and sets that are opened on libuv's thread pool, which has one
+ * thread here, count and record as those that init opens. */
+#include "live_set.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "live_thread.h"
+
+typedef struct opened_s {
+  live_set_t live; /* first: the set's `data` is both */
+  live_collector_t collector;
+  uint64_t opened;
+  int status;
+  uvperf_error_t error;
+} opened_t;
+
+static void note(opened_t *opened, int status, const uvperf_error_t *error) {
+  opened->opened += 1;
+  opened->status = status;
+  if (error != NULL)
+    opened->error = *error;
+}
+
+static void on_set_open(uvperf_set_t *set, int status,
+                        const uvperf_error_t *error) {
+  note(set->data, status, error);
+}
+
+static void on_event_open(uvperf_event_t *event, int status,
+                          const uvperf_error_t *error) {
+  live_collector_t *collector = event->data;
+
+  note(collector->hook_data, status, error);
+}
+
+static void begin_set(uv_loop_t *loop, opened_t *opened, live_plan_t *plan) {
+  memset(opened, 0, sizeof(*opened));
+  opened->live.set.data = opened;
+  assert_int_equal(uvperf_reading_new(&opened->live.reading), 0);
+  assert_int_equal(uvperf_set_open(loop, &opened->live.set, &plan->options,
+                                   on_set_open, &opened->error),
+                   0);
+}
+
+static void open_set(uv_loop_t *loop, opened_t *opened, live_plan_t *plan) {
+  begin_set(loop, opened, plan);
+  assert_true(live_run_until(loop, &opened->opened, 1));
+  assert_int_equal(opened->status, 0);
+}
+
+static void begin_event(uv_loop_t *loop, opened_t *opened,
+                        const struct perf_event_attr *attr) {
+  memset(opened, 0, sizeof(*opened));
+  opened->collector.event.data = &opened->collector;
+  opened->collector.hook_data = opened;
+  assert_int_equal(uvperf_event_open(loop, &opened->collector.event, attr, NULL,
+                                     on_event_open, &opened->error),
+                   0);
+}
+
+/* -- counts and records ---------------------------------------------------- */
+
+/* SELF is the thread that asked, not that which opens. */
+static void set_opened_on_the_pool_counts_the_calling_thread(void **state) {
+  opened_t opened;
+  live_plan_t plan;
+
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  plan.options.flags |= UVPERF_SET_ENABLED;
+  begin_set(*state, &opened, &plan);
+  memset(&plan, 0x5a, sizeof(plan)); /* it was copied */
+  assert_true(live_run_until(*state, &opened.opened, 1));
+  assert_int_equal(opened.status, 0);
+  assert_int_equal(uvperf_set_reset(&opened.live.set), 0);
+  live_syscall(1000);
+  assert_int_equal(live_set_read(&opened.live, 0).value, 1000);
+  assert_int_equal(uvperf_set_disable(&opened.live.set, NULL), 0);
+  live_syscall(10);
+  assert_int_equal(live_set_read(&opened.live, 0).value, 1000);
+  live_set_close(&opened.live);
+}
+
+static void event_opened_on_the_pool_records_the_calling_thread(void **state) {
+  struct perf_event_attr attr;
+  uint64_t next = 0;
+  opened_t opened;
+
+  support_need_own_events(__func__);
+  live_comm_attr(&attr);
+  begin_event(*state, &opened, &attr);
+  memset(&attr, 0x5a, sizeof(attr));
+  assert_true(live_run_until(*state, &opened.opened, 1));
+  assert_int_equal(opened.status, 0);
+  live_start(&opened.collector, NULL);
+  live_comm(&next, 100);
+  assert_true(live_run_until(*state, &opened.collector.comms, 100));
+  live_close(&opened.collector);
+  assert_int_equal(opened.collector.records, 100);
+}
+
+static void count_samples(uvperf_set_t *set, int status,
+                          const uvperf_record_t *record) {
+  opened_t *opened = set->data;
+
+  if (status == 0 && record != NULL && record->type == PERF_RECORD_SAMPLE)
+    opened->opened += 1;
+}
+
+/* The rings were there, and were written, before anybody read them. */
+static void set_enabled_while_it_is_opened_keeps_records(void **state) {
+  opened_t opened;
+  live_plan_t plan;
+
+  support_need_cpu_wide(__func__);
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, support_need_tracepoint(__func__, LIVE_SYSCALL));
+  plan.attrs[0].sample_period = 1;
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  plan.options.flags |=
+      UVPERF_SET_ENABLED | UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER;
+  open_set(*state, &opened, &plan);
+  live_syscall(50);
+  opened.opened = 0;
+  assert_int_equal(
+      uvperf_set_start(&opened.live.set, NULL, count_samples, NULL), 0);
+  assert_true(live_run_until(*state, &opened.opened, 50));
+  live_set_close(&opened.live);
+}
+
+static void set_that_cannot_be_opened_says_why_on_the_loop(void **state) {
+  size_t fds = support_count_fds();
+  opened_t opened;
+  live_plan_t plan;
+
+  support_need_own_events(__func__);
+  live_plan_begin(&plan);
+  live_plan_software(&plan, PERF_COUNT_SW_DUMMY);
+  plan.attrs[0].type = 4242;
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  begin_set(*state, &opened, &plan);
+  assert_true(live_run_until(*state, &opened.opened, 1));
+  assert_int_equal(opened.status, UV_ENOENT);
+  assert_int_equal(opened.error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_int_equal(uvperf_set_enable(&opened.live.set, NULL), UV_EBADF);
+  live_set_close(&opened.live);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* -- a pool that is busy --------------------------------------------------- */
+
+static sem_t go;
+
+static void wait_for_go(uv_work_t *request) {
+  (void)request;
+  while (sem_wait(&go) != 0)
+    continue;
+}
+
+static void forget(uv_work_t *request, int status) {
+  (void)request;
+  (void)status;
+}
+
+static void walk(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  uvperf_walk_close(handle);
+}
+
+static void plan_own(live_plan_t *plan) {
+  live_plan_begin(plan);
+  live_plan_software(plan, PERF_COUNT_SW_PAGE_FAULTS);
+  plan->attrs[0].exclude_kernel = 1;
+  live_plan_target(plan, UVPERF_TARGET_SELF);
+}
+
+/* The loop is stopped, run again and walked while nothing can be opened. */
+static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
+  size_t fds = support_count_fds();
+  struct perf_event_attr attr;
+  opened_t set, event;
+  live_plan_t plan;
+  uv_work_t busy;
+
+  support_need_own_events(__func__);
+  plan_own(&plan);
+  live_comm_attr(&attr);
+  assert_int_equal(uv_queue_work(*state, &busy, wait_for_go, forget), 0);
+  begin_set(*state, &set, &plan);
+  begin_event(*state, &event, &attr);
+  uv_stop(*state);
+  live_turns_in(*state, 20);
+  assert_int_equal(set.opened + event.opened, 0);
+  assert_int_equal(uv_loop_close(*state), UV_EBUSY);
+  uv_walk(*state, walk, NULL);
+  live_turns_in(*state, 5);
+  assert_int_equal(uvperf_set_is_closing(&set.live.set), 1);
+  sem_post(&go);
+  assert_true(live_run_until(*state, &event.opened, 1));
+  assert_int_equal(set.status, UV_ECANCELED);
+  assert_int_equal(event.status, UV_ECANCELED);
+  live_set_close(&set.live);
+  uvperf_event_close(&event.collector.event, NULL);
+  live_turns_in(*state, 5);
+  assert_int_equal(support_count_fds(), fds);
+}
+
+/* -- closing at any moment ------------------------------------------------- */
+
+#define THREADS 100
+
+static void on_gone(uv_timer_t *timer) {
+  opened_t *opened = timer->data;
+
+  uvperf_set_close(&opened->live.set, live_set_on_close);
+  uv_close((uv_handle_t *)timer, NULL);
+}
+
+static void stand_still(void *arg) {
+  (void)arg;
+}
+
+/* A set of many events, closed by a timer a little later each time. */
+static void set_closed_while_threads_are_opened_leaves_no_fd(void **state) {
+  static live_thread_t threads[THREADS];
+  uint64_t canceled = 0, opened_all = 0;
+  size_t i, fds;
+  live_plan_t plan;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < THREADS; i++)
+    live_thread_start(&threads[i], stand_still, NULL);
+  fds = support_count_fds();
+  plan_own(&plan);
+  plan.targets[0].type = UVPERF_TARGET_PROCESS;
+  plan.targets[0].pid = getpid();
+  for (i = 0; i < 40; i++) {
+    opened_t opened;
+    uv_timer_t timer;
+
+    begin_set(*state, &opened, &plan);
+    uv_timer_init(*state, &timer);
+    timer.data = &opened;
+    uv_timer_start(&timer, on_gone, i / 4, 0);
+    while (!opened.live.closed)
+      uv_run(*state, UV_RUN_ONCE);
+    live_set_wait_closed(&opened.live);
+    assert_int_equal(opened.opened, 1);
+    canceled += opened.status == UV_ECANCELED;
+    opened_all += opened.status == 0;
+    assert_int_equal(canceled + opened_all, i + 1);
+    assert_int_equal(support_count_fds(), fds);
+  }
+  assert_true(canceled > 0);
+  for (i = 0; i < THREADS; i++)
+    live_thread_end(&threads[i]);
+}
+
+/* -- fork ------------------------------------------------------------------ */
+
+static int use_another(void *arg) {
+  uv_loop_t *loop = arg;
+  opened_t opened;
+  live_plan_t plan;
+
+  if (uv_loop_fork(loop) != 0)
+    return 1;
+  plan_own(&plan);
+  open_set(loop, &opened, &plan);
+  live_set_close(&opened.live);
+  return uv_loop_close(loop) == UV_EBUSY ? 0 : 2;
+}
+
+static void child_forked_while_a_set_is_opened_opens_another(void **state) {
+  opened_t opened;
+  live_plan_t plan;
+  uv_work_t busy;
+  pid_t child;
+
+  support_need_own_events(__func__);
+  plan_own(&plan);
+  assert_int_equal(uv_queue_work(*state, &busy, wait_for_go, forget), 0);
+  begin_set(*state, &opened, &plan);
+  child = support_fork(use_another, *state);
+  assert_int_equal(support_wait(child), 0);
+  assert_int_equal(opened.opened, 0);
+  sem_post(&go);
+  assert_true(live_run_until(*state, &opened.opened, 1));
+  assert_int_equal(opened.status, 0);
+  live_set_close(&opened.live);
+}
+
+/* -- a process without threads --------------------------------------------- */
+
+/* No thread can be made from now on: libuv would call abort(3). */
+static int forbid_threads(void) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+  };
+  const struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]),
+                                     filter};
+
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+    return errno;
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0 ? 0 : errno;
+}
+
+static int do_without_threads(void *arg) {
+  uint64_t id = *(const uint64_t *)arg;
+  struct perf_event_attr attr;
+  live_plan_t plan;
+  live_set_t live;
+  uv_loop_t loop;
+  opened_t opened;
+  int rc;
+
+  if (forbid_threads() != 0 || uv_loop_init(&loop) != 0)
+    return 1;
+  memset(&opened, 0, sizeof(opened));
+  live_comm_attr(&attr);
+  rc = uvperf_event_open(&loop, &opened.collector.event, &attr, NULL,
+                         on_event_open, &opened.error);
+  if (rc != UV_EAGAIN ||
+      strstr(opened.error.reason, "uvperf_event_init") == NULL)
+    return 2;
+  live_plan_begin(&plan);
+  live_plan_syscall(&plan, id);
+  live_plan_target(&plan, UVPERF_TARGET_SELF);
+  rc = uvperf_set_open(&loop, &opened.live.set, &plan.options, on_set_open,
+                       &opened.error);
+  if (rc != UV_EAGAIN || strstr(opened.error.reason, "uvperf_set_init") == NULL)
+    return 3;
+  /* A tracepoint, which the pool would close. */
+  live_set_begin(&loop, &live, &plan.options);
+  live_set_close(&live);
+  while (uv_run(&loop, UV_RUN_NOWAIT) != 0)
+    continue;
+  return uv_loop_close(&loop) == 0 ? 0 : 4;
+}
+
+static void process_that_may_make_no_threads_does_without(void **state) {
+  uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
+  pid_t child;
+
+  (void)state;
+  child = support_fork(do_without_threads, &id);
+  assert_int_equal(support_wait(child), 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      support_loop_test(set_opened_on_the_pool_counts_the_calling_thread),
+      support_loop_test(event_opened_on_the_pool_records_the_calling_thread),
+      support_loop_test(set_enabled_while_it_is_opened_keeps_records),
+      support_loop_test(set_that_cannot_be_opened_says_why_on_the_loop),
+      support_loop_test(handles_closed_before_the_pool_is_free_are_canceled),
+      support_loop_test(set_closed_while_threads_are_opened_leaves_no_fd),
+      support_loop_test(child_forked_while_a_set_is_opened_opens_another),
+      cmocka_unit_test(process_that_may_make_no_threads_does_without),
+  };
+
+  setenv("UV_THREADPOOL_SIZE", "1", 1);
+  sem_init(&go, 0, 0);
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "opened_set.h"
+
+#include "fake_clock.h"
+#include "fake_pool.h"
+
+#define MS UINT64_C(1000000)
+
+void opened_set_on_open(uvperf_set_t *set, int status,
+                        const uvperf_error_t *error) {
+  opened_set_t *opened = set->data;
+
+  assert_int_equal(opened->closed, 0);
+  assert_int_equal(status == 0, error == NULL);
+  opened->opened += 1;
+  opened->status = status;
+  if (error != NULL)
+    opened->error = *error;
+}
+
+void opened_set_on_close(uvperf_set_t *set) {
+  ((opened_set_t *)set->data)->closed += 1;
+}
+
+/* Two attrs on two CPUs, with rings. */
+void opened_set_plan(opened_set_t *opened, uint32_t flags) {
+  memset(opened, 0, sizeof(*opened));
+  counters_make_setup(NULL);
+  counters_script(opened->events, 6);
+  counters_make(&opened->make, 2);
+  opened->make.attrs[0].type = PERF_TYPE_TRACEPOINT;
+  opened->make.attrs[1].config = PERF_COUNT_SW_CPU_CLOCK;
+  opened->make.attrs[1].sample_period = 1000;
+  counters_add_cpus(&opened->make, "0-1");
+  opened->make.options.flags = UVPERF_SET_RECORDS | flags;
+  opened->make.options.ring_bytes = 1;
+  opened->set.data = opened;
+  fake_pool_hold();
+}
+
+int opened_set_begin(uv_loop_t *loop, opened_set_t *opened) {
+  return uvperf_set_open(loop, &opened->set, &opened->make.options,
+                         opened_set_on_open, &opened->error);
+}
+
+void opened_set_run_pool(void) {
+  while (fake_pool_waits())
+    fake_pool_run();
+}
+
+/* Until nothing of it is left. */
+void opened_set_close(uv_loop_t *loop, opened_set_t *opened) {
+  uvperf_set_close(&opened->set, opened_set_on_close);
+  do
+    opened_set_run_pool();
+  while (uv_run(loop, UV_RUN_NOWAIT) != 0 || fake_pool_waits());
+  assert_int_equal(opened->closed, 1);
+  assert_int_equal(opened->opened, 1);
+  fake_assert_clean();
+}
+
+/* Each system call takes a request of its own. */
+void opened_set_pass_time(void) {
+  static uint64_t now;
+
+  now += 2 * MS;
+  fake_clock_set(now);
+}
+
+int opened_set_take_time(struct perf_event_attr *attr) {
+  (void)attr;
+  opened_set_pass_time();
+  return 0;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: a target that libuv's pool opens joins a set that goes on, or
+ * leaves it as it was. */
+#include "opened_set.h"
+
+#include "fake_clock.h"
+#include "fake_pool.h"
+
+typedef struct added_s {
+  opened_set_t opened;
+  int added; /* calls of its callback */
+  int status;
+  uint32_t index;
+  uvperf_error_t error;
+} added_t;
+
+static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
+                      const uvperf_error_t *error) {
+  added_t *added = data;
+
+  assert_ptr_equal(set, &added->opened.set);
+  assert_int_equal(added->opened.closed, 0);
+  assert_int_equal(status == 0, error == NULL);
+  added->added += 1;
+  added->status = status;
+  added->index = index;
+  if (error != NULL)
+    added->error = *error;
+}
+
+/* A set of one target, with another one that is being opened. */
+static int begin_target(uv_loop_t *loop, added_t *added, uint32_t flags) {
+  opened_set_t *opened = &added->opened;
+  uvperf_target_t target;
+
+  opened_set_plan(opened, flags | UVPERF_SET_ENABLED);
+  opened->opened = 1;
+  assert_int_equal(
+      uvperf_set_init(loop, &opened->set, &opened->make.options, NULL), 0);
+  opened->events[6] = fake_event_add(200);
+  opened->events[7] = fake_event_add(201);
+  added->added = 0;
+  target = opened->make.targets[0];
+  target.cpus = "1";
+  target.data = added;
+  fake_log_clear();
+  return uvperf_set_open_target(&opened->set, &target, on_target,
+                                &added->error);
+}
+
+static void target_opened_on_the_pool_joins_on_the_loop(void **state) {
+  const uvperf_source_t *source;
+  added_t added;
+
+  assert_int_equal(begin_target(*state, &added, 0), 0);
+  assert_string_equal(fake_log(), "");
+  assert_int_equal(uvperf_set_disable(&added.opened.set, NULL), 0);
+  assert_int_equal(uvperf_set_enable(&added.opened.set, NULL), 0);
+  fake_log_clear();
+  opened_set_run_pool();
+  assert_int_equal(added.added, 1);
+  if (added.status != 0)
+    fail_msg("%s", added.error.reason);
+  assert_string_equal(fake_log(), "open, ioctl ID, open, ioctl ID, "
+                                  "ioctl SET_OUTPUT, ioctl ENABLE, "
+                                  "ioctl ENABLE");
+  assert_int_equal(added.index, 1);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 6);
+  assert_int_equal(uvperf_set_nr_rings(&added.opened.set), 2);
+  source = uvperf_set_source(&added.opened.set, added.opened.events[7]->id);
+  assert_non_null(source);
+  assert_int_equal(source->target_index, 1);
+  assert_int_equal(source->serial, 2);
+  assert_int_equal(uvperf_set_remove_target(&added.opened.set, 1), 0);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
+  opened_set_close(*state, &added.opened);
+}
+
+static void set_closed_while_a_target_is_opened_leaves_nothing(void **state) {
+  unsigned steps, i;
+  added_t added;
+
+  fake_clock_set(1);
+  for (steps = 0;; steps++) {
+    assert_int_equal(begin_target(*state, &added, 0), 0);
+    fake_on_open(opened_set_take_time);
+    for (i = 0; i < steps && fake_pool_waits(); i++)
+      fake_pool_run();
+    if (added.added)
+      break;
+    opened_set_close(*state, &added.opened);
+    assert_int_equal(added.added, 1);
+    assert_int_equal(added.status, UV_ECANCELED);
+  }
+  assert_in_range(steps, 2, 9);
+  opened_set_close(*state, &added.opened);
+  fake_clock_set(0);
+}
+
+static void fail_target(uv_loop_t *loop, enum fake_call call, int code,
+                        uint32_t flags) {
+  unsigned nth = 0;
+  unsigned failures;
+  added_t added;
+  int rc;
+
+  do {
+    nth += 1;
+    rc = begin_target(loop, &added, flags);
+    assert_int_equal(rc, 0);
+    fake_fail(call, nth, code);
+    opened_set_run_pool();
+    failures = fake_failures();
+    assert_int_equal(added.added, 1);
+    if (added.status != 0) {
+      assert_int_equal(added.error.code, added.status);
+      assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
+      assert_int_equal(uvperf_set_remove_target(&added.opened.set, 1),
+                       UV_ENOENT);
+    }
+    opened_set_close(loop, &added.opened);
+  } while (failures != 0);
+  assert_true(nth > 1);
+}
+
+static void
+target_that_cannot_be_opened_leaves_the_set_as_it_was(void **state) {
+  fail_target(*state, FAKE_OPEN, -EACCES, UVPERF_SET_STRICT);
+  fail_target(*state, FAKE_OPEN, -EMFILE, 0);
+  fail_target(*state, FAKE_IOCTL, -EINVAL, UVPERF_SET_STRICT);
+  fail_target(*state, FAKE_IOCTL_PTR, -EFAULT, UVPERF_SET_STRICT);
+  fail_target(*state, FAKE_CALLOC, 0, 0);
+}
+
+static void target_with_another_period_is_to_be_opened_again(void **state) {
+  added_t added;
+
+  assert_int_equal(begin_target(*state, &added, 0), 0);
+  assert_int_equal(uvperf_set_set_period(&added.opened.set, 1, 2000, NULL), 0);
+  opened_set_run_pool();
+  assert_int_equal(added.status, UV_EAGAIN);
+  assert_int_equal(added.error.attr_index, 1);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
+  opened_set_close(*state, &added.opened);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      scripted_set_test(target_opened_on_the_pool_joins_on_the_loop),
+      scripted_set_test(set_closed_while_a_target_is_opened_leaves_nothing),
+      scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
+      scripted_set_test(target_with_another_period_is_to_be_opened_again),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
