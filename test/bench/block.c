@@ -55,17 +55,50 @@ static int parse(block_t *block, const char *names) {
   return 0;
 }
 
+static void fill_options(block_t *block, uvperf_set_options_t *options,
+                         const uvperf_target_t *target, uint32_t flags) {
+  options->events = block->list;
+  options->targets = target;
+  options->nr_targets = 1;
+  options->flags = flags;
+  options->ring_bytes = flags & UVPERF_SET_RECORDS ? RING_BYTES : 0;
+}
+
 static int open_set(block_t *block, const uvperf_target_t *target,
                     uint32_t flags) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_error_t error;
 
-  options.events = block->list;
-  options.targets = target;
-  options.nr_targets = 1;
-  options.flags = flags;
-  options.ring_bytes = flags & UVPERF_SET_RECORDS ? RING_BYTES : 0;
+  fill_options(block, &options, target, flags);
   if (uvperf_set_init(&block->loop, &block->set, &options, &error) != 0)
+    return bench_fail("a set", error.reason);
+  return 0;
+}
+
+/* A round whose set is not open measures nothing. */
+static void on_opened(uvperf_set_t *set, int status,
+                      const uvperf_error_t *error) {
+  if (status != 0) {
+    bench_fail("uvperf_set_open", error->reason);
+    exit(1);
+  }
+  ((block_t *)set->data)->is_opened = 1;
+}
+
+static int is_opened(const block_t *block) {
+  return block->is_opened;
+}
+
+static int open_set_on_pool(block_t *block, const uvperf_target_t *target,
+                            uint32_t flags) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_error_t error;
+
+  fill_options(block, &options, target, flags);
+  block->is_opened = 0;
+  block->set.data = block;
+  if (uvperf_set_open(&block->loop, &block->set, &options, on_opened, &error) !=
+      0)
     return bench_fail("a set", error.reason);
   return 0;
 }
@@ -91,6 +124,13 @@ static int free_list(block_t *block) {
 
 static int open_tracepoints(block_t *block) {
   return open_on_cpus(block, 0);
+}
+
+static int open_tracepoints_on_pool(block_t *block) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = UVPERF_TARGET_CPUS;
+  return open_set_on_pool(block, &target, 0);
 }
 
 /* -- threads -------------------------------------------------------------- */
@@ -145,6 +185,14 @@ static int open_threads(block_t *block) {
   target.type = UVPERF_TARGET_PROCESS;
   target.pid = block->child;
   return open_set(block, &target, 0);
+}
+
+static int open_threads_on_pool(block_t *block) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = UVPERF_TARGET_PROCESS;
+  target.pid = block->child;
+  return open_set_on_pool(block, &target, UVPERF_SET_ENABLED);
 }
 
 static int enable(block_t *block) {
@@ -255,6 +303,28 @@ static int open_first(block_t *block) {
   return 0;
 }
 
+static void on_event_opened(uvperf_event_t *event, int status,
+                            const uvperf_error_t *error) {
+  if (status != 0) {
+    bench_fail("uvperf_event_open", error->reason);
+    exit(1);
+  }
+  ((block_t *)event->data)->is_opened = 1;
+}
+
+static int open_first_on_pool(block_t *block) {
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  block->is_opened = 0;
+  block->event.data = block;
+  if (uvperf_event_open(&block->loop, &block->event, &attr, NULL,
+                        on_event_opened, &error) != 0)
+    return bench_fail("an event", error.reason);
+  return 0;
+}
+
 /* -- names ---------------------------------------------------------------- */
 
 static int on_name(const uvperf_event_name_t *name, void *arg) {
@@ -357,6 +427,11 @@ static const block_operation_t operations[] = {
      .rounds = 9,
      .steps = {{"first event of a process", open_first, NULL,
                 .perf = "perf stat -e page-faults true"}}},
+    {.in_fresh_process = 1,
+     .pause_us = PAUSE_US,
+     .rounds = 9,
+     .steps = {{"first event of a process, on the pool", open_first_on_pool,
+                is_opened}}},
     {.rounds = 1000,
      .steps = {{"parse " TRACEPOINTS, parse_tracepoints, NULL,
                 .perf = "perf list '" TRACEPOINTS "'"},
@@ -393,12 +468,22 @@ static const block_operation_t operations[] = {
                {"2,000 threads: start reading", start_reading, NULL},
                {"2,000 threads: a reading on the loop", do_nothing, has_read},
                {"2,000 threads: close", close_set, is_closed}}},
+    {.rounds = 7,
+     .steps = {{NULL, make_threads, NULL},
+               {"2,000 threads: open and start, on the pool",
+                open_threads_on_pool, is_opened},
+               {"2,000 threads: close", close_set, is_closed}}},
     {.rounds = 3,
      .steps = {{"idle", do_nothing, has_asked, .asks = 1},
                {NULL, parse_tracepoints, NULL},
                {"open a set of " TRACEPOINTS, open_tracepoints, NULL,
                 .perf = "perf stat -a -e '" TRACEPOINTS "' true"},
                {"close it", close_set, is_closed, .asks = 1}}},
+    {.rounds = 3,
+     .steps = {{NULL, parse_tracepoints, NULL},
+               {"open a set of " TRACEPOINTS ", on the pool",
+                open_tracepoints_on_pool, is_opened, .asks = 1},
+               {NULL, close_set, is_closed}}},
 };
 
 static int run(bench_report_t *report) {

@@ -26,6 +26,7 @@ typedef struct block_s {
   pid_t child;
   char text[512]; /* for %s in commands */
   char name[128]; /* of the step whose own is "" */
+  int is_opened;
   int is_closed;
   int is_taken;
   size_t records;
