@@ -315,8 +315,9 @@ UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
  *  of libuv's pool, as uvperf_set_open does. The set goes on meanwhile; several
  *  targets may be opened at once. When all is open the events join the set, on
  *  the loop's thread: they write into its rings (that of a CPU that had none is
- *  made there), get its programs and are enabled if it is, which takes some
- *  microseconds for each. Close ends it: `cb` with UV_ECANCELED.
+ *  made there) and get its programs. If the set is enabled the pool enables
+ *  them before, but with UVPERF_SET_RECORDS that is done then too. Close ends
+ *  it: `cb` with UV_ECANCELED.
  *  @param target  Caller's, copied before this returns; UVPERF_TARGET_SELF is
  *    the thread that calls this.
  *  @param cb      Called once, after this has returned 0.

@@ -112,6 +112,20 @@ int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
   return late != 0 ? late : early;
 }
 
+int uvperf__counters_enable_next(uvperf__counters_t *counters,
+                                 counter_cursor_t *cursor,
+                                 uvperf_error_t *error) {
+  const counter_target_t *target = counters->targets[cursor->target];
+  counter_place_t *place = &target->places[cursor->place++];
+
+  if (cursor->place == target->nr_places) {
+    cursor->place = 0;
+    cursor->target++;
+  }
+  return switch_place(counters, place, cursor->at == 0 ? PART_EARLY : PART_LATE,
+                      target->on_exec, PERF_EVENT_IOC_ENABLE, error);
+}
+
 int uvperf__counters_switch_place(uvperf__counters_t *counters,
                                   const counter_target_t *target,
                                   counter_place_t *place, int enable,

@@ -393,7 +393,13 @@ int uvperf__counters_add_targets(uvperf__counters_t *counters,
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error);
 
-/* The same of one place. */
+/* Enables at the next place, from the cursor's on, those that are enabled first
+ * (`at` is 0), or the others. 0, or the first failure. */
+int uvperf__counters_enable_next(uvperf__counters_t *counters,
+                                 counter_cursor_t *cursor,
+                                 uvperf_error_t *error);
+
+/* Enables or disables all of one place. */
 int uvperf__counters_switch_place(uvperf__counters_t *counters,
                                   const counter_target_t *target,
                                   counter_place_t *place, int enable,

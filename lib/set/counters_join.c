@@ -76,6 +76,9 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
   made->clockid = joined->clockid;
   made->has_side_band = joined->has_side_band;
   made->has_asked = 1;
+  /* What writes is enabled when it has a ring. */
+  made->is_enabled =
+      joined->is_enabled && !(joined->flags & UVPERF_SET_RECORDS);
   if (joined->list != NULL)
     made->list = uvperf__event_list_hold(joined->list);
   rc = copy_attrs(made, joined);
@@ -245,8 +248,9 @@ int uvperf__counters_take_target(uvperf__counters_t *counters,
     rc = join_events(counters, made, target, error);
   if (rc == 0 && counters->nr_open == nr_open)
     rc = uvperf__counters_choose_failure(counters, nr_failures, error);
-  if (rc == 0 && counters->is_enabled)
-    rc = uvperf__counters_switch(counters, counters->nr_targets - 1, 1, error);
+  if (rc == 0 && counters->is_enabled != made->is_enabled)
+    rc = uvperf__counters_switch(counters, counters->nr_targets - 1,
+                                 counters->is_enabled, error);
   if (rc != 0) {
     uvperf__counters_remove_target(counters, target->index);
     uvperf__counters_cut_rings(counters, nr_rings);

@@ -16,11 +16,12 @@
 #include "util/options.h"
 
 enum stage {
-  STAGE_ASK,   /* what depends on the kernel is chosen */
-  STAGE_PLAN,  /* the places of one target after the other */
-  STAGE_OPEN,  /* one event after the other */
-  STAGE_JUDGE, /* whether enough is open; enables it */
-  STAGE_CLOSE, /* what was opened for nothing; then they may be planned anew */
+  STAGE_ASK,    /* what depends on the kernel is chosen */
+  STAGE_PLAN,   /* the places of one target after the other */
+  STAGE_OPEN,   /* one event after the other */
+  STAGE_JUDGE,  /* whether enough is open */
+  STAGE_ENABLE, /* one place after the other, twice */
+  STAGE_CLOSE,  /* what was opened for nothing; then they may be planned anew */
   STAGE_DONE
 };
 
@@ -259,9 +260,25 @@ static int judge(uvperf__adding_t *adding) {
   if (adding->nr != 0 && nr_asked_open(counters) == adding->nr_open)
     return uvperf__counters_choose_failure(counters, adding->nr_failures,
                                            &adding->why);
-  return counters->is_enabled
-             ? uvperf__counters_switch(counters, adding->first, 1, &adding->why)
-             : 0;
+  adding->cursor.target = adding->first;
+  adding->stage = counters->is_enabled ? STAGE_ENABLE : STAGE_DONE;
+  return 0;
+}
+
+/* At all places first what is to be early: see uvperf__counters_switch. */
+static int enable_next(uvperf__adding_t *adding) {
+  uvperf__counters_t *counters = adding->counters;
+
+  if (adding->cursor.target < counters->nr_targets)
+    return uvperf__counters_enable_next(counters, &adding->cursor,
+                                        &adding->why);
+  if (adding->cursor.at == 0) {
+    adding->cursor.at = 1;
+    adding->cursor.target = adding->first;
+  } else {
+    adding->stage = STAGE_DONE;
+  }
+  return 0;
 }
 
 /* Rings that took so much that nothing was left for others are opened
@@ -306,8 +323,9 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled) {
       break;
     case STAGE_JUDGE:
       rc = judge(adding);
-      if (rc == 0)
-        adding->stage = STAGE_DONE;
+      break;
+    case STAGE_ENABLE:
+      rc = enable_next(adding);
       break;
     case STAGE_CLOSE:
       close_next(adding);
