@@ -185,25 +185,10 @@ int common_session_fork(common_session_t *session, char **command) {
   return rc != 0;
 }
 
-static void do_nothing(uv_work_t *work) {
-  (void)work;
-}
-
-/* The threads of libuv's pool live until the program ends. They block all
- * signals, so that one that the first thread blocks stays pending. */
-static void start_pool(common_session_t *session) {
-  sigset_t all, before;
-
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  uv_queue_work(&session->loop, &session->pool, do_nothing, NULL);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 int common_session_init(common_session_t *session) {
   if (common_loop_init(&session->loop) != 0)
     return 1;
-  start_pool(session);
+  common_loop_start_pool(&session->loop, &session->pool);
   uv_signal_init(&session->loop, &session->interrupt);
   uv_signal_init(&session->loop, &session->terminate);
   uv_signal_init(&session->loop, &session->hangup);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* A session of the samples hears of every signal, whenever it comes. */
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/session.h"
 #include "tool_run.h"
+
+#define LIMITED_UID 65534
 
 typedef struct told_s {
   common_signals_t signals;
@@ -222,6 +225,32 @@ static void signal_after_the_session_waits(void **state) {
   end(&told);
 }
 
+/* libuv calls abort(3) then. */
+static void session_without_threads_runs(void **state) {
+  told_t told = {.number = 0};
+  struct rlimit one = {1, 1};
+  common_session_t session;
+  int status;
+  pid_t pid;
+
+  (void)state;
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    alarm(60);
+    /* Of root there is no limit. */
+    if (setrlimit(RLIMIT_NPROC, &one) != 0 ||
+        (getuid() == 0 && setuid(LIMITED_UID) != 0))
+      _exit(2);
+    begin(&session, &told);
+    common_session_stop_soon(&session);
+    _exit(common_session_run(&session, 0));
+  }
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signal_while_the_session_stops_is_told),
@@ -232,6 +261,7 @@ int main(void) {
       cmocka_unit_test(signal_while_closing_is_for_the_owner_first),
       cmocka_unit_test(slow_close_is_told_once_unless_it_is_quiet),
       cmocka_unit_test(signal_after_the_session_waits),
+      cmocka_unit_test(session_without_threads_runs),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
