@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the samples and the tools. Resolves names of events by one of them, and
-# shows by another for some seconds where CPU time goes: on the whole machine if
-# the caller may look at it, else in a busy child of the caller's own.
+# Builds the samples and the tools. Runs two of the samples, and then a tool that
+# shows for some seconds where CPU time goes: on the whole machine if the caller
+# may look at it, else in a busy child of the caller's own.
 #
 # UVPERF_BUILD_DIR is where to build (build/samples), CC the compiler.
 set -u
@@ -55,6 +55,8 @@ sed -n 's|^-- \(uvperf-bpf-output is left out\)|\1|p' "$build/build.log"
 # Names that each machine has, for every user.
 echo "resolve_names: page-faults and context-switches, while a loop goes on:"
 "$build/samples/resolve_names" page-faults,context-switches || exit 1
+echo "open_on_pool: counts of its own, until Ctrl-C, which comes by itself:"
+timeout -s INT 2 "$build/samples/open_on_pool"
 if has_perfmon; then
   exec "$tools/uvperf-profile" -d 5 -a
 fi
