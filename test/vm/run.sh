@@ -86,7 +86,7 @@ machine() {
       qemu="qemu-system-arm -M virt -cpu max -smp 2" ;;
     s390x)
       arch=s390x triplet=s390x-linux-gnu console=ttysclp0 cpu=s390x
-      icount='' program_seconds=300
+      icount='' program_seconds=900
       kernel=linux-image-s390x
       qemu="qemu-system-s390x -M s390-ccw-virtio -cpu max -smp 2" ;;
     x86_64)
