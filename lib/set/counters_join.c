@@ -95,18 +95,22 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
 
 /* -- joining --------------------------------------------------------------- */
 
-/* Where an attr is open as a fallback has made it, it is so everywhere. */
+/* Where an attr is open as a fallback has made it, it is so everywhere. Without
+ * any event of the set only the period can be another one. */
+static int is_alike(const counter_attr_t *a, const counter_attr_t *b) {
+  if (a->asked->sample_period != b->asked->sample_period)
+    return 0;
+  return !a->is_fixed || !b->is_fixed ||
+         (a->attr->size == b->attr->size &&
+          memcmp(a->attr, b->attr, a->attr->size) == 0);
+}
+
 static int agree(const uvperf__counters_t *counters,
                  const uvperf__counters_t *made, uvperf_error_t *error) {
-  const counter_attr_t *a, *b;
   size_t i;
 
   for (i = 0; i < counters->nr_attrs; i++) {
-    a = &counters->attrs[i];
-    b = &made->attrs[i];
-    if (!a->is_fixed || !b->is_fixed ||
-        (a->attr->size == b->attr->size &&
-         memcmp(a->attr, b->attr, a->attr->size) == 0))
+    if (is_alike(&counters->attrs[i], &made->attrs[i]))
       continue;
     uvperf__error_set(error, -EAGAIN, UVPERF_CAUSE_ARGUMENT,
                       "attr %zu was opened otherwise meanwhile, or has another "

@@ -144,12 +144,40 @@ static void target_with_another_period_is_to_be_opened_again(void **state) {
   opened_set_close(*state, &added.opened);
 }
 
+/* There is no event of the set yet that has the period. */
+static void first_target_with_another_period_is_opened_again(void **state) {
+  uvperf_target_t target;
+  added_t added;
+  int is_changed;
+
+  for (is_changed = 0; is_changed < 2; is_changed++) {
+    opened_set_plan(&added.opened, 0);
+    added.opened.opened = 1;
+    added.added = 0;
+    target = added.opened.make.targets[0];
+    target.data = &added;
+    added.opened.make.options.nr_targets = 0;
+    assert_int_equal(uvperf_set_init(*state, &added.opened.set,
+                                     &added.opened.make.options, NULL),
+                     0);
+    assert_int_equal(
+        uvperf_set_open_target(&added.opened.set, &target, on_target, NULL), 0);
+    if (is_changed)
+      assert_int_equal(uvperf_set_set_period(&added.opened.set, 1, 2000, NULL),
+                       0);
+    opened_set_run_pool();
+    assert_int_equal(added.status, is_changed ? UV_EAGAIN : 0);
+    opened_set_close(*state, &added.opened);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(target_opened_on_the_pool_joins_on_the_loop),
       scripted_set_test(set_closed_while_a_target_is_opened_leaves_nothing),
       scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
       scripted_set_test(target_with_another_period_is_to_be_opened_again),
+      scripted_set_test(first_target_with_another_period_is_opened_again),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
