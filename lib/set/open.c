@@ -160,6 +160,7 @@ static void on_target_opened(uvperf__job_t *job) {
   set_closing_t *closing = uvperf__set_begin_closing(impl);
   uint32_t index = 0;
   uvperf_error_t error;
+  int is_closing;
   int rc;
 
   leave_list(opening);
@@ -172,10 +173,13 @@ static void on_target_opened(uvperf__job_t *job) {
   uvperf__set_free_aside(closing, opening->counters);
   uvperf__set_end_closing(closing);
   uvperf__free(opening);
+  uvperf__teardown_hold(&impl->teardown);
   cb(impl->handle, rc, data, index, rc == 0 ? NULL : &error);
+  is_closing = impl->closing;
+  uvperf__teardown_let_go(&impl->teardown);
   if (was_closing)
     uvperf__teardown_closed(&impl->teardown);
-  else if (rc == 0 && !impl->closing)
+  else if (rc == 0 && !is_closing)
     uvperf__set_check_ends(impl);
 }
 

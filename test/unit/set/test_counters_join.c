@@ -144,6 +144,44 @@ static void target_with_another_period_is_to_be_opened_again(void **state) {
   opened_set_close(*state, &added.opened);
 }
 
+static void close_handle(uv_handle_t *handle, void *arg) {
+  (void)arg;
+  uv_close(handle, NULL);
+}
+
+static void close_in_callback(uvperf_set_t *set, int status, void *data,
+                              uint32_t index, const uvperf_error_t *error) {
+  on_target(set, status, data, index, error);
+  uvperf_set_close(set, opened_set_on_close);
+}
+
+/* No inner handle is left: the close ends before it returns. */
+static void set_closed_in_the_callback_after_uv_close_is_clean(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  added_t added;
+
+  opened_set_plan(&added.opened, 0);
+  assert_int_equal(uvperf_set_init(*state, &added.opened.set,
+                                   &added.opened.make.options, NULL),
+                   0);
+  fake_event_add(200);
+  fake_event_add(201);
+  added.added = 0;
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "1";
+  target.data = &added;
+  assert_int_equal(uvperf_set_open_target(&added.opened.set, &target,
+                                          close_in_callback, NULL),
+                   0);
+  uv_walk(*state, close_handle, NULL);
+  uv_run(*state, UV_RUN_NOWAIT);
+  opened_set_run_pool();
+  assert_int_equal(added.added, 1);
+  assert_int_equal(added.status, 0);
+  assert_int_equal(added.opened.closed, 1);
+  fake_assert_clean();
+}
+
 /* There is no event of the set yet that has the period. */
 static void first_target_with_another_period_is_opened_again(void **state) {
   uvperf_target_t target;
@@ -178,6 +216,7 @@ int main(void) {
       scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
       scripted_set_test(target_with_another_period_is_to_be_opened_again),
       scripted_set_test(first_target_with_another_period_is_opened_again),
+      scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
