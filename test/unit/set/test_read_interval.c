@@ -524,7 +524,8 @@ static void do_something(slices_t *slices) {
   if (what == 1)
     add_target(slices);
   else if (what == 2 && slices->nr_targets > 1)
-    remove_target(slices, random_run_draw(&slices->run, slices->nr_targets));
+    remove_target(slices,
+                  (size_t)random_run_draw(&slices->run, slices->nr_targets));
   else if (what == 3)
     reset(slices);
   else if (what == 4 &&
