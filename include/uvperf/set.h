@@ -83,8 +83,8 @@ typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
  *  @param set     The handle.
  *  @param status  0, or why nothing was added: UV_ECANCELED, the set was closed
  *    meanwhile; UV_EAGAIN, an attr was opened otherwise elsewhere meanwhile, by
- *    a fallback, or has another period: try again; another as of
- *    uvperf_set_add_target.
+ *    a fallback, or has another period, or a CPU came that the set follows: try
+ *    again; another as of uvperf_set_add_target.
  *  @param data    That of the target.
  *  @param index   The target's index, if status is 0.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */

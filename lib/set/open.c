@@ -15,7 +15,8 @@ typedef struct opening_s {
   /* One of the two. */
   uvperf_set_open_cb cb;
   uvperf_set_target_cb target_cb;
-  void *data; /* the target's */
+  void *data;         /* the target's */
+  uint64_t cpus_come; /* that the set had seen */
 } opening_t;
 
 static int open_next(uvperf__job_t *job) {
@@ -137,6 +138,15 @@ void uvperf__set_free_opening(set_t *impl) {
 
 /* -- a target -------------------------------------------------------------- */
 
+/* It was planned without them, or its events there are turned off. */
+static int check_cpus(const opening_t *opening, uvperf_error_t *error) {
+  if (opening->cpus_come == opening->impl->cpus_come)
+    return 0;
+  return uvperf__error_set(error, UV_EAGAIN, UVPERF_CAUSE_NO_CPU,
+                           "a CPU came online while the target was being "
+                           "opened: open it again");
+}
+
 static int join(opening_t *opening, uint32_t *index, uvperf_error_t *error) {
   set_t *impl = opening->impl;
   int rc = uvperf__counters_take_target(impl->counters, opening->counters,
@@ -168,6 +178,8 @@ static void on_target_opened(uvperf__job_t *job) {
   rc = uvperf__adding_end(&opening->adding, &error);
   if (was_closing)
     rc = cancelled(&error);
+  if (rc == 0)
+    rc = check_cpus(opening, &error);
   if (rc == 0)
     rc = join(opening, &index, &error);
   uvperf__set_free_aside(closing, opening->counters);
@@ -206,6 +218,7 @@ int uvperf_set_open_target(uvperf_set_t *set, const uvperf_target_t *target,
     return rc;
   }
   opening->data = opening->adding.targets[0].data;
+  opening->cpus_come = impl->cpus_come;
   begin_list(impl, opening);
   rc = begin_job(opening, set->loop, "uvperf_set_add_target", error);
   if (rc != 0)

@@ -10,6 +10,7 @@
 #include "cpu_tree.h"
 #include "fake_clock.h"
 #include "fake_kernel.h"
+#include "fake_pool.h"
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
 #include "scripted_set.h"
@@ -488,6 +489,48 @@ static void set_forked_when_a_cpu_went_tells_the_child_nothing(void **state) {
 
 #define SET(test) support_loop_test_setup_teardown(test, setup, teardown)
 
+/* -- while a target is opened on libuv's pool ------------------------------ */
+
+static void note_status(uvperf_set_t *set, int status, void *data,
+                        uint32_t index, const uvperf_error_t *error) {
+  (void)set;
+  (void)index;
+  (void)error;
+  *(int *)data = status;
+}
+
+static int open_target(scripted_t *scripted, void (*meanwhile)(void)) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  int status = 1;
+
+  target.type = UVPERF_TARGET_CPUS;
+  target.cpus = "0";
+  target.data = &status;
+  assert_int_equal(
+      uvperf_set_open_target(&scripted->live.set, &target, note_status, NULL),
+      0);
+  if (meanwhile != NULL)
+    meanwhile();
+  hotplug_run(scripted->live.set.loop);
+  while (fake_pool_waits())
+    fake_pool_run();
+  return status;
+}
+
+static void target_opened_while_a_cpu_comes_is_opened_again(void **state) {
+  scripted_t scripted;
+
+  begin(*state, &scripted);
+  fake_pool_hold();
+  start(&scripted);
+  assert_int_equal(open_target(&scripted, take_down), 0);
+  assert_int_equal(open_target(&scripted, bring_up), UV_EAGAIN);
+  assert_string_equal(scripted.told, "1 ENODEV, 1 0");
+  assert_int_equal(open_target(&scripted, NULL), 0);
+  assert_int_equal(uvperf_set_nr_open(&scripted.live.set), 4);
+  end(&scripted);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       SET(set_tells_of_a_cpu_that_goes_and_comes),
@@ -509,6 +552,7 @@ int main(void) {
       SET(set_whose_handles_others_closed_frees_all),
       SET(set_in_a_forked_child_opens_nothing),
       SET(set_forked_when_a_cpu_went_tells_the_child_nothing),
+      SET(target_opened_while_a_cpu_comes_is_opened_again),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
