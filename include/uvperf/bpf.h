@@ -5,8 +5,9 @@
  * the map under the CPU's own id, where a program that runs there finds it by
  * BPF_F_CURRENT_CPU.
  *
- *   init -> start <-> stop -> close -> close_cb
- *            pause <-> resume
+ *   init, or open -> open_cb
+ *     -> start <-> stop -> close -> close_cb
+ *        pause <-> resume
  *
  * Rules that hold for every function here:
  * - One handle, one loop, one thread: call from the loop's thread only.
@@ -117,13 +118,14 @@ typedef void (*uvperf_bpf_sample_cb)(uvperf_bpf_reader_t *reader, int status,
 typedef void (*uvperf_bpf_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
                                   int status, const uvperf_error_t *error);
 
-/** Called once when uvperf_bpf_reader_open is over, on the loop's thread.
+/** Called once when uvperf_bpf_reader_open is done, on the loop's thread.
  *  @param reader  The handle. It may be started or closed in here.
- *  @param status  0: it is as uvperf_bpf_reader_init would have left it.
- *    UV_ECANCELED: it was closed meanwhile, and close_cb comes later. Another:
- *    it could not be opened, for a reason that uvperf_bpf_reader_init gives;
- *    nothing is left open, and uvperf_bpf_reader_close is all that may be
- *    called (others return UV_EBADF).
+ *  @param status
+ *    0             the reader is as uvperf_bpf_reader_init would have left it;
+ *    UV_ECANCELED  it was closed meanwhile, and close_cb comes later;
+ *    another       it could not be opened, as for uvperf_bpf_reader_init. The
+ *                  handle must be closed; until then other functions return
+ *                  UV_EBADF.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */
 typedef void (*uvperf_bpf_open_cb)(uvperf_bpf_reader_t *reader, int status,
                                    const uvperf_error_t *error);
@@ -256,8 +258,8 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *  @param options  Copied before this returns.
  *  @param cb       Called once, after this has returned 0.
  *  @param error    Receives why it failed at once.
- *  @return 0, and the handle is to be closed, also if it cannot be opened; or,
- *    and it is the caller's again,
+ *  @return 0, and the handle must be closed, even if it cannot be opened; or,
+ *    with the handle the caller's again and `cb` never called,
  *    UV_EINVAL  cb is NULL; or as uvperf_bpf_reader_init;
  *    UV_EAGAIN, UV_EPERM  the process may make no threads (RLIMIT_NPROC,
  *      pids.max; a seccomp filter);
@@ -387,7 +389,8 @@ typedef void (*uvperf_bpf_snapshot_cb)(uvperf_bpf_reader_t *reader, int status);
  *    UV_EBUSY   another was begun, and its done_cb has not been called; or
  *      called inside a callback of uvperf_bpf_reader_snapshot;
  *    UV_ENOMEM  out of memory;
- *    UV_EPERM   in a forked child. */
+ *    UV_EAGAIN, UV_EPERM  the process may make no threads; UV_EPERM also in a
+ *      forked child. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
                                  uvperf_bpf_snapshot_cb done_cb);

@@ -2,7 +2,8 @@
 /* One perf event as a libuv handle: opened on a loop, it wakes that loop when
  * the kernel has written records, and the records arrive decoded in a callback.
  *
- *   init -> start <-> stop -> close -> close_cb
+ *   init, or open -> open_cb
+ *     -> start <-> stop -> close -> close_cb
  *
  * Rules that hold for every function here:
  * - One handle, one loop, one thread: call from the loop's thread only.
@@ -81,12 +82,13 @@ typedef struct uvperf_event_s uvperf_event_t;
 typedef void (*uvperf_record_cb)(uvperf_event_t *event, int status,
                                  const uvperf_record_t *record);
 
-/** Called once when uvperf_event_open is over, on the loop's thread.
+/** Called once when uvperf_event_open is done, on the loop's thread.
  *  @param event   The handle. It may be started or closed in here.
- *  @param status  0: it is as uvperf_event_init would have left it.
- *    UV_ECANCELED: it was closed meanwhile, and close_cb comes later. Another:
- *    it could not be opened, for a reason that uvperf_event_init gives; nothing
- *    is left to do but uvperf_event_close (other functions return UV_EBADF).
+ *  @param status
+ *    0             the event is as uvperf_event_init would have left it;
+ *    UV_ECANCELED  it was closed meanwhile, and close_cb comes later;
+ *    another       it could not be opened, as for uvperf_event_init. The handle
+ *                  must be closed; until then other functions return UV_EBADF.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */
 typedef void (*uvperf_event_open_cb)(uvperf_event_t *event, int status,
                                      const uvperf_error_t *error);
@@ -244,14 +246,14 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
                                     uvperf_error_t *error);
 
 /** Opens an event as uvperf_event_init does, but on a thread of libuv's pool:
- *  the loop goes on. Of each loop one request of the library is in the pool at
- *  a time.
+ *  the loop goes on. Each loop has at most one request of the library in the
+ *  pool.
  *
- *  Until `cb` was called all functions but close, ref, unref, has_ref,
- *  is_active and is_closing return UV_EBUSY, or nothing (uvperf_event_fd -1);
- *  the handle is active, and the loop lives, also if it is unref'd. It may be
- *  the leader of none yet. Close ends it after the system calls that run: `cb`
- *  with UV_ECANCELED, then close_cb.
+ *  Until `cb` is called, the handle is active and keeps the loop alive, even if
+ *  it is unref'd, and it cannot be a leader. Close, ref, unref, has_ref,
+ *  is_active, is_closing and attr work; other functions return UV_EBUSY, and
+ *  those that return no code 0, NULL or -1. Close cancels the opening after the
+ *  current system calls: `cb` is called with UV_ECANCELED, then close_cb.
  *
  *  Privileges are those of the pool's threads: their capabilities, namespaces
  *  and seccomp filters, which are the process's unless a thread has changed
@@ -266,10 +268,10 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *    duplicated. The leader may be closed meanwhile.
  *  @param cb       Called once, after this has returned 0.
  *  @param error    Receives why it failed at once.
- *  @return 0, and the handle is to be closed, also if it cannot be opened; or,
- *    and it is the caller's again,
- *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, for what can be seen
- *      without asking the kernel; cb is NULL;
+ *  @return 0, and the handle must be closed, even if it cannot be opened; or,
+ *    with the handle the caller's again and `cb` never called,
+ *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, for what is found
+ *      without asking the kernel; or cb is NULL;
  *    UV_EPERM   the leader belongs to the parent of this forked process;
  *    UV_EBUSY   the leader is being opened itself;
  *    UV_EBADF, UV_EMFILE  options.cgroup is no open fd; no fd is left;
@@ -457,7 +459,8 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
  *    UV_EBUSY   another was begun, and its done_cb has not been called; or
  *      called inside a callback of uvperf_event_snapshot;
  *    UV_ENOMEM  out of memory;
- *    UV_EPERM   in a forked child. */
+ *    UV_EAGAIN, UV_EPERM  the process may make no threads; UV_EPERM also in a
+ *      forked child. */
 UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
                                               uint32_t flags,
                                               uvperf_event_snapshot_cb done_cb);
@@ -557,7 +560,8 @@ UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
                                           size_t nr, uvperf_count_t *counts);
 
 /** Gets the attr that the event was opened with.
- *  @return The handle's own copy, attr->size bytes; valid until close. */
+ *  @return The handle's own copy, attr->size bytes; valid until close. While the
+ *    event is being opened: the attr as given, valid until `cb`. */
 UVPERF_EXTERN const struct perf_event_attr *
 uvperf_event_attr(const uvperf_event_t *event);
 

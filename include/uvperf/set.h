@@ -2,8 +2,9 @@
 /* Several events as one libuv handle: attrs × targets, opened together, enabled
  * together and read together.
  *
- *   init -> enable <-> disable -> close -> close_cb
- *            read, read_start <-> read_stop
+ *   init, or open -> open_cb
+ *     -> enable <-> disable -> close -> close_cb
+ *        read, read_start <-> read_stop
  *
  * A target stands for one or more places: a CPU, a thread, a thread on a CPU.
  * Each attr is opened at each place, in its group if it is in one; a group is
@@ -26,14 +27,15 @@
  *   uvperf_set_close is a programming error and asserts (but for a library
  *   built with NDEBUG).
  * - uvperf_set_init and uvperf_set_add_target wait for the kernel: up to 15 ms
- *   to open the first event of a task; uvperf_set_open does not. Closing a
- *   tracepoint takes some tens of ms (perf_trace_event_unreg), and is left to
- *   libuv's thread pool. To enable an event of another CPU takes some hundred
- *   microseconds, to read it some tens. Enabling or disabling an event of a
- *   task interrupts the CPU on which the task ran last, also if it sleeps now:
- *   2,000 threads take 4 ms if that is the loop's CPU, else 35 to 70 ms
- *   (task_function_call in kernel/events/core.c): UVPERF_SET_ENABLED leaves
- *   that to the pool. */
+ *   for the first event of a process, and some microseconds for each event.
+ *   uvperf_set_open and uvperf_set_open_target leave that to libuv's thread
+ *   pool, as uvperf_set_close and uvperf_set_remove_target leave the closing of
+ *   tracepoints, some tens of ms each (perf_trace_event_unreg).
+ * - Enabling an event of another CPU takes some hundred microseconds, reading
+ *   it some tens. Enabling or disabling an event of a task interrupts the CPU
+ *   on which the task ran last, even if it sleeps now: 2,000 threads take 4 ms
+ *   if that is the loop's CPU, else 35 to 70 ms (task_function_call in
+ *   kernel/events/core.c). UVPERF_SET_ENABLED leaves enabling to the pool. */
 #ifndef UVPERF_SET_H
 #define UVPERF_SET_H
 
@@ -69,23 +71,28 @@ typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
                                    const uvperf_reading_t *reading,
                                    const uvperf_reading_t *delta);
 
-/** Called once when uvperf_set_open is over, on the loop's thread.
+/** Called once when uvperf_set_open is done, on the loop's thread.
  *  @param set     The handle. It may be started or closed in here.
- *  @param status  0: it is as uvperf_set_init would have left it. UV_ECANCELED:
- *    it was closed meanwhile, and close_cb comes later. Another: it could not
- *    be opened, for a reason that uvperf_set_init gives; nothing is left open,
- *    and uvperf_set_close is all that may be called (others return UV_EBADF).
+ *  @param status
+ *    0             the set is as uvperf_set_init would have left it;
+ *    UV_ECANCELED  it was closed meanwhile, and close_cb comes later;
+ *    another       it could not be opened, as for uvperf_set_init. No event is
+ *                  left open, but the handle must be closed. Until then other
+ *                  functions return UV_EBADF.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */
 typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
                                    const uvperf_error_t *error);
 
-/** Called once when uvperf_set_open_target is over, on the loop's thread.
+/** Called once when uvperf_set_open_target is done, on the loop's thread.
  *  @param set     The handle.
- *  @param status  0, or why nothing was added: UV_ECANCELED, the set was closed
- *    meanwhile; UV_EAGAIN, an attr was opened otherwise elsewhere meanwhile, by
- *    a fallback, or has another period, or a CPU came that the set follows: try
- *    again; another as of uvperf_set_add_target.
- *  @param data    That of the target.
+ *  @param status
+ *    0             the target was added. If not, nothing was added:
+ *    UV_ECANCELED  the set was closed meanwhile;
+ *    UV_EAGAIN     meanwhile an attr was opened elsewhere with other fallbacks,
+ *                  or got another period, or a CPU came that the set follows:
+ *                  try again;
+ *    another       as for uvperf_set_add_target.
+ *  @param data    The target's uvperf_target_t.data.
  *  @param index   The target's index, if status is 0.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */
 typedef void (*uvperf_set_target_cb)(uvperf_set_t *set, int status, void *data,
@@ -162,14 +169,15 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 
 /** Opens a set as uvperf_set_init does, but on threads of libuv's pool, so that
  *  the loop goes on: opening many tracepoints or a process of many threads
- *  takes milliseconds, and the first event of a process 5 to 15 ms. Of each
- *  loop one request of the library is in the pool at a time, for about a
- *  millisecond or one system call.
+ *  takes milliseconds, and the first event of a process 5 to 15 ms. Each loop
+ *  has at most one request of the library in the pool, for about a millisecond
+ *  or one system call.
  *
- *  Until `cb` was called all functions but close, ref, unref, has_ref,
- *  is_active, is_closing, on_end and on_cpu return UV_EBUSY, or nothing; the
- *  handle is active, and the loop lives, also if it is unref'd. Close ends it
- *  after the system call that runs: `cb` with UV_ECANCELED, then close_cb.
+ *  Until `cb` is called, the handle is active and keeps the loop alive, even if
+ *  it is unref'd. Close, ref, unref, has_ref, is_active, is_closing, on_end and
+ *  on_cpu work; other functions return UV_EBUSY, and those that return no code
+ *  0, NULL or -1. Close cancels the opening after the current system call: `cb`
+ *  is called with UV_ECANCELED, then close_cb.
  *
  *  Privileges are those of the pool's threads: their capabilities, namespaces
  *  and seccomp filters, which are the process's unless a thread has changed
@@ -182,10 +190,10 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
  *  @param options  As for uvperf_set_init: copied before this returns.
  *  @param cb       Called once, after this has returned 0.
  *  @param error    Receives why it failed at once.
- *  @return 0, and the handle is to be closed, also if it cannot be opened; or,
- *    and it is the caller's again,
- *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_set_init, for what can be seen
- *      without asking the kernel; cb is NULL;
+ *  @return 0, and the handle must be closed, even if it cannot be opened; or,
+ *    with the handle the caller's again and `cb` never called,
+ *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_set_init, for what is found
+ *      without asking the kernel; or cb is NULL;
  *    UV_EAGAIN, UV_EPERM  the process may make no threads (RLIMIT_NPROC,
  *      pids.max; a seccomp filter). */
 UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
@@ -315,9 +323,9 @@ UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
  *  of libuv's pool, as uvperf_set_open does. The set goes on meanwhile; several
  *  targets may be opened at once. When all is open the events join the set, on
  *  the loop's thread: they write into its rings (that of a CPU that had none is
- *  made there) and get its programs. If the set is enabled the pool enables
- *  them before, but with UVPERF_SET_RECORDS that is done then too. Close ends
- *  it: `cb` with UV_ECANCELED.
+ *  made there) and get its programs. If the set is enabled, the pool enables
+ *  them before that; with UVPERF_SET_RECORDS the loop's thread does. Close
+ *  cancels it: `cb` with UV_ECANCELED.
  *  @param target  Caller's, copied before this returns; UVPERF_TARGET_SELF is
  *    the thread that calls this.
  *  @param cb      Called once, after this has returned 0.
@@ -345,8 +353,8 @@ UVPERF_EXTERN int uvperf_set_open_target(uvperf_set_t *set,
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index);
 
-/** Returns how many fds of targets that were removed, or of CPUs that came
- *  back, libuv's thread pool has still to close. */
+/** Returns how many fds libuv's thread pool still has to close, of targets that
+ *  were removed and of CPUs that came back. */
 UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
 
 /** Sets the filter of one attr at all places, those of targets that are added
@@ -493,9 +501,10 @@ UVPERF_EXTERN void uvperf_set_unref(uvperf_set_t *set);
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_set_has_ref(const uvperf_set_t *set);
 
-/** Tells whether the handle is active, as uv_is_active: between
- *  uvperf_set_read_start and uvperf_set_read_stop, or between uvperf_set_start
- *  and uvperf_set_stop or the end of all that it measures.
+/** Tells whether the handle is active, as uv_is_active: while it or a target is
+ *  being opened, between uvperf_set_read_start and uvperf_set_read_stop, or
+ *  between uvperf_set_start and uvperf_set_stop or the end of all that it
+ *  measures.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_set_is_active(const uvperf_set_t *set);
 

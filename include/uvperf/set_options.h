@@ -19,8 +19,9 @@ extern "C" {
 
 /* What to measure all attrs of a set on. */
 enum uvperf_target_type {
-  /* The thread that calls uvperf_set_init or uvperf_set_add_target; where
-   * attr.inherit is set also what it starts from then on. */
+  /* The thread that calls uvperf_set_init, uvperf_set_add_target or one of
+   * their asynchronous forms; where attr.inherit is set also what it starts
+   * from then on. */
   UVPERF_TARGET_SELF = 0,
   /* Every task that runs on some CPUs. */
   UVPERF_TARGET_CPUS = 1,
@@ -140,9 +141,9 @@ typedef struct uvperf_target_s {
  * bytes for each of its events, is kept until the ring has gone round once
  * since: for those during whose time anything was written into it. */
 #define UVPERF_SET_OVERWRITE 32u
-/* Enables the set as soon as all of it is open, as uvperf_set_enable does: with
- * uvperf_set_open that does not take the loop's time either. Records wait in
- * their rings until uvperf_set_start. */
+/* Enables the set as soon as all of it is open, as uvperf_set_enable does; with
+ * uvperf_set_open the pool does that too. Records wait in their rings until
+ * uvperf_set_start. */
 #define UVPERF_SET_ENABLED 64u
 
 /* What a set can tell beside its attrs' records, by an attr more: a dummy event

@@ -219,7 +219,8 @@ typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
  *    UV_EBUSY   another was begun, and its done_cb has not been called; or
  *      called inside a callback of uvperf_set_snapshot;
  *    UV_ENOMEM  out of memory;
- *    UV_EPERM   in a forked child. */
+ *    UV_EAGAIN, UV_EPERM  the process may make no threads; UV_EPERM also in a
+ *      forked child. */
 UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
                                             uvperf_set_snapshot_cb done_cb);
 
