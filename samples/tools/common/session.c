@@ -44,6 +44,8 @@ static void tell_closing(const common_session_t *session) {
   else if (session->nr_events > 0)
     common_say("closing %zu event%s\n", session->nr_events,
                session->nr_events == 1 ? "" : "s");
+  else if (session->is_cancelled)
+    common_say("closing the events that are open by now\n");
 }
 
 static void on_slow(uv_timer_t *timer) {
@@ -138,6 +140,11 @@ static void on_signal(uv_signal_t *handle, int number) {
   common_session_t *session = handle->data;
 
   session->signal = number;
+  if (session->opening != NULL) {
+    if (!uvperf_set_is_closing(session->opening))
+      uvperf_set_close(session->opening, NULL);
+    return;
+  }
   if (session->state != COMMON_SESSION_OPEN) {
     on_late_signal(session, number);
     return;
@@ -201,11 +208,46 @@ int common_session_init(common_session_t *session) {
 }
 
 /* One that nohup(1) has started is to go on when the terminal is gone. */
-void common_session_listen(common_session_t *session) {
+static void start_signals(common_session_t *session) {
   uv_signal_start(&session->interrupt, on_signal, SIGINT);
   uv_signal_start(&session->terminate, on_signal, SIGTERM);
   if (!common_signals_is_ignored(SIGHUP))
     uv_signal_start(&session->hangup, on_signal, SIGHUP);
+}
+
+static void on_open(uvperf_set_t *set, int status,
+                    const uvperf_error_t *error) {
+  common_session_t *session = set->data;
+
+  session->opening = NULL;
+  session->open_status = status;
+  if (error != NULL)
+    session->open_error = *error;
+  if (!uvperf_set_is_closing(set) && status != 0)
+    uvperf_set_close(set, NULL);
+}
+
+int common_session_open_set(common_session_t *session, uvperf_set_t *set,
+                            const uvperf_set_options_t *options,
+                            uvperf_error_t *error) {
+  int rc = uvperf_set_open(&session->loop, set, options, on_open, error);
+
+  if (rc == UV_EAGAIN || rc == UV_EPERM) /* no thread can be made */
+    return uvperf_set_init(&session->loop, set, options, error);
+  if (rc != 0)
+    return rc;
+  set->data = session;
+  session->opening = set;
+  start_signals(session);
+  while (session->opening != NULL)
+    uv_run(&session->loop, UV_RUN_ONCE);
+  session->is_cancelled = session->open_status == UV_ECANCELED;
+  *error = session->open_error;
+  return session->open_status;
+}
+
+void common_session_listen(common_session_t *session) {
+  start_signals(session);
   uv_signal_start(&session->child, on_child, SIGCHLD);
   common_signals_let_come();
 }
@@ -240,6 +282,10 @@ int common_session_run(common_session_t *session, int status) {
   uv_run(&session->loop, UV_RUN_DEFAULT);
   close_signals(session);
   rc = uv_loop_close(&session->loop);
+  if (rc == 0 && session->is_cancelled) {
+    common_signals_let_come();
+    common_signals_end_by(session->signal);
+  }
   if (rc == 0)
     return status;
   common_say("the loop was left open: %s\n", uv_strerror(rc));

@@ -46,6 +46,9 @@ struct common_session_s {
     COMMON_SESSION_CLOSED
   } state;
   size_t nr_tracepoints, nr_events; /* that close */
+  uvperf_set_t *opening;            /* or NULL */
+  uvperf_error_t open_error;
+  int open_status, is_cancelled;
 };
 
 #define COMMON_SESSION_INIT                                                    \
@@ -57,6 +60,13 @@ int common_session_fork(common_session_t *session, char **command);
 
 /* Opens the loop; the callbacks must be set. 0, or 1 after a message. */
 int common_session_init(common_session_t *session);
+
+/* Opens a set as uvperf_set_init does, but runs the loop until it is open, if
+ * threads can be made. SIGINT, SIGTERM or SIGHUP cancel it: UV_ECANCELED, and
+ * common_session_run ends the program by that signal. set->data is changed. */
+int common_session_open_set(common_session_t *session, uvperf_set_t *set,
+                            const uvperf_set_options_t *options,
+                            uvperf_error_t *error);
 
 /* Begins to listen for signals, those that are blocked too. */
 void common_session_listen(common_session_t *session);

@@ -237,8 +237,10 @@ static int open_set(record_run_t *run) {
   options.fallbacks = UVPERF_FALLBACK_ALL;
   options.side_band = record_attrs_side_band(run->options);
   options.ring_bytes = run->options->ring_bytes;
-  rc = uvperf_set_init(&run->session.loop, &run->set, &options, &error);
+  rc = common_session_open_set(&run->session, &run->set, &options, &error);
   common_target_list_free(&targets);
+  if (rc == UV_ECANCELED) /* by a signal, which ends this program */
+    return 1;
   if (rc != 0)
     return record_messages_refused(run->options, &error);
   run->set.data = run;

@@ -192,12 +192,15 @@ static int start(trace_t *trace) {
 
 static int open_and_start(trace_t *trace) {
   uvperf_error_t error;
+  int rc;
 
   trace_notes_opening(&trace->events);
   memset(&error, 0, sizeof(error));
-  if (trace_set_open(&trace->set, &trace->session.loop, &trace->options,
-                     &trace->events, trace->session.command.pid,
-                     &trace->is_open, &error) != 0)
+  rc = trace_set_open(&trace->set, &trace->session, &trace->options,
+                      &trace->events, &trace->is_open, &error);
+  if (rc == UV_ECANCELED) /* by a signal, which ends this program */
+    return 1;
+  if (rc != 0)
     return trace_notes_refused(&trace->options, &error);
   if (trace_set_filter(&trace->set, &trace->events, &error) != 0)
     return trace_notes_filter(&trace->events, &error);

@@ -47,9 +47,9 @@ static int has_events(uvperf_set_t *set, size_t nr_events,
   return rc;
 }
 
-int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
+int trace_set_open(uvperf_set_t *set, common_session_t *session,
                    const trace_options_t *options, const trace_events_t *events,
-                   int32_t command, int *is_open, uvperf_error_t *error) {
+                   int *is_open, uvperf_error_t *error) {
   uvperf_set_options_t wanted = UVPERF_SET_OPTIONS_INIT;
   const struct perf_event_attr **attrs;
   common_target_list_t targets = {NULL, 0, 0};
@@ -59,7 +59,7 @@ int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
   attrs = common_calloc(events->nr, sizeof(*attrs));
   for (i = 0; i < events->nr; i++)
     attrs[i] = events->events[i].attr;
-  make_targets(&targets, options, command);
+  make_targets(&targets, options, session->command.pid);
   wanted.attrs = attrs;
   wanted.nr_attrs = events->nr;
   wanted.targets = targets.targets;
@@ -69,7 +69,7 @@ int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
   wanted.fallbacks = UVPERF_FALLBACK_USER;
   wanted.side_band = UVPERF_SIDE_BAND_TASKS;
   wanted.ring_bytes = options->ring_bytes;
-  rc = uvperf_set_init(loop, set, &wanted, error);
+  rc = common_session_open_set(session, set, &wanted, error);
   common_target_list_free(&targets);
   free(attrs);
   *is_open = rc == 0;

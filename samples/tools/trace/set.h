@@ -7,15 +7,17 @@
 
 #include "uvperf.h"
 
+#include "common/session.h"
 #include "trace/events.h"
 #include "trace/options.h"
 
-/* Opens the events of a command, which waits (0 for none), or of what else the
+/* Opens the events of the session's command, which waits, or of what else the
  * options say. *is_open says whether the set must be closed, on failure too. 0,
- * or a UV_E*, also if only what goes with the events could be opened. */
-int trace_set_open(uvperf_set_t *set, uv_loop_t *loop,
+ * or a UV_E*, also if only what goes with the events could be opened;
+ * UV_ECANCELED after a signal, as of common_session_open_set. */
+int trace_set_open(uvperf_set_t *set, common_session_t *session,
                    const trace_options_t *options, const trace_events_t *events,
-                   int32_t command, int *is_open, uvperf_error_t *error);
+                   int *is_open, uvperf_error_t *error);
 
 /* Gives the events their filters: 0, or a UV_E* and why, with the event in
  * error->attr_index. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session of the samples hears of every signal, whenever it comes. */
+/* A session of the samples hears of every signal, whenever it comes, and opens
+ * sets while its loop runs, if it can. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include "tool_run.h"
 
 #define LIMITED_UID 65534
+#define NR_EVENTS   100
 
 typedef struct told_s {
   common_signals_t signals;
@@ -225,15 +227,65 @@ static void signal_after_the_session_waits(void **state) {
   end(&told);
 }
 
-/* libuv calls abort(3) then. */
-static void session_without_threads_runs(void **state) {
+static int open_set(common_session_t *session, uvperf_set_t *set) {
+  static const struct perf_event_attr *attrs[NR_EVENTS];
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t self = UVPERF_TARGET_INIT;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  size_t i;
+
+  if (uvperf_attr_parse(&attr, "dummy:u", &error) != 0)
+    return error.code;
+  for (i = 0; i < NR_EVENTS; i++)
+    attrs[i] = &attr;
+  options.attrs = attrs;
+  options.nr_attrs = NR_EVENTS;
+  options.targets = &self;
+  options.nr_targets = 1;
+  return common_session_open_set(session, set, &options, &error);
+}
+
+/* In the first turn of the loop, in which not all of them can be open. */
+static void signal_while_a_set_opens_ends_the_program(void **state) {
   told_t told = {.number = 0};
-  struct rlimit one = {1, 1};
   common_session_t session;
+  uvperf_set_t set;
+  uv_timer_t timer;
   int status;
   pid_t pid;
 
   (void)state;
+  support_need_own_events(__func__);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    alarm(60);
+    begin(&session, &told);
+    uv_timer_init(&session.loop, &timer);
+    uv_timer_start(&timer, raise_interrupt, 0, 0);
+    status = open_set(&session, &set);
+    uv_close((uv_handle_t *)&timer, NULL);
+    if (status != UV_ECANCELED)
+      _exit(2);
+    _exit(common_session_run(&session, 1));
+  }
+  assert_int_equal(waitpid(pid, &status, 0), pid);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(WTERMSIG(status), SIGINT);
+}
+
+/* libuv calls abort(3) then, and uvperf_set_open fails. */
+static void session_without_threads_opens_and_runs(void **state) {
+  told_t told = {.number = 0};
+  struct rlimit one = {1, 1};
+  common_session_t session;
+  uvperf_set_t set;
+  int status;
+  pid_t pid;
+
+  (void)state;
+  support_need_own_events(__func__);
   pid = fork();
   assert_true(pid >= 0);
   if (pid == 0) {
@@ -243,6 +295,11 @@ static void session_without_threads_runs(void **state) {
         (getuid() == 0 && setuid(LIMITED_UID) != 0))
       _exit(2);
     begin(&session, &told);
+    status = open_set(&session, &set);
+    if (status == UV_EAGAIN)
+      _exit(3);
+    if (status == 0) /* else this user may open none */
+      uvperf_set_close(&set, NULL);
     common_session_stop_soon(&session);
     _exit(common_session_run(&session, 0));
   }
@@ -261,7 +318,8 @@ int main(void) {
       cmocka_unit_test(signal_while_closing_is_for_the_owner_first),
       cmocka_unit_test(slow_close_is_told_once_unless_it_is_quiet),
       cmocka_unit_test(signal_after_the_session_waits),
-      cmocka_unit_test(session_without_threads_runs),
+      cmocka_unit_test(signal_while_a_set_opens_ends_the_program),
+      cmocka_unit_test(session_without_threads_opens_and_runs),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
