@@ -267,51 +267,6 @@ static void meter_counts_each_of_its_calls_alone(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* One that no other program here measures: while another event is open on it
- * the kernel does not wait. */
-#define RARE_SYSCALL "syscalls:sys_enter_sched_get_priority_min"
-
-static void call_rare(void *arg) {
-  (void)arg;
-  syscall(SYS_sched_get_priority_min, SCHED_OTHER);
-}
-
-/* Of ten calls; by no meter if it is NULL. */
-static uint64_t time_of_ten(uvperf_meter_t *meter) {
-  uvperf_set_count_t count;
-  uint64_t before = live_now();
-  int i;
-
-  for (i = 0; i < 10; i++) {
-    if (meter == NULL)
-      measure_event(RARE_SYSCALL, call_rare, NULL, &count);
-    else
-      assert_int_equal(
-          uvperf_meter_measure(meter, call_rare, NULL, &count, NULL), 0);
-    measure_count_is(&count, 1);
-  }
-  return live_now() - before;
-}
-
-static void meter_saves_opening_and_closing_the_tracepoint(void **state) {
-  uint64_t alone, beside, metered;
-  uvperf_meter_t *meter;
-
-  (void)state;
-  support_need_tracepoint(__func__, RARE_SYSCALL);
-  alone = time_of_ten(NULL);
-  meter = make_meter(RARE_SYSCALL);
-  metered = time_of_ten(meter);
-  beside = time_of_ten(NULL);
-  uvperf_meter_free(meter);
-  print_message("ten calls: %llu us, %llu by a meter, %llu beside it\n",
-                (unsigned long long)alone / 1000,
-                (unsigned long long)metered / 1000,
-                (unsigned long long)beside / 1000);
-  assert_true(metered < alone / 10);
-  assert_true(beside < alone / 2);
-}
-
 static void free_elsewhere(void *meter) {
   uvperf_meter_free(meter);
 }
@@ -516,7 +471,6 @@ int main(void) {
       cmocka_unit_test(measure_event_leaves_no_fd),
       cmocka_unit_test(measure_event_leaves_the_threads_cpus_alone),
       cmocka_unit_test(meter_counts_each_of_its_calls_alone),
-      cmocka_unit_test(meter_saves_opening_and_closing_the_tracepoint),
       cmocka_unit_test(meter_of_another_thread_measures_nothing),
       cmocka_unit_test(meter_within_itself_is_busy_and_another_counts),
       cmocka_unit_test(meter_in_a_forked_child_is_eperm),

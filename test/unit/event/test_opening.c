@@ -70,7 +70,7 @@ static void event_open_makes_the_calls_of_init_on_the_pool(void **state) {
 
   assert_int_equal(begin(*state, &opened, NULL), 0);
   assert_string_equal(fake_log(), "");
-  fake_pool_run();
+  run_pool();
   assert_string_equal(fake_log(), "open, mmap, ioctl ID");
   assert_int_equal(opened.opened, 1);
   assert_int_equal(opened.status, 0);
