@@ -13,7 +13,7 @@
  *   uvperf_*_snapshot           uvperf_*_snapshot_start
  *   uvperf_set_enable           UVPERF_SET_ENABLED, for thousands of threads
  *   uvperf_set_read             uvperf_set_read_start, which reads in slices
- *   uvperf_measure_event        uvperf_meter_new once, then uvperf_meter_measure
+ *   uvperf_measure_event        uvperf_meter_new, once: uvperf_meter_measure
  *   uvperf_event_list_parse     the same on another thread, by uv_queue_work
  *   and others that look up names
  *

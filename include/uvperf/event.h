@@ -560,8 +560,8 @@ UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
                                           size_t nr, uvperf_count_t *counts);
 
 /** Gets the attr that the event was opened with.
- *  @return The handle's own copy, attr->size bytes; valid until close. While the
- *    event is being opened: the attr as given, valid until `cb`. */
+ *  @return The handle's own copy, attr->size bytes; valid until close. While
+ *    the event is being opened: the attr as given, valid until `cb`. */
 UVPERF_EXTERN const struct perf_event_attr *
 uvperf_event_attr(const uvperf_event_t *event);
 

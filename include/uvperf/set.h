@@ -89,8 +89,8 @@ typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
  *    0             the target was added. If not, nothing was added:
  *    UV_ECANCELED  the set was closed meanwhile;
  *    UV_EAGAIN     meanwhile an attr was opened elsewhere with other fallbacks,
- *                  or got another period, or a CPU came that the set follows:
- *                  try again;
+ *                  or got another period or filter, or a CPU came that the set
+ *                  follows: try again;
  *    another       as for uvperf_set_add_target.
  *  @param data    The target's uvperf_target_t.data.
  *  @param index   The target's index, if status is 0.

@@ -95,14 +95,26 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
 
 /* -- joining --------------------------------------------------------------- */
 
+static int is_same_attr(const struct perf_event_attr *a,
+                        const struct perf_event_attr *b) {
+  return a->size == b->size && memcmp(a, b, a->size) == 0;
+}
+
+static int is_same_text(const char *a, const char *b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 /* Where an attr is open as a fallback has made it, it is so everywhere. Without
- * any event of the set only the period can be another one. */
+ * any event of the set what it was opened with may be another one, or what the
+ * fallbacks of before had done, which is told no more. */
 static int is_alike(const counter_attr_t *a, const counter_attr_t *b) {
-  if (a->asked->sample_period != b->asked->sample_period)
+  if (a->asked->sample_period != b->asked->sample_period ||
+      !is_same_text(a->filter, b->filter))
     return 0;
-  return !a->is_fixed || !b->is_fixed ||
-         (a->attr->size == b->attr->size &&
-          memcmp(a->attr, b->attr, a->attr->size) == 0);
+  if (a->is_fixed && b->is_fixed)
+    return is_same_attr(a->attr, b->attr);
+  return a->is_fixed || !b->is_fixed || b->nr_changes != 0 ||
+         is_same_attr(a->asked, b->attr);
 }
 
 static int agree(const uvperf__counters_t *counters,
@@ -114,7 +126,7 @@ static int agree(const uvperf__counters_t *counters,
       continue;
     uvperf__error_set(error, -EAGAIN, UVPERF_CAUSE_ARGUMENT,
                       "attr %zu was opened otherwise meanwhile, or has another "
-                      "period: open the target again",
+                      "period or filter: open the target again",
                       i);
     if (error != NULL)
       error->attr_index = (uint32_t)i;
@@ -172,69 +184,54 @@ static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
   }
 }
 
-static int is_same(const char *a, const char *b) {
-  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-/* Its filter is that of the time when it was opened. */
-static int apply(uvperf__counters_t *counters, const uvperf__counters_t *made,
-                 size_t attr, counter_t *event, uvperf_error_t *error) {
-  if (is_same(counters->attrs[attr].filter, made->attrs[attr].filter))
-    return uvperf__counters_attach(counters, attr, event, error);
-  return uvperf__counters_apply_settings(counters, attr, event, error);
-}
-
-/* What fails for one event alone is a failure of that, as when it is opened. */
-static int join_event(uvperf__counters_t *counters,
-                      const uvperf__counters_t *made, counter_target_t *target,
+static int join_event(uvperf__counters_t *counters, counter_target_t *target,
                       counter_place_t *place, size_t attr,
                       uvperf_error_t *error) {
   counter_t *event = &place->events[attr];
-  uvperf_error_t why;
-  int is_vital = 0;
+  int is_vital;
   int rc;
 
   if (event->state != COUNTER_OPEN)
     return 0;
-  memset(&why, 0, sizeof(why));
-  rc = apply(counters, made, attr, event, &why);
+  rc = uvperf__counters_attach(counters, attr, event, error);
   if (rc == 0)
-    rc = uvperf__counters_join(counters, target, place, attr, &is_vital, &why);
-  if (rc == 0)
-    return 0;
-  why.attr_index = (uint32_t)attr;
-  why.target_index = target->index;
-  if (is_vital || uvperf__error_is_shortage(&why) ||
-      (counters->flags & UVPERF_SET_STRICT)) {
-    if (error != NULL)
-      *error = why;
-    return rc;
+    rc = uvperf__counters_join(counters, target, place, attr, &is_vital, error);
+  if (rc != 0 && error != NULL) {
+    error->attr_index = (uint32_t)attr;
+    error->target_index = target->index;
   }
-  uvperf__counters_close_event(counters, event, attr);
-  event->state = COUNTER_FAILED;
-  event->code = rc;
-  return uvperf__counters_fail(counters, &place->place, attr, &why, error);
+  return rc;
 }
 
-static int join_events(uvperf__counters_t *counters,
-                       const uvperf__counters_t *made, counter_target_t *target,
+/* All of them: what one cannot do is no reason to leave members of its group
+ * without it. */
+static int join_events(uvperf__counters_t *counters, counter_target_t *target,
                        uvperf_error_t *error) {
   size_t i, attr;
   int rc = 0;
 
   for (i = 0; i < target->nr_places && rc == 0; i++)
     for (attr = 0; attr < counters->nr_attrs && rc == 0; attr++)
-      rc = join_event(counters, made, target, &target->places[i],
+      rc = join_event(counters, target, &target->places[i],
                       counters->order[attr], error);
   return rc;
+}
+
+static void take_back(uvperf__counters_t *counters, uint32_t index,
+                      size_t nr_rings) {
+  size_t i;
+
+  uvperf__counters_remove_target(counters, index);
+  uvperf__counters_cut_rings(counters, nr_rings);
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (counters->attrs[i].nr_open == 0)
+      uvperf__counter_attr_restore(&counters->attrs[i]);
 }
 
 int uvperf__counters_take_target(uvperf__counters_t *counters,
                                  uvperf__counters_t *made, uint32_t *index,
                                  uvperf_error_t *error) {
   size_t nr_rings = uvperf__counters_nr_rings(counters);
-  size_t nr_failures = counters->nr_failures;
-  size_t nr_open = counters->nr_open;
   counter_target_t *target = made->targets[0];
   size_t i;
   int rc = agree(counters, made, error);
@@ -249,15 +246,12 @@ int uvperf__counters_take_target(uvperf__counters_t *counters,
   *index = target->index;
   rc = take_failures(counters, made, target->index, error);
   if (rc == 0)
-    rc = join_events(counters, made, target, error);
-  if (rc == 0 && counters->nr_open == nr_open)
-    rc = uvperf__counters_choose_failure(counters, nr_failures, error);
+    rc = join_events(counters, target, error);
   if (rc == 0 && counters->is_enabled != made->is_enabled)
     rc = uvperf__counters_switch(counters, counters->nr_targets - 1,
                                  counters->is_enabled, error);
   if (rc != 0) {
-    uvperf__counters_remove_target(counters, target->index);
-    uvperf__counters_cut_rings(counters, nr_rings);
+    take_back(counters, *index, nr_rings);
     return rc;
   }
   uvperf__counters_map(counters, target);

@@ -26,6 +26,10 @@ static void release(void *owner) {
   set_t *impl = owner;
 
   uvperf__set_free_opening(impl);
+  /* A close inside of a flush has left this to the pool, which had nothing. */
+  if (impl->counters != NULL && uvperf__counters_is_enabled(impl->counters) &&
+      uvperf__counters_nr_open(impl->counters) != 0)
+    uvperf__counters_disable(impl->counters, NULL);
   uvperf__merge_free(impl->merge);
   uvperf__free(impl->scratch);
   uvperf__interval_timer_free(impl->interval_timer);

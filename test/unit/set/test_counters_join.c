@@ -144,6 +144,33 @@ static void target_with_another_period_is_to_be_opened_again(void **state) {
   opened_set_close(*state, &added.opened);
 }
 
+static void target_with_another_filter_is_to_be_opened_again(void **state) {
+  added_t added;
+
+  assert_int_equal(begin_target(*state, &added, 0), 0);
+  assert_int_equal(
+      uvperf_set_set_filter(&added.opened.set, 0, "common_pid == 1", NULL), 0);
+  opened_set_run_pool();
+  assert_int_equal(added.status, UV_EAGAIN);
+  assert_int_equal(added.error.attr_index, 0);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
+  opened_set_close(*state, &added.opened);
+}
+
+/* Members of a group without their leader would be read by nobody. */
+static void event_that_cannot_join_takes_the_target_along(void **state) {
+  added_t added;
+
+  assert_int_equal(begin_target(*state, &added, 0), 0);
+  fake_fail(FAKE_IOCTL, 1, -EINVAL); /* SET_OUTPUT */
+  opened_set_run_pool();
+  assert_int_equal(added.status, UV_EINVAL);
+  assert_int_equal(added.error.attr_index, 1);
+  assert_int_equal(uvperf_set_nr_open(&added.opened.set), 4);
+  assert_int_equal(uvperf_set_remove_target(&added.opened.set, 1), UV_ENOENT);
+  opened_set_close(*state, &added.opened);
+}
+
 static void close_handle(uv_handle_t *handle, void *arg) {
   (void)arg;
   uv_close(handle, NULL);
@@ -215,6 +242,8 @@ int main(void) {
       scripted_set_test(set_closed_while_a_target_is_opened_leaves_nothing),
       scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
       scripted_set_test(target_with_another_period_is_to_be_opened_again),
+      scripted_set_test(target_with_another_filter_is_to_be_opened_again),
+      scripted_set_test(event_that_cannot_join_takes_the_target_along),
       scripted_set_test(first_target_with_another_period_is_opened_again),
       scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),
   };
