@@ -307,6 +307,7 @@ static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
 
 /* A stream of both CPUs, which follows the tree's. */
 static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
+  uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   set_t *impl;
 
   scripted_set_plan(scripted, 0);
@@ -316,7 +317,8 @@ static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
   impl = scripted->stream.live.set.impl;
   uvperf__hotplug_free(impl->hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
-  live_stream_start(&scripted->stream, NULL);
+  options.flush_ms = 0;
+  live_stream_start(&scripted->stream, &options);
   hotplug_run(loop);
 }
 
