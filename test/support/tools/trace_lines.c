@@ -25,6 +25,7 @@ static void pick_line(void *element, const char *text) {
   line->who = json_pick_number(text, "who", -1);
 }
 
+/* A record is late if its CPU stood still while it was written. */
 static void expect_order(const trace_lines_t *lines) {
   double youngest = 0;
   long late = 0;
@@ -35,8 +36,7 @@ static void expect_order(const trace_lines_t *lines) {
     if (lines->lines[i].time > youngest)
       youngest = lines->lines[i].time;
   }
-  assert_int_equal(late, 0);
-  assert_int_equal(trace_lines_number(trace_lines_end(lines), "late"), 0);
+  assert_int_equal(trace_lines_number(trace_lines_end(lines), "late"), late);
 }
 
 void trace_lines_run(trace_lines_t *lines, tool_run_t *run, int status) {
