@@ -479,13 +479,14 @@ UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
 UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
 
-/** Closes the handle. Returns at once; everything is disabled, and no reading
- *  and no record comes after it, also in the middle of a turn. When the loop
- *  runs next, the fds are closed and close_cb is called. Tracepoints and
- *  probes, and sets of 64 events and more, are closed by a thread of libuv's
- *  pool, and close_cb is called afterwards. See uvperf_event_close for that,
- *  for a close inside a flush or snapshot, and for one after the loop was
- *  closed. Call it exactly once, also after uvperf_walk_close.
+/** Closes the handle. Returns at once; no reading and no record comes after it,
+ *  also in the middle of a turn, BPF programs are off, and everything is
+ *  disabled. When the loop runs next, the fds are closed and close_cb is
+ *  called. Tracepoints and probes, and sets of 64 events and more, are disabled
+ *  and then closed by a thread of libuv's pool, and close_cb is called
+ *  afterwards: until that thread runs they still count. See uvperf_event_close
+ *  for that, for a close inside a flush or snapshot, and for one after the loop
+ *  was closed. Call it exactly once, also after uvperf_walk_close.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
                                     uvperf_set_close_cb close_cb);

@@ -59,12 +59,11 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
   opening->job.done = on_opened;
   opening->impl = impl;
   opening->cb = cb;
-  rc = uvperf__job_begin(loop, &opening->job);
+  rc = uvperf__job_begin_or(loop, &opening->job, "uvperf_bpf_reader_init",
+                            error);
   if (rc != 0) {
     uvperf__free(opening);
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "libuv's thread pool cannot be had: "
-                             "uvperf_bpf_reader_init does without it");
+    return rc;
   }
   impl->opening = opening;
   return 0;

@@ -185,12 +185,8 @@ int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
 
 int uvperf__event_begin_opening(event_t *impl, uv_loop_t *loop,
                                 uvperf_error_t *error) {
-  int rc = uvperf__job_begin(loop, &impl->opening->job);
-
-  return rc == 0 ? 0
-                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                                     "libuv's thread pool cannot be had: "
-                                     "uvperf_event_init does without it");
+  return uvperf__job_begin_or(loop, &impl->opening->job, "uvperf_event_init",
+                              error);
 }
 
 void uvperf__event_cancel_opening(event_t *impl) {

@@ -9,6 +9,7 @@
 
 #include "loop/threads.h"
 #include "sys/fork.h"
+#include "util/error.h"
 
 #define STEPS_NS   UINT64_C(1000000)
 #define MAX_QUEUES 64
@@ -141,4 +142,15 @@ int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job) {
   else
     atomic_store(&job->queue->loop, NULL);
   return rc;
+}
+
+int uvperf__job_begin_or(uv_loop_t *loop, uvperf__job_t *job,
+                         const char *instead, uvperf_error_t *error) {
+  int rc = uvperf__job_begin(loop, job);
+
+  return rc == 0 ? 0
+                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
+                                     "libuv's thread pool cannot be had: %s "
+                                     "does without it",
+                                     instead);
 }

@@ -9,6 +9,8 @@
 
 #include <uv.h>
 
+#include "uvperf/error.h"
+
 typedef struct uvperf__job_s {
   uv_work_t work;
   struct uvperf__job_s *next; /* of the loop's queue */
@@ -29,5 +31,9 @@ typedef struct uvperf__job_s {
  * In a forked child the jobs of the parent never end: their requests are in the
  * child's copy of the loop, and may even be finished there. */
 int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job);
+
+/* The same, and the error: that a function of this name does without it. */
+int uvperf__job_begin_or(uv_loop_t *loop, uvperf__job_t *job,
+                         const char *instead, uvperf_error_t *error);
 
 #endif

@@ -381,6 +381,11 @@ void uvperf__counters_close(uvperf__counters_t *counters,
 int uvperf__counters_push(uvperf__counters_t *counters,
                           counter_target_t *target, uvperf_error_t *error);
 
+/* Closes the targets from the first-th on, and the rings from the nr-th on,
+ * which a call opened that has failed. */
+void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
+                                size_t nr_rings);
+
 /* Adds targets in one call. */
 int uvperf__counters_add_targets(uvperf__counters_t *counters,
                                  const uvperf_target_t *targets, size_t nr,

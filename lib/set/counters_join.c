@@ -11,7 +11,6 @@
 #include "name/list.h"
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/file.h"
 
 static int no_memory(uvperf_error_t *error) {
   return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
@@ -217,17 +216,6 @@ static int join_events(uvperf__counters_t *counters, counter_target_t *target,
   return rc;
 }
 
-static void take_back(uvperf__counters_t *counters, uint32_t index,
-                      size_t nr_rings) {
-  size_t i;
-
-  uvperf__counters_remove_target(counters, index);
-  uvperf__counters_cut_rings(counters, nr_rings);
-  for (i = 0; i < counters->nr_attrs; i++)
-    if (counters->attrs[i].nr_open == 0)
-      uvperf__counter_attr_restore(&counters->attrs[i]);
-}
-
 int uvperf__counters_take_target(uvperf__counters_t *counters,
                                  uvperf__counters_t *made, uint32_t *index,
                                  uvperf_error_t *error) {
@@ -251,7 +239,7 @@ int uvperf__counters_take_target(uvperf__counters_t *counters,
     rc = uvperf__counters_switch(counters, counters->nr_targets - 1,
                                  counters->is_enabled, error);
   if (rc != 0) {
-    take_back(counters, *index, nr_rings);
+    uvperf__counters_take_back(counters, counters->nr_targets - 1, nr_rings);
     return rc;
   }
   uvperf__counters_map(counters, target);

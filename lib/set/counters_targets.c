@@ -57,10 +57,9 @@ static void drop(uvperf__counters_t *counters, size_t at) {
   uvperf__counters_reattach(counters);
 }
 
-/* Closes the targets from the first-th on, and the rings from the nr-th on.
- * What a fallback did for them does not bind those to come. */
-static void take_back(uvperf__counters_t *counters, size_t first,
-                      size_t nr_rings) {
+/* What a fallback did for them does not bind those to come. */
+void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
+                                size_t nr_rings) {
   size_t i;
 
   while (counters->nr_targets > first)
@@ -217,7 +216,7 @@ static void fail(uvperf__adding_t *adding, int rc) {
   adding->rc = rc;
   adding->nr_shrinkable = nr_opened;
   counters->leftovers = adding->is_deferred ? &adding->leftovers : NULL;
-  take_back(counters, adding->first, adding->nr_rings);
+  uvperf__counters_take_back(counters, adding->first, adding->nr_rings);
   counters->leftovers = NULL;
   adding->stage = STAGE_CLOSE;
 }

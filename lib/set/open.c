@@ -53,17 +53,6 @@ static int no_memory(uvperf_error_t *error) {
                            "no memory to open the set");
 }
 
-static int begin_job(opening_t *opening, uv_loop_t *loop, const char *instead,
-                     uvperf_error_t *error) {
-  int rc = uvperf__job_begin(loop, &opening->base.job);
-
-  return rc == 0 ? 0
-                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                                     "libuv's thread pool cannot be had: %s "
-                                     "does without it",
-                                     instead);
-}
-
 /* -- a set ----------------------------------------------------------------- */
 
 static int install(opening_t *opening, uvperf_error_t *error) {
@@ -122,7 +111,8 @@ int uvperf__set_new_opening(set_t *impl, const uvperf_set_options_t *options,
 
 int uvperf__set_begin_opening(set_t *impl, uv_loop_t *loop,
                               uvperf_error_t *error) {
-  return begin_job((opening_t *)impl->openings, loop, "uvperf_set_init", error);
+  return uvperf__job_begin_or(loop, &impl->openings->job, "uvperf_set_init",
+                              error);
 }
 
 void uvperf__set_free_opening(set_t *impl) {
@@ -220,7 +210,8 @@ int uvperf_set_open_target(uvperf_set_t *set, const uvperf_target_t *target,
   opening->data = opening->adding.targets[0].data;
   opening->cpus_come = impl->cpus_come;
   begin_list(impl, opening);
-  rc = begin_job(opening, set->loop, "uvperf_set_add_target", error);
+  rc = uvperf__job_begin_or(set->loop, &opening->base.job,
+                            "uvperf_set_add_target", error);
   if (rc != 0)
     uvperf__set_free_opening(impl);
   return rc;
