@@ -3,9 +3,9 @@
  * thread here, closes them, and the loop goes on. */
 #include "live_set.h"
 
-#include <semaphore.h>
 #include <stdlib.h>
 
+#include "busy_pool.h"
 #include "loop/job.h"
 #include "uvperf/event.h"
 
@@ -69,19 +69,6 @@ static void set_of_many_events_closes_all(void **state) {
 
 /* -- a pool that is busy --------------------------------------------------- */
 
-static sem_t go;
-
-static void wait_for_go(uv_work_t *request) {
-  (void)request;
-  while (sem_wait(&go) != 0)
-    continue;
-}
-
-static void forget(uv_work_t *request, int status) {
-  (void)request;
-  (void)status;
-}
-
 static void leave_alone(uv_handle_t *handle, void *nr) {
   uvperf_walk_close(handle);
   *(int *)nr += 1;
@@ -89,12 +76,12 @@ static void leave_alone(uv_handle_t *handle, void *nr) {
 
 static void close_waits_while_the_pool_is_busy(void **state) {
   size_t fds = support_count_fds();
-  uv_work_t busy;
+  busy_pool_t busy;
   live_set_t live;
   int handles = 0;
 
   open_tracepoints(__func__, *state, &live);
-  assert_int_equal(uv_queue_work(*state, &busy, wait_for_go, forget), 0);
+  busy_pool_begin(&busy, *state);
   uvperf_set_close(&live.set, live_set_on_close);
   live_turns_in(*state, 20);
   assert_int_equal(live.closed, 0);
@@ -102,7 +89,7 @@ static void close_waits_while_the_pool_is_busy(void **state) {
   uv_walk(*state, leave_alone, &handles);
   assert_int_equal(handles, 0);
   assert_int_equal(uv_loop_close(*state), UV_EBUSY);
-  sem_post(&go);
+  busy_pool_end(&busy);
   live_set_wait_closed(&live);
   assert_int_equal(support_count_fds(), fds);
 }
@@ -120,17 +107,17 @@ static int close_another(void *loop) {
 }
 
 static void child_forked_while_events_close_closes_others(void **state) {
-  uv_work_t busy;
+  busy_pool_t busy;
   live_set_t live;
   pid_t child;
 
   open_tracepoints(__func__, *state, &live);
-  assert_int_equal(uv_queue_work(*state, &busy, wait_for_go, forget), 0);
+  busy_pool_begin(&busy, *state);
   uvperf_set_close(&live.set, live_set_on_close);
   live_turns_in(*state, 5);
   child = support_fork(close_another, *state);
   assert_int_equal(support_wait(child), 0);
-  sem_post(&go);
+  busy_pool_end(&busy);
   live_set_wait_closed(&live);
 }
 
@@ -181,7 +168,5 @@ int main(void) {
   };
 
   setenv("UV_THREADPOOL_SIZE", "1", 1);
-  if (sem_init(&go, 0, 0) != 0)
-    return 1;
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
  * thread here, count and record as those that init opens. */
 #include "live_set.h"
 
-#include <semaphore.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "busy_pool.h"
 #include "live_thread.h"
 
 typedef struct opened_s {
@@ -158,19 +158,6 @@ static void set_that_cannot_be_opened_says_why_on_the_loop(void **state) {
 
 /* -- a pool that is busy --------------------------------------------------- */
 
-static sem_t go;
-
-static void wait_for_go(uv_work_t *request) {
-  (void)request;
-  while (sem_wait(&go) != 0)
-    continue;
-}
-
-static void forget(uv_work_t *request, int status) {
-  (void)request;
-  (void)status;
-}
-
 static void walk(uv_handle_t *handle, void *arg) {
   (void)arg;
   uvperf_walk_close(handle);
@@ -189,12 +176,12 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
   struct perf_event_attr attr;
   opened_t set, event;
   live_plan_t plan;
-  uv_work_t busy;
+  busy_pool_t busy;
 
   support_need_own_events(__func__);
   plan_own(&plan);
   live_comm_attr(&attr);
-  assert_int_equal(uv_queue_work(*state, &busy, wait_for_go, forget), 0);
+  busy_pool_begin(&busy, *state);
   begin_set(*state, &set, &plan);
   begin_event(*state, &event, &attr);
   uv_stop(*state);
@@ -204,7 +191,7 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
   uv_walk(*state, walk, NULL);
   live_turns_in(*state, 5);
   assert_int_equal(uvperf_set_is_closing(&set.live.set), 1);
-  sem_post(&go);
+  busy_pool_end(&busy);
   assert_true(live_run_until(*state, &event.opened, 1));
   assert_int_equal(set.status, UV_ECANCELED);
   assert_int_equal(event.status, UV_ECANCELED);
@@ -283,17 +270,17 @@ static int use_another(void *arg) {
 static void child_forked_while_a_set_is_opened_opens_another(void **state) {
   opened_t opened;
   live_plan_t plan;
-  uv_work_t busy;
+  busy_pool_t busy;
   pid_t child;
 
   support_need_own_events(__func__);
   plan_own(&plan);
-  assert_int_equal(uv_queue_work(*state, &busy, wait_for_go, forget), 0);
+  busy_pool_begin(&busy, *state);
   begin_set(*state, &opened, &plan);
   child = support_fork(use_another, *state);
   assert_int_equal(support_wait(child), 0);
   assert_int_equal(opened.opened, 0);
-  sem_post(&go);
+  busy_pool_end(&busy);
   assert_true(live_run_until(*state, &opened.opened, 1));
   assert_int_equal(opened.status, 0);
   live_set_close(&opened.live);
@@ -373,6 +360,5 @@ int main(void) {
   };
 
   setenv("UV_THREADPOOL_SIZE", "1", 1);
-  sem_init(&go, 0, 0);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

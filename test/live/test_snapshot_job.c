@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: snapshots of each handle that libuv's thread pool takes, which has one
  * thread here, while the loop goes on, and the handle is closed or forked. */
+#include "busy_pool.h"
 #include "live_bpf.h"
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
-#include <semaphore.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -186,22 +186,10 @@ static void end(uv_loop_t *loop, subject_t *subject) {
 
 /* -- a pool that is busy --------------------------------------------------- */
 
-static sem_t go;
-static uv_work_t busy;
-
-static void wait_for_go(uv_work_t *request) {
-  (void)request;
-  while (sem_wait(&go) != 0)
-    continue;
-}
-
-static void forget(uv_work_t *request, int status) {
-  (void)request;
-  (void)status;
-}
+static busy_pool_t busy;
 
 static void hold_pool(uv_loop_t *loop) {
-  assert_int_equal(uv_queue_work(loop, &busy, wait_for_go, forget), 0);
+  busy_pool_begin(&busy, loop);
 }
 
 /* -- the tests ------------------------------------------------------------- */
@@ -243,7 +231,7 @@ static void loop_goes_on_while_a_snapshot_waits_for_the_pool(void **state) {
     live_turns_in(*state, 5);
     assert_int_equal(nr_done, 0);
     assert_int_equal(snap(&subject), UV_EBUSY);
-    sem_post(&go);
+    busy_pool_end(&busy);
     assert_true(live_run_until(*state, &nr_done, 1));
     assert_int_equal(records_of(&subject), RECORDS);
     /* Of one that is stopped nothing is delivered, and nothing lost. */
@@ -251,7 +239,7 @@ static void loop_goes_on_while_a_snapshot_waits_for_the_pool(void **state) {
     write_records(&subject);
     assert_int_equal(snap(&subject), 0);
     assert_int_equal(stop(&subject), 0);
-    sem_post(&go);
+    busy_pool_end(&busy);
     assert_true(live_run_until(*state, &nr_done, 2));
     assert_int_equal(last_status, UV_ECANCELED);
     assert_int_equal(records_of(&subject), RECORDS);
@@ -319,7 +307,7 @@ static void handles_closed_by_a_walk_wait_for_the_pool(void **state) {
       live_turns_in(*state, 2);
       assert_int_equal(closed + (int)nr_done, 0);
       assert_true(support_count_rings(&bytes) > 0);
-      sem_post(&go);
+      busy_pool_end(&busy);
       run_until_closed(*state, &subject);
       assert_int_equal(nr_done, 1);
       assert_int_equal(last_status, UV_ECANCELED);
@@ -330,7 +318,7 @@ static void handles_closed_by_a_walk_wait_for_the_pool(void **state) {
 /* The parent's request never ends in it. */
 static int close_in_child(void *arg) {
   subject_t *subject = arg;
-  uv_loop_t *loop = busy.loop;
+  uv_loop_t *loop = busy.work.loop;
   int i;
 
   if (uv_loop_fork(loop) != 0 || snap(subject) != UV_EPERM)
@@ -354,7 +342,7 @@ static void child_forked_while_a_snapshot_is_taken_closes(void **state) {
     write_records(&subject);
     assert_int_equal(snap(&subject), 0);
     assert_int_equal(support_wait(support_fork(close_in_child, &subject)), 0);
-    sem_post(&go);
+    busy_pool_end(&busy);
     assert_true(live_run_until(*state, &nr_done, 1));
     assert_int_equal(last_status, 0);
     assert_int_equal(records_of(&subject), RECORDS);
@@ -372,7 +360,5 @@ int main(void) {
   };
 
   setenv("UV_THREADPOOL_SIZE", "1", 1);
-  if (sem_init(&go, 0, 0) != 0)
-    return 1;
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,8 @@
  * pool does, and what cannot be handed to it is closed at once. */
 #include "scripted_set.h"
 
+#include <errno.h>
+
 #include "fake_pool.h"
 
 static live_set_t *begin(uv_loop_t *loop, scripted_set_t *scripted) {
@@ -74,6 +76,26 @@ static void target_of_tracepoints_is_removed_by_the_pool(void **state) {
   remove_target(*state, 1);
 }
 
+/* Linux has closed an fd whose close(2) fails. */
+static void set_of_tracepoints_closes_though_calls_fail(void **state) {
+  const enum fake_call calls[] = {FAKE_IOCTL, FAKE_CLOSE};
+  scripted_set_t scripted;
+  live_set_t *live;
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    live = begin(*state, &scripted);
+    uvperf_set_close(&live->set, live_set_on_close);
+    run_loop(*state);
+    fake_fail_from(calls[i], 1, -EINTR);
+    while (fake_pool_waits())
+      fake_pool_run();
+    assert_true(fake_failures() > 3);
+    live_set_wait_closed(live);
+    fake_assert_clean();
+  }
+}
+
 static void set_of_tracepoints_closes_without_memory(void **state) {
   unsigned failures, nth = 0;
   scripted_set_t scripted;
@@ -109,6 +131,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_of_tracepoints_is_closed_by_the_pool),
       scripted_set_test(target_of_tracepoints_is_removed_by_the_pool),
+      scripted_set_test(set_of_tracepoints_closes_though_calls_fail),
       scripted_set_test(set_of_tracepoints_closes_without_memory),
       scripted_set_test(set_that_the_pool_refuses_is_closed_at_once),
   };
