@@ -123,10 +123,12 @@ static void take_sums(trace_t *trace, uint64_t now) {
 static void on_stop(common_session_t *session) {
   trace_t *trace = session->data;
   trace_sums_t *sums = &trace->sums;
-  uint64_t now = uv_hrtime();
+  uint64_t now;
 
   uvperf_set_stop(&trace->set);
   uvperf_set_flush(&trace->set);
+  /* Hits go on until the events are stopped, and none is later than the end. */
+  now = uv_hrtime();
   take_sums(trace, now);
   if (trace->options.json)
     trace_line_end(&trace->output.buffer, now, sums->hits, sums->lost,

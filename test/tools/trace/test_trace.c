@@ -295,12 +295,14 @@ static void note_events(tool_run_t *run) {
 }
 
 /* Who reads its lines until they end need not wait until all events are closed,
- * which takes the kernel seconds. */
+ * which takes the kernel seconds. What is hit meanwhile is older than the end. */
 static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
-  static tool_run_t run = {
-      .args = {TRACE_PATH, "--json", "-e", ENTER, "-e", "syscalls:sys_enter_s*",
-               "sh", "-c", "\"$0\" calls 50; echo made >&2; exec sleep 60",
-               TARGET_PATH}};
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER, "-e",
+                                    "syscalls:sys_enter_s*", "-e",
+                                    "syscalls:sys_enter_write", "sh", "-c",
+                                    "\"$0\" calls 50; echo made >&2; "
+                                    "exec dd if=/dev/zero of=/dev/null bs=128k",
+                                    TARGET_PATH}};
   trace_lines_t lines;
   size_t nr_events = 0;
 
