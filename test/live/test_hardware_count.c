@@ -52,13 +52,55 @@ static uint64_t count_least(measure_run_t *run, uint64_t iterations) {
   return least;
 }
 
-static void loop_is_counted_to_the_instruction(void **state) {
+static uint64_t count_event(uv_loop_t *loop) {
   uint64_t iterations = 2 * ITERATIONS;
-  uvperf_reading_t *overhead;
   uvperf_set_count_t count;
+
+  (void)loop;
+  assert_int_equal(uvperf_measure_event("instructions:u", run_loop, &iterations,
+                                        &count, NULL),
+                   0);
+  return count.value;
+}
+
+static uint64_t count_alone(uv_loop_t *loop) {
   live_collector_t alone;
   uvperf_count_t read;
   struct perf_event_attr attr;
+
+  uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.exclude_kernel = 1;
+  attr.read_format =
+      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  live_init(loop, &alone, &attr, NULL);
+  assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
+  live_loop(2 * ITERATIONS);
+  assert_int_equal(uvperf_event_disable(&alone.event, NULL), 0);
+  assert_int_equal(uvperf_event_read(&alone.event, &read), 0);
+  assert_true(read.time_running > 0);
+  assert_int_equal(read.time_running, read.time_enabled);
+  live_close(&alone);
+  return read.value;
+}
+
+/* Nothing counts less than the loop, and one of 20 runs no other CPU's work. */
+static void assert_counts_loop(uint64_t (*count)(uv_loop_t *),
+                               uv_loop_t *loop) {
+  uint64_t least = UINT64_MAX;
+  uint64_t value;
+  int i;
+
+  for (i = 0; i < RUNS; i++) {
+    value = count(loop);
+    assert_in_range(value, 2 * LOOP, UINT64_MAX);
+    least = value < least ? value : least;
+  }
+  assert_in_range(least, 2 * LOOP, 2 * LOOP + SLACK);
+}
+
+static void loop_is_counted_to_the_instruction(void **state) {
+  uint64_t iterations = 2 * ITERATIONS;
+  uvperf_reading_t *overhead;
   measure_run_t run;
   uint64_t value;
 
@@ -80,24 +122,8 @@ static void loop_is_counted_to_the_instruction(void **state) {
   uvperf_reading_free(overhead);
   measure_close(&run);
 
-  /* The other ways to count. */
-  assert_int_equal(uvperf_measure_event("instructions:u", run_loop, &iterations,
-                                        &count, NULL),
-                   0);
-  assert_in_range(count.value, 2 * LOOP, 2 * LOOP + SLACK);
-  uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
-  attr.exclude_kernel = 1;
-  attr.read_format =
-      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  live_init(*state, &alone, &attr, NULL);
-  assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
-  live_loop(ITERATIONS);
-  assert_int_equal(uvperf_event_disable(&alone.event, NULL), 0);
-  assert_int_equal(uvperf_event_read(&alone.event, &read), 0);
-  assert_in_range(read.value, LOOP, LOOP + SLACK);
-  assert_true(read.time_running > 0);
-  assert_int_equal(read.time_running, read.time_enabled);
-  live_close(&alone);
+  assert_counts_loop(count_event, *state);
+  assert_counts_loop(count_alone, *state);
 }
 
 /* The kernel clears as many bytes as are read. */
@@ -111,10 +137,29 @@ static void run_loop_and_read(void *buffer) {
   close(fd);
 }
 
-static void both_sides_add_up(void **state) {
+/* What one run took in user space. */
+static uint64_t add_sides_up(measure_run_t *run, void *buffer) {
   uint64_t both, user, kernel;
+
+  measure_do(run, run_loop_and_read, buffer);
+  both = measure_total(run, 0).value;
+  user = measure_total(run, 1).value;
+  kernel = measure_total(run, 2).value;
+  assert_int_equal(measure_total(run, 0).time_running,
+                   measure_total(run, 0).time_enabled);
+  assert_in_range(user + kernel, both - LIVE_INSTRUCTIONS_SLACK,
+                  both + LIVE_INSTRUCTIONS_SLACK);
+  /* A page of zeros takes some tens of instructions, with rep stos too. */
+  assert_in_range(kernel, (1u << 20) / 4096 * 10, UINT64_MAX);
+  return user;
+}
+
+static void both_sides_add_up(void **state) {
+  uint64_t least = UINT64_MAX;
+  uint64_t user;
   measure_run_t run;
   char *buffer;
+  int i;
 
   support_need_kernel_side(__func__);
   support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
@@ -123,17 +168,11 @@ static void both_sides_add_up(void **state) {
   assert_non_null(buffer);
   measure_open(*state, &run, "{instructions,instructions:u,instructions:k}",
                NULL);
-  measure_do(&run, run_loop_and_read, buffer);
-  both = measure_total(&run, 0).value;
-  user = measure_total(&run, 1).value;
-  kernel = measure_total(&run, 2).value;
-  assert_int_equal(measure_total(&run, 0).time_running,
-                   measure_total(&run, 0).time_enabled);
-  assert_in_range(user + kernel, both - LIVE_INSTRUCTIONS_SLACK,
-                  both + LIVE_INSTRUCTIONS_SLACK);
-  assert_in_range(user, LOOP, LOOP + SLACK);
-  /* A page of zeros takes some tens of instructions, with rep stos too. */
-  assert_in_range(kernel, (1u << 20) / 4096 * 10, UINT64_MAX);
+  for (i = 0; i < RUNS; i++) {
+    user = add_sides_up(&run, buffer);
+    least = user < least ? user : least;
+  }
+  assert_in_range(least, LOOP, LOOP + SLACK);
   measure_close(&run);
   free(buffer);
 }
