@@ -59,8 +59,7 @@ headers_without_libuv() {
   for path in "$root"/include/uvperf/*.h; do
     header=${path##*/}
     case $header in
-      event.h | event_control.h | set.h | set_stream.h) continue ;;
-      measure.h | bpf.h) continue ;;
+      event.h | set.h | measure.h | bpf.h) continue ;;
     esac
     alone "uvperf/$header" ${CC:-cc} -x c -std=c11 $strict || rc=1
     alone "uvperf/$header" ${CC:-cc} -x c -M $uv >"$results.d" || rc=1
@@ -393,7 +392,7 @@ calls_of_sys() {
 
 # Memory comes from util/alloc.c alone, and nothing is called that takes some of
 # its own past the user's allocator, as stdio's streams and opendir(3) do. (But
-# for uv_queue_work, which starts libuv's pool once: allocator.h has it.
+# for uv_queue_work, which starts libuv's pool once: version.h has it.
 # loop/threads.c tries to make as many threads.)
 memory() {
   own='malloc|calloc|realloc|reallocarray|free|.*memalign|aligned_alloc|mallopt'

@@ -16,7 +16,8 @@
  *   failure.
  * - All functions but uvperf_bpf_reader_flush and uvperf_bpf_reader_snapshot
  *   may be called inside any callback of the handle. A callback of these two
- *   may also run the loop. A uvperf_bpf_snapshot_cb may call all functions.
+ *   may also run the loop. A uvperf_bpf_reader_snapshot_cb may call all
+ *   functions.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
  *   close leaves the parent's events and the map alone. event.h describes which
@@ -103,8 +104,9 @@ typedef struct uvperf_bpf_sample_s {
  *                (UV_EMFILE, for example).
  *  @param sample  The library's, valid, with all it points to, until the
  *    callback returns. */
-typedef void (*uvperf_bpf_sample_cb)(uvperf_bpf_reader_t *reader, int status,
-                                     const uvperf_bpf_sample_t *sample);
+typedef void (*uvperf_bpf_reader_sample_cb)(uvperf_bpf_reader_t *reader,
+                                            int status,
+                                            const uvperf_bpf_sample_t *sample);
 
 /** Called when a CPU has gone offline or come online, and what that takes is
  *  done.
@@ -115,8 +117,9 @@ typedef void (*uvperf_bpf_sample_cb)(uvperf_bpf_reader_t *reader, int status,
  *    are, in the map. Any with an error: it has come, and this is why programs
  *    there are not heard.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */
-typedef void (*uvperf_bpf_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
-                                  int status, const uvperf_error_t *error);
+typedef void (*uvperf_bpf_reader_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
+                                         int status,
+                                         const uvperf_error_t *error);
 
 /** Called once when uvperf_bpf_reader_open is done, on the loop's thread.
  *  @param reader  The handle. It may be started or closed in here.
@@ -127,12 +130,13 @@ typedef void (*uvperf_bpf_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
  *                  handle must be closed; until then other functions return
  *                  UV_EBADF.
  *  @param error   Of a failure, valid until the callback returns; else NULL. */
-typedef void (*uvperf_bpf_open_cb)(uvperf_bpf_reader_t *reader, int status,
-                                   const uvperf_error_t *error);
+typedef void (*uvperf_bpf_reader_open_cb)(uvperf_bpf_reader_t *reader,
+                                          int status,
+                                          const uvperf_error_t *error);
 
 /** Called once when a closed handle is done; the memory of the handle is the
  *  caller's again and may be freed here. */
-typedef void (*uvperf_bpf_close_cb)(uvperf_bpf_reader_t *reader);
+typedef void (*uvperf_bpf_reader_close_cb)(uvperf_bpf_reader_t *reader);
 
 /* The caller allocates it and keeps it in place until close_cb. */
 struct uvperf_bpf_reader_s {
@@ -142,7 +146,7 @@ struct uvperf_bpf_reader_s {
   uv_loop_t *loop;
   /* private */
   void *impl;
-  uvperf_bpf_close_cb close_cb;
+  uvperf_bpf_reader_close_cb close_cb;
   void *reserved[4];
 };
 
@@ -267,7 +271,7 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
 UVPERF_EXTERN int
 uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
-                       uvperf_bpf_open_cb cb, uvperf_error_t *error);
+                       uvperf_bpf_reader_open_cb cb, uvperf_error_t *error);
 
 /** Starts delivery, and puts the events into the map (all or none), unless it
  *  is paused or flags have UVPERF_START_NO_ENABLE: then
@@ -304,7 +308,7 @@ uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
 UVPERF_EXTERN int
 uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
                         const uvperf_stream_options_t *options,
-                        uvperf_bpf_sample_cb cb, uvperf_error_t *error);
+                        uvperf_bpf_reader_sample_cb cb, uvperf_error_t *error);
 
 /** Takes the events out of the map, if start has put them there (or would have,
  *  had it not been paused), and cancels delivery at once: no callback runs
@@ -374,7 +378,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader,
  *  @param status  0; UV_ECANCELED if the handle was stopped or closed before;
  *    UV_ENOMEM; or another if PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
  *    uvperf_set_snapshot. */
-typedef void (*uvperf_bpf_snapshot_cb)(uvperf_bpf_reader_t *reader, int status);
+typedef void (*uvperf_bpf_reader_snapshot_cb)(uvperf_bpf_reader_t *reader,
+                                              int status);
 
 /** Begins the same snapshot without stopping the loop: a thread of libuv's pool
  *  takes it, the loop delivers it in slices, then done_cb is called. See
@@ -393,13 +398,13 @@ typedef void (*uvperf_bpf_snapshot_cb)(uvperf_bpf_reader_t *reader, int status);
  *      forked child. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
-                                 uvperf_bpf_snapshot_cb done_cb);
+                                 uvperf_bpf_reader_snapshot_cb done_cb);
 
 /** Has it told when CPUs come and go, while the handle is started: those that
  *  options.cpus has, or all; also one that the map has no entry for.
  *  @param cb  NULL for nobody. */
 UVPERF_EXTERN void uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
-                                            uvperf_bpf_cpu_cb cb);
+                                            uvperf_bpf_reader_cpu_cb cb);
 
 /** Tells whether programs on a CPU are heard (while the events are in the map).
  *  @param cpu  A CPU's id.
@@ -463,7 +468,7 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
  *  and after the loop was closed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
-                                           uvperf_bpf_close_cb close_cb);
+                                           uvperf_bpf_reader_close_cb close_cb);
 
 /** Lets the started handle keep the loop alive, as uv_ref. The default. */
 UVPERF_EXTERN void uvperf_bpf_reader_ref(uvperf_bpf_reader_t *reader);

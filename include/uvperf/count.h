@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What read(2) on a perf event gives, and what can be made of it. Needs no
- * libuv. */
+/* What was counted: by one event, and by a set at one moment and between two.
+ * Needs no libuv. */
 #ifndef UVPERF_COUNT_H
 #define UVPERF_COUNT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "uvperf/version.h"
@@ -49,8 +50,8 @@ typedef struct uvperf_count_s {
  *    -EOVERFLOW  the result does not fit; *scaled is UINT64_MAX;
  *    -EINVAL     scaled is NULL.
  *  Source: perf_event_open(2), PERF_FORMAT_TOTAL_TIME_RUNNING. */
-UVPERF_EXTERN int uvperf_scale(uint64_t value, uint64_t enabled,
-                               uint64_t running, uint64_t *scaled);
+UVPERF_EXTERN int uvperf_count_scale(uint64_t value, uint64_t enabled,
+                                     uint64_t running, uint64_t *scaled);
 
 /** Gives what an event counted between two uvperf_event_read: value, times and
  *  lost are differences, the rest is the newer's. A value that became less was
@@ -66,6 +67,233 @@ UVPERF_EXTERN int uvperf_scale(uint64_t value, uint64_t enabled,
 UVPERF_EXTERN int uvperf_count_delta(const uvperf_count_t *older,
                                      const uvperf_count_t *newer,
                                      uvperf_count_t *delta);
+
+/* -- readings of a set ---------------------------------------------------- */
+
+/* A set fills a reading; the functions here look into it and make deltas. One
+ * reading belongs to one thread at a time. */
+
+/* A reading: a count of each attr at each place, and the sum of each attr.
+ * Opaque; of uvperf_reading_new it is the caller's, in a callback the set's. */
+typedef struct uvperf_reading_s uvperf_reading_t;
+
+/* What a count is worth. */
+enum uvperf_count_state {
+  /* This attr is not measured here, on purpose: its PMU counts on other CPUs,
+   * or once a package is enough. */
+  UVPERF_COUNT_NONE = 0,
+  /* It was on a counter, all of the time or a part of it. */
+  UVPERF_COUNT_COUNTING = 1,
+  /* It was never enabled, or its task did not run here since, or its CPU was
+   * offline: nothing can have happened. value is 0. (Of a task on one CPU this
+   * stands for NEVER_SCHEDULED too: see time_enabled.) */
+  UVPERF_COUNT_NOT_ENABLED = 2,
+  /* It was enabled and never on a counter: others had them all, or its group is
+   * larger than the PMU, which the kernel does not always refuse. What happened
+   * is not known. value is 0 and means nothing. */
+  UVPERF_COUNT_NEVER_SCHEDULED = 3,
+  /* It could not be opened; `code` tells why, uvperf_set_failures more. */
+  UVPERF_COUNT_NOT_AVAILABLE = 4,
+  /* Its task is gone: value is its last one (what children that inherited it
+   * count is still added). One that was never on a counter before its task went
+   * is NEVER_SCHEDULED. A reading looks for that only if neither the task nor
+   * such a child has run since the one before: the first after the end has the
+   * last value, and can still be COUNTING. */
+  UVPERF_COUNT_GONE = 5,
+  /* It cannot be read: `code` is UV_EBADF for one that is pinned and that the
+   * PMU could not hold, else what read(2) says; or why it could not be opened
+   * again when its CPU had come back (UVPERF_SET_FOLLOW_CPUS). value means
+   * nothing. */
+  UVPERF_COUNT_ERROR = 6
+};
+
+/* One count of a set, or a sum of them. */
+typedef struct uvperf_set_count_s {
+  /* enum uvperf_count_state. Of a sum: COUNTING if any is, else GONE, ERROR,
+   * NEVER_SCHEDULED, NOT_AVAILABLE, NOT_ENABLED or NONE, the first that any
+   * is. */
+  uint32_t state;
+  /* 0, or why there is no value: a UV_E*. Of a sum: the first, also if others
+   * count. */
+  int32_t code;
+  /* As counted, in units of the event: events, or nanoseconds for the clocks.
+   * That of a list's item is item->scale times as much in item->unit, which
+   * neither value nor scaled has been multiplied by. */
+  uint64_t value;
+  /* What it would be had it been on a counter for as long as it was enabled:
+   * value * time_enabled / time_running, exact, rounded down; of a sum each is
+   * scaled by itself. UINT64_MAX where it does not fit. The value itself for a
+   * task on one CPU, see time_enabled. Being an estimate it can be less than in
+   * an older reading; what must never fall is a sum of the deltas' scaled. */
+  uint64_t scaled;
+  /* Nanoseconds; of a sum, all of them added. Less running than enabled means
+   * that the PMU was shared (multiplexed). But of a task on one CPU the kernel
+   * counts as enabled also while the task runs on other CPUs, where the event
+   * cannot be on a counter (event_filter_match in kernel/events/core.c): there
+   * one cannot be told from the other, and nothing is scaled. The same goes for
+   * an event of a task whose PMU is of some CPUs only (hybrid machines). */
+  uint64_t time_enabled;
+  uint64_t time_running;
+  /* Records that the kernel could not write, PERF_FORMAT_LOST (Linux 6.0). */
+  uint64_t lost;
+  /* time_running / time_enabled: 1 for never multiplexed; 0 where there is
+   * neither. */
+  double ratio;
+  /* How many counts value is the sum of (COUNTING, GONE, NOT_ENABLED; 1 for a
+   * single one), and how many are missing in it: NEVER_SCHEDULED,
+   * NOT_AVAILABLE, ERROR. NONE is neither. */
+  uint32_t nr_counts;
+  uint32_t nr_missing;
+  uint64_t reserved[4];
+} uvperf_set_count_t;
+
+/* Where a count comes from. */
+typedef struct uvperf_place_s {
+  /* The target that it belongs to, as in uvperf_set_failure_t. */
+  uint32_t target;
+  /* A thread's id (that of the calling thread too), or -1 for every task. */
+  int32_t pid;
+  /* A CPU, or -1 for each that the task runs on. */
+  int32_t cpu;
+  uint32_t reserved0;
+  /* Which place this is, for comparing two readings: never used twice in a
+   * set. */
+  uint64_t serial;
+  uint64_t reserved[2];
+} uvperf_place_t;
+
+/** Makes an empty reading, for uvperf_set_read and uvperf_reading_delta, which
+ *  can fill it again and again and take memory only when it grows.
+ *  @param reading  Receives the reading, to be freed by uvperf_reading_free;
+ *    NULL on failure.
+ *  @return 0, or
+ *    -EINVAL  reading is NULL;
+ *    -ENOMEM  out of memory. */
+UVPERF_EXTERN int uvperf_reading_new(uvperf_reading_t **reading);
+
+/** Frees a reading that uvperf_reading_new made.
+ *  @param reading  NULL is allowed. */
+UVPERF_EXTERN void uvperf_reading_free(uvperf_reading_t *reading);
+
+/** Copies a reading, or a delta: to keep what a callback of
+ *  uvperf_set_read_start was given, for a delta of one's own.
+ *  @param copy     Caller's; filled anew. Not the other one.
+ *  @param reading  What to copy.
+ *  @return 0, or, with copy left alone,
+ *    -EINVAL  copy or reading is NULL, or they are the same; reading was never
+ *      filled;
+ *    -ENOMEM  out of memory. */
+UVPERF_EXTERN int uvperf_reading_copy(uvperf_reading_t *copy,
+                                      const uvperf_reading_t *reading);
+
+/** Tells how many attrs a reading has: those of the set.
+ *  @param reading  A reading.
+ *  @return 0 for one that was never filled. */
+UVPERF_EXTERN size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading);
+
+/** Tells how many places a reading has: all of all targets of that moment.
+ *  @param reading  A reading.
+ *  @return 0 for one that was never filled. */
+UVPERF_EXTERN size_t uvperf_reading_nr_places(const uvperf_reading_t *reading);
+
+/** Tells when the reading was begun (of a delta: the newer one). Many events
+ *  are read some time later: see uvperf_set_read_start.
+ *  @param reading  A reading.
+ *  @return nanoseconds of CLOCK_MONOTONIC, as uv_hrtime gives them; 0 for one
+ *    that was never filled. */
+UVPERF_EXTERN uint64_t uvperf_reading_time(const uvperf_reading_t *reading);
+
+/** Tells for how long it counts: since the set was made or last reset, or, of a
+ *  delta, since the older reading or, if that was later, the reset.
+ *  @param reading  A reading.
+ *  @return nanoseconds; 0 for one that was never filled. */
+UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
+
+/** Gives the sum of an attr over all places, which it adds up. What two targets
+ *  share, as a cgroup and one below it do, is in it twice.
+ *  @param reading  A reading.
+ *  @param attr     The attr's index.
+ *  @param count    Receives the sum.
+ *  @return 0, or
+ *    -EINVAL  the reading has no such attr, or count is NULL; count is left
+ *      alone. */
+UVPERF_EXTERN int uvperf_reading_total(const uvperf_reading_t *reading,
+                                       size_t attr, uvperf_set_count_t *count);
+
+/** Gives the count of an attr at one place.
+ *  @param reading  A reading.
+ *  @param attr     The attr's index.
+ *  @param place    The place's, below uvperf_reading_nr_places.
+ *  @param count    Receives the count.
+ *  @return 0, or
+ *    -EINVAL  no such attr or place, or count is NULL; count is left alone. */
+UVPERF_EXTERN int uvperf_reading_count(const uvperf_reading_t *reading,
+                                       size_t attr, size_t place,
+                                       uvperf_set_count_t *count);
+
+/** Tells what a place is.
+ *  @param reading  A reading.
+ *  @param place    The place's index; they are in the order of their targets,
+ *    and those of a target in the order of their serials.
+ *  @return the reading's own, valid until it is filled again or freed; NULL
+ *    where there is none. */
+UVPERF_EXTERN const uvperf_place_t *
+uvperf_reading_place(const uvperf_reading_t *reading, size_t place);
+
+/** Fills a reading with what was counted between two of the same set: value,
+ *  times and lost of each count are differences, scaled by the ratio of that
+ *  interval alone. What was reset in between (by uvperf_set_reset, or by others
+ *  with PERF_EVENT_IOC_RESET) counts from there; a place that is new counts
+ *  from its beginning; one that is no more is left out; counts of events that
+ *  are no sums (UVPERF_ITEM_SNAPSHOT) are those of the newer. No difference is
+ *  ever negative.
+ *
+ *  The states are those of the interval: an event that was on a counter before
+ *  it and not in it is NEVER_SCHEDULED, and one that was not enabled in it
+ *  NOT_ENABLED. GONE stays GONE. What could not be read at one of its ends is
+ *  ERROR, as the difference is not known.
+ *  @param delta  Caller's; filled. Not one of the other two.
+ *  @param older  NULL, or one never filled: all zero, the delta is the newer.
+ *  @param newer  Of the same set, and not older.
+ *  @return 0, or, with delta left alone,
+ *    -EINVAL  delta or newer is NULL, or delta is one of the others; newer was
+ *      never filled; they are of two sets, in the wrong order, or deltas
+ *      themselves;
+ *    -ENOMEM  out of memory.
+ *  Source: tools/perf/util/stat.c of Linux, process_counter_values, for
+ *    snapshots. */
+UVPERF_EXTERN int uvperf_reading_delta(uvperf_reading_t *delta,
+                                       const uvperf_reading_t *older,
+                                       const uvperf_reading_t *newer);
+
+/** Takes off what measuring itself costs (uvperf_measure_overhead): from the
+ *  value of each count that has one, that of the same attr and place, down to
+ *  0. It is scaled anew, and so are the sums; states, times and lost stay.
+ *  Events that are no sums (UVPERF_ITEM_SNAPSHOT) are left alone.
+ *  @param reading   Caller's; changed.
+ *  @param overhead  Of the same set.
+ *  @return 0, or
+ *    -EINVAL  one is NULL or was never filled, or they are of two sets; nothing
+ *      was changed. */
+UVPERF_EXTERN int uvperf_reading_subtract(uvperf_reading_t *reading,
+                                          const uvperf_reading_t *overhead);
+
+/** Adds a count to a sum, as the totals are made: for sums over the places of
+ *  one CPU, say.
+ *  @param sum    Caller's; all zero at first. Where value, scaled, lost, a time
+ *    or a number would not fit it becomes the greatest that does.
+ *  @param count  What to add: a count, or a sum. May be `sum`.
+ *  @return 0, or
+ *    -EINVAL  one is NULL, or its state is not of enum uvperf_count_state; sum
+ *      is left alone. */
+UVPERF_EXTERN int uvperf_count_add(uvperf_set_count_t *sum,
+                                   const uvperf_set_count_t *count);
+
+/** Names a state.
+ *  @param state  enum uvperf_count_state.
+ *  @return "counting", "not enabled", "never scheduled", "not available",
+ *    "gone", "error", "none"; "unknown" for another; static. */
+UVPERF_EXTERN const char *uvperf_count_state_name(uint32_t state);
 
 #ifdef __cplusplus
 }

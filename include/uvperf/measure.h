@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "uvperf/error.h"
-#include "uvperf/reading.h"
+#include "uvperf/count.h"
 #include "uvperf/set.h"
 #include "uvperf/version.h"
 

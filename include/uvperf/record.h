@@ -64,9 +64,9 @@ typedef struct uvperf_source_s {
 #define UVPERF_SOURCE_OLD_MMAP2 1u
 
 /* Values in the format of read(2): PERF_SAMPLE_READ and PERF_RECORD_READ. Take
- * single values by uvperf_read_get and uvperf_read_find.
+ * single values by uvperf_values_get and uvperf_values_find.
  * Source: perf_event_open(2), "Reading results". */
-typedef struct uvperf_read_s {
+typedef struct uvperf_values_s {
   /* attr.read_format: PERF_FORMAT_*. */
   uint64_t format;
   /* Values: 1, or the size of the group with PERF_FORMAT_GROUP. */
@@ -76,10 +76,11 @@ typedef struct uvperf_read_s {
   uint64_t time_running;
   /* As the kernel wrote them; valid as long as the record. */
   const uint64_t *words;
-} uvperf_read_t;
+} uvperf_values_t;
 
 /* A register set. regs[i] is the i-th register whose bit is set in mask (see
- * uvperf_regs_get). Source: perf_event_open(2), PERF_SAMPLE_REGS_USER. */
+ * uvperf_sample_regs_get).
+ * Source: perf_event_open(2), PERF_SAMPLE_REGS_USER. */
 typedef struct uvperf_regs_s {
   /* PERF_SAMPLE_REGS_ABI_*; NONE (0) comes without registers. */
   uint64_t abi;
@@ -105,10 +106,10 @@ typedef struct uvperf_regs_s {
  * If both asked for the same registers, and the first for fewer of them, the
  * record ends too early, and comes with UV_EPROTO. */
 typedef struct uvperf_sample_s {
-  uint64_t ip;        /* PERF_SAMPLE_IP */
-  uint64_t addr;      /* PERF_SAMPLE_ADDR */
-  uint64_t period;    /* PERF_SAMPLE_PERIOD, events */
-  uvperf_read_t read; /* PERF_SAMPLE_READ */
+  uint64_t ip;          /* PERF_SAMPLE_IP */
+  uint64_t addr;        /* PERF_SAMPLE_ADDR */
+  uint64_t period;      /* PERF_SAMPLE_PERIOD, events */
+  uvperf_values_t read; /* PERF_SAMPLE_READ */
   /* PERF_SAMPLE_CALLCHAIN: frames innermost first, with PERF_CONTEXT_* marks
    * between them. */
   struct {
@@ -225,10 +226,10 @@ typedef struct uvperf_throttle_s {
 } uvperf_throttle_t;
 
 /* PERF_RECORD_READ. */
-typedef struct uvperf_read_record_s {
+typedef struct uvperf_read_s {
   uint32_t pid, tid;
-  uvperf_read_t values;
-} uvperf_read_record_t;
+  uvperf_values_t values;
+} uvperf_read_t;
 
 /* PERF_RECORD_AUX. */
 typedef struct uvperf_aux_s {
@@ -346,7 +347,7 @@ typedef struct uvperf_record_s {
     uvperf_comm_t comm;
     uvperf_task_t task;         /* FORK, EXIT */
     uvperf_throttle_t throttle; /* THROTTLE, UNTHROTTLE */
-    uvperf_read_record_t read;
+    uvperf_read_t read;
     uvperf_aux_t aux;
     uvperf_itrace_start_t itrace_start;
     uvperf_lost_samples_t lost_samples;
@@ -425,17 +426,17 @@ UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
  *    them.
  *  @return 0, or
  *    -EINVAL  index is not below read->nr. */
-UVPERF_EXTERN int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
-                                  uvperf_count_t *count);
+UVPERF_EXTERN int uvperf_values_get(const uvperf_values_t *read, uint64_t index,
+                                    uvperf_count_t *count);
 
 /** Finds the value of one event in a read.
  *  @param read   From a record.
  *  @param id     The event's id.
- *  @param count  As for uvperf_read_get.
+ *  @param count  As for uvperf_values_get.
  *  @return 0, or
  *    -ENOENT  no value has that id, or the format has no PERF_FORMAT_ID. */
-UVPERF_EXTERN int uvperf_read_find(const uvperf_read_t *read, uint64_t id,
-                                   uvperf_count_t *count);
+UVPERF_EXTERN int uvperf_values_find(const uvperf_values_t *read, uint64_t id,
+                                     uvperf_count_t *count);
 
 /** Takes one register out of a register set.
  *  @param regs   From a sample.
@@ -443,8 +444,8 @@ UVPERF_EXTERN int uvperf_read_find(const uvperf_read_t *read, uint64_t id,
  *  @param value  Receives the register.
  *  @return 0, or
  *    -ENOENT  the register was not asked for, or abi is NONE. */
-UVPERF_EXTERN int uvperf_regs_get(const uvperf_regs_t *regs, unsigned int bit,
-                                  uint64_t *value);
+UVPERF_EXTERN int uvperf_sample_regs_get(const uvperf_regs_t *regs,
+                                         unsigned int bit, uint64_t *value);
 
 /* The CPU mode in the low bits of misc, PERF_RECORD_MISC_CPUMODE_MASK. */
 static inline unsigned int uvperf_record_cpu_mode(uint16_t misc) {
@@ -485,46 +486,48 @@ UVPERF_EXTERN int uvperf_record_is_exact_ip(const uvperf_record_t *record);
  *  fit into 4 bits behind PERF_BR_EXTEND_ABI: those come as 16 + new_type.
  *  @param entry  From a sample. */
 UVPERF_EXTERN unsigned int
-uvperf_branch_type(const struct perf_branch_entry *entry);
+uvperf_sample_branch_type(const struct perf_branch_entry *entry);
 
 /** Names the type of a branch.
- *  @param type  What uvperf_branch_type gave.
+ *  @param type  What uvperf_sample_branch_type gave.
  *  @return "COND", "CALL", … ; "unknown" for PERF_BR_UNKNOWN and for one the
  *    library does not know; static. */
-UVPERF_EXTERN const char *uvperf_branch_type_name(unsigned int type);
+UVPERF_EXTERN const char *uvperf_sample_branch_type_name(unsigned int type);
 
 /** Gets how speculative a branch was, a PERF_BR_SPEC_* (Linux 6.1). */
 UVPERF_EXTERN unsigned int
-uvperf_branch_spec(const struct perf_branch_entry *entry);
+uvperf_sample_branch_spec(const struct perf_branch_entry *entry);
 
 /** Gets the privilege level of a branch, a PERF_BR_PRIV_* (Linux 6.1). */
 UVPERF_EXTERN unsigned int
-uvperf_branch_priv(const struct perf_branch_entry *entry);
+uvperf_sample_branch_priv(const struct perf_branch_entry *entry);
 
 /* Which part of a union perf_mem_data_src to describe. */
-enum uvperf_mem_part {
-  UVPERF_MEM_OP = 0,    /* load, store, prefetch, exec */
-  UVPERF_MEM_LEVEL = 1, /* where in the hierarchy: level, hit or miss, remote */
-  UVPERF_MEM_SNOOP = 2,
-  UVPERF_MEM_LOCK = 3,
-  UVPERF_MEM_TLB = 4,
-  UVPERF_MEM_BLOCK = 5
+enum uvperf_sample_mem_part {
+  UVPERF_SAMPLE_MEM_OP = 0, /* load, store, prefetch, exec */
+  UVPERF_SAMPLE_MEM_LEVEL =
+      1, /* where in the hierarchy: level, hit or miss, remote */
+  UVPERF_SAMPLE_MEM_SNOOP = 2,
+  UVPERF_SAMPLE_MEM_LOCK = 3,
+  UVPERF_SAMPLE_MEM_TLB = 4,
+  UVPERF_SAMPLE_MEM_BLOCK = 5
 };
 
 /** Describes one part of a memory data source in words.
  *  @param data_src  sample.data_src.
- *  @param part      enum uvperf_mem_part.
+ *  @param part      enum uvperf_sample_mem_part.
  *  @param text      Caller's; receives a terminated text such as "L3 hit" or
  *    "remote RAM (1 hop) hit", with " or " between what the PMU left open;
- *    "yes" or "no" for UVPERF_MEM_LOCK; "N/A" where the PMU did not tell.
+ *    "yes" or "no" for UVPERF_SAMPLE_MEM_LOCK; "N/A" where the PMU did not
+ *    tell.
  *  @param size      Bytes in text.
  *  @return 0, or
  *    -ENOBUFS  text is too small; it holds what fits, terminated;
  *    -EINVAL   no such part, or size is 0.
  *  Source: <linux/perf_event.h>, union perf_mem_data_src. */
-UVPERF_EXTERN int uvperf_mem_describe(uint64_t data_src,
-                                      enum uvperf_mem_part part, char *text,
-                                      size_t size);
+UVPERF_EXTERN int uvperf_sample_mem_describe(uint64_t data_src,
+                                             enum uvperf_sample_mem_part part,
+                                             char *text, size_t size);
 
 #ifdef __cplusplus
 }

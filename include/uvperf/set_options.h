@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 
 #include "uvperf/error.h"
-#include "uvperf/event_list.h"
+#include "uvperf/name.h"
 #include "uvperf/version.h"
 
 #ifdef __cplusplus
@@ -64,7 +64,7 @@ typedef struct uvperf_target_s {
    * now, and with UVPERF_SET_FOLLOW_CPUS those that come; for the others one
    * event that follows the task to every CPU, or, with UVPERF_SET_RECORDS, one
    * for each CPU that is present, as a ring is of one CPU. The counts of a task
-   * by CPU are not scaled: see time_enabled in reading.h. */
+   * by CPU are not scaled: see time_enabled in count.h. */
   const char *cpus;
   /* CGROUP: the directory of the cgroup, absolute ("/sys/fs/cgroup/x") or as
    * /proc/PID/cgroup names it, below the place where the hierarchy is mounted:
@@ -99,7 +99,7 @@ typedef struct uvperf_target_s {
  * of a set's readings never go back. */
 #define UVPERF_SET_USER_READ 2u
 /* Maps a ring for each CPU that is measured, into which all events there write
- * their records: see set_stream.h. Each attr gets PERF_SAMPLE_IDENTIFIER and
+ * their records: see set.h. Each attr gets PERF_SAMPLE_IDENTIFIER and
  * sample_id_all, so that each record tells whose it is, and keeps
  * PERF_SAMPLE_READ if it writes records. A ring belongs to an event of the
  * process's first thread that counts nothing, so that it outlives targets and

@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "uvperf/fallback.h"
+#include "uvperf/attr.h"
 
 #include "attr/attr.h"
 #include "sys/sys.h"

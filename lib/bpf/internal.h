@@ -33,8 +33,8 @@ typedef struct reader_s {
   uint32_t flags; /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 
-  uvperf_bpf_sample_cb cb; /* of the last start; NULL: never started */
-  uvperf_bpf_cpu_cb cpu_cb;
+  uvperf_bpf_reader_sample_cb cb; /* of the last start; NULL: never started */
+  uvperf_bpf_reader_cpu_cb cpu_cb;
   uint64_t cpus_gone;
   uint64_t cpus_come;
   uint64_t lost_at; /* uv_now when lost samples were asked for last */
@@ -47,7 +47,7 @@ typedef struct reader_s {
 
   /* That was begun, until its callback; or NULL. */
   uvperf__snapshot_job_t *snapshot;
-  uvperf_bpf_snapshot_cb snapshot_cb;
+  uvperf_bpf_reader_snapshot_cb snapshot_cb;
   int is_snapping; /* inside uvperf_bpf_reader_snapshot */
 
   /* Who wants the events to be enabled and in the map: see reader.c. */
@@ -91,7 +91,8 @@ void uvperf__bpf_reader_leave_outputs(reader_t *impl);
 int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                             int map_fd, const char *root,
                             const uvperf_bpf_reader_options_t *options,
-                            uvperf_bpf_open_cb cb, uvperf_error_t *error);
+                            uvperf_bpf_reader_open_cb cb,
+                            uvperf_error_t *error);
 
 /* Notes the CPUs that are online, by sysfs under a root, which must last:
  * before the events are opened. 0 or UV_ENOMEM. */
@@ -101,7 +102,7 @@ int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root);
 
 /* Has the outputs' events opened. 0, or a code and the error. */
 int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
-                                     uvperf_bpf_open_cb cb,
+                                     uvperf_bpf_reader_open_cb cb,
                                      uvperf_error_t *error);
 
 /* The handle is closing: that ends soon, and the teardown waits for it. */

@@ -12,7 +12,7 @@ struct reader_opening_s {
   uvperf__job_t job;
   reader_t *impl;
   atomic_int is_cancelled;
-  uvperf_bpf_open_cb cb;
+  uvperf_bpf_reader_open_cb cb;
 };
 
 static int open_next(uvperf__job_t *job) {
@@ -25,7 +25,7 @@ static int open_next(uvperf__job_t *job) {
 static void on_opened(uvperf__job_t *job) {
   reader_opening_t *opening = (reader_opening_t *)job;
   reader_t *impl = opening->impl;
-  uvperf_bpf_open_cb cb = opening->cb;
+  uvperf_bpf_reader_open_cb cb = opening->cb;
   int was_closing = impl->closing;
   uvperf_error_t error;
   int rc;
@@ -47,7 +47,7 @@ static void on_opened(uvperf__job_t *job) {
 }
 
 int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
-                                     uvperf_bpf_open_cb cb,
+                                     uvperf_bpf_reader_open_cb cb,
                                      uvperf_error_t *error) {
   reader_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
   int rc;

@@ -120,7 +120,7 @@ static void begin_close(void *owner) {
 }
 
 void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
-                             uvperf_bpf_close_cb close_cb) {
+                             uvperf_bpf_reader_close_cb close_cb) {
   reader_t *impl = reader->impl;
 
   /* uvperf_walk_close has closed it and the teardown is done. */
@@ -256,7 +256,8 @@ static reader_t *make_impl(uv_loop_t *loop,
 int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                             int map_fd, const char *root,
                             const uvperf_bpf_reader_options_t *options,
-                            uvperf_bpf_open_cb cb, uvperf_error_t *error) {
+                            uvperf_bpf_reader_open_cb cb,
+                            uvperf_error_t *error) {
   uvperf_bpf_reader_options_t own = UVPERF_BPF_READER_OPTIONS_INIT;
   reader_t *impl;
   int rc;
@@ -304,7 +305,8 @@ int uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
 int uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                            int map_fd,
                            const uvperf_bpf_reader_options_t *options,
-                           uvperf_bpf_open_cb cb, uvperf_error_t *error) {
+                           uvperf_bpf_reader_open_cb cb,
+                           uvperf_error_t *error) {
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "uvperf_bpf_reader_open needs a callback");
@@ -349,7 +351,8 @@ static int start(reader_t *impl, const uvperf_stream_options_t *options,
 
 int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
                             const uvperf_stream_options_t *options,
-                            uvperf_bpf_sample_cb cb, uvperf_error_t *error) {
+                            uvperf_bpf_reader_sample_cb cb,
+                            uvperf_error_t *error) {
   reader_t *impl = uvperf__bpf_reader_impl(reader);
   uvperf_stream_options_t own;
   int rc;
@@ -402,7 +405,7 @@ int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
 }
 
 void uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
-                              uvperf_bpf_cpu_cb cb) {
+                              uvperf_bpf_reader_cpu_cb cb) {
   uvperf__bpf_reader_impl(reader)->cpu_cb = cb;
 }
 

@@ -70,7 +70,7 @@ int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {
 
 int uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader,
                                      uint32_t flags,
-                                     uvperf_bpf_snapshot_cb done_cb) {
+                                     uvperf_bpf_reader_snapshot_cb done_cb) {
   reader_t *impl = uvperf__bpf_reader_impl(reader);
   uvperf__snapshot_job_t *job;
   int rc = done_cb == NULL ? UV_EINVAL

@@ -219,8 +219,8 @@ static void make_count(const uvperf_reading_t *reading, size_t attr,
   count->nr_counts = 1;
   count->value = cell->value;
   if (is_part_time(reading, attr, place) ||
-      uvperf_scale(cell->value, cell->enabled, cell->running, &count->scaled) ==
-          -ENODATA)
+      uvperf_count_scale(cell->value, cell->enabled, cell->running,
+                         &count->scaled) == -ENODATA)
     count->scaled = cell->value;
 }
 
@@ -266,8 +266,7 @@ static double mix(const uvperf_set_count_t *sum,
   return (sum->ratio * old + count->ratio * more) / (old + more);
 }
 
-int uvperf_set_count_add(uvperf_set_count_t *sum,
-                         const uvperf_set_count_t *count) {
+int uvperf_count_add(uvperf_set_count_t *sum, const uvperf_set_count_t *count) {
   if (sum == NULL || count == NULL || rank_of(sum->state) < 0 ||
       rank_of(count->state) < 0)
     return -EINVAL;
@@ -317,7 +316,7 @@ int uvperf_reading_total(const uvperf_reading_t *reading, size_t attr,
     make_count(reading, attr, 0, count);
   for (place = 1; place < reading->nr_places; place++) {
     make_count(reading, attr, place, &more);
-    uvperf_set_count_add(count, &more);
+    uvperf_count_add(count, &more);
   }
   return 0;
 }

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "uvperf/reading.h"
+#include "uvperf/count.h"
 
 /* One count of an event at a place, without what was counted before a reset.
  * `scaled` and `ratio` are computed from it. */

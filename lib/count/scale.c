@@ -44,8 +44,8 @@ static uint64_t divide(wide_t number, uint64_t divisor) {
   return low;
 }
 
-int uvperf_scale(uint64_t value, uint64_t enabled, uint64_t running,
-                 uint64_t *scaled) {
+int uvperf_count_scale(uint64_t value, uint64_t enabled, uint64_t running,
+                       uint64_t *scaled) {
   wide_t product;
 
   if (scaled == NULL)

@@ -210,12 +210,16 @@ static void describe_block(text_t *text, uint64_t data_src) {
     add(text, "N/A");
 }
 
-int uvperf_mem_describe(uint64_t data_src, enum uvperf_mem_part part,
-                        char *text, size_t size) {
+int uvperf_sample_mem_describe(uint64_t data_src,
+                               enum uvperf_sample_mem_part part, char *text,
+                               size_t size) {
   static void (*const parts[])(text_t *, uint64_t) = {
-      [UVPERF_MEM_OP] = describe_op,       [UVPERF_MEM_LEVEL] = describe_level,
-      [UVPERF_MEM_SNOOP] = describe_snoop, [UVPERF_MEM_LOCK] = describe_lock,
-      [UVPERF_MEM_TLB] = describe_tlb,     [UVPERF_MEM_BLOCK] = describe_block,
+      [UVPERF_SAMPLE_MEM_OP] = describe_op,
+      [UVPERF_SAMPLE_MEM_LEVEL] = describe_level,
+      [UVPERF_SAMPLE_MEM_SNOOP] = describe_snoop,
+      [UVPERF_SAMPLE_MEM_LOCK] = describe_lock,
+      [UVPERF_SAMPLE_MEM_TLB] = describe_tlb,
+      [UVPERF_SAMPLE_MEM_BLOCK] = describe_block,
   };
   text_t out;
 

@@ -28,7 +28,7 @@ static size_t shared_words(uint64_t format) {
 }
 
 /* The times follow nr in a group, the value in a single. */
-static void take_times(uvperf_read_t *read, const uint8_t *at) {
+static void take_times(uvperf_values_t *read, const uint8_t *at) {
   read->time_enabled = 0;
   read->time_running = 0;
   if (read->format & PERF_FORMAT_TOTAL_TIME_ENABLED) {
@@ -40,7 +40,7 @@ static void take_times(uvperf_read_t *read, const uint8_t *at) {
 }
 
 int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
-                              size_t *used, uvperf_read_t *read) {
+                              size_t *used, uvperf_values_t *read) {
   size_t room = size / sizeof(uint64_t);
   size_t shared = shared_words(format);
   size_t each = value_words(format);
@@ -81,7 +81,7 @@ int uvperf__read_format_single(uint64_t format, const uint64_t *words,
 }
 
 /* Where value, id and lost of the index-th value are. */
-static void locate(const uvperf_read_t *read, uint64_t index,
+static void locate(const uvperf_values_t *read, uint64_t index,
                    const uint8_t **value, const uint8_t **rest) {
   const uint8_t *words = (const uint8_t *)read->words;
   size_t shared = shared_words(read->format) * sizeof(uint64_t);
@@ -96,8 +96,8 @@ static void locate(const uvperf_read_t *read, uint64_t index,
   }
 }
 
-int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
-                    uvperf_count_t *count) {
+int uvperf_values_get(const uvperf_values_t *read, uint64_t index,
+                      uvperf_count_t *count) {
   const uint8_t *value, *rest;
 
   if (index >= read->nr)
@@ -117,7 +117,7 @@ int uvperf_read_get(const uvperf_read_t *read, uint64_t index,
   return 0;
 }
 
-int uvperf__read_format_find(const uvperf_read_t *read, uint64_t id,
+int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
                              uint64_t likely, uvperf_count_t *count) {
   const uint8_t *value, *rest;
   uint64_t i;
@@ -141,7 +141,7 @@ int uvperf__read_format_find(const uvperf_read_t *read, uint64_t id,
   return 0;
 }
 
-int uvperf_read_find(const uvperf_read_t *read, uint64_t id,
-                     uvperf_count_t *count) {
+int uvperf_values_find(const uvperf_values_t *read, uint64_t id,
+                       uvperf_count_t *count) {
   return uvperf__read_format_find(read, id, 0, count);
 }

@@ -13,17 +13,17 @@
  * read->words points into them. Returns 0 and *used, the bytes that the values
  * take; or -EPROTO if they do not fit, and *used and *read do not change. */
 int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
-                              size_t *used, uvperf_read_t *read);
+                              size_t *used, uvperf_values_t *read);
 
-/* As uvperf_read_find, for a value that is probably the `likely`-th. */
-int uvperf__read_format_find(const uvperf_read_t *read, uint64_t id,
+/* As uvperf_values_find, for a value that is probably the `likely`-th. */
+int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
                              uint64_t likely, uvperf_count_t *count);
 
 /* The most words of a value without PERF_FORMAT_GROUP. */
 #define UVPERF__READ_FORMAT_SINGLE 5
 
-/* Parses such a value without a uvperf_read_t. Returns 0, or -EPROTO if it does
- * not have exactly `size` bytes. */
+/* Parses such a value without a uvperf_values_t. Returns 0, or -EPROTO if it
+ * does not have exactly `size` bytes. */
 int uvperf__read_format_single(uint64_t format, const uint64_t *words,
                                size_t size, uvperf_count_t *count);
 

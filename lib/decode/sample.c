@@ -331,8 +331,8 @@ int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
 
 /* -- what its fields say -------------------------------------------------- */
 
-int uvperf_regs_get(const uvperf_regs_t *regs, unsigned int bit,
-                    uint64_t *value) {
+int uvperf_sample_regs_get(const uvperf_regs_t *regs, unsigned int bit,
+                           uint64_t *value) {
   uint64_t index;
 
   if (regs->nr == 0 || bit >= 64 || !(regs->mask >> bit & 1))
@@ -360,13 +360,13 @@ static unsigned int branch_bits(const struct perf_branch_entry *entry,
 /* PERF_BR_EXTEND_ABI (Linux 6.1): the type is in new_type. */
 #define BRANCH_EXTEND_ABI 15u
 
-unsigned int uvperf_branch_type(const struct perf_branch_entry *entry) {
+unsigned int uvperf_sample_branch_type(const struct perf_branch_entry *entry) {
   unsigned int type = branch_bits(entry, 20, 4);
 
   return type == BRANCH_EXTEND_ABI ? 16 + branch_bits(entry, 26, 4) : type;
 }
 
-const char *uvperf_branch_type_name(unsigned int type) {
+const char *uvperf_sample_branch_type_name(unsigned int type) {
   static const char *const names[] = {
       "unknown",  "COND",       "UNCOND",     "IND",        "CALL",
       "IND_CALL", "RET",        "SYSCALL",    "SYSRET",     "COND_CALL",
@@ -378,10 +378,10 @@ const char *uvperf_branch_type_name(unsigned int type) {
   return type < sizeof(names) / sizeof(names[0]) ? names[type] : "unknown";
 }
 
-unsigned int uvperf_branch_spec(const struct perf_branch_entry *entry) {
+unsigned int uvperf_sample_branch_spec(const struct perf_branch_entry *entry) {
   return branch_bits(entry, 24, 2);
 }
 
-unsigned int uvperf_branch_priv(const struct perf_branch_entry *entry) {
+unsigned int uvperf_sample_branch_priv(const struct perf_branch_entry *entry) {
   return branch_bits(entry, 30, 3);
 }

@@ -294,8 +294,8 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
 
 /* -- changes --------------------------------------------------------------- */
 
-int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
-                            uvperf_error_t *error) {
+int uvperf_event_change_period(uvperf_event_t *event, uint64_t period,
+                               uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   int rc = uvperf__event_check(impl, error);
 
@@ -312,8 +312,8 @@ int uvperf_event_set_period(uvperf_event_t *event, uint64_t period,
   return finish(impl, rc, PERF_EVENT_IOC_PERIOD, period, error);
 }
 
-int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
-                            uvperf_error_t *error) {
+int uvperf_event_apply_filter(uvperf_event_t *event, const char *filter,
+                              uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_FILTER,
                                .attr = impl->attr,
@@ -329,8 +329,8 @@ int uvperf_event_set_filter(uvperf_event_t *event, const char *filter,
   return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
 }
 
-int uvperf_event_set_bpf(uvperf_event_t *event, int prog_fd,
-                         uvperf_error_t *error) {
+int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd,
+                            uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   int rc = uvperf__event_check(impl, error);
   int has_no_links = 0;

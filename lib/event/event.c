@@ -490,7 +490,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
 
 int uvperf_event_start(uvperf_event_t *event,
                        const uvperf_stream_options_t *options,
-                       uvperf_record_cb cb, uvperf_error_t *error) {
+                       uvperf_event_record_cb cb, uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   uvperf_stream_options_t own;
   int rc;

@@ -3,7 +3,7 @@
 #ifndef UVPERF_LIB_EVENT_INTERNAL_H
 #define UVPERF_LIB_EVENT_INTERNAL_H
 
-#include "uvperf/event_control.h"
+#include "uvperf/event.h"
 
 #include "loop/snapshot_job.h"
 #include "loop/watch.h"
@@ -69,7 +69,7 @@ struct event_s {
   int *fds;
   size_t nr_fds;
 
-  uvperf_record_cb cb; /* of the last start */
+  uvperf_event_record_cb cb; /* of the last start */
   uint32_t start_flags;
   int default_flush; /* the last start left flush_ms to the library */
   int started;
@@ -78,12 +78,12 @@ struct event_s {
   int limited; /* uvperf_event_refresh was called */
   /* The count at which its overflows have run out; UINT64_MAX: not known. */
   uint64_t limit_end;
-  int has_program;  /* uvperf_event_set_bpf was called: it may drop samples */
-  int bpf_link;     /* that holds the program; -1: none, or the event does */
-  int paused;       /* the ring, by PERF_EVENT_IOC_PAUSE_OUTPUT */
-  int snapped;      /* an overwritable ring since then: next has looked at it */
-  event_t *leader;  /* of its group; NULL if it leads or is alone */
-  event_t *members; /* of a leader: the first sibling */
+  int has_program; /* uvperf_event_attach_bpf was called: it may drop samples */
+  int bpf_link;    /* that holds the program; -1: none, or the event does */
+  int paused;      /* the ring, by PERF_EVENT_IOC_PAUSE_OUTPUT */
+  int snapped;     /* an overwritable ring since then: next has looked at it */
+  event_t *leader; /* of its group; NULL if it leads or is alone */
+  event_t *members;     /* of a leader: the first sibling */
   event_t *next_member; /* of a sibling: the next one */
 
   /* Bytes of the record that is in the user's hands, 0 for none; where it was

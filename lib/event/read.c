@@ -25,7 +25,7 @@ static int failure_of(ssize_t size) {
 static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
                       size_t nr_words, uvperf_count_t *counts) {
   const event_t *impl = uvperf__event_impl(events[0]);
-  uvperf_read_t read;
+  uvperf_values_t read;
   ssize_t size;
   size_t used, i;
   int rc = 0;

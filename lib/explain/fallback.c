@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "uvperf/fallback.h"
+#include "uvperf/attr.h"
 
 #include "attr/attr.h"
 #include "attr/kernel_knows.h"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "uvperf/error.h"
-#include "uvperf/fallback.h"
+#include "uvperf/attr.h"
 
 /* Each field and flag is changed by one fallback, once; precise_ip and
  * exclude_* may be by two. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "util/range_list.h"
-#include "uvperf/cpu_list.h"
+#include "uvperf/system.h"
 
 #define WORDS (UVPERF__MAX_CPU / 64 + 1)
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "uvperf/attr.h"
-#include "uvperf/pmu.h"
+#include "uvperf/system.h"
 
 #include "host/system.h"
 #include "util/file.h"
@@ -95,7 +95,7 @@ int uvperf__pmu_cpus(const char *root, const char *pmu,
  * number. */
 int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max);
 
-/* The walks of uvperf/pmu.h under a root. */
+/* The walks of uvperf/system.h under a root. */
 int uvperf__pmu_walk(const char *root, uvperf_pmu_cb cb, void *arg);
 int uvperf__pmu_walk_formats(const char *root, const char *pmu,
                              uvperf_pmu_format_cb cb, void *arg);

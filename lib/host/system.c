@@ -15,7 +15,7 @@
 
 #include "host/cpu_list.h"
 #include "util/file.h"
-#include "uvperf/cpu_list.h"
+#include "uvperf/system.h"
 
 #define NS_PER_S INT64_C(1000000000)
 

@@ -2,7 +2,7 @@
 /* Finds tracefs, the tracepoints in it with their ids, and the tracers. What a
  * tracepoint's fields mean is not known here. */
 #include "host/tracefs.h"
-#include "uvperf/tracefs.h"
+#include "uvperf/system.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -41,7 +41,7 @@ int uvperf__tracefs_walk(const char *root, const char *category,
                          const char *name, uvperf__tracefs_event_fn each,
                          void *data);
 
-/* The functions of uvperf/tracefs.h under a root; their arguments are checked
+/* The functions of uvperf/system.h under a root; their arguments are checked
  * there. Tracers' names have less than 4096 bytes in all, else -EFBIG. */
 int uvperf__tracefs_current_tracer(const char *root, char *tracer,
                                    size_t *size);

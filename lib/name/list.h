@@ -4,7 +4,7 @@
 #define UVPERF_LIB_NAME_LIST_H
 
 #include "name/parse.h"
-#include "uvperf/event_list.h"
+#include "uvperf/name.h"
 
 /* uvperf_event_list_parse with the system's files under a root ("" is the real
  * one). */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "uvperf/fallback.h"
+#include "uvperf/attr.h"
 #include "uvperf/record.h"
 #include "uvperf/set_options.h"
 

@@ -131,7 +131,7 @@ static int read_pages(const uvperf__counters_t *counters,
  * -EPROTO  what cannot be such values;
  * another  what read(2) says. */
 static int read_values(const uvperf__counters_t *counters, int fd,
-                       uint64_t format, uvperf_read_t *read) {
+                       uint64_t format, uvperf_values_t *read) {
   int tries = TRIES;
   ssize_t rc;
   size_t used;
@@ -152,11 +152,11 @@ static int read_values(const uvperf__counters_t *counters, int fd,
   return 0;
 }
 
-static int find_value(const uvperf_read_t *read, uint64_t id, uint64_t likely,
+static int find_value(const uvperf_values_t *read, uint64_t id, uint64_t likely,
                       uvperf_count_t *count) {
   int rc = read->format & PERF_FORMAT_GROUP
                ? uvperf__read_format_find(read, id, likely, count)
-               : uvperf_read_get(read, 0, count);
+               : uvperf_values_get(read, 0, count);
 
   return rc == 0 ? 0 : -EPROTO;
 }
@@ -167,7 +167,7 @@ static int find_value(const uvperf_read_t *read, uint64_t id, uint64_t likely,
  * 0, or -EPROTO. */
 static int read_alone(const uvperf__counters_t *counters,
                       const counter_t *event, uvperf_count_t *count) {
-  uvperf_read_t read;
+  uvperf_values_t read;
   int rc;
 
   rc = read_values(counters, event->fd,
@@ -200,7 +200,7 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
                      size_t leader) {
   uint64_t format = counters->attrs[leader].attr->read_format;
   uvperf_count_t count;
-  uvperf_read_t read;
+  uvperf_values_t read;
   uint64_t position = 0;
   counter_t *event;
   size_t end = uvperf__counters_end(counters, leader);

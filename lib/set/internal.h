@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the set's handle share. Their face is uvperf/set.h and
- * uvperf/set_stream.h. */
+ * uvperf/set.h. */
 #ifndef UVPERF_LIB_SET_INTERNAL_H
 #define UVPERF_LIB_SET_INTERNAL_H
 
 #include <stdatomic.h>
 
 #include "uvperf/set.h"
-#include "uvperf/set_stream.h"
 
 #include "decode/merge.h"
 #include "loop/hotplug.h"

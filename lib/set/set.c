@@ -448,20 +448,20 @@ int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index) {
   return rc;
 }
 
-int uvperf_set_set_filter(uvperf_set_t *set, size_t attr, const char *filter,
-                          uvperf_error_t *error) {
+int uvperf_set_apply_filter(uvperf_set_t *set, size_t attr, const char *filter,
+                            uvperf_error_t *error) {
   return uvperf__counters_set_filter(uvperf__set_counters(set), attr, filter,
                                      error);
 }
 
-int uvperf_set_set_period(uvperf_set_t *set, size_t attr, uint64_t period,
-                          uvperf_error_t *error) {
+int uvperf_set_change_period(uvperf_set_t *set, size_t attr, uint64_t period,
+                             uvperf_error_t *error) {
   return uvperf__counters_set_period(uvperf__set_counters(set), attr, period,
                                      error);
 }
 
-int uvperf_set_set_bpf(uvperf_set_t *set, size_t attr, int prog_fd,
-                       uvperf_error_t *error) {
+int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr, int prog_fd,
+                          uvperf_error_t *error) {
   return uvperf__counters_set_bpf(uvperf__set_counters(set), attr, prog_fd,
                                   error);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uvperf/tracefs.h"
+#include "uvperf/system.h"
 
 static int explain(uvperf_error_t *error, int code, int cause,
                    const char *format, ...)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "uvperf/allocator.h"
+#include "uvperf/version.h"
 
 /* Global state. All else of it is the mark of sys/fork.c and what
  * attr/kernel_knows.c has found. */

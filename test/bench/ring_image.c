@@ -72,7 +72,8 @@ static int replace_ring(ring_image_t *image) {
 
 /* Started so that there is a callback, and stopped, so that the loop is not
  * needed: what there is comes by flush. */
-static int take_callback(ring_image_t *image, uvperf_record_cb cb, void *data) {
+static int take_callback(ring_image_t *image, uvperf_event_record_cb cb,
+                         void *data) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
 
@@ -85,7 +86,7 @@ static int take_callback(ring_image_t *image, uvperf_record_cb cb, void *data) {
 }
 
 int ring_image_open(ring_image_t *image, const struct perf_event_attr *attrs,
-                    size_t nr_attrs, uvperf_record_cb cb, void *data) {
+                    size_t nr_attrs, uvperf_event_record_cb cb, void *data) {
   size_t i;
   int rc = 0;
 

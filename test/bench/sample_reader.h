@@ -34,7 +34,7 @@ extern const sample_way_t sample_by_epoll;   /* bare_loop.c */
 /* What the samples are of, and who gets them. The caller fills in the latter,
  * and what it wants of the attr before it opens a reader. */
 typedef struct sample_subject_s {
-  uvperf_record_cb on_record; /* event->data is arg */
+  uvperf_event_record_cb on_record; /* event->data is arg */
   bare_sample_cb on_sample;
   void *arg;
   size_t ring_bytes;

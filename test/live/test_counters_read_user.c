@@ -7,7 +7,7 @@
 #include "live_set.h"
 #include "user_page_events.h"
 #include "uvperf/attr.h"
-#include "uvperf/event_name.h"
+#include "uvperf/name.h"
 
 /* Counts a syscall in a group with page faults: neither has a counter. */
 static uvperf_set_count_t count_syscalls(const char *test, uint32_t flags) {

@@ -208,7 +208,7 @@ typedef struct group_s {
  * samples there were, the other's how many pages were touched. */
 static void expect_both_values(void *data, int status,
                                const uvperf_record_t *record) {
-  const uvperf_read_t *read = &record->sample.read;
+  const uvperf_values_t *read = &record->sample.read;
   const uvperf_source_t *source;
   group_t *group = data;
   uvperf_count_t count;
@@ -220,7 +220,7 @@ static void expect_both_values(void *data, int status,
   group->samples++;
   assert_int_equal(read->nr, 2);
   for (i = 0; i < 2; i++) {
-    assert_int_equal(uvperf_read_get(read, i, &count), 0);
+    assert_int_equal(uvperf_values_get(read, i, &count), 0);
     source = uvperf__decoder_source(group->decoder, count.id);
     assert_non_null(source);
     assert_int_equal(count.value,

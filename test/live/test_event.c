@@ -187,7 +187,7 @@ static void event_without_ring_has_nothing_to_flush(void **state) {
 
 static void assert_start_refused(live_collector_t *collector,
                                  const uvperf_stream_options_t *options,
-                                 uvperf_record_cb cb, int code) {
+                                 uvperf_event_record_cb cb, int code) {
   uvperf_error_t error;
 
   error.reason[0] = '\0';

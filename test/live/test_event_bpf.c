@@ -41,7 +41,7 @@ static void event_program_on_a_tracepoint_drops_by_0(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL), 0);
   close(program); /* the event holds it */
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   assert_int_equal(uvperf_event_enable(&other.event, NULL), 0);
@@ -63,7 +63,7 @@ static void event_program_on_a_tracepoint_passes_by_1(void **state) {
   live_collector_t collector;
 
   open_syscall(*state, &collector, id);
-  assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   call_getpgid(own_argument(), 5);
   live_control_expect_records(&collector, 5);
@@ -89,7 +89,8 @@ static void event_program_on_a_tracepoint_runs_once_attached(void **state) {
 
   open_counted(__func__, *state, &collector, &counter);
   fake_fail(FAKE_BPF_LINK, 1, -EINVAL); /* as before Linux 5.15 */
-  assert_int_equal(uvperf_event_set_bpf(&collector.event, counter.fd, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, counter.fd, NULL),
+                   0);
   assert_int_equal(live_bpf_links(counter.fd), 0);
   call_getpgid(own_argument(), 3);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 3);
@@ -108,7 +109,8 @@ static void event_program_with_a_link_runs_until_close_returns(void **state) {
   live_collector_t collector;
 
   open_counted(__func__, *state, &collector, &counter);
-  assert_int_equal(uvperf_event_set_bpf(&collector.event, counter.fd, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, counter.fd, NULL),
+                   0);
   if (live_bpf_links(counter.fd) == 0) {
     live_close(&collector);
     support_skip(__func__, "BPF links of perf events");
@@ -137,9 +139,10 @@ static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
     region = live_region();
     live_touch_attr(&attr, PERF_SAMPLE_IP);
     live_control_begin(*state, &collector, &attr);
-    assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+    assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL),
+                     0);
     live_control_expect_refused(
-        uvperf_event_set_bpf(&collector.event, program, &error), &error,
+        uvperf_event_attach_bpf(&collector.event, program, &error), &error,
         UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
     assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
     assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
@@ -167,7 +170,7 @@ static void event_program_on_a_clock_drops_by_0(void **state) {
   attr.exclude_kernel = 1;
   live_control_begin(*state, &with, &attr);
   live_control_begin(*state, &without, &attr);
-  assert_int_equal(uvperf_event_set_bpf(&with.event, drop, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&with.event, drop, NULL), 0);
   assert_int_equal(uvperf_event_enable(&with.event, NULL), 0);
   assert_int_equal(uvperf_event_enable(&without.event, NULL), 0);
   while (without.records < 20)
@@ -189,23 +192,23 @@ static void event_set_bpf_of_what_does_not_fit_is_refused(void **state) {
   uvperf_error_t error;
 
   open_syscall(*state, &collector, id);
-  live_control_expect_refused(uvperf_event_set_bpf(event, sampler, &error),
+  live_control_expect_refused(uvperf_event_attach_bpf(event, sampler, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "the program has type 7, and the event takes "
                               "BPF_PROG_TYPE_TRACEPOINT (5)");
-  live_control_expect_refused(uvperf_event_set_bpf(event, null, &error), &error,
-                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+  live_control_expect_refused(uvperf_event_attach_bpf(event, null, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "is no BPF program");
-  live_control_expect_refused(uvperf_event_set_bpf(event, -1, &error), &error,
-                              UV_EBADF, UVPERF_CAUSE_ARGUMENT,
+  live_control_expect_refused(uvperf_event_attach_bpf(event, -1, &error),
+                              &error, UV_EBADF, UVPERF_CAUSE_ARGUMENT,
                               "-1 is not an open fd");
-  live_control_expect_refused(uvperf_event_set_bpf(event, beyond, &error),
+  live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, &error),
                               &error, UV_EACCES, UVPERF_CAUSE_ARGUMENT,
                               "behind the tracepoint's fields");
   live_close(&collector);
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  live_control_expect_refused(uvperf_event_set_bpf(event, beyond, &error),
+  live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "BPF_PROG_TYPE_PERF_EVENT (7)");
   live_close(&collector);
@@ -223,15 +226,15 @@ static void event_set_bpf_twice_is_eexist(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL), 0);
   live_control_expect_refused(
-      uvperf_event_set_bpf(&collector.event, another, &error), &error,
+      uvperf_event_attach_bpf(&collector.event, another, &error), &error,
       UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
   /* bpf_prog_array_copy: not the same one twice on one tracepoint, either. */
   live_control_expect_refused(
-      uvperf_event_set_bpf(&other.event, program, &error), &error, UV_EEXIST,
+      uvperf_event_attach_bpf(&other.event, program, &error), &error, UV_EEXIST,
       UVPERF_CAUSE_EXISTS, "through another event");
-  assert_int_equal(uvperf_event_set_bpf(&other.event, another, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&other.event, another, NULL), 0);
   live_close(&other);
   live_close(&collector);
   close(program);
@@ -253,7 +256,7 @@ static void event_query_bpf_tells_the_programs_id(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_set_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL), 0);
   assert_int_equal(uvperf_event_query_bpf(&other.event, ids, &nr, NULL), 0);
   assert_in_range(nr, 1, 64);
   for (i = 0; i < nr; i++)
@@ -302,7 +305,7 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
   uvperf_attr_tracepoint(&attr, id);
   for (opened = 0; rc == 0 && opened < 65; opened++) {
     live_init(*state, &collectors[opened], &attr, NULL);
-    rc = uvperf_event_set_bpf(&collectors[opened].event, program, &error);
+    rc = uvperf_event_attach_bpf(&collectors[opened].event, program, &error);
     close(program);
     program = live_bpf_constant(__func__, BPF_PROG_TYPE_TRACEPOINT, 1);
   }

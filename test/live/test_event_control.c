@@ -26,18 +26,18 @@ static void event_set_filter_passes_what_matches(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
   live_control_expect_refused(
-      uvperf_event_set_filter(&collector.event, "nonsense ==", &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nonsense ==\" is no filter");
+      uvperf_event_apply_filter(&collector.event, "nonsense ==", &error),
+      &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nonsense ==\" is no filter");
   /* A field without a name, which the kernel calls EPERM. */
   live_control_expect_refused(
-      uvperf_event_set_filter(&collector.event, "== 1", &error), &error,
+      uvperf_event_apply_filter(&collector.event, "== 1", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"== 1\" is no filter");
   live_control_expect_refused(
-      uvperf_event_set_filter(&collector.event, "nofield == 1", &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nofield == 1\"");
+      uvperf_event_apply_filter(&collector.event, "nofield == 1", &error),
+      &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nofield == 1\"");
   /* What was refused is not set. */
-  assert_int_equal(uvperf_event_set_filter(&collector.event,
-                                           "pid == 77 || pid > 1000000", NULL),
+  assert_int_equal(uvperf_event_apply_filter(
+                       &collector.event, "pid == 77 || pid > 1000000", NULL),
                    0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   call_getpgid(77, 3);
@@ -48,7 +48,7 @@ static void event_set_filter_passes_what_matches(void **state) {
   /* perf_tp_event_match: the others are not counted either. */
   assert_int_equal(live_control_count(&collector), 7);
   live_control_expect_refused(
-      uvperf_event_set_filter(&collector.event, "pid == 1", &error), &error,
+      uvperf_event_apply_filter(&collector.event, "pid == 1", &error), &error,
       UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a filter");
   live_close(&collector);
 }
@@ -65,7 +65,7 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   attr.exclude_kernel = 1;
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
-      uvperf_event_set_filter(&collector.event, "pid == 1", &error), &error,
+      uvperf_event_apply_filter(&collector.event, "pid == 1", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "only tracepoints");
   live_close(&collector);
 
@@ -77,10 +77,11 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
-      uvperf_event_set_filter(&collector.event, longest, &error), &error,
+      uvperf_event_apply_filter(&collector.event, longest, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "less than a page");
   longest[page - 1] = '\0';
-  assert_int_equal(uvperf_event_set_filter(&collector.event, longest, NULL), 0);
+  assert_int_equal(uvperf_event_apply_filter(&collector.event, longest, NULL),
+                   0);
   live_close(&collector);
   free(longest);
 }
@@ -94,10 +95,10 @@ static void event_set_filter_that_is_not_closed_is_told(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
-      uvperf_event_set_filter(&collector.event, "(pid == 1", &error), &error,
+      uvperf_event_apply_filter(&collector.event, "(pid == 1", &error), &error,
       UV_ENOENT, UVPERF_CAUSE_ARGUMENT, "a bracket of \"(pid == 1\"");
   live_control_expect_refused(
-      uvperf_event_set_filter(&collector.event, "comm ~ \"x", &error), &error,
+      uvperf_event_apply_filter(&collector.event, "comm ~ \"x", &error), &error,
       UV_ESRCH, UVPERF_CAUSE_ARGUMENT, "a quotation mark of");
   live_close(&collector);
 }

@@ -138,7 +138,7 @@ static void event_modify_after_set_period_succeeds(void **state) {
   support_need_breakpoints(__func__);
   one_word_attr(&attr);
   live_control_begin(*state, &collector, &attr);
-  assert_int_equal(uvperf_event_set_period(&collector.event, 2, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&collector.event, 2, NULL), 0);
   assert_int_equal(move_to(&collector, &other_word), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   write_words(10, 6);

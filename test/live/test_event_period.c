@@ -89,7 +89,7 @@ static void call_disable(live_collector_t *collector) {
 }
 
 static void call_period(live_collector_t *collector) {
-  assert_int_equal(uvperf_event_set_period(&collector->event, 5, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&collector->event, 5, NULL), 0);
 }
 
 static void call_refresh(live_collector_t *collector) {
@@ -222,7 +222,7 @@ static void event_of_another_thread_that_ran_out_says_so(void **state) {
   live_control_expect_refused(uvperf_event_refresh(event, 3, &error), &error,
                               UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
                               "open it again");
-  assert_int_equal(uvperf_event_set_period(event, 5, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(event, 5, NULL), 0);
   live_control_expect_refused(uvperf_event_enable(event, &error), &error,
                               UV_ENOTSUP, UVPERF_CAUSE_NOT_SUPPORTED,
                               "open it again");
@@ -295,7 +295,7 @@ static void on_beat(live_collector_t *collector,
   uvperf_count_t count;
 
   if (record->type == PERF_RECORD_SAMPLE && beats->nr < 64 &&
-      uvperf_read_get(&record->sample.read, 0, &count) == 0)
+      uvperf_values_get(&record->sample.read, 0, &count) == 0)
     beats->counts[beats->nr++] = count.value;
 }
 
@@ -310,7 +310,7 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   live_begin(*state, &collector, &attr, NULL, on_beat, &beats);
   live_write(10);
   live_control_expect_records(&collector, 10);
-  assert_int_equal(uvperf_event_set_period(&collector.event, 5, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&collector.event, 5, NULL), 0);
   assert_int_equal(uvperf_event_attr(&collector.event)->sample_period, 5);
   live_write(30);
   live_turns_in(*state, 1);
@@ -320,7 +320,7 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   assert_in_range(beats.nr, 10 + 6, 10 + 8);
   for (i = beats.nr - 4; i < beats.nr; i++)
     assert_int_equal(beats.counts[i] - beats.counts[i - 1], 5);
-  assert_int_equal(uvperf_event_set_period(&collector.event, 1, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&collector.event, 1, NULL), 0);
   beats.nr = 0;
   live_write(7);
   live_turns_in(*state, 1);
@@ -336,7 +336,7 @@ static void event_set_period_while_stopped_is_exact(void **state) {
   support_need_breakpoints(__func__);
   live_write_attr(&attr, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
-  assert_int_equal(uvperf_event_set_period(&collector.event, 4, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&collector.event, 4, NULL), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_write(43);
   live_control_expect_records(&collector, 10);
@@ -352,20 +352,21 @@ static void event_set_period_that_cannot_be_is_einval(void **state) {
 
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  live_control_expect_refused(uvperf_event_set_period(event, 0, &error), &error,
-                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+  live_control_expect_refused(uvperf_event_change_period(event, 0, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "0 is no period");
   live_control_expect_refused(
-      uvperf_event_set_period(event, UINT64_C(1) << 63, &error), &error,
+      uvperf_event_change_period(event, UINT64_C(1) << 63, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "below 2^63");
   assert_int_equal(uvperf_event_attr(event)->sample_period, 1);
   assert_int_equal(
-      uvperf_event_set_period(event, (UINT64_C(1) << 63) - 1, NULL), 0);
+      uvperf_event_change_period(event, (UINT64_C(1) << 63) - 1, NULL), 0);
   live_close(&collector);
   uvperf_attr_set_period(&attr, 0);
   live_init(*state, &collector, &attr, NULL);
-  live_control_expect_refused(uvperf_event_set_period(event, 5, &error), &error,
-                              UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only counts");
+  live_control_expect_refused(uvperf_event_change_period(event, 5, &error),
+                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                              "only counts");
   live_close(&collector);
 }
 
@@ -383,9 +384,10 @@ static void event_set_frequency_above_the_rate_is_einval(void **state) {
     uvperf_attr_set_frequency(&attr, 100);
     attr.exclude_kernel = 1;
     live_init(*state, &collector, &attr, NULL);
-    assert_int_equal(uvperf_event_set_period(&collector.event, 200, NULL), 0);
+    assert_int_equal(uvperf_event_change_period(&collector.event, 200, NULL),
+                     0);
     live_control_expect_refused(
-        uvperf_event_set_period(&collector.event, INT64_MAX, &error), &error,
+        uvperf_event_change_period(&collector.event, INT64_MAX, &error), &error,
         UV_EINVAL, UVPERF_CAUSE_SAMPLE_RATE, "max_sample_rate");
     assert_int_equal(error.needed, INT64_MAX);
     assert_true(error.limit > 0 && error.limit < INT64_MAX);
@@ -423,7 +425,7 @@ static void event_set_frequency_of_a_clock_changes_the_rate(void **state) {
   burn(&collector);
   live_turns_in(*state, 1);
   slow = collector.records;
-  assert_int_equal(uvperf_event_set_period(&collector.event, 1000, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&collector.event, 1000, NULL), 0);
   burn(&collector);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   live_turns_in(*state, 1);

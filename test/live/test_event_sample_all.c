@@ -177,15 +177,15 @@ static void assert_middle(const uvperf_sample_t *sample, uint64_t turn) {
   uvperf_count_t count;
   uint64_t ip;
 
-  assert_int_equal(uvperf_read_get(&sample->read, 0, &count), 0);
+  assert_int_equal(uvperf_values_get(&sample->read, 0, &count), 0);
   assert_int_equal(count.value, turn);
   assert_in_range(sample->callchain.nr, LIVE_LEAST_CHAIN, 127);
   assert_true(sample->callchain.ips[0] == (uint64_t)PERF_CONTEXT_USER);
   if (sample->callchain.nr > 1)
     assert_true(sample->callchain.ips[1] == sample->ip);
-  assert_int_equal(uvperf_regs_get(&sample->regs_user, REG_IP, &ip), 0);
+  assert_int_equal(uvperf_sample_regs_get(&sample->regs_user, REG_IP, &ip), 0);
   assert_true(REG_IP == 0 || ip == sample->ip);
-  assert_int_equal(uvperf_regs_get(&sample->regs_intr, REG_IP, &ip), 0);
+  assert_int_equal(uvperf_sample_regs_get(&sample->regs_intr, REG_IP, &ip), 0);
   assert_true(REG_IP == 0 || ip == sample->ip);
   assert_int_equal(sample->stack_user.size, STACK_BYTES);
   assert_in_range(sample->stack_user.dyn_size, 8, STACK_BYTES);

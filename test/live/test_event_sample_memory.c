@@ -142,12 +142,14 @@ static void check_weight(live_collector_t *collector,
   assert_true(record->present == attr->sample_type);
   assert_int_equal(record->sample.weight.full, 0);
   assert_int_equal(record->sample.transaction, 0);
-  assert_int_equal(
-      uvperf_mem_describe(record->sample.data_src, UVPERF_MEM_OP, text, 64), 0);
+  assert_int_equal(uvperf_sample_mem_describe(record->sample.data_src,
+                                              UVPERF_SAMPLE_MEM_OP, text, 64),
+                   0);
   assert_string_equal(text, "N/A");
-  assert_int_equal(
-      uvperf_mem_describe(record->sample.data_src, UVPERF_MEM_LEVEL, text, 64),
-      0);
+  assert_int_equal(uvperf_sample_mem_describe(record->sample.data_src,
+                                              UVPERF_SAMPLE_MEM_LEVEL, text,
+                                              64),
+                   0);
   assert_string_equal(text, "N/A");
   /* What follows the zeroes stands where it should. */
   assert_int_equal(record->sample.code_page_size, sysconf(_SC_PAGESIZE));

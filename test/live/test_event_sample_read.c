@@ -37,21 +37,21 @@ static void assert_times(truth_t *truth, const uvperf_count_t *count) {
 
 static void check_single(live_collector_t *collector,
                          const uvperf_record_t *record) {
-  const uvperf_read_t *read = &record->sample.read;
+  const uvperf_values_t *read = &record->sample.read;
   truth_t *truth = collector->hook_data;
   uvperf_count_t count;
 
   assert_true(record->present == PERF_SAMPLE_READ);
   assert_int_equal(read->nr, 1);
-  assert_int_equal(uvperf_read_get(read, 0, &count), 0);
+  assert_int_equal(uvperf_values_get(read, 0, &count), 0);
   assert_true(count.present ==
               uvperf_event_attr(&collector->event)->read_format);
   assert_int_equal(count.value, PERIOD * (collector->records + 1));
   assert_true(count.id == truth->leader);
   assert_int_equal(count.lost, 0);
   assert_times(truth, &count);
-  assert_int_equal(uvperf_read_find(read, truth->leader, &count), 0);
-  assert_int_equal(uvperf_read_find(read, truth->leader + 1, &count),
+  assert_int_equal(uvperf_values_find(read, truth->leader, &count), 0);
+  assert_int_equal(uvperf_values_find(read, truth->leader + 1, &count),
                    UV_ENOENT);
 }
 
@@ -72,13 +72,13 @@ static void sample_read_of_one_event_rises_by_the_period(void **state) {
 
 static void check_value(live_collector_t *collector,
                         const uvperf_record_t *record) {
-  const uvperf_read_t *read = &record->sample.read;
+  const uvperf_values_t *read = &record->sample.read;
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_read_get(read, 0, &count), 0);
+  assert_int_equal(uvperf_values_get(read, 0, &count), 0);
   assert_int_equal(count.present, 0);
   assert_int_equal(count.value, PERIOD * (collector->records + 1));
-  assert_int_equal(uvperf_read_get(read, 1, &count), UV_EINVAL);
+  assert_int_equal(uvperf_values_get(read, 1, &count), UV_EINVAL);
   assert_int_equal(record->size, sizeof(struct perf_event_header) + 8);
 }
 
@@ -98,17 +98,17 @@ static void sample_read_without_format_is_the_value_alone(void **state) {
 
 static void check_group(live_collector_t *collector,
                         const uvperf_record_t *record) {
-  const uvperf_read_t *read = &record->sample.read;
+  const uvperf_values_t *read = &record->sample.read;
   uint64_t turn = collector->records + 1;
   truth_t *truth = collector->hook_data;
   uvperf_count_t count;
 
   assert_int_equal(read->nr, 2);
-  assert_int_equal(uvperf_read_find(read, truth->leader, &count), 0);
+  assert_int_equal(uvperf_values_find(read, truth->leader, &count), 0);
   assert_int_equal(count.value, PERIOD * turn);
   assert_int_equal(count.lost, 0);
   assert_times(truth, &count);
-  assert_int_equal(uvperf_read_find(read, truth->sibling, &count), 0);
+  assert_int_equal(uvperf_values_find(read, truth->sibling, &count), 0);
   assert_int_equal(count.value, turn);
   assert_true(count.id == truth->sibling);
   assert_int_equal(count.lost, 0);

@@ -104,11 +104,12 @@ static void assert_regs(const uvperf_regs_t *regs, uint64_t argument) {
   assert_int_equal(regs->abi, PERF_SAMPLE_REGS_ABI_64);
   assert_int_equal(regs->nr, 3);
   assert_true(regs->mask == REGS);
-  assert_int_equal(uvperf_regs_get(regs, REG_IP, &value), 0);
+  assert_int_equal(uvperf_sample_regs_get(regs, REG_IP, &value), 0);
   assert_true(value == (uintptr_t)live_called);
-  assert_int_equal(uvperf_regs_get(regs, REG_ARG, &value), 0);
+  assert_int_equal(uvperf_sample_regs_get(regs, REG_ARG, &value), 0);
   assert_true(value == argument);
-  assert_int_equal(uvperf_regs_get(regs, REG_ARG + 1, &value), UV_ENOENT);
+  assert_int_equal(uvperf_sample_regs_get(regs, REG_ARG + 1, &value),
+                   UV_ENOENT);
 }
 
 static uint64_t argument_of(uint64_t i) {
@@ -180,7 +181,7 @@ static void check_marks(live_collector_t *collector,
   uint64_t sp;
   uint64_t i;
 
-  assert_int_equal(uvperf_regs_get(&sample->regs_user, REG_SP, &sp), 0);
+  assert_int_equal(uvperf_sample_regs_get(&sample->regs_user, REG_SP, &sp), 0);
   assert_int_equal(sample->stack_user.size, marks->most);
   assert_in_range(sample->stack_user.dyn_size, 8, marks->most);
   assert_true(marks->address >= sp);
@@ -346,8 +347,9 @@ static void check_kernel_thread(live_collector_t *collector,
   if (record->sample.regs_user.abi != PERF_SAMPLE_REGS_ABI_NONE)
     return;
   assert_int_equal(record->sample.regs_user.nr, 0);
-  assert_int_equal(uvperf_regs_get(&record->sample.regs_user, REG_IP, &value),
-                   UV_ENOENT);
+  assert_int_equal(
+      uvperf_sample_regs_get(&record->sample.regs_user, REG_IP, &value),
+      UV_ENOENT);
   assert_int_equal(record->sample.stack_user.size, 0);
   assert_int_equal(record->sample.stack_user.dyn_size, 0);
   assert_true(record->sample.data_page_size == 0);

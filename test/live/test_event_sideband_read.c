@@ -59,7 +59,7 @@ static void check_one(const reads_t *reads, uint64_t format, uint64_t child,
 static void check_read(live_collector_t *collector,
                        const uvperf_record_t *record) {
   uint64_t format = uvperf_event_attr(&collector->event)->read_format;
-  const uvperf_read_t *values = &record->read.values;
+  const uvperf_values_t *values = &record->read.values;
   const reads_t *reads = collector->hook_data;
   uint64_t child = collector->records;
   live_truth_t truth = reads->truth;
@@ -76,14 +76,14 @@ static void check_read(live_collector_t *collector,
   assert_true(values->format == format);
   assert_in_range(values->nr, 1, reads->sibling != 0 ? 2 : 1);
   for (i = 0; i < values->nr; i++) {
-    assert_int_equal(uvperf_read_get(values, i, &count), 0);
+    assert_int_equal(uvperf_values_get(values, i, &count), 0);
     check_one(reads, format, child, &count);
   }
   if (reads->sibling == 0)
     return;
   assert_int_equal(uvperf_event_id(&collector->event, &id), 0);
-  assert_int_equal(uvperf_read_find(values, id, &count), 0);
-  assert_int_equal(uvperf_read_find(values, reads->leader, &count), 0);
+  assert_int_equal(uvperf_values_find(values, id, &count), 0);
+  assert_int_equal(uvperf_values_find(values, reads->leader, &count), 0);
 }
 
 static int write_and_call(void *arg) {

@@ -124,8 +124,8 @@ static void estimates_of_shared_counters_are_true(void **state) {
   }
   assert_int_equal(uvperf_event_read(&shared.alone.event, &alone), 0);
   assert_true(alone.time_running < alone.time_enabled);
-  assert_int_equal(uvperf_scale(alone.value, alone.time_enabled,
-                                alone.time_running, &scaled),
+  assert_int_equal(uvperf_count_scale(alone.value, alone.time_enabled,
+                                      alone.time_running, &scaled),
                    0);
   live_assert_near(scaled, truth->value);
   on_counters += (double)alone.time_running / (double)alone.time_enabled;

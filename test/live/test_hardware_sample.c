@@ -96,7 +96,7 @@ static void check_sample(live_collector_t *collector,
   assert_true(live_is_in_loop(sample->ip));
   assert_int_equal(sample->period, PERIOD);
   /* The interrupt comes some instructions late. */
-  assert_int_equal(uvperf_read_find(&sample->read, truth->id, &count), 0);
+  assert_int_equal(uvperf_values_find(&sample->read, truth->id, &count), 0);
   assert_int_equal(count.value / PERIOD, collector->records + 1);
   assert_true(count.time_enabled > truth->enabled);
   assert_true(count.time_running == count.time_enabled);
@@ -148,7 +148,8 @@ static void samples_end_at_the_limit_and_follow_the_period(void **state) {
   assert_int_equal(collector.records, 3);
 
   period = 4 * PERIOD;
-  assert_int_equal(uvperf_event_set_period(&collector.event, period, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&collector.event, period, NULL),
+                   0);
   assert_int_equal(uvperf_event_reset(&collector.event, NULL), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   spend(5 * period + period / 2);
@@ -215,14 +216,14 @@ typedef struct group_s {
 
 static void check_group(live_collector_t *collector,
                         const uvperf_record_t *record) {
-  const uvperf_read_t *read = &record->sample.read;
+  const uvperf_values_t *read = &record->sample.read;
   group_t *group = collector->hook_data;
   uvperf_count_t count;
 
   assert_int_equal(read->nr, 2);
-  assert_int_equal(uvperf_read_find(read, group->leader, &count), 0);
+  assert_int_equal(uvperf_values_find(read, group->leader, &count), 0);
   assert_int_equal(count.value / PERIOD, collector->records + 1);
-  assert_int_equal(uvperf_read_find(read, group->sibling, &count), 0);
+  assert_int_equal(uvperf_values_find(read, group->sibling, &count), 0);
   assert_true(count.value > group->instructions);
   group->instructions = count.value;
 }
@@ -409,7 +410,7 @@ __attribute__((noinline)) static void call_loop(known_t *known,
 static uint64_t get(const uvperf_regs_t *regs, unsigned int bit) {
   uint64_t value;
 
-  assert_int_equal(uvperf_regs_get(regs, bit, &value), 0);
+  assert_int_equal(uvperf_sample_regs_get(regs, bit, &value), 0);
   return value;
 }
 

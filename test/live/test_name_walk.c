@@ -10,7 +10,7 @@
 #include <linux/perf_event.h>
 
 #include "uvperf/attr.h"
-#include "uvperf/event_name.h"
+#include "uvperf/name.h"
 
 #define PMUS    "/sys/bus/event_source/devices"
 #define TRACING "/sys/kernel/tracing"

@@ -22,7 +22,7 @@ static void set_program(live_set_t *live, int fd) {
   uvperf_error_t error;
 
   error.reason[0] = '\0';
-  if (uvperf_set_set_bpf(&live->set, 0, fd, &error) != 0)
+  if (uvperf_set_attach_bpf(&live->set, 0, fd, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
@@ -165,7 +165,7 @@ static void set_program_is_of_later_targets_too(void **state) {
   target.type = UVPERF_TARGET_CPUS;
   assert_int_equal(uvperf_set_add_target(&live.set, &target, NULL, &error), 0);
   wait_for_runs(&live, &counter, 3);
-  assert_int_equal(uvperf_set_set_bpf(&live.set, 0, counter.fd, &error),
+  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, &error),
                    UV_EEXIST);
   live_set_close(&live);
   live_bpf_counter_close(&counter);

@@ -34,7 +34,8 @@ static void set_filter_holds_at_places_that_come_later(void **state) {
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_thread_start(&thread, syscalls, &work);
   live_set_begin(*state, &live, &plan.options);
-  assert_int_equal(uvperf_set_set_filter(&live.set, 0, "pid == 1", &error), 0);
+  assert_int_equal(uvperf_set_apply_filter(&live.set, 0, "pid == 1", &error),
+                   0);
   target.type = UVPERF_TARGET_THREAD;
   target.pid = (int32_t)thread.tid;
   assert_int_equal(uvperf_set_add_target(&live.set, &target, NULL, NULL), 0);
@@ -43,15 +44,15 @@ static void set_filter_holds_at_places_that_come_later(void **state) {
   assert_true(getpgid(1) >= 0);
   assert_int_equal(live_set_read(&live, 0).value, 1);
   assert_int_equal(live_set_read(&live, 1).value, 36);
-  assert_int_equal(uvperf_set_set_filter(&live.set, 0, "pid == 2", &error),
+  assert_int_equal(uvperf_set_apply_filter(&live.set, 0, "pid == 2", &error),
                    UV_EEXIST);
   assert_int_equal(error.cause, UVPERF_CAUSE_EXISTS);
-  assert_int_equal(uvperf_set_set_filter(&live.set, 1, "nonsense", &error),
+  assert_int_equal(uvperf_set_apply_filter(&live.set, 1, "nonsense", &error),
                    UV_EINVAL);
   assert_int_equal(error.attr_index, 1);
-  assert_int_equal(uvperf_set_set_filter(&live.set, 1, NULL, &error),
+  assert_int_equal(uvperf_set_apply_filter(&live.set, 1, NULL, &error),
                    UV_EINVAL);
-  assert_int_equal(uvperf_set_set_filter(&live.set, 2, "pid == 1", &error),
+  assert_int_equal(uvperf_set_apply_filter(&live.set, 2, "pid == 1", &error),
                    UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   live_thread_end(&thread);
@@ -71,11 +72,13 @@ static void set_period_is_for_attrs_that_sample(void **state) {
   plan.attrs[0].exclude_kernel = plan.attrs[1].exclude_kernel = 1;
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(*state, &live, &plan.options);
-  assert_int_equal(uvperf_set_set_period(&live.set, 0, 77, &error), 0);
+  assert_int_equal(uvperf_set_change_period(&live.set, 0, 77, &error), 0);
   assert_int_equal(uvperf_set_item(&live.set, 0)->attr->sample_period, 77);
-  assert_int_equal(uvperf_set_set_period(&live.set, 1, 77, &error), UV_EINVAL);
+  assert_int_equal(uvperf_set_change_period(&live.set, 1, 77, &error),
+                   UV_EINVAL);
   assert_int_equal(error.attr_index, 1);
-  assert_int_equal(uvperf_set_set_period(&live.set, 2, 77, &error), UV_EINVAL);
+  assert_int_equal(uvperf_set_change_period(&live.set, 2, 77, &error),
+                   UV_EINVAL);
   live_set_close(&live);
 }
 
@@ -112,13 +115,13 @@ static void set_bpf_program_runs_for_all_places(void **state) {
   own_calls(&work);
   live_thread_do(&thread);
   assert_int_equal(live_set_read(&live, 0).value, 60);
-  assert_int_equal(uvperf_set_set_bpf(&live.set, 0, prog, &error), 0);
+  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, prog, &error), 0);
   close(prog);
   own_calls(&work);
   live_thread_do(&thread);
   live_syscall(1);
   assert_int_equal(live_set_read(&live, 0).value, 61);
-  assert_int_equal(uvperf_set_set_bpf(&live.set, 1, 0, &error), UV_EINVAL);
+  assert_int_equal(uvperf_set_attach_bpf(&live.set, 1, 0, &error), UV_EINVAL);
   live_thread_end(&thread);
   live_set_close(&live);
 }

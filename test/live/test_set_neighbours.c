@@ -203,7 +203,8 @@ static void open_set(uint64_t tracepoint) {
                                "%scommon_pid == %u", i > 0 ? " || " : "",
                                world.hearts[i].thread.tid);
   assert_int_equal(
-      uvperf_set_set_filter(&world.stream.live.set, BEATS, filter, &error), 0);
+      uvperf_set_apply_filter(&world.stream.live.set, BEATS, filter, &error),
+      0);
   put_outputs();
   world.stream.on_record = see;
   options.flush_ms = FLUSH_MS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: random sequences of the calls of set_stream.h, outside of the callbacks
- * and inside, against a model of what it promises: each record of each target
+/* Live: random sequences of the calls for a set's records, outside of the
+ * callbacks and inside, against a model of what it promises: each record of each target
  * once and in order, whichever was stopped, flushed, removed or gone between,
  * and each end once, after them. UVPERF_RANDOM_SEEDS=first:last chooses other
  * seeds than the usual. */

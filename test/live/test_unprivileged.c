@@ -114,7 +114,8 @@ static int has_registers(const uvperf_record_t *record) {
 
   if (!is_touch(record))
     return 0;
-  if (uvperf_regs_get(&record->sample.regs_user, REGISTER_IP, &value) != 0)
+  if (uvperf_sample_regs_get(&record->sample.regs_user, REGISTER_IP, &value) !=
+      0)
     return -1;
 #if defined(__x86_64__)
   return value == record->sample.ip ? 1 : -1;

@@ -53,7 +53,7 @@ static void assert_regs(const uvperf_record_t *record, uint64_t mask, int nr) {
   assert_int_equal(regs->nr, nr);
   assert_true(regs->mask == mask);
   for (bit = 0; bit < 64; bit++)
-    assert_int_equal(uvperf_regs_get(regs, bit, &value),
+    assert_int_equal(uvperf_sample_regs_get(regs, bit, &value),
                      mask >> bit & 1 ? 0 : UV_ENOENT);
 }
 
@@ -67,7 +67,8 @@ static void check_entry(live_collector_t *collector,
   assert_regs(record, mask_of_arguments(), ARGUMENTS);
   for (i = 0; i < ARGUMENTS; i++) {
     assert_int_equal(
-        uvperf_regs_get(&record->sample.regs_user, arguments[i], &value), 0);
+        uvperf_sample_regs_get(&record->sample.regs_user, arguments[i], &value),
+        0);
     assert_true(value == write->arguments[i]);
   }
 }
@@ -78,8 +79,8 @@ static void check_exit(live_collector_t *collector,
   uint64_t value;
 
   assert_regs(record, UINT64_C(1) << RESULT, 1);
-  assert_int_equal(uvperf_regs_get(&record->sample.regs_user, RESULT, &value),
-                   0);
+  assert_int_equal(
+      uvperf_sample_regs_get(&record->sample.regs_user, RESULT, &value), 0);
   assert_true((int64_t)value == writes[collector->records].result);
 }
 

@@ -26,14 +26,14 @@ typedef struct hits_s {
 } hits_t;
 
 /* Whose a value is the set tells, by its id. */
-static void note_values(live_stream_t *stream, const uvperf_read_t *read,
+static void note_values(live_stream_t *stream, const uvperf_values_t *read,
                         uint64_t *values) {
   const uvperf_source_t *source;
   uvperf_count_t count;
   uint64_t i;
 
   for (i = 0; i < read->nr; i++) {
-    assert_int_equal(uvperf_read_get(read, i, &count), 0);
+    assert_int_equal(uvperf_values_get(read, i, &count), 0);
     source = uvperf_set_source(&stream->live.set, count.id);
     assert_non_null(source);
     values[source->attr_index] = count.value;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "support.h"
-#include "uvperf/allocator.h"
+#include "uvperf/version.h"
 
 static uint64_t taken;
 static uint64_t freed;

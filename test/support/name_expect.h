@@ -11,7 +11,7 @@
 
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
-#include "uvperf/event_list.h"
+#include "uvperf/name.h"
 
 #define NAME_EXPECT_PMUS "/sys/bus/event_source/devices"
 

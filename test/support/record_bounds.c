@@ -40,7 +40,7 @@ static void text_inside(bounds_t *bounds, const char *text, size_t size) {
     expect(bounds, strlen(text) == size, "a text of another length");
 }
 
-static void read_inside(bounds_t *bounds, const uvperf_read_t *read) {
+static void read_inside(bounds_t *bounds, const uvperf_values_t *read) {
   uvperf_count_t count;
   uint64_t i;
 
@@ -48,7 +48,7 @@ static void read_inside(bounds_t *bounds, const uvperf_read_t *read) {
     return;
   inside(bounds, read->words, 1, 8);
   for (i = 0; i < read->nr && bounds->fault == NULL; i++)
-    expect(bounds, uvperf_read_get(read, i, &count) == 0,
+    expect(bounds, uvperf_values_get(read, i, &count) == 0,
            "a value that cannot be read");
 }
 

@@ -39,7 +39,7 @@ static void check_who(const uvperf_record_t *r, uint64_t type,
   assert_int_equal(r->cpu, ask(type, PERF_SAMPLE_CPU, v->cpu));
 }
 
-static void check_read(const uvperf_read_t *read, uint64_t format,
+static void check_read(const uvperf_values_t *read, uint64_t format,
                        const record_values_t *v) {
   uvperf_count_t count;
   uint64_t i;
@@ -54,7 +54,7 @@ static void check_read(const uvperf_read_t *read, uint64_t format,
       ask(format, PERF_FORMAT_TOTAL_TIME_RUNNING, record_word(TAG_RUNNING, 0)));
   for (i = 0; i < read->nr; i++) {
     memset(&count, 0xff, sizeof(count));
-    assert_int_equal(uvperf_read_get(read, i, &count), 0);
+    assert_int_equal(uvperf_values_get(read, i, &count), 0);
     assert_int_equal(count.present, format);
     assert_int_equal(count.value, record_word(TAG_VALUE, i));
     assert_int_equal(count.time_enabled, read->time_enabled);
@@ -64,13 +64,13 @@ static void check_read(const uvperf_read_t *read, uint64_t format,
     assert_int_equal(count.lost, ask(format, BUILD_FORMAT_LOST,
                                      record_word(TAG_VALUE_LOST, i)));
   }
-  assert_int_equal(uvperf_read_get(read, read->nr, &count), -EINVAL);
+  assert_int_equal(uvperf_values_get(read, read->nr, &count), -EINVAL);
 }
 
 static void check_sample_read(const uvperf_sample_t *s,
                               const struct perf_event_attr *attr,
                               const record_values_t *v) {
-  static const uvperf_read_t none;
+  static const uvperf_values_t none;
 
   if (attr->sample_type & PERF_SAMPLE_READ)
     check_read(&s->read, attr->read_format, v);
@@ -133,10 +133,10 @@ static void check_regs(const uvperf_regs_t *regs, int on, uint64_t mask,
   assert_int_equal(regs->mask, on ? mask : 0);
   for (bit = 0; bit < 64; bit++) {
     if (!on || abi == PERF_SAMPLE_REGS_ABI_NONE || !(mask >> bit & 1)) {
-      assert_int_equal(uvperf_regs_get(regs, bit, &value), -ENOENT);
+      assert_int_equal(uvperf_sample_regs_get(regs, bit, &value), -ENOENT);
       continue;
     }
-    assert_int_equal(uvperf_regs_get(regs, bit, &value), 0);
+    assert_int_equal(uvperf_sample_regs_get(regs, bit, &value), 0);
     assert_int_equal(value, record_word(tag, nr++));
   }
   assert_int_equal(regs->nr, nr);

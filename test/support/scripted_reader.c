@@ -45,7 +45,8 @@ void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries) {
 }
 
 int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
-                                uvperf_bpf_open_cb cb, uvperf_error_t *error) {
+                                uvperf_bpf_reader_open_cb cb,
+                                uvperf_error_t *error) {
   scripted->live.array = -1;
   scripted->live.reader.data = &scripted->live;
   return uvperf__bpf_reader_make(

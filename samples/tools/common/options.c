@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "uvperf/cpu_list.h"
+#include "uvperf/system.h"
 
 #define MAX_DURATION_S 1e7
 #define MAX_RING_MIB   1024u

@@ -10,7 +10,7 @@
 
 #include "common/memory.h"
 #include "common/say.h"
-#include "uvperf/cpu_list.h"
+#include "uvperf/system.h"
 
 void common_ids_add(common_ids_t *list, int32_t id) {
   if (list->nr == list->capacity)

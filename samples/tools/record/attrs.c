@@ -241,7 +241,7 @@ static int set_filter(const record_options_t *options,
   if (filter->begin > 0)
     i = count_events(options, filter->begin - 1);
   for (; i < end; i++) {
-    if (uvperf_set_set_filter(set, i, filter->text, &error) == 0)
+    if (uvperf_set_apply_filter(set, i, filter->text, &error) == 0)
       continue;
     common_say("--filter '%s': %s\n", filter->text, error.reason);
     return 1;

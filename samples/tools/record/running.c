@@ -5,7 +5,7 @@
 
 #include "common/memory.h"
 #include "common/say.h"
-#include "uvperf/cpu_list.h"
+#include "uvperf/system.h"
 
 /* The threads that are measured: -1 for each of a CPU. */
 static void list_threads(common_ids_t *threads, const record_options_t *options,

@@ -7,7 +7,7 @@
 
 #include "common/memory.h"
 
-/* All zero: uvperf_set_count_add begins with that. */
+/* All zero: uvperf_count_add begins with that. */
 static stat_line_t *append(stat_lines_t *lines, size_t event, int32_t cpu) {
   size_t capacity = lines->capacity;
   stat_line_t *line;
@@ -84,7 +84,7 @@ static void add_place(stat_line_t *lines, size_t apart,
 
   for (attr = 0; attr < nr; attr++) {
     if (uvperf_reading_count(reading, attr, place, &count) == 0)
-      uvperf_set_count_add(&lines[attr * apart].count, &count);
+      uvperf_count_add(&lines[attr * apart].count, &count);
   }
 }
 
@@ -166,7 +166,7 @@ void stat_lines_add(stat_lines_t *sum, const stat_lines_t *run) {
   for (i = 0; i < run->nr; i++) {
     line = &run->lines[i];
     at = find(sum, i, line);
-    uvperf_set_count_add(&sum->lines[at].count, &line->count);
+    uvperf_count_add(&sum->lines[at].count, &line->count);
     if (!has_value(&line->count))
       continue;
     stat_series_add(&sum->series[at], line->mean);

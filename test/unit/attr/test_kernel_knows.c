@@ -8,7 +8,7 @@
 
 #include "explain_check.h"
 #include "sys/sys.h"
-#include "uvperf/fallback.h"
+#include "uvperf/attr.h"
 
 #define BIT(position) (UINT64_C(1) << (position))
 

@@ -13,12 +13,14 @@
 #define BLOCK(bits)     ((uint64_t)(bits) << 40)
 #define HOPS(n)         ((uint64_t)(n) << 43)
 
-static void assert_described(uint64_t data_src, enum uvperf_mem_part part,
+static void assert_described(uint64_t data_src,
+                             enum uvperf_sample_mem_part part,
                              const char *expected) {
   char text[128];
 
   memset(text, 'x', sizeof(text));
-  assert_int_equal(uvperf_mem_describe(data_src, part, text, sizeof(text)), 0);
+  assert_int_equal(
+      uvperf_sample_mem_describe(data_src, part, text, sizeof(text)), 0);
   assert_string_equal(text, expected);
 }
 
@@ -26,9 +28,9 @@ static void describe_of_nothing_is_na(void **state) {
   int part;
 
   (void)state;
-  for (part = UVPERF_MEM_OP; part <= UVPERF_MEM_BLOCK; part++)
-    if (part != UVPERF_MEM_LOCK)
-      assert_described(0, (enum uvperf_mem_part)part, "N/A");
+  for (part = UVPERF_SAMPLE_MEM_OP; part <= UVPERF_SAMPLE_MEM_BLOCK; part++)
+    if (part != UVPERF_SAMPLE_MEM_LOCK)
+      assert_described(0, (enum uvperf_sample_mem_part)part, "N/A");
 }
 
 /* The kernel's PERF_MEM_NA: what a PMU that does not tell leaves. */
@@ -39,18 +41,18 @@ static void describe_of_na_is_na(void **state) {
   int part;
 
   (void)state;
-  for (part = UVPERF_MEM_OP; part <= UVPERF_MEM_BLOCK; part++)
-    assert_described(na, (enum uvperf_mem_part)part, "N/A");
+  for (part = UVPERF_SAMPLE_MEM_OP; part <= UVPERF_SAMPLE_MEM_BLOCK; part++)
+    assert_described(na, (enum uvperf_sample_mem_part)part, "N/A");
 }
 
 static void describe_of_each_op(void **state) {
   (void)state;
-  assert_described(PERF_MEM_S(OP, LOAD), UVPERF_MEM_OP, "load");
-  assert_described(PERF_MEM_S(OP, STORE), UVPERF_MEM_OP, "store");
-  assert_described(PERF_MEM_S(OP, PFETCH), UVPERF_MEM_OP, "prefetch");
-  assert_described(PERF_MEM_S(OP, EXEC), UVPERF_MEM_OP, "exec");
-  assert_described(PERF_MEM_S(OP, LOAD) | PERF_MEM_S(OP, STORE), UVPERF_MEM_OP,
-                   "load or store");
+  assert_described(PERF_MEM_S(OP, LOAD), UVPERF_SAMPLE_MEM_OP, "load");
+  assert_described(PERF_MEM_S(OP, STORE), UVPERF_SAMPLE_MEM_OP, "store");
+  assert_described(PERF_MEM_S(OP, PFETCH), UVPERF_SAMPLE_MEM_OP, "prefetch");
+  assert_described(PERF_MEM_S(OP, EXEC), UVPERF_SAMPLE_MEM_OP, "exec");
+  assert_described(PERF_MEM_S(OP, LOAD) | PERF_MEM_S(OP, STORE),
+                   UVPERF_SAMPLE_MEM_OP, "load or store");
 }
 
 /* What else is set must not show: all bits of the other fields. */
@@ -63,14 +65,15 @@ static uint64_t among_others(uint64_t value, unsigned int first,
 
 static void describe_of_each_part_ignores_the_others(void **state) {
   (void)state;
-  assert_described(among_others(PERF_MEM_S(OP, STORE), 0, 5), UVPERF_MEM_OP,
-                   "store");
+  assert_described(among_others(PERF_MEM_S(OP, STORE), 0, 5),
+                   UVPERF_SAMPLE_MEM_OP, "store");
   assert_described(among_others(PERF_MEM_S(LOCK, LOCKED), 24, 2),
-                   UVPERF_MEM_LOCK, "yes");
+                   UVPERF_SAMPLE_MEM_LOCK, "yes");
   assert_described(
       among_others(PERF_MEM_S(TLB, L1) | PERF_MEM_S(TLB, HIT), 26, 7),
-      UVPERF_MEM_TLB, "L1 hit");
-  assert_described(among_others(BLOCK(2), 40, 3), UVPERF_MEM_BLOCK, "data");
+      UVPERF_SAMPLE_MEM_TLB, "L1 hit");
+  assert_described(among_others(BLOCK(2), 40, 3), UVPERF_SAMPLE_MEM_BLOCK,
+                   "data");
 }
 
 /* go-perf numbers these levels from 0 and does not tell them from the fields
@@ -100,15 +103,17 @@ static void describe_of_each_level_number(void **state) {
     uint64_t value = LEVEL_NUMBER(n) | SNOOPX(3) | BLOCK(7) |
                      PERF_MEM_S(OP, LOAD) | PERF_MEM_S(TLB, OS);
 
-    assert_described(value, UVPERF_MEM_LEVEL, names[n]);
+    assert_described(value, UVPERF_SAMPLE_MEM_LEVEL, names[n]);
     if (n == 0 || n == 15)
       continue;
     snprintf(expected, sizeof(expected), "%s hit", names[n]);
-    assert_described(value | PERF_MEM_S(LVL, HIT), UVPERF_MEM_LEVEL, expected);
+    assert_described(value | PERF_MEM_S(LVL, HIT), UVPERF_SAMPLE_MEM_LEVEL,
+                     expected);
     snprintf(expected, sizeof(expected), "%s miss", names[n]);
-    assert_described(value | PERF_MEM_S(LVL, MISS), UVPERF_MEM_LEVEL, expected);
+    assert_described(value | PERF_MEM_S(LVL, MISS), UVPERF_SAMPLE_MEM_LEVEL,
+                     expected);
     snprintf(expected, sizeof(expected), "remote %s", names[n]);
-    assert_described(value | REMOTE, UVPERF_MEM_LEVEL, expected);
+    assert_described(value | REMOTE, UVPERF_SAMPLE_MEM_LEVEL, expected);
   }
 }
 
@@ -133,9 +138,10 @@ static void describe_of_each_old_level(void **state) {
     uint64_t value = PERF_MEM_S(LVL, HIT) | (uint64_t)PERF_MEM_LVL_L1
                                                 << (5 + i);
 
-    assert_described(value, UVPERF_MEM_LEVEL, names[i]);
+    assert_described(value, UVPERF_SAMPLE_MEM_LEVEL, names[i]);
     /* A level number of "N/A" leaves the word to the old field. */
-    assert_described(value | LEVEL_NUMBER(15), UVPERF_MEM_LEVEL, names[i]);
+    assert_described(value | LEVEL_NUMBER(15), UVPERF_SAMPLE_MEM_LEVEL,
+                     names[i]);
   }
 }
 
@@ -143,18 +149,18 @@ static void describe_of_old_levels_in_combination(void **state) {
   (void)state;
   assert_described(PERF_MEM_S(LVL, L2) | PERF_MEM_S(LVL, L3) |
                        PERF_MEM_S(LVL, MISS),
-                   UVPERF_MEM_LEVEL, "L2 or L3 miss");
-  assert_described(PERF_MEM_S(LVL, L1), UVPERF_MEM_LEVEL, "L1");
-  assert_described(PERF_MEM_S(LVL, HIT), UVPERF_MEM_LEVEL, "N/A");
-  assert_described(PERF_MEM_S(LVL, NA) | PERF_MEM_S(LVL, L1), UVPERF_MEM_LEVEL,
-                   "N/A");
+                   UVPERF_SAMPLE_MEM_LEVEL, "L2 or L3 miss");
+  assert_described(PERF_MEM_S(LVL, L1), UVPERF_SAMPLE_MEM_LEVEL, "L1");
+  assert_described(PERF_MEM_S(LVL, HIT), UVPERF_SAMPLE_MEM_LEVEL, "N/A");
+  assert_described(PERF_MEM_S(LVL, NA) | PERF_MEM_S(LVL, L1),
+                   UVPERF_SAMPLE_MEM_LEVEL, "N/A");
 }
 
 /* Both ways of telling are filled in by current PMU drivers. */
 static void describe_of_a_level_told_twice_tells_it_once(void **state) {
   (void)state;
   assert_described(LEVEL_NUMBER(3) | PERF_MEM_S(LVL, L3) | PERF_MEM_S(LVL, HIT),
-                   UVPERF_MEM_LEVEL, "L3 hit");
+                   UVPERF_SAMPLE_MEM_LEVEL, "L3 hit");
 }
 
 static void describe_of_hops_says_how_far(void **state) {
@@ -173,37 +179,38 @@ static void describe_of_hops_says_how_far(void **state) {
   (void)state;
   for (n = 0; n < 8; n++)
     assert_described(LEVEL_NUMBER(13) | REMOTE | HOPS(n) | PERF_MEM_S(LVL, HIT),
-                     UVPERF_MEM_LEVEL, hops[n]);
+                     UVPERF_SAMPLE_MEM_LEVEL, hops[n]);
 }
 
 static void describe_of_each_snoop(void **state) {
   (void)state;
-  assert_described(PERF_MEM_S(SNOOP, NONE), UVPERF_MEM_SNOOP, "none");
-  assert_described(PERF_MEM_S(SNOOP, HIT), UVPERF_MEM_SNOOP, "hit");
-  assert_described(PERF_MEM_S(SNOOP, MISS), UVPERF_MEM_SNOOP, "miss");
-  assert_described(PERF_MEM_S(SNOOP, HITM), UVPERF_MEM_SNOOP, "HitM");
-  assert_described(SNOOPX(1), UVPERF_MEM_SNOOP, "forward");
-  assert_described(SNOOPX(2), UVPERF_MEM_SNOOP, "peer");
-  assert_described(PERF_MEM_S(SNOOP, HIT) | SNOOPX(2), UVPERF_MEM_SNOOP,
+  assert_described(PERF_MEM_S(SNOOP, NONE), UVPERF_SAMPLE_MEM_SNOOP, "none");
+  assert_described(PERF_MEM_S(SNOOP, HIT), UVPERF_SAMPLE_MEM_SNOOP, "hit");
+  assert_described(PERF_MEM_S(SNOOP, MISS), UVPERF_SAMPLE_MEM_SNOOP, "miss");
+  assert_described(PERF_MEM_S(SNOOP, HITM), UVPERF_SAMPLE_MEM_SNOOP, "HitM");
+  assert_described(SNOOPX(1), UVPERF_SAMPLE_MEM_SNOOP, "forward");
+  assert_described(SNOOPX(2), UVPERF_SAMPLE_MEM_SNOOP, "peer");
+  assert_described(PERF_MEM_S(SNOOP, HIT) | SNOOPX(2), UVPERF_SAMPLE_MEM_SNOOP,
                    "hit or peer");
   /* REMOTE is where older headers have PERF_MEM_SNOOPX_FWD. */
-  assert_described(PERF_MEM_S(SNOOP, HIT) | REMOTE, UVPERF_MEM_SNOOP, "hit");
+  assert_described(PERF_MEM_S(SNOOP, HIT) | REMOTE, UVPERF_SAMPLE_MEM_SNOOP,
+                   "hit");
 }
 
 static void describe_of_each_lock_tlb_and_block(void **state) {
   (void)state;
-  assert_described(0, UVPERF_MEM_LOCK, "no");
-  assert_described(PERF_MEM_S(LOCK, LOCKED), UVPERF_MEM_LOCK, "yes");
+  assert_described(0, UVPERF_SAMPLE_MEM_LOCK, "no");
+  assert_described(PERF_MEM_S(LOCK, LOCKED), UVPERF_SAMPLE_MEM_LOCK, "yes");
   assert_described(PERF_MEM_S(TLB, L1) | PERF_MEM_S(TLB, L2) |
                        PERF_MEM_S(TLB, HIT),
-                   UVPERF_MEM_TLB, "L1 or L2 hit");
-  assert_described(PERF_MEM_S(TLB, L2) | PERF_MEM_S(TLB, MISS), UVPERF_MEM_TLB,
-                   "L2 miss");
-  assert_described(PERF_MEM_S(TLB, WK), UVPERF_MEM_TLB, "walker");
-  assert_described(PERF_MEM_S(TLB, OS), UVPERF_MEM_TLB, "fault");
-  assert_described(BLOCK(2), UVPERF_MEM_BLOCK, "data");
-  assert_described(BLOCK(4), UVPERF_MEM_BLOCK, "address");
-  assert_described(BLOCK(6), UVPERF_MEM_BLOCK, "data or address");
+                   UVPERF_SAMPLE_MEM_TLB, "L1 or L2 hit");
+  assert_described(PERF_MEM_S(TLB, L2) | PERF_MEM_S(TLB, MISS),
+                   UVPERF_SAMPLE_MEM_TLB, "L2 miss");
+  assert_described(PERF_MEM_S(TLB, WK), UVPERF_SAMPLE_MEM_TLB, "walker");
+  assert_described(PERF_MEM_S(TLB, OS), UVPERF_SAMPLE_MEM_TLB, "fault");
+  assert_described(BLOCK(2), UVPERF_SAMPLE_MEM_BLOCK, "data");
+  assert_described(BLOCK(4), UVPERF_SAMPLE_MEM_BLOCK, "address");
+  assert_described(BLOCK(6), UVPERF_SAMPLE_MEM_BLOCK, "data or address");
 }
 
 static void describe_into_every_size_is_cut_and_terminated(void **state) {
@@ -216,8 +223,9 @@ static void describe_into_every_size_is_cut_and_terminated(void **state) {
     char *text = malloc(size);
 
     memset(text, 'x', size);
-    assert_int_equal(uvperf_mem_describe(value, UVPERF_MEM_LEVEL, text, size),
-                     size < sizeof(whole) ? -ENOBUFS : 0);
+    assert_int_equal(
+        uvperf_sample_mem_describe(value, UVPERF_SAMPLE_MEM_LEVEL, text, size),
+        size < sizeof(whole) ? -ENOBUFS : 0);
     assert_int_equal(strlen(text),
                      size < sizeof(whole) ? size - 1 : sizeof(whole) - 1);
     assert_memory_equal(text, whole, strlen(text));
@@ -229,9 +237,11 @@ static void describe_of_bad_arguments_is_refused(void **state) {
   char text[8] = "abc";
 
   (void)state;
-  assert_int_equal(uvperf_mem_describe(0, UVPERF_MEM_OP, text, 0), -EINVAL);
-  assert_int_equal(uvperf_mem_describe(0, (enum uvperf_mem_part)6, text, 8),
+  assert_int_equal(uvperf_sample_mem_describe(0, UVPERF_SAMPLE_MEM_OP, text, 0),
                    -EINVAL);
+  assert_int_equal(
+      uvperf_sample_mem_describe(0, (enum uvperf_sample_mem_part)6, text, 8),
+      -EINVAL);
   assert_string_equal(text, "abc");
 }
 

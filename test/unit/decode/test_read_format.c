@@ -6,8 +6,9 @@
 #include "decode/read_format.h"
 #include "record_builder.h"
 
-static uvperf_read_t parse(uint64_t format, const uint64_t *words, size_t nr) {
-  uvperf_read_t read;
+static uvperf_values_t parse(uint64_t format, const uint64_t *words,
+                             size_t nr) {
+  uvperf_values_t read;
   size_t used;
 
   assert_int_equal(
@@ -19,20 +20,20 @@ static uvperf_read_t parse(uint64_t format, const uint64_t *words, size_t nr) {
 
 static void read_of_a_value_alone_has_no_more(void **state) {
   const uint64_t words[] = {11};
-  uvperf_read_t read = parse(0, words, 1);
+  uvperf_values_t read = parse(0, words, 1);
   uvperf_count_t count, expected = {.value = 11};
 
   (void)state;
   memset(&count, 0xff, sizeof(count));
   assert_int_equal(read.nr, 1);
-  assert_int_equal(uvperf_read_get(&read, 0, &count), 0);
+  assert_int_equal(uvperf_values_get(&read, 0, &count), 0);
   assert_memory_equal(&count, &expected, sizeof(count));
 }
 
 static void read_of_a_single_has_times_before_id_and_lost(void **state) {
   const uint64_t words[] = {11, 12, 13, 14, 15};
   uint64_t format = BUILD_FORMAT_ALL & ~(uint64_t)PERF_FORMAT_GROUP;
-  uvperf_read_t read = parse(format, words, 5);
+  uvperf_values_t read = parse(format, words, 5);
   uvperf_count_t count, expected = {.present = format,
                                     .value = 11,
                                     .time_enabled = 12,
@@ -43,13 +44,13 @@ static void read_of_a_single_has_times_before_id_and_lost(void **state) {
   (void)state;
   assert_int_equal(read.time_enabled, 12);
   assert_int_equal(read.time_running, 13);
-  assert_int_equal(uvperf_read_get(&read, 0, &count), 0);
+  assert_int_equal(uvperf_values_get(&read, 0, &count), 0);
   assert_memory_equal(&count, &expected, sizeof(count));
 }
 
 static void read_of_a_group_has_each_value_with_id_and_lost(void **state) {
   const uint64_t words[] = {2, 12, 13, 21, 22, 23, 31, 32, 33};
-  uvperf_read_t read = parse(BUILD_FORMAT_ALL, words, 9);
+  uvperf_values_t read = parse(BUILD_FORMAT_ALL, words, 9);
   uvperf_count_t count, expected = {.present = BUILD_FORMAT_ALL,
                                     .value = 31,
                                     .time_enabled = 12,
@@ -59,42 +60,42 @@ static void read_of_a_group_has_each_value_with_id_and_lost(void **state) {
 
   (void)state;
   assert_int_equal(read.nr, 2);
-  assert_int_equal(uvperf_read_get(&read, 0, &count), 0);
+  assert_int_equal(uvperf_values_get(&read, 0, &count), 0);
   assert_int_equal(count.value, 21);
-  assert_int_equal(uvperf_read_get(&read, 1, &count), 0);
+  assert_int_equal(uvperf_values_get(&read, 1, &count), 0);
   assert_memory_equal(&count, &expected, sizeof(count));
 }
 
 static void read_get_beyond_the_values_is_refused(void **state) {
   const uint64_t words[] = {2, 21, 31};
-  uvperf_read_t read = parse(PERF_FORMAT_GROUP, words, 3);
+  uvperf_values_t read = parse(PERF_FORMAT_GROUP, words, 3);
   uvperf_count_t count;
 
   (void)state;
-  assert_int_equal(uvperf_read_get(&read, 1, &count), 0);
-  assert_int_equal(uvperf_read_get(&read, 2, &count), -EINVAL);
-  assert_int_equal(uvperf_read_get(&read, UINT64_MAX, &count), -EINVAL);
+  assert_int_equal(uvperf_values_get(&read, 1, &count), 0);
+  assert_int_equal(uvperf_values_get(&read, 2, &count), -EINVAL);
+  assert_int_equal(uvperf_values_get(&read, UINT64_MAX, &count), -EINVAL);
 }
 
 static void read_find_finds_by_id(void **state) {
   const uint64_t words[] = {3, 21, 1, 22, 2, 23, 3};
-  uvperf_read_t read = parse(PERF_FORMAT_GROUP | PERF_FORMAT_ID, words, 7);
+  uvperf_values_t read = parse(PERF_FORMAT_GROUP | PERF_FORMAT_ID, words, 7);
   uvperf_count_t count;
   uint64_t id;
 
   (void)state;
   for (id = 1; id <= 3; id++) {
-    assert_int_equal(uvperf_read_find(&read, id, &count), 0);
+    assert_int_equal(uvperf_values_find(&read, id, &count), 0);
     assert_int_equal(count.id, id);
     assert_int_equal(count.value, 20 + id);
   }
-  assert_int_equal(uvperf_read_find(&read, 21, &count), -ENOENT);
+  assert_int_equal(uvperf_values_find(&read, 21, &count), -ENOENT);
 }
 
 /* Of a group from which a member was closed: its words may still be there. */
 static void read_find_beyond_the_values_finds_nothing(void **state) {
   const uint64_t words[] = {2, 21, 1, 22, 2, 23, 3};
-  uvperf_read_t read = parse(PERF_FORMAT_GROUP | PERF_FORMAT_ID, words, 5);
+  uvperf_values_t read = parse(PERF_FORMAT_GROUP | PERF_FORMAT_ID, words, 5);
   uvperf_count_t count;
   uint64_t likely;
 
@@ -109,25 +110,25 @@ static void read_find_beyond_the_values_finds_nothing(void **state) {
 
 static void read_find_finds_a_single(void **state) {
   const uint64_t words[] = {7, 8, 9};
-  uvperf_read_t read =
+  uvperf_values_t read =
       parse(PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID, words, 3);
   uvperf_count_t count;
 
   (void)state;
-  assert_int_equal(uvperf_read_find(&read, 9, &count), 0);
+  assert_int_equal(uvperf_values_find(&read, 9, &count), 0);
   assert_int_equal(count.value, 7);
   assert_int_equal(count.time_running, 8);
-  assert_int_equal(uvperf_read_find(&read, 8, &count), -ENOENT);
+  assert_int_equal(uvperf_values_find(&read, 8, &count), -ENOENT);
 }
 
 static void read_find_without_ids_finds_nothing(void **state) {
   const uint64_t words[] = {1, 5};
-  uvperf_read_t read = parse(PERF_FORMAT_GROUP, words, 2);
+  uvperf_values_t read = parse(PERF_FORMAT_GROUP, words, 2);
   uvperf_count_t count;
 
   (void)state;
-  assert_int_equal(uvperf_read_find(&read, 5, &count), -ENOENT);
-  assert_int_equal(uvperf_read_find(&read, 0, &count), -ENOENT);
+  assert_int_equal(uvperf_values_find(&read, 5, &count), -ENOENT);
+  assert_int_equal(uvperf_values_find(&read, 0, &count), -ENOENT);
 }
 
 /* Words of a read with 3 values in a group, or of a single. */
@@ -152,7 +153,7 @@ static void parse_of_every_format_and_size_takes_what_it_needs(void **state) {
     size_t needed = 8 * words_of(format);
 
     for (size = 0; size <= needed + 9; size++) {
-      uvperf_read_t read = {.nr = 99};
+      uvperf_values_t read = {.nr = 99};
       size_t used = 99;
       uint64_t *words = malloc(size != 0 ? size : 1);
 
@@ -178,7 +179,7 @@ static void parse_of_a_group_beyond_the_bytes_is_refused(void **state) {
                                     UINT64_MAX / 3 + 1,
                                     UINT64_MAX};
   uint64_t words[6] = {1};
-  uvperf_read_t read;
+  uvperf_values_t read;
   size_t used, i;
 
   (void)state;

@@ -117,7 +117,7 @@ static void branch_type_is_bits_20_to_23_whatever_is_beside(void **state) {
   (void)state;
   for (type = 0; type < 15; type++) {
     entry = entry_with(20, 4, type);
-    assert_int_equal(uvperf_branch_type(&entry), type);
+    assert_int_equal(uvperf_sample_branch_type(&entry), type);
     assert_int_equal(entry.type, type);
   }
 }
@@ -130,7 +130,7 @@ static void branch_type_of_the_extended_abi_is_16_and_new_type(void **state) {
   (void)state;
   for (type = 0; type < 16; type++) {
     entry = entry_with(26, 4, type); /* the type itself is 15 */
-    assert_int_equal(uvperf_branch_type(&entry), 16 + type);
+    assert_int_equal(uvperf_sample_branch_type(&entry), 16 + type);
   }
 }
 
@@ -141,11 +141,11 @@ static void branch_spec_and_priv_are_their_bits(void **state) {
   (void)state;
   for (value = 0; value < 4; value++) {
     entry = entry_with(24, 2, value);
-    assert_int_equal(uvperf_branch_spec(&entry), value);
+    assert_int_equal(uvperf_sample_branch_spec(&entry), value);
   }
   for (value = 0; value < 8; value++) {
     entry = entry_with(30, 3, value);
-    assert_int_equal(uvperf_branch_priv(&entry), value);
+    assert_int_equal(uvperf_sample_branch_priv(&entry), value);
   }
 }
 
@@ -160,8 +160,8 @@ static void branch_type_names_are_the_kernels(void **state) {
 
   (void)state;
   for (type = 0; type < sizeof(names) / sizeof(names[0]); type++)
-    assert_string_equal(uvperf_branch_type_name(type), names[type]);
-  assert_string_equal(uvperf_branch_type_name(UINT32_MAX), "unknown");
+    assert_string_equal(uvperf_sample_branch_type_name(type), names[type]);
+  assert_string_equal(uvperf_sample_branch_type_name(UINT32_MAX), "unknown");
 }
 
 int main(void) {

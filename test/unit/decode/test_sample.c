@@ -406,10 +406,10 @@ static void register_beyond_the_mask_is_enoent(void **state) {
   unsigned int bit;
 
   (void)state;
-  assert_int_equal(uvperf_regs_get(&regs, 63, &value), 0);
+  assert_int_equal(uvperf_sample_regs_get(&regs, 63, &value), 0);
   assert_int_equal(value, 2);
   for (bit = 64; bit <= 192; bit++)
-    assert_int_equal(uvperf_regs_get(&regs, bit, &value), -ENOENT);
+    assert_int_equal(uvperf_sample_regs_get(&regs, bit, &value), -ENOENT);
 }
 
 static void

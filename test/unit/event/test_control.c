@@ -84,13 +84,13 @@ static void event_control_with_argument_passes_it(void **state) {
   expect(PERF_EVENT_IOC_REFRESH, 1);
   assert_int_equal(uvperf_event_refresh(event, INT_MAX, NULL), 0);
   expect(PERF_EVENT_IOC_REFRESH, INT_MAX);
-  assert_int_equal(uvperf_event_set_period(event, UINT64_MAX - 1, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(event, UINT64_MAX - 1, NULL), 0);
   expect(PERF_EVENT_IOC_PERIOD, UINT64_MAX - 1);
-  assert_int_equal(uvperf_event_set_filter(event, "fd == 3", NULL), 0);
+  assert_int_equal(uvperf_event_apply_filter(event, "fd == 3", NULL), 0);
   assert_int_equal(arrived.request, PERF_EVENT_IOC_SET_FILTER);
   assert_string_equal(arrived.filter, "fd == 3");
   fake_fail(FAKE_BPF_LINK, 1, -EINVAL);
-  assert_int_equal(uvperf_event_set_bpf(event, 33, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(event, 33, NULL), 0);
   expect(PERF_EVENT_IOC_SET_BPF, 33);
   live_close(&collector);
   fake_assert_clean();
@@ -102,10 +102,10 @@ static void event_set_period_is_in_the_attr_if_it_succeeded(void **state) {
 
   open_event(*state, &collector);
   attr = uvperf_event_attr(&collector.event);
-  assert_int_equal(uvperf_event_set_period(&collector.event, 77, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&collector.event, 77, NULL), 0);
   assert_int_equal(attr->sample_period, 77);
   fake_fail(FAKE_IOCTL_PTR, 1, -EINVAL);
-  assert_int_equal(uvperf_event_set_period(&collector.event, 0, NULL),
+  assert_int_equal(uvperf_event_change_period(&collector.event, 0, NULL),
                    UV_EINVAL);
   assert_int_equal(attr->sample_period, 77);
   assert_ptr_equal(uvperf_event_attr(&collector.event), attr);
@@ -125,14 +125,14 @@ static void event_set_frequency_of_a_clock_passes_nanoseconds(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   uvperf_attr_set_frequency(&attr, 100);
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_set_period(event, 1000, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(event, 1000, NULL), 0);
   expect(PERF_EVENT_IOC_PERIOD, 1000000);
   assert_int_equal(uvperf_event_attr(event)->sample_freq, 1000);
   assert_int_equal(uvperf_event_attr(event)->freq, 1);
   fake_log_clear();
-  assert_int_equal(uvperf_event_set_period(event, 0, &error), UV_EINVAL);
+  assert_int_equal(uvperf_event_change_period(event, 0, &error), UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(uvperf_event_set_period(event, INT64_MAX, &error),
+  assert_int_equal(uvperf_event_change_period(event, INT64_MAX, &error),
                    UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_SAMPLE_RATE);
   assert_int_equal(error.needed, INT64_MAX);
@@ -144,7 +144,7 @@ static void event_set_frequency_of_a_clock_passes_nanoseconds(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   uvperf_attr_set_frequency(&attr, 100);
   live_init(*state, &collector, &attr, NULL);
-  assert_int_equal(uvperf_event_set_period(event, 1000, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(event, 1000, NULL), 0);
   expect(PERF_EVENT_IOC_PERIOD, 1000);
   live_close(&collector);
   fake_assert_clean();
@@ -176,7 +176,7 @@ static void event_control_with_bad_argument_calls_nothing(void **state) {
   live_control_expect_refused(
       uvperf_event_refresh(event, (uint32_t)INT_MAX + 1, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "2147483648 overflows");
-  live_control_expect_refused(uvperf_event_set_filter(event, NULL, &error),
+  live_control_expect_refused(uvperf_event_apply_filter(event, NULL, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "filter must not be NULL");
   live_control_expect_refused(uvperf_event_query_bpf(event, NULL, &nr, &error),
@@ -201,15 +201,15 @@ static int refresh(uvperf_event_t *event, uvperf_error_t *error) {
 }
 
 static int set_period(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_set_period(event, 3, error);
+  return uvperf_event_change_period(event, 3, error);
 }
 
 static int set_filter(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_set_filter(event, "fd = 3", error);
+  return uvperf_event_apply_filter(event, "fd = 3", error);
 }
 
 static int set_bpf(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_set_bpf(event, 3, error);
+  return uvperf_event_attach_bpf(event, 3, error);
 }
 
 static int query_bpf(uvperf_event_t *event, uvperf_error_t *error) {

@@ -311,7 +311,7 @@ event_modify_after_refresh_enables_and_gives_a_period(void **state) {
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   assert_string_equal(fake_log(), "ioctl REFRESH, ioctl PERIOD");
   /* Whatever it is. */
-  assert_int_equal(uvperf_event_set_period(event, 2, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(event, 2, NULL), 0);
   fake_log_clear();
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   assert_string_equal(fake_log(), "ioctl REFRESH, ioctl PERIOD");

@@ -47,7 +47,7 @@ static int redirect(trio_t *trio, int writer) {
                                  NULL);
 }
 
-static void start(trio_t *trio, uint32_t flags, uvperf_record_cb cb) {
+static void start(trio_t *trio, uint32_t flags, uvperf_event_record_cb cb) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
   options.flush_ms = 0;
@@ -205,7 +205,7 @@ static void output_source_has_the_period_that_was_set(void **state) {
 
   init_trio(*state, &trio);
   assert_int_equal(redirect(&trio, 0), 0);
-  assert_int_equal(uvperf_event_set_period(&trio.writers[0], 77, NULL), 0);
+  assert_int_equal(uvperf_event_change_period(&trio.writers[0], 77, NULL), 0);
   assert_int_equal(uvperf_event_attr(&trio.writers[0])->sample_period, 77);
   append_of(trio.fakes[0], 8);
   assert_int_equal(uvperf_event_next(&trio.owner.event, &record), 0);

@@ -10,7 +10,7 @@ static live_collector_t collector;
 static void no_writers(void) {
 }
 
-static fake_event_t *begin(uv_loop_t *loop, uvperf_record_cb cb) {
+static fake_event_t *begin(uv_loop_t *loop, uvperf_event_record_cb cb) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   fake_event_t *fake = fake_event_add(7);
   struct perf_event_attr attr;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "uvperf/fallback.h"
+#include "uvperf/attr.h"
 
 /* The text is in a block of just the size that it takes. */
 static void assert_described(uint32_t fallback, uint32_t field, uint64_t from,

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "host/cpu_list.h"
-#include "uvperf/cpu_list.h"
+#include "uvperf/system.h"
 
 #define ROOM (UVPERF__MAX_CPU + 1)
 

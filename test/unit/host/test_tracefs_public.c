@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What include/uvperf/tracefs.h has, against what the test reads of tracefs
+/* What include/uvperf/system.h has, against what the test reads of tracefs
  * itself; tracers under a scripted root. */
 #include "support.h"
 #include "temp_tree.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "host/tracefs.h"
-#include "uvperf/tracefs.h"
+#include "uvperf/system.h"
 
 #define TRACING "/sys/kernel/tracing"
 #define DEBUG   "/sys/kernel/debug"

@@ -136,7 +136,8 @@ static void target_with_another_period_is_to_be_opened_again(void **state) {
   added_t added;
 
   assert_int_equal(begin_target(*state, &added, 0), 0);
-  assert_int_equal(uvperf_set_set_period(&added.opened.set, 1, 2000, NULL), 0);
+  assert_int_equal(uvperf_set_change_period(&added.opened.set, 1, 2000, NULL),
+                   0);
   opened_set_run_pool();
   assert_int_equal(added.status, UV_EAGAIN);
   assert_int_equal(added.error.attr_index, 1);
@@ -149,7 +150,8 @@ static void target_with_another_filter_is_to_be_opened_again(void **state) {
 
   assert_int_equal(begin_target(*state, &added, 0), 0);
   assert_int_equal(
-      uvperf_set_set_filter(&added.opened.set, 0, "common_pid == 1", NULL), 0);
+      uvperf_set_apply_filter(&added.opened.set, 0, "common_pid == 1", NULL),
+      0);
   opened_set_run_pool();
   assert_int_equal(added.status, UV_EAGAIN);
   assert_int_equal(added.error.attr_index, 0);
@@ -228,8 +230,8 @@ static void first_target_with_another_period_is_opened_again(void **state) {
     assert_int_equal(
         uvperf_set_open_target(&added.opened.set, &target, on_target, NULL), 0);
     if (is_changed)
-      assert_int_equal(uvperf_set_set_period(&added.opened.set, 1, 2000, NULL),
-                       0);
+      assert_int_equal(
+          uvperf_set_change_period(&added.opened.set, 1, 2000, NULL), 0);
     opened_set_run_pool();
     assert_int_equal(added.status, is_changed ? UV_EAGAIN : 0);
     opened_set_close(*state, &added.opened);

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "uvperf/event_list.h"
+#include "uvperf/name.h"
 
 static counters_make_t make;
 static fake_event_t *events[8];

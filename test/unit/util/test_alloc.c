@@ -454,7 +454,8 @@ static void decoder_and_words_take_no_other_memory(void **state) {
   (void)state;
   watch(__func__);
   assert_int_equal(decode_one(), 0);
-  uvperf_mem_describe(UINT64_MAX, UVPERF_MEM_LEVEL, text, sizeof(text));
+  uvperf_sample_mem_describe(UINT64_MAX, UVPERF_SAMPLE_MEM_LEVEL, text,
+                             sizeof(text));
   uvperf_cause_name(UVPERF_CAUSE_MEMORY);
   uvperf_record_type_name(PERF_RECORD_MMAP2);
   assert_int_equal(uvperf_event_init(NULL, NULL, NULL, NULL, &error),
