@@ -295,7 +295,8 @@ static void note_events(tool_run_t *run) {
 }
 
 /* Who reads its lines until they end need not wait until all events are closed,
- * which takes the kernel seconds. What is hit meanwhile is older than the end. */
+ * which takes the kernel seconds. What is hit meanwhile is older than the end.
+ */
 static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER, "-e",
                                     "syscalls:sys_enter_s*", "-e",
