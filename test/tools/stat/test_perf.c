@@ -81,7 +81,8 @@ static void tracepoint_is_counted_as_by_perf(void **state) {
 }
 
 /* At random places in memory a program has a fault more or less, and so it has
- * while other programs push its pages out: both have some of the same counts. */
+ * while other programs push its pages out: both have some of the same counts.
+ */
 static void page_faults_are_counted_as_by_perf(void **state) {
   static const char args[] = "-x, -e minor-faults " TARGET_PATH " touch 321";
   uint64_t least = UINT64_MAX, most = 0, value, ours[RUNS];
