@@ -34,11 +34,11 @@ int main(void) {
   options.targets = &cpus;
   options.nr_targets = 1;
   if (uvperf_set_init(uv_default_loop(), &set, &options, &error) != 0 ||
-      uvperf_set_enable(&set, &error) != 0) {
+      uvperf_set_enable(&set, &error) != 0 ||
+      uvperf_set_read_start(&set, 1000, on_reading, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
   uvperf_event_list_free(events);
-  uvperf_set_read_start(&set, 1000, on_reading);
   return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
 }

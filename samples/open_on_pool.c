@@ -63,14 +63,17 @@ static void on_reading(uvperf_set_t *set, int status,
 static void on_open(uvperf_set_t *set, int status,
                     const uvperf_error_t *error) {
   program_t *program = set->data;
+  uvperf_error_t reading;
 
-  if (status == 0)
-    status = uvperf_set_read_start(set, 1000, on_reading);
+  if (status == 0) {
+    status = uvperf_set_read_start(set, 1000, on_reading, &reading);
+    error = &reading;
+  }
   if (status == 0)
     printf("%zu events are open and count\n", uvperf_set_nr_open(set));
   if (status == 0 || status == UV_ECANCELED) /* end() came before */
     return;
-  fprintf(stderr, "%s\n", error != NULL ? error->reason : uv_strerror(status));
+  fprintf(stderr, "%s\n", error->reason);
   program->status = 1;
   end(program); /* one that could not be opened is closed as well */
 }

@@ -13,7 +13,7 @@
  * - One handle, one loop, one thread: call from the loop's thread only.
  * - Returned codes are 0 or a negative UV_E*.
  * - `error` may be NULL; it receives the cause, the reason and the remedy of a
- *   failure.
+ *   failure. event.h says which functions have it.
  * - All functions but uvperf_bpf_reader_flush and uvperf_bpf_reader_snapshot
  *   may be called inside any callback of the handle. A callback of these two
  *   may also run the loop. A uvperf_bpf_reader_snapshot_cb may call all
@@ -361,6 +361,7 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
  *  snapshot. Works after stop too. A callback that stops or closes the handle
  *  ends it; what was not delivered is gone.
  *  @param flags  UVPERF_SNAPSHOT_*.
+ *  @param error  Receives why it failed.
  *  @return 0, also when there is nothing new; or
  *    UV_EINVAL  never started, unknown flags, or no overwritable rings;
  *    UV_EBUSY   called inside a callback of the handle; or
@@ -370,7 +371,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
  *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
  *      uvperf_set_snapshot. */
 UVPERF_EXTERN int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader,
-                                             uint32_t flags);
+                                             uint32_t flags,
+                                             uvperf_error_t *error);
 
 /** Called once when a snapshot that uvperf_bpf_reader_snapshot_start began has
  *  ended: as uvperf_event_snapshot_cb.
@@ -387,6 +389,7 @@ typedef void (*uvperf_bpf_reader_snapshot_cb)(uvperf_bpf_reader_t *reader,
  *  resume, which are about the map, may be called meanwhile.
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; must not be NULL.
+ *  @param error    Receives why it failed at once.
  *  @return 0, or
  *    UV_EINVAL  no done_cb, never started, unknown flags, or no overwritable
  *      rings;
@@ -398,7 +401,8 @@ typedef void (*uvperf_bpf_reader_snapshot_cb)(uvperf_bpf_reader_t *reader,
  *      forked child. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
-                                 uvperf_bpf_reader_snapshot_cb done_cb);
+                                 uvperf_bpf_reader_snapshot_cb done_cb,
+                                 uvperf_error_t *error);
 
 /** Has it told when CPUs come and go, while the handle is started: those that
  *  options.cpus has, or all; also one that the map has no entry for.

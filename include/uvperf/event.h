@@ -8,6 +8,10 @@
  * Rules that hold for every function here:
  * - One handle, one loop, one thread: call from the loop's thread only.
  * - Returned codes are 0 or a negative UV_E*.
+ * - A function takes a uvperf_error_t if it can fail for a reason outside of
+ *   the program: the kernel, a limit, a privilege. It may be NULL; it receives
+ *   the cause, the reason and the remedy. Of the other functions (stop, flush,
+ *   next, id) the code says enough.
  * - All functions but uvperf_event_flush, uvperf_event_snapshot and
  *   uvperf_event_next may be called inside any callback of the handle, and all
  *   inside of a uvperf_event_snapshot_cb. A callback of uvperf_event_flush or
@@ -408,6 +412,7 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  Snapshots and uvperf_event_next go by what the other has seen; what next has
  *  still to give of the look that it has begun it gives all the same.
  *  @param flags  UVPERF_SNAPSHOT_*.
+ *  @param error  Receives why it failed.
  *  @return 0, also when there is nothing new; or
  *    UV_EINVAL  never started with a callback, no ring, one that is not
  *      overwritable, or unknown flags;
@@ -427,7 +432,8 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
  *  what was not delivered is gone, but for UVPERF_SNAPSHOT_ALL.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT;
  *  __perf_output_begin() in kernel/events/ring_buffer.c. */
-UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
+UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
+                                        uvperf_error_t *error);
 
 /** Begins the same snapshot without stopping the loop. A thread of libuv's
  *  pool pauses the output, waits for writers, copies the ring and resumes the
@@ -451,6 +457,7 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
  *  the child cannot close its loop (UV_EBUSY).
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; must not be NULL.
+ *  @param error    Receives why it failed at once.
  *  @return 0, or
  *    UV_EINVAL  no done_cb, never started with a callback, no ring, one that is
  *      not overwritable, or unknown flags;
@@ -462,7 +469,8 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags);
  *      forked child. */
 UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
                                               uint32_t flags,
-                                              uvperf_event_snapshot_cb done_cb);
+                                              uvperf_event_snapshot_cb done_cb,
+                                              uvperf_error_t *error);
 
 /** Has an event write its records into the ring of another, or into none. They
  *  come to the callback of the ring's owner (or by its uvperf_event_next), each
@@ -531,8 +539,9 @@ UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
 
 /** Reads the count.
  *  @param count  Receives the totals that attr.read_format asked for.
+ *  @param error  Receives why it failed.
  *  @return 0, or
- *    UV_EBADF   the event is pinned and the PMU could not hold it;
+ *    UV_EBADF   the event is pinned and the PMU could not hold it (cause busy);
  *    UV_EPROTO  the kernel's answer has not the size that read_format means;
  *    UV_ENOENT  the answer for a group does not hold the event;
  *    UV_EINVAL  count is NULL;
@@ -542,7 +551,8 @@ UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
  *    another    read(2) failed.
  *  Source: perf_event_open(2), "Reading results". */
 UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
-                                    uvperf_count_t *count);
+                                    uvperf_count_t *count,
+                                    uvperf_error_t *error);
 
 /** Reads the counts of events of one group, by one read(2).
  *  @param events  At least one; of the same group, in any order. The attr of
@@ -550,6 +560,7 @@ UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
  *  @param nr      How many, all of the group or some.
  *  @param counts  Receives nr counts, the i-th of events[i], matched by id.
  *    After an error they mean nothing.
+ *  @param error   Receives why it failed.
  *  @return 0, or
  *    UV_EINVAL  an argument is NULL or 0, or the first has no
  *      PERF_FORMAT_GROUP;
@@ -557,7 +568,8 @@ UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
  *    UV_EBADF, UV_EPROTO, UV_EPERM, UV_ENOMEM, another  as uvperf_event_read.
  *  Source: perf_event_open(2), "Reading results". */
 UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
-                                          size_t nr, uvperf_count_t *counts);
+                                          size_t nr, uvperf_count_t *counts,
+                                          uvperf_error_t *error);
 
 /** Gets the attr that the event was opened with.
  *  @return The handle's own copy, attr->size bytes; valid until close. While

@@ -15,7 +15,7 @@
  * - One handle, one loop, one thread: call from the loop's thread only.
  * - Returned codes are 0 or a negative UV_E*.
  * - `error` may be NULL; it receives the cause, the reason and the remedy of a
- *   failure.
+ *   failure. event.h says which functions have it.
  * - All functions may be called inside the handle's callbacks, except
  *   uvperf_set_flush and uvperf_set_snapshot. A callback of
  *   these two may also run the loop.
@@ -235,9 +235,10 @@ UVPERF_EXTERN int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error);
  *  are left. A delta over a reset counts from it. An event that cannot be read
  *  now is ERROR also in the first reading in which it can be, and counts from
  *  that.
+ *  @param error  Receives why it failed.
  *  @return 0, or
  *    UV_EPERM  in a forked child. */
-UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set);
+UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set, uvperf_error_t *error);
 
 /** Reads everything, by one read(2) for each group, and for each attr that is
  *  in none, at each place. One that cannot be read does not fail the reading:
@@ -245,12 +246,14 @@ UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set);
  *  not run since the reading before, /proc is asked whether it is gone, which
  *  takes longer than a read: some 15 microseconds.
  *  @param reading  Caller's, of uvperf_reading_new; filled anew.
+ *  @param error    Receives why it failed.
  *  @return 0, or, with reading left alone,
  *    UV_EINVAL  reading is NULL;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child.
  *  Source: perf_event_open(2), "Reading results". */
-UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading);
+UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
+                                  uvperf_error_t *error);
 
 /** Reads everything at once and then every so many milliseconds, and tells what
  *  is new. The kth callback is not before k intervals after this call are over;
@@ -286,6 +289,7 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading);
  *  where every task that it measures is gone: a target can be added.
  *  @param interval_ms  Milliseconds, at least 1.
  *  @param cb           Called for each.
+ *  @param error        Receives why it failed.
  *  @return 0, or
  *    UV_EINVAL    interval_ms is 0, or cb is NULL; or another part of the
  *      program has closed an inner handle;
@@ -295,7 +299,8 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading);
  *    another      with UVPERF_SET_FOLLOW_CPUS: why
  *      /sys/devices/system/cpu/online cannot be read. */
 UVPERF_EXTERN int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
-                                        uvperf_set_read_cb cb);
+                                        uvperf_set_read_cb cb,
+                                        uvperf_error_t *error);
 
 /** Ends that at once, also between two slices: no callback comes after it.
  *  Counting goes on.
@@ -691,6 +696,7 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  but one with UVPERF_SNAPSHOT_ALL.
  *  @param flags  UVPERF_SNAPSHOT_*; with UVPERF_SET_TIME_ORDER
  *    UVPERF_SNAPSHOT_OLDEST_FIRST changes nothing.
+ *  @param error  Receives why it failed.
  *  @return 0, also when there is nothing new; or
  *    UV_EINVAL  never started, no UVPERF_SET_OVERWRITE, or unknown flags;
  *    UV_EBUSY   called inside a callback of the handle; or
@@ -703,7 +709,8 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *      records were delivered and that ring stays paused; the next snapshot
  *      tries again.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
-UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags);
+UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
+                                      uvperf_error_t *error);
 
 /** Called once when a snapshot that uvperf_set_snapshot_start began has ended:
  *  as uvperf_event_snapshot_cb.
@@ -720,6 +727,7 @@ typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
  *  are not in the snapshot. UV_EOF of a started set comes after done_cb.
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; must not be NULL.
+ *  @param error    Receives why it failed at once.
  *  @return 0, or
  *    UV_EINVAL  no done_cb, never started, no UVPERF_SET_OVERWRITE, or unknown
  *      flags;
@@ -730,7 +738,8 @@ typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
  *    UV_EAGAIN, UV_EPERM  the process may make no threads; UV_EPERM also in a
  *      forked child. */
 UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
-                                            uvperf_set_snapshot_cb done_cb);
+                                            uvperf_set_snapshot_cb done_cb,
+                                            uvperf_error_t *error);
 
 /** Has the end of each target reported, while the handle is started. A target
  *  is gone when its events hang up; to find that out, the set polls one fd for

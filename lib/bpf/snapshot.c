@@ -2,6 +2,8 @@
 /* Snapshots of a BPF reader's overwritable rings, ring by ring. */
 #include "bpf/internal.h"
 
+#include "util/error.h"
+
 static void deliver_record(void *owner, size_t ring_index, const void *bytes,
                            size_t size, uint64_t remaining,
                            const uvperf__slice_t *slice) {
@@ -31,20 +33,21 @@ static void done(void *owner, int status) {
 static const uvperf__snapshot_ops_t ops = {deliver, done};
 
 static int prepare(reader_t *impl, uint32_t flags, int is_busy,
-                   uvperf__snapshot_job_t **job) {
-  int rc = uvperf__bpf_reader_check(impl, NULL);
+                   uvperf__snapshot_job_t **job, uvperf_error_t *error) {
+  uvperf__snapshot_ask_t ask = {flags, NULL, impl->cb != NULL,
+                                is_busy || impl->snapshot != NULL};
+  int rc = uvperf__bpf_reader_check(impl, error);
   uvperf__cpu_ring_t *ring;
   size_t nr, i;
 
+  if (!(impl->flags & UVPERF_BPF_READER_OVERWRITE))
+    ask.missing = "options.flags must have UVPERF_BPF_READER_OVERWRITE";
+  if (rc == 0)
+    rc = uvperf__snapshot_check(&ask, error);
   if (rc != 0)
     return rc;
-  if (!(impl->flags & UVPERF_BPF_READER_OVERWRITE) || impl->cb == NULL ||
-      (flags & ~UVPERF__SNAPSHOT_FLAGS))
-    return UV_EINVAL;
-  if (is_busy || impl->snapshot != NULL)
-    return UV_EBUSY;
   nr = uvperf__cpu_rings_nr(impl->rings);
-  rc = uvperf__snapshot_job_new(job, impl->watch, &ops, impl, nr, flags);
+  rc = uvperf__snapshot_job_new(job, impl->watch, &ops, impl, nr, flags, error);
   for (i = 0; rc == 0 && i < nr; i++) {
     ring = uvperf__cpu_rings_at(impl->rings, i);
     (*job)->snapshots[i].ring = &ring->ring;
@@ -53,16 +56,17 @@ static int prepare(reader_t *impl, uint32_t flags, int is_busy,
   return rc;
 }
 
-int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {
+int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags,
+                               uvperf_error_t *error) {
   reader_t *impl = uvperf__bpf_reader_impl(reader);
   uvperf__snapshot_job_t *job;
-  int rc = prepare(impl, flags, impl->in_callback, &job);
+  int rc = prepare(impl, flags, impl->in_callback, &job, error);
 
   if (rc != 0)
     return rc;
   uvperf__teardown_hold(&impl->teardown);
   impl->is_snapping = 1;
-  rc = uvperf__snapshot_job_run(job);
+  rc = uvperf__snapshot_job_run(job, error);
   impl->is_snapping = 0;
   uvperf__teardown_let_go(&impl->teardown);
   return rc;
@@ -70,14 +74,19 @@ int uvperf_bpf_reader_snapshot(uvperf_bpf_reader_t *reader, uint32_t flags) {
 
 int uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader,
                                      uint32_t flags,
-                                     uvperf_bpf_reader_snapshot_cb done_cb) {
+                                     uvperf_bpf_reader_snapshot_cb done_cb,
+                                     uvperf_error_t *error) {
   reader_t *impl = uvperf__bpf_reader_impl(reader);
   uvperf__snapshot_job_t *job;
-  int rc = done_cb == NULL ? UV_EINVAL
-                           : prepare(impl, flags, impl->is_snapping, &job);
+  int rc;
 
+  if (done_cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "done_cb must not be NULL");
+  rc = prepare(impl, flags, impl->is_snapping, &job, error);
   if (rc == 0)
-    rc = uvperf__snapshot_job_begin(job, reader->loop);
+    rc = uvperf__snapshot_job_begin(job, reader->loop,
+                                    "uvperf_bpf_reader_snapshot", error);
   if (rc != 0)
     return rc;
   impl->snapshot = job;

@@ -97,7 +97,7 @@ static void unstick(const event_t *impl) {
 static uint64_t count_of(const event_t *impl) {
   uvperf_count_t count;
 
-  return uvperf_event_read(impl->handle, &count) == 0 ? count.value : 0;
+  return uvperf_event_read(impl->handle, &count, NULL) == 0 ? count.value : 0;
 }
 
 /* A limited event counts nothing once its overflows have run out. */

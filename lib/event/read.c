@@ -5,6 +5,7 @@
 #include "decode/read_format.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
+#include "util/error.h"
 
 /* A group of 84 events with their ids and lost records fits. A larger one is
  * read into memory from the allocator. */
@@ -17,6 +18,26 @@
 /* __perf_read(): end-of-file is an event in error state. */
 static int failure_of(ssize_t size) {
   return size == 0 ? UV_EBADF : (int)size;
+}
+
+static int explain(uvperf_error_t *error, int code) {
+  if (code == UV_EBADF)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_BUSY,
+                             "the event is in error state: it is pinned, and "
+                             "the PMU could not hold it; close other events, "
+                             "or open it without attr.pinned");
+  if (code == UV_ENOENT)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
+                             "an event is not in the group, or not any more: "
+                             "its leader was closed");
+  if (code == UV_EPROTO)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                             "read(2) gave another size than attr.read_format "
+                             "means");
+  if (code == UV_ENOMEM)
+    return uvperf__error_shortage(error, code, "the group is not read");
+  return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                           "read(2) of the event gave errno %d", -code);
 }
 
 /* Reads the group of events[0] into `words`. Returns 0, or a code; -ENOSPC if
@@ -44,48 +65,55 @@ static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
 }
 
 int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
-                            uvperf_count_t *counts) {
+                            uvperf_count_t *counts, uvperf_error_t *error) {
   uint64_t words[USUAL_WORDS];
   const event_t *impl;
   uint64_t *many;
   int rc;
 
   if (events == NULL || nr == 0 || counts == NULL)
-    return UV_EINVAL;
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "events and counts must not be NULL, nor nr 0");
   impl = uvperf__event_impl(events[0]);
   if ((impl->attr->read_format & PERF_FORMAT_GROUP) == 0)
-    return UV_EINVAL;
-  rc = uvperf__event_check(impl, NULL);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the first event was opened without "
+                             "PERF_FORMAT_GROUP in attr.read_format");
+  rc = uvperf__event_check(impl, error);
   if (rc != 0)
     return rc;
   rc = read_group(events, nr, words, USUAL_WORDS, counts);
-  if (rc != UV_ENOSPC)
-    return rc;
-  many = uvperf__calloc(MOST_WORDS, sizeof(many[0]));
-  if (many == NULL)
-    return UV_ENOMEM;
-  rc = read_group(events, nr, many, MOST_WORDS, counts);
-  uvperf__free(many);
-  return rc;
+  if (rc == UV_ENOSPC) {
+    many = uvperf__calloc(MOST_WORDS, sizeof(many[0]));
+    if (many == NULL)
+      return explain(error, UV_ENOMEM);
+    rc = read_group(events, nr, many, MOST_WORDS, counts);
+    uvperf__free(many);
+  }
+  return rc == 0 ? 0 : explain(error, rc);
 }
 
 /* Little is left to be done after read(2), as that is where time counts. */
-int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count) {
+int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
+                      uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   uint64_t words[UVPERF__READ_FORMAT_SINGLE];
   ssize_t size;
   int rc;
 
   if (impl->attr->read_format & PERF_FORMAT_GROUP)
-    return uvperf_event_read_group(&event, 1, count);
+    return uvperf_event_read_group(&event, 1, count, error);
   if (count == NULL)
-    return UV_EINVAL;
-  rc = uvperf__event_check(impl, NULL);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "count must not be NULL");
+  rc = uvperf__event_check(impl, error);
   if (rc != 0)
     return rc;
   size = uvperf__sys_read(impl->fd, words, sizeof(words));
   if (size <= 0)
-    return failure_of(size);
-  return uvperf__read_format_single(impl->attr->read_format, words,
+    rc = failure_of(size);
+  else
+    rc = uvperf__read_format_single(impl->attr->read_format, words,
                                     (size_t)size, count);
+  return rc == 0 ? 0 : explain(error, rc);
 }

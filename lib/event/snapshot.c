@@ -4,6 +4,8 @@
  * are delivered in drain.c. */
 #include "event/internal.h"
 
+#include "util/error.h"
+
 /* A callback may do with the handle what it likes: the copy is the snapshot's.
  * Once it has stopped or closed the handle nothing more of it is touched. No
  * record wraps in it. */
@@ -30,18 +32,19 @@ static void done(void *owner, int status) {
 
 static const uvperf__snapshot_ops_t ops = {deliver, done};
 
-static int prepare(event_t *impl, uint32_t flags,
-                   uvperf__snapshot_job_t **job) {
-  int rc = uvperf__event_check(impl, NULL);
+static int prepare(event_t *impl, uint32_t flags, uvperf__snapshot_job_t **job,
+                   uvperf_error_t *error) {
+  uvperf__snapshot_ask_t ask = {flags, NULL, impl->cb != NULL,
+                                impl->delivering || impl->snapshot != NULL};
+  int rc = uvperf__event_check(impl, error);
 
-  if (rc != 0)
-    return rc;
-  if ((flags & ~UVPERF__SNAPSHOT_FLAGS) || !impl->ring.overwrite ||
-      impl->cb == NULL)
-    return UV_EINVAL;
-  if (impl->delivering || impl->snapshot != NULL)
-    return UV_EBUSY;
-  rc = uvperf__snapshot_job_new(job, impl->watch, &ops, impl, 1, flags);
+  if (!impl->ring.overwrite)
+    ask.missing = "set attr.write_backward";
+  if (rc == 0)
+    rc = uvperf__snapshot_check(&ask, error);
+  if (rc == 0)
+    rc =
+        uvperf__snapshot_job_new(job, impl->watch, &ops, impl, 1, flags, error);
   if (rc != 0)
     return rc;
   uvperf__event_take_back(impl);
@@ -51,27 +54,34 @@ static int prepare(event_t *impl, uint32_t flags,
   return 0;
 }
 
-int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags) {
+int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
+                          uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   uvperf__snapshot_job_t *job;
-  int rc = prepare(impl, flags, &job);
+  int rc = prepare(impl, flags, &job, error);
 
   if (rc != 0)
     return rc;
   uvperf__teardown_hold(&impl->teardown);
-  rc = uvperf__snapshot_job_run(job);
+  rc = uvperf__snapshot_job_run(job, error);
   uvperf__teardown_let_go(&impl->teardown);
   return rc;
 }
 
 int uvperf_event_snapshot_start(uvperf_event_t *event, uint32_t flags,
-                                uvperf_event_snapshot_cb done_cb) {
+                                uvperf_event_snapshot_cb done_cb,
+                                uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   uvperf__snapshot_job_t *job;
-  int rc = done_cb == NULL ? UV_EINVAL : prepare(impl, flags, &job);
+  int rc;
 
+  if (done_cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "done_cb must not be NULL");
+  rc = prepare(impl, flags, &job, error);
   if (rc == 0)
-    rc = uvperf__snapshot_job_begin(job, event->loop);
+    rc = uvperf__snapshot_job_begin(job, event->loop, "uvperf_event_snapshot",
+                                    error);
   if (rc != 0)
     return rc;
   impl->snapshot = job;

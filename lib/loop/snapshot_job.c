@@ -5,6 +5,27 @@
 
 #include "sys/fork.h"
 #include "util/alloc.h"
+#include "util/error.h"
+
+int uvperf__snapshot_check(const uvperf__snapshot_ask_t *ask,
+                           uvperf_error_t *error) {
+  if (ask->flags & ~UVPERF__SNAPSHOT_FLAGS)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "unknown flags of a snapshot: 0x%x", ask->flags);
+  if (ask->missing != NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a snapshot needs an overwritable ring: %s",
+                             ask->missing);
+  if (!ask->is_started)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a snapshot comes to the callback of start, and "
+                             "the handle was never started with one");
+  if (ask->is_busy)
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
+                             "a callback of the handle runs, or a snapshot is "
+                             "being taken: ask again when that has ended");
+  return 0;
+}
 
 static uvperf__snapshot_job_t *of_extra(uvperf__watch_extra_t *extra) {
   return (uvperf__snapshot_job_t *)((char *)extra -
@@ -111,13 +132,13 @@ int uvperf__snapshot_job_walk(uvperf__snapshot_job_t *self,
 int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
                              uvperf__watch_t *watch,
                              const uvperf__snapshot_ops_t *ops, void *owner,
-                             size_t nr, uint32_t flags) {
+                             size_t nr, uint32_t flags, uvperf_error_t *error) {
   uvperf__snapshot_job_t *self =
       uvperf__calloc(1, sizeof(*self) + nr * sizeof(self->snapshots[0]));
 
   *made = self;
   if (self == NULL)
-    return UV_ENOMEM;
+    return uvperf__error_shortage(error, UV_ENOMEM, "the rings are not copied");
   self->watch = watch;
   self->ops = ops;
   self->owner = owner;
@@ -131,7 +152,21 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
   return 0;
 }
 
-int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self) {
+static int explain(uvperf_error_t *error, int code) {
+  if (code == UV_ENOMEM)
+    return uvperf__error_shortage(error, code, "the rings are not copied");
+  if (code == UV_EPERM || code == UV_EACCES)
+    return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                             "a ring cannot be paused or resumed: a seccomp "
+                             "filter or a security module forbids it");
+  return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
+                           "a ring cannot be paused or resumed: "
+                           "PERF_EVENT_IOC_PAUSE_OUTPUT gave errno %d",
+                           -code);
+}
+
+int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self,
+                             uvperf_error_t *error) {
   uvperf__slice_t slice;
   int rc;
 
@@ -141,15 +176,18 @@ int uvperf__snapshot_job_run(uvperf__snapshot_job_t *self) {
   on_slice(&self->extra, &slice);
   rc = code_of(self);
   uvperf__snapshot_job_free(self);
-  return rc;
+  return rc == 0 ? 0 : explain(error, rc);
 }
 
-int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self, uv_loop_t *loop) {
-  int rc = UV_EINVAL;
+int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *self, uv_loop_t *loop,
+                               const char *instead, uvperf_error_t *error) {
+  int rc;
 
   uvperf__snapshots_begin(self->snapshots, self->nr);
   if (uvperf__watch_now(self->watch) != 0)
-    rc = uvperf__job_begin(loop, &self->job);
+    rc = uvperf__job_begin_or(loop, &self->job, instead, error);
+  else
+    rc = uvperf__watch_explain(error, UV_EINVAL);
   self->is_in_pool = rc == 0;
   if (rc != 0)
     uvperf__snapshot_job_free(self);

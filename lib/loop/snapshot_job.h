@@ -46,20 +46,35 @@ struct uvperf__snapshot_job_s {
   uvperf__snapshot_t snapshots[]; /* one for each ring, by its index */
 };
 
+/* What a handle knows of a snapshot that it is asked for. */
+typedef struct uvperf__snapshot_ask_s {
+  uint32_t flags;      /* UVPERF_SNAPSHOT_*, or others */
+  const char *missing; /* what makes rings overwritable; NULL: they are */
+  int is_started;      /* ever, with a callback */
+  int is_busy;
+} uvperf__snapshot_ask_t;
+
+/* 0; or UV_EINVAL or UV_EBUSY and the error. */
+int uvperf__snapshot_check(const uvperf__snapshot_ask_t *ask,
+                           uvperf_error_t *error);
+
 /* Makes one of which the owner fills ring, fd and is_paused of all snapshots.
- * Returns 0 or -ENOMEM. */
+ * Returns 0, or -ENOMEM and the error. */
 int uvperf__snapshot_job_new(uvperf__snapshot_job_t **job,
                              uvperf__watch_t *watch,
                              const uvperf__snapshot_ops_t *ops, void *owner,
-                             size_t nr, uint32_t flags);
+                             size_t nr, uint32_t flags, uvperf_error_t *error);
 
-/* Takes it, delivers it without bounds, and frees it. Returns 0, -ENOMEM, or
- * the code of pausing or resuming a ring. */
-int uvperf__snapshot_job_run(uvperf__snapshot_job_t *job);
+/* Takes it, delivers it without bounds, and frees it. Returns 0, or -ENOMEM or
+ * the code of pausing or resuming a ring, and the error. */
+int uvperf__snapshot_job_run(uvperf__snapshot_job_t *job,
+                             uvperf_error_t *error);
 
 /* Begins it: ends by `done`. Returns 0; or UV_EINVAL if others have closed the
- * inner handles, or the code of uv_queue_work, and it is freed. */
-int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job, uv_loop_t *loop);
+ * inner handles, or the code of uv_queue_work, and the error, and it is freed.
+ * `instead` is the function that does without the pool. */
+int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job, uv_loop_t *loop,
+                               const char *instead, uvperf_error_t *error);
 
 /* The handle is closing: the teardown waits for the thread. NULL is allowed. */
 void uvperf__snapshot_job_close(uvperf__snapshot_job_t *job,

@@ -2,6 +2,8 @@
 /* Readings of a set on its loop: one at each tick of an interval. */
 #include "set/internal.h"
 
+#include "util/error.h"
+
 #define SLICE_NS 1000000
 
 /* What could not be read is left to the next tick: the reading that the delta
@@ -60,26 +62,30 @@ static int make_readings(set_t *impl) {
 }
 
 int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
-                          uvperf_set_read_cb cb) {
+                          uvperf_set_read_cb cb, uvperf_error_t *error) {
   set_t *impl = uvperf__set_impl(set);
   /* Inside the callback one of them is in the user's hands. */
   int first = impl->lent == 0 ? 1 : 0;
-  int rc = uvperf__set_check(impl);
+  int rc = uvperf__counters_check(impl->counters, error);
 
   if (interval_ms == 0 || cb == NULL)
-    return UV_EINVAL;
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "interval_ms must not be 0, nor cb NULL");
   if (rc != 0)
     return rc;
   if (impl->cb != NULL)
-    return UV_EALREADY;
+    return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
+                             "the set is read already: uvperf_set_read_stop "
+                             "first");
   rc = make_readings(impl);
   if (rc == 0)
     rc = uvperf__counters_read_base(impl->counters, impl->readings[first]);
-  if (rc == 0)
-    rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);
   if (rc != 0)
-    return rc;
-  rc = uvperf__set_follow_cpus(impl, NULL);
+    return uvperf__error_shortage(error, rc, "nothing was read");
+  rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);
+  if (rc != 0)
+    return uvperf__watch_explain(error, rc);
+  rc = uvperf__set_follow_cpus(impl, error);
   if (rc != 0) {
     uvperf__interval_timer_stop(impl->interval_timer);
     return rc;

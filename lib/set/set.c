@@ -396,16 +396,25 @@ int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error) {
   return uvperf__counters_disable(uvperf__set_counters(set), error);
 }
 
-int uvperf_set_reset(uvperf_set_t *set) {
-  return uvperf__counters_reset(uvperf__set_counters(set));
+int uvperf_set_reset(uvperf_set_t *set, uvperf_error_t *error) {
+  uvperf__counters_t *counters = uvperf__set_counters(set);
+  int rc = uvperf__counters_check(counters, error);
+
+  return rc != 0 ? rc : uvperf__counters_reset(counters);
 }
 
-int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading) {
+int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
+                    uvperf_error_t *error) {
   set_t *impl = uvperf__set_impl(set);
+  int rc = uvperf__counters_check(impl->counters, error);
 
   if (reading == NULL)
-    return UV_EINVAL;
-  return uvperf__counters_read(impl->counters, reading);
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "reading must not be NULL");
+  if (rc != 0)
+    return rc;
+  rc = uvperf__counters_read(impl->counters, reading);
+  return rc == 0 ? 0 : uvperf__error_shortage(error, rc, "nothing was read");
 }
 
 static int remove_target(set_t *impl, uint32_t index) {

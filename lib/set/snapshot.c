@@ -3,6 +3,8 @@
  * delivered ring by ring or in the order of time. */
 #include "set/internal.h"
 
+#include "util/error.h"
+
 /* -- delivery -------------------------------------------------------------- */
 
 static void deliver_record(void *owner, size_t ring_index, const void *bytes,
@@ -78,20 +80,21 @@ static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
   return rc;
 }
 
-static int check(const set_t *impl, uint32_t flags, int is_busy) {
-  int rc = uvperf__set_check(impl);
+static int check(const set_t *impl, uint32_t flags, int is_busy,
+                 uvperf_error_t *error) {
+  uvperf__snapshot_ask_t ask = {flags, NULL, impl->record_cb != NULL,
+                                is_busy || impl->snapshot != NULL};
+  int rc = uvperf__counters_check(impl->counters, error);
 
-  if (rc != 0)
-    return rc;
-  if (impl->record_cb == NULL || !(impl->flags & UVPERF_SET_OVERWRITE) ||
-      (flags & ~UVPERF__SNAPSHOT_FLAGS))
-    return UV_EINVAL;
-  return is_busy || impl->snapshot != NULL ? UV_EBUSY : 0;
+  if (!(impl->flags & UVPERF_SET_OVERWRITE))
+    ask.missing = "options.flags must have UVPERF_SET_OVERWRITE";
+  return rc != 0 ? rc : uvperf__snapshot_check(&ask, error);
 }
 
 /* All that is needed but the images, before these are taken: what was taken is
  * in no later snapshot. */
-static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made) {
+static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made,
+                   uvperf_error_t *error) {
   uvperf__snapshot_job_t *job;
   uvperf__cpu_ring_t *ring;
   size_t i;
@@ -99,7 +102,7 @@ static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made) {
 
   rc = uvperf__snapshot_job_new(made, impl->watch, &ops, impl,
                                 uvperf__counters_nr_rings(impl->counters),
-                                flags);
+                                flags, error);
   if (rc != 0)
     return rc;
   job = *made;
@@ -112,25 +115,27 @@ static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made) {
     return 0;
   job->flags |= UVPERF_SNAPSHOT_OLDEST_FIRST;
   rc = add_merge(impl, job);
-  if (rc != 0)
-    uvperf__snapshot_job_free(job);
-  return rc;
+  if (rc == 0)
+    return 0;
+  uvperf__snapshot_job_free(job);
+  return uvperf__error_shortage(error, rc, "the rings are not copied");
 }
 
 /* -- both forms ------------------------------------------------------------ */
 
-int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
+int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
+                        uvperf_error_t *error) {
   set_t *impl = uvperf__set_impl(set);
   uvperf__snapshot_job_t *job;
-  int rc = check(impl, flags, impl->in_callback);
+  int rc = check(impl, flags, impl->in_callback, error);
 
   if (rc == 0)
-    rc = prepare(impl, flags, &job);
+    rc = prepare(impl, flags, &job, error);
   if (rc != 0)
     return rc;
   uvperf__teardown_hold(&impl->teardown);
   impl->is_snapping = 1;
-  rc = uvperf__snapshot_job_run(job);
+  rc = uvperf__snapshot_job_run(job, error);
   impl->is_snapping = 0;
   if (!impl->closing)
     uvperf__set_free_sources(impl);
@@ -139,15 +144,21 @@ int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags) {
 }
 
 int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
-                              uvperf_set_snapshot_cb done_cb) {
+                              uvperf_set_snapshot_cb done_cb,
+                              uvperf_error_t *error) {
   set_t *impl = uvperf__set_impl(set);
   uvperf__snapshot_job_t *job;
-  int rc = done_cb == NULL ? UV_EINVAL : check(impl, flags, impl->is_snapping);
+  int rc;
 
+  if (done_cb == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "done_cb must not be NULL");
+  rc = check(impl, flags, impl->is_snapping, error);
   if (rc == 0)
-    rc = prepare(impl, flags, &job);
+    rc = prepare(impl, flags, &job, error);
   if (rc == 0)
-    rc = uvperf__snapshot_job_begin(job, set->loop);
+    rc = uvperf__snapshot_job_begin(job, set->loop, "uvperf_set_snapshot",
+                                    error);
   if (rc != 0)
     return rc;
   impl->snapshot = job;

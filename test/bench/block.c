@@ -204,7 +204,7 @@ static int enable(block_t *block) {
 }
 
 static int read_set(block_t *block) {
-  int rc = uvperf_set_read(&block->set, block->reading);
+  int rc = uvperf_set_read(&block->set, block->reading, NULL);
 
   if (rc == 0 && uvperf_reading_nr_places(block->reading) < THREADS)
     return bench_fail("a set", "has not all threads");
@@ -224,7 +224,7 @@ static int start_reading(block_t *block) {
 
   block->set.data = block;
   block->nr_readings = 0;
-  rc = uvperf_set_read_start(&block->set, 10, on_reading);
+  rc = uvperf_set_read_start(&block->set, 10, on_reading, NULL);
   return rc == 0 ? 0 : bench_fail("uvperf_set_read_start", uv_strerror(rc));
 }
 
@@ -263,7 +263,7 @@ static int open_rings(block_t *block) {
 }
 
 static int take_snapshot(block_t *block) {
-  int rc = uvperf_set_snapshot(&block->set, 0);
+  int rc = uvperf_set_snapshot(&block->set, 0, NULL);
 
   if (rc == 0 && block->records < 2 * RING_BYTES / 128)
     return bench_fail("a snapshot", "of rings that are not full");
@@ -281,7 +281,7 @@ static void on_snapshot(uvperf_set_t *set, int status) {
 
 static int start_snapshot(block_t *block) {
   int rc = uvperf_set_snapshot_start(&block->set, UVPERF_SNAPSHOT_ALL,
-                                     on_snapshot);
+                                     on_snapshot, NULL);
 
   block->is_taken = 0;
   return rc == 0 ? 0 : bench_fail("uvperf_set_snapshot_start", uv_strerror(rc));

@@ -56,20 +56,21 @@ static void nothing(void *arg) {
 typedef void (*read_fn)(subject_t *subject);
 
 static void read_event(subject_t *subject) {
-  if (uvperf_event_read(&subject->events[0], &subject->event_counts[0]) != 0)
+  if (uvperf_event_read(&subject->events[0], &subject->event_counts[0], NULL) !=
+      0)
     subject->failures++;
 }
 
 static void read_events(subject_t *subject) {
-  if (uvperf_event_read_group(subject->group, GROUP, subject->event_counts) !=
-      0)
+  if (uvperf_event_read_group(subject->group, GROUP, subject->event_counts,
+                              NULL) != 0)
     subject->failures++;
 }
 
 static void read_set(subject_t *subject) {
   size_t i;
 
-  if (uvperf_set_read(&subject->set, subject->reading) != 0)
+  if (uvperf_set_read(&subject->set, subject->reading, NULL) != 0)
     subject->failures++;
   for (i = 0; i < subject->nr; i++)
     if (uvperf_reading_total(subject->reading, i, &subject->counts[i]) != 0)

@@ -215,7 +215,7 @@ static int check(run_t *run, int is_flooded) {
 
   run->is_over = 1;
   uvperf_event_flush(&run->event);
-  code = uvperf_event_read(&run->event, &count);
+  code = uvperf_event_read(&run->event, &count, NULL);
   if (code != 0)
     return bench_fail("uvperf_event_read", uv_strerror(code));
   if (run->delivered + count.lost != count.value)

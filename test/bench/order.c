@@ -251,7 +251,7 @@ static int close_account(account_t *account, subject_t *subject,
   uvperf_set_count_t count;
   uvperf_stats_t stats;
 
-  if (uvperf_set_read(&subject->set, subject->reading) != 0)
+  if (uvperf_set_read(&subject->set, subject->reading, NULL) != 0)
     return bench_fail("reading", "no memory");
   uvperf_reading_total(subject->reading, 0, &count);
   uvperf_set_stats(&subject->set, &stats);

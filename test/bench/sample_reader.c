@@ -112,7 +112,7 @@ static int uvperf_wait(sample_reader_t *reader) {
 
 static int uvperf_count(sample_reader_t *reader, bare_count_t *count) {
   uvperf_count_t read;
-  int rc = uvperf_event_read(&reader->event, &read);
+  int rc = uvperf_event_read(&reader->event, &read, NULL);
 
   if (rc != 0)
     return bench_fail("uvperf_event_read", uv_strerror(rc));

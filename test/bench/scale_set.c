@@ -42,7 +42,7 @@ static int read_set(uvperf_set_t *set) {
   rc = uvperf_reading_new(&reading);
   if (rc != 0)
     return rc;
-  rc = uvperf_set_read(set, reading);
+  rc = uvperf_set_read(set, reading, NULL);
   if (rc == 0 && uvperf_reading_nr_places(reading) != THREADS)
     rc = UV_EPROTO;
   uvperf_reading_free(reading);

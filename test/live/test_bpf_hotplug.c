@@ -121,9 +121,9 @@ static void overwritable_ring_of_a_cpu_that_is_back_has_all(void **state) {
     live_turns_in(*state, 5);
   assert_int_equal(live.nr_told, 2);
   live_bpf_reader_send_all(&live, cpu, 5);
-  assert_int_equal(
-      uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST),
-      0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(
+                       &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+                   0);
   assert_int_equal(live.samples, 10);
   live_bpf_reader_end(&live);
 }

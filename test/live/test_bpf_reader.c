@@ -458,7 +458,8 @@ static void start_says_no_to_what_cannot_be(void **state) {
                                            live_bpf_reader_on_sample, &error),
                    UV_EALREADY);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0), UV_EINVAL);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL),
+                   UV_EINVAL);
   live_bpf_reader_end(&live);
 }
 

@@ -23,7 +23,7 @@ static int is_refused(live_bpf_reader_t *live) {
          uvperf_bpf_reader_resume(reader, &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
          uvperf_bpf_reader_flush(reader) == UV_EPERM &&
-         uvperf_bpf_reader_snapshot(reader, 0) == UV_EPERM &&
+         uvperf_bpf_reader_snapshot(reader, 0, NULL) == UV_EPERM &&
          uvperf_bpf_reader_nr_rings(reader) > 0 &&
          uvperf_bpf_reader_ring(reader, 0, &ring) == 0 && ring.fd >= 0 &&
          uvperf_bpf_reader_cpu_status(reader, 0) == 0 &&

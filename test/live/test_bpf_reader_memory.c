@@ -61,9 +61,9 @@ static void snapshots_give_back_what_they_take(void **state) {
   held = memory_count_held();
   for (i = 0; i < 10; i++) {
     live_bpf_reader_send_all(&live, 0, 10);
-    assert_int_equal(
-        uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST),
-        0);
+    assert_int_equal(uvperf_bpf_reader_snapshot(
+                         &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+                     0);
     assert_int_equal(memory_count_held(), held);
   }
   assert_int_equal(live.samples, 100);

@@ -245,8 +245,8 @@ static void call_questions(slot_t *slot) {
   uvperf_ring_info_t ring;
   uvperf_stats_t stats;
 
-  expect(world, uvperf_bpf_reader_snapshot(reader, 0) == UV_EINVAL, "snapshot",
-         0);
+  expect(world, uvperf_bpf_reader_snapshot(reader, 0, NULL) == UV_EINVAL,
+         "snapshot", 0);
   expect(world, uvperf_bpf_reader_cpu_status(reader, world->cpus[0]) == 0,
          "cpu_status", 0);
   expect(world, uvperf_bpf_reader_ring(reader, 0, &ring) == 0, "ring", 0);

@@ -29,7 +29,7 @@ static void forget(live_bpf_reader_t *live) {
 
 static void take(live_bpf_reader_t *live, uint32_t flags) {
   forget(live);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live->reader, flags), 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&live->reader, flags, NULL), 0);
 }
 
 /* -- what is in it -------------------------------------------------------- */
@@ -139,10 +139,12 @@ static void snapshot_says_no_to_what_cannot_be(void **state) {
   options.flags = UVPERF_BPF_READER_OVERWRITE;
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0), UV_EINVAL);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL),
+                   UV_EINVAL);
   live_bpf_reader_start(&live, NULL);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 8), UV_EINVAL);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0), 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 8, NULL),
+                   UV_EINVAL);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL), 0);
   live_bpf_reader_end(&live);
 }
 
@@ -190,9 +192,10 @@ static void snapshot_started_comes_in_slices_of_all_cpus(void **state) {
   live_bpf_reader_send_all(&live, live_last_cpu(), 5);
   live.hook_data = &done;
   fake_pool_hold();
-  assert_int_equal(uvperf_bpf_reader_snapshot_start(
-                       &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, on_done),
-                   0);
+  assert_int_equal(
+      uvperf_bpf_reader_snapshot_start(
+          &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, on_done, NULL),
+      0);
   fake_pool_run();
   assert_true(live_run_until(*state, &done, 1));
   assert_int_equal(live.samples, 10);
@@ -211,7 +214,7 @@ static void act_at_third(live_bpf_reader_t *live, int status,
 
   (void)status;
   (void)sample;
-  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0), UV_EBUSY);
+  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0, NULL), UV_EBUSY);
   if (live->samples != 3)
     return;
   if (*act == 'x' || *act == 's')
@@ -266,9 +269,9 @@ static void callback_that_starts_has_the_rest_of_the_snapshot(void **state) {
   live_bpf_reader_send_all(&live, 0, 8);
   assert_int_equal(uvperf_bpf_reader_stop(&live.reader), 0);
   live.on_sample = start_at_third;
-  assert_int_equal(
-      uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST),
-      0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(
+                       &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+                   0);
   assert_int_equal(live.samples, 8);
   live_bpf_reader_end(&live);
 }
@@ -283,7 +286,8 @@ static void snapshot_that_cannot_pause_delivers_nothing(void **state) {
   live_bpf_reader_send_all(&live, live_last_cpu(), 3);
   fake_fail(FAKE_IOCTL, (unsigned)uvperf_bpf_reader_nr_rings(&live.reader),
             -EACCES);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0), UV_EACCES);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&live.reader, 0, NULL),
+                   UV_EACCES);
   assert_int_equal(live.records, 0);
   live_bpf_reader_send_all(&live, 0, 1); /* no ring is left paused */
   take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
@@ -298,9 +302,9 @@ static void snapshot_that_cannot_resume_delivers_and_fails(void **state) {
   live_bpf_reader_send_all(&live, 0, 3);
   fake_fail(FAKE_IOCTL, (unsigned)uvperf_bpf_reader_nr_rings(&live.reader) + 1,
             -EACCES);
-  assert_int_equal(
-      uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST),
-      UV_EACCES);
+  assert_int_equal(uvperf_bpf_reader_snapshot(
+                       &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
+                   UV_EACCES);
   assert_int_equal(live.samples, 3);
   take(&live, 0); /* resumes it */
   live_bpf_reader_send_all(&live, 0, 1);
@@ -318,7 +322,8 @@ static void snapshot_without_memory_leaves_all_for_the_next(void **state) {
   live_bpf_reader_send_all(&live, 0, 3);
   for (nth = 1; rc != 0; nth++) {
     fake_fail(FAKE_CALLOC, nth, 0);
-    rc = uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST);
+    rc = uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST,
+                                    NULL);
     assert_true(rc == 0 || rc == UV_ENOMEM);
     assert_int_equal(live.samples, rc == 0 ? 3 : 0);
   }
@@ -357,7 +362,8 @@ static void snapshot_forked_in_its_callback_is_clean(void **state) {
   live_bpf_reader_send_all(&live, 0, 5);
   live.on_sample = fork_in_callback;
   live.hook_data = &pid;
-  rc = uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST);
+  rc = uvperf_bpf_reader_snapshot(&live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST,
+                                  NULL);
   if (pid == 0) {
     while (uv_run(*state, UV_RUN_DEFAULT) != 0)
       continue;

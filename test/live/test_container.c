@@ -145,7 +145,7 @@ static void open_event(uv_loop_t *loop, uvperf_error_t *error) {
   if (strncmp(attempt->event, "page-faults", 11) != 0)
     return;
   live_touch(live_region());
-  if (uvperf_event_read(&event, &count) != 0 || count.value == 0)
+  if (uvperf_event_read(&event, &count, NULL) != 0 || count.value == 0)
     error->code = UV_EIO;
 }
 

@@ -63,7 +63,7 @@ static void burn(live_collector_t *collector, uint64_t ns) {
   while (count.value < ns) {
     for (spin = 0; spin < 100000; spin++)
       continue;
-    assert_int_equal(uvperf_event_read(&collector->event, &count), 0);
+    assert_int_equal(uvperf_event_read(&collector->event, &count, NULL), 0);
   }
 }
 
@@ -267,7 +267,7 @@ static void count_with(unprivileged_report_t *report,
   uvperf_event_enable(&event, NULL);
   provoke();
   uvperf_event_disable(&event, NULL);
-  uvperf_event_read(&event, &count);
+  uvperf_event_read(&event, &count, NULL);
   if (count.value != value)
     unprivileged_wrong(report, "%d were counted", (int)count.value);
   uvperf_event_close(&event, NULL);

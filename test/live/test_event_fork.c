@@ -17,7 +17,7 @@ static int child_by_the_rules(void *arg) {
   if (uvperf_event_enable(&collector->event, NULL) != UV_EPERM ||
       uvperf_event_disable(&collector->event, NULL) != UV_EPERM ||
       uvperf_event_reset(&collector->event, NULL) != UV_EPERM ||
-      uvperf_event_read(&collector->event, &count) != UV_EPERM ||
+      uvperf_event_read(&collector->event, &count, NULL) != UV_EPERM ||
       uvperf_event_id(&collector->event, &id) != UV_EPERM)
     return 2;
   if (uvperf_event_stop(&collector->event) != UV_EPERM ||

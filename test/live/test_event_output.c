@@ -156,9 +156,9 @@ static void output_shared_ring_decodes_each_by_its_own_attr(void **state) {
   run(*state, &tally, 52);
   assert_int_equal(tally.own, 21);
   assert_int_equal(tally.written, 31);
-  assert_int_equal(uvperf_event_read(&tally.owner, &count), 0);
+  assert_int_equal(uvperf_event_read(&tally.owner, &count, NULL), 0);
   assert_int_equal(count.value, 21);
-  assert_int_equal(uvperf_event_read(&tally.writer, &count), 0);
+  assert_int_equal(uvperf_event_read(&tally.writer, &count, NULL), 0);
   assert_int_equal(count.value, 31);
   close_both(*state, &tally);
 }

@@ -273,7 +273,8 @@ static void call_questions(slot_t *slot) {
   uint64_t id = 0;
 
   random_expect(model, uvperf_event_reset(slot->event, NULL) == 0, "reset", 0);
-  random_expect(model, uvperf_event_read(slot->event, &count) == 0, "read", 0);
+  random_expect(model, uvperf_event_read(slot->event, &count, NULL) == 0,
+                "read", 0);
   random_expect(model, count.value == 0, "the count of a dummy", 0);
   random_expect(model, uvperf_event_id(slot->event, &id) == 0 && id != 0, "id",
                 0);

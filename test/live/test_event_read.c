@@ -24,7 +24,7 @@ static void count_calls(struct perf_event_attr *attr) {
 static uint64_t read_value(live_collector_t *collector) {
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_event_read(&collector->event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector->event, &count, NULL), 0);
   return count.value;
 }
 
@@ -83,12 +83,12 @@ static void count_reset_sets_the_value_to_0_and_keeps_the_times(void **state) {
       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   live_begin(*state, &collector, &attr, NULL, NULL, NULL);
   live_write(5);
-  assert_int_equal(uvperf_event_read(&collector.event, &before), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &before, NULL), 0);
   assert_int_equal(before.value, 5);
   assert_int_equal(uvperf_event_reset(&collector.event, NULL), 0);
   assert_int_equal(read_value(&collector), 0);
   live_write(2);
-  assert_int_equal(uvperf_event_read(&collector.event, &after), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &after, NULL), 0);
   assert_int_equal(after.value, 2);
   assert_true(after.time_enabled > before.time_enabled);
   assert_true(after.time_running > before.time_running);
@@ -191,7 +191,7 @@ static void count_of_each_read_format_has_what_was_asked(void **state) {
     live_write(format + 1);
     assert_int_equal(uvperf_event_id(&collector.event, &id), 0);
     memset(&count, 0xa5, sizeof(count));
-    assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+    assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
     assert_count(&count, format, id, format + 1);
     live_close(&collector);
   }
@@ -246,7 +246,7 @@ static void assert_member(live_collector_t *member, uint64_t format,
   uint64_t id;
 
   assert_int_equal(uvperf_event_id(&member->event, &id), 0);
-  assert_int_equal(uvperf_event_read(&member->event, &count), 0);
+  assert_int_equal(uvperf_event_read(&member->event, &count, NULL), 0);
   assert_count(&count, format, id, value);
 }
 
@@ -290,15 +290,15 @@ static void count_of_all_of_a_group_is_read_at_once(void **state) {
   events[2] = &group.writes.event;
   for (i = 0; i < 3; i++)
     assert_int_equal(uvperf_event_id(events[i], &ids[i]), 0);
-  assert_int_equal(uvperf_event_read_group(events, 3, counts), 0);
+  assert_int_equal(uvperf_event_read_group(events, 3, counts, NULL), 0);
   assert_int_equal(counts[0].id, ids[0]);
   assert_in_range(counts[0].value, 2 * LIVE_PAGES, 10000);
   assert_count(&counts[1], format, ids[1], 2);
   assert_count(&counts[2], format, ids[2], 5);
-  assert_int_equal(uvperf_event_read_group(events + 1, 1, counts), 0);
+  assert_int_equal(uvperf_event_read_group(events + 1, 1, counts, NULL), 0);
   assert_count(&counts[0], format, ids[1], 2);
   live_close(&group.touches);
-  assert_int_equal(uvperf_event_read_group(events + 1, 2, counts), 0);
+  assert_int_equal(uvperf_event_read_group(events + 1, 2, counts, NULL), 0);
   assert_count(&counts[1], format, ids[2], 5);
   live_close(&group.calls);
   live_close(&group.writes);

@@ -8,7 +8,7 @@
 static uint64_t read_value(live_collector_t *collector) {
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_event_read(&collector->event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector->event, &count, NULL), 0);
   return count.value;
 }
 
@@ -95,12 +95,12 @@ static void count_with_enable_on_exec_starts_with_the_exec(void **state) {
   live_init(*state, &collector, &attr, &options);
   live_start(&collector, NULL);
   live_worker_do(&worker);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(count.value, 0);
   assert_int_equal(count.time_enabled, 0);
   live_worker_do(&worker);
   live_worker_end(&worker);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_in_range(count.value, 10, 10000);
   assert_int_not_equal(count.time_enabled, 0);
   live_close(&collector);
@@ -159,9 +159,9 @@ static void count_on_one_cpu_is_enabled_on_the_others_too(void **state) {
   live_begin(*state, &collector, &attr, &options, NULL, NULL);
   live_write(3);
   live_pin(cpus[0], &ignored);
-  assert_int_equal(uvperf_event_read(&collector.event, &there), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &there, NULL), 0);
   live_write(4);
-  assert_int_equal(uvperf_event_read(&collector.event, &back), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &back, NULL), 0);
   assert_int_equal(uvperf_count_delta(&there, &back, &delta), 0);
   assert_int_equal(there.value, 3);
   assert_int_equal(delta.value, 0);

@@ -300,7 +300,7 @@ static void sideband_losses_at_the_end_are_in_the_count(void **state) {
   live_begin(*state, &collector, &attr, &options, check_lost, &losses);
   live_write(1000);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(count.value, 1000);
   assert_int_equal(losses.losses, 0);
   assert_int_equal(count.lost, 1000 - losses.writes);

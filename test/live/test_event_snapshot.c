@@ -87,7 +87,7 @@ static void name(recorder_t *recorder, uint64_t nr) {
 
 static int take(recorder_t *recorder, uint32_t flags) {
   recorder->told[0] = '\0';
-  return uvperf_event_snapshot(&recorder->collector.event, flags);
+  return uvperf_event_snapshot(&recorder->collector.event, flags, NULL);
 }
 
 static void expect(recorder_t *recorder, uint32_t flags, const char *told) {
@@ -246,7 +246,7 @@ static void event_snapshot_of_a_shared_ring_tells_the_writer(void **state) {
   name(&recorder, 2);
   /* The ring is not the writer's. */
   assert_int_equal(uvperf_event_start(&writer.event, NULL, on_record, NULL), 0);
-  assert_int_equal(uvperf_event_snapshot(&writer.event, 0), UV_EINVAL);
+  assert_int_equal(uvperf_event_snapshot(&writer.event, 0, NULL), UV_EINVAL);
   recorder.writer = &writer.event;
   expect(&recorder, 0, "2 1 0");
   assert_int_equal(recorder.of_writer, 2);
@@ -268,26 +268,26 @@ static void event_snapshot_of_what_has_none_is_einval(void **state) {
   support_need_own_events(__func__);
   open_recorder(*state, &recorder);
   event = &recorder.collector.event;
-  assert_int_equal(uvperf_event_snapshot(event, 0), UV_EINVAL);
+  assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EINVAL);
   assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
   name(&recorder, 1);
-  assert_int_equal(uvperf_event_snapshot(event, 0), UV_EINVAL);
+  assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EINVAL);
   assert_int_equal(uvperf_event_stop(event), 0);
   assert_int_equal(start(&recorder), 0);
-  assert_int_equal(uvperf_event_snapshot(event, 8), UV_EINVAL);
-  assert_int_equal(uvperf_event_snapshot(event, UINT32_MAX), UV_EINVAL);
+  assert_int_equal(uvperf_event_snapshot(event, 8, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_snapshot(event, UINT32_MAX, NULL), UV_EINVAL);
   expect(&recorder, 0, "0");
   end(&recorder);
   /* A ring that is not overwritable, and none. */
   live_init_comm(*state, &other);
   live_start(&other, NULL);
-  assert_int_equal(uvperf_event_snapshot(&other.event, 0), UV_EINVAL);
+  assert_int_equal(uvperf_event_snapshot(&other.event, 0, NULL), UV_EINVAL);
   live_close(&other);
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   attr.exclude_kernel = 1;
   live_init(*state, &other, &attr, NULL);
   live_start(&other, NULL);
-  assert_int_equal(uvperf_event_snapshot(&other.event, 0), UV_EINVAL);
+  assert_int_equal(uvperf_event_snapshot(&other.event, 0, NULL), UV_EINVAL);
   live_close(&other);
 }
 
@@ -295,7 +295,7 @@ static void snapshot_inside(recorder_t *recorder) {
   const uvperf_record_t *record;
   uvperf_event_t *event = &recorder->collector.event;
 
-  recorder->code = uvperf_event_snapshot(event, 0) == UV_EBUSY &&
+  recorder->code = uvperf_event_snapshot(event, 0, NULL) == UV_EBUSY &&
                    uvperf_event_next(event, &record) == UV_EBUSY &&
                    uvperf_event_flush(event) == UV_EINVAL;
 }
@@ -422,7 +422,7 @@ static void fork_inside(recorder_t *recorder) {
     return;
   if (uv_loop_fork(event->loop) != 0)
     _exit(1);
-  recorder->code = uvperf_event_snapshot(event, 0);
+  recorder->code = uvperf_event_snapshot(event, 0, NULL);
   uvperf_event_close(event, NULL);
 }
 

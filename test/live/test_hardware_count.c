@@ -76,7 +76,7 @@ static uint64_t count_alone(uv_loop_t *loop) {
   assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
   live_loop(2 * ITERATIONS);
   assert_int_equal(uvperf_event_disable(&alone.event, NULL), 0);
-  assert_int_equal(uvperf_event_read(&alone.event, &read), 0);
+  assert_int_equal(uvperf_event_read(&alone.event, &read, NULL), 0);
   assert_true(read.time_running > 0);
   assert_int_equal(read.time_running, read.time_enabled);
   live_close(&alone);
@@ -249,7 +249,8 @@ static void cpu_that_came_back_counts_its_loop(void **state) {
   plan.options.flags = UVPERF_SET_FOLLOW_CPUS;
   live_set_begin(*state, &live, &plan.options);
   uvperf_set_on_cpu(&live.set, on_cpu);
-  assert_int_equal(uvperf_set_read_start(&live.set, 1000, live_set_on_read), 0);
+  assert_int_equal(
+      uvperf_set_read_start(&live.set, 1000, live_set_on_read, NULL), 0);
   assert_cpu_counts(&live, cpu);
   before = count_on(&live, cpu);
   cpus_come = 0;

@@ -53,10 +53,10 @@ static void shared_close(shared_t *shared) {
 
 static void shared_read(shared_t *shared, size_t nth) {
   assert_int_equal(
-      uvperf_set_read(&shared->live.set, shared->readings[nth % 2]), 0);
-  assert_int_equal(
-      uvperf_event_read(&shared->pinned.event, &shared->pinned_counts[nth % 2]),
-      0);
+      uvperf_set_read(&shared->live.set, shared->readings[nth % 2], NULL), 0);
+  assert_int_equal(uvperf_event_read(&shared->pinned.event,
+                                     &shared->pinned_counts[nth % 2], NULL),
+                   0);
 }
 
 static uvperf_set_count_t total(const uvperf_reading_t *reading, size_t attr) {
@@ -122,7 +122,7 @@ static void estimates_of_shared_counters_are_true(void **state) {
     live_assert_near(count.scaled, truth->value);
     on_counters += count.ratio;
   }
-  assert_int_equal(uvperf_event_read(&shared.alone.event, &alone), 0);
+  assert_int_equal(uvperf_event_read(&shared.alone.event, &alone, NULL), 0);
   assert_true(alone.time_running < alone.time_enabled);
   assert_int_equal(uvperf_count_scale(alone.value, alone.time_enabled,
                                       alone.time_running, &scaled),

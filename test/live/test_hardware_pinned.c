@@ -52,7 +52,7 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
   /* An event by itself, and beside it one that is not pinned. */
   live_init(*state, &alone, &plan.attrs[0], NULL);
   assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
-  assert_int_equal(uvperf_event_read(&alone.event, &read), UV_EBADF);
+  assert_int_equal(uvperf_event_read(&alone.event, &read, NULL), UV_EBADF);
   live_plan_begin(&plan);
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   plan_event(&plan)->pinned = 1;
@@ -74,7 +74,7 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
   live_set_close(&holders);
   live_loop(2 * ITERATIONS);
   assert_int_equal(live_set_read(&late, 0).code, UV_EBADF);
-  assert_int_equal(uvperf_event_read(&alone.event, &read), UV_EBADF);
+  assert_int_equal(uvperf_event_read(&alone.event, &read, NULL), UV_EBADF);
   count = live_set_read(&late, 1);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_true(count.value >= TRUTH);
@@ -85,7 +85,7 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
   count = live_set_read(&late, 0);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_in_range(count.value, TRUTH, TRUTH + TRUTH / 20);
-  assert_int_equal(uvperf_event_read(&alone.event, &read), 0);
+  assert_int_equal(uvperf_event_read(&alone.event, &read, NULL), 0);
   assert_in_range(read.value, TRUTH, TRUTH + TRUTH / 20);
   live_close(&alone);
   live_set_close(&late);

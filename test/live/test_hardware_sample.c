@@ -67,7 +67,7 @@ static uint64_t stop_counting(live_collector_t *collector) {
   uvperf_count_t count;
 
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
-  assert_int_equal(uvperf_event_read(&collector->event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector->event, &count, NULL), 0);
   return count.value;
 }
 
@@ -251,9 +251,9 @@ static void sample_of_a_leader_has_the_siblings_count(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   spend(SAMPLES * PERIOD + PERIOD / 2);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
-  assert_int_equal(uvperf_event_read(&sibling.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&sibling.event, &count, NULL), 0);
   assert_true(count.value > group.instructions);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   live_end(&collector, count.value / PERIOD);
   live_close(&sibling);
 }
@@ -322,7 +322,7 @@ static void samples_that_do_not_fit_are_counted_as_lost(void **state) {
   live_begin(*state, &collector, &attr, &options, NULL, NULL);
   spend(SAMPLES * PERIOD);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   made = count.value / PERIOD;
   assert_int_equal(collector.records, 3);

@@ -141,8 +141,8 @@ static void set_reset_is_of_the_whole_group_and_of_its_times(void **state) {
   measure_do(&run, measure_nothing, NULL);
   measure_is(&run, 1, 0);
   measure_do(&run, work_twofold, &work);
-  assert_int_equal(uvperf_set_reset(&run.set), 0);
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
+  assert_int_equal(uvperf_set_reset(&run.set, NULL), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   for (i = 0; i < 2; i++) {
     count = measure_total(&run, i);
     assert_int_equal(count.state, UVPERF_COUNT_NOT_ENABLED);
@@ -295,7 +295,7 @@ static void measure_of_a_set_that_is_enabled_is_ebusy(void **state) {
   assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading), UV_EBUSY);
   assert_int_equal(called, 0);
   live_write(3);
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   measure_is(&run, 0, 5); /* it was not reset */
   assert_int_equal(uvperf_set_disable(&run.set, NULL), 0);
   measure_do(&run, measure_note, &called);
@@ -313,12 +313,12 @@ static void measure_leaves_the_set_disabled(void **state) {
   measure_open(*state, &run, measure_writes_name(name), NULL);
   measure_do(&run, measure_writes, &nr);
   live_write(5);
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   measure_is(&run, 0, 3);
   assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
   live_write(2);
   assert_int_equal(uvperf_set_disable(&run.set, NULL), 0);
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   measure_is(&run, 0, 5);
   measure_close(&run);
 }
@@ -430,7 +430,7 @@ static void reset_in_the_middle(void *arg) {
   measure_run_t *run = arg;
 
   live_write(3);
-  if (uvperf_set_reset(&run->set) != 0)
+  if (uvperf_set_reset(&run->set, NULL) != 0)
     abort();
   live_write(4);
 }

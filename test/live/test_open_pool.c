@@ -81,7 +81,7 @@ static void set_opened_on_the_pool_counts_the_calling_thread(void **state) {
   memset(&plan, 0x5a, sizeof(plan)); /* it was copied */
   assert_true(live_run_until(*state, &opened.opened, 1));
   assert_int_equal(opened.status, 0);
-  assert_int_equal(uvperf_set_reset(&opened.live.set), 0);
+  assert_int_equal(uvperf_set_reset(&opened.live.set, NULL), 0);
   live_syscall(1000);
   assert_int_equal(live_set_read(&opened.live, 0).value, 1000);
   assert_int_equal(uvperf_set_disable(&opened.live.set, NULL), 0);

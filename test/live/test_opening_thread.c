@@ -313,7 +313,7 @@ static void probe_by_symbol(void *arg) {
   if (uvperf_event_enable(&event, NULL) != 0)
     _exit(3);
   live_called(1);
-  if (uvperf_event_read(&event, &count) != 0 || count.value != 1)
+  if (uvperf_event_read(&event, &count, NULL) != 0 || count.value != 1)
     _exit(4);
   uvperf_event_close(&event, NULL);
   uv_run(&loop, UV_RUN_DEFAULT);

@@ -53,7 +53,7 @@ static void wait_for_runs(live_set_t *live, const live_bpf_counter_t *counter,
   uint64_t least;
   size_t i;
 
-  assert_int_equal(uvperf_set_read(&live->set, live->reading), 0);
+  assert_int_equal(uvperf_set_read(&live->set, live->reading, NULL), 0);
   for (i = 0; i < uvperf_reading_nr_places(live->reading); i++) {
     place = uvperf_reading_place(live->reading, i);
     least = live_bpf_counter_runs(counter, place->cpu) + nr;

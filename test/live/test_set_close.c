@@ -25,7 +25,8 @@ static void open_own(uv_loop_t *loop, live_set_t *live) {
 }
 
 static void start(live_set_t *live) {
-  assert_int_equal(uvperf_set_read_start(&live->set, 1, live_set_on_read), 0);
+  assert_int_equal(uvperf_set_read_start(&live->set, 1, live_set_on_read, NULL),
+                   0);
 }
 
 static void run_to_end(uv_loop_t *loop) {
@@ -266,10 +267,10 @@ static void set_closed_after_others_closed_its_timer_frees_all(void **state) {
   uv_walk(*state, uv_close_all, NULL);
   run_to_end(*state);
   assert_int_equal(live.closed, 0);
-  assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read),
+  assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL),
                    UV_EALREADY);
   assert_int_equal(uvperf_set_read_stop(&live.set), 0);
-  assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read),
+  assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL),
                    UV_EINVAL);
   assert_int_equal(uvperf_set_is_active(&live.set), 0);
   assert_int_equal(live_set_read(&live, 0).state, UVPERF_COUNT_COUNTING);
@@ -302,7 +303,7 @@ static int read_after_close(void *arg) {
   live_set_t *live = arg;
 
   uvperf_set_close(&live->set, NULL);
-  uvperf_set_read(&live->set, live->reading);
+  uvperf_set_read(&live->set, live->reading, NULL);
   return 0;
 }
 

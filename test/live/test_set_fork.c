@@ -11,7 +11,8 @@ static void open_syscalls(const char *test, uv_loop_t *loop, live_set_t *live) {
   live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(loop, live, &plan.options);
-  assert_int_equal(uvperf_set_read_start(&live->set, 1, live_set_on_read), 0);
+  assert_int_equal(uvperf_set_read_start(&live->set, 1, live_set_on_read, NULL),
+                   0);
 }
 
 /* Everything that is not a getter says no. */
@@ -24,9 +25,9 @@ static int is_refused(live_set_t *live) {
   return uvperf_set_enable(set, &error) == UV_EPERM &&
          error.cause == UVPERF_CAUSE_ARGUMENT &&
          uvperf_set_disable(set, NULL) == UV_EPERM &&
-         uvperf_set_reset(set) == UV_EPERM &&
-         uvperf_set_read(set, live->reading) == UV_EPERM &&
-         uvperf_set_read_start(set, 1, live_set_on_read) == UV_EPERM &&
+         uvperf_set_reset(set, NULL) == UV_EPERM &&
+         uvperf_set_read(set, live->reading, NULL) == UV_EPERM &&
+         uvperf_set_read_start(set, 1, live_set_on_read, NULL) == UV_EPERM &&
          uvperf_set_read_stop(set) == UV_EPERM &&
          uvperf_set_add_target(set, &target, &index, NULL) == UV_EPERM &&
          uvperf_set_remove_target(set, 0) == UV_EPERM &&

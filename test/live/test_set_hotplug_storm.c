@@ -94,7 +94,7 @@ static void act(storm_t *storm) {
       storm->other = 0;
       break;
     case 5:
-      rc = uvperf_set_read_start(set, 1, live_set_on_read);
+      rc = uvperf_set_read_start(set, 1, live_set_on_read, NULL);
       assert_true(rc == 0 || rc == UV_EALREADY);
       storm->is_reading = 1;
       break;
@@ -103,7 +103,8 @@ static void act(storm_t *storm) {
       storm->is_reading = 0;
       break;
     case 7:
-      assert_int_equal(uvperf_set_read(set, storm->stream.live.reading), 0);
+      assert_int_equal(uvperf_set_read(set, storm->stream.live.reading, NULL),
+                       0);
       break;
     case 8:
       if (draw(storm, 40) != 0)

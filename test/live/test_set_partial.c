@@ -239,7 +239,7 @@ static void set_of_cpus_one_really_offline_counts_the_rest(void **state) {
   }
   assert_int_equal(uvperf_set_enable(&set, NULL), 0);
   assert_int_equal(uvperf_reading_new(&reading), 0);
-  assert_int_equal(uvperf_set_read(&set, reading), 0);
+  assert_int_equal(uvperf_set_read(&set, reading, NULL), 0);
   assert_int_equal(uvperf_reading_total(reading, 0, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.nr_counts, 1);

@@ -176,7 +176,7 @@ static void on_read(uvperf_set_t *set, int status,
 static void call_start(world_t *world) {
   uint64_t ms = draw(world, 20);
   int expected = ms == 0 ? UV_EINVAL : world->started ? UV_EALREADY : 0;
-  int rc = uvperf_set_read_start(world->set, ms, on_read);
+  int rc = uvperf_set_read_start(world->set, ms, on_read, NULL);
 
   expect(world, rc == expected, "read_start", rc);
   if (rc != 0)
@@ -324,7 +324,7 @@ static void call_disable(world_t *world) {
 }
 
 static void call_reset(world_t *world) {
-  int rc = uvperf_set_reset(world->set);
+  int rc = uvperf_set_reset(world->set, NULL);
   size_t i;
 
   expect(world, rc == 0, "reset", rc);
@@ -333,7 +333,7 @@ static void call_reset(world_t *world) {
 }
 
 static void call_read(world_t *world) {
-  int rc = uvperf_set_read(world->set, world->reading);
+  int rc = uvperf_set_read(world->set, world->reading, NULL);
 
   expect(world, rc == 0, "read", rc);
   expect_reading(world, world->reading, 0);

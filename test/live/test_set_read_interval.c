@@ -26,7 +26,8 @@ static void begin(const char *test, uv_loop_t *loop, live_set_t *live) {
   live_set_begin(loop, live, &plan.options);
   fake_clock_set(START);
   assert_int_equal(
-      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read), 0);
+      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read, NULL),
+      0);
 }
 
 /* Lets the timer fire when so many milliseconds are over. */
@@ -74,7 +75,7 @@ static void set_read_first_delta_begins_at_start(void **state) {
   live_syscall(5);
   fake_clock_set(START);
   assert_int_equal(
-      uvperf_set_read_start(&live.set, INTERVAL_MS, live_set_on_read), 0);
+      uvperf_set_read_start(&live.set, INTERVAL_MS, live_set_on_read, NULL), 0);
   live_syscall(6);
   fire_at(*state, INTERVAL_MS);
   expect(&live, 1, 11, 6);
@@ -121,7 +122,7 @@ static void set_reset_between_ticks_is_counted_from(void **state) {
   fire_at(*state, INTERVAL_MS);
   expect(&live, 1, 9, 9);
   live_syscall(5);
-  assert_int_equal(uvperf_set_reset(&live.set), 0);
+  assert_int_equal(uvperf_set_reset(&live.set, NULL), 0);
   live_syscall(3);
   fire_at(*state, 2 * INTERVAL_MS);
   expect(&live, 2, 3, 3);
@@ -192,7 +193,8 @@ static void begin_threads(const char *test, uv_loop_t *loop, live_set_t *live,
   live_set_begin(loop, live, &plan.options);
   fake_clock_set(START);
   assert_int_equal(
-      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read), 0);
+      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read, NULL),
+      0);
 }
 
 static void set_target_removed_between_ticks_is_in_no_delta(void **state) {
@@ -295,7 +297,8 @@ static void begin_many(const char *test, uv_loop_t *loop, live_set_t *live,
   }
   fake_clock_set(START);
   assert_int_equal(
-      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read), 0);
+      uvperf_set_read_start(&live->set, INTERVAL_MS, live_set_on_read, NULL),
+      0);
 }
 
 /* What they do between two slices is in this delta or in the next. */
@@ -330,19 +333,32 @@ static void set_of_many_threads_read_in_slices_loses_nothing(void **state) {
 
 /* -- start and stop ------------------------------------------------------- */
 
+/* Each of the functions that read, by what it says. */
+static void expect_refused(int rc, int code, const uvperf_error_t *error,
+                           const char *reason) {
+  assert_int_equal(rc, code);
+  assert_int_equal(error->code, code);
+  assert_int_equal(error->cause, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error->reason, reason));
+}
+
 static void set_read_start_refuses_what_cannot_be(void **state) {
   live_set_t live;
+  uvperf_error_t error;
+  int rc;
 
   begin(__func__, *state, &live);
-  assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read),
-                   UV_EALREADY);
+  rc = uvperf_set_read_start(&live.set, 1, live_set_on_read, &error);
+  expect_refused(rc, UV_EALREADY, &error, "uvperf_set_read_stop");
   assert_int_equal(uvperf_set_read_stop(&live.set), 0);
   assert_int_equal(uvperf_set_read_stop(&live.set), 0);
-  assert_int_equal(uvperf_set_read_start(&live.set, 0, live_set_on_read),
-                   UV_EINVAL);
-  assert_int_equal(uvperf_set_read_start(&live.set, 1, NULL), UV_EINVAL);
+  rc = uvperf_set_read_start(&live.set, 0, live_set_on_read, &error);
+  expect_refused(rc, UV_EINVAL, &error, "interval_ms");
+  rc = uvperf_set_read_start(&live.set, 1, NULL, &error);
+  expect_refused(rc, UV_EINVAL, &error, "cb");
   assert_int_equal(uvperf_set_is_active(&live.set), 0);
-  assert_int_equal(uvperf_set_read(&live.set, NULL), UV_EINVAL);
+  rc = uvperf_set_read(&live.set, NULL, &error);
+  expect_refused(rc, UV_EINVAL, &error, "reading");
   live_set_close(&live);
 }
 
@@ -355,7 +371,8 @@ static void set_read_stopped_and_started_begins_anew(void **state) {
   assert_int_equal(uv_loop_alive(*state), 0);
   live_syscall(4);
   fake_clock_set(START + 70 * MS);
-  assert_int_equal(uvperf_set_read_start(&live.set, 50, live_set_on_read), 0);
+  assert_int_equal(uvperf_set_read_start(&live.set, 50, live_set_on_read, NULL),
+                   0);
   live_syscall(5);
   fire_at(*state, 119);
   assert_int_equal(live.callbacks, 0);
@@ -403,10 +420,12 @@ static void set_read_stopped_in_callback_is_the_last(void **state) {
 static void restart(live_set_t *live) {
   live_syscall(2);
   assert_int_equal(uvperf_set_read_stop(&live->set), 0);
-  assert_int_equal(uvperf_set_read_start(&live->set, 10, live_set_on_read), 0);
+  assert_int_equal(
+      uvperf_set_read_start(&live->set, 10, live_set_on_read, NULL), 0);
   live_syscall(4);
   assert_int_equal(uvperf_set_read_stop(&live->set), 0);
-  assert_int_equal(uvperf_set_read_start(&live->set, 30, live_set_on_read), 0);
+  assert_int_equal(
+      uvperf_set_read_start(&live->set, 30, live_set_on_read, NULL), 0);
   live_syscall(8);
   live->hook = NULL;
 }
@@ -442,10 +461,10 @@ static void busy(uvperf_set_t *set, int status, const uvperf_reading_t *reading,
     live_syscall(4);
     assert_int_equal(uvperf_set_add_target(set, &target, &index, NULL), 0);
     live_syscall(1);
-    assert_int_equal(uvperf_set_reset(set), 0);
+    assert_int_equal(uvperf_set_reset(set, NULL), 0);
     assert_int_equal(uvperf_set_remove_target(set, index), 0);
     assert_int_equal(uvperf_set_read_stop(set), 0);
-    assert_int_equal(uvperf_set_read_start(set, INTERVAL_MS, busy), 0);
+    assert_int_equal(uvperf_set_read_start(set, INTERVAL_MS, busy, NULL), 0);
     live_syscall(8);
     assert_int_equal(live_set_read(live, 0).value, 8);
   }
@@ -458,7 +477,8 @@ static void set_used_in_its_callback_leaves_the_reading_as_it_is(void **state) {
 
   begin(__func__, *state, &live);
   assert_int_equal(uvperf_set_read_stop(&live.set), 0);
-  assert_int_equal(uvperf_set_read_start(&live.set, INTERVAL_MS, busy), 0);
+  assert_int_equal(uvperf_set_read_start(&live.set, INTERVAL_MS, busy, NULL),
+                   0);
   live_syscall(7);
   fire_at(*state, INTERVAL_MS);
   expect(&live, 1, 7, 7);
@@ -538,12 +558,12 @@ static void set_read_start_out_of_memory_starts_nothing(void **state) {
     live_set_begin(*state, &live, &plan.options);
     failures = fake_failures();
     fake_fail(FAKE_CALLOC, i, 0);
-    rc = uvperf_set_read_start(&live.set, 1, live_set_on_read);
+    rc = uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL);
     assert_int_equal(rc, fake_failures() > failures ? UV_ENOMEM : 0);
     assert_int_equal(uvperf_set_is_active(&live.set), rc == 0);
     if (rc != 0)
-      assert_int_equal(uvperf_set_read_start(&live.set, 1, live_set_on_read),
-                       0);
+      assert_int_equal(
+          uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL), 0);
     live_set_close(&live);
   }
   /* Three readings, and what one of them holds. */

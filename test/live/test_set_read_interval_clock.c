@@ -58,7 +58,8 @@ static void run_for_callbacks(const char *test, uv_loop_t *loop, uint64_t ms,
   worker.idle.data = &worker;
   uv_idle_start(&worker.idle, work);
   worker.start_ns = uv_hrtime();
-  assert_int_equal(uvperf_set_read_start(&live.set, ms, live_set_on_read), 0);
+  assert_int_equal(uvperf_set_read_start(&live.set, ms, live_set_on_read, NULL),
+                   0);
   assert_true(live_run_until(loop, &live.callbacks, callbacks));
   assert_int_equal(worker.wrong, 0);
   assert_int_equal(live.sum, worker.seen);
@@ -95,7 +96,8 @@ static void live_set_read_intervals_add_up(void **state) {
   live.hook = add_interval;
   live.hook_data = &sum;
   before = live_now();
-  assert_int_equal(uvperf_set_read_start(&live.set, 2, live_set_on_read), 0);
+  assert_int_equal(uvperf_set_read_start(&live.set, 2, live_set_on_read, NULL),
+                   0);
   assert_true(live_run_until(*state, &live.callbacks, 10));
   after = live_now();
   /* From its first reading on, that of the start. */

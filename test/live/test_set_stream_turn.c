@@ -169,7 +169,7 @@ static void set_counts_and_streams_at_once(void **state) {
     region = live_region();
     live_stream_begin(*state, &stream, &plan);
     assert_int_equal(
-        uvperf_set_read_start(&stream.live.set, 2, live_set_on_read), 0);
+        uvperf_set_read_start(&stream.live.set, 2, live_set_on_read, NULL), 0);
     live_stream_comm(&next, 2);
     live_touch(region);
     assert_true(live_run_until(*state, &stream.comms, 2));

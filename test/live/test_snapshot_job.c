@@ -146,12 +146,13 @@ static int snap(subject_t *subject) {
   const uint32_t flags = UVPERF_SNAPSHOT_OLDEST_FIRST;
 
   if (subject->way == EVENT)
-    return uvperf_event_snapshot_start(&subject->event.event, flags,
-                                       event_done);
+    return uvperf_event_snapshot_start(&subject->event.event, flags, event_done,
+                                       NULL);
   if (subject->way == READER)
     return uvperf_bpf_reader_snapshot_start(&subject->reader.reader, flags,
-                                            reader_done);
-  return uvperf_set_snapshot_start(&subject->set.live.set, flags, set_done);
+                                            reader_done, NULL);
+  return uvperf_set_snapshot_start(&subject->set.live.set, flags, set_done,
+                                   NULL);
 }
 
 static int stop(subject_t *subject) {

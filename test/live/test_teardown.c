@@ -184,17 +184,17 @@ static int deliver(subject_t *subject) {
     case EVENT_FLUSH:
       return uvperf_event_flush(subject->event);
     case EVENT_SNAPSHOT:
-      return uvperf_event_snapshot(subject->event, 0);
+      return uvperf_event_snapshot(subject->event, 0, NULL);
     case SET_FLUSH:
     case SET_FLUSH_BY_TIME:
       return uvperf_set_flush(subject->set);
     case SET_SNAPSHOT:
     case SET_SNAPSHOT_BY_TIME:
-      return uvperf_set_snapshot(subject->set, 0);
+      return uvperf_set_snapshot(subject->set, 0, NULL);
     case READER_FLUSH:
       return uvperf_bpf_reader_flush(subject->reader);
     default:
-      return uvperf_bpf_reader_snapshot(subject->reader, 0);
+      return uvperf_bpf_reader_snapshot(subject->reader, 0, NULL);
   }
 }
 
@@ -378,7 +378,8 @@ static void close_at_tick(uvperf_set_t *set, int status,
 }
 
 static void read_and_run(subject_t *subject) {
-  assert_int_equal(uvperf_set_read_start(subject->set, 1, close_at_tick), 0);
+  assert_int_equal(uvperf_set_read_start(subject->set, 1, close_at_tick, NULL),
+                   0);
   free_loop(subject->loop);
   assert_int_equal(subject->closed, 1);
 }

@@ -56,7 +56,7 @@ static void count(unprivileged_report_t *report, live_set_t *live, size_t attr,
                   uint64_t least, uint64_t most) {
   uvperf_set_count_t total = {0};
 
-  uvperf_set_read(&live->set, live->reading);
+  uvperf_set_read(&live->set, live->reading, NULL);
   uvperf_reading_total(live->reading, attr, &total);
   if (total.state != UVPERF_COUNT_COUNTING || total.value < least ||
       total.value > most)
@@ -99,7 +99,7 @@ static void own_thread_is_read_on_the_loop(unprivileged_report_t *report) {
     close_all(report, &loop, NULL);
     return;
   }
-  if (uvperf_set_read_start(&live.set, 1, live_set_on_read) != 0)
+  if (uvperf_set_read_start(&live.set, 1, live_set_on_read, NULL) != 0)
     unprivileged_wrong(report, "read_start failed");
   live_syscall(9);
   live_run_until(&loop, &live.callbacks, 3);

@@ -80,7 +80,7 @@ static uint64_t count_hits(uv_loop_t *loop, const char *path, const char *name,
   assert_int_equal(support_wait(options.pid), 0);
   close(program.go[0]);
   close(program.go[1]);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   live_close(&collector);
   return count.value;
 }
@@ -139,7 +139,7 @@ static uint64_t count_calls(uv_loop_t *loop, const char *name, int is_return,
     call(i);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   call(0);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   live_close(&collector);
   return count.value;
 }

@@ -201,12 +201,12 @@ static void reader_overwritable_gives_the_newest_first(void **state) {
     assert_int_equal(cilium_reader_put_out(&cilium, UINT8_MAX, (uint8_t)i), 0);
   live_turns_in(*state, 5);
   assert_int_equal(cilium.callbacks, 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&cilium.live.reader, 0), 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(&cilium.live.reader, 0, NULL), 0);
   assert_int_equal(next, 0);
   assert_int_equal(cilium.samples, nr);
   assert_int_equal(uvperf_bpf_reader_pause(&cilium.live.reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(&cilium.live.reader,
-                                              UVPERF_SNAPSHOT_OLDEST_FIRST),
+  assert_int_equal(uvperf_bpf_reader_snapshot(
+                       &cilium.live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),
                    0);
   assert_int_equal(cilium.samples, nr);
   cilium_reader_close(&cilium);
@@ -223,10 +223,11 @@ static void reader_overwritable_that_is_empty_gives_nothing(void **state) {
   reader = &cilium.live.reader;
   cilium_reader_start(&cilium, NULL);
   assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0), 0);
+  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0, NULL), 0);
   live_turns_in(*state, 4);
   assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
-  assert_int_equal(uvperf_bpf_reader_snapshot(reader, UVPERF_SNAPSHOT_ALL), 0);
+  assert_int_equal(
+      uvperf_bpf_reader_snapshot(reader, UVPERF_SNAPSHOT_ALL, NULL), 0);
   assert_int_equal(cilium.callbacks, 0);
   cilium_reader_close(&cilium);
 }

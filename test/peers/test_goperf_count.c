@@ -360,7 +360,7 @@ static void ids_of_one_attr_differ_by_cpu(void **state) {
   support_need_cpu_wide(__func__);
   target.type = UVPERF_TARGET_CPUS;
   measure_open(*state, &run, "context-switches,dummy", &target);
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   nr = uvperf_reading_nr_places(run.reading);
   assert_int_equal(nr, sysconf(_SC_NPROCESSORS_ONLN));
   for (i = 0; i < 2 * nr; i++)
@@ -406,13 +406,13 @@ static void live_command_counts_from_its_exec(void **state) {
                &target);
   assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
   live_worker_do(&worker);
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   assert_int_equal(measure_total(&run, 3).state, UVPERF_COUNT_NOT_ENABLED);
   live_worker_do(&worker);
   live_worker_end(&worker);
   /* The second finds that nothing has gone on since, and asks. */
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   assert_int_equal(measure_total(&run, 0).value, 1);
   assert_int_equal(measure_total(&run, 1).value, 0);
   assert_int_equal(measure_total(&run, 2).value, 1);
@@ -442,7 +442,7 @@ static void command_is_enabled_by_its_exec_with_its_children(void **state) {
   assert_int_equal(pmu.events[1]->attr.enable_on_exec, 0);
   assert_int_equal(pmu.events[1]->attr.inherit, 1);
   measure_pmu_work(&pmu); /* it calls exec */
-  assert_int_equal(uvperf_set_read(&run.set, run.reading), 0);
+  assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   assert_int_equal(measure_total(&run, 0).value, 1000);
   assert_int_equal(measure_total(&run, 1).value, 1001);
   measure_close(&run);

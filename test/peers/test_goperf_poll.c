@@ -27,7 +27,7 @@ static void open_calls(uv_loop_t *loop, live_collector_t *collector,
 static void assert_count(live_collector_t *collector, uint64_t value) {
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_event_read(&collector->event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector->event, &count, NULL), 0);
   assert_int_equal(count.value, value);
 }
 

@@ -202,7 +202,7 @@ static void record_of_one_system_call_names_who_made_it(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_TID);
   live_begin(*state, &collector, &attr, NULL, check_who, &who);
   live_syscall(1);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(count.value, 1);
   live_end(&collector, 1);
 }
@@ -282,7 +282,7 @@ static int read_pair(pair_t *pair, uv_loop_t *loop) {
   uv_run(loop, UV_RUN_DEFAULT);
   live_thread_wait(&pair->caller);
   if (rc == 0)
-    rc = uvperf_event_read(&pair->event, &count);
+    rc = uvperf_event_read(&pair->event, &count, NULL);
   if (rc == 0)
     pair->count = count.value;
   uvperf_event_close(&pair->event, NULL);

@@ -263,7 +263,7 @@ static void open_all_runs_its_program_on_each_cpu(void **state) {
   live_set_open(*state, &live, &plan.options);
   assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, NULL), 0);
   assert_int_equal(uvperf_set_enable(&live.set, NULL), 0);
-  assert_int_equal(uvperf_set_read(&live.set, live.reading), 0);
+  assert_int_equal(uvperf_set_read(&live.set, live.reading, NULL), 0);
   for (i = 0; i < uvperf_reading_nr_places(live.reading); i++) {
     place = uvperf_reading_place(live.reading, i);
     while (live_bpf_counter_runs(&counter, place->cpu) < 2)

@@ -31,6 +31,6 @@ void live_control_expect_refused(int rc, const uvperf_error_t *error, int code,
 uint64_t live_control_count(live_collector_t *collector) {
   uvperf_count_t count;
 
-  assert_int_equal(uvperf_event_read(&collector->event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector->event, &count, NULL), 0);
   return count.value;
 }

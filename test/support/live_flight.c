@@ -71,10 +71,10 @@ static void take(live_flight_t *flight, uint32_t flags) {
   uint64_t nr = flight->nr_done;
 
   if (!flight->is_on_pool) {
-    assert_int_equal(uvperf_set_snapshot(set, flags), 0);
+    assert_int_equal(uvperf_set_snapshot(set, flags, NULL), 0);
     return;
   }
-  assert_int_equal(uvperf_set_snapshot_start(set, flags, on_done), 0);
+  assert_int_equal(uvperf_set_snapshot_start(set, flags, on_done, NULL), 0);
   if (flight->meanwhile != NULL)
     flight->meanwhile(flight);
   assert_true(live_run_until(set->loop, &flight->nr_done, nr + 1));

@@ -81,7 +81,7 @@ void live_set_begin(uv_loop_t *loop, live_set_t *live,
 uvperf_set_count_t live_set_read(live_set_t *live, size_t attr) {
   uvperf_set_count_t count;
 
-  assert_int_equal(uvperf_set_read(&live->set, live->reading), 0);
+  assert_int_equal(uvperf_set_read(&live->set, live->reading, NULL), 0);
   assert_int_equal(uvperf_reading_total(live->reading, attr, &count), 0);
   return count;
 }

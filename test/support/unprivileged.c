@@ -183,7 +183,7 @@ void unprivileged_count(unprivileged_report_t *report,
   provoke();
   uvperf_event_disable(&event, NULL);
   if (rc == 0)
-    rc = uvperf_event_read(&event, &count);
+    rc = uvperf_event_read(&event, &count, NULL);
   close_all(report, &loop, &event);
   if (rc != 0 || count.value < least || count.value > most)
     unprivileged_wrong(report, "start and read gave %d, %llu were counted", rc,

@@ -134,7 +134,8 @@ static uint32_t prepare(flight_dump_t *dump) {
 }
 
 int flight_dump_begin(flight_dump_t *dump, uvperf_set_snapshot_cb taken) {
-  return uvperf_set_snapshot_start(&dump->sets->switches, prepare(dump), taken);
+  return uvperf_set_snapshot_start(&dump->sets->switches, prepare(dump), taken,
+                                   NULL);
 }
 
 /* What is new for the next one was written after it was copied. */
@@ -150,7 +151,7 @@ void flight_dump_end(flight_dump_t *dump, common_buffer_t *buffer) {
 }
 
 int flight_dump_take(flight_dump_t *dump, common_buffer_t *buffer) {
-  int rc = uvperf_set_snapshot(&dump->sets->switches, prepare(dump));
+  int rc = uvperf_set_snapshot(&dump->sets->switches, prepare(dump), NULL);
 
   if (rc == 0)
     flight_dump_end(dump, buffer);

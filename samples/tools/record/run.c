@@ -94,7 +94,7 @@ static void on_record(uvperf_set_t *set, int status,
 /* -- ids ------------------------------------------------------------------- */
 
 static int add_ids(record_run_t *run) {
-  int rc = uvperf_set_read(&run->set, run->reading);
+  int rc = uvperf_set_read(&run->set, run->reading, NULL);
 
   if (rc != 0)
     return say_code("the events cannot be read", rc);
@@ -116,7 +116,7 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
 
 /* Losses behind the last record that found room are told by counts alone. */
 static void write_losses(record_run_t *run) {
-  int rc = uvperf_set_read(&run->set, run->reading);
+  int rc = uvperf_set_read(&run->set, run->reading, NULL);
 
   if (rc != 0) {
     run->failed = say_code("the losses cannot be read", rc);
@@ -265,7 +265,7 @@ static int check_events(record_run_t *run) {
   int rc = uvperf_reading_new(&run->reading);
 
   if (rc == 0)
-    rc = uvperf_set_read(&run->set, run->reading);
+    rc = uvperf_set_read(&run->set, run->reading, NULL);
   if (rc != 0)
     return say_code("the events cannot be read", rc);
   for (attr = 0; attr < uvperf_set_nr_attrs(&run->set); attr++) {

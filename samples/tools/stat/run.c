@@ -72,7 +72,7 @@ static void on_stop(common_session_t *session) {
   run->elapsed_ns = uv_hrtime() - run->started_ns;
   uvperf_set_read_stop(&run->set);
   uvperf_set_disable(&run->set, NULL);
-  rc = uvperf_set_read(&run->set, run->reading);
+  rc = uvperf_set_read(&run->set, run->reading, NULL);
   if (rc != 0) {
     run->failed = say_code("the events cannot be read", rc);
     return;
@@ -167,11 +167,14 @@ static int make_readings(stat_run_t *run) {
 
 /* The first interval begins before the events count, so that it misses none. */
 static int start_intervals(stat_run_t *run) {
-  int rc = uvperf_set_read(&run->set, run->told);
+  uint64_t interval_ms = run->options->interval_ms;
+  uvperf_error_t error;
 
-  if (rc == 0)
-    rc = uvperf_set_read_start(&run->set, run->options->interval_ms, on_read);
-  return rc == 0 ? 0 : say_code("intervals cannot be read", rc);
+  if (uvperf_set_read(&run->set, run->told, &error) == 0 &&
+      uvperf_set_read_start(&run->set, interval_ms, on_read, &error) == 0)
+    return 0;
+  common_say("intervals cannot be read: %s\n", error.reason);
+  return 1;
 }
 
 static int start(stat_run_t *run) {

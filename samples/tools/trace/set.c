@@ -36,7 +36,7 @@ static int has_events(uvperf_set_t *set, size_t nr_events,
   rc = uvperf_reading_new(&reading);
   if (rc != 0)
     return rc;
-  rc = uvperf_set_read(set, reading);
+  rc = uvperf_set_read(set, reading, NULL);
   if (rc == 0)
     rc = error->code;
   for (i = 0; i < nr_events; i++) {
@@ -103,7 +103,7 @@ uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events) {
   size_t i;
 
   if (uvperf_reading_new(&reading) == 0) {
-    if (uvperf_set_read(set, reading) == 0) {
+    if (uvperf_set_read(set, reading, NULL) == 0) {
       for (i = 0; i < nr_events; i++) {
         if (uvperf_reading_total(reading, i, &count) == 0)
           lost += count.lost;

@@ -143,7 +143,7 @@ uint64_t watch_events_lost(watch_events_t *events) {
   uvperf_set_stats(&events->set, &stats);
   memset(&count, 0, sizeof(count));
   if (uvperf_reading_new(&reading) == 0) {
-    if (uvperf_set_read(&events->set, reading) == 0)
+    if (uvperf_set_read(&events->set, reading, NULL) == 0)
       uvperf_reading_total(reading, 0, &count);
     uvperf_reading_free(reading);
   }

@@ -134,7 +134,7 @@ static int start_set(uv_loop_t *loop, const struct perf_event_attr *renamings) {
   options.wakeup_bytes = 1;
   if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
       uvperf_set_start(&set, NULL, on_set_record, &error) != 0 ||
-      uvperf_set_read_start(&set, 1, on_reading) != 0)
+      uvperf_set_read_start(&set, 1, on_reading, NULL) != 0)
     return 5;
   nr_open += 1;
   return napi_add_async_cleanup_hook(env, on_cleanup, NULL, &hook) != napi_ok;

@@ -108,7 +108,7 @@ static void synthesize(writing_t *writing, const struct perf_event_attr *attr) {
 static uint64_t id_of(uvperf_event_t *event) {
   uvperf_count_t value;
 
-  assert_int_equal(uvperf_event_read(event, &value), 0);
+  assert_int_equal(uvperf_event_read(event, &value, NULL), 0);
   assert_true(value.id != 0);
   return value.id;
 }

@@ -294,7 +294,7 @@ static void overwritable_rings_follow_the_cpus(void **state) {
   expect(&scripted, "1 ENODEV, 2 0", "0 2");
   assert_int_equal(scripted.events[4]->attr.write_backward, 1);
   assert_int_equal(uvperf_bpf_reader_snapshot(&scripted.live.reader,
-                                              UVPERF_SNAPSHOT_NO_WAIT),
+                                              UVPERF_SNAPSHOT_NO_WAIT, NULL),
                    0);
   scripted_reader_close(&scripted);
 }

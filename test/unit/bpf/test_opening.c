@@ -73,7 +73,7 @@ static void assert_refused(uvperf_bpf_reader_t *reader, int code) {
   assert_int_equal(error.code, code);
   assert_int_equal(uvperf_bpf_reader_stop(reader), code);
   assert_int_equal(uvperf_bpf_reader_flush(reader), code);
-  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0), code);
+  assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0, NULL), code);
   assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), code);
   assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), code);
   assert_int_equal(uvperf_bpf_reader_cpu_status(reader, 0), code);

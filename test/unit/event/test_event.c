@@ -334,10 +334,15 @@ static void open_counter(uv_loop_t *loop, live_collector_t *collector,
 static void event_read_of_nothing_is_ebadf(void **state) {
   live_collector_t collector;
   uvperf_count_t count;
+  uvperf_error_t error;
 
   fake_event_add(7);
   open_counter(*state, &collector, 0);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_EBADF);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, &error),
+                   UV_EBADF);
+  assert_int_equal(error.code, UV_EBADF);
+  assert_int_equal(error.cause, UVPERF_CAUSE_BUSY);
+  assert_non_null(strstr(error.reason, "attr.pinned"));
   live_close(&collector);
   fake_assert_clean();
 }
@@ -353,15 +358,26 @@ static void event_read_takes_every_field(void **state) {
                    PERF_FORMAT_ID | UVPERF_FORMAT_LOST);
   fake->read_data = words;
   fake->read_size = sizeof(words);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(count.value, 11);
   assert_int_equal(count.time_enabled, 22);
   assert_int_equal(count.time_running, 33);
   assert_int_equal(count.id, 44);
   assert_int_equal(count.lost, 55);
   fake->read_size -= 8;
-  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_EPROTO);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL),
+                   UV_EPROTO);
   live_close(&collector);
+}
+
+static void expect_group_failure(uvperf_event_t *const *events, int code) {
+  uvperf_count_t counts[2];
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf_event_read_group(events, 2, counts, &error), code);
+  assert_int_equal(error.code, code);
+  assert_int_not_equal(error.cause, UVPERF_CAUSE_NONE);
+  assert_int_not_equal(error.reason[0], '\0');
 }
 
 /* By id, never by position: closing a sibling shrinks nr. */
@@ -376,14 +392,15 @@ static void event_read_of_group_finds_its_own_by_id(void **state) {
   assert_int_equal(fake->attr.read_format, PERF_FORMAT_GROUP | PERF_FORMAT_ID);
   fake->read_data = words;
   fake->read_size = sizeof(words);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_int_equal(count.value, 200);
   assert_int_equal(count.id, 7);
   fake->read_data = others;
   fake->read_size = sizeof(others);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_ENOENT);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL),
+                   UV_ENOENT);
   fake_fail(FAKE_READ, 1, -EIO);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_EIO);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), UV_EIO);
   live_close(&collector);
 }
 
@@ -399,7 +416,7 @@ static void event_read_group_matches_by_id_with_one_read(void **state) {
   fakes[0]->read_data = words;
   fakes[0]->read_size = sizeof(words);
   fake_log_clear();
-  assert_int_equal(uvperf_event_read_group(events, 2, counts), 0);
+  assert_int_equal(uvperf_event_read_group(events, 2, counts, NULL), 0);
   assert_string_equal(fake_log(), "read");
   assert_int_equal(counts[0].value, 200);
   assert_int_equal(counts[0].id, 7);
@@ -408,13 +425,13 @@ static void event_read_group_matches_by_id_with_one_read(void **state) {
   /* The other has left the group, and another is where it was. */
   fakes[0]->read_size = 5 * sizeof(words[0]);
   fakes[0]->read_data = (const uint64_t[]){2, 200, 7, 100, 5};
-  assert_int_equal(uvperf_event_read_group(events, 2, counts), UV_ENOENT);
+  expect_group_failure(events, UV_ENOENT);
   fakes[0]->read_size -= 8;
-  assert_int_equal(uvperf_event_read_group(events, 2, counts), UV_EPROTO);
+  expect_group_failure(events, UV_EPROTO);
   fakes[0]->read_size = 0;
-  assert_int_equal(uvperf_event_read_group(events, 2, counts), UV_EBADF);
+  expect_group_failure(events, UV_EBADF);
   fake_fail(FAKE_READ, 1, -EIO);
-  assert_int_equal(uvperf_event_read_group(events, 2, counts), UV_EIO);
+  expect_group_failure(events, UV_EIO);
   live_close(&other);
   live_close(&one);
   fake_assert_clean();
@@ -433,12 +450,13 @@ static void event_read_of_a_group_of_200_takes_memory_for_it(void **state) {
   fake->read_data = words;
   fake->read_size = sizeof(words);
   fake_log_clear();
-  assert_int_equal(uvperf_event_read(&collector.event, &count), 0);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
   assert_string_equal(fake_log(), "read failed, read");
   assert_int_equal(count.value, 1000);
   assert_int_equal(count.id, 7);
   fake_fail(FAKE_CALLOC, 1, -ENOMEM);
-  assert_int_equal(uvperf_event_read(&collector.event, &count), UV_ENOMEM);
+  assert_int_equal(uvperf_event_read(&collector.event, &count, NULL),
+                   UV_ENOMEM);
   live_close(&collector);
   fake_assert_clean();
 }
@@ -451,10 +469,10 @@ static void event_read_group_of_what_is_none_is_einval(void **state) {
   fake_event_add(7);
   open_counter(*state, &collector, PERF_FORMAT_ID);
   fake_log_clear();
-  assert_int_equal(uvperf_event_read_group(events, 1, &count), UV_EINVAL);
-  assert_int_equal(uvperf_event_read_group(NULL, 1, &count), UV_EINVAL);
-  assert_int_equal(uvperf_event_read_group(events, 0, &count), UV_EINVAL);
-  assert_int_equal(uvperf_event_read_group(events, 1, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_read_group(events, 1, &count, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_read_group(NULL, 1, &count, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_read_group(events, 0, &count, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_read_group(events, 1, NULL, NULL), UV_EINVAL);
   assert_string_equal(fake_log(), "");
   live_close(&collector);
 }
@@ -471,9 +489,10 @@ static void event_read_in_forked_child_is_eperm(void **state) {
     open_counter(*state, &collector, formats[i]);
     fake_process(4711);
     fake_log_clear();
-    assert_int_equal(uvperf_event_read(events[0], &count), UV_EPERM);
+    assert_int_equal(uvperf_event_read(events[0], &count, NULL), UV_EPERM);
     if (formats[i] != 0)
-      assert_int_equal(uvperf_event_read_group(events, 1, &count), UV_EPERM);
+      assert_int_equal(uvperf_event_read_group(events, 1, &count, NULL),
+                       UV_EPERM);
     assert_string_equal(fake_log(), "");
     fake_process(0);
     live_close(&collector);

@@ -125,13 +125,13 @@ static void assert_refused(opened_t *opened, int code) {
   assert_int_equal(error.code, code);
   assert_int_equal(uvperf_event_stop(event), code);
   assert_int_equal(uvperf_event_flush(event), code);
-  assert_int_equal(uvperf_event_snapshot(event, 0), code);
+  assert_int_equal(uvperf_event_snapshot(event, 0, NULL), code);
   assert_int_equal(uvperf_event_next(event, &record), code);
   assert_int_equal(uvperf_event_enable(event, NULL), code);
   assert_int_equal(uvperf_event_disable(event, NULL), code);
   assert_int_equal(uvperf_event_reset(event, NULL), code);
-  assert_int_equal(uvperf_event_read(event, &count), code);
-  assert_int_equal(uvperf_event_read_group(events, 1, &count), UV_EINVAL);
+  assert_int_equal(uvperf_event_read(event, &count, NULL), code);
+  assert_int_equal(uvperf_event_read_group(events, 1, &count, NULL), UV_EINVAL);
   assert_int_equal(uvperf_event_id(event, &id), code);
   assert_int_equal(uvperf_event_set_output(event, NULL, NULL), code);
   assert_int_equal(uvperf_event_fd(event), -1);

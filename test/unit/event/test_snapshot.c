@@ -43,7 +43,7 @@ static void prepend_switch(fake_event_t *fake) {
 
 static int take(uint32_t flags) {
   delivered[0] = '\0';
-  return uvperf_event_snapshot(&collector.event, flags);
+  return uvperf_event_snapshot(&collector.event, flags, NULL);
 }
 
 static void expect(uint32_t flags, const char *told) {

@@ -289,7 +289,7 @@ static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
   come_and_go(*state, &owner, ring, 8);
   fake_clock_set(1 + 1000 * UINT64_C(1000000));
   come_and_go(*state, &owner, ring, 9); /* here the records of 8 end */
-  assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done), 0);
+  assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done, NULL), 0);
   fake_pool_run();
   for (i = 0; i < support_page_bytes() / 64; i++)
     write_record(ring, 0);
@@ -305,7 +305,7 @@ static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
                         UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING, NULL),
                    0);
   assert_int_equal(uvperf_event_set_output(&writer, &owner, NULL), 0);
-  assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done), 0);
+  assert_int_equal(uvperf_event_snapshot_start(&owner, 0, note_done, NULL), 0);
   assert_int_equal(uvperf_event_pause(&writer, NULL), UV_EBUSY);
   assert_int_equal(uvperf_event_stop(&owner), 0);
   fake_pool_run();

@@ -84,7 +84,7 @@ static void begin(uv_loop_t *loop, int nr) {
 
 static int snap(uint32_t flags) {
   delivered[0] = '\0';
-  return uvperf_event_snapshot_start(&collector.event, flags, on_done);
+  return uvperf_event_snapshot_start(&collector.event, flags, on_done, NULL);
 }
 
 static void expect(const char *told) {
@@ -176,8 +176,11 @@ static void expect_busy(int code) {
   uvperf_event_t *event = &collector.event;
   uvperf_error_t error;
 
-  assert_int_equal(uvperf_event_snapshot_start(event, 0, on_done), code);
-  assert_int_equal(uvperf_event_snapshot(event, 0), UV_EBUSY);
+  assert_int_equal(uvperf_event_snapshot_start(event, 0, on_done, &error),
+                   code);
+  assert_int_equal(error.code, code);
+  assert_int_not_equal(error.reason[0], '\0');
+  assert_int_equal(uvperf_event_snapshot(event, 0, NULL), UV_EBUSY);
   assert_int_equal(uvperf_event_next(event, &record), UV_EBUSY);
   assert_int_equal(uvperf_event_pause(event, &error), UV_EBUSY);
   assert_int_equal(error.code, UV_EBUSY);
@@ -193,11 +196,11 @@ static void use_all_when_done(void) {
   uvperf_event_t *event = &collector.event;
 
   on_end = NULL;
-  assert_int_equal(uvperf_event_snapshot(event, UVPERF_SNAPSHOT_ALL), 0);
+  assert_int_equal(uvperf_event_snapshot(event, UVPERF_SNAPSHOT_ALL, NULL), 0);
   assert_int_equal(uvperf_event_pause(event, NULL), 0);
   assert_int_equal(uvperf_event_next(event, &record), UV_EAGAIN);
   assert_int_equal(uvperf_event_resume(event, NULL), 0);
-  assert_int_equal(uvperf_event_snapshot_start(event, 0, on_done), 0);
+  assert_int_equal(uvperf_event_snapshot_start(event, 0, on_done, NULL), 0);
 }
 
 static void snapshot_under_way_refuses_others_until_it_is_done(void **state) {
@@ -224,7 +227,8 @@ static void snapshot_that_is_refused_begins_nothing(void **state) {
 
   begin(*state, 1);
   assert_int_equal(snap(8), UV_EINVAL);
-  assert_int_equal(uvperf_event_snapshot_start(event, 0, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_event_snapshot_start(event, 0, NULL, NULL),
+                   UV_EINVAL);
   fake_process(4711);
   assert_int_equal(snap(0), UV_EPERM);
   fake_process(0);
@@ -268,15 +272,16 @@ static void snapshot_that_cannot_wait_is_counted(void **state) {
   expect_next(*state, "SWITCH slice done");
   write_switches(1);
   fake_fail(FAKE_MEMBARRIER, 1, -EPERM);
-  assert_int_equal(uvperf_event_snapshot(&collector.event, 0), 0);
+  assert_int_equal(uvperf_event_snapshot(&collector.event, 0, NULL), 0);
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.unwaited_snapshots, 2);
   /* It is not if nothing had to be waited for. */
   fake_fail_from(FAKE_MEMBARRIER, 1, -EPERM);
-  assert_int_equal(uvperf_event_snapshot(&collector.event, 0), 0);
+  assert_int_equal(uvperf_event_snapshot(&collector.event, 0, NULL), 0);
   write_switches(1);
   assert_int_equal(
-      uvperf_event_snapshot(&collector.event, UVPERF_SNAPSHOT_NO_WAIT), 0);
+      uvperf_event_snapshot(&collector.event, UVPERF_SNAPSHOT_NO_WAIT, NULL),
+      0);
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.unwaited_snapshots, 2);
   end();

@@ -476,7 +476,7 @@ static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
     scripted.stream.on_record = run_the_loop_in_the_first;
     scripted.stream.hook_data = &ticks;
     assert_int_equal(
-        uvperf_set_read_start(&scripted.stream.live.set, 1, on_tick), 0);
+        uvperf_set_read_start(&scripted.stream.live.set, 1, on_tick, NULL), 0);
     assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
     assert_int_equal(scripted.stream.samples, 3);
     assert_true(ticks > 0);

@@ -80,7 +80,7 @@ static void begin(uv_loop_t *loop, scripted_t *scripted) {
 
 static void start(scripted_t *scripted) {
   assert_int_equal(uvperf_set_read_start(&scripted->live.set, HOTPLUG_NEVER,
-                                         live_set_on_read),
+                                         live_set_on_read, NULL),
                    0);
 }
 
@@ -238,7 +238,7 @@ static void set_without_sysfs_is_not_started(void **state) {
   uvperf__hotplug_free(impl->hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, "/nonexistent"), 0);
   assert_int_equal(
-      uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read),
+      uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read, NULL),
       UV_ENOENT);
   assert_int_equal(uvperf_set_is_active(&scripted.live.set), 0);
   end(&scripted);
@@ -342,8 +342,8 @@ static void set_started_and_no_more_read_follows_the_cpus(void **state) {
   uvperf_set_t *set = &scripted.stream.live.set;
 
   begin_stream(*state, &scripted);
-  assert_int_equal(uvperf_set_read_start(set, HOTPLUG_NEVER, live_set_on_read),
-                   0);
+  assert_int_equal(
+      uvperf_set_read_start(set, HOTPLUG_NEVER, live_set_on_read, NULL), 0);
   assert_int_equal(uvperf_set_read_stop(set), 0);
   take_down();
   hotplug_run(*state);
@@ -453,7 +453,7 @@ static void set_whose_handles_others_closed_frees_all(void **state) {
   uv_walk(*state, uv_close_all, NULL);
   assert_int_equal(uvperf_set_read_stop(&scripted.live.set), 0);
   assert_int_equal(
-      uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read),
+      uvperf_set_read_start(&scripted.live.set, 1000, live_set_on_read, NULL),
       UV_EINVAL);
   end(&scripted);
 }

@@ -71,12 +71,12 @@ static void assert_refused(opened_set_t *opened, int code) {
   assert_int_equal(error.code, code);
   assert_int_equal(uvperf_set_stop(set), code);
   assert_int_equal(uvperf_set_flush(set), code);
-  assert_int_equal(uvperf_set_snapshot(set, 0), code);
+  assert_int_equal(uvperf_set_snapshot(set, 0, NULL), code);
   assert_int_equal(uvperf_set_enable(set, NULL), code);
   assert_int_equal(uvperf_set_disable(set, NULL), code);
-  assert_int_equal(uvperf_set_reset(set), code);
-  assert_int_equal(uvperf_set_read(set, reading), code);
-  assert_int_equal(uvperf_set_read_start(set, 1, on_read), code);
+  assert_int_equal(uvperf_set_reset(set, NULL), code);
+  assert_int_equal(uvperf_set_read(set, reading, NULL), code);
+  assert_int_equal(uvperf_set_read_start(set, 1, on_read, NULL), code);
   assert_int_equal(uvperf_set_read_stop(set), code);
   assert_int_equal(uvperf_set_add_target(set, &target, NULL, NULL), code);
   assert_int_equal(uvperf_set_remove_target(set, 0), code);

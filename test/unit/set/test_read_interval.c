@@ -169,7 +169,7 @@ static void read_start(slices_t *slices) {
   slices->ticks = 0;
   fake_clock_set(START);
   assert_int_equal(
-      uvperf_set_read_start(&slices->live.set, INTERVAL_MS, on_read), 0);
+      uvperf_set_read_start(&slices->live.set, INTERVAL_MS, on_read, NULL), 0);
   slices->was_reset = 0;
   for (i = 0; i < MOST_EVENTS; i++)
     slices->events[i].last = i < slices->nr_used ? slices->events[i].words[0] -
@@ -192,7 +192,7 @@ static void note_reset(slices_t *slices) {
 }
 
 static void reset(slices_t *slices) {
-  assert_int_equal(uvperf_set_reset(&slices->live.set), 0);
+  assert_int_equal(uvperf_set_reset(&slices->live.set, NULL), 0);
   note_reset(slices);
 }
 
@@ -313,7 +313,7 @@ static void set_of_few_events_is_read_in_the_turn_of_its_tick(void **state) {
   fake_clock_set_counters(START);
   fake_clock_set(START);
   assert_int_equal(
-      uvperf_set_read_start(&live.set, INTERVAL_MS, live_set_on_read), 0);
+      uvperf_set_read_start(&live.set, INTERVAL_MS, live_set_on_read, NULL), 0);
   fake_clock_step_counters(1000 * MS);
   fake_clock_set(START + INTERVAL_MS * MS);
   fake_clock_fire(fake_clock_timer(*state));
@@ -425,7 +425,8 @@ static void set_read_by_user_between_slices_is_read_to_the_end(void **state) {
   slices_t slices;
 
   begin_tick(*state, &slices);
-  assert_int_equal(uvperf_set_read(&slices.live.set, slices.live.reading), 0);
+  assert_int_equal(uvperf_set_read(&slices.live.set, slices.live.reading, NULL),
+                   0);
   note_reading_begun(&slices);
   work(&slices);
   assert_int_equal(run_to_callback(*state, &slices), 1);
@@ -529,7 +530,7 @@ static void do_something(slices_t *slices) {
   else if (what == 3)
     reset(slices);
   else if (what == 4 &&
-           uvperf_set_read(&slices->live.set, slices->live.reading) == 0)
+           uvperf_set_read(&slices->live.set, slices->live.reading, NULL) == 0)
     note_reading_begun(slices);
   else if (what == 5)
     stop_and_start(slices);
@@ -600,7 +601,8 @@ static void set_whose_callback_runs_the_loop_keeps_its_reading(void **state) {
   assert_int_equal(uvperf_set_read_stop(&slices.live.set), 0);
   fake_clock_set(START);
   assert_int_equal(
-      uvperf_set_read_start(&slices.live.set, INTERVAL_MS, run_the_loop), 0);
+      uvperf_set_read_start(&slices.live.set, INTERVAL_MS, run_the_loop, NULL),
+      0);
   slices.ticks = 0;
   work(&slices);
   fire_new(*state, &slices);

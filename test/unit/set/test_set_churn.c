@@ -73,7 +73,8 @@ static void set_that_is_only_read_forgets_closed_events(void **state) {
   in_callback = &churn;
   churn.scripted.asked = 0;
   assert_int_equal(
-      uvperf_set_read_start(&churn.scripted.stream.live.set, 1, on_read), 0);
+      uvperf_set_read_start(&churn.scripted.stream.live.set, 1, on_read, NULL),
+      0);
   assert_true(live_run_until(*state, &churn.scripted.asked, 5));
   blocks = fake_live_allocations();
   assert_true(live_run_until(*state, &churn.scripted.asked, 30));

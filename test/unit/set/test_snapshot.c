@@ -64,7 +64,8 @@ static void begin(uv_loop_t *loop, scripted_set_t *scripted, size_t mode) {
 }
 
 static void snap(scripted_set_t *scripted, uint32_t flags) {
-  assert_int_equal(uvperf_set_snapshot(&scripted->stream.live.set, flags), 0);
+  assert_int_equal(uvperf_set_snapshot(&scripted->stream.live.set, flags, NULL),
+                   0);
 }
 
 /* Times 1, 4, 5 on CPU 0; 2, 3, 6 on CPU 1. */
@@ -204,24 +205,34 @@ static void set_snapshot_of_rings_gone_round_has_the_newest(void **state) {
 
 /* -- refusals ------------------------------------------------------------- */
 
+static void expect_refusal(uvperf_set_t *set, uint32_t flags, int code,
+                           const char *reason) {
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf_set_snapshot(set, flags, &error), code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error.reason, reason));
+}
+
 static void set_snapshot_that_cannot_be_is_refused(void **state) {
   scripted_set_t scripted;
   uvperf_set_t *set = &scripted.stream.live.set;
 
   plan(&scripted, 0);
   live_stream_open(*state, &scripted.stream, &scripted.make.options);
-  assert_int_equal(uvperf_set_snapshot(set, 0), UV_EINVAL);
+  expect_refusal(set, 0, UV_EINVAL, "never started");
   live_stream_start(&scripted.stream, NULL);
-  assert_int_equal(uvperf_set_snapshot(set, 8), UV_EINVAL);
-  assert_int_equal(uvperf_set_snapshot(set, 0), 0);
+  expect_refusal(set, 8, UV_EINVAL, "0x8");
+  assert_int_equal(uvperf_set_snapshot(set, 0, NULL), 0);
   assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
   fake_process(4711);
-  assert_int_equal(uvperf_set_snapshot(set, 0), UV_EPERM);
+  expect_refusal(set, 0, UV_EPERM, "parent");
   fake_process(0);
   scripted_set_close(&scripted);
   /* Of rings that cannot be overwritten. */
   scripted_set_begin(*state, &scripted, 0);
-  assert_int_equal(uvperf_set_snapshot(set, 0), UV_EINVAL);
+  expect_refusal(set, 0, UV_EINVAL, "UVPERF_SET_OVERWRITE");
   scripted_set_close(&scripted);
 }
 
@@ -275,7 +286,8 @@ set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails(void **state) {
     for (nth = 3; nth <= 4; nth++) {
       write_six(&scripted);
       fake_fail(FAKE_IOCTL, nth, -EIO);
-      assert_int_equal(uvperf_set_snapshot(&scripted.stream.live.set, 0), -EIO);
+      assert_int_equal(uvperf_set_snapshot(&scripted.stream.live.set, 0, NULL),
+                       -EIO);
       assert_int_equal(seen.nr, 6);
       assert_int_equal(is_paused[0] + is_paused[1], 1);
       memset(&seen, 0, sizeof(seen));
@@ -289,6 +301,7 @@ set_snapshot_of_a_ring_that_cannot_resume_delivers_and_fails(void **state) {
 static void
 set_snapshot_of_a_ring_that_cannot_pause_delivers_none(void **state) {
   scripted_set_t scripted;
+  uvperf_error_t error;
   unsigned nth;
   size_t mode;
 
@@ -298,7 +311,10 @@ set_snapshot_of_a_ring_that_cannot_pause_delivers_none(void **state) {
     write_six(&scripted);
     for (nth = 1; nth <= 2; nth++) {
       fake_fail(FAKE_IOCTL, nth, -EIO);
-      assert_int_equal(uvperf_set_snapshot(&scripted.stream.live.set, 0), -EIO);
+      assert_int_equal(
+          uvperf_set_snapshot(&scripted.stream.live.set, 0, &error), -EIO);
+      assert_int_equal(error.code, -EIO);
+      assert_non_null(strstr(error.reason, "PAUSE_OUTPUT"));
       assert_int_equal(seen.nr, 0);
       expect_going_on();
     }
@@ -328,7 +344,7 @@ set_snapshot_without_memory_is_enomem_and_loses_nothing(void **state) {
       unsigned failures = fake_failures();
 
       fake_fail(FAKE_CALLOC, nth, -ENOMEM);
-      rc = uvperf_set_snapshot(&scripted.stream.live.set, 0);
+      rc = uvperf_set_snapshot(&scripted.stream.live.set, 0, NULL);
       assert_int_equal(fake_live_allocations(), blocks);
       expect_going_on();
       if (fake_failures() == failures)

@@ -39,7 +39,8 @@ static void write_six(scripted_set_t *scripted) {
 }
 
 static void snap(scripted_set_t *scripted, uint32_t flags) {
-  assert_int_equal(uvperf_set_snapshot(&scripted->stream.live.set, flags), 0);
+  assert_int_equal(uvperf_set_snapshot(&scripted->stream.live.set, flags, NULL),
+                   0);
 }
 
 /* -- stop, start, snapshot ------------------------------------------------ */
@@ -118,7 +119,7 @@ static void set_snapshot_record_keeps_its_source_in_its_callback(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     begin(*state, &scripted, mode);
     write_six(&scripted);
-    assert_int_equal(uvperf_set_read_start(set, 1, live_set_on_read), 0);
+    assert_int_equal(uvperf_set_read_start(set, 1, live_set_on_read, NULL), 0);
     scripted.stream.on_record = outlive_source;
     snap(&scripted, 0);
     fake_clock_set_counters(0);
@@ -184,7 +185,7 @@ static void set_snapshot_goes_on_where_a_callback_starts(void **state) {
 
 static void try_again(live_stream_t *stream, const uvperf_record_t *record) {
   (void)record;
-  assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0), UV_EBUSY);
+  assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0, NULL), UV_EBUSY);
   assert_int_equal(uvperf_set_flush(&stream->live.set), UV_EINVAL);
 }
 
@@ -315,7 +316,7 @@ static void set_snapshot_whose_targets_change_tells_sources(void **state) {
 static void remove_and_run(live_stream_t *stream, uint32_t index) {
   assert_int_equal(uvperf_set_remove_target(&stream->live.set, index), 0);
   uv_run(stream->live.set.loop, UV_RUN_NOWAIT);
-  assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0), UV_EBUSY);
+  assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0, NULL), UV_EBUSY);
 }
 
 /* Runs the loop until the first target would be forgotten. The record in hand,

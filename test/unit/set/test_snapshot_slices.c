@@ -75,7 +75,8 @@ static void begin_thread(uv_loop_t *loop, scripted_set_t *scripted,
 }
 
 static int snap(scripted_set_t *scripted) {
-  return uvperf_set_snapshot_start(&scripted->stream.live.set, 0, on_done);
+  return uvperf_set_snapshot_start(&scripted->stream.live.set, 0, on_done,
+                                   NULL);
 }
 
 static void run_turns(scripted_set_t *scripted, int nr) {
@@ -142,7 +143,7 @@ static void replace_target(scripted_set_t *scripted) {
   assert_int_equal(uvperf_set_nr_rings(set), 3);
   assert_int_equal(uvperf_set_remove_target(set, 0), 0);
   fake_clock_set_counters(1 + 2 * SOON_NS);
-  assert_int_equal(uvperf_set_snapshot(set, 0), 0);
+  assert_int_equal(uvperf_set_snapshot(set, 0, NULL), 0);
   memset(&seen, 0, sizeof(seen));
 }
 
@@ -168,7 +169,7 @@ static void set_snapshot_keeps_removed_targets_until_it_is_done(void **state) {
     write_six(&scripted);
     replace_target(&scripted);
     assert_int_equal(
-        uvperf_set_snapshot_start(set, UVPERF_SNAPSHOT_ALL, on_done), 0);
+        uvperf_set_snapshot_start(set, UVPERF_SNAPSHOT_ALL, on_done, NULL), 0);
     run_turns(&scripted, 1);
     fake_pool_run();
     run_turns(&scripted, 1);
@@ -208,7 +209,7 @@ static void set_whose_targets_are_gone_ends_after_its_snapshot(void **state) {
     /* It can be had after the end too. */
     memset(&seen, 0, sizeof(seen));
     assert_int_equal(
-        uvperf_set_snapshot_start(set, UVPERF_SNAPSHOT_ALL, on_done), 0);
+        uvperf_set_snapshot_start(set, UVPERF_SNAPSHOT_ALL, on_done, NULL), 0);
     fake_pool_run();
     run_until_done(&scripted);
     assert_int_equal(seen.nr, 6);
@@ -252,14 +253,14 @@ static void set_snapshot_that_cannot_be_begun_is_refused(void **state) {
   uvperf_set_t *set = &scripted.stream.live.set;
 
   begin(*state, &scripted, 0);
-  assert_int_equal(uvperf_set_snapshot_start(set, 8, on_done), UV_EINVAL);
-  assert_int_equal(uvperf_set_snapshot_start(set, 0, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_set_snapshot_start(set, 8, on_done, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_set_snapshot_start(set, 0, NULL, NULL), UV_EINVAL);
   fake_process(4711);
   assert_int_equal(snap(&scripted), UV_EPERM);
   fake_process(0);
   assert_int_equal(snap(&scripted), 0);
   assert_int_equal(snap(&scripted), UV_EBUSY);
-  assert_int_equal(uvperf_set_snapshot(set, 0), UV_EBUSY);
+  assert_int_equal(uvperf_set_snapshot(set, 0, NULL), UV_EBUSY);
   fake_pool_run();
   run_until_done(&scripted);
   scripted_set_close(&scripted);
