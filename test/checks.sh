@@ -521,6 +521,19 @@ origins() {
     names_tests ORIGINS "libbpf "
 }
 
+# What peers/README.md names of the library is in a header.
+peer_names() {
+  rc=0
+  for name in $(grep -ohE '(uvperf|UVPERF)_[A-Za-z0-9_]+' \
+    "$root/test/peers/README.md" | sort -u); do
+    grep -qw "$name" "$root"/include/uvperf/*.h || {
+      echo "test/peers/README.md names $name, which no header has"
+      rc=1
+    }
+  done
+  return "$rc"
+}
+
 # EXPLANATIONS has a line for each errno that lib/explain/ looks for, and names
 # tests that exist.
 explanations() {
@@ -656,6 +669,7 @@ check readme_programs_are_the_samples readme
 check each_file_of_lib_has_a_test_named_after_it own_tests
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist origins
+check peers_are_compared_with_names_of_ours peer_names
 check explanations_name_each_errno_and_tests_that_exist explanations
 check lines_have_at_most_80_columns columns
 exit $failed

@@ -395,7 +395,10 @@ enum uvperf_fallback {
    * that a CPU of 1 GHz would sample as often as before and others less often;
    * but at least 100,000, as a clock is a timer interrupt each time, and no
    * less than perf_event_max_sample_rate allows. precise_ip becomes 0. What
-   * only hardware does (branch stacks, AUX) is not dropped: it still fails. */
+   * only hardware does (branch stacks, AUX) is not dropped: it still fails.
+   * So do EINVAL, which is a mistake of the attr such as too high a frequency,
+   * and EACCES, which a clock of a whole CPU would get too; for a task see
+   * UVPERF_FALLBACK_USER. */
   UVPERF_FALLBACK_CLOCK = 1,
   /* User and kernel side -> the user side alone (exclude_kernel, exclude_hv),
    * where perf_event_paranoid forbids the kernel side (EACCES, EPERM). Not for

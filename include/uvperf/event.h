@@ -176,7 +176,10 @@ typedef struct uvperf_event_options_s {
    * READ records of an attr that only counts (inherit_stat) need a size. The
    * kernel writes these on the CPU on which a child ends, and no lock keeps it
    * from writing into the ring of this one at the same time: have nothing else
-   * write into such a ring, or have all children end on this CPU. */
+   * write into such a ring, or have all children end on this CPU.
+   * There is no way to map a ring later, as what was written before would be
+   * missing: uvperf_event_set_output gives an event without one the ring of
+   * another. */
   size_t ring_bytes;
   /* enum uvperf_fallback: what may be changed of the attr if the kernel refuses
    * it. Each is tried where it fits the failure, on top of the others, until
@@ -858,7 +861,9 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
 
 /** Gets the event's fd, for what the library does not do: to put it into a BPF
  *  map, to read(2) it, to fstat or dup it, to pass it to another process. It is
- *  close-on-exec.
+ *  close-on-exec. Any thread may read(2) the count from it while the loop's
+ *  thread reads records: in the format of uvperf_event_attr's read_format. See
+ *  perf_event_open(2), "Reading results".
  *  Do not close it: that is uvperf_event_close. Between start and stop do not
  *  poll it, nor a dup of it: one poll takes the wakeup that another waits for.
  *  Whoever reads by uvperf_event_next polls it. Where events share a ring poll

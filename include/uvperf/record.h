@@ -502,6 +502,12 @@ uvperf_sample_branch_spec(const struct perf_branch_entry *entry);
 UVPERF_EXTERN unsigned int
 uvperf_sample_branch_priv(const struct perf_branch_entry *entry);
 
+/* The code that a program gave with the abort of its transaction (xabort on
+ * x86), of sample.transaction: the bits PERF_TXN_ABORT_MASK. */
+static inline uint32_t uvperf_sample_abort_code(uint64_t transaction) {
+  return (uint32_t)(transaction >> PERF_TXN_ABORT_SHIFT);
+}
+
 /* Which part of a union perf_mem_data_src to describe. */
 enum uvperf_sample_mem_part {
   UVPERF_SAMPLE_MEM_OP = 0, /* load, store, prefetch, exec */

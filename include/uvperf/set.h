@@ -11,6 +11,11 @@
  * read by one system call at each place. What a place cannot give is told by
  * uvperf_set_failures and in readings, and the rest works.
  *
+ * Not of a set, but of a uvperf_event_t: refresh, as each place would have a
+ * limit of its own and end at another time; pause, as all events of a CPU share
+ * its ring (uvperf_set_disable, or UVPERF_SET_OVERWRITE and a snapshot);
+ * query_bpf, as each event of a tracepoint gives the same answer; and modify.
+ *
  * Rules that hold for every function here:
  * - One handle, one loop, one thread: call from the loop's thread only.
  * - Returned codes are 0 or a negative UV_E*.

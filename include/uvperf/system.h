@@ -199,6 +199,19 @@ typedef int (*uvperf_pmu_cb)(const uvperf_pmu_t *pmu, void *arg);
  *  Source: /sys/bus/event_source/devices. */
 UVPERF_EXTERN int uvperf_pmu_walk(uvperf_pmu_cb cb, void *arg);
 
+/** Gets the number of a PMU: type of an attr.
+ *  @param pmu   Caller's: the PMU's name, such as "msr".
+ *  @param type  Receives the number; 0 on error.
+ *  @return 0, or
+ *    -EINVAL   an argument is NULL; pmu is no name: empty, "..", with a slash,
+ *      longer than 255 bytes; or its file holds no number;
+ *    -ENOENT   there is no such PMU;
+ *    -ENODATA  it has no number;
+ *    -EMFILE, -ENFILE, -ENOMEM  files cannot be opened now;
+ *    or what else open(2) says of the file.
+ *  Source: /sys/bus/event_source/devices/<pmu>/type. */
+UVPERF_EXTERN int uvperf_pmu_type(const char *pmu, uint32_t *type);
+
 /* One term of a PMU's events. It and what it points to are valid during the
  * callback. */
 typedef struct uvperf_pmu_format_s {
@@ -339,6 +352,24 @@ typedef int (*uvperf_tracefs_event_cb)(const char *category, const char *name,
 UVPERF_EXTERN int uvperf_tracefs_walk(const char *category, const char *name,
                                       uvperf_tracefs_event_cb cb, void *arg);
 
+/** What uvperf_tracefs_walk_categories and uvperf_tracefs_walk_tracers call.
+ *  @param name  For example "sched", "function_graph"; valid during the call.
+ *  @param arg   What was given to the walk.
+ *  @return 0 to go on; else the walk ends and returns this. */
+typedef int (*uvperf_tracefs_name_cb)(const char *name, void *arg);
+
+/** Shows each category of tracepoints (perf-utils calls them subsystems), in
+ *  the order of tracefs' directory; also those whose tracepoints may not be
+ *  read.
+ *  @param cb   Called with each.
+ *  @param arg  For `cb`.
+ *  @return what `cb` returned other than 0; else 0; or
+ *    -EINVAL  `cb` is NULL;
+ *    -ENODEV, -EACCES and others as uvperf_tracefs_path.
+ *  Source: as uvperf_tracefs_id. */
+UVPERF_EXTERN int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb,
+                                                 void *arg);
+
 /** Tells which tracer of ftrace runs. A tracer other than "nop" costs time that
  *  a measurement sees; perf events neither need nor change it.
  *  @param tracer  Caller's; receives its name. May be NULL if *size is 0.
@@ -348,12 +379,6 @@ UVPERF_EXTERN int uvperf_tracefs_walk(const char *category, const char *name,
  *  Source: Documentation/trace/ftrace.rst, "current_tracer". */
 UVPERF_EXTERN int uvperf_tracefs_current_tracer(char *tracer, size_t *size);
 
-/** What uvperf_tracefs_walk_tracers calls.
- *  @param tracer  For example "function_graph"; valid during the call.
- *  @param arg     What was given to the walk.
- *  @return 0 to go on; else the walk ends and returns this. */
-typedef int (*uvperf_tracefs_tracer_cb)(const char *tracer, void *arg);
-
 /** Tells each tracer that this kernel has, in the kernel's order.
  *  @param cb   Called with each.
  *  @param arg  For `cb`.
@@ -362,7 +387,7 @@ typedef int (*uvperf_tracefs_tracer_cb)(const char *tracer, void *arg);
  *    -ENOENT  the kernel has no tracers;
  *    -ENODEV, -EACCES and others as uvperf_tracefs_path.
  *  Source: Documentation/trace/ftrace.rst, "available_tracers". */
-UVPERF_EXTERN int uvperf_tracefs_walk_tracers(uvperf_tracefs_tracer_cb cb,
+UVPERF_EXTERN int uvperf_tracefs_walk_tracers(uvperf_tracefs_name_cb cb,
                                               void *arg);
 
 #ifdef __cplusplus

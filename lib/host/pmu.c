@@ -502,6 +502,14 @@ int uvperf__pmu_walk_events(const char *root, const char *pmu,
   return uvperf__pmu_each_event(root, pmu, show_event, &walk);
 }
 
+int uvperf_pmu_type(const char *pmu, uint32_t *type) {
+  if (type != NULL)
+    *type = 0;
+  if (pmu == NULL || type == NULL)
+    return -EINVAL;
+  return uvperf__pmu_type("", pmu, type);
+}
+
 int uvperf_pmu_walk(uvperf_pmu_cb cb, void *arg) {
   return uvperf__pmu_walk("", cb, arg);
 }

@@ -401,7 +401,13 @@ int uvperf_tracefs_current_tracer(char *tracer, size_t *size) {
   return uvperf__tracefs_current_tracer("", tracer, size);
 }
 
-int uvperf_tracefs_walk_tracers(uvperf_tracefs_tracer_cb cb, void *arg) {
+int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb, void *arg) {
+  if (cb == NULL)
+    return -EINVAL;
+  return uvperf__tracefs_each_category("", cb, arg);
+}
+
+int uvperf_tracefs_walk_tracers(uvperf_tracefs_name_cb cb, void *arg) {
   if (cb == NULL)
     return -EINVAL;
   return uvperf__tracefs_each_tracer("", cb, arg);

@@ -164,6 +164,13 @@ static void branch_type_names_are_the_kernels(void **state) {
   assert_string_equal(uvperf_sample_branch_type_name(UINT32_MAX), "unknown");
 }
 
+static void abort_code_is_the_upper_half_of_a_transaction(void **state) {
+  (void)state;
+  assert_int_equal(uvperf_sample_abort_code(UINT64_C(0xdeadbeef00000009)),
+                   0xdeadbeef);
+  assert_int_equal(uvperf_sample_abort_code(PERF_TXN_RETRY), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(type_names_are_the_kernels),
@@ -173,6 +180,7 @@ int main(void) {
       cmocka_unit_test(branch_type_of_the_extended_abi_is_16_and_new_type),
       cmocka_unit_test(branch_spec_and_priv_are_their_bits),
       cmocka_unit_test(branch_type_names_are_the_kernels),
+      cmocka_unit_test(abort_code_is_the_upper_half_of_a_transaction),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

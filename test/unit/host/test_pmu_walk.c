@@ -170,7 +170,13 @@ static void pmu_walks_end_with_what_the_callback_returns(void **state) {
 static void pmu_walk_of_bad_arguments_is_an_error(void **state) {
   const temp_tree_t *tree = *state;
   shown_t shown = {0};
+  uint32_t type = 7;
 
+  assert_int_equal(uvperf_pmu_type("software", NULL), -EINVAL);
+  assert_int_equal(uvperf_pmu_type(NULL, &type), -EINVAL);
+  assert_int_equal(uvperf_pmu_type("..", &type), -EINVAL);
+  assert_int_equal(uvperf_pmu_type("none", &type), -ENOENT);
+  assert_int_equal(type, 0);
   assert_int_equal(uvperf__pmu_walk(tree->root, take_pmu, &shown), -ENOENT);
   assert_int_equal(uvperf_pmu_walk(NULL, NULL), -EINVAL);
   assert_int_equal(uvperf_pmu_walk_formats("software", NULL, NULL), -EINVAL);
@@ -221,7 +227,7 @@ static int compare_pmu(const uvperf_pmu_t *pmu, void *arg) {
   shown_t shown = {0};
   uint32_t type;
 
-  assert_int_equal(uvperf__pmu_type("", pmu->name, &type), 0);
+  assert_int_equal(uvperf_pmu_type(pmu->name, &type), 0);
   assert_int_equal(pmu->type, type);
   uvperf__pmu_each_format("", pmu->name, pmu_names_add, &formats);
   assert_int_equal(uvperf_pmu_walk_formats(pmu->name, take_format, &shown), 0);

@@ -86,6 +86,40 @@ static void read_all(const char *events, lines_t *lines) {
   closedir(categories);
 }
 
+/* Below /sys/kernel/tracing/events a directory is a category. */
+static int count_category(const char *category, void *arg) {
+  char path[PATH_MAX];
+  struct stat status;
+
+  snprintf(path, sizeof(path), TRACING "/events/%s", category);
+  assert_int_equal(stat(path, &status), 0);
+  assert_true(S_ISDIR(status.st_mode));
+  *(size_t *)arg += 1;
+  return strcmp(category, "sched") == 0 ? 5 : 0;
+}
+
+static void live_tracefs_walk_categories_gives_each_until_told(void **state) {
+  size_t nr = 0, more = 0;
+  struct dirent *entry;
+  DIR *events;
+
+  (void)state;
+  support_need_tracefs(__func__, EVENT);
+  events = opendir(TRACING "/events");
+  if (events == NULL)
+    skip();
+  assert_int_equal(uvperf_tracefs_walk_categories(count_category, &nr), 5);
+  while ((entry = readdir(events)) != NULL) {
+    if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+      continue;
+    more++;
+    if (strcmp(entry->d_name, "sched") == 0)
+      break;
+  }
+  closedir(events);
+  assert_int_equal(nr, more);
+}
+
 static int same_id(const char *category, const char *name, uint64_t id,
                    void *arg) {
   uint64_t other;
@@ -278,6 +312,7 @@ static void tracefs_null_arguments_are_einval(void **state) {
   assert_int_equal(uvperf_tracefs_id("sched", NULL, &id), -EINVAL);
   assert_int_equal(uvperf_tracefs_walk(NULL, NULL, NULL, NULL), -EINVAL);
   assert_int_equal(uvperf_tracefs_walk_tracers(NULL, NULL), -EINVAL);
+  assert_int_equal(uvperf_tracefs_walk_categories(NULL, NULL), -EINVAL);
 }
 
 /* -- tracers -------------------------------------------------------------- */
@@ -370,6 +405,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_tracefs_walk_gives_each_tracepoint_and_its_id),
       cmocka_unit_test(live_tracefs_walk_by_pattern_gives_what_fits),
+      cmocka_unit_test(live_tracefs_walk_categories_gives_each_until_told),
       cmocka_unit_test(live_tracefs_id_of_no_tracepoint_is_enoent),
       WITH_TREE(live_tracefs_mounted_elsewhere_is_found),
       cmocka_unit_test(live_tracefs_of_root_alone_is_eacces),
