@@ -445,10 +445,42 @@ typedef struct uvperf_change_s {
 UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
                                          char *text, size_t *size);
 
+/** Opens an event in place of perf_event_open(2): `open` in the options of
+ *  events, sets and BPF readers. With it the handle never calls
+ *  perf_event_open(2), so a seccomp filter may forbid that call. The handle
+ *  calls this for each event: those of the attrs, the dummy events that own the
+ *  rings of a set or reader (PERF_COUNT_SW_DUMMY of this process), and later
+ *  those of CPUs and targets that come.
+ *
+ *  The loop's thread calls it; for uvperf_event_open, uvperf_set_open,
+ *  uvperf_set_open_target and uvperf_bpf_reader_open a thread of libuv's pool
+ *  does. Each loop has at most one such call in the pool, but the loop's thread
+ *  may call it at the same time. It must not call functions of the handle.
+ *  @param attr      attr->size bytes, valid during the call. Only config1 and
+ *    config2 of a uprobe or kprobe by name point to something: a string of this
+ *    process.
+ *  @param pid       A thread's id, of this process's PID namespace, or -1 for
+ *    all tasks. It is never 0: the calling thread is given by its id. With
+ *    PERF_FLAG_PID_CGROUP it is the fd of a cgroup's directory.
+ *  @param cpu       A CPU's id, or -1 for any.
+ *  @param group_fd  The fd of the group's leader, or -1.
+ *  @param flags     PERF_FLAG_*.
+ *  @param arg       options.open_arg.
+ *  @return An fd, which the handle owns from then on and makes close-on-exec;
+ *    or a negative errno, which is explained as the kernel's would be: -EACCES
+ *    or -EPERM if the event is refused. -E2BIG cannot say how many bytes the
+ *    kernel knows. UV_ENOTTY is the handle's failure if the fd is not of an open
+ *    perf event.
+ *  Source: perf_event_open(2). */
+typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
+                              int32_t cpu, int group_fd, unsigned long flags,
+                              void *arg);
+
 /** Tells whether the running kernel knows a field of struct perf_event_attr, or
  *  bits of one. It asks the kernel for an event that there is none of, which is
  *  refused for that only if all else is known; nothing is opened, and no
- *  privileges are needed. An answer is remembered for as long as the process
+ *  privileges are needed. It calls perf_event_open(2), never a
+ *  uvperf_open_fn. An answer is remembered for as long as the process
  *  lives.
  *  @param field  enum uvperf_attr_field.
  *  @param bits   Of UVPERF_ATTR_SAMPLE_TYPE, READ_FORMAT, BRANCH_SAMPLE_TYPE

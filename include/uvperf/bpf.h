@@ -39,6 +39,7 @@
 
 #include <linux/perf_event.h>
 
+#include "uvperf/attr.h"
 #include "uvperf/error.h"
 #include "uvperf/record.h"
 #include "uvperf/stream.h"
@@ -202,10 +203,18 @@ typedef struct uvperf_bpf_reader_options_s {
   /* UVPERF_BPF_READER_*. */
   uint32_t flags;
   uint32_t reserved; /* 0 */
+  /* NULL: perf_event_open(2) opens the events. Else this function does, with
+   * open_arg; both are the caller's and must last until the reader is
+   * closed. */
+  uvperf_open_fn open;
+  void *open_arg;
 } uvperf_bpf_reader_options_t;
 
 #define UVPERF_BPF_READER_OPTIONS_INIT                                         \
-  { sizeof(uvperf_bpf_reader_options_t), NULL, NULL, NULL, 0, 0, 0, 0, 0 }
+  {                                                                            \
+    sizeof(uvperf_bpf_reader_options_t), NULL, NULL, NULL, 0, 0, 0, 0, 0,      \
+        NULL, NULL                                                             \
+  }
 
 /** Opens an event, and maps a ring, for each CPU. The map is not touched before
  *  uvperf_bpf_reader_start: programs get -ENOENT until then.

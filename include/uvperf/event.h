@@ -187,10 +187,15 @@ typedef struct uvperf_event_options_s {
    * changed. 0 is the default: nothing. */
   uint32_t fallbacks;
   uint32_t reserved; /* 0 */
+  /* NULL: perf_event_open(2) opens the event. Else this function does, with
+   * open_arg, which is the caller's. Both must last until the event is open.
+   * UVPERF_FALLBACK_KERNEL, which asks the kernel, does nothing then. */
+  uvperf_open_fn open;
+  void *open_arg;
 } uvperf_event_options_t;
 
 #define UVPERF_EVENT_OPTIONS_INIT                                              \
-  { sizeof(uvperf_event_options_t), 0, -1, -1, 0, NULL, 0, 0, 0 }
+  { sizeof(uvperf_event_options_t), 0, -1, -1, 0, NULL, 0, 0, 0, NULL, NULL }
 
 /** Opens a perf event, disabled, and maps its ring if it produces records. The
  *  first task-bound event that a process opens can block for some milliseconds

@@ -9,6 +9,7 @@
 
 #include <linux/perf_event.h>
 
+#include "uvperf/attr.h"
 #include "uvperf/error.h"
 #include "uvperf/name.h"
 #include "uvperf/version.h"
@@ -224,12 +225,17 @@ typedef struct uvperf_set_options_s {
    * 1000. Records younger than that wait. */
   uint32_t slack_us;
   uint32_t reserved; /* 0 */
+  /* NULL: perf_event_open(2) opens the events. Else this function does, with
+   * open_arg; both are the caller's and must last until the set is closed.
+   * UVPERF_FALLBACK_KERNEL, which asks the kernel, does nothing then. */
+  uvperf_open_fn open;
+  void *open_arg;
 } uvperf_set_options_t;
 
 #define UVPERF_SET_OPTIONS_INIT                                                \
   {                                                                            \
     sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \
-        0, 0                                                                   \
+        0, 0, NULL, NULL                                                       \
   }
 
 /* One event of a set that could not be opened. */

@@ -9,6 +9,7 @@
 #include "uvperf/attr.h"
 
 #include "attr/attr.h"
+#include "host/system.h"
 #include "util/error.h"
 
 /* perf_output_sample in kernel/events/core.c wakes by the wakeup_events of the
@@ -28,10 +29,11 @@ static void set_wakeup(struct perf_event_attr *attr,
 
 /* The kernel writes a LOST record only before the next one that fits; read(2)
  * has the number at once. With PERF_SAMPLE_READ it would be in each sample. */
-void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr) {
+void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
+                                 int may_ask) {
   if (!(attr->sample_type & PERF_SAMPLE_READ) &&
       !(attr->read_format & PERF_FORMAT_GROUP) &&
-      uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) == 1)
+      uvperf__system_has_lost(root, may_ask))
     attr->read_format |= UVPERF_FORMAT_LOST;
 }
 
@@ -112,6 +114,7 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID))
     rings->clockid = (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
   rings->overwrite = options->overwrite;
+  rings->opener = options->opener;
   rings->above_bytes = options->overwrite ? uvperf__attr_stack(attr) : 0;
   rc = uvperf__cpu_rings_check(rings, error);
   if (rc != 0 || uvperf__cpu_rings_fit(rings))

@@ -18,6 +18,7 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
 
 /* Adds to read_format what this kernel has, which it takes an event to know:
  * before the first event is opened. */
-void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr);
+void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
+                                 int may_ask);
 
 #endif

@@ -54,6 +54,7 @@ struct uvperf__bpf_outputs_s {
   struct perf_event_attr *attr; /* as each event is opened */
   char *cpus;                   /* the list, or NULL */
   int is_fixed;
+  uvperf__opener_t opener;
   uvperf__cpu_rings_t *rings;
   uvperf_source_t source;
   uvperf_decoder_t *decoder;
@@ -238,10 +239,11 @@ static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
       .pid = -1,
       .cpu = output->cpu,
       .cgroup = -1,
+      .is_by_program = outputs->opener.open != NULL,
   };
 
-  output->fd =
-      uvperf__sys_open(attr, -1, output->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  output->fd = uvperf__open(&outputs->opener, attr, -1, output->cpu, -1,
+                            PERF_FLAG_FD_CLOEXEC);
   if (output->fd >= 0)
     return 0;
   call.code = output->fd;
@@ -411,7 +413,8 @@ int uvperf__bpf_outputs_open_next(uvperf__bpf_outputs_t *outputs,
   if (is_cancelled)
     return cancel_open(outputs);
   if (opening->stage == STAGE_PLAN) {
-    uvperf__bpf_attr_ask_format(outputs->attr);
+    uvperf__bpf_attr_ask_format(outputs->attr, outputs->root,
+                                outputs->opener.open == NULL);
     rc = plan_cpus(outputs, &opening->why);
     opening->stage = STAGE_OPEN;
   } else if (opening->stage == STAGE_OPEN) {
@@ -579,7 +582,8 @@ static int make(uvperf__bpf_outputs_t *outputs,
 }
 
 /* One fd more would not help: the error says what all of it needs. Called when
- * all is closed again. */
+ * all is closed again. Where the program opens, the fds of this process may not
+ * be what ran out (nr is 0). */
 static void explain_fds(size_t nr, uvperf_error_t *error) {
   uvperf__fd_limits_t fds;
   uint64_t needed;
@@ -611,6 +615,7 @@ int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
   made->root = options->root;
   made->process = uvperf__process();
   made->is_fixed = options->is_fixed;
+  made->opener = options->opener;
   made->map.fd = -1;
   rc = make(made, options, error);
   if (rc == 0)
@@ -630,7 +635,7 @@ int uvperf__bpf_outputs_end(uvperf__bpf_outputs_t **outputs,
     return 0;
   if (error != NULL)
     *error = opening->why;
-  nr = nr_to_open(*outputs);
+  nr = (*outputs)->opener.open == NULL ? nr_to_open(*outputs) : 0;
   uvperf__bpf_outputs_free(*outputs);
   *outputs = NULL;
   explain_fds(nr, error);

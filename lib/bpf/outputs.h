@@ -18,6 +18,7 @@
 
 #include "ring/cpu_rings.h"
 #include "ring/leftovers.h"
+#include "sys/opener.h"
 
 typedef struct uvperf__bpf_outputs_s uvperf__bpf_outputs_t;
 
@@ -33,6 +34,7 @@ typedef struct uvperf__bpf_outputs_options_s {
   uint32_t wakeup_bytes;
   int overwrite;
   int is_fixed; /* no CPU comes later */
+  uvperf__opener_t opener;
 } uvperf__bpf_outputs_options_t;
 
 /* Checks, opens the map, the rings and the events, disabled; the map is not

@@ -200,6 +200,7 @@ static int open_outputs(reader_t *impl, int map_fd, const char *root,
       .wakeup_bytes = options->wakeup_bytes,
       .overwrite = (options->flags & UVPERF_BPF_READER_OVERWRITE) != 0,
       .is_fixed = (options->flags & UVPERF_BPF_READER_FIXED_CPUS) != 0,
+      .opener = {options->open, options->open_arg},
   };
   int rc;
 

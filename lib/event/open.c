@@ -8,7 +8,7 @@
 #include "attr/attr.h"
 #include "explain/explain.h"
 #include "explain/fallback.h"
-#include "sys/sys.h"
+#include "sys/opener.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -26,6 +26,7 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
       .cpu = options->cpu,
       .cgroup = options->cgroup,
       .tracepoints = tracepoints,
+      .is_by_program = options->open != NULL,
   };
   uvperf__open_call_t of_leader = call;
 
@@ -44,6 +45,7 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
 static int open_fd(event_t *impl, const event_plan_t *plan,
                    uvperf__tracefs_ids_t *tracepoints, uvperf_error_t *error) {
   const uvperf_event_options_t *options = &plan->options;
+  const uvperf__opener_t opener = {options->open, options->open_arg};
   unsigned long flags = PERF_FLAG_FD_CLOEXEC;
   uint32_t asked_size = impl->attr->size;
   int pid = plan->pid;
@@ -52,8 +54,8 @@ static int open_fd(event_t *impl, const event_plan_t *plan,
     flags |= PERF_FLAG_PID_CGROUP;
     pid = options->cgroup;
   }
-  impl->fd =
-      uvperf__sys_open(impl->attr, pid, options->cpu, plan->group_fd, flags);
+  impl->fd = uvperf__open(&opener, impl->attr, pid, options->cpu,
+                          plan->group_fd, flags);
   return impl->fd >= 0 ? 0
                        : explain(impl, options, asked_size, tracepoints, error);
 }
@@ -79,6 +81,7 @@ static int open_or_fall_back(event_t *impl, const event_plan_t *plan,
       .root = "",
       .allowed = options->fallbacks,
       .is_of_cpu = options->pid == -1 || options->cgroup >= 0,
+      .is_by_program = options->open != NULL,
   };
   uvperf__tracefs_ids_t tracepoints = {0};
   uint32_t asked_size = impl->attr->size;

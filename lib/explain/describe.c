@@ -111,8 +111,8 @@ int uvperf__open_say(const uvperf__open_call_t *call, int cause,
   va_start(args, format);
   vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
-  uvperf__error_set(call->error, call->code, cause, "%s%s: %s", event, target,
-                    reason);
+  uvperf__error_set(call->error, call->code, cause, "%s%s%s: %s", event, target,
+                    call->is_by_program ? ", by options.open" : "", reason);
   return 1;
 }
 

@@ -12,7 +12,7 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
-/* One call of perf_event_open(2), with what it said. */
+/* One call of perf_event_open(2), or of uvperf_open_fn, with what it said. */
 typedef struct uvperf__open_call_s {
   uvperf_error_t *error; /* to be filled; NULL: nobody wants to know */
   const char *root;      /* of /proc and /sys; "" is the real one */
@@ -28,6 +28,7 @@ typedef struct uvperf__open_call_s {
   /* Shared by all that one function of the library opens, which can be
    * thousands; NULL: there is only this one. */
   uvperf__tracefs_ids_t *tracepoints;
+  int is_by_program; /* a uvperf_open_fn has said it, not the kernel */
 } uvperf__open_call_t;
 
 /* Why perf_event_open(2) failed. Reads what it needs of /proc and /sys under

@@ -144,6 +144,8 @@ static int clear_unknown(uvperf__fallback_t *fallback,
 static int try_kernel(uvperf__fallback_t *fallback,
                       struct perf_event_attr *attr, uint32_t asked_size,
                       const uvperf_error_t *failed) {
+  if (fallback->is_by_program)
+    return 0;
   if (failed->code == -E2BIG)
     return cut_to_size(fallback, attr, asked_size);
   return failed->code == -EINVAL && clear_unknown(fallback, attr);

@@ -14,11 +14,12 @@
 #define UVPERF__CHANGES_MOST 72
 
 /* Of one event (or of several that are to stay alike): what may be changed and
- * what was. The first three are the caller's to fill, the rest starts as 0. */
+ * what was. The first four are the caller's to fill, the rest starts as 0. */
 typedef struct uvperf__fallback_s {
-  const char *root; /* of /proc; "" is the real one */
-  uint32_t allowed; /* enum uvperf_fallback */
-  int is_of_cpu;    /* a whole CPU or a cgroup, not a task */
+  const char *root;  /* of /proc; "" is the real one */
+  uint32_t allowed;  /* enum uvperf_fallback */
+  int is_of_cpu;     /* a whole CPU or a cgroup, not a task */
+  int is_by_program; /* a uvperf_open_fn opens: the kernel cannot be asked */
   size_t nr;
   uvperf_change_t changes[UVPERF__CHANGES_MOST];
 } uvperf__fallback_t;

@@ -217,6 +217,39 @@ static int explain_ebadf(const uvperf__open_call_t *call) {
   return uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, fault);
 }
 
+/* What depends on who opens: the rights and fds of this process do not explain
+ * a refusal of the program's function, which may ask another process. */
+static int explain_program(const uvperf__open_call_t *call) {
+  switch (call->code) {
+    case -EACCES:
+    case -EPERM:
+    case -ENOSYS:
+      return uvperf__open_say(
+          call, UVPERF_CAUSE_PERMISSION,
+          "it returned errno %d: whoever opens events for this process refuses "
+          "this one, or may not open it",
+          -call->code);
+    case -EMFILE:
+    case -ENFILE:
+      return uvperf__open_say(
+          call, UVPERF_CAUSE_FILES,
+          "it returned errno %d: this process, or the one that opens events "
+          "for it, has no fds left (RLIMIT_NOFILE, fs.file-max)",
+          -call->code);
+    case -ENOTTY:
+      return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
+                              "what it returned is not the fd of an open perf "
+                              "event");
+    case -E2BIG:
+      return uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
+                              "it returned errno %d: leave newer fields of the "
+                              "attr 0, or put fewer events into the group",
+                              -call->code);
+    default:
+      return 0;
+  }
+}
+
 /* The first that knows the reason counts. */
 static const struct {
   int code;
@@ -263,6 +296,8 @@ static const struct {
 static int explain(const uvperf__open_call_t *call) {
   size_t i;
 
+  if (call->is_by_program && explain_program(call))
+    return 1;
   for (i = 0; i < COUNT_OF(handlers); i++)
     if (handlers[i].code == call->code && handlers[i].explain(call))
       return 1;
@@ -270,8 +305,9 @@ static int explain(const uvperf__open_call_t *call) {
     if (reasons[i].code == call->code)
       return uvperf__open_say(call, reasons[i].cause, "%s", reasons[i].reason);
   return uvperf__open_probe(call) ||
-         uvperf__open_say(call, UVPERF_CAUSE_UNKNOWN,
-                          "perf_event_open gave errno %d", -call->code);
+         uvperf__open_say(call, UVPERF_CAUSE_UNKNOWN, "%s gave errno %d",
+                          call->is_by_program ? "it" : "perf_event_open",
+                          -call->code);
 }
 
 int uvperf__explain_open(const uvperf__open_call_t *call) {

@@ -15,6 +15,7 @@
 
 #include "host/cpu_list.h"
 #include "util/file.h"
+#include "uvperf/attr.h"
 #include "uvperf/system.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -332,6 +333,13 @@ int uvperf__system_is_before(const char *root, unsigned int major,
   if (rc != 0)
     return rc;
   return its_major < major || (its_major == major && its_minor < minor);
+}
+
+int uvperf__system_has_lost(const char *root, int may_ask) {
+  if (may_ask)
+    return uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) ==
+           1;
+  return uvperf__system_is_before(root, 6, 0) == 0;
 }
 
 /* -- CPUs ------------------------------------------------------------------ */

@@ -81,6 +81,10 @@ int uvperf__system_kernel(const char *root, unsigned int *major,
 int uvperf__system_is_before(const char *root, unsigned int major,
                              unsigned int minor);
 
+/* Whether the kernel has PERF_FORMAT_LOST: 1 or 0. Asks it by
+ * perf_event_open(2), or, if that may not be called, goes by its version. */
+int uvperf__system_has_lost(const char *root, int may_ask);
+
 /* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible"): 1,
  * 0, or -errno. */
 int uvperf__system_has_cpu(const char *root, const char *list, int cpu);

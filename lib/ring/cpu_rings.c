@@ -99,21 +99,30 @@ static void shape_owner(const uvperf__cpu_rings_options_t *options,
 /* Opens a dummy of the first thread; or of the calling one, if the first has
  * ended: it is still in the thread group then, but find_get_context() in
  * kernel/events/core.c returns -ESRCH for it. */
-static int open_dummy(struct perf_event_attr *attr, int cpu) {
-  int fd = uvperf__sys_open(attr, uvperf__sys_getpid(), cpu, -1,
-                            PERF_FLAG_FD_CLOEXEC);
+static int open_dummy(const uvperf__opener_t *opener,
+                      struct perf_event_attr *attr, int cpu) {
+  int fd = uvperf__open(opener, attr, uvperf__sys_getpid(), cpu, -1,
+                        PERF_FLAG_FD_CLOEXEC);
 
-  return fd == -ESRCH ? uvperf__sys_open(attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC)
-                      : fd;
+  return fd == -ESRCH
+             ? uvperf__open(opener, attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC)
+             : fd;
 }
 
 static int open_owner(const uvperf__cpu_rings_options_t *options,
                       uvperf__cpu_ring_t *ring, struct perf_event_attr *attr,
                       uvperf_error_t *error) {
-  uvperf__open_call_t call = {error, options->root, attr, attr->size, 0,
-                              0,     ring->cpu,     -1,   NULL,       NULL};
+  uvperf__open_call_t call = {
+      .error = error,
+      .root = options->root,
+      .attr = attr,
+      .asked_size = attr->size,
+      .cpu = ring->cpu,
+      .cgroup = -1,
+      .is_by_program = options->opener.open != NULL,
+  };
 
-  ring->fd = open_dummy(attr, ring->cpu);
+  ring->fd = open_dummy(&options->opener, attr, ring->cpu);
   if (ring->fd >= 0)
     return 0;
   call.code = ring->fd;
@@ -287,7 +296,7 @@ int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index) {
   if (uvperf__process() != rings->process)
     return -EPERM;
   shape_owner(&rings->options, ring->ring.size, &attr);
-  fd = open_dummy(&attr, ring->cpu);
+  fd = open_dummy(&rings->options.opener, &attr, ring->cpu);
   if (fd < 0)
     return fd;
   rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);

@@ -23,6 +23,7 @@
 #include "uvperf/stream.h"
 
 #include "ring/ring.h"
+#include "sys/opener.h"
 
 typedef struct uvperf__cpu_rings_s uvperf__cpu_rings_t;
 
@@ -55,6 +56,7 @@ typedef struct uvperf__cpu_rings_options_s {
   int clockid;           /* that of all events; -1: the kernel's own clock */
   int overwrite;         /* overwritable rings: all events write backward */
   size_t above_bytes;    /* a ring must have more bytes; 0: any size */
+  uvperf__opener_t opener;
 } uvperf__cpu_rings_options_t;
 
 /* Returns 0, or -EINVAL and the error: there is no ring of ring_bytes, or it is

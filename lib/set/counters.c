@@ -46,6 +46,8 @@ int uvperf__counters_begin(const char *root, int is_brief,
   made->is_brief = is_brief;
   made->flags = options->flags;
   made->fallbacks = options->fallbacks;
+  made->opener.open = options->open;
+  made->opener.arg = options->open_arg;
   made->is_enabled = (options->flags & UVPERF_SET_ENABLED) != 0;
   made->process = uvperf__process();
   made->clockid = -1;

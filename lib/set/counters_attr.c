@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "attr/attr.h"
-#include "attr/kernel_knows.h"
 #include "decode/read_format.h"
 #include "host/pmu.h"
+#include "host/system.h"
 #include "name/list.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -138,7 +138,10 @@ static int check_overwrite(const uvperf_set_options_t *options,
 int uvperf__counters_check_records(const uvperf_set_options_t *options,
                                    uvperf_error_t *error) {
   const uvperf__cpu_rings_options_t rings = {
-      NULL, options->ring_bytes, options->wakeup_bytes, -1, 0, 0};
+      .ring_bytes = options->ring_bytes,
+      .wakeup_bytes = options->wakeup_bytes,
+      .clockid = -1,
+  };
   int rc;
 
   if (options->reserved != 0)
@@ -400,7 +403,7 @@ void uvperf__counters_ask_formats(uvperf__counters_t *counters) {
   size_t i;
 
   counters->has_asked = 1;
-  if (uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST) != 1)
+  if (!uvperf__system_has_lost(counters->root, counters->opener.open == NULL))
     return;
   for (i = 0; i < counters->nr_attrs; i++) {
     counters->attrs[i].asked->read_format |= UVPERF_FORMAT_LOST;

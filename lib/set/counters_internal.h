@@ -10,6 +10,7 @@
 #include "ring/user_page.h"
 #include "set/counters.h"
 #include "sys/fork.h"
+#include "sys/opener.h"
 
 /* What an event has counted since it was opened. */
 typedef struct counted_s {
@@ -163,6 +164,7 @@ struct uvperf__counters_s {
   uvperf_event_list_t *list; /* what the items point to; NULL: of `attrs` */
   uint32_t flags;
   uint32_t fallbacks;
+  uvperf__opener_t opener;
   uint32_t process; /* that opened them */
   int none; /* 0, or why there are none: see uvperf__counters_new_none */
   /* Who reads the pages of events; nobody before there may be any. */

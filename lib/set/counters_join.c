@@ -71,6 +71,7 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
   made->root = joined->root;
   made->flags = joined->flags & ~UVPERF_SET_USER_READ; /* until it joins */
   made->fallbacks = joined->fallbacks;
+  made->opener = joined->opener;
   made->process = joined->process;
   made->clockid = joined->clockid;
   made->has_side_band = joined->has_side_band;

@@ -57,11 +57,18 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
                    uint32_t asked_size, int code, uvperf_error_t *error) {
   const uvperf_place_t *place = &job->place->place;
   int pid = job->target->type == UVPERF_TARGET_SELF ? 0 : place->pid;
-  uvperf__open_call_t call = {error,      job->counters->root,
-                              attr,       asked_size,
-                              code,       pid,
-                              place->cpu, job->target->cgroup,
-                              NULL,       job->counters->tracepoints};
+  uvperf__open_call_t call = {
+      .error = error,
+      .root = job->counters->root,
+      .attr = attr,
+      .asked_size = asked_size,
+      .code = code,
+      .pid = pid,
+      .cpu = place->cpu,
+      .cgroup = job->target->cgroup,
+      .tracepoints = job->counters->tracepoints,
+      .is_by_program = job->counters->opener.open != NULL,
+  };
   uvperf__open_call_t of_leader = call;
   struct perf_event_attr *leader =
       (void *)((char *)job->counters->scratch + job->counters->attr_bytes);
@@ -92,7 +99,8 @@ static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
     flags |= PERF_FLAG_PID_CGROUP;
     pid = job->target->cgroup;
   }
-  fd = uvperf__sys_open(attr, pid, place->place.cpu, group_fd, flags);
+  fd = uvperf__open(&job->counters->opener, attr, pid, place->place.cpu,
+                    group_fd, flags);
   if (fd >= 0) {
     event->fd = fd;
     return 0;
@@ -132,11 +140,11 @@ static uint32_t allowed_fallbacks(const job_t *job) {
 static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   counter_attr_t *attr = &job->counters->attrs[job->attr];
   uvperf__fallback_t fallback = {
-      job->counters->root,
-      allowed_fallbacks(job),
-      !uvperf__counter_target_is_tasks(job->target->type),
-      0,
-      {{0, 0, 0, 0, 0}}};
+      .root = job->counters->root,
+      .allowed = allowed_fallbacks(job),
+      .is_of_cpu = !uvperf__counter_target_is_tasks(job->target->type),
+      .is_by_program = job->counters->opener.open != NULL,
+  };
   uvperf_error_t failed;
   uint32_t asked_size;
   int rc;
@@ -189,9 +197,9 @@ static int is_cut_off(const job_t *job, int code) {
   attr->freq = 0;
   attr->pinned = 0;
   attr->exclusive = 0;
-  fd = uvperf__sys_open(attr, job->place->place.pid, job->place->place.cpu,
-                        job->place->events[job->leader].fd,
-                        PERF_FLAG_FD_CLOEXEC);
+  fd = uvperf__open(&job->counters->opener, attr, job->place->place.pid,
+                    job->place->place.cpu, job->place->events[job->leader].fd,
+                    PERF_FLAG_FD_CLOEXEC);
   if (fd >= 0)
     uvperf__sys_close(fd);
   return fd == -EINVAL || fd == -ENODEV;

@@ -59,12 +59,13 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
                                    const uvperf_set_options_t *options,
                                    uvperf_error_t *error) {
   uvperf__cpu_rings_options_t rings = {
-      counters->root,
-      options->ring_bytes,
-      options->wakeup_bytes,
-      counters->clockid,
-      (options->flags & UVPERF_SET_OVERWRITE) != 0,
-      0};
+      .root = counters->root,
+      .ring_bytes = options->ring_bytes,
+      .wakeup_bytes = options->wakeup_bytes,
+      .clockid = counters->clockid,
+      .overwrite = (options->flags & UVPERF_SET_OVERWRITE) != 0,
+      .opener = counters->opener,
+  };
   int rc;
 
   if ((counters->flags & UVPERF_SET_RECORDS) == 0)

@@ -286,7 +286,7 @@ static void close_next(uvperf__adding_t *adding) {
   if (uvperf__leftovers_close_one(&adding->leftovers))
     return;
   uvperf__leftovers_end(&adding->leftovers);
-  if (adding->nr_fds != 0)
+  if (adding->nr_fds != 0 && adding->counters->opener.open == NULL)
     explain_fds(adding->nr_fds, adding->nr_new_rings, &adding->why);
   if (uvperf__counters_shrink_rings(adding->counters, adding->nr_shrinkable))
     begin_plan(adding);

@@ -5,6 +5,7 @@
 #include "sys/sys.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -126,6 +127,10 @@ ssize_t uvperf__sys_read(int fd, void *buffer, size_t size) {
 int uvperf__sys_close(int fd) {
   /* Not again after EINTR: Linux has closed the fd by then, close(2). */
   return close(fd) < 0 ? -errno : 0;
+}
+
+int uvperf__sys_cloexec(int fd) {
+  return fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ? -errno : 0;
 }
 
 int uvperf__sys_membarrier(void) {

@@ -48,6 +48,9 @@ ssize_t uvperf__sys_read(int fd, void *buffer, size_t size);
 
 int uvperf__sys_close(int fd);
 
+/* fcntl(2), F_SETFD: makes the fd close-on-exec. 0, or -errno. */
+int uvperf__sys_cloexec(int fd);
+
 /* membarrier(2), MEMBARRIER_CMD_GLOBAL: returns when all that runs in the
  * kernel inside of rcu_read_lock() now has come out of it, after some
  * milliseconds. 0; -EINVAL where a CPU is nohz_full; -ENOSYS, or what a seccomp

@@ -15,8 +15,8 @@
 #include "sys/bpf.h"
 #include "uvperf.h"
 
-static const uvperf__bpf_outputs_options_t defaults = {"", -1, NULL, NULL, NULL,
-                                                       0,  0,  0,    0,    0};
+static const uvperf__bpf_outputs_options_t defaults = {.root = "",
+                                                       .map_fd = -1};
 
 static uvperf__bpf_outputs_t *
 make(const uvperf__bpf_outputs_options_t *options) {

@@ -18,7 +18,11 @@ static int array;
 static int make(uvperf__bpf_outputs_t **outputs, int fd, const char *path,
                 uvperf_error_t *error) {
   uvperf__bpf_outputs_options_t options = {
-      "", fd, path, NULL, NULL, support_page_bytes(), 0, 0, 0, 0};
+      .root = "",
+      .map_fd = fd,
+      .path = path,
+      .ring_bytes = support_page_bytes(),
+  };
 
   return uvperf__bpf_outputs_new(outputs, &options, error);
 }

@@ -3,7 +3,8 @@
 
 #include "support.h"
 
-const uvperf__cpu_rings_options_t cpu_rings_defaults = {"", 0, 0, -1, 0, 0};
+const uvperf__cpu_rings_options_t cpu_rings_defaults = {.root = "",
+                                                        .clockid = -1};
 
 uvperf__cpu_rings_t *
 cpu_rings_make(const uvperf__cpu_rings_options_t *options) {

@@ -29,8 +29,16 @@ uvperf__open_call_t explain_open_call(uvperf_error_t *error, int code,
                                       const char *root,
                                       const struct perf_event_attr *attr,
                                       int pid, int cpu) {
-  uvperf__open_call_t call = {error, root, attr, attr->size, code,
-                              pid,   cpu,  -1,   NULL,       NULL};
+  uvperf__open_call_t call = {
+      .error = error,
+      .root = root,
+      .attr = attr,
+      .asked_size = attr->size,
+      .code = code,
+      .pid = pid,
+      .cpu = cpu,
+      .cgroup = -1,
+  };
 
   memset(error, 0xff, sizeof(*error));
   return call;

@@ -118,7 +118,7 @@ static void rings_that_cannot_be_locked_of_any_size_are_refused(void **state) {
 
 /* A ring of a CPU that came, say: what fails next need not be for that. */
 static void ring_that_is_locked_makes_up_for_one_that_was_not(void **state) {
-  const uvperf__cpu_rings_options_t options = {"", 0, 0, -1, 0, 0};
+  const uvperf__cpu_rings_options_t options = {.root = "", .clockid = -1};
   uvperf__cpu_ring_t *ring;
   uvperf__cpu_rings_t *rings;
   fake_event_t *events[4];

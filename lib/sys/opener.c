@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#include "sys/opener.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+
+#include "sys/sys.h"
+
+int uvperf__open_id(int fd, uint64_t *id) {
+  int rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_ID, id);
+
+  return rc < 0 ? rc : 0;
+}
+
+/* An fd that is not open is not closed: it may be another's by now. */
+static int check(int fd) {
+  uint64_t id;
+  int rc = uvperf__sys_cloexec(fd);
+
+  if (rc != 0)
+    return -ENOTTY;
+  rc = uvperf__open_id(fd, &id);
+  if (rc == 0)
+    return fd;
+  uvperf__sys_close(fd);
+  return -ENOTTY;
+}
+
+int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
+                 pid_t pid, int cpu, int group_fd, unsigned long flags) {
+  int fd;
+
+  if (opener->open == NULL)
+    return uvperf__sys_open(attr, pid, cpu, group_fd, flags);
+  if (pid == 0 && !(flags & PERF_FLAG_PID_CGROUP))
+    pid = uvperf__sys_gettid();
+  fd = opener->open(attr, pid, cpu, group_fd, flags, opener->arg);
+  return fd < 0 ? fd : check(fd);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Who opens events: perf_event_open(2), or a function of the program. All
+ * events of the library are opened by uvperf__open. */
+#ifndef UVPERF_LIB_SYS_OPENER_H
+#define UVPERF_LIB_SYS_OPENER_H
+
+#include <sys/types.h>
+
+#include "uvperf/attr.h"
+
+typedef struct uvperf__opener_s {
+  uvperf_open_fn open; /* NULL: perf_event_open(2) */
+  void *arg;
+} uvperf__opener_t;
+
+/* Opens an event: the fd, which is close-on-exec, or -errno. The kernel alone
+ * writes its own size into the attr with E2BIG. The program's function gets the
+ * calling thread by its id, because 0 would be a thread of whoever opens the
+ * event for it. What it returns is checked: -ENOTTY if that is not the fd of a
+ * perf event. */
+int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
+                 pid_t pid, int cpu, int group_fd, unsigned long flags);
+
+/* Whether an fd is a perf event's: 0 and its id, or -errno. */
+int uvperf__open_id(int fd, uint64_t *id);
+
+#endif

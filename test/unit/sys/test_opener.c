@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: with options.open the program opens each event of an event, a set
+ * and a BPF reader, and the library never calls perf_event_open(2) itself. */
+#include "scripted_reader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "attr/kernel_knows.h"
+#include "counters_follow.h"
+#include "cpu_tree.h"
+#include "fake_pool.h"
+#include "fake_uevents.h"
+#include "hotplug_owner.h"
+#include "other_kernel.h"
+#include "scripted_event.h"
+#include "set/counters_internal.h"
+#include "sys/opener.h"
+#include "sys/sys.h"
+
+/* What the function was asked for, and what it is to do. */
+typedef struct program_s {
+  unsigned calls;
+  unsigned fails_at; /* the call that returns `code`; 0: none */
+  int code;          /* or a number that is no perf event's fd */
+  /* Of the last call: */
+  struct perf_event_attr attr;
+  int32_t pid;
+  int32_t cpu;
+  int group_fd;
+  unsigned long flags;
+} program_t;
+
+static int program_open(const struct perf_event_attr *attr, int32_t pid,
+                        int32_t cpu, int group_fd, unsigned long flags,
+                        void *arg) {
+  program_t *program = arg;
+  struct perf_event_attr own = *attr;
+  int fd;
+
+  program->calls += 1;
+  program->attr = *attr;
+  program->pid = pid;
+  program->cpu = cpu;
+  program->group_fd = group_fd;
+  program->flags = flags;
+  if (program->calls == program->fails_at)
+    return program->code;
+  fd = uvperf__sys_open(&own, pid, cpu, group_fd, flags);
+  if (fd >= 0)
+    assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
+  return fd;
+}
+
+/* The program's calls are all that there were, and how many. */
+static void expect_calls(const program_t *program, unsigned calls) {
+  assert_int_equal(program->calls, calls);
+  assert_int_equal(fake_count(FAKE_OPEN) +
+                       (program->fails_at != 0 && program->fails_at <= calls),
+                   calls);
+}
+
+static uvperf_event_options_t by(program_t *program) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+
+  memset(program, 0, sizeof(*program));
+  options.open = program_open;
+  options.open_arg = program;
+  return options;
+}
+
+static int setup(void **state) {
+  if (counters_follow_setup(state) != 0)
+    return -1;
+  fake_uevents_begin();
+  return fake_kernel_loop_setup(state);
+}
+
+static int teardown(void **state) {
+  int rc = fake_kernel_loop_teardown(state);
+
+  fake_uevents_end();
+  return counters_follow_teardown(state) != 0 ? -1 : rc;
+}
+
+/* -- an event -------------------------------------------------------------- */
+
+static void event_is_opened_by_the_program(void **state) {
+  live_collector_t leader, sibling;
+  struct perf_event_attr attr;
+  program_t program;
+  uvperf_event_options_t options = by(&program);
+
+  fake_event_add(7);
+  fake_event_add(8);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  live_init(*state, &leader, &attr, &options);
+  assert_int_equal(program.pid, live_tid());
+  assert_int_equal(program.cpu, -1);
+  assert_int_equal(program.group_fd, -1);
+  assert_true(program.flags == PERF_FLAG_FD_CLOEXEC);
+  assert_int_equal(program.attr.disabled, 1);
+  assert_int_equal(fcntl(uvperf_event_fd(&leader.event), F_GETFD), FD_CLOEXEC);
+  options.leader = &leader.event;
+  options.pid = 44;
+  options.cpu = 1;
+  live_init(*state, &sibling, &attr, &options);
+  assert_int_equal(program.group_fd, uvperf_event_fd(&leader.event));
+  assert_int_equal(program.pid, 44);
+  assert_int_equal(program.cpu, 1);
+  expect_calls(&program, 2);
+  live_close(&sibling);
+  live_close(&leader);
+  fake_assert_clean();
+}
+
+static void cgroup_0_is_no_thread(void **state) {
+  program_t program;
+  const uvperf__opener_t opener = {program_open, &program};
+  struct perf_event_attr attr;
+  int fd;
+
+  (void)state;
+  by(&program);
+  fake_event_add(7);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  fd = uvperf__open(&opener, &attr, 0, 1, -1, PERF_FLAG_PID_CGROUP);
+  assert_true(fd >= 0);
+  assert_int_equal(program.pid, 0);
+  assert_int_equal(uvperf__sys_close(fd), 0);
+}
+
+static int opened;
+
+static void on_open(uvperf_event_t *event, int status,
+                    const uvperf_error_t *error) {
+  (void)event;
+  (void)error;
+  opened = status;
+}
+
+static void event_is_opened_by_the_program_on_the_pool(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  program_t program;
+  uvperf_event_options_t options = by(&program);
+
+  fake_event_add(7);
+  fake_pool_hold();
+  memset(&collector, 0, sizeof(collector));
+  collector.event.data = &collector;
+  opened = 1;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  assert_int_equal(uvperf_event_open(*state, &collector.event, &attr, &options,
+                                     on_open, NULL),
+                   0);
+  assert_int_equal(program.calls, 0);
+  fake_pool_run();
+  assert_int_equal(opened, 0);
+  assert_int_equal(program.pid, live_tid());
+  expect_calls(&program, 1);
+  fake_pool_reset();
+  live_close(&collector);
+  fake_assert_clean();
+}
+
+/* -- what it refuses ------------------------------------------------------- */
+
+/* Init fails like this, and leaves nothing. */
+static void refused(uv_loop_t *loop, int code, int cause, const char *piece) {
+  struct perf_event_attr attr;
+  program_t program;
+  uvperf_event_options_t options = by(&program);
+  uvperf_error_t error;
+  uvperf_event_t event;
+
+  program.fails_at = 1;
+  program.code = code;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  attr.sample_type = PERF_SAMPLE_STACK_USER;
+  attr.sample_stack_user = 64;
+  attr.exclude_kernel = 1;
+  options.pid = 44;
+  if (code > 0)
+    code = UV_ENOTTY;
+  assert_int_equal(uvperf_event_init(loop, &event, &attr, &options, &error),
+                   code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(error.cause, cause);
+  if (strstr(error.reason, "software event page-faults of thread 44, by "
+                           "options.open: ") == NULL ||
+      strstr(error.reason, piece) == NULL)
+    fail_msg("%s", error.reason);
+  expect_calls(&program, 1);
+}
+
+static void refusal_is_explained_as_the_programs(void **state) {
+  refused(*state, -EACCES, UVPERF_CAUSE_PERMISSION,
+          "it returned errno 13: whoever opens events for this process");
+  refused(*state, -EPERM, UVPERF_CAUSE_PERMISSION, "it returned errno 1:");
+  refused(*state, -ENOSYS, UVPERF_CAUSE_PERMISSION, "it returned errno 38:");
+  refused(*state, -EMFILE, UVPERF_CAUSE_FILES, "it returned errno 24:");
+  refused(*state, -E2BIG, UVPERF_CAUSE_OLD_KERNEL, "it returned errno 7:");
+  refused(*state, -ESRCH, UVPERF_CAUSE_NO_TASK, "there is no such thread");
+  refused(*state, -ECONNRESET, UVPERF_CAUSE_UNKNOWN, "it gave errno 104");
+}
+
+static void what_is_no_perf_event_is_enotty(void **state) {
+  int ends[2];
+
+  assert_int_equal(pipe(ends), 0);
+  refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT, "not the fd of an open perf");
+  assert_int_equal(fcntl(ends[0], F_GETFD), -1); /* it was the handle's */
+  refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT, "not the fd of an open perf");
+  close(ends[1]);
+}
+
+/* The fallback that helps is taken, and that which asks the kernel does not. */
+static void fallbacks_are_tried_by_the_program(void **state) {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  program_t program;
+  uvperf_event_options_t options = by(&program);
+  const uvperf_change_t *changes;
+  uvperf_error_t error;
+  uvperf_event_t event;
+  size_t nr;
+
+  other_kernel();
+  fake_event_add(7);
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  options.fallbacks = UVPERF_FALLBACK_ALL;
+  program.fails_at = 1;
+  program.code = -EACCES;
+  live_init(*state, &collector, &attr, &options);
+  changes = uvperf_event_changes(&collector.event, &nr);
+  assert_int_equal(nr, 2);
+  assert_int_equal(changes[0].fallback, UVPERF_FALLBACK_USER);
+  expect_calls(&program, 2);
+  live_close(&collector);
+  fake_kernel_reset();
+  by(&program);
+  program.fails_at = 1;
+  program.code = -EINVAL;
+  assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
+                   UV_EINVAL);
+  expect_calls(&program, 1);
+}
+
+/* -- a set ----------------------------------------------------------------- */
+
+/* A group of two on two CPUs, with a ring each. */
+static void plan_set(counters_make_t *make, program_t *program) {
+  fake_event_t *events[16];
+
+  fake_kernel_reset();
+  counters_script(events, 16);
+  counters_make_records(make, 2);
+  counters_group(make, 0, 2);
+  counters_add_cpus(make, "0-1");
+  by(program);
+  make->options.open = program_open;
+  make->options.open_arg = program;
+}
+
+static void set_is_opened_by_the_program(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  program_t program;
+  uint32_t index;
+
+  (void)state;
+  plan_set(&make, &program);
+  /* What is known of the kernel it was asked for, which must not be done. */
+  uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
+  counters = counters_open_on(cpu_tree_root(), &make);
+  expect_calls(&program, 6); /* two attrs and a ring's owner on two CPUs */
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  target.cpus = "1";
+  assert_int_equal(uvperf__counters_add_target(counters, &target, &index, NULL),
+                   0);
+  expect_calls(&program, 8);
+  assert_int_equal(program.pid, live_tid());
+  assert_int_equal(program.cpu, 1);
+  counters_follow_end(counters);
+}
+
+/* Each call in turn fails by what ends the opening. */
+static void set_that_is_refused_leaves_no_fd(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  program_t program;
+  uvperf_error_t error;
+  unsigned nth;
+
+  (void)state;
+  for (nth = 1; nth <= 6; nth++) {
+    plan_set(&make, &program);
+    program.fails_at = nth;
+    program.code = -EMFILE;
+    assert_int_equal(uvperf__counters_make(cpu_tree_root(), 0, &counters,
+                                           &make.options, &error),
+                     -EMFILE);
+    assert_non_null(strstr(error.reason, "options.open"));
+    expect_calls(&program, nth);
+    fake_assert_clean();
+  }
+}
+
+static void cpu_that_comes_is_opened_by_the_program(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+  program_t program;
+
+  (void)state;
+  plan_set(&make, &program);
+  make.targets[0].cpus = NULL;
+  counters = counters_follow_open(&make);
+  expect_calls(&program, 9);
+  counters_follow_come_back(counters, 1);
+  expect_calls(&program, 11); /* the ring's owner goes on */
+  assert_int_equal(program.cpu, 1);
+  counters_follow_end(counters);
+}
+
+/* -- a BPF reader ---------------------------------------------------------- */
+
+static void reader_is_opened_by_the_program(void **state) {
+  scripted_reader_t scripted;
+  program_t program;
+
+  cpu_tree_list("0-1\n");
+  scripted_reader_plan(&scripted, 8);
+  by(&program);
+  scripted.options.open = program_open;
+  scripted.options.open_arg = &program;
+  uvperf__known[UVPERF__WORD_READ_FORMAT].no = 0;
+  scripted_reader_open(*state, &scripted);
+  expect_calls(&program, 4);
+  live_bpf_reader_start(&scripted.live, NULL);
+  hotplug_run(*state);
+  cpu_tree_bring_up(2);
+  cpu_tree_list("0-2\n");
+  fake_uevents_say("online", 2);
+  hotplug_run(*state);
+  assert_string_equal(scripted_reader_entries(&scripted), "0 1 2");
+  expect_calls(&program, 6);
+  assert_int_equal(program.cpu, 2);
+  scripted_reader_close(&scripted);
+}
+
+static void reader_that_is_refused_leaves_no_fd(void **state) {
+  scripted_reader_t scripted;
+  program_t program;
+  uvperf_error_t error;
+  unsigned nth;
+
+  cpu_tree_list("0-1\n");
+  for (nth = 1; nth <= 4; nth++) {
+    scripted_reader_plan(&scripted, 8);
+    by(&program);
+    program.fails_at = nth;
+    program.code = -EACCES;
+    scripted.options.open = program_open;
+    scripted.options.open_arg = &program;
+    assert_int_equal(scripted_reader_try(*state, &scripted, &error), UV_EACCES);
+    assert_non_null(strstr(error.reason, "options.open"));
+    expect_calls(&program, nth);
+    scripted_reader_end(&scripted);
+  }
+}
+
+#define opener_test(f) support_loop_test_setup_teardown(f, setup, teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      opener_test(event_is_opened_by_the_program),
+      opener_test(cgroup_0_is_no_thread),
+      opener_test(event_is_opened_by_the_program_on_the_pool),
+      opener_test(refusal_is_explained_as_the_programs),
+      opener_test(what_is_no_perf_event_is_enotty),
+      opener_test(fallbacks_are_tried_by_the_program),
+      opener_test(set_is_opened_by_the_program),
+      opener_test(set_that_is_refused_leaves_no_fd),
+      opener_test(cpu_that_comes_is_opened_by_the_program),
+      opener_test(reader_is_opened_by_the_program),
+      opener_test(reader_that_is_refused_leaves_no_fd),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
