@@ -163,6 +163,9 @@ struct uvperf_bpf_reader_s {
  * the kernel tells what has changed; where that is not to be had, or silent, it
  * is found within about a second all the same. */
 #define UVPERF_BPF_READER_FIXED_CPUS 2u
+/* Leaves options.attr without use_clockid perf's own clock. Else it gets
+ * CLOCK_MONOTONIC, as bpf_ktime_get_ns() gives programs and uv_hrtime us. */
+#define UVPERF_BPF_READER_PERF_CLOCK 4u
 
 /* What to read, and how. Start from UVPERF_BPF_READER_OPTIONS_INIT; NULL means
  * the same. Fields are only ever appended. */
@@ -177,8 +180,8 @@ typedef struct uvperf_bpf_reader_options_s {
    * bytes (0 counts as 64), for more PERF_SAMPLE_* of each sample, records such
    * as COMM or MMAP2 beside the samples (of all tasks on these CPUs; the kernel
    * tells FORK and EXIT with either), or another clock. Without PERF_SAMPLE_RAW
-   * samples have no data. The library changes disabled, write_backward and the
-   * wakeups, which are chosen below. It adds PERF_FORMAT_LOST to read_format,
+   * samples have no data. The library changes disabled, write_backward, use_clockid
+   * and the wakeups, which are chosen below. It adds PERF_FORMAT_LOST to read_format,
    * unless the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP. */
   const struct perf_event_attr *attr;
   /* A list such as "0-3,8"; NULL: all that are online, as

@@ -130,6 +130,10 @@ struct uvperf_event_s {
  * record tells which event wrote it: for events that share a ring, see
  * uvperf_event_set_output. */
 #define UVPERF_EVENT_IDENTIFY 2u
+/* Leaves an attr without use_clockid perf's own clock, which no program can
+ * read. Else it gets CLOCK_MONOTONIC, which is uv_hrtime's, or, in a group, its
+ * leader's clock: a group has one, and so has a ring. */
+#define UVPERF_EVENT_PERF_CLOCK 32u
 
 /* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
  * same. Fields are only ever appended. */
@@ -205,9 +209,9 @@ typedef struct uvperf_event_options_s {
  *    at once; `data` is not touched.
  *  @param attr     Caller's, copied: attr->size bytes (0 counts as 64). Only
  *    `disabled` is changed, to 1, PERF_FORMAT_ID is added to a read_format with
- *    PERF_FORMAT_GROUP, as values are matched by id, and what
- *    UVPERF_EVENT_IDENTIFY and options.fallbacks stand for, if they are asked
- *    for.
+ *    PERF_FORMAT_GROUP, as values are matched by id, use_clockid is set (see
+ *    UVPERF_EVENT_PERF_CLOCK), and what UVPERF_EVENT_IDENTIFY and
+ *    options.fallbacks stand for, if they are asked for.
  *  @param options  Caller's, copied; NULL for the calling thread on any CPU.
  *  @param error    May be NULL; receives the reason of a failure: of the first,
  *    where fallbacks were tried.

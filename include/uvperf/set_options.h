@@ -107,7 +107,8 @@ typedef struct uvperf_target_s {
  * CPUs: one fd for each CPU more. attr.write_backward needs
  * UVPERF_SET_OVERWRITE. Not for attr.inherit_stat, whose records Linux writes
  * into the ring of another CPU without a lock. Attrs that write records have
- * one clock. Of a software event that several events sample at once on a CPU
+ * one clock: that of those with use_clockid, and where none has it
+ * CLOCK_MONOTONIC, which is uv_hrtime's. Of a software event that several events sample at once on a CPU
  * (page-faults of two attrs, or of a task and its CPU) Linux 6.18 gives each
  * sample the id of the first, also where that is another program's: have one
  * event sample it.
@@ -115,9 +116,8 @@ typedef struct uvperf_target_s {
  * and the largest sample_stack_user, so that each such record can be read. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their time: see
- * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr that writes records and,
- * where none of these has use_clockid, CLOCK_MONOTONIC, which is the clock of
- * uv_hrtime. Needs UVPERF_SET_RECORDS. */
+ * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr that writes records.
+ * Needs UVPERF_SET_RECORDS. */
 #define UVPERF_SET_TIME_ORDER 8u
 /* Opens anew the events of a CPU that comes back online, as the kernel has
  * turned the old ones off for good, and those of one that comes for the first
@@ -146,6 +146,10 @@ typedef struct uvperf_target_s {
  * uvperf_set_open the pool does that too. Records wait in their rings until
  * uvperf_set_start. */
 #define UVPERF_SET_ENABLED 64u
+/* Leaves attrs without use_clockid perf's own clock, which no program can read
+ * (on x86 with a stable TSC a file of perf(1) can be compared with it). Not with
+ * UVPERF_SET_TIME_ORDER. */
+#define UVPERF_SET_PERF_CLOCK 256u
 
 /* What a set can tell beside its attrs' records, by an attr more: a dummy event
  * (PERF_COUNT_SW_DUMMY, "dummy:u") that comes after all others, but is opened

@@ -111,6 +111,34 @@ UVPERF_EXTERN int uvperf_system_limits(uvperf_limits_t *limits);
  *  Source: perfmon_capable in the kernel's include/linux/capability.h. */
 UVPERF_EXTERN int uvperf_system_has_perfmon(void);
 
+/* -- clocks --------------------------------------------------------------- */
+
+/* One moment on two clocks. Records have times of CLOCK_MONOTONIC (see
+ * UVPERF_EVENT_PERF_CLOCK in event.h), as uv_hrtime has; people want a date. */
+typedef struct uvperf_clock_pair_s {
+  /* Nanoseconds of CLOCK_MONOTONIC, as in records: in a time namespace that is
+   * not what this program reads. */
+  uint64_t monotonic;
+  /* Nanoseconds of CLOCK_REALTIME, since 1970. */
+  uint64_t realtime;
+  /* By how many nanoseconds, at most, the second was read off the first. */
+  uint64_t error;
+} uvperf_clock_pair_t;
+
+/** Reads both clocks, and again if that took long: the tightest of ten tries.
+ *  CLOCK_REALTIME may be set, and is slewed: pair anew once in a while.
+ *  @param pair  Receives it.
+ *  @return 0, or what clock_gettime(2) gives.
+ *  Source: clock_gettime(2). */
+UVPERF_EXTERN int uvperf_clock_pair(uvperf_clock_pair_t *pair);
+
+/** Turns a time of CLOCK_MONOTONIC, as of a record, into one of CLOCK_REALTIME.
+ *  @param pair  Of uvperf_clock_pair.
+ *  @param time  Nanoseconds; before or after the pair's.
+ *  @return Nanoseconds since 1970. */
+UVPERF_EXTERN uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair,
+                                             uint64_t time);
+
 /* -- CPUs ----------------------------------------------------------------- */
 
 /* Which CPUs: lists such as "0,2-5", and those of this machine. The ids of CPUs

@@ -350,6 +350,21 @@ int uvperf__attr_writes_samples(const struct perf_event_attr *attr) {
                                 attr->config == PERF_COUNT_SW_DUMMY);
 }
 
+int uvperf__attr_clock(const struct perf_event_attr *attr) {
+  if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID) == 0)
+    return -1;
+  return (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
+}
+
+void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock) {
+  if (clock == -1)
+    return;
+  if (attr->size < PERF_ATTR_SIZE_VER3)
+    attr->size = PERF_ATTR_SIZE_VER3;
+  attr->use_clockid = 1;
+  attr->clockid = clock;
+}
+
 int uvperf__attr_writes_records(const struct perf_event_attr *attr) {
   return has_samples(attr) || has_side_band(attr);
 }

@@ -48,6 +48,14 @@ uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr);
 /* The most bytes of the stack that a sample has, 0 for none. */
 uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
 
+/* The clock that times are told by, -1 for the kernel's own. */
+int uvperf__attr_clock(const struct perf_event_attr *attr);
+
+/* Gives it a clock, -1 for none. `attr` is a copy by uvperf__attr_dup, which has
+ * room for one: one of the first versions has not, and each kernel that has
+ * clocks knows the size that is set. */
+void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock);
+
 /* Whether the event writes records: it samples, or has a side-band bit (mmap,
  * mmap_data, mmap2, comm, task, context_switch, namespaces, ksymbol, bpf_event,
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "uvperf/attr.h"
 
@@ -88,6 +89,9 @@ int uvperf__bpf_attr_make(struct perf_event_attr **attr,
     return rc;
   (*attr)->disabled = 1;
   (*attr)->write_backward = options->overwrite != 0;
+  if (options->attr != NULL && !options->perf_clock &&
+      uvperf__attr_clock(*attr) == -1)
+    uvperf__attr_set_clock(*attr, CLOCK_MONOTONIC);
   set_wakeup(*attr, options);
   return 0;
 }
@@ -110,9 +114,7 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   rings->wakeup_bytes = options->wakeup_bytes;
   if (options->wakeup_events == 1 && !uvperf__attr_wakes_each(attr))
     rings->wakeup_bytes = 1;
-  rings->clockid = -1;
-  if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID))
-    rings->clockid = (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
+  rings->clockid = uvperf__attr_clock(attr);
   rings->overwrite = options->overwrite;
   rings->opener = options->opener;
   rings->above_bytes = options->overwrite ? uvperf__attr_stack(attr) : 0;

@@ -33,7 +33,8 @@ typedef struct uvperf__bpf_outputs_options_s {
   uint32_t wakeup_events;
   uint32_t wakeup_bytes;
   int overwrite;
-  int is_fixed; /* no CPU comes later */
+  int perf_clock; /* where attr has no use_clockid */
+  int is_fixed;   /* no CPU comes later */
   uvperf__opener_t opener;
 } uvperf__bpf_outputs_options_t;
 

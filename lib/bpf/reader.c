@@ -166,8 +166,9 @@ static const uvperf__hotplug_ops_t hotplug_ops = {
 
 static int check_options(int map_fd, const uvperf_bpf_reader_options_t *options,
                          uvperf_error_t *error) {
-  const uint32_t known =
-      UVPERF_BPF_READER_OVERWRITE | UVPERF_BPF_READER_FIXED_CPUS;
+  const uint32_t known = UVPERF_BPF_READER_OVERWRITE |
+                         UVPERF_BPF_READER_FIXED_CPUS |
+                         UVPERF_BPF_READER_PERF_CLOCK;
 
   if ((options->flags & ~known) || options->reserved != 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -199,6 +200,7 @@ static int open_outputs(reader_t *impl, int map_fd, const char *root,
       .wakeup_events = options->wakeup_events,
       .wakeup_bytes = options->wakeup_bytes,
       .overwrite = (options->flags & UVPERF_BPF_READER_OVERWRITE) != 0,
+      .perf_clock = (options->flags & UVPERF_BPF_READER_PERF_CLOCK) != 0,
       .is_fixed = (options->flags & UVPERF_BPF_READER_FIXED_CPUS) != 0,
       .opener = {options->open, options->open_arg},
   };

@@ -4,6 +4,7 @@
 #include "event/internal.h"
 
 #include <assert.h>
+#include <time.h>
 
 #include "attr/attr.h"
 #include "sys/fork.h"
@@ -34,8 +35,20 @@ int uvperf__event_check(const event_t *impl, uvperf_error_t *error) {
   return 0;
 }
 
+/* perf_event_open() in kernel/events/core.c wants one clock in a group. */
+static void choose_clock(struct perf_event_attr *attr,
+                         const struct perf_event_attr *like, uint32_t flags) {
+  if (uvperf__attr_clock(attr) != -1)
+    return;
+  if (like != NULL)
+    uvperf__attr_set_clock(attr, uvperf__attr_clock(like));
+  else if (!(flags & UVPERF_EVENT_PERF_CLOCK))
+    uvperf__attr_set_clock(attr, CLOCK_MONOTONIC);
+}
+
 int uvperf__event_attr_copy(struct perf_event_attr **copy,
-                            const struct perf_event_attr *attr, uint32_t flags,
+                            const struct perf_event_attr *attr,
+                            const struct perf_event_attr *like, uint32_t flags,
                             uvperf_error_t *error) {
   int rc = uvperf__attr_copy(copy, attr, error);
 
@@ -48,5 +61,6 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
     (*copy)->sample_type |= PERF_SAMPLE_IDENTIFIER;
     (*copy)->sample_id_all = 1;
   }
+  choose_clock(*copy, like, flags);
   return 0;
 }

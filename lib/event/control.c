@@ -502,7 +502,7 @@ int uvperf_event_modify(uvperf_event_t *event,
   if (attr == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "attr must not be NULL");
-  rc = uvperf__event_attr_copy(&wanted, attr, impl->flags, error);
+  rc = uvperf__event_attr_copy(&wanted, attr, impl->attr, impl->flags, error);
   if (rc != 0)
     return rc;
   rc = resize(&wanted, impl->attr->size);

@@ -161,7 +161,8 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
 
 static int check_options(const uvperf_event_options_t *options,
                          uvperf_error_t *error) {
-  if (options->flags & ~(UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY))
+  if (options->flags &
+      ~(UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_PERF_CLOCK))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.flags 0x%x has unknown bits",
                              options->flags);
@@ -316,14 +317,19 @@ typedef struct make_s {
 static int check(make_t *make, const struct perf_event_attr *attr,
                  uvperf_error_t *error) {
   const uvperf_event_options_t *options = &make->plan.options;
+  const event_t *leader = NULL;
   event_t *impl = make->impl;
   int rc;
 
   rc = check_options(options, error);
   if (rc == 0)
     rc = check_leader(make->loop, options, &make->plan.group_fd, error);
+  if (rc == 0 && options->leader != NULL)
+    leader = options->leader->impl;
   if (rc == 0)
-    rc = uvperf__event_attr_copy(&impl->attr, attr, impl->flags, error);
+    rc = uvperf__event_attr_copy(&impl->attr, attr,
+                                 leader == NULL ? NULL : leader->attr,
+                                 impl->flags, error);
   if (rc == 0)
     rc = check_attr(impl->attr, error);
   if (rc == 0)

@@ -130,11 +130,12 @@ int uvperf__event_is_forked(const event_t *impl);
 int uvperf__event_check(const event_t *impl, uvperf_error_t *error);
 
 /* A copy of the user's attr as a handle with the UVPERF_EVENT_* flags gives it
- * to the kernel: disabled, and with what the handle asks for. Of
- * uvperf__calloc, attr->size bytes but at least sizeof(struct perf_event_attr).
- * 0, or a code and the error. */
+ * to the kernel: disabled, and with what the handle asks for; with the clock of
+ * another attr, if there is one. Of uvperf__calloc, attr->size bytes but at
+ * least sizeof(struct perf_event_attr). 0, or a code and the error. */
 int uvperf__event_attr_copy(struct perf_event_attr **copy,
-                            const struct perf_event_attr *attr, uint32_t flags,
+                            const struct perf_event_attr *attr,
+                            const struct perf_event_attr *like, uint32_t flags,
                             uvperf_error_t *error);
 
 /* -- open.c: on any thread -- */

@@ -89,6 +89,9 @@ static int check_without_records(const uvperf_set_options_t *options,
   if (options->flags & UVPERF_SET_OVERWRITE)
     return bad(error, "UVPERF_SET_OVERWRITE is of rings: options.flags must "
                       "have UVPERF_SET_RECORDS too");
+  if (options->flags & UVPERF_SET_PERF_CLOCK)
+    return bad(error, "UVPERF_SET_PERF_CLOCK is of records: options.flags must "
+                      "have UVPERF_SET_RECORDS too");
   if (options->side_band != 0)
     return bad(error, "options.side_band is of records: options.flags must "
                       "have UVPERF_SET_RECORDS");
@@ -153,6 +156,10 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
                       "options.flags must have UVPERF_SET_TIME_ORDER");
   if (!(options->flags & UVPERF_SET_RECORDS))
     return check_without_records(options, error);
+  if ((options->flags & UVPERF_SET_TIME_ORDER) &&
+      (options->flags & UVPERF_SET_PERF_CLOCK))
+    return bad(error, "UVPERF_SET_TIME_ORDER needs a clock that this program "
+                      "can read too: leave UVPERF_SET_PERF_CLOCK out");
   rc = check_side_band(options->side_band, error);
   if (rc == 0)
     rc = check_overwrite(options, error);
@@ -240,13 +247,6 @@ static void make_side_band(uint32_t bits, struct perf_event_attr *attr) {
 
 /* -- clocks --------------------------------------------------------------- */
 
-/* The clock that times are told by, -1 for the kernel's own. */
-static int clock_of(const struct perf_event_attr *attr) {
-  if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID) == 0)
-    return -1;
-  return (int)uvperf__attr_value(attr, UVPERF_ATTR_CLOCKID);
-}
-
 static void name_clock(char *text, size_t size, int clock) {
   if (clock == -1)
     snprintf(text, size, "the kernel's own");
@@ -259,9 +259,9 @@ static int refuse_clocks(const uvperf__counters_t *counters, size_t first,
   char clocks[2][24];
 
   name_clock(clocks[0], sizeof(clocks[0]),
-             clock_of(counters->attrs[first].asked));
+             uvperf__attr_clock(counters->attrs[first].asked));
   name_clock(clocks[1], sizeof(clocks[1]),
-             clock_of(counters->attrs[other].asked));
+             uvperf__attr_clock(counters->attrs[other].asked));
   uvperf__error_set(
       error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
       "attrs %zu and %zu write into one ring, which has one clock, "
@@ -270,37 +270,29 @@ static int refuse_clocks(const uvperf__counters_t *counters, size_t first,
   return of_attr(error, other, -EINVAL);
 }
 
-/* An attr of the first versions has no room for a clock. The copy has, and each
- * kernel that has a clock knows that size. */
-static void set_clock(struct perf_event_attr *attr, int clock) {
-  if (attr->size < PERF_ATTR_SIZE_VER3)
-    attr->size = PERF_ATTR_SIZE_VER3;
-  attr->use_clockid = 1;
-  attr->clockid = clock;
-}
-
 /* Of those that write: the kernel redirects no event into the ring of one with
- * another clock (perf_event_set_output in kernel/events/core.c). The last is
- * that of the side-band, which has the others' clock, if there are any. */
+ * another clock (perf_event_set_output in kernel/events/core.c). Those that
+ * choose none take the others', and so does the last, of the side-band. */
 static int choose_clock(uvperf__counters_t *counters, size_t nr_given,
                         uvperf_error_t *error) {
-  const struct perf_event_attr *attr;
   size_t first = nr_given;
   size_t i;
+  int clock;
 
   counters->clockid = -1;
   for (i = 0; i < nr_given; i++) {
-    attr = counters->attrs[i].asked;
-    if (!uvperf__attr_writes_records(attr))
+    clock = uvperf__attr_clock(counters->attrs[i].asked);
+    if (!uvperf__attr_writes_records(counters->attrs[i].asked) ||
+        (clock == -1 && !(counters->flags & UVPERF_SET_PERF_CLOCK)))
       continue;
     if (first == nr_given) {
       first = i;
-      counters->clockid = clock_of(attr);
-    } else if (clock_of(attr) != counters->clockid) {
+      counters->clockid = clock;
+    } else if (clock != counters->clockid) {
       return refuse_clocks(counters, first, i, error);
     }
   }
-  if (counters->clockid == -1 && (counters->flags & UVPERF_SET_TIME_ORDER))
+  if (first == nr_given && !(counters->flags & UVPERF_SET_PERF_CLOCK))
     counters->clockid = CLOCK_MONOTONIC;
   return 0;
 }
@@ -348,8 +340,7 @@ static void add_fields(const uvperf__counters_t *counters,
   }
   /* Of those that only count as well: a group has one clock (perf_event_open()
    * in kernel/events/core.c). */
-  if (counters->clockid >= 0)
-    set_clock(asked, counters->clockid);
+  uvperf__attr_set_clock(asked, counters->clockid);
 }
 
 /* Records say whose they are, and when they were written. */

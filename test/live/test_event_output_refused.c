@@ -42,7 +42,7 @@ static void output_that_cannot_be_is_einval(void **state) {
   expect_refused(*state, &attr, &options, &owner, "write_backward");
   attr.write_backward = 0;
   attr.use_clockid = 1;
-  attr.clockid = CLOCK_MONOTONIC;
+  attr.clockid = CLOCK_MONOTONIC_RAW;
   expect_refused(*state, &attr, &options, &owner, "clock");
   attr.use_clockid = 0;
   options.flags = UVPERF_EVENT_NO_RING;

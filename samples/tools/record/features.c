@@ -105,16 +105,16 @@ static int put_clockid(const record_file_t *file, record_bytes_t *bytes) {
 
 /* What its clock said at a time of day. */
 static int put_clock_data(const record_file_t *file, record_bytes_t *bytes) {
-  struct timespec day, now;
+  uvperf_clock_pair_t pair;
   int clock;
 
-  if (!clock_of(file, &clock) || clock_gettime(CLOCK_REALTIME, &day) != 0 ||
-      clock_gettime(clock, &now) != 0)
+  if (!clock_of(file, &clock) || clock != CLOCK_MONOTONIC ||
+      uvperf_clock_pair(&pair) != 0)
     return 0;
   record_bytes_put_u32(bytes, 1); /* the version */
   record_bytes_put_u32(bytes, (uint32_t)clock);
-  record_bytes_put_u64(bytes, nanoseconds(&day));
-  record_bytes_put_u64(bytes, nanoseconds(&now));
+  record_bytes_put_u64(bytes, pair.realtime);
+  record_bytes_put_u64(bytes, pair.monotonic);
   return 1;
 }
 

@@ -68,8 +68,9 @@ static void attr_of_the_first_size_will_do(void **state) {
   attr.size = 0;
   scripted.options.attr = &attr;
   scripted_outputs_open();
-  assert_int_equal(scripted.events[0]->attr.size, PERF_ATTR_SIZE_VER0);
-  assert_false(scripted.events[1]->attr.use_clockid);
+  /* With room for a clock. */
+  assert_int_equal(scripted.events[0]->attr.size, PERF_ATTR_SIZE_VER3);
+  assert_int_equal(scripted.events[0]->attr.clockid, CLOCK_MONOTONIC);
 }
 
 static void overwrite_is_of_event_and_ring(void **state) {

@@ -225,9 +225,31 @@ static void records_of_each_attr_tell_whose_they_are(void **state) {
   /* It has no samples to be read in. */
   assert_int_equal(attr_of(counters, 2)->sample_type, PERF_SAMPLE_IDENTIFIER);
   for (i = 0; i < 3; i++)
-    assert_false(attr_of(counters, i)->use_clockid);
+    assert_int_equal(attr_of(counters, i)->clockid, CLOCK_MONOTONIC);
+  assert_int_equal(counters->clockid, CLOCK_MONOTONIC);
+  uvperf__counters_free(counters);
+}
+
+static void perf_clock_leaves_each_attr_its_own(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  counters_make_t make;
+
+  (void)state;
+  records_of(&make, 1);
+  make.options.flags |= UVPERF_SET_PERF_CLOCK;
+  sample(&make, 0, PERF_SAMPLE_IP | PERF_SAMPLE_TIME);
+  counters = counters_open(&make);
+  assert_false(attr_of(counters, 0)->use_clockid);
   assert_int_equal(counters->clockid, -1);
   uvperf__counters_free(counters);
+
+  make.options.flags |= UVPERF_SET_TIME_ORDER;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error.reason, "leave UVPERF_SET_PERF_CLOCK out"));
+  make.options.flags = UVPERF_SET_PERF_CLOCK;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
+  assert_non_null(strstr(error.reason, "must have UVPERF_SET_RECORDS"));
 }
 
 static void time_order_adds_time_and_a_clock(void **state) {
@@ -269,10 +291,11 @@ static void clock_of_the_attrs_is_that_of_all(void **state) {
   make.options.side_band = UVPERF_SIDE_BAND_TASKS;
   sample(&make, 1, PERF_SAMPLE_IP);
   sample(&make, 2, PERF_SAMPLE_IP);
-  make.attrs[1].use_clockid = make.attrs[2].use_clockid = 1;
-  make.attrs[1].clockid = make.attrs[2].clockid = CLOCK_BOOTTIME;
+  make.attrs[2].use_clockid = 1;
+  make.attrs[2].clockid = CLOCK_BOOTTIME;
   counters = counters_open(&make);
   assert_int_equal(counters->clockid, CLOCK_BOOTTIME);
+  /* Also where it has chosen none. */
   assert_int_equal(attr_of(counters, 1)->clockid, CLOCK_BOOTTIME);
   assert_int_equal(attr_of(counters, 3)->clockid, CLOCK_BOOTTIME);
   uvperf__counters_free(counters);
@@ -286,11 +309,17 @@ static void clocks_that_differ_are_refused(void **state) {
   records_of(&make, 3);
   sample(&make, 0, PERF_SAMPLE_IP);
   sample(&make, 2, PERF_SAMPLE_IP);
-  make.attrs[2].use_clockid = 1;
+  make.attrs[0].use_clockid = make.attrs[2].use_clockid = 1;
+  make.attrs[0].clockid = CLOCK_BOOTTIME;
   make.attrs[2].clockid = CLOCK_MONOTONIC;
   counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(error.attr_index, 2);
   assert_non_null(strstr(error.reason, "attrs 0 and 2 write into one ring"));
+  assert_non_null(
+      strstr(error.reason, "the first is clockid 7, of the other clockid 1"));
+  make.attrs[0].use_clockid = 0;
+  make.options.flags |= UVPERF_SET_PERF_CLOCK;
+  counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   assert_non_null(strstr(error.reason, "the first is the kernel's own, of the "
                                        "other clockid 1"));
   /* What writes nothing has no clock. */
@@ -319,9 +348,7 @@ static void overwritable_rings_have_all_that_write_go_backward(void **state) {
   make.attrs[2].write_backward = 1;
   counters = counters_open(&make);
   assert_true(attr_of(counters, 0)->write_backward);
-  /* The first version has the bit. */
   assert_true(attr_of(counters, 1)->write_backward);
-  assert_int_equal(attr_of(counters, 1)->size, PERF_ATTR_SIZE_VER0);
   assert_true(attr_of(counters, 2)->write_backward);
   assert_false(attr_of(counters, 3)->write_backward); /* it only counts */
   assert_true(attr_of(counters, 4)->write_backward);
@@ -414,6 +441,8 @@ static void side_band_is_one_attr_more(void **state) {
     expected.exclude_kernel = expected.exclude_hv = 1;
     expected.comm_exec = 1;
     expected.sample_id_all = 1;
+    expected.use_clockid = 1;
+    expected.clockid = CLOCK_MONOTONIC;
     expected.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                            PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
     expected.read_format = attr_of(counters, 1)->read_format;
@@ -510,6 +539,7 @@ int main(void) {
       test(read_records_of_children_are_refused),
       test(records_of_each_attr_tell_whose_they_are),
       test(time_order_adds_time_and_a_clock),
+      test(perf_clock_leaves_each_attr_its_own),
       test(clock_of_the_attrs_is_that_of_all),
       test(clocks_that_differ_are_refused),
       test(overwritable_rings_have_all_that_write_go_backward),
