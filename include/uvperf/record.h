@@ -464,6 +464,27 @@ UVPERF_EXTERN const char *uvperf_record_type_name(uint32_t type);
  *    "unknown"; static. */
 UVPERF_EXTERN const char *uvperf_record_cpu_mode_name(uint16_t misc);
 
+/** Writes a record as one line of text, for logs and tools: its type; pid/tid,
+ *  cpu, time and ids as far as it has them; then the fields of its body by the
+ *  names of <linux/perf_event.h> and perf-script(1):
+ *
+ *    PERF_RECORD_COMM 12/12 time 5.000000123: pid 12 tid 12 exec comm bash
+ *    PERF_RECORD_SAMPLE 12/13 cpu 1: user ip 0x4005d0 period 4000
+ *
+ *  Times are seconds; bytes are hexadecimal, all of them; a control character
+ *  in a name is '?'. Allocates nothing.
+ *  @param record  From a callback or uvperf_decode; not NULL.
+ *  @param status  What came with it: of one with UV_EPROTO the bytes are
+ *    written instead of the body.
+ *  @param text    Caller's; receives what fits, terminated. May be NULL if size
+ *    is 0.
+ *  @param size    Bytes of text. 256 are enough for most records without a call
+ *    chain, registers or bytes.
+ *  @return the length of the whole line, without its end: as of snprintf(3) it
+ *    is not less than size if the line was cut. */
+UVPERF_EXTERN size_t uvperf_record_format(const uvperf_record_t *record,
+                                          int status, char *text, size_t size);
+
 /* What the misc bits 13 to 15 mean depends on the type. Each of these is 1
  * where the record has the meaning, else 0, as for another type. */
 

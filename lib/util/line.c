@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* A line of text, cut and never overrun, that counts all of its length. */
+#include "util/line.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define NS 1000000000u
+
+void uvperf__line_begin(uvperf__line_t *line, char *text, size_t size) {
+  line->text = text;
+  line->size = size;
+  line->length = 0;
+  if (size != 0)
+    text[0] = '\0';
+}
+
+void uvperf__line_put(uvperf__line_t *line, const char *format, ...) {
+  int has_room = line->length < line->size;
+  va_list values;
+  int length;
+
+  va_start(values, format);
+  length = vsnprintf(has_room ? line->text + line->length : NULL,
+                     has_room ? line->size - line->length : 0, format, values);
+  va_end(values);
+  if (length > 0)
+    line->length += (size_t)length;
+}
+
+static void put_char(uvperf__line_t *line, char c) {
+  if (line->size > 1 && line->length < line->size - 1) {
+    line->text[line->length] = c;
+    line->text[line->length + 1] = '\0';
+  }
+  line->length++;
+}
+
+/* Bytes of UTF-8 are left as they are. */
+void uvperf__line_put_text(uvperf__line_t *line, const char *text,
+                           size_t size) {
+  size_t i;
+
+  for (i = 0; i < size; i++)
+    put_char(line,
+             (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i]);
+}
+
+void uvperf__line_put_hex(uvperf__line_t *line, const void *bytes,
+                          size_t size) {
+  static const char digits[] = "0123456789abcdef";
+  const unsigned char *at = bytes;
+  size_t i;
+
+  for (i = 0; i < size; i++) {
+    put_char(line, digits[at[i] >> 4]);
+    put_char(line, digits[at[i] & 15]);
+  }
+}
+
+void uvperf__line_put_time(uvperf__line_t *line, uint64_t ns) {
+  uvperf__line_put(line, "%llu.%09u", (unsigned long long)(ns / NS),
+                   (unsigned int)(ns % NS));
+}

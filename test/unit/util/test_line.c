@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* A line that is cut, in rooms of every size. */
+#include "support.h"
+
+#include <stdlib.h>
+
+#include "util/line.h"
+
+static void put_all(uvperf__line_t *line) {
+  uvperf__line_put(line, "a %d", 12);
+  uvperf__line_put_text(line, " b\n\x7f\xc3\xa9", 6);
+  uvperf__line_put_hex(line, "\x01\xff", 2);
+  uvperf__line_put(line, " ");
+  uvperf__line_put_time(line, UINT64_C(5000000123));
+}
+
+static void line_in_each_room_is_the_beginning_of_the_whole(void **state) {
+  static const char whole[] = "a 12 b??\xc3\xa9"
+                              "01ff 5.000000123";
+  uvperf__line_t line;
+  size_t size;
+  char *room;
+
+  (void)state;
+  for (size = 1; size <= sizeof(whole) + 1; size++) {
+    room = malloc(size);
+    assert_non_null(room);
+    uvperf__line_begin(&line, room, size);
+    put_all(&line);
+    assert_int_equal(line.length, strlen(whole));
+    assert_int_equal(strlen(room),
+                     size <= strlen(whole) ? size - 1 : strlen(whole));
+    assert_memory_equal(room, whole, strlen(room));
+    free(room);
+  }
+}
+
+static void line_without_room_is_counted(void **state) {
+  uvperf__line_t line;
+
+  (void)state;
+  uvperf__line_begin(&line, NULL, 0);
+  put_all(&line);
+  assert_int_equal(line.length, 26);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(line_in_each_room_is_the_beginning_of_the_whole),
+      cmocka_unit_test(line_without_room_is_counted),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
