@@ -55,6 +55,8 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
   if (rc != 0)
     return rc;
   (*copy)->disabled = 1;
+  if (flags & UVPERF_EVENT_FD)
+    return 0; /* as it was opened */
   if ((*copy)->read_format & PERF_FORMAT_GROUP)
     (*copy)->read_format |= PERF_FORMAT_ID;
   if (flags & UVPERF_EVENT_IDENTIFY) {

@@ -14,6 +14,7 @@
 #include "loop/stats.h"
 #include "loop/stream_options.h"
 #include "sys/fork.h"
+#include "sys/opener.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -161,8 +162,8 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
 
 static int check_options(const uvperf_event_options_t *options,
                          uvperf_error_t *error) {
-  if (options->flags &
-      ~(UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_PERF_CLOCK))
+  if (options->flags & ~(UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY |
+                         UVPERF_EVENT_PERF_CLOCK | UVPERF_EVENT_FD))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.flags 0x%x has unknown bits",
                              options->flags);
@@ -170,8 +171,6 @@ static int check_options(const uvperf_event_options_t *options,
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.fallbacks 0x%x has unknown bits",
                              options->fallbacks);
-  if (options->reserved != 0)
-    return uvperf__error_options(error, UV_E2BIG, "uvperf_event_options_t");
   if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "UVPERF_EVENT_NO_RING contradicts ring_bytes");
@@ -180,6 +179,27 @@ static int check_options(const uvperf_event_options_t *options,
                              "a cgroup is measured on one cpu (options.cpu), "
                              "and options.pid must be 0");
   return 0;
+}
+
+/* What does not go with an fd that the caller has opened. */
+static int check_fd(const uvperf_event_options_t *options,
+                    const struct perf_event_attr *attr, uvperf_error_t *error) {
+  const char *why = NULL;
+
+  if (!(options->flags & UVPERF_EVENT_FD))
+    return 0;
+  if (options->open != NULL || options->fallbacks != 0)
+    why = "options.open and options.fallbacks are for opening";
+  else if (options->flags & UVPERF_EVENT_IDENTIFY)
+    why = "UVPERF_EVENT_IDENTIFY would change the attr";
+  else if ((attr->read_format & (PERF_FORMAT_GROUP | PERF_FORMAT_ID)) ==
+           PERF_FORMAT_GROUP)
+    why = "the values of PERF_FORMAT_GROUP are found by PERF_FORMAT_ID, which "
+          "attr.read_format lacks";
+  return why == NULL
+             ? 0
+             : uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                                 "with UVPERF_EVENT_FD: %s", why);
 }
 
 static int check_attr(const struct perf_event_attr *attr,
@@ -250,14 +270,41 @@ static int take_scratch(event_t *impl, uvperf_error_t *error) {
   return 0;
 }
 
+static void note_twin(void *owner, void *arg) {
+  const event_t *other = owner;
+  const event_t **impl = arg;
+
+  if (*impl != NULL && other != *impl && other->id == (*impl)->id)
+    *impl = NULL;
+}
+
+/* Two handles would read one ring, and close one fd. Handles of other loops,
+ * sets and readers are not seen. */
+static int check_twin(const event_t *impl, uvperf_error_t *error) {
+  const event_t *found = impl;
+
+  if (!(impl->flags & UVPERF_EVENT_FD))
+    return 0;
+  uvperf__watch_each(impl->teardown.loop, &watch_ops, note_twin, &found);
+  return found != NULL
+             ? 0
+             : uvperf__error_set(error, UV_EEXIST, UVPERF_CAUSE_ARGUMENT,
+                                 "options.fd %d is the event of another handle "
+                                 "of the loop (id %llu)",
+                                 impl->fd, (unsigned long long)impl->id);
+}
+
 static int make_decoder(event_t *impl, const event_plan_t *plan,
                         uvperf_error_t *error) {
   int rc;
 
-  rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_ID, &impl->id);
-  if (rc < 0)
+  rc = uvperf__open_id(impl->fd, &impl->id);
+  if (rc != 0)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
                              "PERF_EVENT_IOC_ID failed");
+  rc = check_twin(impl, error);
+  if (rc != 0)
+    return rc;
   impl->source.size = sizeof(impl->source);
   impl->source.attr = impl->attr;
   impl->source.ids = &impl->id;
@@ -322,6 +369,8 @@ static int check(make_t *make, const struct perf_event_attr *attr,
   int rc;
 
   rc = check_options(options, error);
+  if (rc == 0)
+    rc = check_fd(options, attr, error);
   if (rc == 0)
     rc = check_leader(make->loop, options, &make->plan.group_fd, error);
   if (rc == 0 && options->leader != NULL)
@@ -391,6 +440,7 @@ static void end_make(const make_t *make) {
 
 /* Frees it later, if the loop knows inner handles. */
 static void fail_make(event_t *impl) {
+  uvperf__event_give_back(impl);
   if (impl->watch != NULL)
     begin_close(impl);
   else

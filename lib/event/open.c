@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens an event's attr, and again with less where the options allow it, and
- * maps its ring. What may be changed, and when, is in explain/fallback.c. */
+/* Opens an event's attr, and again with less where the options allow it, or
+ * takes the fd that the caller has opened, and maps its ring. What may be changed, and when, is in explain/fallback.c. */
 #include "event/internal.h"
 
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "explain/explain.h"
 #include "explain/fallback.h"
 #include "sys/opener.h"
+#include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -135,9 +136,35 @@ static int map_ring(event_t *impl, const event_plan_t *plan,
                                        bytes);
 }
 
+/* -- an fd of the caller's ------------------------------------------------- */
+
+static int take_fd(event_t *impl, const event_plan_t *plan,
+                   uvperf_error_t *error) {
+  int rc = uvperf__open_id(plan->options.fd, &impl->id);
+
+  if (rc != 0)
+    return uvperf__error_set(
+        error, rc == UV_EBADF ? UV_EBADF : UV_ENOTTY, UVPERF_CAUSE_ARGUMENT,
+        "options.fd %d is not the fd of an open perf event", plan->options.fd);
+  uvperf__sys_cloexec(plan->options.fd);
+  impl->fd = plan->options.fd;
+  impl->cgroup = plan->options.cgroup;
+  return 0;
+}
+
+void uvperf__event_give_back(event_t *impl) {
+  if (!(impl->flags & UVPERF_EVENT_FD))
+    return;
+  uvperf__ring_unmap(&impl->ring);
+  impl->fd = -1;
+  impl->id = 0; /* it is not this handle's event any more */
+}
+
 int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                        uvperf_error_t *error) {
-  int rc = open_or_fall_back(impl, plan, error);
+  int rc = plan->options.flags & UVPERF_EVENT_FD
+               ? take_fd(impl, plan, error)
+               : open_or_fall_back(impl, plan, error);
 
   return rc != 0 ? rc : map_ring(impl, plan, error);
 }

@@ -41,6 +41,7 @@ static void leave(event_opening_t *opening) {
                         opening->plan.options.cgroup);
   if (opening->rc == 0)
     return;
+  uvperf__event_give_back(draft);
   uvperf__leftovers_add(&opening->leftovers, NULL, 0, draft->fd);
   draft->fd = -1;
 }
@@ -96,6 +97,7 @@ static void on_opened(uvperf__job_t *job) {
     rc = uvperf__error_set(&opening->error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
                            "the event was closed while it was being opened");
   if (rc != 0) {
+    uvperf__event_give_back(impl);
     impl->has_failed = 1;
     uvperf__event_leave_group(impl);
   }

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: a handle takes a perf event that the caller has opened, which is
+ * the caller's again whenever that fails. */
+#include "scripted_event.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "fake_pool.h"
+#include "sys/sys.h"
+
+typedef struct given_s {
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uvperf_event_options_t options;
+  fake_event_t *fake;
+  uvperf_error_t error;
+} given_t;
+
+/* An open event with id 7, of which nothing is in the log. */
+static void give(given_t *given) {
+  const uvperf_event_options_t init = UVPERF_EVENT_OPTIONS_INIT;
+
+  fake_kernel_reset();
+  memset(given, 0, sizeof(*given));
+  given->fake = fake_event_add(7);
+  scripted_event_attr(&given->attr);
+  given->options = init;
+  given->options.flags = UVPERF_EVENT_FD;
+  given->options.fd = uvperf__sys_open(&given->attr, 0, -1, -1, 0);
+  assert_true(given->options.fd >= 0);
+  assert_int_equal(fcntl(given->options.fd, F_SETFD, 0), 0);
+  given->collector.event.data = &given->collector;
+  fake_log_clear();
+}
+
+static int init(uv_loop_t *loop, given_t *given) {
+  return uvperf_event_init(loop, &given->collector.event, &given->attr,
+                           &given->options, &given->error);
+}
+
+/* It is open, not mapped, and the caller's to close. */
+static void expect_given_back(uv_loop_t *loop, const given_t *given) {
+  assert_int_equal(given->fake->fd, given->options.fd);
+  assert_null(given->fake->page);
+  scripted_event_turns(loop, 2);
+  assert_int_equal(uvperf__sys_close(given->options.fd), 0);
+  fake_assert_clean();
+}
+
+static void refused(uv_loop_t *loop, given_t *given, int code,
+                    const char *piece) {
+  assert_int_equal(init(loop, given), code);
+  assert_int_equal(given->error.code, code);
+  if (strstr(given->error.reason, piece) == NULL)
+    fail_msg("%s", given->error.reason);
+  expect_given_back(loop, given);
+}
+
+/* -- it works -------------------------------------------------------------- */
+
+static void given_event_is_the_handles(void **state) {
+  given_t given;
+
+  give(&given);
+  assert_int_equal(init(*state, &given), 0);
+  assert_string_equal(fake_log(), "ioctl ID, mmap, ioctl ID");
+  assert_int_equal(uvperf_event_fd(&given.collector.event), given.options.fd);
+  assert_int_equal(fcntl(given.options.fd, F_GETFD), FD_CLOEXEC);
+  delivered[0] = '\0';
+  assert_int_equal(uvperf_event_start(&given.collector.event, NULL,
+                                      scripted_event_on_record, NULL),
+                   0);
+  scripted_event_append(given.fake, PERF_RECORD_COMM);
+  fake_event_wake(given.fake);
+  scripted_event_turns(*state, 3);
+  assert_string_equal(delivered, "COMM");
+  live_close(&given.collector);
+  fake_assert_clean();
+}
+
+static int opened;
+
+static void on_open(uvperf_event_t *event, int status,
+                    const uvperf_error_t *error) {
+  (void)event;
+  assert_int_equal(status == 0, error == NULL);
+  opened = status;
+}
+
+static void begin(uv_loop_t *loop, given_t *given) {
+  opened = 1;
+  fake_pool_hold();
+  assert_int_equal(uvperf_event_open(loop, &given->collector.event,
+                                     &given->attr, &given->options, on_open,
+                                     &given->error),
+                   0);
+}
+
+static void given_event_is_the_handles_by_the_pool(void **state) {
+  given_t given;
+
+  give(&given);
+  begin(*state, &given);
+  fake_pool_run();
+  assert_int_equal(opened, 0);
+  assert_string_equal(fake_log(), "ioctl ID, mmap, ioctl ID");
+  fake_pool_reset();
+  live_close(&given.collector);
+  fake_assert_clean();
+}
+
+/* -- it is given back ------------------------------------------------------ */
+
+static void each_failing_call_gives_it_back(void **state) {
+  static const enum fake_call calls[] = {FAKE_IOCTL_PTR, FAKE_MMAP,
+                                         FAKE_CALLOC};
+  given_t given;
+  unsigned nth;
+  size_t i;
+  int rc;
+
+  for (i = 0; i < 3; i++) {
+    for (nth = 1;; nth++) {
+      give(&given);
+      fake_fail(calls[i], nth, -ENOMEM);
+      rc = init(*state, &given);
+      if (fake_failures() == 0)
+        break;
+      assert_true(rc < 0);
+      expect_given_back(*state, &given);
+    }
+    assert_int_equal(rc, 0);
+    assert_true(nth > 1);
+    live_close(&given.collector);
+    fake_assert_clean();
+  }
+}
+
+static void failure_on_the_pool_gives_it_back(void **state) {
+  unsigned nth;
+  given_t given;
+
+  for (nth = 1; nth <= 2; nth++) {
+    give(&given);
+    begin(*state, &given);
+    fake_fail(FAKE_IOCTL_PTR, nth, -ENOMEM); /* 2: on the loop */
+    fake_pool_run();
+    assert_true(opened < 0);
+    assert_int_equal(given.fake->fd, given.options.fd);
+    fake_pool_reset();
+    live_close(&given.collector);
+    expect_given_back(*state, &given);
+  }
+}
+
+static void close_while_it_is_taken_gives_it_back(void **state) {
+  given_t given;
+
+  give(&given);
+  begin(*state, &given);
+  uvperf_event_close(&given.collector.event, NULL);
+  while (fake_pool_waits())
+    fake_pool_run();
+  assert_int_equal(opened, UV_ECANCELED);
+  expect_given_back(*state, &given);
+}
+
+static void event_of_another_handle_is_eexist(void **state) {
+  given_t first, second;
+
+  give(&first);
+  assert_int_equal(init(*state, &first), 0);
+  second = first;
+  second.options.flags |= UVPERF_EVENT_NO_RING; /* a fake has one mapping */
+  assert_int_equal(init(*state, &second), UV_EEXIST);
+  assert_non_null(strstr(second.error.reason, "another handle of the loop"));
+  /* The first goes on. */
+  assert_int_equal(uvperf_event_fd(&first.collector.event), first.options.fd);
+  assert_string_equal(fake_log(),
+                      "ioctl ID, mmap, ioctl ID, ioctl ID, ioctl ID");
+  live_close(&first.collector);
+  fake_assert_clean();
+}
+
+/* -- what is refused ------------------------------------------------------- */
+
+static void what_is_no_perf_event_is_refused(void **state) {
+  given_t given;
+  int ends[2];
+
+  give(&given);
+  assert_int_equal(uvperf__sys_close(given.options.fd), 0);
+  assert_int_equal(pipe(ends), 0);
+  given.options.fd = ends[0];
+  assert_int_equal(init(*state, &given), UV_ENOTTY);
+  assert_int_equal(fcntl(ends[0], F_GETFD), 0);
+  close(ends[0]);
+  close(ends[1]);
+  assert_int_equal(init(*state, &given), UV_EBADF);
+  assert_non_null(strstr(given.error.reason, "is not the fd of an open perf"));
+}
+
+static void what_is_for_opening_is_refused(void **state) {
+  given_t given;
+
+  give(&given);
+  given.options.fallbacks = UVPERF_FALLBACK_USER;
+  refused(*state, &given, UV_EINVAL, "options.open and options.fallbacks");
+  give(&given);
+  given.options.flags |= UVPERF_EVENT_IDENTIFY;
+  refused(*state, &given, UV_EINVAL, "would change the attr");
+  give(&given);
+  given.attr.read_format = PERF_FORMAT_GROUP;
+  refused(*state, &given, UV_EINVAL, "PERF_FORMAT_ID");
+}
+
+/* Without the flag 0 is no fd. */
+static void fd_without_its_flag_does_not_count(void **state) {
+  given_t given;
+
+  give(&given);
+  fake_event_add(8);
+  given.options.flags = 0;
+  assert_int_equal(init(*state, &given), 0);
+  assert_int_not_equal(uvperf_event_fd(&given.collector.event),
+                       given.options.fd);
+  live_close(&given.collector);
+  assert_int_equal(uvperf__sys_close(given.options.fd), 0);
+  fake_assert_clean();
+}
+
+#define fd_test(f)                                                             \
+  support_loop_test_setup_teardown(f, fake_kernel_loop_setup,                  \
+                                   fake_kernel_loop_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      fd_test(given_event_is_the_handles),
+      fd_test(given_event_is_the_handles_by_the_pool),
+      fd_test(each_failing_call_gives_it_back),
+      fd_test(failure_on_the_pool_gives_it_back),
+      fd_test(close_while_it_is_taken_gives_it_back),
+      fd_test(event_of_another_handle_is_eexist),
+      fd_test(what_is_no_perf_event_is_refused),
+      fd_test(what_is_for_opening_is_refused),
+      fd_test(fd_without_its_flag_does_not_count),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
