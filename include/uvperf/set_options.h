@@ -234,12 +234,15 @@ typedef struct uvperf_set_options_s {
    * UVPERF_FALLBACK_KERNEL, which asks the kernel, does nothing then. */
   uvperf_open_fn open;
   void *open_arg;
+  /* NULL; or of each attr what it is to be called (uvperf_set_item), NULL for
+   * uvperf_attr_label's name. In a list of events that is the term name=. */
+  const char *const *labels;
 } uvperf_set_options_t;
 
 #define UVPERF_SET_OPTIONS_INIT                                                \
   {                                                                            \
     sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \
-        0, 0, NULL, NULL                                                       \
+        0, 0, NULL, NULL, NULL                                                 \
   }
 
 /* One event of a set that could not be opened. */

@@ -57,8 +57,9 @@ static int check_attrs(const uvperf_set_options_t *options,
 
   if (options->events != NULL) {
     if (options->attrs != NULL || options->nr_attrs != 0 ||
-        options->leaders != NULL)
-      return bad(error, "options have both attrs and events");
+        options->leaders != NULL || options->labels != NULL)
+      return bad(error, "options have both events and attrs, leaders or "
+                        "labels: in a list they are name= and {}");
     return 0;
   }
   if (options->nr_attrs == 0 && options->side_band != 0)
@@ -180,15 +181,20 @@ static int names_probe(const uvperf__counters_t *counters,
           uvperf__pmu_is(counters->root, attr->type, "kprobe"));
 }
 
-/* Of an attr that is not of a list. 0 or -ENOMEM. */
+/* Of an attr that is not of a list; label: NULL, or the user's. 0 or
+ * -ENOMEM. */
 static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
-                     size_t leader) {
+                     size_t leader, const char *label) {
   own->item.scale = 1;
   own->item.unit = "";
   own->item.group_name = "";
   own->item.group = -1;
   own->item.leader = leader;
-  return uvperf__counters_brief_label(counters, own);
+  if (label == NULL)
+    return uvperf__counters_brief_label(counters, own);
+  own->label = uvperf__counter_copy_text(label);
+  own->item.label = own->label;
+  return own->label == NULL ? -ENOMEM : 0;
 }
 
 /* Leaders get the number of their group once a second member is there. */
@@ -439,6 +445,7 @@ static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
   counter_attr_t *own = &counters->attrs[index];
   const struct perf_event_attr *given;
   struct perf_event_attr side_band;
+  const char *label = NULL;
   size_t leader = index;
   int rc;
 
@@ -452,12 +459,14 @@ static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
     given = options->attrs[index];
     if (options->leaders != NULL)
       leader = options->leaders[index];
+    if (options->labels != NULL)
+      label = options->labels[index];
   }
   rc = copy_attr(counters, index, given, error);
   if (rc != 0)
     return rc;
   own->names_probe = names_probe(counters, own->asked);
-  if (own->item.label == NULL && make_item(counters, own, leader) != 0)
+  if (own->item.label == NULL && make_item(counters, own, leader, label) != 0)
     return no_memory(error);
   own->item.attr = own->attr;
   counters->attr_flags[index] = reading_flags(&own->item);

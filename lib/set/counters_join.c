@@ -19,11 +19,20 @@ static int no_memory(uvperf_error_t *error) {
 
 /* -- counters of the same attrs -------------------------------------------- */
 
+/* What it is called, for errors: 0 or -ENOMEM. */
+static int copy_label(counter_attr_t *to, const counter_attr_t *from) {
+  to->item.label = to->brief;
+  if (from->item.label == from->brief)
+    return 0;
+  to->label = uvperf__counter_copy_text(from->item.label);
+  to->item.label = to->label;
+  return to->label == NULL ? -ENOMEM : 0;
+}
+
 /* Programs are attached when the events join. */
 static int copy_attr(counter_attr_t *to, const counter_attr_t *from) {
   *to = *from;
   to->label = NULL;
-  to->item.label = NULL;
   to->asked = to->attr = NULL;
   to->shape = NULL;
   to->changes = NULL;
@@ -33,7 +42,7 @@ static int copy_attr(counter_attr_t *to, const counter_attr_t *from) {
   to->filter = NULL;
   to->bpf_fd = -1;
   if (uvperf__attr_dup(&to->asked, from->asked) != 0 ||
-      uvperf__attr_dup(&to->attr, from->attr) != 0)
+      uvperf__attr_dup(&to->attr, from->attr) != 0 || copy_label(to, from) != 0)
     return -ENOMEM;
   to->item.attr = to->attr;
   if (from->filter != NULL)

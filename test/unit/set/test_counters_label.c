@@ -215,6 +215,42 @@ static void label_of_a_probe_is_made_while_its_string_is_there(void **state) {
                       "uprobe/path=\"/bin/true\",offset=0x10/");
 }
 
+/* -- the user's own -------------------------------------------------------- */
+
+static void label_of_the_user_is_kept_and_the_others_are_made(void **state) {
+  tracepoints_t *tracepoints = *state;
+  char mine[] = "hits";
+  const char *labels[ATTRS] = {NULL, mine};
+
+  tracepoints->make.options.labels = labels;
+  open_all(tracepoints);
+  memset(mine, 'x', sizeof(mine) - 1);
+  assert_string_equal(label(tracepoints, 1), "hits");
+  assert_int_equal(files.ids, 0);
+  assert_string_equal(label(tracepoints, 0), "c0:n0");
+  assert_string_equal(label(tracepoints, 1), "hits");
+}
+
+static void labels_beside_a_list_of_events_are_refused(void **state) {
+  tracepoints_t *tracepoints = *state;
+  counters_make_t *make = &tracepoints->make;
+  const char *labels[] = {"hits"};
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf_event_list_parse(&list, "dummy", NULL), 0);
+  counters_make(make, 0);
+  make->options.attrs = NULL;
+  make->options.leaders = NULL;
+  make->options.events = list;
+  make->options.labels = labels;
+  assert_int_equal(
+      uvperf__counters_new(&tracepoints->counters, &make->options, &error),
+      -EINVAL);
+  assert_non_null(strstr(error.reason, "name="));
+  uvperf_event_list_free(list);
+}
+
 /* -- tracepoints that cannot be opened ------------------------------------- */
 
 /* The events of odd ids are refused, and those of no id. */
@@ -341,6 +377,8 @@ int main(void) {
       WITH_EVENTS(label_without_fds_is_brief_until_there_are_some),
       WITH_EVENTS(label_without_memory_is_brief_until_there_is_some),
       WITH_EVENTS(label_of_a_probe_is_made_while_its_string_is_there),
+      WITH_EVENTS(label_of_the_user_is_kept_and_the_others_are_made),
+      WITH_EVENTS(labels_beside_a_list_of_events_are_refused),
       WITH_EVENTS(failures_of_many_ids_at_many_places_take_one_walk),
       WITH_EVENTS(failures_of_a_later_call_take_a_walk_of_their_own),
       WITH_EVENTS(failures_at_a_cpu_that_comes_take_one_walk),

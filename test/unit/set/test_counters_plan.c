@@ -418,6 +418,26 @@ static void every_failing_calloc_leaves_nothing(void **state) {
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* -- a target that another thread adds -------------------------------------- */
+
+static void misfit_of_a_target_that_is_added_names_the_event(void **state) {
+  machine_t *machine = *state;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf__counters_t *made;
+  uvperf__adding_t adding;
+
+  open_all(machine, "uncore/event=1/", UVPERF_TARGET_CPUS, "0-3");
+  assert_int_equal(uvperf__counters_new_for_target(&made, machine->counters,
+                                                   &target, &adding,
+                                                   &machine->error),
+                   0);
+  while (uvperf__adding_step(&adding, 0))
+    continue;
+  assert_int_equal(uvperf__adding_end(&adding, &machine->error), -EINVAL);
+  assert_non_null(strstr(machine->error.reason, "'uncore/event=1/'"));
+  uvperf__counters_free(made);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(uncore_event_is_opened_on_its_cpus),
@@ -443,6 +463,7 @@ int main(void) {
       TEST(event_of_a_package_of_a_task_is_opened_as_any),
       TEST(snapshot_is_not_changed_by_reset),
       TEST(every_failing_calloc_leaves_nothing),
+      TEST(misfit_of_a_target_that_is_added_names_the_event),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
