@@ -7,7 +7,7 @@
 static void on_reading(uvperf_set_t *set, int status,
                        const uvperf_reading_t *reading,
                        const uvperf_reading_t *delta) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   size_t i;
 
   (void)reading; /* the same since the beginning */

@@ -13,24 +13,90 @@
 extern "C" {
 #endif
 
-/* One count. Fields whose bit is not in `present` are 0. All are totals since
- * the event was opened; the kernel never resets the times, not even by
- * PERF_EVENT_IOC_RESET. Source: perf_event_open(2), "Reading results". */
+/* What a count is worth. */
+enum uvperf_count_state {
+  /* This attr is not measured here, on purpose: its PMU counts on other CPUs,
+   * or once a package is enough. */
+  UVPERF_COUNT_NONE = 0,
+  /* It was on a counter, all of the time or a part of it. */
+  UVPERF_COUNT_COUNTING = 1,
+  /* It was never enabled, or its task did not run here since, or its CPU was
+   * offline: nothing can have happened. value is 0. (Of a task on one CPU this
+   * stands for NEVER_SCHEDULED too: see UVPERF_COUNT_UNSCALED.) */
+  UVPERF_COUNT_NOT_ENABLED = 2,
+  /* It was enabled and never on a counter: others had them all, or its group is
+   * larger than the PMU, which the kernel does not always refuse. What happened
+   * is not known. value is 0 and means nothing. */
+  UVPERF_COUNT_NEVER_SCHEDULED = 3,
+  /* It could not be opened; `code` says why. uvperf_set_failures and
+   * uvperf_meter_failure say more. */
+  UVPERF_COUNT_NOT_AVAILABLE = 4,
+  /* Its task is gone: value is its last one (what children that inherited it
+   * count is still added). One that was never on a counter before its task went
+   * is NEVER_SCHEDULED. A reading looks for that only if neither the task nor
+   * such a child has run since the one before: the first after the end has the
+   * last value, and can still be COUNTING. */
+  UVPERF_COUNT_GONE = 5,
+  /* It cannot be read: `code` is UV_EBADF for one that is pinned and that the
+   * PMU could not hold, else what read(2) says; or why it could not be opened
+   * again when its CPU had come back (UVPERF_SET_FOLLOW_CPUS). value means
+   * nothing. */
+  UVPERF_COUNT_ERROR = 6
+};
+
+/* In uvperf_count_t.flags: `scaled` is the value itself, since the times do not
+ * say for how long the event could have been on a counter.
+ * - Its attr.read_format asks for no times, or only one of them.
+ * - It is of a task on one CPU. The kernel counts it as enabled also while the
+ *   task runs on other CPUs, where it cannot be on a counter
+ *   (event_filter_match in kernel/events/core.c).
+ * - It is of a task, in a set, and its PMU is of some CPUs only (hybrid
+ *   machines). The same happens there.
+ * Of a sum: so is one of its parts. */
+#define UVPERF_COUNT_UNSCALED 1u
+
+/* What was counted: by one event, or by several (a sum). Of an event handle or
+ * a record these are totals since the event was opened; the kernel never resets
+ * the times, not even by PERF_EVENT_IOC_RESET. Fields that were not asked for
+ * (attr.read_format) are 0.
+ * Source: perf_event_open(2), "Reading results". */
 typedef struct uvperf_count_s {
-  /* The PERF_FORMAT_* bits that the event's attr.read_format asked for. */
-  uint64_t present;
-  /* In units of the event: events, or nanoseconds for the clocks. */
+  /* enum uvperf_count_state. Of a sum: COUNTING if any is, else GONE, ERROR,
+   * NEVER_SCHEDULED, NOT_AVAILABLE, NOT_ENABLED or NONE, the first that any
+   * is. */
+  uint32_t state;
+  /* 0, or why there is no value: a UV_E*. Of a sum: the first, also if others
+   * count. */
+  int32_t code;
+  /* As counted, in units of the event: events, or nanoseconds for the clocks.
+   * The value of an item of a list is value * item->scale in item->unit. */
   uint64_t value;
-  /* PERF_FORMAT_TOTAL_TIME_ENABLED, nanoseconds. */
+  /* What it would be had it been on a counter for as long as it was enabled:
+   * value * time_enabled / time_running, exact, rounded down; of a sum each is
+   * scaled by itself. UINT64_MAX where it does not fit. The value itself with
+   * UVPERF_COUNT_UNSCALED. Being an estimate it can be less than in an older
+   * count; what must never fall is a sum of the deltas' scaled. */
+  uint64_t scaled;
+  /* Nanoseconds; of a sum, all of them added. Less running than enabled means
+   * that the PMU was shared (multiplexed), unless UVPERF_COUNT_UNSCALED. */
   uint64_t time_enabled;
-  /* PERF_FORMAT_TOTAL_TIME_RUNNING, nanoseconds; less than time_enabled when
-   * the PMU was multiplexed. */
   uint64_t time_running;
-  /* PERF_FORMAT_ID. */
-  uint64_t id;
-  /* PERF_FORMAT_LOST (Linux 6.0): records the kernel could not write. Overlaps
-   * with the LOST records in the ring: never add the two. */
+  /* Records that the kernel could not write, PERF_FORMAT_LOST (Linux 6.0).
+   * Overlaps with the LOST records in the ring: never add the two. */
   uint64_t lost;
+  /* The event's id, PERF_FORMAT_ID; 0 in readings and sums. */
+  uint64_t id;
+  /* time_running / time_enabled: 1 for never multiplexed; 0 if time_enabled
+   * is 0. */
+  double ratio;
+  /* How many counts value is the sum of (COUNTING, GONE, NOT_ENABLED; 1 for a
+   * single one), and how many are missing in it: NEVER_SCHEDULED,
+   * NOT_AVAILABLE, ERROR. NONE is neither. */
+  uint32_t nr_counts;
+  uint32_t nr_missing;
+  /* UVPERF_COUNT_UNSCALED. */
+  uint32_t flags;
+  uint32_t reserved0;
   uint64_t reserved[4];
 } uvperf_count_t;
 
@@ -53,10 +119,14 @@ typedef struct uvperf_count_s {
 UVPERF_EXTERN int uvperf_count_scale(uint64_t value, uint64_t enabled,
                                      uint64_t running, uint64_t *scaled);
 
-/** Gives what an event counted between two uvperf_event_read: value, times and
- *  lost are differences, the rest is the newer's. A value that became less was
- *  reset in between (uvperf_event_reset): then it is the newer's. So is lost,
- *  and so are both times if one of them became less.
+/** Gives what was counted between two counts of the same event: value, times
+ *  and lost are differences, scaled by the ratio of that interval alone. A
+ *  value that became less was reset in between (uvperf_event_reset): then it is
+ *  the newer's. So is lost, and so are both times if one of them became less.
+ *  Not for sums: uvperf_reading_delta makes theirs.
+ *
+ *  The state is that of the interval, as in uvperf_reading_delta, which does
+ *  this for each count of a reading.
  *  @param older  The first.
  *  @param newer  The second.
  *  @param delta  Receives the difference; may be one of the two.
@@ -68,6 +138,23 @@ UVPERF_EXTERN int uvperf_count_delta(const uvperf_count_t *older,
                                      const uvperf_count_t *newer,
                                      uvperf_count_t *delta);
 
+/** Adds a count to a sum, as the totals of a reading are made: for sums over
+ *  the places of one CPU, say.
+ *  @param sum    Caller's; all zero at first. Where value, scaled, lost, a time
+ *    or a number would not fit it becomes the greatest that does.
+ *  @param count  What to add: a count, or a sum. May be `sum`.
+ *  @return 0, or
+ *    -EINVAL  one is NULL, or its state is not of enum uvperf_count_state; sum
+ *      is left alone. */
+UVPERF_EXTERN int uvperf_count_add(uvperf_count_t *sum,
+                                   const uvperf_count_t *count);
+
+/** Names a state.
+ *  @param state  enum uvperf_count_state.
+ *  @return "counting", "not enabled", "never scheduled", "not available",
+ *    "gone", "error", "none"; "unknown" for another; static. */
+UVPERF_EXTERN const char *uvperf_count_state_name(uint32_t state);
+
 /* -- readings of a set ---------------------------------------------------- */
 
 /* A set fills a reading; the functions here look into it and make deltas. One
@@ -76,76 +163,6 @@ UVPERF_EXTERN int uvperf_count_delta(const uvperf_count_t *older,
 /* A reading: a count of each attr at each place, and the sum of each attr.
  * Opaque; of uvperf_reading_new it is the caller's, in a callback the set's. */
 typedef struct uvperf_reading_s uvperf_reading_t;
-
-/* What a count is worth. */
-enum uvperf_count_state {
-  /* This attr is not measured here, on purpose: its PMU counts on other CPUs,
-   * or once a package is enough. */
-  UVPERF_COUNT_NONE = 0,
-  /* It was on a counter, all of the time or a part of it. */
-  UVPERF_COUNT_COUNTING = 1,
-  /* It was never enabled, or its task did not run here since, or its CPU was
-   * offline: nothing can have happened. value is 0. (Of a task on one CPU this
-   * stands for NEVER_SCHEDULED too: see time_enabled.) */
-  UVPERF_COUNT_NOT_ENABLED = 2,
-  /* It was enabled and never on a counter: others had them all, or its group is
-   * larger than the PMU, which the kernel does not always refuse. What happened
-   * is not known. value is 0 and means nothing. */
-  UVPERF_COUNT_NEVER_SCHEDULED = 3,
-  /* It could not be opened; `code` tells why, uvperf_set_failures more. */
-  UVPERF_COUNT_NOT_AVAILABLE = 4,
-  /* Its task is gone: value is its last one (what children that inherited it
-   * count is still added). One that was never on a counter before its task went
-   * is NEVER_SCHEDULED. A reading looks for that only if neither the task nor
-   * such a child has run since the one before: the first after the end has the
-   * last value, and can still be COUNTING. */
-  UVPERF_COUNT_GONE = 5,
-  /* It cannot be read: `code` is UV_EBADF for one that is pinned and that the
-   * PMU could not hold, else what read(2) says; or why it could not be opened
-   * again when its CPU had come back (UVPERF_SET_FOLLOW_CPUS). value means
-   * nothing. */
-  UVPERF_COUNT_ERROR = 6
-};
-
-/* One count of a set, or a sum of them. */
-typedef struct uvperf_set_count_s {
-  /* enum uvperf_count_state. Of a sum: COUNTING if any is, else GONE, ERROR,
-   * NEVER_SCHEDULED, NOT_AVAILABLE, NOT_ENABLED or NONE, the first that any
-   * is. */
-  uint32_t state;
-  /* 0, or why there is no value: a UV_E*. Of a sum: the first, also if others
-   * count. */
-  int32_t code;
-  /* As counted, in units of the event: events, or nanoseconds for the clocks.
-   * That of a list's item is item->scale times as much in item->unit, which
-   * neither value nor scaled has been multiplied by. */
-  uint64_t value;
-  /* What it would be had it been on a counter for as long as it was enabled:
-   * value * time_enabled / time_running, exact, rounded down; of a sum each is
-   * scaled by itself. UINT64_MAX where it does not fit. The value itself for a
-   * task on one CPU, see time_enabled. Being an estimate it can be less than in
-   * an older reading; what must never fall is a sum of the deltas' scaled. */
-  uint64_t scaled;
-  /* Nanoseconds; of a sum, all of them added. Less running than enabled means
-   * that the PMU was shared (multiplexed). But of a task on one CPU the kernel
-   * counts as enabled also while the task runs on other CPUs, where the event
-   * cannot be on a counter (event_filter_match in kernel/events/core.c): there
-   * one cannot be told from the other, and nothing is scaled. The same goes for
-   * an event of a task whose PMU is of some CPUs only (hybrid machines). */
-  uint64_t time_enabled;
-  uint64_t time_running;
-  /* Records that the kernel could not write, PERF_FORMAT_LOST (Linux 6.0). */
-  uint64_t lost;
-  /* time_running / time_enabled: 1 for never multiplexed; 0 where there is
-   * neither. */
-  double ratio;
-  /* How many counts value is the sum of (COUNTING, GONE, NOT_ENABLED; 1 for a
-   * single one), and how many are missing in it: NEVER_SCHEDULED,
-   * NOT_AVAILABLE, ERROR. NONE is neither. */
-  uint32_t nr_counts;
-  uint32_t nr_missing;
-  uint64_t reserved[4];
-} uvperf_set_count_t;
 
 /* Where a count comes from. */
 typedef struct uvperf_place_s {
@@ -218,7 +235,7 @@ UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
  *    -EINVAL  the reading has no such attr, or count is NULL; count is left
  *      alone. */
 UVPERF_EXTERN int uvperf_reading_total(const uvperf_reading_t *reading,
-                                       size_t attr, uvperf_set_count_t *count);
+                                       size_t attr, uvperf_count_t *count);
 
 /** Gives the count of an attr at one place.
  *  @param reading  A reading.
@@ -229,7 +246,7 @@ UVPERF_EXTERN int uvperf_reading_total(const uvperf_reading_t *reading,
  *    -EINVAL  no such attr or place, or count is NULL; count is left alone. */
 UVPERF_EXTERN int uvperf_reading_count(const uvperf_reading_t *reading,
                                        size_t attr, size_t place,
-                                       uvperf_set_count_t *count);
+                                       uvperf_count_t *count);
 
 /** Tells what a place is.
  *  @param reading  A reading.
@@ -277,23 +294,6 @@ UVPERF_EXTERN int uvperf_reading_delta(uvperf_reading_t *delta,
  *      was changed. */
 UVPERF_EXTERN int uvperf_reading_subtract(uvperf_reading_t *reading,
                                           const uvperf_reading_t *overhead);
-
-/** Adds a count to a sum, as the totals are made: for sums over the places of
- *  one CPU, say.
- *  @param sum    Caller's; all zero at first. Where value, scaled, lost, a time
- *    or a number would not fit it becomes the greatest that does.
- *  @param count  What to add: a count, or a sum. May be `sum`.
- *  @return 0, or
- *    -EINVAL  one is NULL, or its state is not of enum uvperf_count_state; sum
- *      is left alone. */
-UVPERF_EXTERN int uvperf_count_add(uvperf_set_count_t *sum,
-                                   const uvperf_set_count_t *count);
-
-/** Names a state.
- *  @param state  enum uvperf_count_state.
- *  @return "counting", "not enabled", "never scheduled", "not available",
- *    "gone", "error", "none"; "unknown" for another; static. */
-UVPERF_EXTERN const char *uvperf_count_state_name(uint32_t state);
 
 #ifdef __cplusplus
 }

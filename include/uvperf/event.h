@@ -567,7 +567,8 @@ UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
                                       uvperf_event_close_cb close_cb);
 
 /** Reads the count.
- *  @param count  Receives the totals that attr.read_format asked for.
+ *  @param count  Receives the total. It is scaled if attr.read_format asks for
+ *    both times; look at its state.
  *  @param error  Receives why it failed.
  *  @return 0, or
  *    UV_EBADF   the event is pinned and the PMU could not hold it (cause busy);

@@ -122,7 +122,7 @@ UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter, const char *name,
  *    gives. */
 UVPERF_EXTERN int uvperf_meter_measure(uvperf_meter_t *meter,
                                        uvperf_measure_fn fn, void *arg,
-                                       uvperf_set_count_t *count,
+                                       uvperf_count_t *count,
                                        uvperf_error_t *error);
 
 /** Closes the event and frees the meter. Takes as long as that takes the
@@ -150,7 +150,7 @@ UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
  *    or, after the call and with count filled, what uvperf_set_disable
  *    gives. */
 UVPERF_EXTERN int uvperf_measure_event(const char *name, uvperf_measure_fn fn,
-                                       void *arg, uvperf_set_count_t *count,
+                                       void *arg, uvperf_count_t *count,
                                        uvperf_error_t *error);
 
 #ifdef __cplusplus

@@ -419,23 +419,25 @@ UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
 UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
                                 size_t size, const uvperf_record_t **record);
 
-/** Takes one value out of a read.
- *  @param read   From a record.
- *  @param index  Below read->nr.
- *  @param count  Receives value, times, id and lost as far as the format has
- *    them.
+/** Takes one value out of a record's, as a count: scaled, with its state. Of an
+ *  event of a task on one CPU use `value`: the record does not say so (see
+ *  UVPERF_COUNT_UNSCALED).
+ *  @param values  From a record.
+ *  @param index   Below values->nr.
+ *  @param count   Receives the count; time_enabled, time_running, id and lost
+ *    are 0 where the format does not have them.
  *  @return 0, or
- *    -EINVAL  index is not below read->nr. */
-UVPERF_EXTERN int uvperf_values_get(const uvperf_values_t *read, uint64_t index,
-                                    uvperf_count_t *count);
+ *    -EINVAL  index is not below values->nr. */
+UVPERF_EXTERN int uvperf_values_get(const uvperf_values_t *values,
+                                    uint64_t index, uvperf_count_t *count);
 
-/** Finds the value of one event in a read.
- *  @param read   From a record.
- *  @param id     The event's id.
- *  @param count  As for uvperf_values_get.
+/** Finds the value of one event in a record's.
+ *  @param values  From a record.
+ *  @param id      The event's id.
+ *  @param count   As for uvperf_values_get.
  *  @return 0, or
  *    -ENOENT  no value has that id, or the format has no PERF_FORMAT_ID. */
-UVPERF_EXTERN int uvperf_values_find(const uvperf_values_t *read, uint64_t id,
+UVPERF_EXTERN int uvperf_values_find(const uvperf_values_t *values, uint64_t id,
                                      uvperf_count_t *count);
 
 /** Takes one register out of a register set.

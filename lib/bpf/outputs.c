@@ -212,7 +212,7 @@ static void count_lost(const uvperf__bpf_outputs_t *outputs,
                        bpf_output_t *output) {
   uint64_t format = outputs->attr->read_format;
   uint64_t words[UVPERF__READ_FORMAT_SINGLE];
-  uvperf_count_t count;
+  uvperf__value_t value;
   ssize_t size;
 
   if (output->fd < 0 || output->ring == NULL ||
@@ -220,10 +220,10 @@ static void count_lost(const uvperf__bpf_outputs_t *outputs,
     return;
   size = uvperf__sys_read(output->fd, words, sizeof(words));
   if (size <= 0 ||
-      uvperf__read_format_single(format, words, (size_t)size, &count) != 0)
+      uvperf__read_format_single(format, words, (size_t)size, &value) != 0)
     return;
-  output->ring->lost += count.lost - output->lost;
-  output->lost = count.lost;
+  output->ring->lost += value.lost - output->lost;
+  output->lost = value.lost;
 }
 
 /* E2BIG puts the kernel's own size into the attr. */

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A reading: its memory, how it is filled, the counts and sums that it has, and
- * the difference of two. Scaling is in scale.c. */
+ * the difference of two. A count alone is in count.c. */
 #include "count/reading.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <linux/perf_event.h>
-
-#include "uvperf/count.h"
 
 #include "util/alloc.h"
 
@@ -128,31 +124,6 @@ void uvperf__reading_end(uvperf_reading_t *reading) {
   reading->is_filled = 1;
 }
 
-/* It was enabled and is not known to have been on a counter. A value shows that
- * it was: the kernel takes the times first and then the value, while the event
- * may count (__perf_event_read_value in kernel/events/core.c). */
-static int never_ran(const uvperf__cell_t *cell) {
-  return cell->enabled > 0 && cell->running == 0 && cell->value == 0;
-}
-
-uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone) {
-  if (gone)
-    return UVPERF_COUNT_GONE;
-  if (never_ran(cell))
-    return UVPERF_COUNT_NEVER_SCHEDULED;
-  if (cell->enabled == 0 && cell->value == 0)
-    return UVPERF_COUNT_NOT_ENABLED;
-  return UVPERF_COUNT_COUNTING;
-}
-
-/* Whether a cell was read, so that its numbers mean something. */
-static int was_read(const uvperf__cell_t *cell) {
-  return cell->state == UVPERF_COUNT_COUNTING ||
-         cell->state == UVPERF_COUNT_NOT_ENABLED ||
-         cell->state == UVPERF_COUNT_NEVER_SCHEDULED ||
-         cell->state == UVPERF_COUNT_GONE;
-}
-
 /* An event of a task that can be on a counter on some CPUs only is enabled
  * while the task runs on the others, too: event_filter_match and the filter of
  * its PMU keep it from being scheduled, not from being enabled
@@ -165,124 +136,19 @@ static int is_part_time(const uvperf_reading_t *reading, size_t attr,
   return at->pid > 0 && (at->cpu >= 0 || (flags & UVPERF__READING_PART_TIME));
 }
 
-/* The state that is reported. That it never ran means less for a part-time
- * event, and the 0 of one that never ran before its task was gone is no value.
- * (The cell still says that it is gone, for the differences to come.) */
-static uint32_t state_of(const uvperf_reading_t *reading, size_t attr,
-                         size_t place) {
-  const uvperf__cell_t *cell = uvperf__reading_const_cell(reading, attr, place);
-  int part_time = is_part_time(reading, attr, place);
-
-  if (cell->state == UVPERF_COUNT_NEVER_SCHEDULED && part_time)
-    return UVPERF_COUNT_NOT_ENABLED;
-  if (cell->state == UVPERF_COUNT_GONE && never_ran(cell) && !part_time)
-    return UVPERF_COUNT_NEVER_SCHEDULED;
-  return cell->state;
+static void make_count(const uvperf_reading_t *reading, size_t attr,
+                       size_t place, uvperf_count_t *count) {
+  uvperf__count_of_cell(count, uvperf__reading_const_cell(reading, attr, place),
+                        is_part_time(reading, attr, place));
 }
 
 /* Whether the value of a cell is known. */
 static int has_value(const uvperf_reading_t *reading, size_t attr,
                      size_t place) {
-  return was_read(uvperf__reading_const_cell(reading, attr, place)) &&
-         state_of(reading, attr, place) != UVPERF_COUNT_NEVER_SCHEDULED;
-}
+  uvperf_count_t count;
 
-/* -- counts --------------------------------------------------------------- */
-
-static double ratio_of(uint64_t enabled, uint64_t running) {
-  if (enabled == 0)
-    return 0;
-  return running < enabled ? (double)running / (double)enabled : 1;
-}
-
-/* A cell that was not read has no numbers, whatever is in it, so that no sum
- * adds them. */
-static void make_count(const uvperf_reading_t *reading, size_t attr,
-                       size_t place, uvperf_set_count_t *count) {
-  const uvperf__cell_t *cell = uvperf__reading_const_cell(reading, attr, place);
-
-  memset(count, 0, sizeof(*count));
-  count->state = state_of(reading, attr, place);
-  count->code = cell->code;
-  if (!was_read(cell)) {
-    count->nr_missing = cell->state != UVPERF_COUNT_NONE;
-    return;
-  }
-  count->time_enabled = cell->enabled;
-  count->time_running = cell->running;
-  count->ratio = ratio_of(cell->enabled, cell->running);
-  count->lost = cell->lost;
-  if (count->state == UVPERF_COUNT_NEVER_SCHEDULED) {
-    count->nr_missing = 1;
-    return;
-  }
-  count->nr_counts = 1;
-  count->value = cell->value;
-  if (is_part_time(reading, attr, place) ||
-      uvperf_count_scale(cell->value, cell->enabled, cell->running,
-                         &count->scaled) == -ENODATA)
-    count->scaled = cell->value;
-}
-
-static uint64_t sum64(uint64_t a, uint64_t b) {
-  return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
-}
-
-static uint32_t sum32(uint32_t a, uint32_t b) {
-  return a <= UINT32_MAX - b ? a + b : UINT32_MAX;
-}
-
-/* A sum has the state of its part that ranks highest. */
-static int rank_of(uint32_t state) {
-  switch (state) {
-    case UVPERF_COUNT_NONE:
-      return 0;
-    case UVPERF_COUNT_NOT_ENABLED:
-      return 1;
-    case UVPERF_COUNT_NOT_AVAILABLE:
-      return 2;
-    case UVPERF_COUNT_NEVER_SCHEDULED:
-      return 3;
-    case UVPERF_COUNT_ERROR:
-      return 4;
-    case UVPERF_COUNT_GONE:
-      return 5;
-    case UVPERF_COUNT_COUNTING:
-      return 6;
-    default:
-      return -1;
-  }
-}
-
-/* The ratio of a sum. The summed times may overflow: a thousand CPUs get there
- * in seven months. Then the two ratios are weighed instead. */
-static double mix(const uvperf_set_count_t *sum,
-                  const uvperf_set_count_t *count) {
-  double old = (double)sum->time_enabled, more = (double)count->time_enabled;
-
-  if (sum->time_enabled <= UINT64_MAX - count->time_enabled)
-    return ratio_of(sum->time_enabled + count->time_enabled,
-                    sum64(sum->time_running, count->time_running));
-  return (sum->ratio * old + count->ratio * more) / (old + more);
-}
-
-int uvperf_count_add(uvperf_set_count_t *sum, const uvperf_set_count_t *count) {
-  if (sum == NULL || count == NULL || rank_of(sum->state) < 0 ||
-      rank_of(count->state) < 0)
-    return -EINVAL;
-  if (rank_of(count->state) > rank_of(sum->state))
-    sum->state = count->state;
-  if (sum->code == 0)
-    sum->code = count->code;
-  sum->ratio = mix(sum, count);
-  sum->value = sum64(sum->value, count->value);
-  sum->scaled = sum64(sum->scaled, count->scaled);
-  sum->time_enabled = sum64(sum->time_enabled, count->time_enabled);
-  sum->time_running = sum64(sum->time_running, count->time_running);
-  sum->lost = sum64(sum->lost, count->lost);
-  sum->nr_counts = sum32(sum->nr_counts, count->nr_counts);
-  sum->nr_missing = sum32(sum->nr_missing, count->nr_missing);
-  return 0;
+  make_count(reading, attr, place, &count);
+  return count.nr_counts > 0;
 }
 
 /* -- getters -------------------------------------------------------------- */
@@ -304,8 +170,8 @@ uint64_t uvperf_reading_interval(const uvperf_reading_t *reading) {
 }
 
 int uvperf_reading_total(const uvperf_reading_t *reading, size_t attr,
-                         uvperf_set_count_t *count) {
-  uvperf_set_count_t more;
+                         uvperf_count_t *count) {
+  uvperf_count_t more;
   size_t place;
 
   if (count == NULL || attr >= uvperf_reading_nr_attrs(reading))
@@ -322,7 +188,7 @@ int uvperf_reading_total(const uvperf_reading_t *reading, size_t attr,
 }
 
 int uvperf_reading_count(const uvperf_reading_t *reading, size_t attr,
-                         size_t place, uvperf_set_count_t *count) {
+                         size_t place, uvperf_count_t *count) {
   if (count == NULL || attr >= uvperf_reading_nr_attrs(reading) ||
       place >= uvperf_reading_nr_places(reading))
     return -EINVAL;
@@ -334,20 +200,6 @@ const uvperf_place_t *uvperf_reading_place(const uvperf_reading_t *reading,
                                            size_t place) {
   return place < uvperf_reading_nr_places(reading) ? &reading->places[place]
                                                    : NULL;
-}
-
-const char *uvperf_count_state_name(uint32_t state) {
-  static const char *const names[] = {
-      [UVPERF_COUNT_NONE] = "none",
-      [UVPERF_COUNT_COUNTING] = "counting",
-      [UVPERF_COUNT_NOT_ENABLED] = "not enabled",
-      [UVPERF_COUNT_NEVER_SCHEDULED] = "never scheduled",
-      [UVPERF_COUNT_NOT_AVAILABLE] = "not available",
-      [UVPERF_COUNT_GONE] = "gone",
-      [UVPERF_COUNT_ERROR] = "error",
-  };
-
-  return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
 }
 
 /* -- two readings, place by place ----------------------------------------- */
@@ -380,80 +232,14 @@ static int same_set(const uvperf_reading_t *a, const uvperf_reading_t *b) {
 
 /* -- the difference ------------------------------------------------------- */
 
-static uint64_t less(uint64_t newer, uint64_t older) {
-  return newer >= older ? newer - older : newer;
-}
-
-/* Both or neither: the ratio of a difference and a total would mean nothing. */
-static void subtract_times(uint64_t *enabled, uint64_t *running,
-                           uint64_t older_enabled, uint64_t older_running) {
-  if (*enabled < older_enabled || *running < older_running)
-    return;
-  *enabled -= older_enabled;
-  *running -= older_running;
-}
-
-int uvperf_count_delta(const uvperf_count_t *older, const uvperf_count_t *newer,
-                       uvperf_count_t *delta) {
-  uvperf_count_t result;
-
-  if (older == NULL || newer == NULL || delta == NULL)
-    return -EINVAL;
-  if ((older->present & newer->present & PERF_FORMAT_ID) != 0 &&
-      older->id != newer->id)
-    return -EINVAL;
-  result = *newer;
-  result.value = less(newer->value, older->value);
-  result.lost = less(newer->lost, older->lost);
-  subtract_times(&result.time_enabled, &result.time_running,
-                 older->time_enabled, older->time_running);
-  *delta = result;
-  return 0;
-}
-
-/* Makes the newer cell the difference. By the states of the two:
- *
- *   newer \ older   NONE, NOT_AVAILABLE,  COUNTING, GONE,    ERROR
- *                   or no such place      NOT_ENABLED,
- *                                         NEVER_SCHEDULED
- *   NONE,           newer                 newer              newer
- *   NOT_AVAILABLE,
- *   ERROR
- *   COUNTING, GONE, newer                 difference         ERROR, and the
- *   NOT_ENABLED,                                             older's code
- *   NEVER_SCHEDULED
- *
- * newer: as it is, with its code. Where there was no event before, it counts
- * from its beginning. Where it cannot be read now, there is no difference.
- * difference: its state is computed from its times, as for a total: an event
- * that was on a counter before need not have been in this interval.
- * ERROR: an event that was in error goes on from its old value when it is
- * enabled again (_perf_event_enable in kernel/events/core.c), so taking the
- * unread value for zero would count all of it once more. */
-static void delta_cell(const uvperf__cell_t *older, uvperf__cell_t *cell) {
-  if (!was_read(cell))
-    return;
-  if (older->state == UVPERF_COUNT_ERROR) {
-    memset(cell, 0, sizeof(*cell));
-    cell->state = UVPERF_COUNT_ERROR;
-    cell->code = older->code;
-  } else if (was_read(older)) {
-    cell->value = less(cell->value, older->value);
-    cell->lost = less(cell->lost, older->lost);
-    subtract_times(&cell->enabled, &cell->running, older->enabled,
-                   older->running);
-    cell->state = uvperf__cell_state(cell, cell->state == UVPERF_COUNT_GONE);
-  }
-}
-
 static void delta_place(uvperf_reading_t *delta, size_t place,
                         const uvperf_reading_t *older, size_t at) {
   size_t attr;
 
   for (attr = 0; attr < delta->nr_attrs; attr++)
     if (!is_snapshot(delta, attr))
-      delta_cell(uvperf__reading_const_cell(older, attr, at),
-                 uvperf__reading_cell(delta, attr, place));
+      uvperf__cell_subtract(uvperf__reading_cell(delta, attr, place),
+                            uvperf__reading_const_cell(older, attr, at));
 }
 
 int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,

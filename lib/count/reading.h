@@ -8,18 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "uvperf/count.h"
-
-/* One count of an event at a place, without what was counted before a reset.
- * `scaled` and `ratio` are computed from it. */
-typedef struct uvperf__cell_s {
-  uint64_t value;
-  uint64_t enabled;
-  uint64_t running;
-  uint64_t lost;
-  uint32_t state; /* enum uvperf_count_state */
-  int32_t code;
-} uvperf__cell_t;
+#include "count/count.h"
 
 /* Whose reading it is: two can be compared if all of it is the same. */
 typedef struct uvperf__reading_origin_s {
@@ -80,9 +69,6 @@ uvperf__reading_const_cell(const uvperf_reading_t *reading, size_t attr,
 }
 /* All cells and places (by target, then by serial) are filled. */
 void uvperf__reading_end(uvperf_reading_t *reading);
-/* The state of a cell that was read (value, enabled, running are filled):
- * NOT_ENABLED, NEVER_SCHEDULED, COUNTING or, where gone, GONE. */
-uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone);
 /* least = the cell with the smaller value of the two, for each cell of least
  * (for uvperf_measure_overhead). 0; -EINVAL if they are of two owners or one
  * was never filled. */

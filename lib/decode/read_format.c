@@ -63,20 +63,19 @@ int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
 }
 
 int uvperf__read_format_single(uint64_t format, const uint64_t *words,
-                               size_t size, uvperf_count_t *count) {
+                               size_t size, uvperf__value_t *value) {
   if (size != (shared_words(format) + value_words(format)) * sizeof(*words))
     return -EPROTO;
-  memset(count, 0, sizeof(*count));
-  count->present = format;
-  count->value = *words++;
+  memset(value, 0, sizeof(*value));
+  value->value = *words++;
   if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-    count->time_enabled = *words++;
+    value->enabled = *words++;
   if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-    count->time_running = *words++;
+    value->running = *words++;
   if (format & PERF_FORMAT_ID)
-    count->id = *words++;
+    value->id = *words++;
   if (format & UVPERF_FORMAT_LOST)
-    count->lost = *words;
+    value->lost = *words;
   return 0;
 }
 
@@ -96,52 +95,43 @@ static void locate(const uvperf_values_t *read, uint64_t index,
   }
 }
 
-int uvperf_values_get(const uvperf_values_t *read, uint64_t index,
-                      uvperf_count_t *count) {
-  const uint8_t *value, *rest;
-
-  if (index >= read->nr)
-    return -EINVAL;
-  locate(read, index, &value, &rest);
-  memset(count, 0, sizeof(*count));
-  count->present = read->format;
-  count->value = uvperf__u64(value);
-  count->time_enabled = read->time_enabled;
-  count->time_running = read->time_running;
+/* id and lost follow a value, as far as the format has them. */
+static void take(const uvperf_values_t *read, const uint8_t *at,
+                 const uint8_t *rest, uvperf__value_t *value) {
+  value->value = uvperf__u64(at);
+  value->enabled = read->time_enabled;
+  value->running = read->time_running;
+  value->id = 0;
+  value->lost = 0;
   if (read->format & PERF_FORMAT_ID) {
-    count->id = uvperf__u64(rest);
+    value->id = uvperf__u64(rest);
     rest += sizeof(uint64_t);
   }
   if (read->format & UVPERF_FORMAT_LOST)
-    count->lost = uvperf__u64(rest);
-  return 0;
+    value->lost = uvperf__u64(rest);
+}
+
+void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
+                             uvperf__value_t *value) {
+  const uint8_t *at, *rest;
+
+  locate(read, index, &at, &rest);
+  take(read, at, rest, value);
 }
 
 int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
-                             uint64_t likely, uvperf_count_t *count) {
-  const uint8_t *value, *rest;
+                             uint64_t likely, uvperf__value_t *value) {
+  const uint8_t *at, *rest;
   uint64_t i;
 
   if (!(read->format & PERF_FORMAT_ID) || read->nr == 0)
     return -ENOENT;
-  locate(read, likely < read->nr ? likely : 0, &value, &rest);
+  locate(read, likely < read->nr ? likely : 0, &at, &rest);
   for (i = 0; uvperf__u64(rest) != id; i++) {
     if (i == read->nr)
       return -ENOENT;
-    locate(read, i, &value, &rest);
+    locate(read, i, &at, &rest);
   }
-  count->present = read->format;
-  count->value = uvperf__u64(value);
-  count->time_enabled = read->time_enabled;
-  count->time_running = read->time_running;
-  count->id = id;
-  count->lost =
-      read->format & UVPERF_FORMAT_LOST ? uvperf__u64(rest + sizeof(id)) : 0;
-  memset(count->reserved, 0, sizeof(count->reserved));
+  take(read, at, rest, value);
   return 0;
-}
-
-int uvperf_values_find(const uvperf_values_t *read, uint64_t id,
-                       uvperf_count_t *count) {
-  return uvperf__read_format_find(read, id, 0, count);
 }

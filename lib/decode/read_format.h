@@ -15,9 +15,23 @@
 int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
                               size_t *used, uvperf_values_t *read);
 
-/* As uvperf_values_find, for a value that is probably the `likely`-th. */
+/* A value, and what the format has beside it; the rest is 0. */
+typedef struct uvperf__value_s {
+  uint64_t value;
+  uint64_t enabled; /* ns */
+  uint64_t running; /* ns */
+  uint64_t id;
+  uint64_t lost;
+} uvperf__value_t;
+
+/* The value of an index below read->nr. */
+void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
+                             uvperf__value_t *value);
+
+/* The value of an id, which is probably the `likely`-th. 0, or -ENOENT: no
+ * value has that id, or the format has no PERF_FORMAT_ID. */
 int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
-                             uint64_t likely, uvperf_count_t *count);
+                             uint64_t likely, uvperf__value_t *value);
 
 /* The most words of a value without PERF_FORMAT_GROUP. */
 #define UVPERF__READ_FORMAT_SINGLE 5
@@ -25,6 +39,6 @@ int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
 /* Parses such a value without a uvperf_values_t. Returns 0, or -EPROTO if it
  * does not have exactly `size` bytes. */
 int uvperf__read_format_single(uint64_t format, const uint64_t *words,
-                               size_t size, uvperf_count_t *count);
+                               size_t size, uvperf__value_t *value);
 
 #endif

@@ -2,6 +2,7 @@
 /* Reads the count of an event, or those of its group by one read(2). */
 #include "event/internal.h"
 
+#include "count/count.h"
 #include "decode/read_format.h"
 #include "sys/sys.h"
 #include "util/alloc.h"
@@ -40,13 +41,20 @@ static int explain(uvperf_error_t *error, int code) {
                            "read(2) of the event gave errno %d", -code);
 }
 
+/* As the pid of the options says, which is not a cgroup's fd. */
+static int is_of_task_on_cpu(const event_t *impl) {
+  return impl->source.pid >= 0 && impl->source.cpu >= 0 && impl->cgroup < 0;
+}
+
 /* Reads the group of events[0] into `words`. Returns 0, or a code; -ENOSPC if
  * they are too few. Mostly the events are given in the order in which they were
  * opened, which is that of the kernel's answer. */
 static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
                       size_t nr_words, uvperf_count_t *counts) {
   const event_t *impl = uvperf__event_impl(events[0]);
+  const event_t *event;
   uvperf_values_t read;
+  uvperf__value_t value;
   ssize_t size;
   size_t used, i;
   int rc = 0;
@@ -58,9 +66,13 @@ static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
                                 &used, &read) != 0 ||
       used != (size_t)size)
     return UV_EPROTO;
-  for (i = 0; i < nr && rc == 0; i++)
-    rc = uvperf__read_format_find(&read, uvperf__event_impl(events[i])->id, i,
-                                  &counts[i]);
+  for (i = 0; i < nr && rc == 0; i++) {
+    event = uvperf__event_impl(events[i]);
+    rc = uvperf__read_format_find(&read, event->id, i, &value);
+    if (rc == 0)
+      uvperf__count_of_value(&counts[i], read.format, &value,
+                             is_of_task_on_cpu(event));
+  }
   return rc;
 }
 
@@ -98,10 +110,12 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
                       uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
   uint64_t words[UVPERF__READ_FORMAT_SINGLE];
+  uint64_t format = impl->attr->read_format;
+  uvperf__value_t value;
   ssize_t size;
   int rc;
 
-  if (impl->attr->read_format & PERF_FORMAT_GROUP)
+  if (format & PERF_FORMAT_GROUP)
     return uvperf_event_read_group(&event, 1, count, error);
   if (count == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -113,7 +127,9 @@ int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
   if (size <= 0)
     rc = failure_of(size);
   else
-    rc = uvperf__read_format_single(impl->attr->read_format, words,
-                                    (size_t)size, count);
-  return rc == 0 ? 0 : explain(error, rc);
+    rc = uvperf__read_format_single(format, words, (size_t)size, &value);
+  if (rc != 0)
+    return explain(error, rc);
+  uvperf__count_of_value(count, format, &value, is_of_task_on_cpu(impl));
+  return 0;
 }

@@ -153,12 +153,11 @@ static int read_values(const uvperf__counters_t *counters, int fd,
 }
 
 static int find_value(const uvperf_values_t *read, uint64_t id, uint64_t likely,
-                      uvperf_count_t *count) {
-  int rc = read->format & PERF_FORMAT_GROUP
-               ? uvperf__read_format_find(read, id, likely, count)
-               : uvperf_values_get(read, 0, count);
-
-  return rc == 0 ? 0 : -EPROTO;
+                      uvperf__value_t *value) {
+  if (read->format & PERF_FORMAT_GROUP)
+    return uvperf__read_format_find(read, id, likely, value) == 0 ? 0 : -EPROTO;
+  uvperf__read_format_get(read, 0, value);
+  return 0;
 }
 
 /* When a CPU goes offline the kernel takes the groups of its events apart, and
@@ -166,13 +165,13 @@ static int find_value(const uvperf_values_t *read, uint64_t id, uint64_t likely,
  * kernel/events/core.c, DETACH_GROUP): then the event's own fd has its value.
  * 0, or -EPROTO. */
 static int read_alone(const uvperf__counters_t *counters,
-                      const counter_t *event, uvperf_count_t *count) {
+                      const counter_t *event, uvperf__value_t *value) {
   uvperf_values_t read;
   int rc;
 
   rc = read_values(counters, event->fd,
                    counters->attrs[event->leader].attr->read_format, &read);
-  return rc == 0 ? find_value(&read, event->id, 0, count) : -EPROTO;
+  return rc == 0 ? find_value(&read, event->id, 0, value) : -EPROTO;
 }
 
 static void keep_greater(uint64_t *last, uint64_t value) {
@@ -185,13 +184,11 @@ static void keep_greater(uint64_t *last, uint64_t value) {
  * sum (__perf_read_group_add in kernel/events/core.c). Times never go back, but
  * can be ahead if they come from a page: the kernel's stand still while it
  * enables another event of the thread (ctx_resched, there). */
-static void keep_count(counter_t *event, const uvperf_count_t *count) {
-  event->last.value = event->carry.value + count->value;
-  keep_greater(&event->last.enabled,
-               event->carry.enabled + count->time_enabled);
-  keep_greater(&event->last.running,
-               event->carry.running + count->time_running);
-  keep_greater(&event->last.lost, event->carry.lost + count->lost);
+static void keep_value(counter_t *event, const uvperf__value_t *value) {
+  event->last.value = event->carry.value + value->value;
+  keep_greater(&event->last.enabled, event->carry.enabled + value->enabled);
+  keep_greater(&event->last.running, event->carry.running + value->running);
+  keep_greater(&event->last.lost, event->carry.lost + value->lost);
 }
 
 /* Fills `last` and `code` of all events that this one leads at the place: of
@@ -199,7 +196,7 @@ static void keep_count(counter_t *event, const uvperf_count_t *count) {
 static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
                      size_t leader) {
   uint64_t format = counters->attrs[leader].attr->read_format;
-  uvperf_count_t count;
+  uvperf__value_t value;
   uvperf_values_t read;
   uint64_t position = 0;
   counter_t *event;
@@ -214,19 +211,19 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
     event = &place->events[i];
     if (!uvperf__counter_is_led(event, leader))
       continue;
-    event->code = rc != 0 ? rc : find_value(&read, event->id, position, &count);
+    event->code = rc != 0 ? rc : find_value(&read, event->id, position, &value);
     position++;
     if (event->code == 0)
-      keep_count(event, &count);
+      keep_value(event, &value);
   }
   /* Those that the answer lacked. This overwrites the answer. */
   for (i = leader; rc == 0 && i < end; i++) {
     event = &place->events[i];
     if (!uvperf__counter_is_led(event, leader) || event->code == 0)
       continue;
-    event->code = read_alone(counters, event, &count);
+    event->code = read_alone(counters, event, &value);
     if (event->code == 0)
-      keep_count(event, &count);
+      keep_value(event, &value);
   }
 }
 

@@ -206,7 +206,7 @@ static int check_meter(const uvperf_meter_t *meter, uvperf_error_t *error) {
 }
 
 int uvperf_meter_measure(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
-                         uvperf_set_count_t *count, uvperf_error_t *error) {
+                         uvperf_count_t *count, uvperf_error_t *error) {
   int disabled = 0;
   int rc;
 
@@ -237,7 +237,7 @@ void uvperf_meter_free(uvperf_meter_t *meter) {
 }
 
 int uvperf_measure_event(const char *name, uvperf_measure_fn fn, void *arg,
-                         uvperf_set_count_t *count, uvperf_error_t *error) {
+                         uvperf_count_t *count, uvperf_error_t *error) {
   uvperf_meter_t *meter;
   int rc;
 

@@ -378,7 +378,7 @@ static void call(void *arg) {
 }
 
 static int measure_call(block_t *block) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
 
   if (uvperf_measure_event(CALL, call, block, &count, &error) != 0)
@@ -395,7 +395,7 @@ static int make_meter(block_t *block) {
 }
 
 static int measure_again(block_t *block) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
 
   if (uvperf_meter_measure(block->meter, call, block, &count, &error) != 0)

@@ -30,7 +30,7 @@ typedef struct subject_s {
   uvperf_count_t event_counts[GROUP];
   uvperf_set_t set;
   uvperf_reading_t *reading;
-  uvperf_set_count_t counts[MANY];
+  uvperf_count_t counts[MANY];
   own_events_t own;
   uint64_t failures;
 } subject_t;
@@ -100,7 +100,7 @@ static own_count_t look_event(const subject_t *subject, size_t i) {
 }
 
 static own_count_t look_set(const subject_t *subject, size_t i) {
-  const uvperf_set_count_t *count = &subject->counts[i];
+  const uvperf_count_t *count = &subject->counts[i];
   own_count_t own = {count->value, count->time_enabled, count->time_running, 0};
 
   return own;

@@ -248,7 +248,7 @@ static void open_account(account_t *account, const subject_t *subject) {
 /* Asserts what must be so after a run in which this was written. */
 static int close_account(account_t *account, subject_t *subject,
                          uint64_t written) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_stats_t stats;
 
   if (uvperf_set_read(&subject->set, subject->reading, NULL) != 0)

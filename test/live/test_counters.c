@@ -37,7 +37,7 @@ static void disable(uvperf__counters_t *counters) {
 }
 
 static void assert_counted(uvperf__counters_t *counters, uint64_t value) {
-  uvperf_set_count_t count = counters_total(counters, 0);
+  uvperf_count_t count = counters_total(counters, 0);
 
   if (count.state != UVPERF_COUNT_COUNTING || count.value != value ||
       count.nr_missing != 0)
@@ -104,7 +104,7 @@ static void group_of_several_pmus_starts_and_stops_at_once(void **state) {
 
 static void reset_begins_counts_and_times_again(void **state) {
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t before;
 
   (void)state;
@@ -137,7 +137,7 @@ static void call_as_told(void *arg) {
 static void other_thread_counts_until_it_is_gone(void **state) {
   uint64_t calls = 4;
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   live_thread_t thread;
 
   (void)state;
@@ -281,7 +281,7 @@ static void cpus_count_each_what_happens_there(void **state) {
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
   for (i = 0; i < uvperf_reading_nr_places(reading); i++) {
-    uvperf_set_count_t count;
+    uvperf_count_t count;
 
     assert_int_equal(uvperf_reading_count(reading, 0, i, &count), 0);
     assert_int_equal(count.value,

@@ -91,7 +91,7 @@ static uvperf__counters_t *begin(int cpu, uint32_t flags) {
 
 static void counts_of_a_cpu_that_came_back_go_on(void **state) {
   int cpu = offline_cpu_need(__func__);
-  uvperf_set_count_t before, after, switches;
+  uvperf_count_t before, after, switches;
   uvperf__counters_t *counters;
   uvperf_error_t error;
   size_t i;

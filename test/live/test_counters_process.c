@@ -34,7 +34,7 @@ static void disable(uvperf__counters_t *counters) {
 }
 
 static void assert_counted(uvperf__counters_t *counters, uint64_t value) {
-  uvperf_set_count_t count = counters_total(counters, 0);
+  uvperf_count_t count = counters_total(counters, 0);
 
   if (count.state != UVPERF_COUNT_COUNTING || count.value != value ||
       count.nr_missing != 0)
@@ -136,7 +136,7 @@ static void process_has_a_place_for_each_thread(void **state) {
   assert_int_equal(uvperf__counters_read(counters, reading), 0);
   for (i = 0; i < uvperf_reading_nr_places(reading); i++) {
     int32_t tid = uvperf_reading_place(reading, i)->pid;
-    uvperf_set_count_t count;
+    uvperf_count_t count;
 
     assert_int_equal(uvperf_reading_count(reading, 0, i, &count), 0);
     assert_int_equal(count.value, tid == (int32_t)thread.tid   ? 6
@@ -170,7 +170,7 @@ static int make_threads(void *arg) {
 /* How many counts cannot be read. */
 static size_t count_errors(uvperf__counters_t *counters) {
   uvperf_reading_t *reading;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   size_t attr, place;
   size_t nr = 0;
 
@@ -237,7 +237,7 @@ static int execute(void *arg) {
 static void command_counts_from_its_exec_on(void **state) {
   uvperf__counters_t *counters;
   command_t command;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   pid_t pid;
   int i;
 

@@ -10,14 +10,14 @@
 #include "uvperf/name.h"
 
 /* Counts a syscall in a group with page faults: neither has a counter. */
-static uvperf_set_count_t count_syscalls(const char *test, uint32_t flags) {
+static uvperf_count_t count_syscalls(const char *test, uint32_t flags) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;
   const struct perf_event_attr *attrs[2];
   struct perf_event_attr attr, faults;
   size_t leaders[2] = {0, 0};
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_reading_t *reading;
 
   live_syscall_attr(&attr, support_need_tracepoint(test, LIVE_SYSCALL), 0);
@@ -46,7 +46,7 @@ static uvperf_set_count_t count_syscalls(const char *test, uint32_t flags) {
 }
 
 static void live_events_without_a_counter_count_as_ever(void **state) {
-  uvperf_set_count_t with, without;
+  uvperf_count_t with, without;
   size_t fds = support_count_fds();
   size_t before, after;
 
@@ -86,7 +86,7 @@ static void live_tsc_has_no_page(void **state) {
   uvperf_reading_t *reading;
   uvperf__counters_t *counters;
   struct perf_event_attr attr;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   size_t before, after;
 
@@ -112,7 +112,7 @@ static void live_tsc_has_no_page(void **state) {
 /* With a PMU that may be read so these are pages; else the task's clock. */
 static void live_count_lies_between_two_of_read(void **state) {
   uvperf_reading_t *reading;
-  uvperf_set_count_t before, count, after;
+  uvperf_count_t before, count, after;
   uvperf__counters_t *counters;
   struct perf_event_attr attr;
   int fd;

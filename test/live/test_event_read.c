@@ -146,8 +146,11 @@ static void assert_count(const uvperf_count_t *count, uint64_t format,
 
   if (format & PERF_FORMAT_GROUP)
     format |= PERF_FORMAT_ID;
-  assert_true(count->present == format);
+  assert_int_equal(count->state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count->flags,
+                   has_enabled && has_running ? 0 : UVPERF_COUNT_UNSCALED);
   assert_int_equal(count->value, value);
+  assert_int_equal(count->scaled, value);
   assert_int_equal(count->time_enabled != 0, has_enabled);
   assert_int_equal(count->time_running != 0, has_running);
   assert_true(!has_enabled || !has_running ||

@@ -164,7 +164,10 @@ static void count_on_one_cpu_is_enabled_on_the_others_too(void **state) {
   assert_int_equal(uvperf_event_read(&collector.event, &back, NULL), 0);
   assert_int_equal(uvperf_count_delta(&there, &back, &delta), 0);
   assert_int_equal(there.value, 3);
+  assert_int_equal(back.scaled, 3);
+  assert_int_equal(back.flags, UVPERF_COUNT_UNSCALED);
   assert_int_equal(delta.value, 0);
+  assert_int_equal(delta.state, UVPERF_COUNT_NOT_ENABLED);
   assert_int_equal(delta.time_running, 0);
   assert_int_not_equal(delta.time_enabled, 0);
   live_close(&collector);

@@ -21,7 +21,7 @@ static void run_loop(void *iterations) {
 }
 
 static uint64_t count_loop(measure_run_t *run, uint64_t iterations) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   /* Its log must not take another number of instructions each time. */
   fake_kernel_reset();
@@ -54,7 +54,7 @@ static uint64_t count_least(measure_run_t *run, uint64_t iterations) {
 
 static uint64_t count_event(uv_loop_t *loop) {
   uint64_t iterations = 2 * ITERATIONS;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)loop;
   assert_int_equal(uvperf_measure_event("instructions:u", run_loop, &iterations,
@@ -179,7 +179,7 @@ static void both_sides_add_up(void **state) {
 
 /* What a CPU has counted up to now. */
 static uint64_t count_on(live_set_t *live, int cpu) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   size_t i;
 
   live_set_read(live, 0);

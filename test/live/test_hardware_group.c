@@ -7,15 +7,15 @@
 #define ITERATIONS 10000000u
 #define TRUTH      ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
 
-static uvperf_set_count_t total(const live_set_t *live, size_t attr) {
-  uvperf_set_count_t count;
+static uvperf_count_t total(const live_set_t *live, size_t attr) {
+  uvperf_count_t count;
 
   assert_int_equal(uvperf_reading_total(live->reading, attr, &count), 0);
   return count;
 }
 
-static void assert_same_times(const uvperf_set_count_t *count,
-                              const uvperf_set_count_t *other) {
+static void assert_same_times(const uvperf_count_t *count,
+                              const uvperf_count_t *other) {
   assert_int_equal(count->state, UVPERF_COUNT_COUNTING);
   assert_int_equal(other->state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count->time_enabled, other->time_enabled);
@@ -23,7 +23,7 @@ static void assert_same_times(const uvperf_set_count_t *count,
 }
 
 static void members_count_the_same_instructions(void **state) {
-  uvperf_set_count_t counts[3];
+  uvperf_count_t counts[3];
   live_plan_t plan;
   live_set_t live;
   size_t i;
@@ -59,7 +59,7 @@ static void members_count_the_same_instructions(void **state) {
  * drivers/perf/arm_pmu.c), and take one too many: then nothing is counted. */
 static void group_larger_than_the_pmu_is_no_count_of_0(void **state) {
   const uvperf_set_failure_t *failures;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   live_plan_t plan;
   live_set_t live;
   size_t counters, nr, i;
@@ -101,7 +101,7 @@ static void group_larger_than_the_pmu_is_no_count_of_0(void **state) {
 
 /* Two groups that together have more members than there are counters. */
 static void groups_in_turns_are_estimated(void **state) {
-  uvperf_set_count_t first, second, count;
+  uvperf_count_t first, second, count;
   live_plan_t plan;
   live_set_t live;
   size_t half, i;

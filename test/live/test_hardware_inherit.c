@@ -36,7 +36,7 @@ static void begin(uv_loop_t *loop, live_set_t *live, uint32_t flags) {
 }
 
 static uint64_t read_instructions(live_set_t *live) {
-  uvperf_set_count_t leader, member, alone;
+  uvperf_count_t leader, member, alone;
 
   leader = live_set_read(live, 0);
   assert_int_equal(uvperf_reading_total(live->reading, 1, &member), 0);

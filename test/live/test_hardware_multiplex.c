@@ -59,8 +59,8 @@ static void shared_read(shared_t *shared, size_t nth) {
                    0);
 }
 
-static uvperf_set_count_t total(const uvperf_reading_t *reading, size_t attr) {
-  uvperf_set_count_t count;
+static uvperf_count_t total(const uvperf_reading_t *reading, size_t attr) {
+  uvperf_count_t count;
 
   assert_int_equal(uvperf_reading_total(reading, attr, &count), 0);
   return count;
@@ -69,7 +69,7 @@ static uvperf_set_count_t total(const uvperf_reading_t *reading, size_t attr) {
 /* The less an event was on a counter, the more the interrupt weighs that put it
  * there: in a slice only the better half is worth 1 %. Some have no turn. */
 static void check_slice(shared_t *shared, size_t nth) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_count_t truth;
   size_t i;
 
@@ -97,7 +97,7 @@ static void check_slice(shared_t *shared, size_t nth) {
 static void estimates_of_shared_counters_are_true(void **state) {
   const uvperf_count_t *truth;
   uvperf_count_t alone;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   double on_counters = 1; /* the pinned one's */
   uint64_t scaled;
   shared_t shared;

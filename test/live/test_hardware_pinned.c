@@ -21,7 +21,7 @@ static void plan_pinned(live_plan_t *plan, size_t nr) {
 /* So many events that there is none left for another. */
 static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
   live_set_t holders, late;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   live_collector_t alone;
   uvperf_count_t read;
   live_plan_t plan;
@@ -129,7 +129,7 @@ static void stream_of_a_pinned_event_without_a_counter_ends(void **state) {
 
 /* While it is on the PMU nothing else is. */
 static void exclusive_event_and_others_take_turns(void **state) {
-  uvperf_set_count_t counts[3];
+  uvperf_count_t counts[3];
   live_plan_t plan;
   live_set_t live;
   int i;

@@ -34,7 +34,7 @@ static void loop(void *arg) {
 /* Interrupts can add to a measurement: takes the smallest of three. */
 static void measure_loop(void) {
   uint64_t iterations = 300000;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   int i;
 
   cycles_of_1000 = UINT64_MAX;

@@ -61,8 +61,8 @@ static int event_fd(live_set_t *live, size_t attr) {
  * for each. */
 static void check_between(live_set_t *live) {
   const uint64_t ahead = 20000;
-  uvperf_set_count_t before[LIVE_SET_MOST];
-  uvperf_set_count_t after, count;
+  uvperf_count_t before[LIVE_SET_MOST];
+  uvperf_count_t after, count;
   size_t nr = uvperf_set_nr_attrs(&live->set);
   size_t i;
 
@@ -101,7 +101,7 @@ static uint64_t least_between(live_set_t *live, size_t attr,
 
 static void pages_are_read_without_a_system_call(void **state) {
   live_set_t live, syscalls;
-  uvperf_set_count_t cycles, instructions;
+  uvperf_count_t cycles, instructions;
   live_plan_t plan;
   uint64_t before;
 
@@ -182,7 +182,7 @@ counts_of_a_thread_that_is_moved_and_preempted_are_true(void **state) {
 
 /* Events that now and then are on no counter. */
 static void counts_of_shared_counters_are_true(void **state) {
-  uvperf_set_count_t first, count;
+  uvperf_count_t first, count;
   live_plan_t plan;
   live_set_t live;
   size_t i;
@@ -211,7 +211,7 @@ static void counts_of_shared_counters_are_true(void **state) {
 
 /* Another event that is switched all the time: see check_between. */
 static void times_of_pages_never_go_back(void **state) {
-  uvperf_set_count_t count, last;
+  uvperf_count_t count, last;
   live_set_t live, other;
   live_plan_t plan;
   int i, k;

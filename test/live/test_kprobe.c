@@ -39,7 +39,7 @@ static void open_files(void *arg) {
 /* *count receives the probe's count. */
 static int measure(const char *terms, uvperf_measure_fn fn, uint64_t *count,
                    uvperf_error_t *error) {
-  uvperf_set_count_t counted;
+  uvperf_count_t counted;
   char name[256];
   int rc;
 
@@ -143,7 +143,7 @@ static void kprobe_that_cannot_be_says_why(void **state) {
 }
 
 static void unprivileged(uvperf_error_t *error) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   explain_drop_privileges();
   error->code = uvperf_measure_event("kprobe/func=" FUNCTION "/u",

@@ -130,7 +130,7 @@ static void measure_begins_at_0_for_each_member_of_a_group(void **state) {
 /* A sibling counts while its leader does: never before the first measurement,
  * though it was opened enabled. */
 static void set_reset_is_of_the_whole_group_and_of_its_times(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_run_t run;
   two_t work = {3, 5};
   size_t i;
@@ -159,7 +159,7 @@ static void set_reset_is_of_the_whole_group_and_of_its_times(void **state) {
  * times over if each were the sum of those before. */
 static void measure_times_are_of_this_call_alone(void **state) {
   char name[MEASURE_NAME_BYTES];
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_run_t run;
   uint64_t nr = 1000;
   uint64_t before;
@@ -261,7 +261,7 @@ static void measure_makes_no_system_call_of_its_own(void **state) {
  * time. */
 static void measure_overhead_of_a_clock_is_its_least(void **state) {
   uvperf_reading_t *overhead;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_run_t run;
   uint64_t least;
 

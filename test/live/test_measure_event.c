@@ -14,7 +14,7 @@
 
 /* Measures; it must succeed. */
 static void measure_event(const char *name, uvperf_measure_fn fn, void *arg,
-                          uvperf_set_count_t *count) {
+                          uvperf_count_t *count) {
   uvperf_error_t error;
 
   memset(&error, 0, sizeof(error));
@@ -27,7 +27,7 @@ static void measure_event(const char *name, uvperf_measure_fn fn, void *arg,
 
 static void measure_event_counts_exactly_the_calls_made(void **state) {
   static const uint64_t nrs[] = {0, 1, 3, 1000};
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t nr;
   size_t i;
 
@@ -44,7 +44,7 @@ static void measure_event_counts_exactly_the_calls_made(void **state) {
 
 static void measure_event_counts_writes_to_a_word(void **state) {
   char name[MEASURE_NAME_BYTES];
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t nr = 7;
 
   (void)state;
@@ -55,7 +55,7 @@ static void measure_event_counts_writes_to_a_word(void **state) {
 
 /* The first is for nothing, so that no page of the code is new afterwards. */
 static void measure_event_counts_the_pages_touched(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   char *region;
 
   (void)state;
@@ -77,7 +77,7 @@ static void pass_three_times(void *thread) {
 }
 
 static void measure_event_counts_context_switches(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   live_thread_t thread;
   cpu_set_t old;
 
@@ -104,7 +104,7 @@ static void migrate(void *cpus) {
 }
 
 static void measure_event_counts_migrations(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   cpu_set_t ignored;
   cpu_set_t old;
   int cpus[2];
@@ -124,7 +124,7 @@ static void measure_event_counts_migrations(void **state) {
 
 /* Its clock and that of the wall tell the same time. */
 static void measure_event_of_the_clock_is_no_more_than_the_wall(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t nr = 1000;
   uint64_t before;
 
@@ -140,7 +140,7 @@ static void measure_event_of_the_clock_is_no_more_than_the_wall(void **state) {
 /* -- whose ---------------------------------------------------------------- */
 
 typedef struct elsewhere_s {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t nr;
   int rc;
 } elsewhere_t;
@@ -154,7 +154,7 @@ static void measure_in_thread(void *arg) {
 
 static void measure_event_is_of_the_calling_thread(void **state) {
   elsewhere_t elsewhere = {.nr = 6};
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   live_thread_t thread;
   live_thread_t other;
   uint64_t nr = 9;
@@ -175,7 +175,7 @@ static void measure_event_is_of_the_calling_thread(void **state) {
 
 typedef struct within_s {
   char name[MEASURE_NAME_BYTES];
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   int rc;
 } within_t;
 
@@ -190,7 +190,7 @@ static void measure_within(void *arg) {
 }
 
 static void measure_event_within_another(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   within_t within;
 
   (void)state;
@@ -206,7 +206,7 @@ static void measure_event_within_another(void **state) {
 
 static void measure_event_leaves_no_fd(void **state) {
   size_t fds = support_count_fds();
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   size_t bytes;
   int i;
@@ -224,7 +224,7 @@ static void measure_event_leaves_no_fd(void **state) {
 }
 
 static void measure_event_leaves_the_threads_cpus_alone(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   cpu_set_t before;
   cpu_set_t after;
 
@@ -249,7 +249,7 @@ static uvperf_meter_t *make_meter(const char *name) {
 
 static void meter_counts_each_of_its_calls_alone(void **state) {
   size_t fds = support_count_fds();
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_meter_t *meter;
   uint64_t nr;
 
@@ -280,7 +280,7 @@ typedef struct metered_elsewhere_s {
 
 static void measure_elsewhere(void *arg) {
   metered_elsewhere_t *elsewhere = arg;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   elsewhere->rc =
       uvperf_meter_measure(elsewhere->meter, measure_note, &elsewhere->called,
@@ -310,12 +310,12 @@ static void meter_of_another_thread_measures_nothing(void **state) {
 
 typedef struct metered_s {
   uvperf_meter_t *meter, *inner;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 } metered_t;
 
 static void measure_by_both(void *arg) {
   metered_t *metered = arg;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   uint64_t nr = 4;
 
@@ -332,7 +332,7 @@ static void measure_by_both(void *arg) {
 
 static void meter_within_itself_is_busy_and_another_counts(void **state) {
   char name[MEASURE_NAME_BYTES];
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   metered_t metered;
 
   (void)state;
@@ -349,7 +349,7 @@ static void meter_within_itself_is_busy_and_another_counts(void **state) {
 }
 
 static void meter_in_a_forked_child_is_eperm(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_meter_t *meter;
   int called = 0;
   pid_t pid;
@@ -374,8 +374,8 @@ static void meter_in_a_forked_child_is_eperm(void **state) {
 static void assert_no_one_event(const char *name, int code, int cause,
                                 const char *piece) {
   size_t allocations = fake_live_allocations();
-  uvperf_set_count_t count;
-  uvperf_set_count_t same;
+  uvperf_count_t count;
+  uvperf_count_t same;
   uvperf_error_t error;
   int called = 0;
 
@@ -417,7 +417,7 @@ static void measure_event_of_no_event_is_the_parsers_error(void **state) {
 
 /* A group of one is one event. */
 static void measure_event_of_a_group_of_one_counts(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t nr = 2;
 
   (void)state;
@@ -427,7 +427,7 @@ static void measure_event_of_a_group_of_one_counts(void **state) {
 }
 
 static void measure_event_of_bad_arguments_is_einval(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_meter_t *meter;
   uvperf_error_t error;
   int called = 0;

@@ -10,7 +10,7 @@
 static char *regions[2];
 
 static void event_of_the_users_side_is_counted(unprivileged_report_t *report) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   int i;
 
@@ -30,7 +30,7 @@ static void event_of_the_users_side_is_counted(unprivileged_report_t *report) {
 /* An error that says what would help, and nothing less instead. */
 static void
 event_of_the_kernels_side_is_refused(unprivileged_report_t *report) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   int called = 0;
   int rc;

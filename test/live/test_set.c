@@ -14,9 +14,9 @@ static void syscalls(void *arg) {
   live_syscall(*(const uint64_t *)arg);
 }
 
-static uvperf_set_count_t count_at(const live_set_t *live, size_t attr,
-                                   size_t place) {
-  uvperf_set_count_t count;
+static uvperf_count_t count_at(const live_set_t *live, size_t attr,
+                               size_t place) {
+  uvperf_count_t count;
 
   assert_int_equal(uvperf_reading_count(live->reading, attr, place, &count), 0);
   return count;

@@ -109,7 +109,7 @@ static void stream_goes_on_when_its_cpu_is_back(void **state) {
 
 static void stream_in_order_goes_on_through_ten_bounces(void **state) {
   int cpu = offline_cpu_need(__func__);
-  uvperf_set_count_t before, after;
+  uvperf_count_t before, after;
   uvperf_stats_t stats;
   live_plan_t plan;
   story_t story;

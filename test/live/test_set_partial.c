@@ -48,7 +48,7 @@ static void
 set_of_three_attrs_one_unknown_counts_two_and_says_so(void **state) {
   const uvperf_set_failure_t *failures;
   const uvperf_place_t *place;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   live_plan_t plan;
   live_set_t live;
   size_t nr;
@@ -154,7 +154,7 @@ static void set_of_cpus_one_offline_counts_the_rest(void **state) {
   /* Value, enabled, running, id and, from Linux 6.0 on, lost. */
   static const uint64_t words[] = {500, 1000, 1000, 1, 0};
   const uvperf_set_failure_t *failures;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   fake_event_t *fake;
   live_plan_t plan;
   live_set_t live;
@@ -207,7 +207,7 @@ static int open_switch(int cpu) {
 static void set_of_cpus_one_really_offline_counts_the_rest(void **state) {
   const char *name = getenv("UVPERF_TEST_OFFLINE_CPU");
   const uvperf_set_failure_t *failures;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_reading_t *reading;
   char cpus[32];
   live_plan_t plan;

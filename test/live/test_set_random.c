@@ -91,7 +91,7 @@ static void model_work(world_t *world, size_t actor, uint64_t nr) {
   }
 }
 
-static void expect_count(world_t *world, const uvperf_set_count_t *count,
+static void expect_count(world_t *world, const uvperf_count_t *count,
                          uint64_t value, const char *what) {
   expect(world, count->value == value, what, (int64_t)count->value);
   expect(world, count->value == count->scaled, "scaled",
@@ -102,7 +102,7 @@ static void expect_count(world_t *world, const uvperf_set_count_t *count,
 /* A reading, or a delta, has each target of now once, in order. */
 static void expect_reading(world_t *world, const uvperf_reading_t *reading,
                            int is_delta) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   const model_t *model;
   uint64_t value;
   uint64_t sum = 0;

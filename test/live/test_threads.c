@@ -229,7 +229,7 @@ static void do_nothing(void *arg) {
 static void find_handles(found_t *found) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   uvperf_set_t set;
   int rc;

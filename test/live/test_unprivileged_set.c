@@ -54,7 +54,7 @@ static int open_set(unprivileged_report_t *report, uv_loop_t *loop,
 
 static void count(unprivileged_report_t *report, live_set_t *live, size_t attr,
                   uint64_t least, uint64_t most) {
-  uvperf_set_count_t total = {0};
+  uvperf_count_t total = {0};
 
   uvperf_set_read(&live->set, live->reading, NULL);
   uvperf_reading_total(live->reading, attr, &total);

@@ -18,7 +18,7 @@
 
 /* What each member has counted, and that its time is the group's. */
 static void check_group(uv_loop_t *loop, const char *names, size_t nr) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
   measure_run_t run;
   size_t i;
@@ -61,7 +61,7 @@ static void group_of_both_l1_caches_counts(void **state) {
 
 /* TestCount/HardwareCache/L1DataMisses…Locality */
 static void l1_data_misses_are_counted_by_name(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
 
   (void)state;
@@ -154,7 +154,7 @@ static void work_hard(void *arg) {
 /* TestCount/Hardware/IPC and TestGroup/Count, on a PMU that is here. */
 static void live_instructions_and_cycles_of_a_group_are_counted(void **state) {
   static const char *const groups[] = {IPC, WITH_ME};
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_run_t run;
   uint64_t sum = 0;
   size_t group, i;
@@ -180,7 +180,7 @@ static void check_live(uv_loop_t *loop, const char *names) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
   uvperf_event_list_t *list;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   measure_run_t run;
   uint64_t sum = 0;
@@ -248,7 +248,7 @@ static void one_system_call_is_one_hit(void **state) {
       {"syscalls:sys_enter_read", SYS_read, "/dev/zero", O_RDONLY, -1},
       {"syscalls:sys_enter_write", SYS_write, "/dev/null", O_WRONLY, -1},
   };
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   size_t i;
 
   (void)state;
@@ -273,7 +273,7 @@ static void call_getpid(void *arg) {
 
 /* ExampleTracepoint_getpid */
 static void three_system_calls_are_three_hits(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t nr = 3;
 
   (void)state;

@@ -76,7 +76,7 @@ static void count_differently(void *arg) {
 
 static void check_profiler(uv_loop_t *loop, const char *names, size_t nr) {
   measure_pmu_t pmus[CACHES_NR];
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_run_t run;
   size_t i;
 
@@ -284,7 +284,7 @@ static void work(void *arg) {
 /* The first two, of which each CPU has a few for each turn. The others may not
  * be there, or have to share counters. */
 static void live_profiler_of_a_hardware_pmu_counts(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t turns = TURNS;
   measure_run_t run;
   size_t i;
@@ -302,7 +302,7 @@ static void live_profiler_of_a_hardware_pmu_counts(void **state) {
 }
 
 static void live_profiler_of_software_counts_each(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_run_t run;
   char *region;
   size_t i;

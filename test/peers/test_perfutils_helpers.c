@@ -108,7 +108,7 @@ static void helpers_are_all_there(void **state) {
 /* Each is the event that theirs is, and its value and times are those of the
  * PMU. */
 static void helper_of_each_name_gives_the_pmus_count(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
   size_t i;
@@ -135,7 +135,7 @@ static void helper_of_each_name_gives_the_pmus_count(void **state) {
 /* Without one, each says so. */
 static void helper_of_each_name_without_a_pmu_says_so(void **state) {
   other_kernel_t *kernel;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   int called = 0;
   size_t i;
@@ -164,7 +164,7 @@ static void helper_of_each_name_without_a_pmu_says_so(void **state) {
  * software events need no more than what the tests need. */
 static void live_helper_of_each_name_counts_or_names_why_not(void **state) {
   size_t fds = support_count_fds();
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   int called = 0;
   int rc;
@@ -205,7 +205,7 @@ static void work(void *arg) {
 
 /* CPUInstructions and CPUCycles, which each PMU has. */
 static void live_helpers_of_a_hardware_pmu_count_the_work(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uint64_t turns;
   size_t i;
 
@@ -223,7 +223,7 @@ static void live_helpers_of_a_hardware_pmu_count_the_work(void **state) {
 /* The faults, switches and migrations of a function that does nothing are
  * none; the clocks go on. */
 static void live_helper_of_an_empty_function_counts_nothing(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   size_t i;
 
   (void)state;

@@ -157,19 +157,19 @@ static uvperf_reading_t *read_all(uvperf__counters_t *counters) {
   return reading;
 }
 
-uvperf_set_count_t counters_total(uvperf__counters_t *counters, size_t attr) {
+uvperf_count_t counters_total(uvperf__counters_t *counters, size_t attr) {
   uvperf_reading_t *reading = read_all(counters);
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   assert_int_equal(uvperf_reading_total(reading, attr, &count), 0);
   uvperf_reading_free(reading);
   return count;
 }
 
-uvperf_set_count_t counters_at(uvperf__counters_t *counters, size_t attr,
-                               size_t place) {
+uvperf_count_t counters_at(uvperf__counters_t *counters, size_t attr,
+                           size_t place) {
   uvperf_reading_t *reading = read_all(counters);
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
   uvperf_reading_free(reading);

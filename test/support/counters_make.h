@@ -62,9 +62,9 @@ void counters_give_group(fake_event_t *fake, uint64_t enabled, uint64_t running,
                          size_t nr);
 
 /* Reads, and gives the sum of an attr, or its count at the nth place. */
-uvperf_set_count_t counters_total(uvperf__counters_t *counters, size_t attr);
-uvperf_set_count_t counters_at(uvperf__counters_t *counters, size_t attr,
-                               size_t place);
+uvperf_count_t counters_total(uvperf__counters_t *counters, size_t attr);
+uvperf_count_t counters_at(uvperf__counters_t *counters, size_t attr,
+                           size_t place);
 size_t counters_nr_places(uvperf__counters_t *counters);
 
 /* The nth failure, which must be there. */

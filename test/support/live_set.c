@@ -78,8 +78,8 @@ void live_set_begin(uv_loop_t *loop, live_set_t *live,
   assert_int_equal(uvperf_set_enable(&live->set, NULL), 0);
 }
 
-uvperf_set_count_t live_set_read(live_set_t *live, size_t attr) {
-  uvperf_set_count_t count;
+uvperf_count_t live_set_read(live_set_t *live, size_t attr) {
+  uvperf_count_t count;
 
   assert_int_equal(uvperf_set_read(&live->set, live->reading, NULL), 0);
   assert_int_equal(uvperf_reading_total(live->reading, attr, &count), 0);
@@ -125,8 +125,8 @@ void live_set_close(live_set_t *live) {
   live_set_wait_closed(live);
 }
 
-uvperf_set_count_t live_read_fd(int fd) {
-  uvperf_set_count_t count;
+uvperf_count_t live_read_fd(int fd) {
+  uvperf_count_t count;
   uint64_t words[8];
 
   memset(&count, 0, sizeof(count));
@@ -137,8 +137,8 @@ uvperf_set_count_t live_read_fd(int fd) {
   return count;
 }
 
-void live_assert_not_before(const uvperf_set_count_t *count,
-                            const uvperf_set_count_t *older) {
+void live_assert_not_before(const uvperf_count_t *count,
+                            const uvperf_count_t *older) {
   assert_true(count->value >= older->value);
   assert_true(count->time_enabled >= older->time_enabled);
   assert_true(count->time_running >= older->time_running);

@@ -38,12 +38,12 @@ struct live_set_s {
   int closed;
   /* What came of uvperf_set_read_start. */
   uint64_t callbacks;
-  uint64_t failures;        /* those with a status */
-  int status;               /* of the last */
-  uvperf_set_count_t total; /* of attr 0, of the last that did not fail */
-  uvperf_set_count_t delta; /* the same */
-  uint64_t sum;             /* of the values of all deltas of attr 0 */
-  uint64_t interval_ns;     /* of the last delta */
+  uint64_t failures;    /* those with a status */
+  int status;           /* of the last */
+  uvperf_count_t total; /* of attr 0, of the last that did not fail */
+  uvperf_count_t delta; /* the same */
+  uint64_t sum;         /* of the values of all deltas of attr 0 */
+  uint64_t interval_ns; /* of the last delta */
   /* Called at the end of each callback; may be NULL. */
   void (*hook)(live_set_t *live);
   void *hook_data;
@@ -56,7 +56,7 @@ void live_set_open(uv_loop_t *loop, live_set_t *live,
 void live_set_begin(uv_loop_t *loop, live_set_t *live,
                     const uvperf_set_options_t *options);
 /* Reads it, into live->reading, and gives the total of an attr. */
-uvperf_set_count_t live_set_read(live_set_t *live, size_t attr);
+uvperf_count_t live_set_read(live_set_t *live, size_t attr);
 /* The callback of uvperf_set_read_start. */
 void live_set_on_read(uvperf_set_t *set, int status,
                       const uvperf_reading_t *reading,
@@ -68,9 +68,9 @@ void live_set_on_close(uvperf_set_t *set);
 void live_set_wait_closed(live_set_t *live);
 
 /* What read(2) returns of an event in no group. */
-uvperf_set_count_t live_read_fd(int fd);
+uvperf_count_t live_read_fd(int fd);
 /* Fails the test if a count is before an older one. */
-void live_assert_not_before(const uvperf_set_count_t *count,
-                            const uvperf_set_count_t *older);
+void live_assert_not_before(const uvperf_count_t *count,
+                            const uvperf_count_t *older);
 
 #endif

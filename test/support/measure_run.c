@@ -64,15 +64,15 @@ void measure_close(measure_run_t *run) {
 
 /* -- counts --------------------------------------------------------------- */
 
-uvperf_set_count_t measure_total(const measure_run_t *run, size_t attr) {
-  uvperf_set_count_t count;
+uvperf_count_t measure_total(const measure_run_t *run, size_t attr) {
+  uvperf_count_t count;
 
   memset(&count, 0xa5, sizeof(count));
   assert_int_equal(uvperf_reading_total(run->reading, attr, &count), 0);
   return count;
 }
 
-void measure_count_is(const uvperf_set_count_t *count, uint64_t value) {
+void measure_count_is(const uvperf_count_t *count, uint64_t value) {
   assert_string_equal(uvperf_count_state_name(count->state), "counting");
   assert_int_equal(count->code, 0);
   assert_int_equal(count->value, value);
@@ -84,7 +84,7 @@ void measure_count_is(const uvperf_set_count_t *count, uint64_t value) {
 }
 
 void measure_is(const measure_run_t *run, size_t attr, uint64_t value) {
-  uvperf_set_count_t count = measure_total(run, attr);
+  uvperf_count_t count = measure_total(run, attr);
 
   measure_count_is(&count, value);
 }

@@ -26,11 +26,11 @@ void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg);
 void measure_close(measure_run_t *run);
 
 /* The sum of an attr over all places. */
-uvperf_set_count_t measure_total(const measure_run_t *run, size_t attr);
+uvperf_count_t measure_total(const measure_run_t *run, size_t attr);
 /* Fails the test unless that is so many, all of the time on a counter. */
 void measure_is(const measure_run_t *run, size_t attr, uint64_t value);
 /* Fails the test unless a count is what that says. */
-void measure_count_is(const uvperf_set_count_t *count, uint64_t value);
+void measure_count_is(const uvperf_count_t *count, uint64_t value);
 
 /* Work of known effect: see live.h. The argument is a uint64_t *, how often; of
  * measure_touch a live_region(). */

@@ -54,24 +54,24 @@ uvperf_reading_t *build_reading(const build_t *build) {
   return reading;
 }
 
-uvperf_set_count_t build_count(const uvperf_reading_t *reading, size_t attr,
-                               size_t place) {
-  uvperf_set_count_t count;
+uvperf_count_t build_count(const uvperf_reading_t *reading, size_t attr,
+                           size_t place) {
+  uvperf_count_t count;
 
   memset(&count, 0xff, sizeof(count));
   assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
   return count;
 }
 
-uvperf_set_count_t build_total(const uvperf_reading_t *reading, size_t attr) {
-  uvperf_set_count_t count;
+uvperf_count_t build_total(const uvperf_reading_t *reading, size_t attr) {
+  uvperf_count_t count;
 
   memset(&count, 0xff, sizeof(count));
   assert_int_equal(uvperf_reading_total(reading, attr, &count), 0);
   return count;
 }
 
-void assert_counted(uvperf_set_count_t count, uint32_t state, uint64_t value,
+void assert_counted(uvperf_count_t count, uint32_t state, uint64_t value,
                     uint64_t scaled, uint64_t enabled, uint64_t running) {
   assert_int_equal(count.state, state);
   assert_int_equal(count.value, value);
@@ -89,8 +89,7 @@ void assert_same_reading(const uvperf_reading_t *a, const uvperf_reading_t *b) {
   assert_int_equal(uvperf_reading_time(a), uvperf_reading_time(b));
   assert_int_equal(uvperf_reading_interval(a), uvperf_reading_interval(b));
   for (attr = 0; attr < nr_attrs; attr++) {
-    uvperf_set_count_t left = build_total(a, attr),
-                       right = build_total(b, attr);
+    uvperf_count_t left = build_total(a, attr), right = build_total(b, attr);
 
     assert_memory_equal(&left, &right, sizeof(left));
     for (place = 0; place < nr_places; place++) {

@@ -37,12 +37,12 @@ void build_fill(uvperf_reading_t *reading, const build_t *build);
 uvperf_reading_t *build_reading(const build_t *build);
 
 /* What the getters give; the test fails where there is nothing. */
-uvperf_set_count_t build_count(const uvperf_reading_t *reading, size_t attr,
-                               size_t place);
-uvperf_set_count_t build_total(const uvperf_reading_t *reading, size_t attr);
+uvperf_count_t build_count(const uvperf_reading_t *reading, size_t attr,
+                           size_t place);
+uvperf_count_t build_total(const uvperf_reading_t *reading, size_t attr);
 
 /* Fails the test unless a count has a value, and this one. */
-void assert_counted(uvperf_set_count_t count, uint32_t state, uint64_t value,
+void assert_counted(uvperf_count_t count, uint32_t state, uint64_t value,
                     uint64_t scaled, uint64_t enabled, uint64_t running);
 
 /* Fails the test unless both readings tell the same. */

@@ -170,7 +170,7 @@ uvperf_reading_t *user_page_events_reading(void) {
 
 void user_page_events_assert_total(const uvperf_reading_t *reading, size_t attr,
                                    uint64_t value, uint64_t ns) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   assert_int_equal(uvperf_reading_total(reading, attr, &count), 0);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);

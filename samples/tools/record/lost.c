@@ -52,7 +52,7 @@ static int write_one(record_file_t *file, const uvperf_set_t *set, size_t attr,
 int record_lost_write(record_file_t *file, const uvperf_set_t *set,
                       const uvperf_reading_t *reading, uint64_t *lost) {
   size_t nr_attrs = uvperf_reading_nr_attrs(reading), place, attr;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   int rc = 0, one;
 
   *lost = 0;

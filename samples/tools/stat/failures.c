@@ -136,7 +136,7 @@ static const char *first_reason(const stat_failures_t *failures, size_t event,
 /* Of an event that is open nowhere the place does not matter. */
 static const char *why_of(const stat_failures_t *failures,
                           const stat_line_t *line) {
-  const uvperf_set_count_t *count = &line->count;
+  const uvperf_count_t *count = &line->count;
 
   if (count->state == UVPERF_COUNT_ERROR && count->code == UV_EBADF)
     return "it is pinned, and the PMU could not hold it";

@@ -80,7 +80,7 @@ static void lay_out(stat_lines_t *lines, const common_ids_t *cpus,
 static void add_place(stat_line_t *lines, size_t apart,
                       const uvperf_reading_t *reading, size_t place) {
   size_t nr = uvperf_reading_nr_attrs(reading), attr;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   for (attr = 0; attr < nr; attr++) {
     if (uvperf_reading_count(reading, attr, place, &count) == 0)
@@ -154,7 +154,7 @@ static size_t find(stat_lines_t *sum, size_t guess, const stat_line_t *line) {
   return sum->nr - 1;
 }
 
-static int has_value(const uvperf_set_count_t *count) {
+static int has_value(const uvperf_count_t *count) {
   return count->state == UVPERF_COUNT_COUNTING ||
          count->state == UVPERF_COUNT_GONE;
 }

@@ -16,7 +16,7 @@
 #define MAX_LABELS  8
 
 int stat_note_missing(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
-  const uvperf_set_count_t *count = &line->count;
+  const uvperf_count_t *count = &line->count;
 
   text[0] = '\0';
   if (count->nr_missing == 0 || !stat_value_is_counted(line))
@@ -27,7 +27,7 @@ int stat_note_missing(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
 }
 
 int stat_note_why(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
-  const uvperf_set_count_t *count = &line->count;
+  const uvperf_count_t *count = &line->count;
 
   text[0] = '\0';
   if (stat_value_is_counted(line) && count->nr_missing == 0)

@@ -27,7 +27,7 @@ typedef struct stat_line_s {
   int32_t cpu;  /* -1: of all */
   /* Of one run or interval; of several runs the sum over the runs by
    * uvperf_count_add: its state and times are shown, its value is not. */
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   /* Of the runs' scaled counts, times the event's scale; with one run that
    * itself. This is what is shown. */
   double mean;

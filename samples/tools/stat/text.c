@@ -145,7 +145,7 @@ static void put_metric(row_t *row, const stat_metric_t *metric) {
 
 /* What is to be known of the value. */
 static void put_end(row_t *row, const stat_line_t *line) {
-  const uvperf_set_count_t *count = &line->count;
+  const uvperf_count_t *count = &line->count;
   char text[STAT_NOTE_BYTES];
 
   if (line->deviation > 0) {

@@ -11,7 +11,7 @@ int stat_value_is_hidden(const stat_report_t *report, const stat_line_t *line) {
 }
 
 int stat_value_is_counted(const stat_line_t *line) {
-  const uvperf_set_count_t *count = &line->count;
+  const uvperf_count_t *count = &line->count;
 
   if (count->state != UVPERF_COUNT_COUNTING &&
       count->state != UVPERF_COUNT_GONE)
@@ -54,7 +54,7 @@ double stat_value_ns(const stat_report_t *report, const stat_line_t *line) {
 }
 
 double stat_value_percent(const stat_line_t *line) {
-  const uvperf_set_count_t *count = &line->count;
+  const uvperf_count_t *count = &line->count;
 
   if (count->time_running == count->time_enabled || count->time_enabled == 0)
     return 100;

@@ -25,7 +25,7 @@ static int has_events(uvperf_set_t *set, size_t nr_events,
                       uvperf_error_t *error) {
   const uvperf_set_failure_t *failures;
   uvperf_reading_t *reading;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   size_t nr, i;
   int rc;
 
@@ -97,7 +97,7 @@ int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
  * tasks too. */
 uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events) {
   uvperf_reading_t *reading;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_stats_t stats;
   uint64_t lost = 0;
   size_t i;

@@ -137,7 +137,7 @@ int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
  * that is more. */
 uint64_t watch_events_lost(watch_events_t *events) {
   uvperf_reading_t *reading;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_stats_t stats;
 
   uvperf_set_stats(&events->set, &stats);

@@ -99,7 +99,7 @@ static void on_set_record(uvperf_set_t *from, int status,
 static void on_reading(uvperf_set_t *from, int status,
                        const uvperf_reading_t *reading,
                        const uvperf_reading_t *delta) {
-  uvperf_set_count_t clock;
+  uvperf_count_t clock;
 
   (void)from;
   (void)delta;

@@ -13,7 +13,7 @@ static const uvperf__reading_origin_t origin = {&origin, 1};
 /* -- what a reading holds ------------------------------------------------- */
 
 static void reading_never_filled_has_nothing(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_reading_t *reading;
 
   (void)state;
@@ -32,7 +32,7 @@ static void reading_half_filled_has_nothing(void **state) {
   const uvperf__cell_t cell = build_cell(1, 2, 2);
   build_t build = {.time = 9, .nr_attrs = 1, .nr_places = 1, .cells = &cell};
   uvperf_reading_t *reading = build_reading(&build);
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   assert_int_equal(uvperf__reading_begin(reading, &origin, 0, 0, 1, 1, NULL, 1),
@@ -85,7 +85,7 @@ static void reading_of_what_it_has_not_is_einval(void **state) {
   const uvperf__cell_t cell = build_cell(1, 2, 2);
   build_t build = {.nr_attrs = 1, .nr_places = 1, .cells = &cell};
   uvperf_reading_t *reading = build_reading(&build);
-  uvperf_set_count_t count = {.value = 77};
+  uvperf_count_t count = {.value = 77};
 
   (void)state;
   assert_int_equal(uvperf_reading_total(reading, 1, &count), -EINVAL);

@@ -33,7 +33,7 @@ static void fill(uvperf_reading_t *reading, uint64_t now, size_t nr_attrs,
 
 static void expect(const uvperf_reading_t *reading, uint64_t now,
                    size_t nr_attrs, size_t nr_places) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   size_t attr, place;
   uint64_t sum;
 
@@ -86,7 +86,7 @@ static void reading_copy_stays_when_the_other_is_filled(void **state) {
 
 static void reading_copy_is_as_good_for_a_delta(void **state) {
   uvperf_reading_t *reading, *copy, *delta;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   make(&reading, &copy);

@@ -11,10 +11,10 @@ static const uvperf__reading_origin_t origin = {&origin, 1};
 /* -- one count ------------------------------------------------------------ */
 
 /* A reading of one count, at a place. */
-static uvperf_set_count_t count_at(int pid, int cpu, uint8_t flags,
-                                   uvperf__cell_t cell) {
+static uvperf_count_t count_at(int pid, int cpu, uint8_t flags,
+                               uvperf__cell_t cell) {
   uvperf_reading_t *reading;
-  uvperf_set_count_t count, total;
+  uvperf_count_t count, total;
 
   assert_int_equal(uvperf_reading_new(&reading), 0);
   assert_int_equal(
@@ -31,13 +31,13 @@ static uvperf_set_count_t count_at(int pid, int cpu, uint8_t flags,
 }
 
 /* On a CPU, of every task. */
-static uvperf_set_count_t count_of(uvperf__cell_t cell) {
+static uvperf_count_t count_of(uvperf__cell_t cell) {
   return count_at(-1, 0, 0, cell);
 }
 
 static void count_is_scaled_by_its_times(void **state) {
   uvperf__cell_t cell = build_cell(10, 300, 100);
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   cell.lost = 4;
@@ -57,7 +57,7 @@ static void count_is_scaled_by_its_times(void **state) {
 }
 
 static void count_that_never_ran_has_no_value(void **state) {
-  uvperf_set_count_t count = count_of(build_cell(0, 300, 0));
+  uvperf_count_t count = count_of(build_cell(0, 300, 0));
 
   (void)state;
   assert_counted(count, UVPERF_COUNT_NEVER_SCHEDULED, 0, 0, 300, 0);
@@ -67,7 +67,7 @@ static void count_that_never_ran_has_no_value(void **state) {
 }
 
 static void count_that_was_not_enabled_is_0(void **state) {
-  uvperf_set_count_t count = count_of(build_cell(0, 0, 0));
+  uvperf_count_t count = count_of(build_cell(0, 0, 0));
 
   (void)state;
   assert_counted(count, UVPERF_COUNT_NOT_ENABLED, 0, 0, 0, 0);
@@ -86,7 +86,7 @@ static void count_newer_than_its_times_is_a_value(void **state) {
 }
 
 static void count_of_a_task_that_is_gone_is_its_last(void **state) {
-  uvperf_set_count_t count = count_of(build_gone(10, 300, 100));
+  uvperf_count_t count = count_of(build_gone(10, 300, 100));
 
   (void)state;
   assert_counted(count, UVPERF_COUNT_GONE, 10, 30, 300, 100);
@@ -97,7 +97,7 @@ static void count_of_a_task_that_is_gone_is_its_last(void **state) {
 }
 
 static void count_that_never_ran_before_its_task_went_has_none(void **state) {
-  uvperf_set_count_t count = count_of(build_gone(0, 300, 0));
+  uvperf_count_t count = count_of(build_gone(0, 300, 0));
 
   (void)state;
   assert_counted(count, UVPERF_COUNT_NEVER_SCHEDULED, 0, 0, 300, 0);
@@ -112,7 +112,7 @@ static void count_that_was_not_read_has_a_code_and_no_numbers(void **state) {
 
   (void)state;
   for (i = 0; i < NR(states); i++) {
-    uvperf_set_count_t count;
+    uvperf_count_t count;
 
     cell.state = states[i];
     count = count_of(cell);
@@ -125,7 +125,7 @@ static void count_that_was_not_read_has_a_code_and_no_numbers(void **state) {
 }
 
 static void count_of_none_is_neither_there_nor_missing(void **state) {
-  uvperf_set_count_t count = count_of(build_failed(UVPERF_COUNT_NONE, 0));
+  uvperf_count_t count = count_of(build_failed(UVPERF_COUNT_NONE, 0));
 
   (void)state;
   assert_counted(count, UVPERF_COUNT_NONE, 0, 0, 0, 0);
@@ -136,7 +136,7 @@ static void count_of_none_is_neither_there_nor_missing(void **state) {
 /* -- of tasks that run elsewhere too -------------------------------------- */
 
 static void count_of_a_task_on_one_cpu_is_not_scaled(void **state) {
-  uvperf_set_count_t count = count_at(17, 0, 0, build_cell(10, 300, 100));
+  uvperf_count_t count = count_at(17, 0, 0, build_cell(10, 300, 100));
 
   (void)state;
   assert_counted(count, UVPERF_COUNT_COUNTING, 10, 10, 300, 100);
@@ -149,7 +149,7 @@ static void count_of_a_task_on_one_cpu_is_not_scaled(void **state) {
 }
 
 static void count_of_a_task_on_a_cpu_it_never_was_on_is_0(void **state) {
-  uvperf_set_count_t count = count_at(17, 0, 0, build_cell(0, 300, 0));
+  uvperf_count_t count = count_at(17, 0, 0, build_cell(0, 300, 0));
 
   (void)state;
   assert_counted(count, UVPERF_COUNT_NOT_ENABLED, 0, 0, 300, 0);

@@ -28,13 +28,12 @@ static pair_t pair_of(const build_t *older, const build_t *newer) {
 }
 
 /* The difference of two cells. */
-static uvperf_set_count_t delta_of(uvperf__cell_t before,
-                                   uvperf__cell_t after) {
+static uvperf_count_t delta_of(uvperf__cell_t before, uvperf__cell_t after) {
   build_t older = {.nr_attrs = 1, .nr_places = 1, .cells = &before};
   build_t newer = {.time = 1, .nr_attrs = 1, .nr_places = 1, .cells = &after};
   pair_t pair = pair_of(&older, &newer);
-  uvperf_set_count_t count = build_count(pair.delta, 0, 0);
-  uvperf_set_count_t total = build_total(pair.delta, 0);
+  uvperf_count_t count = build_count(pair.delta, 0, 0);
+  uvperf_count_t total = build_total(pair.delta, 0);
 
   assert_memory_equal(&total, &count, sizeof(count));
   pair_free(&pair);
@@ -46,7 +45,7 @@ static uvperf_set_count_t delta_of(uvperf__cell_t before,
 static void delta_is_scaled_by_the_ratio_of_the_interval(void **state) {
   uvperf__cell_t before = build_cell(1000, 900, 900);
   uvperf__cell_t after = build_cell(1010, 1200, 1000);
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   before.lost = 3;
@@ -59,7 +58,7 @@ static void delta_is_scaled_by_the_ratio_of_the_interval(void **state) {
 }
 
 static void delta_of_what_did_not_run_in_it_has_no_value(void **state) {
-  uvperf_set_count_t count =
+  uvperf_count_t count =
       delta_of(build_cell(10, 300, 100), build_cell(10, 400, 100));
 
   (void)state;
@@ -164,7 +163,7 @@ static void delta_of_each_two_states_is_as_the_table_says(void **state) {
   for (newer = 0; newer < BUILD_STATES; newer++) {
     for (older = 0; older < BUILD_STATES; older++) {
       uvperf__cell_t from = before[older], to = after[newer];
-      uvperf_set_count_t count = delta_of(from, to);
+      uvperf_count_t count = delta_of(from, to);
 
       assert_int_equal(to.state, newer);
       if (results[newer][older] == OLDER_ERROR) {
@@ -192,7 +191,7 @@ static void delta_of_each_two_states_is_as_the_table_says(void **state) {
 static void delta_after_an_error_never_jumps(void **state) {
   uvperf__cell_t good = build_cell(1000000, 400, 400);
   uvperf__cell_t error = build_failed(UVPERF_COUNT_ERROR, -EBADF);
-  uvperf_set_count_t count = delta_of(error, good);
+  uvperf_count_t count = delta_of(error, good);
 
   (void)state;
   assert_int_equal(count.state, UVPERF_COUNT_ERROR);

@@ -8,10 +8,10 @@
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
-static uvperf_set_count_t total_of(const uvperf__cell_t *cells, size_t nr) {
+static uvperf_count_t total_of(const uvperf__cell_t *cells, size_t nr) {
   build_t build = {.nr_attrs = 1, .nr_places = nr, .cells = cells};
   uvperf_reading_t *reading = build_reading(&build);
-  uvperf_set_count_t total = build_total(reading, 0);
+  uvperf_count_t total = build_total(reading, 0);
 
   uvperf_reading_free(reading);
   return total;
@@ -21,7 +21,7 @@ static void total_is_the_sum_of_what_was_scaled(void **state) {
   /* 10 * 3 and 10 * 3 / 2 rounded down: all in one it would be 20 * 9 / 5. */
   const uvperf__cell_t cells[] = {
       build_cell(10, 300, 100), build_cell(9, 600, 400), build_cell(0, 100, 0)};
-  uvperf_set_count_t total = total_of(cells, 3);
+  uvperf_count_t total = total_of(cells, 3);
 
   (void)state;
   assert_counted(total, UVPERF_COUNT_COUNTING, 19, 30 + 13, 1000, 500);
@@ -34,7 +34,7 @@ static void total_beyond_64_bits_is_the_greatest(void **state) {
   const uint64_t half = UINT64_C(1) << 63;
   uvperf__cell_t cells[] = {build_cell(half, 4, 4), build_cell(half, 6, 6),
                             build_cell(1, 8, 2)};
-  uvperf_set_count_t total;
+  uvperf_count_t total;
 
   (void)state;
   cells[0].lost = half;
@@ -51,7 +51,7 @@ static void total_beyond_64_bits_is_the_greatest(void **state) {
 /* As of a thousand CPUs for two years, each on a counter half of the time. */
 static void total_of_times_beyond_64_bits_keeps_the_ratio(void **state) {
   uvperf__cell_t cells[1000];
-  uvperf_set_count_t total;
+  uvperf_count_t total;
   size_t i;
 
   (void)state;
@@ -80,7 +80,7 @@ static void total_of_two_states_is_the_one_that_tells_more(void **state) {
   for (i = 0; i < BUILD_STATES; i++) {
     for (j = 0; j < BUILD_STATES; j++) {
       const uvperf__cell_t pair[] = {cells[i], cells[j]};
-      uvperf_set_count_t total = total_of(pair, 2);
+      uvperf_count_t total = total_of(pair, 2);
 
       assert_int_equal(total.state, cells[i < j ? i : j].state);
       assert_int_equal(total.code,
@@ -114,7 +114,7 @@ static void count_add_makes_the_sum_that_the_total_is(void **state) {
     size_t nr = (size_t)(record_random(&random) % 9), place;
     uvperf__cell_t cells[8];
     build_t build = {.nr_attrs = 1, .nr_places = nr, .cells = cells};
-    uvperf_set_count_t sum, total;
+    uvperf_count_t sum, total;
     uvperf_reading_t *reading;
 
     for (place = 0; place < nr; place++)
@@ -122,7 +122,7 @@ static void count_add_makes_the_sum_that_the_total_is(void **state) {
     reading = build_reading(&build);
     memset(&sum, 0, sizeof(sum));
     for (place = 0; place < nr; place++) {
-      uvperf_set_count_t count = build_count(reading, 0, place);
+      uvperf_count_t count = build_count(reading, 0, place);
 
       assert_int_equal(uvperf_count_add(&sum, &count), 0);
     }
@@ -136,9 +136,8 @@ static void count_add_of_sums_is_the_sum_of_all(void **state) {
   const uvperf__cell_t cells[] = {
       build_cell(10, 300, 100), build_failed(UVPERF_COUNT_ERROR, -EBADF),
       build_gone(9, 600, 400), build_cell(0, 100, 0)};
-  uvperf_set_count_t first = total_of(cells, 2),
-                     second = total_of(cells + 2, 2);
-  uvperf_set_count_t all = total_of(cells, 4);
+  uvperf_count_t first = total_of(cells, 2), second = total_of(cells + 2, 2);
+  uvperf_count_t all = total_of(cells, 4);
 
   (void)state;
   assert_int_equal(uvperf_count_add(&first, &second), 0);
@@ -148,7 +147,7 @@ static void count_add_of_sums_is_the_sum_of_all(void **state) {
 static void count_add_to_itself_is_twice_of_it(void **state) {
   const uvperf__cell_t cells[] = {build_cell(10, 300, 100),
                                   build_failed(UVPERF_COUNT_ERROR, -EBADF)};
-  uvperf_set_count_t sum = total_of(cells, 2);
+  uvperf_count_t sum = total_of(cells, 2);
 
   (void)state;
   assert_int_equal(uvperf_count_add(&sum, &sum), 0);
@@ -163,8 +162,8 @@ static void count_add_to_itself_is_twice_of_it(void **state) {
 }
 
 static void count_add_of_what_is_no_count_is_einval(void **state) {
-  uvperf_set_count_t sum = {.value = 3}, count = {.state = BUILD_STATES};
-  uvperf_set_count_t untouched = sum;
+  uvperf_count_t sum = {.value = 3}, count = {.state = BUILD_STATES};
+  uvperf_count_t untouched = sum;
 
   (void)state;
   assert_int_equal(uvperf_count_add(NULL, &count), -EINVAL);

@@ -21,90 +21,77 @@ static uvperf_values_t parse(uint64_t format, const uint64_t *words,
 static void read_of_a_value_alone_has_no_more(void **state) {
   const uint64_t words[] = {11};
   uvperf_values_t read = parse(0, words, 1);
-  uvperf_count_t count, expected = {.value = 11};
+  uvperf__value_t value, expected = {.value = 11};
 
   (void)state;
-  memset(&count, 0xff, sizeof(count));
+  memset(&value, 0xff, sizeof(value));
   assert_int_equal(read.nr, 1);
-  assert_int_equal(uvperf_values_get(&read, 0, &count), 0);
-  assert_memory_equal(&count, &expected, sizeof(count));
+  uvperf__read_format_get(&read, 0, &value);
+  assert_memory_equal(&value, &expected, sizeof(value));
 }
 
 static void read_of_a_single_has_times_before_id_and_lost(void **state) {
   const uint64_t words[] = {11, 12, 13, 14, 15};
   uint64_t format = BUILD_FORMAT_ALL & ~(uint64_t)PERF_FORMAT_GROUP;
   uvperf_values_t read = parse(format, words, 5);
-  uvperf_count_t count, expected = {.present = format,
-                                    .value = 11,
-                                    .time_enabled = 12,
-                                    .time_running = 13,
+  uvperf__value_t value, expected = {.value = 11,
+                                    .enabled = 12,
+                                    .running = 13,
                                     .id = 14,
                                     .lost = 15};
 
   (void)state;
   assert_int_equal(read.time_enabled, 12);
   assert_int_equal(read.time_running, 13);
-  assert_int_equal(uvperf_values_get(&read, 0, &count), 0);
-  assert_memory_equal(&count, &expected, sizeof(count));
+  uvperf__read_format_get(&read, 0, &value);
+  assert_memory_equal(&value, &expected, sizeof(value));
 }
 
 static void read_of_a_group_has_each_value_with_id_and_lost(void **state) {
   const uint64_t words[] = {2, 12, 13, 21, 22, 23, 31, 32, 33};
   uvperf_values_t read = parse(BUILD_FORMAT_ALL, words, 9);
-  uvperf_count_t count, expected = {.present = BUILD_FORMAT_ALL,
-                                    .value = 31,
-                                    .time_enabled = 12,
-                                    .time_running = 13,
+  uvperf__value_t value, expected = {.value = 31,
+                                    .enabled = 12,
+                                    .running = 13,
                                     .id = 32,
                                     .lost = 33};
 
   (void)state;
   assert_int_equal(read.nr, 2);
-  assert_int_equal(uvperf_values_get(&read, 0, &count), 0);
-  assert_int_equal(count.value, 21);
-  assert_int_equal(uvperf_values_get(&read, 1, &count), 0);
-  assert_memory_equal(&count, &expected, sizeof(count));
-}
-
-static void read_get_beyond_the_values_is_refused(void **state) {
-  const uint64_t words[] = {2, 21, 31};
-  uvperf_values_t read = parse(PERF_FORMAT_GROUP, words, 3);
-  uvperf_count_t count;
-
-  (void)state;
-  assert_int_equal(uvperf_values_get(&read, 1, &count), 0);
-  assert_int_equal(uvperf_values_get(&read, 2, &count), -EINVAL);
-  assert_int_equal(uvperf_values_get(&read, UINT64_MAX, &count), -EINVAL);
+  uvperf__read_format_get(&read, 0, &value);
+  assert_int_equal(value.value, 21);
+  uvperf__read_format_get(&read, 1, &value);
+  assert_memory_equal(&value, &expected, sizeof(value));
 }
 
 static void read_find_finds_by_id(void **state) {
   const uint64_t words[] = {3, 21, 1, 22, 2, 23, 3};
   uvperf_values_t read = parse(PERF_FORMAT_GROUP | PERF_FORMAT_ID, words, 7);
-  uvperf_count_t count;
+  uvperf__value_t value;
   uint64_t id;
 
   (void)state;
   for (id = 1; id <= 3; id++) {
-    assert_int_equal(uvperf_values_find(&read, id, &count), 0);
-    assert_int_equal(count.id, id);
-    assert_int_equal(count.value, 20 + id);
+    assert_int_equal(uvperf__read_format_find(&read, id, 0, &value), 0);
+    assert_int_equal(value.id, id);
+    assert_int_equal(value.value, 20 + id);
   }
-  assert_int_equal(uvperf_values_find(&read, 21, &count), -ENOENT);
+  assert_int_equal(uvperf__read_format_find(&read, 21, 0, &value), -ENOENT);
 }
 
 /* Of a group from which a member was closed: its words may still be there. */
 static void read_find_beyond_the_values_finds_nothing(void **state) {
   const uint64_t words[] = {2, 21, 1, 22, 2, 23, 3};
   uvperf_values_t read = parse(PERF_FORMAT_GROUP | PERF_FORMAT_ID, words, 5);
-  uvperf_count_t count;
+  uvperf__value_t value;
   uint64_t likely;
 
   (void)state;
   for (likely = 0; likely < 4; likely++) {
-    assert_int_equal(uvperf__read_format_find(&read, 3, likely, &count),
+    assert_int_equal(uvperf__read_format_find(&read, 3, likely, &value),
                      -ENOENT);
-    assert_int_equal(uvperf__read_format_find(&read, 2, likely, &count), 0);
-    assert_int_equal(count.value, 22);
+    assert_int_equal(uvperf__read_format_find(&read, 2, likely, &value), 0);
+    assert_int_equal(value.value, 22);
   }
 }
 
@@ -112,23 +99,23 @@ static void read_find_finds_a_single(void **state) {
   const uint64_t words[] = {7, 8, 9};
   uvperf_values_t read =
       parse(PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID, words, 3);
-  uvperf_count_t count;
+  uvperf__value_t value;
 
   (void)state;
-  assert_int_equal(uvperf_values_find(&read, 9, &count), 0);
-  assert_int_equal(count.value, 7);
-  assert_int_equal(count.time_running, 8);
-  assert_int_equal(uvperf_values_find(&read, 8, &count), -ENOENT);
+  assert_int_equal(uvperf__read_format_find(&read, 9, 0, &value), 0);
+  assert_int_equal(value.value, 7);
+  assert_int_equal(value.running, 8);
+  assert_int_equal(uvperf__read_format_find(&read, 8, 0, &value), -ENOENT);
 }
 
 static void read_find_without_ids_finds_nothing(void **state) {
   const uint64_t words[] = {1, 5};
   uvperf_values_t read = parse(PERF_FORMAT_GROUP, words, 2);
-  uvperf_count_t count;
+  uvperf__value_t value;
 
   (void)state;
-  assert_int_equal(uvperf_values_find(&read, 5, &count), -ENOENT);
-  assert_int_equal(uvperf_values_find(&read, 0, &count), -ENOENT);
+  assert_int_equal(uvperf__read_format_find(&read, 5, 0, &value), -ENOENT);
+  assert_int_equal(uvperf__read_format_find(&read, 0, 0, &value), -ENOENT);
 }
 
 /* Words of a read with 3 values in a group, or of a single. */
@@ -197,7 +184,6 @@ int main(void) {
       cmocka_unit_test(read_of_a_value_alone_has_no_more),
       cmocka_unit_test(read_of_a_single_has_times_before_id_and_lost),
       cmocka_unit_test(read_of_a_group_has_each_value_with_id_and_lost),
-      cmocka_unit_test(read_get_beyond_the_values_is_refused),
       cmocka_unit_test(read_find_finds_by_id),
       cmocka_unit_test(read_find_beyond_the_values_finds_nothing),
       cmocka_unit_test(read_find_finds_a_single),

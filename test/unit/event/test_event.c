@@ -348,7 +348,7 @@ static void event_read_of_nothing_is_ebadf(void **state) {
 }
 
 static void event_read_takes_every_field(void **state) {
-  const uint64_t words[] = {11, 22, 33, 44, 55};
+  const uint64_t words[] = {11, 66, 33, 44, 55};
   fake_event_t *fake = fake_event_add(7);
   live_collector_t collector;
   uvperf_count_t count;
@@ -359,8 +359,11 @@ static void event_read_takes_every_field(void **state) {
   fake->read_data = words;
   fake->read_size = sizeof(words);
   assert_int_equal(uvperf_event_read(&collector.event, &count, NULL), 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.value, 11);
-  assert_int_equal(count.time_enabled, 22);
+  assert_int_equal(count.scaled, 22);
+  assert_int_equal(count.flags, 0);
+  assert_int_equal(count.time_enabled, 66);
   assert_int_equal(count.time_running, 33);
   assert_int_equal(count.id, 44);
   assert_int_equal(count.lost, 55);

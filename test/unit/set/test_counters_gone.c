@@ -110,7 +110,7 @@ static void task_found_gone_is_read_once_more(void **state) {
 static void task_is_not_looked_for_in_a_base_reading(void **state) {
   uvperf__counters_t *counters;
   uvperf_reading_t *reading;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   counters_make_t make;
   fake_event_t *events[1];
   pid_t pid = gone_child();

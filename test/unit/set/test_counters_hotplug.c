@@ -25,7 +25,7 @@ static uvperf__counters_t *begin(size_t nr_attrs, const char *cpus) {
 
 static void cpu_that_came_back_counts_on_from_where_it_was(void **state) {
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   counters = begin(1, NULL);
@@ -77,7 +77,7 @@ static void cpu_that_comes_without_having_gone_is_opened_anew(void **state) {
 static void cpu_that_is_away_counts_nothing_and_lacks_nothing(void **state) {
   uvperf_reading_t *older, *newer, *delta;
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   counters = begin(1, "1");
@@ -243,7 +243,7 @@ static void cpu_that_was_offline_at_first_begins_to_count(void **state) {
 static void event_that_cannot_be_opened_again_is_an_error(void **state) {
   uvperf_reading_t *older, *newer, *delta;
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
 
   (void)state;

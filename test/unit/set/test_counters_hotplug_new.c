@@ -53,7 +53,7 @@ static void cpu_that_is_new_is_a_place_of_targets_that_name_none(void **state) {
 static void delta_over_a_cpu_that_is_new_has_all_others(void **state) {
   uvperf_reading_t *older, *newer, *delta;
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   counters_make_t make;
   size_t i;
 
@@ -210,7 +210,7 @@ static void package_is_counted_once_whoever_comes(void **state) {
 /* It is what there is now, and not a sum to go on from; the times are. */
 static void snapshot_of_a_cpu_that_came_back_is_not_added(void **state) {
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   cpu_tree_write(PMUS "/pkg/events/watts", "event=3\n");

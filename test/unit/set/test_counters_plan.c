@@ -371,7 +371,7 @@ static void event_of_a_package_of_a_task_is_opened_as_any(void **state) {
 
 static void snapshot_is_not_changed_by_reset(void **state) {
   machine_t *machine = *state;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   open_all(machine, "pkg/watts/,pkg/event=9/", UVPERF_TARGET_CPUS, "0");
   counters_give(machine->events[0], 40, 10, 10);

@@ -127,7 +127,7 @@ static void times_of_a_group_are_those_of_its_leader(void **state) {
   static const uint64_t ids[] = {100, 101, 102};
   static const uint64_t values[] = {10, 20, 30};
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   fake_event_t *events[3];
   size_t i;
 
@@ -194,7 +194,7 @@ static void sizes_that_do_not_fit_are_eproto(void **state) {
 static void error_of_one_event_is_no_failure_of_the_reading(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[3];
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   counters = open_on_cpus(events, 3, "0-2");
@@ -272,7 +272,7 @@ static void lost_records_are_told(void **state) {
 
 static void reset_takes_off_counts_and_times(void **state) {
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   fake_event_t *events[1];
 
   (void)state;
@@ -300,7 +300,7 @@ static void reset_takes_off_counts_and_times(void **state) {
 /* By PERF_EVENT_IOC_RESET, which leaves the times. */
 static void reset_by_others_does_not_run_below_zero(void **state) {
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   fake_event_t *events[1];
 
   (void)state;
@@ -322,7 +322,7 @@ static void reset_by_others_does_not_run_below_zero(void **state) {
 /* How much of the 60 was before the reset is not known. */
 static void reset_of_what_cannot_be_read_is_an_error_once(void **state) {
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   fake_event_t *events[1];
 
   (void)state;
@@ -348,7 +348,7 @@ static void reset_is_told_to_deltas(void **state) {
   uint64_t before;
   uvperf_reading_t *older, *newer, *delta;
   uvperf__counters_t *counters;
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   fake_event_t *events[1];
 
   (void)state;

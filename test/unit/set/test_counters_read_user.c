@@ -199,7 +199,7 @@ static void page_with_less_than_before_is_left_to_read(void **state) {
 static void page_tells_again_after_read_has_failed(void **state) {
   uvperf__counters_t *counters = user_page_events_open(__func__, 1);
   uvperf_reading_t *reading = user_page_events_reading();
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   user_events.is_off[1] = 1;

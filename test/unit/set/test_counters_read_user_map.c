@@ -58,7 +58,7 @@ static void another_thread_reads_by_read(void **state) {
 /* The second thread may have the pthread_self() of the first, which glibc gives
  * again: the pages say that their thread is on no CPU. */
 static void thread_that_ended_is_read_by_read(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   user_request_t request;
   errand_t errand = {NULL, &request, user_page_events_reading(), 0};
 

@@ -65,7 +65,7 @@ static void measure_of_two_events_enables_both_before_the_call(void **state) {
 
 /* -- counts --------------------------------------------------------------- */
 
-static void assert_half(const uvperf_set_count_t *count, uint64_t value) {
+static void assert_half(const uvperf_count_t *count, uint64_t value) {
   assert_int_equal(count->state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count->value, value);
   assert_int_equal(count->scaled, 2 * value);
@@ -76,7 +76,7 @@ static void assert_half(const uvperf_set_count_t *count, uint64_t value) {
 
 /* The kernel's values and times only grow. */
 static void measure_gives_what_the_call_added(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
   measure_run_t run;
   size_t attr;
@@ -112,7 +112,7 @@ static void fails_on_the_pmu(void *arg) {
 }
 
 static void measure_without_a_counter_is_no_count_of_0(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
   measure_run_t run;
 
@@ -256,7 +256,7 @@ static void measure_that_cannot_enable_all_does_not_call(void **state) {
 }
 
 static void measure_that_cannot_disable_gives_what_it_read(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
   measure_run_t run;
 

@@ -10,7 +10,7 @@
 /* -- opening -------------------------------------------------------------- */
 
 static void measure_event_opens_one_event_of_the_calling_thread(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
   fake_event_t *fake;
 
@@ -34,7 +34,7 @@ static void measure_event_opens_one_event_of_the_calling_thread(void **state) {
 /* Its name says which sides: nothing else is tried. */
 static void measure_event_that_is_refused_is_not_made_less(void **state) {
   other_kernel_t *kernel = other_kernel();
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
   int called = 0;
@@ -58,7 +58,7 @@ static void measure_event_that_is_refused_is_not_made_less(void **state) {
 
 static void measure_event_without_a_pmu_is_no_event(void **state) {
   other_kernel_t *kernel = other_kernel();
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   int called = 0;
 
@@ -76,7 +76,7 @@ static void measure_event_without_a_pmu_is_no_event(void **state) {
 /* -- counts --------------------------------------------------------------- */
 
 static void measure_event_of_a_shared_pmu_tells_the_ratio(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
 
   (void)state;
@@ -103,7 +103,7 @@ static void never_scheduled(void *arg) {
 }
 
 static void measure_event_that_never_ran_is_no_count_of_0(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
 
   (void)state;
@@ -125,7 +125,7 @@ static void fails_on_the_pmu(void *arg) {
 
 static void
 measure_event_that_is_pinned_and_does_not_fit_is_ebadf(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
 
   (void)state;
@@ -142,7 +142,7 @@ measure_event_that_is_pinned_and_does_not_fit_is_ebadf(void **state) {
 /* -- failures ------------------------------------------------------------- */
 
 static void measure_event_that_cannot_be_enabled_does_not_call(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
   int called = 0;
@@ -161,7 +161,7 @@ static void measure_event_that_cannot_be_enabled_does_not_call(void **state) {
 
 static void
 measure_event_that_cannot_be_disabled_gives_its_count(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
 
@@ -178,7 +178,7 @@ measure_event_that_cannot_be_disabled_gives_its_count(void **state) {
 }
 
 static void measure_event_that_cannot_be_read_is_an_error_state(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   measure_pmu_t pmu;
 
   (void)state;
@@ -193,7 +193,7 @@ static void measure_event_that_cannot_be_read_is_an_error_state(void **state) {
 }
 
 static void measure_event_without_fds_is_emfile(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
   int called = 0;
@@ -212,7 +212,7 @@ static void measure_event_without_fds_is_emfile(void **state) {
 
 /* Whatever cannot be had is missed before the call. */
 static void measure_event_without_memory_does_not_call(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
   int called = 0;
@@ -243,7 +243,7 @@ static void measure_event_without_memory_does_not_call(void **state) {
 /* -- a meter -------------------------------------------------------------- */
 
 static void meter_opens_and_closes_once(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_meter_t *meter;
   measure_pmu_t pmu;
   int i;
@@ -268,7 +268,7 @@ static void meter_opens_and_closes_once(void **state) {
 
 /* It is disabled all the same, and the next call counts by itself. */
 static void meter_goes_on_after_a_failure(void **state) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
   uvperf_error_t error;
   uvperf_meter_t *meter;
   measure_pmu_t pmu;

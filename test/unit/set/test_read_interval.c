@@ -86,7 +86,7 @@ static void note_reading_begun(slices_t *slices) {
 
 static uint64_t value_of(const uvperf_reading_t *reading, size_t attr,
                          size_t place) {
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   assert_int_equal(uvperf_reading_count(reading, attr, place, &count), 0);
   return count.value;

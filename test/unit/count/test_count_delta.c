@@ -4,24 +4,20 @@
 
 #include <errno.h>
 
-#include <linux/perf_event.h>
-
+#include "count/count.h"
 #include "record_builder.h"
-#include "uvperf/count.h"
 
-#define ALL                                                                    \
-  (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |           \
-   PERF_FORMAT_ID | BUILD_FORMAT_LOST)
-
+/* As it was read, with all there is to read. */
 static uvperf_count_t count_of(uint64_t value, uint64_t enabled,
                                uint64_t running, uint64_t lost) {
-  uvperf_count_t count = {.present = ALL,
-                          .value = value,
-                          .time_enabled = enabled,
-                          .time_running = running,
+  uvperf__value_t read = {.value = value,
+                          .enabled = enabled,
+                          .running = running,
                           .id = 9,
                           .lost = lost};
+  uvperf_count_t count;
 
+  uvperf__count_of_value(&count, BUILD_FORMAT_ALL, &read, 0);
   return count;
 }
 
@@ -88,11 +84,60 @@ static void delta_of_two_events_is_einval(void **state) {
   assert_int_equal(uvperf_count_delta(&older, &older, NULL), -EINVAL);
   assert_memory_equal(&delta, &untouched, sizeof(delta));
   /* Where one has no id it is not known that they differ. */
-  older.present &= ~(uint64_t)PERF_FORMAT_ID;
   older.id = 0;
   assert_int_equal(uvperf_count_delta(&older, &newer, &delta), 0);
   assert_int_equal(delta.id, 8);
-  assert_int_equal(delta.present, ALL);
+}
+
+/* It was on a counter for all of the first second, and for a quarter of the
+ * next, which has 5 of its events. */
+static void delta_of_counts_is_scaled_by_its_own_times(void **state) {
+  uvperf_count_t older = count_of(100, 1000, 1000, 0);
+  uvperf_count_t newer = count_of(105, 2000, 1250, 0), delta;
+
+  (void)state;
+  assert_int_equal(uvperf_count_delta(&older, &newer, &delta), 0);
+  assert_int_equal(newer.scaled, 168);
+  assert_int_equal(delta.scaled, 20);
+  assert_true(delta.ratio == 0.25);
+  assert_int_equal(delta.state, UVPERF_COUNT_COUNTING);
+}
+
+static void delta_of_counts_has_the_state_of_the_interval(void **state) {
+  uvperf_count_t older = count_of(100, 1000, 1000, 0), newer, delta;
+
+  (void)state;
+  newer = count_of(100, 2000, 1000, 0);
+  assert_int_equal(uvperf_count_delta(&older, &newer, &delta), 0);
+  assert_int_equal(delta.state, UVPERF_COUNT_NEVER_SCHEDULED);
+  assert_int_equal(delta.nr_missing, 1);
+  assert_int_equal(uvperf_count_delta(&newer, &newer, &delta), 0);
+  assert_int_equal(delta.state, UVPERF_COUNT_NOT_ENABLED);
+  assert_int_equal(delta.nr_counts, 1);
+}
+
+static void delta_without_times_is_counting(void **state) {
+  uvperf__value_t read = {.value = 7};
+  uvperf_count_t count, delta;
+
+  (void)state;
+  uvperf__count_of_value(&count, 0, &read, 0);
+  assert_int_equal(uvperf_count_delta(&count, &count, &delta), 0);
+  assert_int_equal(delta.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(delta.flags, UVPERF_COUNT_UNSCALED);
+  assert_int_equal(delta.value, 0);
+}
+
+static void delta_with_a_count_that_could_not_be_read_is_an_error(
+    void **state) {
+  uvperf_count_t newer = count_of(105, 2000, 1250, 0), delta;
+  uvperf_count_t older = {.state = UVPERF_COUNT_ERROR, .code = -EBADF};
+
+  (void)state;
+  assert_int_equal(uvperf_count_delta(&older, &newer, &delta), 0);
+  assert_int_equal(delta.state, UVPERF_COUNT_ERROR);
+  assert_int_equal(delta.code, -EBADF);
+  assert_int_equal(delta.value, 0);
 }
 
 int main(void) {
@@ -102,6 +147,10 @@ int main(void) {
       cmocka_unit_test(delta_of_times_that_began_again_has_both_anew),
       cmocka_unit_test(delta_of_counts_may_be_one_of_them),
       cmocka_unit_test(delta_of_two_events_is_einval),
+      cmocka_unit_test(delta_of_counts_is_scaled_by_its_own_times),
+      cmocka_unit_test(delta_of_counts_has_the_state_of_the_interval),
+      cmocka_unit_test(delta_without_times_is_counting),
+      cmocka_unit_test(delta_with_a_count_that_could_not_be_read_is_an_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/* One count, from what was read of an event; the difference of two, and sums.
+ * Scaling is in scale.c. */
+#include "count/count.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <linux/perf_event.h>
+
+#include "uvperf/record.h"
+
+/* -- states --------------------------------------------------------------- */
+
+/* It was enabled and is not known to have been on a counter. A value shows that
+ * it was: the kernel takes the times first and then the value, while the event
+ * may count (__perf_event_read_value in kernel/events/core.c). */
+static int never_ran(const uvperf__cell_t *cell) {
+  return cell->enabled > 0 && cell->running == 0 && cell->value == 0;
+}
+
+uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone) {
+  if (gone)
+    return UVPERF_COUNT_GONE;
+  if (never_ran(cell))
+    return UVPERF_COUNT_NEVER_SCHEDULED;
+  if (cell->enabled == 0 && cell->value == 0)
+    return UVPERF_COUNT_NOT_ENABLED;
+  return UVPERF_COUNT_COUNTING;
+}
+
+int uvperf__cell_was_read(const uvperf__cell_t *cell) {
+  return cell->state == UVPERF_COUNT_COUNTING ||
+         cell->state == UVPERF_COUNT_NOT_ENABLED ||
+         cell->state == UVPERF_COUNT_NEVER_SCHEDULED ||
+         cell->state == UVPERF_COUNT_GONE;
+}
+
+/* The state that is reported. That it never ran means less for an event that
+ * cannot always run, and the 0 of one that never ran before its task was gone
+ * is no value. (The cell still says that it is gone, for the differences to
+ * come.) */
+static uint32_t state_of(const uvperf__cell_t *cell, int unscaled) {
+  if (cell->state == UVPERF_COUNT_NEVER_SCHEDULED && unscaled)
+    return UVPERF_COUNT_NOT_ENABLED;
+  if (cell->state == UVPERF_COUNT_GONE && never_ran(cell) && !unscaled)
+    return UVPERF_COUNT_NEVER_SCHEDULED;
+  return cell->state;
+}
+
+const char *uvperf_count_state_name(uint32_t state) {
+  static const char *const names[] = {
+      [UVPERF_COUNT_NONE] = "none",
+      [UVPERF_COUNT_COUNTING] = "counting",
+      [UVPERF_COUNT_NOT_ENABLED] = "not enabled",
+      [UVPERF_COUNT_NEVER_SCHEDULED] = "never scheduled",
+      [UVPERF_COUNT_NOT_AVAILABLE] = "not available",
+      [UVPERF_COUNT_GONE] = "gone",
+      [UVPERF_COUNT_ERROR] = "error",
+  };
+
+  return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
+}
+
+/* -- from what was read --------------------------------------------------- */
+
+static double ratio_of(uint64_t enabled, uint64_t running) {
+  if (enabled == 0)
+    return 0;
+  return running < enabled ? (double)running / (double)enabled : 1;
+}
+
+/* A cell that was not read has no numbers, whatever is in it, so that no sum
+ * adds them. */
+void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
+                           int unscaled) {
+  memset(count, 0, sizeof(*count));
+  count->state = state_of(cell, unscaled);
+  count->code = cell->code;
+  if (!uvperf__cell_was_read(cell)) {
+    count->nr_missing = cell->state != UVPERF_COUNT_NONE;
+    return;
+  }
+  count->flags = unscaled ? UVPERF_COUNT_UNSCALED : 0;
+  count->time_enabled = cell->enabled;
+  count->time_running = cell->running;
+  count->ratio = ratio_of(cell->enabled, cell->running);
+  count->lost = cell->lost;
+  if (count->state == UVPERF_COUNT_NEVER_SCHEDULED) {
+    count->nr_missing = 1;
+    return;
+  }
+  count->nr_counts = 1;
+  count->value = cell->value;
+  if (unscaled || uvperf_count_scale(cell->value, cell->enabled, cell->running,
+                                     &count->scaled) == -ENODATA)
+    count->scaled = cell->value;
+}
+
+/* Without both times nothing is known but the value. */
+static int has_times(uint64_t format) {
+  const uint64_t both =
+      PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+
+  return (format & both) == both;
+}
+
+void uvperf__count_of_value(uvperf_count_t *count, uint64_t format,
+                            const uvperf__value_t *value, int unscaled) {
+  uvperf__cell_t cell = {.value = value->value,
+                         .enabled = value->enabled,
+                         .running = value->running,
+                         .lost = value->lost,
+                         .state = UVPERF_COUNT_COUNTING};
+
+  if (has_times(format))
+    cell.state = uvperf__cell_state(&cell, 0);
+  uvperf__count_of_cell(count, &cell, unscaled || !has_times(format));
+  count->id = value->id;
+}
+
+int uvperf_values_get(const uvperf_values_t *values, uint64_t index,
+                      uvperf_count_t *count) {
+  uvperf__value_t value;
+
+  if (index >= values->nr)
+    return -EINVAL;
+  uvperf__read_format_get(values, index, &value);
+  uvperf__count_of_value(count, values->format, &value, 0);
+  return 0;
+}
+
+int uvperf_values_find(const uvperf_values_t *values, uint64_t id,
+                       uvperf_count_t *count) {
+  uvperf__value_t value;
+  int rc = uvperf__read_format_find(values, id, 0, &value);
+
+  if (rc == 0)
+    uvperf__count_of_value(count, values->format, &value, 0);
+  return rc;
+}
+
+/* -- the difference ------------------------------------------------------- */
+
+static uint64_t less(uint64_t newer, uint64_t older) {
+  return newer >= older ? newer - older : newer;
+}
+
+/* Both or neither: the ratio of a difference and a total would mean nothing. */
+static void subtract_times(uvperf__cell_t *newer, const uvperf__cell_t *older) {
+  if (newer->enabled < older->enabled || newer->running < older->running)
+    return;
+  newer->enabled -= older->enabled;
+  newer->running -= older->running;
+}
+
+/* By the states of the two:
+ *
+ *   newer \ older   NONE, NOT_AVAILABLE,  COUNTING, GONE,    ERROR
+ *                   or no such place      NOT_ENABLED,
+ *                                         NEVER_SCHEDULED
+ *   NONE,           newer                 newer              newer
+ *   NOT_AVAILABLE,
+ *   ERROR
+ *   COUNTING, GONE, newer                 difference         ERROR, and the
+ *   NOT_ENABLED,                                             older's code
+ *   NEVER_SCHEDULED
+ *
+ * newer: as it is, with its code. Where there was no event before, it counts
+ * from its beginning. Where it cannot be read now, there is no difference.
+ * difference: its state is computed from its times, as for a total: an event
+ * that was on a counter before need not have been in this interval. Without
+ * times it stays as it is.
+ * ERROR: an event that was in error goes on from its old value when it is
+ * enabled again (_perf_event_enable in kernel/events/core.c), so taking the
+ * unread value for zero would count all of it once more. */
+void uvperf__cell_subtract(uvperf__cell_t *newer, const uvperf__cell_t *older) {
+  int is_timed = newer->state != UVPERF_COUNT_COUNTING ||
+                 (newer->enabled > 0 && newer->running > 0);
+
+  if (!uvperf__cell_was_read(newer))
+    return;
+  if (older->state == UVPERF_COUNT_ERROR) {
+    memset(newer, 0, sizeof(*newer));
+    newer->state = UVPERF_COUNT_ERROR;
+    newer->code = older->code;
+    return;
+  }
+  if (!uvperf__cell_was_read(older))
+    return;
+  newer->value = less(newer->value, older->value);
+  newer->lost = less(newer->lost, older->lost);
+  subtract_times(newer, older);
+  if (is_timed)
+    newer->state = uvperf__cell_state(newer, newer->state == UVPERF_COUNT_GONE);
+}
+
+static uvperf__cell_t cell_of(const uvperf_count_t *count) {
+  uvperf__cell_t cell = {.value = count->value,
+                         .enabled = count->time_enabled,
+                         .running = count->time_running,
+                         .lost = count->lost,
+                         .state = count->state,
+                         .code = count->code};
+
+  return cell;
+}
+
+int uvperf_count_delta(const uvperf_count_t *older, const uvperf_count_t *newer,
+                       uvperf_count_t *delta) {
+  uvperf__cell_t before, now;
+  uint64_t id;
+  int unscaled;
+
+  if (older == NULL || newer == NULL || delta == NULL)
+    return -EINVAL;
+  if (older->id != 0 && newer->id != 0 && older->id != newer->id)
+    return -EINVAL;
+  before = cell_of(older);
+  now = cell_of(newer);
+  id = newer->id;
+  unscaled = (newer->flags & UVPERF_COUNT_UNSCALED) != 0;
+  uvperf__cell_subtract(&now, &before);
+  uvperf__count_of_cell(delta, &now, unscaled);
+  delta->id = id;
+  return 0;
+}
+
+/* -- sums ----------------------------------------------------------------- */
+
+static uint64_t sum64(uint64_t a, uint64_t b) {
+  return a <= UINT64_MAX - b ? a + b : UINT64_MAX;
+}
+
+static uint32_t sum32(uint32_t a, uint32_t b) {
+  return a <= UINT32_MAX - b ? a + b : UINT32_MAX;
+}
+
+/* A sum has the state of its part that ranks highest. */
+static int rank_of(uint32_t state) {
+  switch (state) {
+    case UVPERF_COUNT_NONE:
+      return 0;
+    case UVPERF_COUNT_NOT_ENABLED:
+      return 1;
+    case UVPERF_COUNT_NOT_AVAILABLE:
+      return 2;
+    case UVPERF_COUNT_NEVER_SCHEDULED:
+      return 3;
+    case UVPERF_COUNT_ERROR:
+      return 4;
+    case UVPERF_COUNT_GONE:
+      return 5;
+    case UVPERF_COUNT_COUNTING:
+      return 6;
+    default:
+      return -1;
+  }
+}
+
+/* The ratio of a sum. The summed times may overflow: a thousand CPUs get there
+ * in seven months. Then the two ratios are weighed instead. */
+static double mix(const uvperf_count_t *sum, const uvperf_count_t *count) {
+  double old = (double)sum->time_enabled, more = (double)count->time_enabled;
+
+  if (sum->time_enabled <= UINT64_MAX - count->time_enabled)
+    return ratio_of(sum->time_enabled + count->time_enabled,
+                    sum64(sum->time_running, count->time_running));
+  return (sum->ratio * old + count->ratio * more) / (old + more);
+}
+
+int uvperf_count_add(uvperf_count_t *sum, const uvperf_count_t *count) {
+  if (sum == NULL || count == NULL || rank_of(sum->state) < 0 ||
+      rank_of(count->state) < 0)
+    return -EINVAL;
+  if (rank_of(count->state) > rank_of(sum->state))
+    sum->state = count->state;
+  if (sum->code == 0)
+    sum->code = count->code;
+  sum->ratio = mix(sum, count);
+  sum->value = sum64(sum->value, count->value);
+  sum->scaled = sum64(sum->scaled, count->scaled);
+  sum->time_enabled = sum64(sum->time_enabled, count->time_enabled);
+  sum->time_running = sum64(sum->time_running, count->time_running);
+  sum->lost = sum64(sum->lost, count->lost);
+  sum->id = 0;
+  sum->nr_counts = sum32(sum->nr_counts, count->nr_counts);
+  sum->nr_missing = sum32(sum->nr_missing, count->nr_missing);
+  sum->flags |= count->flags;
+  return 0;
+}

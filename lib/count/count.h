@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* One count: what it is worth, what it would be on a counter of its own, and
+ * the difference of two. */
+#ifndef UVPERF_LIB_COUNT_COUNT_H
+#define UVPERF_LIB_COUNT_COUNT_H
+
+#include <stdint.h>
+
+#include "uvperf/count.h"
+
+#include "decode/read_format.h"
+
+/* What was read of an event, without what was counted before a reset: all that
+ * a uvperf_count_t is computed from. */
+typedef struct uvperf__cell_s {
+  uint64_t value;
+  uint64_t enabled;
+  uint64_t running;
+  uint64_t lost;
+  uint32_t state; /* enum uvperf_count_state */
+  int32_t code;
+} uvperf__cell_t;
+
+/* The state of a cell that was read (value, enabled, running are filled):
+ * NOT_ENABLED, NEVER_SCHEDULED, COUNTING or, where gone, GONE. */
+uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone);
+
+/* Whether a cell was read, so that its numbers mean something. */
+int uvperf__cell_was_read(const uvperf__cell_t *cell);
+
+/* Makes the newer cell the difference. */
+void uvperf__cell_subtract(uvperf__cell_t *newer, const uvperf__cell_t *older);
+
+/* Fills a count. `unscaled`: the cell is of an event that is enabled where it
+ * cannot be on a counter (see UVPERF_COUNT_UNSCALED). */
+void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
+                           int unscaled);
+
+/* The same of a value that was read in this format. */
+void uvperf__count_of_value(uvperf_count_t *count, uint64_t format,
+                            const uvperf__value_t *value, int unscaled);
+
+#endif
