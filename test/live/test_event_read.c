@@ -4,7 +4,9 @@
  * a cgroup) is in test_event_read_target.c. */
 #include "live.h"
 
+#include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
 static void count_touches(struct perf_event_attr *attr) {
   live_touch_attr(attr, 0);
@@ -383,6 +385,57 @@ static void count_of_a_group_enabled_at_once_begins_at_once(void **state) {
   live_region_free(region);
 }
 
+/* -- another thread -------------------------------------------------------- */
+
+typedef struct onlooker_s {
+  int fd;
+  atomic_int is_told;
+  uint64_t nr_reads;
+  uint64_t value; /* the last */
+  int has_fallen;
+} onlooker_t;
+
+/* Once more after it was told. */
+static void look_on(void *arg) {
+  onlooker_t *onlooker = arg;
+  uint64_t value;
+  int is_told;
+
+  do {
+    is_told = atomic_load(&onlooker->is_told);
+    if (read(onlooker->fd, &value, sizeof(value)) != sizeof(value))
+      return;
+    onlooker->has_fallen |= value < onlooker->value;
+    onlooker->value = value;
+    onlooker->nr_reads++;
+  } while (!is_told);
+}
+
+/* go-perf's ReadCount beside ReadRecord. */
+static void count_is_read_by_a_thread_while_records_come(void **state) {
+  onlooker_t onlooker = {.nr_reads = 0};
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  uv_thread_t thread;
+  uint64_t i;
+
+  support_need_breakpoints(__func__);
+  live_write_attr(&attr, PERF_SAMPLE_IP);
+  live_begin(*state, &collector, &attr, NULL, NULL, NULL);
+  onlooker.fd = uvperf_event_fd(&collector.event);
+  assert_int_equal(uv_thread_create(&thread, look_on, &onlooker), 0);
+  for (i = 1; i <= 200; i++) {
+    live_write(1);
+    assert_int_equal(live_run_until(*state, &collector.records, i), 1);
+  }
+  atomic_store(&onlooker.is_told, 1);
+  uv_thread_join(&thread);
+  live_end(&collector, 200);
+  assert_int_equal(onlooker.value, 200);
+  assert_int_equal(onlooker.has_fallen, 0);
+  assert_true(onlooker.nr_reads > 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(count_of_page_faults_is_the_pages_touched),
@@ -397,6 +450,7 @@ int main(void) {
       support_loop_test(count_of_a_group_stops_with_its_leader),
       support_loop_test(count_reset_of_a_leader_leaves_its_siblings),
       support_loop_test(count_of_a_group_enabled_at_once_begins_at_once),
+      support_loop_test(count_is_read_by_a_thread_while_records_come),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
