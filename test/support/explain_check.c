@@ -159,14 +159,18 @@ void explain_drop_all_but_perfmon(void) {
   explain_drop_all_but(UINT64_C(1) << UVPERF__CAP_PERFMON);
 }
 
+static uint32_t action_of(int code) {
+  if (code == EXPLAIN_FILTER_KILLS)
+    return SECCOMP_RET_KILL_PROCESS;
+  return code == 0 ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | (unsigned int)code;
+}
+
 void explain_filter(int code) {
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 1, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, code == 0
-                                    ? SECCOMP_RET_ALLOW
-                                    : SECCOMP_RET_ERRNO | (unsigned int)code),
+      BPF_STMT(BPF_RET | BPF_K, action_of(code)),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   struct sock_fprog program = {sizeof(steps) / sizeof(steps[0]), steps};

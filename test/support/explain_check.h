@@ -53,7 +53,8 @@ void explain_set_capabilities(uint64_t capabilities);
 void explain_drop_all_but(uint64_t capabilities);
 void explain_drop_all_but_perfmon(void);
 /* Makes perf_event_open and bpf return an errno, as containers do; 0: lets them
- * pass. */
+ * pass; EXPLAIN_FILTER_KILLS: they end the process. */
+#define EXPLAIN_FILTER_KILLS (-1)
 void explain_filter(int code);
 
 /* Skips unless perf_event_paranoid is from least to most, and the process has

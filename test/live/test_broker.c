@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/* samples/broker.c: a process without privileges, under a filter that forbids
+ * perf_event_open(2), measures all CPUs by a broker, which opens nothing else. */
+#include "explain_check.h"
+#include "live.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#define main broker_main
+int broker_main(int argc, char **argv);
+#include "../../samples/broker.c"
+#undef main
+
+typedef struct world_s {
+  char directory[32];
+  char path[48];
+  uid_t user; /* whom the broker serves */
+  pid_t broker;
+  int ready[2];
+  int output[2];
+  /* Of the client: */
+  const char *event;
+  int filter;
+} world_t;
+
+/* -- what the broker allows ------------------------------------------------ */
+
+static void request_of_clock(request_t *request) {
+  memset(request, 0, sizeof(*request));
+  uvperf_attr_software(&request->attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_frequency(&request->attr, 99);
+  request->attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TIME;
+  request->attr.exclude_kernel = 1;
+  request->pid = -1;
+}
+
+/* Bytes in which a bit may be another, as the broker's user may ask for what it
+ * means; flags are checked one by one. */
+static int is_free(size_t byte) {
+  const struct {
+    size_t offset;
+    size_t bytes;
+  } fields[] = {
+      {offsetof(struct perf_event_attr, type), 1}, /* hardware */
+      {offsetof(struct perf_event_attr, config), 1},
+      {offsetof(struct perf_event_attr, sample_freq), 2},
+      {offsetof(struct perf_event_attr, sample_type), 3},
+      {offsetof(struct perf_event_attr, read_format), 8},
+      {offsetof(struct perf_event_attr, wakeup_events), 4},
+      {offsetof(struct perf_event_attr, clockid), 4},
+  };
+  size_t i;
+
+  for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+    if (byte >= fields[i].offset && byte < fields[i].offset + fields[i].bytes)
+      return 1;
+  return 0;
+}
+
+static int is_free_flag(unsigned int flag) {
+  return flag == UVPERF_ATTR_DISABLED || flag == UVPERF_ATTR_EXCLUDE_HV ||
+         flag == UVPERF_ATTR_WATERMARK || flag == UVPERF_ATTR_SAMPLE_ID_ALL ||
+         flag == UVPERF_ATTR_USE_CLOCKID;
+}
+
+static void broker_allows_no_other_bit(void **state) {
+  size_t flags = offsetof(struct perf_event_attr, read_format) + 8;
+  request_t good, request;
+  uint8_t *bytes = (uint8_t *)&request.attr;
+  unsigned int bit;
+  size_t byte;
+
+  (void)state;
+  request_of_clock(&good);
+  assert_true(is_allowed(&good, 44));
+  for (byte = 0; byte < sizeof(good.attr); byte++) {
+    for (bit = 0; bit < 8; bit++) {
+      request = good;
+      bytes[byte] ^= (uint8_t)(1u << bit);
+      if (is_allowed(&request, 44) && !is_free(byte) &&
+          (byte < flags || byte >= flags + 8 ||
+           !is_free_flag((unsigned int)(byte - flags) * 8 + bit)))
+        fail_msg("byte %zu, bit %u", byte, bit);
+    }
+  }
+}
+
+static void expect_refused(const request_t *request) {
+  assert_false(is_allowed(request, 44));
+}
+
+static void broker_refuses_what_could_harm(void **state) {
+  static const uint64_t fields[] = {
+      PERF_SAMPLE_RAW,        PERF_SAMPLE_ADDR,      PERF_SAMPLE_CALLCHAIN,
+      PERF_SAMPLE_STACK_USER, PERF_SAMPLE_REGS_USER, PERF_SAMPLE_PHYS_ADDR};
+  request_t good, request;
+  size_t i;
+
+  (void)state;
+  request_of_clock(&good);
+  for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+    request = good;
+    request.attr.sample_type |= fields[i];
+    expect_refused(&request);
+  }
+  request = good;
+  request.pid = 44; /* a dummy alone may be of the peer's own */
+  expect_refused(&request);
+  request.attr.config = PERF_COUNT_SW_DUMMY;
+  assert_true(is_allowed(&request, 44));
+  request.pid = 43;
+  expect_refused(&request);
+  request = good;
+  request.cpu = -1;
+  expect_refused(&request);
+  request = good;
+  request.attr.sample_freq = 1001;
+  expect_refused(&request);
+  request.attr.sample_freq = 1000;
+  assert_true(is_allowed(&request, 44));
+  request.attr.freq = 0; /* every 1000 ns */
+  expect_refused(&request);
+  request = good;
+  request.attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+  expect_refused(&request);
+}
+
+/* -- a client and a broker ------------------------------------------------- */
+
+static int run_broker(void *arg) {
+  const world_t *world = arg;
+
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(world->ready[1], STDOUT_FILENO);
+  return serve(world->path, world->user);
+}
+
+static void begin(world_t *world, uid_t user) {
+  char text[16];
+
+  memset(world, 0, sizeof(*world));
+  strcpy(world->directory, "/tmp/uvperf-broker.XXXXXX");
+  assert_non_null(mkdtemp(world->directory));
+  assert_int_equal(chmod(world->directory, 0755), 0);
+  snprintf(world->path, sizeof(world->path), "%s/socket", world->directory);
+  world->user = user;
+  assert_int_equal(pipe(world->ready), 0);
+  world->broker = support_fork(run_broker, world);
+  assert_true(world->broker > 0);
+  assert_int_equal(read(world->ready[0], text, sizeof(text)), 6);
+}
+
+static void end(world_t *world) {
+  int status;
+
+  kill(world->broker, SIGKILL);
+  waitpid(world->broker, &status, 0);
+  unlink(world->path);
+  rmdir(world->directory);
+  close(world->ready[0]);
+  close(world->ready[1]);
+}
+
+static int run_client(void *arg) {
+  const world_t *world = arg;
+  char *argv[] = {"broker", (char *)world->path, (char *)world->event, NULL};
+  int rc;
+
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  dup2(world->output[1], STDOUT_FILENO);
+  dup2(world->output[1], STDERR_FILENO);
+  explain_drop_privileges();
+  explain_filter(world->filter);
+  rc = broker_main(3, argv);
+  fflush(stdout);
+  return rc;
+}
+
+/* Its status, and what it says; meanwhile this CPU is in user space. */
+static int run(world_t *world, const char *event, int filter, char *text,
+               size_t size) {
+  volatile uint64_t sum = 0;
+  ssize_t got;
+  int status;
+  pid_t client;
+  size_t i;
+
+  world->event = event;
+  world->filter = filter;
+  assert_int_equal(pipe(world->output), 0);
+  client = support_fork(run_client, world);
+  assert_true(client > 0);
+  while (waitpid(client, &status, WNOHANG) == 0)
+    for (i = 0; i < 1000000; i++)
+      sum += i;
+  close(world->output[1]);
+  got = read(world->output[0], text, size - 1);
+  text[got > 0 ? got : 0] = '\0';
+  close(world->output[0]);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void live_user_under_a_filter_measures_all_cpus(void **state) {
+  static const int filters[] = {EPERM, EXPLAIN_FILTER_KILLS};
+  unsigned long long ns, nr;
+  char text[512];
+  world_t world;
+  size_t i;
+
+  (void)state;
+  support_need_root(__func__);
+  begin(&world, EXPLAIN_NOBODY);
+  for (i = 0; i < 2; i++) {
+    if (run(&world, "cpu-clock:u", filters[i], text, sizeof(text)) != 0 ||
+        sscanf(text, "cpu-clock/freq=99/u: %llu on all CPUs, %llu samples", &ns,
+               &nr) != 2)
+      fail_msg("%s", text);
+    assert_true(ns >= 500000000);
+    assert_true(nr >= 5);
+  }
+  end(&world);
+}
+
+static void expect_no(world_t *world, const char *event, const char *piece) {
+  char text[512];
+
+  assert_int_equal(run(world, event, EXPLAIN_FILTER_KILLS, text, sizeof(text)),
+                   1);
+  if (strstr(text, piece) == NULL)
+    fail_msg("%s", text);
+}
+
+static void live_broker_refuses_events_and_users(void **state) {
+  world_t world;
+
+  (void)state;
+  support_need_root(__func__);
+  begin(&world, EXPLAIN_NOBODY);
+  expect_no(&world, "cpu-clock",
+            "software event cpu-clock of every task on CPU 0, by options.open: "
+            "it returned errno 1: whoever opens events for this process "
+            "refuses this one, or may not open it");
+  end(&world);
+  begin(&world, EXPLAIN_NOBODY - 1);
+  expect_no(&world, "cpu-clock:u", "it returned errno 13");
+  end(&world);
+}
+
+/* -- without a set --------------------------------------------------------- */
+
+static void on_event_record(uvperf_event_t *event, int status,
+                            const uvperf_record_t *record) {
+  if (status == 0 && record != NULL && record->type == PERF_RECORD_SAMPLE)
+    *(uint64_t *)event->data += 1;
+}
+
+/* Takes an fd of the broker's, and has another event join its group. The line
+ * that is wrong, or 0. */
+static int measure_group(const world_t *world) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uvperf_event_t leader, sibling;
+  volatile uint64_t spun;
+  uint64_t records = 0;
+  uvperf_count_t count;
+  request_t request;
+  uv_loop_t loop;
+  int turn;
+
+  request_of_clock(&request);
+  request.attr.disabled = 1;
+  if (uv_loop_init(&loop) != 0)
+    return __LINE__;
+  options.flags = UVPERF_EVENT_FD;
+  options.fd = ask_broker(&request.attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC,
+                          (void *)world->path);
+  options.pid = -1;
+  leader.data = &records;
+  if (uvperf_event_init(&loop, &leader, &request.attr, &options, NULL) != 0)
+    return __LINE__;
+  options.flags = 0;
+  options.cpu = 0;
+  options.leader = &leader;
+  options.open = ask_broker;
+  options.open_arg = (void *)world->path;
+  uvperf_attr_software(&request.attr, PERF_COUNT_SW_TASK_CLOCK);
+  request.attr.exclude_kernel = 1;
+  if (uvperf_event_init(&loop, &sibling, &request.attr, &options, NULL) != 0)
+    return __LINE__;
+  if (uvperf_event_start(&leader, NULL, on_event_record, NULL) != 0)
+    return __LINE__;
+  for (turn = 0; turn < 2000 && records < 3; turn++) {
+    for (spun = 0; spun < 1000000; spun++)
+      continue;
+    uv_run(&loop, UV_RUN_NOWAIT);
+  }
+  if (records < 3)
+    return __LINE__;
+  if (uvperf_event_read(&sibling, &count, NULL) != 0 || count.value == 0)
+    return __LINE__;
+  uvperf_event_close(&sibling, NULL);
+  uvperf_event_close(&leader, NULL);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  return uv_loop_close(&loop) == 0 ? 0 : __LINE__;
+}
+
+static int run_group(void *arg) {
+  const world_t *world = arg;
+  cpu_set_t cpus;
+  int line;
+
+  CPU_ZERO(&cpus);
+  CPU_SET(0, &cpus);
+  sched_setaffinity(0, sizeof(cpus), &cpus);
+  explain_drop_privileges();
+  explain_filter(EXPLAIN_FILTER_KILLS);
+  line = measure_group(world);
+  if (line != 0)
+    fprintf(stderr, "line %d\n", line);
+  return line != 0;
+}
+
+static void live_fd_of_the_broker_is_taken_and_leads_a_group(void **state) {
+  world_t world;
+
+  (void)state;
+  support_need_root(__func__);
+  begin(&world, EXPLAIN_NOBODY);
+  assert_int_equal(support_wait(support_fork(run_group, &world)), 0);
+  end(&world);
+}
+
+/* -- who pays for a ring --------------------------------------------------- */
+
+#define FILLERS 40
+
+static int fillers[FILLERS]; /* events that root has opened, and one more */
+static int shared;
+
+static void *map_event(int fd, size_t pages) {
+  return mmap(NULL, (1 + pages) * support_page_bytes(), PROT_READ | PROT_WRITE,
+              MAP_SHARED, fd, 0);
+}
+
+/* Maps until not one page more can be locked. */
+static int fill(void) {
+  size_t pages = 16384;
+  size_t i;
+
+  for (i = 0; i < FILLERS; i++) {
+    while (map_event(fillers[i], pages) == MAP_FAILED) {
+      if (errno != EPERM || pages == 0)
+        return errno;
+      pages /= 2;
+    }
+  }
+  return 0;
+}
+
+static int map_when_full(void *arg) {
+  const struct rlimit none = {0, 0};
+  const size_t *pages = arg;
+
+  setrlimit(RLIMIT_MEMLOCK, &none);
+  explain_drop_privileges();
+  if (fill() != EPERM)
+    return 0;
+  return map_event(shared, *pages) == MAP_FAILED ? errno : 200;
+}
+
+static int try_map(size_t pages) {
+  return support_wait(support_fork(map_when_full, &pages));
+}
+
+static int open_clock(void) {
+  struct perf_event_attr attr;
+  int fd;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_frequency(&attr, 99);
+  attr.disabled = 1;
+  fd =
+      (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fd >= 0);
+  return fd;
+}
+
+static void live_ring_is_charged_to_who_maps_it_first(void **state) {
+  void *ring;
+  size_t i;
+
+  (void)state;
+  support_need_root(__func__);
+  explain_need_paranoid(__func__, 0, 9);
+  for (i = 0; i < FILLERS; i++)
+    fillers[i] = open_clock();
+  shared = open_clock();
+  assert_int_equal(try_map(2), EPERM);
+  ring = map_event(shared, 2);
+  assert_true(ring != MAP_FAILED);
+  assert_int_equal(try_map(2), 200);
+  assert_int_equal(try_map(1), EINVAL);
+  munmap(ring, 3 * support_page_bytes());
+  assert_int_equal(try_map(2), EPERM);
+  close(shared);
+  for (i = 0; i < FILLERS; i++)
+    close(fillers[i]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(broker_allows_no_other_bit),
+      cmocka_unit_test(broker_refuses_what_could_harm),
+      cmocka_unit_test(live_user_under_a_filter_measures_all_cpus),
+      cmocka_unit_test(live_broker_refuses_events_and_users),
+      cmocka_unit_test(live_fd_of_the_broker_is_taken_and_leads_a_group),
+      cmocka_unit_test(live_ring_is_charged_to_who_maps_it_first),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
