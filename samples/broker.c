@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures all CPUs without privileges: a broker opens the events.
  *
- *   root:      broker SOCKET UID      opens what it allows, for that user
- *   that user: broker SOCKET EVENT    counts EVENT for a second, and its samples
+ *   as root:  broker SOCKET UID     opens events for that user
+ *   as UID:   broker SOCKET EVENT   counts and samples EVENT for a second
  *
- * EVENT is "cpu-clock:u" or another event of the user side. That user's process
+ * EVENT is "cpu-clock:u" or another event of the user side. The user's process
  * never calls perf_event_open(2), so a seccomp filter may forbid it. Both must
  * be in one PID namespace. */
 #define _GNU_SOURCE 1

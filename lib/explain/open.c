@@ -217,8 +217,8 @@ static int explain_ebadf(const uvperf__open_call_t *call) {
   return uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, fault);
 }
 
-/* What depends on who opens: the rights and fds of this process do not explain
- * a refusal of the program's function, which may ask another process. */
+/* Reasons that depend on the opener: the program's function may ask another
+ * process, so the rights and fds of this one do not explain a refusal. */
 static int explain_program(const uvperf__open_call_t *call) {
   switch (call->code) {
     case -EACCES:
@@ -226,8 +226,8 @@ static int explain_program(const uvperf__open_call_t *call) {
     case -ENOSYS:
       return uvperf__open_say(
           call, UVPERF_CAUSE_PERMISSION,
-          "it returned errno %d: whoever opens events for this process refuses "
-          "this one, or may not open it",
+          "it returned errno %d: the opener refuses this event, or lacks the "
+          "right to open it",
           -call->code);
     case -EMFILE:
     case -ENFILE:
@@ -238,8 +238,8 @@ static int explain_program(const uvperf__open_call_t *call) {
           -call->code);
     case -ENOTTY:
       return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
-                              "what it returned is not the fd of an open perf "
-                              "event");
+                              "it returned a number that is not the fd of an "
+                              "open perf event");
     case -E2BIG:
       return uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
                               "it returned errno %d: leave newer fields of the "

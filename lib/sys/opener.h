@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who opens events: perf_event_open(2), or a function of the program. All
- * events of the library are opened by uvperf__open. */
+/* Opens each event of the library: by perf_event_open(2) or by a function of the
+ * program. */
 #ifndef UVPERF_LIB_SYS_OPENER_H
 #define UVPERF_LIB_SYS_OPENER_H
 
@@ -15,9 +15,9 @@ typedef struct uvperf__opener_s {
 
 /* Opens an event: the fd, which is close-on-exec, or -errno. The kernel alone
  * writes its own size into the attr with E2BIG. The program's function gets the
- * calling thread by its id, because 0 would be a thread of whoever opens the
- * event for it. What it returns is checked: -ENOTTY if that is not the fd of a
- * perf event. */
+ * id of the calling thread instead of 0, which would be a thread of the process
+ * that opens the event. Its return value is checked: -ENOTTY if that is not the
+ * fd of a perf event. */
 int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
                  pid_t pid, int cpu, int group_fd, unsigned long flags);
 

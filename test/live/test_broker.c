@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* samples/broker.c: a process without privileges, under a filter that forbids
- * perf_event_open(2), measures all CPUs by a broker, which opens nothing else. */
+ * perf_event_open(2), measures all CPUs. The broker opens nothing else for
+ * it. */
 #include "explain_check.h"
 #include "live.h"
 
@@ -30,7 +31,7 @@ typedef struct world_s {
   int filter;
 } world_t;
 
-/* -- what the broker allows ------------------------------------------------ */
+/* -- the policy of the broker ------------------------------------------------ */
 
 static void request_of_clock(request_t *request) {
   memset(request, 0, sizeof(*request));
@@ -41,8 +42,8 @@ static void request_of_clock(request_t *request) {
   request->pid = -1;
 }
 
-/* Bytes in which a bit may be another, as the broker's user may ask for what it
- * means; flags are checked one by one. */
+/* Whether the user may choose bits of this byte. Flags are checked one by
+ * one. */
 static int is_free(size_t byte) {
   const struct {
     size_t offset;
@@ -96,7 +97,7 @@ static void expect_refused(const request_t *request) {
   assert_false(is_allowed(request, 44));
 }
 
-static void broker_refuses_what_could_harm(void **state) {
+static void broker_refuses_other_fields_and_targets(void **state) {
   static const uint64_t fields[] = {
       PERF_SAMPLE_RAW,        PERF_SAMPLE_ADDR,      PERF_SAMPLE_CALLCHAIN,
       PERF_SAMPLE_STACK_USER, PERF_SAMPLE_REGS_USER, PERF_SAMPLE_PHYS_ADDR};
@@ -183,7 +184,7 @@ static int run_client(void *arg) {
   return rc;
 }
 
-/* Its status, and what it says; meanwhile this CPU is in user space. */
+/* Returns its status and its output. Meanwhile this CPU is in user space. */
 static int run(world_t *world, const char *event, int filter, char *text,
                size_t size) {
   volatile uint64_t sum = 0;
@@ -245,8 +246,8 @@ static void live_broker_refuses_events_and_users(void **state) {
   begin(&world, EXPLAIN_NOBODY);
   expect_no(&world, "cpu-clock",
             "software event cpu-clock of every task on CPU 0, by options.open: "
-            "it returned errno 1: whoever opens events for this process "
-            "refuses this one, or may not open it");
+            "it returned errno 1: the opener refuses this event, or lacks "
+            "the right to open it");
   end(&world);
   begin(&world, EXPLAIN_NOBODY - 1);
   expect_no(&world, "cpu-clock:u", "it returned errno 13");
@@ -336,7 +337,7 @@ static void live_fd_of_the_broker_is_taken_and_leads_a_group(void **state) {
   end(&world);
 }
 
-/* -- who pays for a ring --------------------------------------------------- */
+/* -- locked memory --------------------------------------------------- */
 
 #define FILLERS 40
 
@@ -391,7 +392,7 @@ static int open_clock(void) {
   return fd;
 }
 
-static void live_ring_is_charged_to_who_maps_it_first(void **state) {
+static void live_ring_is_charged_to_its_first_user(void **state) {
   void *ring;
   size_t i;
 
@@ -416,11 +417,11 @@ static void live_ring_is_charged_to_who_maps_it_first(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(broker_allows_no_other_bit),
-      cmocka_unit_test(broker_refuses_what_could_harm),
+      cmocka_unit_test(broker_refuses_other_fields_and_targets),
       cmocka_unit_test(live_user_under_a_filter_measures_all_cpus),
       cmocka_unit_test(live_broker_refuses_events_and_users),
       cmocka_unit_test(live_fd_of_the_broker_is_taken_and_leads_a_group),
-      cmocka_unit_test(live_ring_is_charged_to_who_maps_it_first),
+      cmocka_unit_test(live_ring_is_charged_to_its_first_user),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@
 #include "sys/opener.h"
 #include "sys/sys.h"
 
-/* What the function was asked for, and what it is to do. */
+/* The script of the function, and its last call. */
 typedef struct program_s {
   unsigned calls;
   unsigned fails_at; /* the call that returns `code`; 0: none */
@@ -53,7 +53,7 @@ static int program_open(const struct perf_event_attr *attr, int32_t pid,
   return fd;
 }
 
-/* The program's calls are all that there were, and how many. */
+/* All events were opened by the program, in so many calls. */
 static void expect_calls(const program_t *program, unsigned calls) {
   assert_int_equal(program->calls, calls);
   assert_int_equal(fake_count(FAKE_OPEN) +
@@ -165,7 +165,7 @@ static void event_is_opened_by_the_program_on_the_pool(void **state) {
   fake_assert_clean();
 }
 
-/* -- what it refuses ------------------------------------------------------- */
+/* -- refusals ------------------------------------------------------------- */
 
 /* Init fails like this, and leaves nothing. */
 static void refused(uv_loop_t *loop, int code, int cause, const char *piece) {
@@ -197,7 +197,7 @@ static void refused(uv_loop_t *loop, int code, int cause, const char *piece) {
 
 static void refusal_is_explained_as_the_programs(void **state) {
   refused(*state, -EACCES, UVPERF_CAUSE_PERMISSION,
-          "it returned errno 13: whoever opens events for this process");
+          "it returned errno 13: the opener refuses this event");
   refused(*state, -EPERM, UVPERF_CAUSE_PERMISSION, "it returned errno 1:");
   refused(*state, -ENOSYS, UVPERF_CAUSE_PERMISSION, "it returned errno 38:");
   refused(*state, -EMFILE, UVPERF_CAUSE_FILES, "it returned errno 24:");
@@ -206,7 +206,7 @@ static void refusal_is_explained_as_the_programs(void **state) {
   refused(*state, -ECONNRESET, UVPERF_CAUSE_UNKNOWN, "it gave errno 104");
 }
 
-static void what_is_no_perf_event_is_enotty(void **state) {
+static void other_fd_than_a_perf_event_is_enotty(void **state) {
   int ends[2];
 
   assert_int_equal(pipe(ends), 0);
@@ -216,7 +216,7 @@ static void what_is_no_perf_event_is_enotty(void **state) {
   close(ends[1]);
 }
 
-/* The fallback that helps is taken, and that which asks the kernel does not. */
+/* One fallback helps; the one that asks the kernel is not tried. */
 static void fallbacks_are_tried_by_the_program(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -273,7 +273,7 @@ static void set_is_opened_by_the_program(void **state) {
 
   (void)state;
   plan_set(&make, &program);
-  /* What is known of the kernel it was asked for, which must not be done. */
+  /* The kernel must not be asked for it. */
   uvperf__known[UVPERF__WORD_READ_FORMAT].yes = 0;
   counters = counters_open_on(cpu_tree_root(), &make);
   expect_calls(&program, 6); /* two attrs and a ring's owner on two CPUs */
@@ -287,7 +287,7 @@ static void set_is_opened_by_the_program(void **state) {
   counters_follow_end(counters);
 }
 
-/* Each call in turn fails by what ends the opening. */
+/* Each call in turn fails. */
 static void set_that_is_refused_leaves_no_fd(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -380,7 +380,7 @@ int main(void) {
       opener_test(cgroup_0_is_no_thread),
       opener_test(event_is_opened_by_the_program_on_the_pool),
       opener_test(refusal_is_explained_as_the_programs),
-      opener_test(what_is_no_perf_event_is_enotty),
+      opener_test(other_fd_than_a_perf_event_is_enotty),
       opener_test(fallbacks_are_tried_by_the_program),
       opener_test(set_is_opened_by_the_program),
       opener_test(set_that_is_refused_leaves_no_fd),
