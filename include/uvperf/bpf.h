@@ -14,10 +14,10 @@
  * - Returned codes are 0 or a negative UV_E*.
  * - `error` may be NULL; it receives the cause, the reason and the remedy of a
  *   failure. event.h says which functions have it.
- * - All functions but uvperf_bpf_reader_flush and uvperf_bpf_reader_snapshot
- *   may be called inside any callback of the handle. A callback of these two
- *   may also run the loop. A uvperf_bpf_reader_snapshot_cb may call all
- *   functions.
+ * - All functions but uvperf_bpf_reader_flush and flush_ring, next, has_record
+ *   and snapshot may be called inside any callback of the handle. A callback of
+ *   a flush or snapshot may also run the loop. A uvperf_bpf_reader_snapshot_cb
+ *   may call all functions.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
  *   close leaves the parent's events and the map alone. event.h describes which
@@ -367,6 +367,56 @@ UVPERF_EXTERN int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
 
+/** Delivers the records of one ring alone, as uvperf_bpf_reader_flush does of
+ *  all: for programs that poll the fds of the rings themselves
+ *  (uvperf_bpf_reader_ring), as with libbpf's perf_buffer__consume_buffer().
+ *  @param index  Below uvperf_bpf_reader_nr_rings.
+ *  @return As uvperf_bpf_reader_flush; UV_EINVAL also without such a ring. */
+UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
+                                               size_t index);
+
+/** Returns the next record without a callback, for programs that drive a loop of
+ *  their own. They initialize the reader, put its events into the map
+ *  (uvperf_bpf_reader_resume), poll the fd of each ring
+ *  (uvperf_bpf_reader_ring) with a timeout, as records may wait below the
+ *  watermark, and take records until UV_EAGAIN. libuv need not run until the
+ *  handle is closed.
+ *
+ *  Rings take turns: all records that one look at a ring has shown come
+ *  together. The bytes of
+ *  records go back to the kernel after each quarter of a ring, and when a look
+ *  is used up; those of the last record at the next call.
+ *
+ *  It may take turns with start and flush: each goes on where the other has
+ *  stopped. CPUs that come are not followed by it.
+ *  @param reader  Not started, and not inside one of its callbacks.
+ *  @param sample  Receives the library's, valid, with all it points to, until
+ *    the next call of next, start, flush or close. NULL without one.
+ *  @return 0, or
+ *    UV_EAGAIN  the rings are empty;
+ *    UV_EPROTO  as of uvperf_bpf_reader_sample_cb: with a record that came raw;
+ *      or without one, because a ring made no sense:
+ *      uvperf_bpf_reader_failed_ring returns it, until the next call;
+ *    UV_EOF     no ring can be read any more;
+ *    UV_EINVAL  sample is NULL; or the rings are overwritable:
+ *      uvperf_bpf_reader_snapshot delivers then;
+ *    UV_EBUSY   started, inside a callback of the handle, or being opened;
+ *    UV_EBADF   opening has failed;
+ *    UV_EPERM   in a forked child.
+ *  Source: perf_event_open(2), "MMAP layout". */
+UVPERF_EXTERN int uvperf_bpf_reader_next(uvperf_bpf_reader_t *reader,
+                                         const uvperf_bpf_sample_t **sample);
+
+/** Returns whether a record waits in any ring, without taking it and without a
+ *  system call.
+ *  @return 1, and uvperf_bpf_reader_next or a flush finds it (of overwritable
+ *    rings a snapshot); 0; or
+ *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
+ *    UV_EBADF   opening has failed;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int
+uvperf_bpf_reader_has_record(const uvperf_bpf_reader_t *reader);
+
 /** Delivers a snapshot of overwritable rings through the callback of the last
  *  start, ring by ring: see uvperf_event_snapshot, which says what it holds,
  *  how long it takes and what the flags do. sample->remaining is of the
@@ -448,10 +498,11 @@ UVPERF_EXTERN int uvperf_bpf_reader_ring(const uvperf_bpf_reader_t *reader,
                                          uvperf_ring_info_t *ring);
 
 /** Gets the ring, and so the CPU, that failed. Call it inside a record callback
- *  that has an error and no record.
+ *  that has an error and no record, or after uvperf_bpf_reader_next has
+ *  returned UV_EPROTO without a record.
  *  @param ring  Receives what is known of the ring.
  *  @return 0, or
- *    UV_ENOENT  called outside of such a callback. */
+ *    UV_ENOENT  called at another time. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
                               uvperf_ring_info_t *ring);

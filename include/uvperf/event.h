@@ -12,10 +12,11 @@
  *   the program: the kernel, a limit, a privilege. It may be NULL; it receives
  *   the cause, the reason and the remedy. Of the other functions (stop, flush,
  *   next, id) the code says enough.
- * - All functions but uvperf_event_flush, uvperf_event_snapshot and
- *   uvperf_event_next may be called inside any callback of the handle, and all
- *   inside of a uvperf_event_snapshot_cb. A callback of uvperf_event_flush or
- *   uvperf_event_snapshot may also run the loop.
+ * - All functions but uvperf_event_flush, uvperf_event_snapshot,
+ *   uvperf_event_next and uvperf_event_has_record may be called inside any
+ *   callback of the handle, and all inside of a uvperf_event_snapshot_cb. A
+ *   callback of uvperf_event_flush or uvperf_event_snapshot may also run the
+ *   loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop, or before the callback returns if it was forked in a
  *   record callback (the child has the ring no more, nor the record); there,
@@ -414,6 +415,15 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
                                     const uvperf_record_t **record);
+
+/** Returns whether a record waits, without taking it and without a system call.
+ *  @return 1, and uvperf_event_next or a flush finds it (of an overwritable
+ *    ring a snapshot, or next once the ring is paused); 0; or
+ *    UV_EINVAL  no ring;
+ *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
+ *    UV_EBADF   opening has failed;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int uvperf_event_has_record(const uvperf_event_t *event);
 
 /** Delivers a snapshot of an overwritable ring (attr.write_backward): the
  *  newest records that fit into it, each whole, before it returns and unsliced,

@@ -22,8 +22,8 @@
  * - `error` may be NULL; it receives the cause, the reason and the remedy of a
  *   failure. event.h says which functions have it.
  * - All functions may be called inside the handle's callbacks, except
- *   uvperf_set_flush and uvperf_set_snapshot. A callback of
- *   these two may also run the loop.
+ *   uvperf_set_flush, uvperf_set_snapshot, uvperf_set_next and
+ *   uvperf_set_has_record. A callback of the first two may also run the loop.
  * - After fork(2) the child must call uv_loop_fork and close the handles before
  *   it runs the loop; there, all but close and the getters return UV_EPERM, and
  *   close leaves the parent's events alone. event.h describes which children
@@ -688,6 +688,57 @@ UVPERF_EXTERN int uvperf_set_stop(uvperf_set_t *set);
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
 
+/** Returns the next record without a callback, for programs that drive a loop of
+ *  their own, as uvperf_event_next does. They initialize the set, enable it
+ *  (uvperf_set_enable), poll the fd of each ring (uvperf_set_ring) with a
+ *  timeout, as records may wait below wakeup_bytes, and take records until
+ *  UV_EAGAIN. libuv need not run until the handle is closed.
+ *
+ *  Without UVPERF_SET_TIME_ORDER rings take turns: all records that one look
+ *  at a ring has shown come together. With it the records that one look at all
+ *  rings has shown come in the order of time, without waiting for slack_us, as
+ *  by uvperf_set_flush. A look costs one
+ *  load for each ring, so there is no call for one ring alone. The bytes of
+ *  records go back to the kernel after each quarter of a ring, and when a look
+ *  is used up; those of the last record at the next call.
+ *
+ *  It may take turns with uvperf_set_start and uvperf_set_flush: each goes on
+ *  where the other has stopped. CPUs are not followed by it
+ *  (UVPERF_SET_FOLLOW_CPUS).
+ *  @param set     With UVPERF_SET_RECORDS; not started, and not inside one of
+ *    its callbacks.
+ *  @param record  Receives the library's record, valid, with all it points to,
+ *    until the next call of next, start, flush or close. NULL without one.
+ *  @return 0, or
+ *    UV_EAGAIN  the rings are empty;
+ *    UV_EPROTO  as of uvperf_set_record_cb: with a record that came raw; or
+ *      without one, because a ring made no sense: uvperf_set_failed_ring returns
+ *      it, until the next call;
+ *    UV_EOF     every target is gone and every record was given; or no ring can
+ *      be read any more. Ends are looked for by the second call in a row that
+ *      finds nothing, as that takes a system call for up to 64 targets. The
+ *      callback of uvperf_set_on_end is called then, inside this function;
+ *    UV_ECANCELED  that callback has closed the set;
+ *    UV_EINVAL  record is NULL; no UVPERF_SET_RECORDS; or UVPERF_SET_OVERWRITE:
+ *      uvperf_set_snapshot delivers then;
+ *    UV_EBUSY   started, inside a callback of the handle, or being opened;
+ *    UV_EBADF   opening has failed;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EPERM   in a forked child.
+ *  Source: perf_event_open(2), "MMAP layout". */
+UVPERF_EXTERN int uvperf_set_next(uvperf_set_t *set,
+                                  const uvperf_record_t **record);
+
+/** Returns whether a record waits in any ring, without taking it and without a
+ *  system call.
+ *  @return 1, and uvperf_set_next or a flush finds it (with
+ *    UVPERF_SET_OVERWRITE a snapshot); 0; or
+ *    UV_EINVAL  no UVPERF_SET_RECORDS;
+ *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
+ *    UV_EBADF   opening has failed;
+ *    UV_EPERM   in a forked child. */
+UVPERF_EXTERN int uvperf_set_has_record(const uvperf_set_t *set);
+
 /** Delivers a snapshot of all overwritable rings at one time through the
  *  callback of the last start: see uvperf_event_snapshot, which says what it
  *  holds, how long it takes and what the flags do. All rings are paused, and
@@ -795,11 +846,12 @@ UVPERF_EXTERN int uvperf_set_ring(const uvperf_set_t *set, size_t index,
                                   uvperf_ring_info_t *ring);
 
 /** Gets the ring, and so the CPU, that failed. Call it inside a record callback
- *  that has an error and no record.
+ *  that has an error and no record, or after uvperf_set_next has returned
+ *  UV_EPROTO without a record.
  *  @param ring  Receives what is known of the ring.
  *  @return 0, or
- *    UV_ENOENT  called outside of such a callback, or inside one that is not
- *      about one ring (UV_EOF). */
+ *    UV_ENOENT  called at another time, or inside a callback that is not about
+ *      one ring (UV_EOF). */
 UVPERF_EXTERN int uvperf_set_failed_ring(const uvperf_set_t *set,
                                          uvperf_ring_info_t *ring);
 

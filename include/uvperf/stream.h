@@ -104,7 +104,8 @@ typedef struct uvperf_stats_s {
    * interrupt that writes in the midst of another record may make the kernel
    * overwrite a full ring. For a ring that is not overwritable, bytes +
    * skipped_bytes + uvperf_ring_info_t.waiting is its head, modulo 2^64, except
-   * inside callbacks and while a record of uvperf_event_next is valid. */
+   * inside callbacks and while a record of uvperf_event_next, uvperf_set_next
+   * or uvperf_bpf_reader_next is valid. */
   uint64_t skipped_bytes;
   /* Records whose time is impossible, of a set with UVPERF_SET_TIME_ORDER: from
    * before the set was opened, or more than 1 ms later than the set's clock.

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How the records of a BPF reader's rings reach the user, ring by ring in the
- * order in which the kernel wrote them. */
+ * order in which the kernel wrote them: by callbacks, which the watch asks for,
+ * or one by one by next. */
 #include "bpf/internal.h"
+
+#include <string.h>
 
 #include "decode/decoder.h"
 #include "loop/drain.h"
@@ -9,25 +12,38 @@
 
 /* -- callbacks ------------------------------------------------------------- */
 
+/* Decodes and counts a record of a ring, behind which so many bytes wait: as
+ * uvperf_decode. */
+static int make_sample(const reader_t *impl, uvperf__cpu_ring_t *ring,
+                       const void *bytes, size_t size, uint64_t remaining,
+                       uvperf_bpf_sample_t *sample) {
+  const uvperf_record_t *record;
+  int status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
+
+  uvperf__stats_count(&ring->stats, record, status);
+  memset(sample, 0, sizeof(*sample));
+  sample->cpu = ring->cpu;
+  sample->remaining = remaining;
+  sample->record = record;
+  if (status == 0 && record->type == PERF_RECORD_SAMPLE) {
+    sample->data = record->sample.raw.data;
+    sample->size = record->sample.raw.size;
+  } else if (status == 0 && record->type == PERF_RECORD_LOST) {
+    sample->lost = record->lost.lost;
+  } else if (status == 0 && record->type == PERF_RECORD_LOST_SAMPLES) {
+    sample->lost = record->lost_samples.lost;
+  }
+  return status;
+}
+
 void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
                                 const void *bytes, size_t size,
                                 uint64_t remaining,
                                 const uvperf__slice_t *slice) {
-  uvperf_bpf_sample_t sample = {.cpu = ring->cpu, .remaining = remaining};
-  const uvperf_record_t *record;
-  int status;
+  uvperf_bpf_sample_t sample;
+  int status = make_sample(impl, ring, bytes, size, remaining, &sample);
 
-  status = uvperf__decode(impl->decoder, NULL, bytes, size, &record);
-  uvperf__stats_ring_record(ring, record, status, slice);
-  sample.record = record;
-  if (status == 0 && record->type == PERF_RECORD_SAMPLE) {
-    sample.data = record->sample.raw.data;
-    sample.size = record->sample.raw.size;
-  } else if (status == 0 && record->type == PERF_RECORD_LOST) {
-    sample.lost = record->lost.lost;
-  } else if (status == 0 && record->type == PERF_RECORD_LOST_SAMPLES) {
-    sample.lost = record->lost_samples.lost;
-  }
+  uvperf__stats_ring_slice(ring, slice);
   impl->in_callback = 1;
   impl->cb(impl->handle, status, &sample);
   impl->in_callback = 0;
@@ -137,4 +153,59 @@ void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status) {
 
   uvperf__stats_ring_end(ring, status);
   report_ring(impl, ring, status);
+}
+
+/* -- next ------------------------------------------------------------------ */
+
+void uvperf__bpf_reader_take_back(reader_t *impl) {
+  if (impl->lent != 0)
+    uvperf__ring_consume(&impl->lender->ring, impl->lent);
+  impl->lent = 0;
+  impl->failed_ring = NULL;
+}
+
+int uvperf_bpf_reader_next(uvperf_bpf_reader_t *reader,
+                           const uvperf_bpf_sample_t **sample) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  int rc = uvperf__bpf_reader_check(impl, NULL);
+  uvperf__cpu_ring_t *ring;
+  const void *bytes;
+  size_t size;
+
+  if (sample == NULL)
+    return UV_EINVAL;
+  *sample = NULL;
+  if (rc != 0)
+    return rc;
+  if (!uvperf__bpf_reader_is_watched(impl))
+    return UV_EINVAL;
+  if (impl->is_started || impl->in_callback)
+    return UV_EBUSY;
+  uvperf__bpf_reader_take_back(impl);
+  rc = uvperf__cpu_rings_next(impl->rings, &impl->next_ring, impl->scratch,
+                              &bytes, &size);
+  if (rc == 0)
+    return uvperf__cpu_rings_have_ended(impl->rings) ? UV_EOF : UV_EAGAIN;
+  ring = uvperf__cpu_rings_at(impl->rings, impl->next_ring);
+  if (rc < 0) {
+    uvperf__stats_ring_skip(ring);
+    impl->failed_ring = ring;
+    return rc;
+  }
+  impl->lender = ring;
+  impl->lent = size;
+  *sample = &impl->sample;
+  return make_sample(impl, ring, bytes, size,
+                     ring->ring.head - ring->ring.tail - size, &impl->sample);
+}
+
+int uvperf_bpf_reader_has_record(const uvperf_bpf_reader_t *reader) {
+  const reader_t *impl = uvperf__bpf_reader_impl(reader);
+  int rc = uvperf__bpf_reader_check(impl, NULL);
+
+  if (rc != 0)
+    return rc;
+  if (impl->in_callback)
+    return UV_EBUSY;
+  return uvperf__cpu_rings_have_record(impl->rings, impl->lender, impl->lent);
 }

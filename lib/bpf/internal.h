@@ -45,6 +45,13 @@ typedef struct reader_s {
    * record. */
   const uvperf__cpu_ring_t *failed_ring;
 
+  /* Of uvperf_bpf_reader_next: the ring whose look is being read; the record
+   * that is in the user's hands, 0 bytes for none, and its ring. */
+  size_t next_ring;
+  size_t lent;
+  uvperf__cpu_ring_t *lender;
+  uvperf_bpf_sample_t sample;
+
   /* That was begun, until its callback; or NULL. */
   uvperf__snapshot_job_t *snapshot;
   uvperf_bpf_reader_snapshot_cb snapshot_cb;
@@ -121,6 +128,10 @@ void uvperf__bpf_reader_ring_end(void *owner, size_t ring_index, int status);
 void uvperf__bpf_reader_ring_skipped(void *owner, size_t ring_index);
 
 /* -- drain.c: one record -- */
+
+/* Takes back the record that uvperf_bpf_reader_next has lent, as others are
+ * going to read the rings. */
+void uvperf__bpf_reader_take_back(reader_t *impl);
 
 /* Has a record of a ring delivered, behind which so many bytes wait. */
 void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,

@@ -371,6 +371,7 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
   if (impl->is_started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                              "already started");
+  uvperf__bpf_reader_take_back(impl);
   rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
@@ -390,8 +391,8 @@ int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader) {
   return 0;
 }
 
-int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
-  reader_t *impl = uvperf__bpf_reader_impl(reader);
+/* Begins a flush, unless it returns a code. */
+static int begin_flush(reader_t *impl) {
   int rc = uvperf__bpf_reader_check(impl, NULL);
 
   if (rc != 0)
@@ -400,11 +401,34 @@ int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;
+  uvperf__bpf_reader_take_back(impl);
   impl->lost_at = 0;
   uvperf__teardown_hold(&impl->teardown);
+  return 0;
+}
+
+int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  int rc = begin_flush(impl);
+
+  if (rc != 0)
+    return rc;
   uvperf__watch_flush(impl->watch);
   uvperf__teardown_let_go(&impl->teardown);
   return 0;
+}
+
+int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader, size_t index) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+  int rc = begin_flush(impl);
+
+  if (rc != 0)
+    return rc;
+  rc = UV_EINVAL;
+  if (index < uvperf__watch_nr_rings(impl->watch))
+    rc = uvperf__watch_flush_ring(impl->watch, index);
+  uvperf__teardown_let_go(&impl->teardown);
+  return rc;
 }
 
 void uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,

@@ -223,6 +223,22 @@ static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
   return rc == 0 ? status : rc;
 }
 
+int uvperf_event_has_record(const uvperf_event_t *event) {
+  const event_t *impl = uvperf__event_impl(event);
+  int rc = uvperf__event_check(impl, NULL);
+
+  if (rc != 0)
+    return rc;
+  if (impl->ring.page == NULL)
+    return UV_EINVAL;
+  if (impl->delivering)
+    return UV_EBUSY;
+  return !impl->unsound &&
+         !(uvperf__event_is_watched(impl) &&
+           uvperf__watch_has_ended(impl->watch, 0)) &&
+         uvperf__ring_has_record(&impl->ring, impl->lent);
+}
+
 int uvperf_event_next(uvperf_event_t *event, const uvperf_record_t **record) {
   event_t *impl = uvperf__event_impl(event);
   const void *bytes;

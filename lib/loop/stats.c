@@ -21,6 +21,13 @@ void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status) {
   ring->status = status;
 }
 
+void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring) {
+  if (uvperf__ring_skip(&ring->ring) == 0)
+    ring->stats.corrupt += 1;
+  else
+    uvperf__stats_ring_end(ring, UV_EPROTO);
+}
+
 static void get_stats(const uvperf__cpu_ring_t *ring,
                       const uvperf__watch_t *watch, int is_forked,
                       uvperf_stats_t *stats) {

@@ -48,17 +48,12 @@ static inline void uvperf__stats_ring_slice(uvperf__cpu_ring_t *ring,
   }
 }
 
-/* Counts a record of a ring that is delivered with this status. */
-static inline void uvperf__stats_ring_record(uvperf__cpu_ring_t *ring,
-                                             const uvperf_record_t *record,
-                                             int status,
-                                             const uvperf__slice_t *slice) {
-  uvperf__stats_count(&ring->stats, record, status);
-  uvperf__stats_ring_slice(ring, slice);
-}
-
 /* A ring has ended with this status; nothing more is read from it. */
 void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
+
+/* A ring makes no sense: counts this, and skips it up to its head; if it cannot
+ * be skipped, it has ended. */
+void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring);
 
 /* The sums of all rings; NULL for none. `watch` has the first of them, in their
  * order; or is NULL. In a forked child, which does not have the mappings, the

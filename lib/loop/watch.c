@@ -691,19 +691,25 @@ void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms) {
     uvperf__flush_timer_once(&watch->flush_timer, ms);
 }
 
-static void flush_each(uvperf__watch_t *watch, uvperf__slice_t *slice) {
-  size_t i;
+/* UVPERF__STOPPED if a callback has stopped or closed the handle. */
+static int flush_one(uvperf__watch_t *watch, size_t ring_index,
+                     uvperf__slice_t *slice) {
   int rc;
 
-  for (i = 0; i < watch->nr_rings; i++) {
-    if (watch->rings[i]->ended)
-      continue;
-    rc = watch->ops->drain(watch->owner, i, slice);
-    if (rc < 0)
-      rc = uvperf__watch_ring_failed(watch, i, rc, NULL);
-    if (rc == UVPERF__STOPPED)
+  if (watch->rings[ring_index]->ended)
+    return UVPERF__DRAINED;
+  rc = watch->ops->drain(watch->owner, ring_index, slice);
+  if (rc < 0)
+    rc = uvperf__watch_ring_failed(watch, ring_index, rc, NULL);
+  return rc;
+}
+
+static void flush_each(uvperf__watch_t *watch, uvperf__slice_t *slice) {
+  size_t i;
+
+  for (i = 0; i < watch->nr_rings; i++)
+    if (flush_one(watch, i, slice) == UVPERF__STOPPED)
       return;
-  }
 }
 
 int uvperf__watch_flush(uvperf__watch_t *watch) {
@@ -717,6 +723,18 @@ int uvperf__watch_flush(uvperf__watch_t *watch) {
     flush_each(watch, &slice);
   else if (watch->nr_live > 0)
     watch->ops->drain_all(watch->owner, &slice);
+  watch->delivering = 0;
+  return 0;
+}
+
+int uvperf__watch_flush_ring(uvperf__watch_t *watch, size_t ring_index) {
+  uvperf__slice_t slice;
+
+  if (watch->delivering)
+    return UV_EBUSY;
+  uvperf__slice_unbounded(&slice, &watch->session);
+  watch->delivering = 1;
+  flush_one(watch, ring_index, &slice);
   watch->delivering = 0;
   return 0;
 }

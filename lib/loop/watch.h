@@ -159,6 +159,9 @@ void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms);
  * inside a callback of this watch. */
 int uvperf__watch_flush(uvperf__watch_t *watch);
 
+/* The same of one ring, of a watch that reads its rings one by one. */
+int uvperf__watch_flush_ring(uvperf__watch_t *watch, size_t ring_index);
+
 /* For slices of the owner's own: a number that changes when the watch is
  * stopped or closed. */
 const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch);

@@ -285,6 +285,55 @@ uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
   return rings->rings[index];
 }
 
+/* -- one record after the other -------------------------------------------- */
+
+/* The first is read as far as it was looked at, and looked at again last. */
+int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
+                           void *scratch, const void **bytes, size_t *size) {
+  uvperf__cpu_ring_t *ring;
+  size_t i;
+  int rc;
+
+  for (i = 0; i <= rings->nr && rings->nr != 0; i++) {
+    ring = rings->rings[*index];
+    rc = 0;
+    if (i != 0 && ring->status == 0)
+      rc = uvperf__ring_begin(&ring->ring);
+    if (rc == 0 && ring->status == 0)
+      rc = uvperf__ring_next(&ring->ring, scratch, bytes, size);
+    if (rc != 0)
+      return rc;
+    if (ring->status == 0)
+      uvperf__ring_end(&ring->ring);
+    *index = (*index + 1) % rings->nr;
+  }
+  return 0;
+}
+
+int uvperf__cpu_rings_have_record(const uvperf__cpu_rings_t *rings,
+                                  const uvperf__cpu_ring_t *lender,
+                                  size_t lent) {
+  const uvperf__cpu_ring_t *ring;
+  size_t i;
+
+  for (i = 0; i < rings->nr; i++) {
+    ring = rings->rings[i];
+    if (ring->status == 0 &&
+        uvperf__ring_has_record(&ring->ring, ring == lender ? lent : 0))
+      return 1;
+  }
+  return 0;
+}
+
+int uvperf__cpu_rings_have_ended(const uvperf__cpu_rings_t *rings) {
+  size_t i;
+
+  for (i = 0; i < rings->nr; i++)
+    if (rings->rings[i]->status == 0)
+      return 0;
+  return rings->nr != 0;
+}
+
 /* -- spares --------------------------------------------------------------- */
 
 /* Closes the spare before the last one: it is not polled any more. */

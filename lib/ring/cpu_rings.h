@@ -122,6 +122,23 @@ const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring);
  * of opening it, or -EPERM in a forked child. */
 int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index);
 
+/* Finds the next record for a reader that takes one after the other: in the
+ * ring *index, and once what the last look there has shown is used up, in the
+ * rings after it, each of which is looked at once. So rings take turns. A tail
+ * is published when its look is used up. As uvperf__ring_next, of the ring
+ * *index; 0 if all are empty. */
+int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
+                           void *scratch, const void **bytes, size_t *size);
+
+/* Whether any ring that is read has a record after the `lent` bytes at the tail
+ * of one of them. */
+int uvperf__cpu_rings_have_record(const uvperf__cpu_rings_t *rings,
+                                  const uvperf__cpu_ring_t *lender,
+                                  size_t lent);
+
+/* Whether there are rings, and none of them is read any more. */
+int uvperf__cpu_rings_have_ended(const uvperf__cpu_rings_t *rings);
+
 size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings);
 /* The index-th ring. */
 uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,

@@ -344,6 +344,14 @@ int uvperf__ring_has_data(const uvperf__ring_t *ring) {
          (word_t)ring->tail;
 }
 
+int uvperf__ring_has_record(const uvperf__ring_t *ring, size_t lent) {
+  uint64_t waiting = uvperf__ring_waiting(ring);
+
+  if (ring->overwrite)
+    return waiting != 0 || ring->head - ring->tail != lent;
+  return waiting != lent;
+}
+
 int uvperf__ring_has_several(const uvperf__ring_t *ring) {
   uint64_t waiting = uvperf__ring_head(ring) - ring->tail;
   struct perf_event_header header;

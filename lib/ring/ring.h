@@ -142,6 +142,11 @@ uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
  * now. */
 int uvperf__ring_has_data(const uvperf__ring_t *ring);
 
+/* Whether a record follows the `lent` bytes at the tail, which the user has. In
+ * an overwritable ring also one that the next snapshot would find. Reads the
+ * head now. */
+int uvperf__ring_has_record(const uvperf__ring_t *ring, size_t lent);
+
 /* Whether it has written more than one record there. Not for an overwritable
  * ring. */
 int uvperf__ring_has_several(const uvperf__ring_t *ring);

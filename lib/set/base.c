@@ -29,7 +29,7 @@ uvperf__cpu_ring_t *uvperf__set_ring_at(const set_t *impl, size_t index) {
 }
 
 void uvperf__set_free_sources(set_t *impl) {
-  if (!impl->in_callback && impl->snapshot == NULL)
+  if (!impl->in_callback && impl->snapshot == NULL && impl->next.lent == 0)
     uvperf__counters_free_sources(impl->counters);
 }
 

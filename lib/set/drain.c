@@ -22,18 +22,27 @@ static int has_no_rings(const set_t *impl) {
   return impl->closing && uvperf__set_is_forked(impl);
 }
 
+int uvperf__set_decode(const set_t *impl, uvperf__cpu_ring_t *ring,
+                       const void *bytes, size_t size, const uint64_t *time,
+                       const uvperf_record_t **record) {
+  int status =
+      uvperf__decode(uvperf__counters_decoder(impl->counters),
+                     uvperf__cpu_ring_alone(ring), bytes, size, record);
+
+  uvperf__stats_count(&ring->stats, *record, status);
+  /* It is our decoder's. */
+  if (status == 0 && time != NULL)
+    ((uvperf_record_t *)(uintptr_t)*record)->time = *time;
+  return status;
+}
+
 void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
                          const void *bytes, size_t size, const uint64_t *time,
                          const uvperf__slice_t *slice) {
   const uvperf_record_t *record;
-  int status;
+  int status = uvperf__set_decode(impl, ring, bytes, size, time, &record);
 
-  status = uvperf__decode(uvperf__counters_decoder(impl->counters),
-                          uvperf__cpu_ring_alone(ring), bytes, size, &record);
-  uvperf__stats_ring_record(ring, record, status, slice);
-  /* It is our decoder's. */
-  if (status == 0 && time != NULL)
-    ((uvperf_record_t *)(uintptr_t)record)->time = *time;
+  uvperf__stats_ring_slice(ring, slice);
   if (status == 0 && record->type == PERF_RECORD_EXIT)
     uvperf__set_task_exited(impl);
   impl->in_callback = 1;
@@ -361,6 +370,12 @@ static const uvperf__watch_ops_t by_time = {
     .close = uvperf__set_begin_close,
 };
 
+int uvperf__set_make_scratch(set_t *impl) {
+  if (impl->scratch == NULL)
+    impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
+  return impl->scratch == NULL ? UV_ENOMEM : 0;
+}
+
 /* At the first start, and not in init, so that an init that fails leaves
  * nothing with the loop. */
 int uvperf__set_make_watch(set_t *impl) {
@@ -371,9 +386,7 @@ int uvperf__set_make_watch(set_t *impl) {
 
   if (impl->watch != NULL)
     return 0;
-  if (impl->scratch == NULL)
-    impl->scratch = uvperf__calloc(1, UVPERF__RING_SCRATCH_BYTES);
-  if (impl->scratch == NULL)
+  if (uvperf__set_make_scratch(impl) != 0)
     return UV_ENOMEM;
   if (in_order && impl->merge == NULL) {
     rc = uvperf__merge_new(

@@ -57,7 +57,7 @@ static size_t nr_read(const set_t *impl) {
 
 /* Marks where in each ring the last record may be of those that are gone. */
 static void mark_rings(set_t *impl) {
-  size_t nr = nr_read(impl);
+  size_t nr = uvperf__counters_nr_rings(impl->counters);
   uvperf__cpu_ring_t *ring;
   size_t i;
 
@@ -120,9 +120,10 @@ int uvperf__set_flush_due(void *owner) {
   return impl->ends_found || impl->is_put_off;
 }
 
-/* What a callback that stops or closes leaves is reported after the next
- * start. */
-static void report_ends(set_t *impl) {
+/* Reports ends for a while: 1 when all are reported. 0 if there are more; or if
+ * a callback has stopped or closed the handle, and what that leaves is reported
+ * after the next start. */
+static int report_each(set_t *impl) {
   uint64_t until = uv_hrtime() + REPORT_NS;
   uint64_t session = impl->session;
   uint32_t target;
@@ -133,14 +134,21 @@ static void report_ends(set_t *impl) {
     impl->in_callback = 1;
     impl->end_cb(impl->handle, target);
     impl->in_callback = 0;
-    if (impl->session != session)
-      return;
-    if (uv_hrtime() >= until) {
-      uvperf__watch_drain(impl->watch); /* the rest in the next iteration */
-      return;
-    }
+    if (impl->session != session || uv_hrtime() >= until)
+      return 0;
   }
   impl->ends_found = 0;
+  return 1;
+}
+
+static void report_ends(set_t *impl) {
+  uint64_t session = impl->session;
+
+  if (!report_each(impl)) {
+    if (impl->session == session)
+      uvperf__watch_drain(impl->watch); /* the rest in the next iteration */
+    return;
+  }
   if (!uvperf__counters_have_ended(impl->counters))
     return;
   uvperf__set_end_delivery(impl);
@@ -177,6 +185,30 @@ void uvperf__set_iteration_end(void *owner) {
   if (impl->probe_ms > PROBE_MS)
     impl->probe_ms = PROBE_MS;
   probe_by(impl, uvperf__next_multiple(now_of(impl), PROBE_MS));
+}
+
+/* -- without a loop -------------------------------------------------------- */
+
+void uvperf__set_find_ends(set_t *impl) {
+  if (!impl->ends_found && uvperf__counters_probe(impl->counters) != 0)
+    found_ends(impl);
+}
+
+/* Also of a set whose last target that lived was removed. */
+int uvperf__set_take_ends(set_t *impl) {
+  int rc = UV_EAGAIN;
+  int is_done;
+
+  uvperf__teardown_hold(&impl->teardown);
+  is_done = report_each(impl);
+  if (impl->closing)
+    rc = UV_ECANCELED;
+  else if (is_done && uvperf__counters_have_ended(impl->counters))
+    rc = UV_EOF;
+  if (rc == UV_EOF)
+    impl->eof_reported = 1;
+  uvperf__teardown_let_go(&impl->teardown);
+  return rc;
 }
 
 void uvperf__set_check_ends(set_t *impl) {

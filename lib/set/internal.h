@@ -24,6 +24,22 @@ typedef struct set_opening_s {
 } set_opening_t;
 typedef struct set_closing_s set_closing_t;
 
+/* What uvperf_set_next has done. */
+typedef struct set_next_s {
+  size_t index; /* the ring whose look is being read, without a merge */
+  /* NULL without UVPERF_SET_TIME_ORDER. Not that of the watch, which has only
+   * rings that are watched. */
+  uvperf__merge_t *merge;
+  size_t nr_merged;
+  int has_look; /* the merge has one, which nothing else has read from */
+  /* The record that is in the user's hands: its bytes, 0 for none; its ring;
+   * of a merge what it is there. */
+  size_t lent;
+  uvperf__cpu_ring_t *lender;
+  uvperf__merged_t merged;
+  int was_empty; /* the last call found nothing */
+} set_next_t;
+
 /* What uvperf_set_t.impl points to; freed in the last inner close callback, or
  * later, when the flush or snapshot in which that ran returns. */
 typedef struct set_s {
@@ -73,6 +89,7 @@ typedef struct set_s {
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and where
                            * the rings are overwritable */
   size_t nr_merged;
+  set_next_t next;
 
   /* That was begun, until its callback; or NULL. */
   uvperf__snapshot_job_t *snapshot;
@@ -161,12 +178,21 @@ void uvperf__set_end_closing(set_closing_t *closing);
 
 /* -- drain.c: records -- */
 
+/* For a record that wraps. 0 or UV_ENOMEM. */
+int uvperf__set_make_scratch(set_t *impl);
+
 /* Makes the watch, if there is none yet. 0 or a code. */
 int uvperf__set_make_watch(set_t *impl);
 
 /* Rings may be new: has them watched, if the watch is there, and they are not
  * overwritable. 0, UV_ENOMEM, or what uvperf__watch_add gives. */
 int uvperf__set_watch_rings(set_t *impl);
+
+/* Decodes and counts a record of a ring: as uvperf_decode. `time` is NULL, or
+ * what an impossible one becomes. */
+int uvperf__set_decode(const set_t *impl, uvperf__cpu_ring_t *ring,
+                       const void *bytes, size_t size, const uint64_t *time,
+                       const uvperf_record_t **record);
 
 /* Counts a record of a ring, in this slice, and gives it to the user, who may
  * close the handle: impl and ring are still there then. `time` is NULL, or what
@@ -203,6 +229,18 @@ void uvperf__set_task_exited(set_t *impl);
  * delivered. */
 int uvperf__set_flush_due(void *owner);
 void uvperf__set_iteration_end(void *owner);
+
+/* Without a loop: whether targets have ended, noted; ends are reported, if all
+ * records were delivered. The second returns UV_EOF if every target has ended,
+ * UV_ECANCELED if the handle was closed meanwhile, else UV_EAGAIN. */
+void uvperf__set_find_ends(set_t *impl);
+int uvperf__set_take_ends(set_t *impl);
+
+/* -- next.c: records one by one -- */
+
+/* Takes back the record that uvperf_set_next has lent, as others are going to
+ * read the rings. */
+void uvperf__set_take_back(set_t *impl);
 
 /* -- hotplug.c: CPUs that go and come -- */
 

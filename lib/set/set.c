@@ -31,6 +31,7 @@ static void release(void *owner) {
       uvperf__counters_nr_open(impl->counters) != 0)
     uvperf__counters_disable(impl->counters, NULL);
   uvperf__merge_free(impl->merge);
+  uvperf__merge_free(impl->next.merge);
   uvperf__free(impl->scratch);
   uvperf__interval_timer_free(impl->interval_timer);
   uvperf__watch_free(impl->watch);
@@ -333,8 +334,10 @@ int uvperf_set_start(uvperf_set_t *set, const uvperf_stream_options_t *options,
     rc = uvperf__counters_check(impl->counters, error);
   if (rc == 0)
     rc = check_start(impl, cb, error);
-  if (rc == 0)
-    rc = start(impl, &own, error);
+  if (rc != 0)
+    return rc;
+  uvperf__set_take_back(impl);
+  rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
   impl->session += 1;
@@ -368,6 +371,7 @@ int uvperf_set_flush(uvperf_set_t *set) {
     return UV_EINVAL;
   if (impl->in_callback)
     return UV_EBUSY;
+  uvperf__set_take_back(impl);
   uvperf__teardown_hold(&impl->teardown);
   impl->is_flushing = 1;
   uvperf__watch_flush(impl->watch);

@@ -45,9 +45,13 @@ static void next_gives_records_in_order_then_eagain(void **state) {
   support_need_own_events(__func__);
   open_comm(*state, &collector);
   expect_code(&collector.event, UV_EAGAIN);
+  assert_int_equal(uvperf_event_has_record(&collector.event), 0);
   live_comm(&next, 5);
-  for (i = 0; i < 5; i++)
+  for (i = 0; i < 5; i++) {
+    assert_int_equal(uvperf_event_has_record(&collector.event), 1);
     expect_comm(&collector.event, i);
+  }
+  assert_int_equal(uvperf_event_has_record(&collector.event), 0);
   expect_code(&collector.event, UV_EAGAIN);
   expect_code(&collector.event, UV_EAGAIN);
   live_comm(&next, 1);
@@ -127,6 +131,7 @@ static void call_next(uvperf_event_t *event, int status,
   if (record != NULL)
     uvperf_event_stop(event);
   code = uvperf_event_next(event, &another);
+  assert_int_equal(uvperf_event_has_record(event), code);
   if (record != NULL)
     caller->next_in_record = code;
   else
@@ -490,6 +495,7 @@ static void next_without_a_ring_is_einval(void **state) {
   options.flags = UVPERF_EVENT_NO_RING;
   live_init(*state, &collector, &attr, &options);
   expect_code(&collector.event, UV_EINVAL);
+  assert_int_equal(uvperf_event_has_record(&collector.event), UV_EINVAL);
   live_close(&collector);
 }
 
@@ -501,6 +507,7 @@ static void next_in_a_forked_child_is_eperm(void **state) {
   scripted_event_append(fake, PERF_RECORD_COMM);
   fake_process(4711);
   expect_code(&collector.event, UV_EPERM);
+  assert_int_equal(uvperf_event_has_record(&collector.event), UV_EPERM);
   fake_process(0);
   live_close(&collector);
 }

@@ -43,6 +43,7 @@ static int init(uv_loop_t *loop, uvperf_event_t *event,
 static void expect_next(uvperf_event_t *event, uint16_t number) {
   const uvperf_record_t *record;
 
+  assert_int_equal(uvperf_event_has_record(event), 1);
   assert_int_equal(uvperf_event_next(event, &record), 0);
   assert_int_equal(record->misc, number);
 }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of a set taken one by one, without a callback and without the loop:
+ * ring after ring, or in the order of time. The watch has no part in it, so
+ * that the user may poll the rings' fds on any loop. */
+#include "set/internal.h"
+
+#include "decode/decoder.h"
+#include "loop/stats.h"
+
+/* -- the record in the user's hands ----------------------------------------- */
+
+static void consume(set_next_t *next) {
+  if (next->lent == 0)
+    return;
+  if (next->merge == NULL)
+    uvperf__ring_consume(&next->lender->ring, next->lent);
+  else if (uvperf__merge_consume(next->merge, &next->merged))
+    next->lender->stats.late_records += 1;
+  next->lent = 0;
+}
+
+/* What the merge has seen may be read by others before it goes on. */
+void uvperf__set_take_back(set_t *impl) {
+  consume(&impl->next);
+  impl->next.has_look = 0;
+  impl->next.was_empty = 0;
+  impl->failed_ring = NULL;
+}
+
+/* -- in the order of time --------------------------------------------------- */
+
+/* Rings may be new, or have ended. 0 or -ENOMEM. */
+static int look(set_t *impl) {
+  size_t nr = uvperf__counters_nr_rings(impl->counters);
+  set_next_t *next = &impl->next;
+  uvperf__cpu_ring_t *ring;
+  size_t i;
+  int rc;
+
+  for (i = 0; i < nr; i++) {
+    ring = uvperf__set_ring_at(impl, i);
+    if (i == next->nr_merged) {
+      rc = uvperf__merge_add(next->merge, &ring->ring, ring);
+      if (rc != 0)
+        return rc;
+      next->nr_merged += 1;
+    }
+    if (ring->status != 0)
+      uvperf__merge_drop(next->merge, i);
+  }
+  uvperf__set_begin_merge(impl, next->merge);
+  next->has_look = 1;
+  return 0;
+}
+
+/* The next record of what was seen; once that is used up, of another look. As
+ * uvperf__merge_next without a horizon, or -ENOMEM. */
+static int merge_next(set_t *impl) {
+  set_next_t *next = &impl->next;
+  int rc = 0;
+
+  if (next->has_look)
+    rc = uvperf__merge_next(next->merge, UINT64_MAX, &next->merged);
+  if (rc != 0)
+    return rc;
+  uvperf__merge_end(next->merge);
+  rc = look(impl);
+  if (rc == 0)
+    rc = uvperf__merge_next(next->merge, UINT64_MAX, &next->merged);
+  if (rc == 0)
+    uvperf__merge_end(next->merge);
+  return rc;
+}
+
+/* -- the next record -------------------------------------------------------- */
+
+static int make(set_t *impl) {
+  int rc = uvperf__set_make_scratch(impl);
+
+  if (rc != 0 || impl->next.merge != NULL ||
+      !(impl->flags & UVPERF_SET_TIME_ORDER))
+    return rc;
+  return uvperf__merge_new(&impl->next.merge,
+                           uvperf__counters_decoder(impl->counters),
+                           impl->scratch);
+}
+
+/* Finds the next record, or the ring that makes no sense: 1, 0 or a code. */
+static int find(set_t *impl, const void **bytes, size_t *size,
+                const uint64_t **time) {
+  uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
+  set_next_t *next = &impl->next;
+  int rc;
+
+  *time = NULL;
+  if (next->merge == NULL) {
+    rc =
+        uvperf__cpu_rings_next(rings, &next->index, impl->scratch, bytes, size);
+    if (rc != 0)
+      next->lender = uvperf__cpu_rings_at(rings, next->index);
+    return rc;
+  }
+  rc = merge_next(impl);
+  if (rc == 0 || rc == UV_ENOMEM)
+    return rc;
+  next->lender = uvperf__cpu_rings_at(rings, next->merged.ring);
+  if (rc != 1)
+    return rc;
+  *bytes = next->merged.bytes;
+  *size = next->merged.size;
+  if (next->merged.is_bad) {
+    *time = &next->merged.time;
+    next->lender->stats.bad_times += 1;
+  }
+  return rc;
+}
+
+static int skip(set_t *impl) {
+  uvperf__cpu_ring_t *ring = impl->next.lender;
+
+  uvperf__stats_ring_skip(ring);
+  if (impl->next.merge != NULL && ring->status != 0)
+    uvperf__merge_drop(impl->next.merge, ring->index);
+  impl->failed_ring = ring;
+  return UV_EPROTO;
+}
+
+/* UV_EAGAIN: the rings are empty. */
+static int take(set_t *impl, const uvperf_record_t **record) {
+  const uint64_t *time;
+  const void *bytes;
+  size_t size;
+  int rc = find(impl, &bytes, &size, &time);
+
+  if (rc == UV_EPROTO)
+    return skip(impl);
+  if (rc < 0)
+    return rc;
+  if (rc == 0)
+    return uvperf__cpu_rings_have_ended(uvperf__counters_rings(impl->counters))
+               ? UV_EOF
+               : UV_EAGAIN;
+  impl->next.lent = size;
+  return uvperf__set_decode(impl, impl->next.lender, bytes, size, time, record);
+}
+
+/* To ask whether targets have ended takes system calls, so that is done where
+ * the call before found nothing either. What they wrote before is found by the
+ * second take, and so is a record whose wakeup was eaten. */
+static int take_or_end(set_t *impl, const uvperf_record_t **record) {
+  set_next_t *next = &impl->next;
+  int was_empty = next->was_empty;
+  int rc = take(impl, record);
+
+  if (rc == UV_EAGAIN && was_empty) {
+    uvperf__set_find_ends(impl);
+    rc = take(impl, record);
+    if (rc == UV_EAGAIN)
+      return uvperf__set_take_ends(impl);
+  }
+  next->was_empty = rc == UV_EAGAIN;
+  return rc;
+}
+
+static int check(const set_t *impl) {
+  int rc = uvperf__set_check(impl);
+
+  if (rc != 0)
+    return rc;
+  if (uvperf__counters_rings(impl->counters) == NULL)
+    return UV_EINVAL;
+  return impl->in_callback ? UV_EBUSY : 0;
+}
+
+int uvperf_set_next(uvperf_set_t *set, const uvperf_record_t **record) {
+  set_t *impl = uvperf__set_impl(set);
+  int rc = check(impl);
+
+  if (record == NULL)
+    return UV_EINVAL;
+  *record = NULL;
+  if (rc == 0 && impl->flags & UVPERF_SET_OVERWRITE)
+    rc = UV_EINVAL;
+  if (rc == 0 && impl->is_started)
+    rc = UV_EBUSY;
+  if (rc == 0)
+    rc = make(impl);
+  if (rc != 0)
+    return rc;
+  consume(&impl->next);
+  impl->failed_ring = NULL;
+  if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
+    return UV_EOF;
+  uvperf__set_free_sources(impl);
+  return take_or_end(impl, record);
+}
+
+int uvperf_set_has_record(const uvperf_set_t *set) {
+  const set_t *impl = uvperf__set_impl(set);
+  int rc = check(impl);
+
+  if (rc != 0)
+    return rc;
+  return uvperf__cpu_rings_have_record(uvperf__counters_rings(impl->counters),
+                                       impl->next.lender, impl->next.lent);
+}

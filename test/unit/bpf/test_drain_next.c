@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: records of a BPF reader taken one by one, or of one ring alone. */
+#include "scripted_reader.h"
+
+#include <errno.h>
+
+/* Takes a sample, which must be of this CPU. */
+static void expect_sample(scripted_reader_t *scripted, int cpu,
+                          uint64_t remaining) {
+  const uvperf_bpf_sample_t *sample;
+
+  assert_int_equal(uvperf_bpf_reader_has_record(&scripted->live.reader), 1);
+  assert_int_equal(uvperf_bpf_reader_next(&scripted->live.reader, &sample), 0);
+  assert_int_equal(sample->cpu, cpu);
+  assert_int_equal(sample->size, 28);
+  assert_int_equal(sample->remaining, remaining);
+  live_bpf_reader_on_sample(&scripted->live.reader, 0, sample);
+}
+
+static void expect_code(scripted_reader_t *scripted, int code) {
+  const uvperf_bpf_sample_t *sample = (const uvperf_bpf_sample_t *)scripted;
+
+  assert_int_equal(uvperf_bpf_reader_next(&scripted->live.reader, &sample),
+                   code);
+  assert_null(sample);
+}
+
+static void expect_empty(scripted_reader_t *scripted) {
+  assert_int_equal(uvperf_bpf_reader_has_record(&scripted->live.reader), 0);
+  expect_code(scripted, UV_EAGAIN);
+}
+
+static void open_reader(uv_loop_t *loop, scripted_reader_t *scripted) {
+  scripted_reader_plan(scripted, 8);
+  scripted_reader_open(loop, scripted);
+}
+
+/* -- next ------------------------------------------------------------------ */
+
+static void next_gives_each_ring_a_look_in_turn(void **state) {
+  scripted_reader_t scripted;
+  size_t i;
+
+  open_reader(*state, &scripted);
+  expect_empty(&scripted);
+  for (i = 0; i < 2; i++)
+    scripted_reader_sample(&scripted, scripted.events[1]);
+  scripted_reader_sample(&scripted, scripted.events[3]);
+  expect_sample(&scripted, 0, 40);
+  scripted_reader_sample(&scripted, scripted.events[1]);
+  assert_int_equal(scripted.events[1]->page->data_tail, 0);
+  expect_sample(&scripted, 0, 0);
+  expect_sample(&scripted, 1, 0);
+  expect_sample(&scripted, 0, 0);
+  expect_empty(&scripted);
+  for (i = 1; i < 4; i += 2)
+    assert_int_equal(scripted.events[i]->page->data_tail,
+                     scripted.events[i]->page->data_head);
+  assert_int_equal(scripted.live.samples, 4);
+  assert_int_equal(scripted.live.strange, 0);
+  scripted_reader_close(&scripted);
+}
+
+static void next_start_and_flush_take_turns(void **state) {
+  scripted_reader_t scripted;
+  size_t i;
+
+  open_reader(*state, &scripted);
+  for (i = 0; i < 3; i++)
+    scripted_reader_sample(&scripted, scripted.events[1]);
+  expect_sample(&scripted, 0, 80);
+  live_bpf_reader_start(&scripted.live, NULL);
+  expect_code(&scripted, UV_EBUSY);
+  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  assert_int_equal(scripted.live.samples, 3);
+  assert_int_equal(uvperf_bpf_reader_stop(&scripted.live.reader), 0);
+  for (i = 0; i < 3; i++)
+    scripted_reader_sample(&scripted, scripted.events[3]);
+  expect_sample(&scripted, 1, 80);
+  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  expect_empty(&scripted);
+  assert_int_equal(scripted.live.samples, 6);
+  assert_int_equal(scripted.live.strange, 0);
+  scripted_reader_close(&scripted);
+}
+
+static void next_of_lost_samples_says_how_many(void **state) {
+  const struct {
+    struct perf_event_header header;
+    uint64_t id, lost;
+  } record = {{PERF_RECORD_LOST, 0, 24}, 100, 7};
+  const uvperf_bpf_sample_t *sample;
+  scripted_reader_t scripted;
+  uvperf_stats_t stats;
+
+  open_reader(*state, &scripted);
+  fake_ring_append(scripted.events[1], &record, sizeof(record));
+  assert_int_equal(uvperf_bpf_reader_next(&scripted.live.reader, &sample), 0);
+  assert_int_equal(sample->lost, 7);
+  assert_null(sample->data);
+  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  assert_int_equal(stats.lost_records, 7);
+  scripted_reader_close(&scripted);
+}
+
+static void next_of_what_is_not_sound_goes_on_until_all_are_split(void **s) {
+  const uvperf_bpf_sample_t *sample;
+  scripted_reader_t scripted;
+  uvperf_ring_info_t ring;
+  uvperf_stats_t stats;
+
+  open_reader(*s, &scripted);
+  scripted_reader_junk(scripted.events[1]);
+  scripted_reader_sample(&scripted, scripted.events[1]);
+  scripted_reader_spoil(scripted.events[1]);
+  assert_int_equal(uvperf_bpf_reader_next(&scripted.live.reader, &sample),
+                   UV_EPROTO);
+  assert_int_equal(sample->record->size, 16);
+  assert_null(sample->data);
+  expect_sample(&scripted, 0, 8);
+  expect_code(&scripted, UV_EPROTO);
+  assert_int_equal(uvperf_bpf_reader_failed_ring(&scripted.live.reader, &ring),
+                   0);
+  assert_int_equal(ring.cpu, 0);
+  assert_int_equal(ring.status, 0);
+  expect_empty(&scripted);
+  assert_int_equal(uvperf_bpf_reader_failed_ring(&scripted.live.reader, &ring),
+                   UV_ENOENT);
+  scripted_reader_split(scripted.events[1]);
+  scripted_reader_sample(&scripted, scripted.events[3]);
+  scripted_reader_split(scripted.events[3]);
+  expect_code(&scripted, UV_EPROTO);
+  expect_sample(&scripted, 1, 4);
+  expect_code(&scripted, UV_EPROTO);
+  expect_code(&scripted, UV_EOF);
+  uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
+  assert_int_equal(stats.corrupt, 4);
+  scripted_reader_close(&scripted);
+}
+
+static void ask_in_callback(live_bpf_reader_t *live, int status,
+                            const uvperf_bpf_sample_t *sample) {
+  (void)status;
+  (void)sample;
+  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+  assert_int_equal(uvperf_bpf_reader_next(&live->reader, &sample), UV_EBUSY);
+  assert_int_equal(uvperf_bpf_reader_has_record(&live->reader), UV_EBUSY);
+  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), UV_EBUSY);
+}
+
+static void next_where_it_cannot_be_is_refused(void **state) {
+  scripted_reader_t scripted;
+
+  scripted_reader_begin(*state, &scripted);
+  scripted.live.on_sample = ask_in_callback;
+  scripted_reader_sample(&scripted, scripted.events[1]);
+  assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
+  assert_int_equal(scripted.live.samples, 1);
+  assert_int_equal(uvperf_bpf_reader_next(&scripted.live.reader, NULL),
+                   UV_EINVAL);
+  fake_process(4711);
+  expect_code(&scripted, UV_EPERM);
+  assert_int_equal(uvperf_bpf_reader_has_record(&scripted.live.reader),
+                   UV_EPERM);
+  fake_process(0);
+  scripted_reader_close(&scripted);
+
+  scripted_reader_plan(&scripted, 8);
+  scripted.options.flags = UVPERF_BPF_READER_OVERWRITE;
+  scripted.options.wakeup_events = 0;
+  scripted_reader_open(*state, &scripted);
+  expect_code(&scripted, UV_EINVAL);
+  scripted_reader_close(&scripted);
+}
+
+/* -- one ring alone -------------------------------------------------------- */
+
+static void flush_of_a_ring_leaves_the_others(void **state) {
+  scripted_reader_t scripted;
+  live_bpf_reader_t *live = &scripted.live;
+
+  open_reader(*state, &scripted);
+  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), UV_EINVAL);
+  live_bpf_reader_start(live, NULL);
+  assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
+  scripted_reader_sample(&scripted, scripted.events[1]);
+  scripted_reader_sample(&scripted, scripted.events[3]);
+  scripted_reader_sample(&scripted, scripted.events[3]);
+  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 1), 0);
+  assert_int_equal(live->by_cpu[0], 0);
+  assert_int_equal(live->by_cpu[1], 2);
+  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 2), UV_EINVAL);
+  scripted_reader_spoil(scripted.events[3]);
+  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 1), 0);
+  assert_int_equal(live->faults, 1);
+  assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), 0);
+  assert_int_equal(live->by_cpu[0], 1);
+  scripted_reader_close(&scripted);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      scripted_reader_test(next_gives_each_ring_a_look_in_turn),
+      scripted_reader_test(next_start_and_flush_take_turns),
+      scripted_reader_test(next_of_lost_samples_says_how_many),
+      scripted_reader_test(
+          next_of_what_is_not_sound_goes_on_until_all_are_split),
+      scripted_reader_test(next_where_it_cannot_be_is_refused),
+      scripted_reader_test(flush_of_a_ring_leaves_the_others),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
