@@ -8,14 +8,14 @@ static void on_reading(uvperf_set_t *set, int status,
                        const uvperf_reading_t *reading,
                        const uvperf_reading_t *delta) {
   uvperf_count_t count;
+  char line[128];
   size_t i;
 
   (void)reading; /* the same since the beginning */
   for (i = 0; status == 0 && i < uvperf_set_nr_attrs(set); i++) {
     uvperf_reading_total(delta, i, &count);
-    printf("%16llu %-16s %s, %.0f%%\n", (unsigned long long)count.scaled,
-           uvperf_set_item(set, i)->label, uvperf_count_state_name(count.state),
-           100 * count.ratio);
+    uvperf_count_format(&count, uvperf_set_item(set, i), line, sizeof(line));
+    puts(line);
   }
 }
 

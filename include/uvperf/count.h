@@ -155,6 +155,31 @@ UVPERF_EXTERN int uvperf_count_add(uvperf_count_t *sum,
  *    "gone", "error", "none"; "unknown" for another; static. */
 UVPERF_EXTERN const char *uvperf_count_state_name(uint32_t state);
 
+struct uvperf_event_item_s; /* name.h */
+
+/** Writes a count as one line of text, for logs and tools: what was counted, in
+ *  its unit; the event's label; and what the count is worth:
+ *
+ *    1204 cycles
+ *    12.35 Joules power/energy-pkg/
+ *    8000 cycles (multiplexed: counted 37.50% of the time)
+ *    <not counted: never scheduled> cycles
+ *    5 page-faults (1 of 3 are missing) (4 records lost)
+ *
+ *  The number is `scaled`, times the item's scale, with two digits then.
+ *  Allocates nothing, and does not depend on the locale.
+ *  @param count  Any count: of an event, a record or a reading; not NULL.
+ *  @param item   Its event, by uvperf_set_item or uvperf_event_list_get; NULL
+ *    for the number alone.
+ *  @param text   Caller's; receives what fits, terminated. May be NULL if size
+ *    is 0.
+ *  @param size   Bytes of text.
+ *  @return the length of the whole line, without its end: as of snprintf(3) it
+ *    is not less than size if the line was cut. */
+UVPERF_EXTERN size_t uvperf_count_format(const uvperf_count_t *count,
+                                         const struct uvperf_event_item_s *item,
+                                         char *text, size_t size);
+
 /* -- readings of a set ---------------------------------------------------- */
 
 /* A set fills a reading; the functions here look into it and make deltas. One

@@ -454,15 +454,16 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  The label and the unit describe the event that was opened. After
  *  UVPERF_FALLBACK_USER the label has the modifier u, as in perf(1). After
  *  UVPERF_FALLBACK_CLOCK or UVPERF_FALLBACK_PRECISE the label is the one of
- *  uvperf_attr_label, even if the event had a name of its own (name=, labels), and the
- *  unit of a clock is "ns".
+ *  uvperf_attr_label, even if the user gave a name (name=, options.labels), and
+ *  the unit of a clock is "ns".
  *
  *  Events of options.events and attrs with options.labels have a label from the
- *  start; other attrs and that of options.side_band do not. The first call for one of these makes the
- *  labels of all of them: see uvperf_attr_label. If tracepoints are among them,
- *  it reads tracefs once, which takes some milliseconds. If memory or fds run
- *  out, the label is "type=…,config=…" for now, and the next call tries again.
- *  A label that was returned before stays valid as long as the item.
+ *  start; other attrs and that of options.side_band do not. The first call for
+ *  one of these makes the labels of all of them: see uvperf_attr_label. If
+ *  tracepoints are among them, it reads tracefs once, which takes some
+ *  milliseconds. If memory or fds run out, the label is "type=…,config=…" for
+ *  now, and the next call tries again. A label that was returned before stays
+ *  valid as long as the item.
  *  @param attr  The attr's index.
  *  @return The set's own, valid until a target is added, or close; NULL where
  *    there is none. */

@@ -8,6 +8,7 @@
 #include "uvperf/attr.h"
 #include "uvperf/record.h"
 
+#include "decode/read_format.h"
 #include "util/line.h"
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
@@ -64,19 +65,20 @@ static void put_identity(line_t *line, const uvperf_record_t *record) {
 }
 
 static void put_values(line_t *line, const uvperf_values_t *values) {
-  uvperf_count_t count;
+  uvperf__value_t value;
   uint64_t i;
 
   if (values->format & PERF_FORMAT_TOTAL_TIME_ENABLED)
     uvperf__line_put(line, " time_enabled %" PRIu64, values->time_enabled);
   if (values->format & PERF_FORMAT_TOTAL_TIME_RUNNING)
     uvperf__line_put(line, " time_running %" PRIu64, values->time_running);
-  for (i = 0; uvperf_values_get(values, i, &count) == 0; i++) {
-    uvperf__line_put(line, " value %" PRIu64, count.value);
+  for (i = 0; i < values->nr; i++) {
+    uvperf__read_format_get(values, i, &value);
+    uvperf__line_put(line, " value %" PRIu64, value.value);
     if (values->format & PERF_FORMAT_ID)
-      uvperf__line_put(line, " id %" PRIu64, count.id);
+      uvperf__line_put(line, " id %" PRIu64, value.id);
     if (values->format & UVPERF_FORMAT_LOST)
-      uvperf__line_put(line, " lost %" PRIu64, count.lost);
+      uvperf__line_put(line, " lost %" PRIu64, value.lost);
   }
 }
 

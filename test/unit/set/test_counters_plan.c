@@ -416,9 +416,7 @@ static void every_failing_calloc_leaves_nothing(void **state) {
   assert_int_equal(rc, 0);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-
-/* -- a target that another thread adds -------------------------------------- */
+/* -- a target that another thread adds ------------------------------------- */
 
 static void misfit_of_a_target_that_is_added_names_the_event(void **state) {
   machine_t *machine = *state;
@@ -437,6 +435,8 @@ static void misfit_of_a_target_that_is_added_names_the_event(void **state) {
   assert_non_null(strstr(machine->error.reason, "'uncore/event=1/'"));
   uvperf__counters_free(made);
 }
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
