@@ -271,6 +271,12 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *  PMU has (3 where sysfs does not say); S is PERF_SAMPLE_READ, D pinned, e
  *  exclusive. White space may be around the name and its terms.
  *
+ *  With several kinds of cores (Intel's cpu_core and cpu_atom, big.LITTLE)
+ *  "cycles" is the same attr as everywhere, and the kernel chooses the PMU: on a
+ *  CPU that of the CPU; for a task it takes one, and the event counts only while
+ *  the task is on these cores. uvperf_event_list_parse, and so sets and meters,
+ *  count on all of them.
+ *
  *  Everything that is not said is the kernel's zero, so the event counts and
  *  does not sample unless period or freq is there.
  *  @param attr   Caller's; zeroed, sized and filled on success, untouched on

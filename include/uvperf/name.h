@@ -52,6 +52,17 @@
  * of their own. W allows to open the members without their group where the PMU
  * cannot hold it. D and e are for leaders alone.
  *
+ * Several kinds of cores (Intel's cpu_core and cpu_atom, Arm's big.LITTLE) have
+ * a PMU each. There a generic hardware or cache event, a raw one (r1a8), and an
+ * event that several of these PMUs have, is one event of each PMU, as with
+ * perf(1): its parts. The first part has the place of the event in the list and
+ * its label, and stands for the whole (see uvperf_reading_total). The others
+ * come after all events of the text, so that an event has the same index on
+ * every machine. A group with such an event is one group for each PMU, and each
+ * other member is in all of these, as parts too. With one kind of cores nothing
+ * of this happens; nor for generic events on Arm before Linux 6.6, which has no
+ * attrs for it: there an event of a task counts on one kind of cores only.
+ *
  * Each event is opened with its attr, in the order of the list: a member of a
  * group with options.leader, as its leader comes before it; one with
  * UVPERF_ITEM_CPU_WIDE for all tasks (pid -1) on each of its CPUs. */
@@ -115,8 +126,15 @@ typedef struct uvperf_event_item_s {
   /* The index of its group's leader; its own for a leader, and where there is
    * no group. */
   size_t leader;
+  /* One event of several kinds of cores has a part for each: the index of its
+   * first part, which stands for the whole; its own for that, and for an event
+   * without parts. */
+  size_t first;
+  /* What stands for this part alone, "cpu_core/cycles/"; NULL for an event
+   * without parts. */
+  const char *part;
   /* 0; of later versions. */
-  uint64_t reserved[4];
+  uint64_t reserved[2];
 } uvperf_event_item_t;
 
 /** Parses a list of events.
@@ -151,7 +169,7 @@ UVPERF_EXTERN int uvperf_event_list_parse(uvperf_event_list_t **list,
  *  @param list  NULL is allowed. */
 UVPERF_EXTERN void uvperf_event_list_free(uvperf_event_list_t *list);
 
-/** Tells how many events a list has.
+/** Tells how many events a list has, with all parts of each.
  *  @param list  A list.
  *  @return at least 1. */
 UVPERF_EXTERN size_t uvperf_event_list_count(const uvperf_event_list_t *list);
@@ -159,7 +177,8 @@ UVPERF_EXTERN size_t uvperf_event_list_count(const uvperf_event_list_t *list);
 /** Gives an event of a list.
  *  @param list   A list.
  *  @param index  From 0, in the order of the text; what a pattern means is in
- *    the order of tracefs and sysfs.
+ *    the order of tracefs and sysfs. Behind them come further parts of events,
+ *    those of each event by the type of the PMU.
  *  @return the event, the list's; NULL where there is none. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_event_list_get(const uvperf_event_list_t *list, size_t index);

@@ -397,6 +397,60 @@ int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max) {
   return read_u32(root, pmu, "caps/max_precise", max);
 }
 
+/* -- PMUs of cores -------------------------------------------------------- */
+
+typedef struct cores_walk_s {
+  const char *root;
+  uvperf__core_pmus_t *cores;
+} cores_walk_t;
+
+/* By type, which is the order in which the kernel tries them. */
+static int add_core(const char *name, void *data) {
+  char list[UVPERF__PMU_TEXT_BYTES];
+  const cores_walk_t *walk = data;
+  uvperf__core_pmus_t *cores = walk->cores;
+  uint32_t type;
+  int is_mask;
+  size_t at = cores->nr;
+  int rc = uvperf__pmu_cpus(walk->root, name, list, &is_mask);
+
+  if (rc == 0 && !is_mask)
+    rc = uvperf__pmu_type(walk->root, name, &type);
+  if (rc != 0 || is_mask || cores->nr == UVPERF__CORE_PMUS)
+    return uvperf__is_shortage(rc) ? rc : 0;
+  for (; at > 0 && cores->pmus[at - 1].type > type; at--)
+    cores->pmus[at] = cores->pmus[at - 1];
+  snprintf(cores->pmus[at].name, sizeof(cores->pmus[at].name), "%s", name);
+  cores->pmus[at].type = type;
+  cores->nr++;
+  return 0;
+}
+
+/* x86 has it since it has several PMUs ("cpu_core", Linux 5.13): init_hybrid in
+ * arch/x86/events/core.c. The driver of Arm's PMUs has it since Linux 6.6
+ * (PERF_PMU_CAP_EXTENDED_HW_TYPE in drivers/perf/arm_pmu.c). */
+static int has_extended_type(const char *root,
+                             const uvperf__core_pmus_t *cores) {
+  return strncmp(cores->pmus[0].name, "cpu_", 4) == 0 ||
+         uvperf__system_is_before(root, 6, 6) == 0;
+}
+
+int uvperf__pmu_cores(const char *root, uvperf__core_pmus_t *cores) {
+  cores_walk_t walk = {root, cores};
+  uint32_t type;
+  int rc = uvperf__pmu_type(root, "cpu", &type);
+
+  memset(cores, 0, sizeof(*cores));
+  if (rc != 0)
+    rc = uvperf__is_shortage(rc) ? rc : uvperf__pmu_each(root, add_core, &walk);
+  if (uvperf__is_shortage(rc))
+    return rc;
+  cores->is_read = 1;
+  if (cores->nr > 1)
+    cores->has_extended_type = has_extended_type(root, cores);
+  return 0;
+}
+
 /* -- What is public: a walk over all of it --------------------------------- */
 
 /* What is wrong with one file is no reason to hide the others, but for this

@@ -36,6 +36,25 @@ int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size);
  * fixed ("kprobe", "uprobe"). */
 int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu);
 
+/* The PMUs of the kinds of cores of this machine, by ascending type: those that
+ * have a file `cpus`. 0 or 1 of them where all cores are alike: a PMU "cpu" is
+ * of all. No machine has more than there is room for: the rest is left out. */
+#define UVPERF__CORE_PMUS 8
+typedef struct uvperf__core_pmus_s {
+  int is_read; /* for the owner, who reads them once */
+  size_t nr;
+  struct {
+    char name[UVPERF__PMU_NAME_BYTES];
+    uint32_t type;
+  } pmus[UVPERF__CORE_PMUS];
+  /* They take generic events that have the PMU's type in the upper half of
+   * config. */
+  int has_extended_type;
+} uvperf__core_pmus_t;
+
+/* 0, or want of fds or memory, by which nothing is known. */
+int uvperf__pmu_cores(const char *root, uvperf__core_pmus_t *cores);
+
 /* Where a term of format/ goes: "config1:0-7,32-35" is UVPERF_ATTR_CONFIG1 and
  * 0xf000000ff. The value's bits go to the mask's, lowest to lowest, as
  * pmu_format_value() of perf(1) has it. */

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#if defined(__x86_64__) || defined(__i386__) ||                                \
-    defined(__aarch64__) || defined(__arm__) || defined(__s390x__)
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) ||        \
+    defined(__arm__) || defined(__s390x__)
 #include <asm/perf_regs.h>
 #endif
 
@@ -29,6 +29,7 @@ void uvperf__event_build_begin(uvperf__event_build_t *build) {
   build->event.text = build->text;
   build->event.wide.attr.size = sizeof(build->event.wide);
   build->event.measure.scale = 1;
+  build->event.nr_parts = 1;
   build->chain = UVPERF__CHAIN_UNSAID;
   build->stack_at = NULL;
   memset(&build->probe, 0, sizeof(build->probe));

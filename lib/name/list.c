@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "host/cpu_list.h"
@@ -21,18 +22,31 @@ typedef struct node_s {
   uvperf__wide_attr_t wide;
   char unit[sizeof(((uvperf__pmu_measure_t *)0)->unit)];
   char *label;
+  char *part; /* what stands for this part of an event; NULL: it is whole */
   char *string;
   int file;         /* an fd that the string is the path of; or -1 */
   char *group_name; /* the leader's, for all of its group */
   int *cpus;
-  char *pmu;      /* by which it was named; NULL: by none */
-  const char *at; /* in the text, while that is read */
+  char *pmu;        /* by which it was named; NULL: by none */
+  const char *core; /* of a member of a group: the core PMU that it is of */
+  const char *at;   /* in the text, while that is read */
+  /* Indexes are known at the end: */
+  size_t index;
+  const struct node_s *first;  /* of its parts; NULL: itself */
+  const struct node_s *leader; /* NULL: itself */
 } node_t;
 
-struct uvperf_event_list_s {
-  node_t **nodes;
+typedef struct nodes_s {
+  node_t **all;
   size_t nr;
   size_t room;
+} nodes_t;
+
+struct uvperf_event_list_s {
+  nodes_t events;
+  /* While the text is read, the parts of events but the first: they come behind
+   * all events, so that these have the same indexes on every machine. */
+  nodes_t parts;
   int nr_groups;
   /* The user, and each set: these may be of several threads. */
   atomic_uint holders;
@@ -46,7 +60,10 @@ uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list) {
 }
 
 static void free_node(node_t *node) {
+  if (node == NULL)
+    return;
   uvperf__free(node->label);
+  uvperf__free(node->part);
   uvperf__free(node->string);
   if (node->file >= 0)
     uvperf__file_close(node->file);
@@ -56,24 +73,37 @@ static void free_node(node_t *node) {
   uvperf__free(node);
 }
 
-void uvperf_event_list_free(uvperf_event_list_t *list) {
+static void free_nodes(nodes_t *nodes) {
   size_t i;
 
+  for (i = 0; i < nodes->nr; i++)
+    free_node(nodes->all[i]);
+  uvperf__free(nodes->all);
+}
+
+void uvperf_event_list_free(uvperf_event_list_t *list) {
   if (list == NULL || atomic_fetch_sub(&list->holders, 1) != 1)
     return;
-  for (i = 0; i < list->nr; i++)
-    free_node(list->nodes[i]);
-  uvperf__free(list->nodes);
+  free_nodes(&list->events);
+  free_nodes(&list->parts);
   uvperf__free(list);
 }
 
 size_t uvperf_event_list_count(const uvperf_event_list_t *list) {
-  return list->nr;
+  return list->events.nr;
+}
+
+size_t uvperf__event_list_nr_whole(const uvperf_event_list_t *list) {
+  size_t nr = list->events.nr;
+
+  while (list->events.all[nr - 1]->first != NULL)
+    nr--;
+  return nr;
 }
 
 const uvperf_event_item_t *
 uvperf_event_list_get(const uvperf_event_list_t *list, size_t index) {
-  return index < list->nr ? &list->nodes[index]->item : NULL;
+  return index < list->events.nr ? &list->events.all[index]->item : NULL;
 }
 
 static int out_of_memory(const uvperf__parse_t *parse, const char *at) {
@@ -95,15 +125,29 @@ static char *join(const char *first, uvperf__span_t second) {
   return text;
 }
 
-static char *make_label(const uvperf__named_event_t *event) {
-  uvperf__span_t rest = event->text->whole;
+static char *make_expanded(const uvperf__named_event_t *event) {
+  uvperf__span_t rest = {event->rest, event->text->whole.end};
 
+  return join(event->expanded, rest);
+}
+
+/* The first part has the label of the whole. */
+static char *make_label(const uvperf__named_event_t *event) {
   if (event->name.at != NULL)
     return join("", event->name);
-  if (event->expanded == NULL)
-    return join("", rest);
-  rest.at = event->rest;
-  return join(event->expanded, rest);
+  if (event->expanded == NULL || event->nr_parts > 1)
+    return join("", event->text->whole);
+  return make_expanded(event);
+}
+
+/* "cpu_core/cycles/u", or of an event with a name of its own "cpu_core/mine". */
+static char *make_part(const uvperf__named_event_t *event) {
+  char pmu[UVPERF__PMU_NAME_BYTES + 1];
+
+  if (event->name.at == NULL)
+    return make_expanded(event);
+  snprintf(pmu, sizeof(pmu), "%s/", event->pmu);
+  return join(pmu, event->name);
 }
 
 /* What a header older than config3 and config4 has is enough without them: a
@@ -122,13 +166,12 @@ static void fit_size(node_t *node) {
 }
 
 static int copy_cpus(const uvperf__parse_t *parse, node_t *node,
-                     const uvperf__named_event_t *event) {
+                     const char *pmu) {
   char list[UVPERF__PMU_TEXT_BYTES];
   size_t nr = 0;
   int is_mask;
-  int rc = event->pmu == NULL
-               ? -ENOENT
-               : uvperf__pmu_cpus(parse->root, event->pmu, list, &is_mask);
+  int rc = pmu == NULL ? -ENOENT
+                       : uvperf__pmu_cpus(parse->root, pmu, list, &is_mask);
 
   if (rc == -ENOENT)
     return 0;
@@ -141,7 +184,7 @@ static int copy_cpus(const uvperf__parse_t *parse, node_t *node,
   if (rc != -ENOBUFS)
     return uvperf__parse_fail(parse, node->at, rc, UVPERF_CAUSE_NOT_SUPPORTED,
                               "the CPUs of PMU %s in sysfs are not understood",
-                              event->pmu);
+                              pmu);
   node->cpus = uvperf__calloc(nr, sizeof(node->cpus[0]));
   if (node->cpus == NULL)
     return out_of_memory(parse, node->at);
@@ -157,7 +200,8 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
 
   memcpy(node->unit, event->measure.unit, sizeof(node->unit));
   item->attr = &node->wide.attr;
-  item->label = node->label;
+  item->label = event->part > 0 ? node->part : node->label;
+  item->part = node->part;
   item->scale = event->measure.scale;
   item->unit = node->unit;
   item->group_name = "";
@@ -189,7 +233,10 @@ static int copy_texts(const uvperf__parse_t *parse, node_t *node,
     node->string = join("", event->string);
   if (event->pmu != NULL)
     node->pmu = join(event->pmu, nothing);
-  if (node->label == NULL || (event->string.at != NULL && !node->string) ||
+  if (event->nr_parts > 1)
+    node->part = make_part(event);
+  if (node->label == NULL || (event->nr_parts > 1 && !node->part) ||
+      (event->string.at != NULL && !node->string) ||
       (event->pmu != NULL && !node->pmu))
     return out_of_memory(parse, node->at);
   return 0;
@@ -226,28 +273,42 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
   fit_size(node);
   fill_item(node, event);
   set_precise(parse, node);
-  return copy_cpus(parse, node, event);
+  return copy_cpus(parse, node, event->pmu);
+}
+
+/* Takes the node, also where it fails. */
+static int append(const uvperf__parse_t *parse, nodes_t *nodes, node_t *node) {
+  node_t **all =
+      uvperf__grow(nodes->all, nodes->nr, &nodes->room, 8, sizeof(all[0]));
+
+  if (all == NULL) {
+    free_node(node);
+    return out_of_memory(parse, parse->text);
+  }
+  nodes->all = all;
+  nodes->all[nodes->nr++] = node;
+  return 0;
+}
+
+static int check_room(const uvperf__parse_t *parse,
+                      const uvperf_event_list_t *list, const char *at) {
+  if (list->events.nr + list->parts.nr < UVPERF__EVENT_LIST_MOST)
+    return 0;
+  uvperf__parse_fail(parse, at, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                     "these are more than %d events", UVPERF__EVENT_LIST_MOST);
+  if (parse->error != NULL)
+    parse->error->limit = UVPERF__EVENT_LIST_MOST;
+  return -E2BIG;
 }
 
 static int add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
-               const uvperf__named_event_t *event) {
+               const uvperf__named_event_t *event, const node_t **first) {
   const char *at = event->text->whole.at;
-  node_t **nodes;
   node_t *node;
-  int rc;
+  int rc = check_room(parse, list, at);
 
-  if (list->nr == UVPERF__EVENT_LIST_MOST) {
-    uvperf__parse_fail(parse, at, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                       "these are more than %d events",
-                       UVPERF__EVENT_LIST_MOST);
-    if (parse->error != NULL)
-      parse->error->limit = UVPERF__EVENT_LIST_MOST;
-    return -E2BIG;
-  }
-  nodes = uvperf__grow(list->nodes, list->nr, &list->room, 8, sizeof(nodes[0]));
-  if (nodes == NULL)
-    return out_of_memory(parse, at);
-  list->nodes = nodes;
+  if (rc != 0)
+    return rc;
   node = uvperf__calloc(1, sizeof(*node));
   if (node == NULL)
     return out_of_memory(parse, at);
@@ -256,9 +317,11 @@ static int add(const uvperf__parse_t *parse, uvperf_event_list_t *list,
     free_node(node);
     return rc;
   }
-  node->item.leader = list->nr;
-  list->nodes[list->nr++] = node;
-  return 0;
+  if (event->part > 0)
+    node->first = *first;
+  else if (event->nr_parts > 1)
+    *first = node;
+  return append(parse, event->part > 0 ? &list->parts : &list->events, node);
 }
 
 /* -- groups --------------------------------------------------------------- */
@@ -287,34 +350,209 @@ static int join_group(const uvperf__parse_t *parse, node_t *node,
   if (uvperf__modifiers_have(modifiers, 'W'))
     node->item.flags |= UVPERF_ITEM_WEAK;
   node->item.group = leader->item.group;
-  node->item.leader = leader->item.leader;
+  node->leader = leader;
   node->item.group_name = leader->item.group_name;
   return 0;
 }
 
-static int make_group(const uvperf__parse_t *parse, uvperf_event_list_t *list,
-                      size_t first, uvperf__span_t name,
-                      const uvperf__modifiers_t *modifiers) {
-  node_t *leader = list->nodes[first];
-  struct perf_event_attr *attr = &leader->wide.attr;
+/* The members of a group that is being made: those of the list from some on. */
+typedef struct group_s {
+  uvperf_event_list_t *list;
+  size_t first;
+  size_t first_part;
+  uvperf__span_t name;
+  const uvperf__modifiers_t *modifiers;
+} group_t;
+
+static size_t nr_members(const group_t *group) {
+  return group->list->events.nr - group->first + group->list->parts.nr -
+         group->first_part;
+}
+
+static node_t *member(const group_t *group, size_t index) {
+  size_t nr_events = group->list->events.nr - group->first;
+
+  return index < nr_events
+             ? group->list->events.all[group->first + index]
+             : group->list->parts.all[group->first_part + index - nr_events];
+}
+
+static int begin_group(const uvperf__parse_t *parse, const group_t *group,
+                       node_t *leader) {
+  leader->item.group = group->list->nr_groups++;
+  if (group->name.at == NULL)
+    return 0;
+  leader->group_name = join("", group->name);
+  if (leader->group_name == NULL)
+    return out_of_memory(parse, group->name.at);
+  leader->item.group_name = leader->group_name;
+  return 0;
+}
+
+/* Of all members; or, with the name of a core PMU, of those that are of it. */
+static int make_group(const uvperf__parse_t *parse, const group_t *group,
+                      const char *core) {
+  node_t *leader = NULL, *node;
+  struct perf_event_attr *attr;
   size_t i;
   int rc = 0;
 
-  if (name.at != NULL) {
-    leader->group_name = join("", name);
-    if (leader->group_name == NULL)
-      return out_of_memory(parse, name.at);
-    leader->item.group_name = leader->group_name;
+  for (i = 0; i < nr_members(group) && rc == 0; i++) {
+    node = member(group, i);
+    if (core != NULL && (node->core == NULL || strcmp(node->core, core) != 0))
+      continue;
+    if (leader == NULL) {
+      leader = node;
+      rc = begin_group(parse, group, leader);
+    }
+    if (rc == 0)
+      rc = join_group(parse, node, leader, group->modifiers);
   }
-  leader->item.group = list->nr_groups++;
-  for (i = first; i < list->nr && rc == 0; i++)
-    rc = join_group(parse, list->nodes[i], leader, modifiers);
+  if (rc != 0 || leader == NULL)
+    return rc;
   /* As evsel__config_leader_sampling() of perf(1) has it. */
-  if (uvperf__modifiers_have(modifiers, 'S') ||
+  attr = &leader->wide.attr;
+  if (uvperf__modifiers_have(group->modifiers, 'S') ||
       attr->sample_type & PERF_SAMPLE_READ) {
     attr->sample_type |= PERF_SAMPLE_READ;
     attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
   }
+  return 0;
+}
+
+/* -- groups on several kinds of cores -------------------------------------- */
+
+/* A group runs where its core PMU is, and so does each member: an event that is
+ * of no core PMU, such as page-faults, is counted there alone. So it is in the
+ * group of each, and becomes parts of one event. */
+
+static int is_of_core(const node_t *node, const char *core) {
+  return node->pmu != NULL && strcmp(node->pmu, core) == 0;
+}
+
+/* Finds the core PMU of each member that has one. */
+static void find_cores(const uvperf__core_pmus_t *cores, const group_t *group) {
+  size_t i, k;
+
+  for (i = 0; i < nr_members(group); i++)
+    for (k = 0; k < cores->nr; k++)
+      if (is_of_core(member(group, i), cores->pmus[k].name))
+        member(group, i)->core = cores->pmus[k].name;
+}
+
+static char *copy_text(const char *text) {
+  uvperf__span_t nothing = {"", ""};
+
+  nothing.end = nothing.at;
+  return join(text, nothing);
+}
+
+static char *make_member_part(const node_t *node, const char *core) {
+  size_t size = strlen(core) + 1 + strlen(node->label) + 1;
+  char *text = uvperf__calloc(1, size);
+
+  if (text != NULL)
+    snprintf(text, size, "%s/%s", core, node->label);
+  return text;
+}
+
+static int copy_string(const uvperf__parse_t *parse, node_t *copy,
+                       const node_t *node) {
+  if (node->string == NULL)
+    return 0;
+  copy->string = copy_text(node->string);
+  if (copy->string == NULL)
+    return out_of_memory(parse, node->at);
+  if (node->file >= 0) {
+    int rc = keep_file(parse, copy, node->file);
+
+    if (rc != 0)
+      return rc;
+  }
+  copy->wide.attr.config1 = (uintptr_t)copy->string;
+  return 0;
+}
+
+/* Makes a member one of the group of a core PMU: its CPUs are those. */
+static int make_of_core(const uvperf__parse_t *parse, node_t *node,
+                        const char *core) {
+  node->core = core;
+  node->part = make_member_part(node, core);
+  node->item.part = node->part;
+  if (node->part == NULL)
+    return out_of_memory(parse, node->at);
+  return copy_cpus(parse, node, core);
+}
+
+static int copy_member(const uvperf__parse_t *parse, uvperf_event_list_t *list,
+                       const node_t *node, const char *core) {
+  node_t *copy;
+  int rc = check_room(parse, list, node->at);
+
+  if (rc != 0)
+    return rc;
+  copy = uvperf__calloc(1, sizeof(*copy));
+  if (copy == NULL)
+    return out_of_memory(parse, node->at);
+  copy->item = node->item;
+  copy->wide = node->wide;
+  copy->at = node->at;
+  copy->file = -1;
+  copy->first = node;
+  memcpy(copy->unit, node->unit, sizeof(copy->unit));
+  copy->item.attr = &copy->wide.attr;
+  copy->item.unit = copy->unit;
+  copy->item.cpus = NULL;
+  copy->label = copy_text(node->label);
+  rc = copy->label == NULL ? out_of_memory(parse, node->at)
+                           : copy_string(parse, copy, node);
+  if (rc == 0)
+    rc = make_of_core(parse, copy, core);
+  if (rc != 0) {
+    free_node(copy);
+    return rc;
+  }
+  copy->item.label = copy->part;
+  return append(parse, &list->parts, copy);
+}
+
+/* An event of a PMU that is of no task cannot be in a group with those of
+ * cores: it stays in the first, and the kernel refuses it there. */
+static int share_members(const uvperf__parse_t *parse,
+                         const uvperf__core_pmus_t *cores,
+                         const group_t *group) {
+  size_t nr = group->list->events.nr, i, k;
+  node_t *node;
+  int rc = 0;
+
+  for (i = group->first; i < nr && rc == 0; i++) {
+    node = group->list->events.all[i];
+    if (node->core != NULL)
+      continue;
+    if (node->item.cpus != NULL) {
+      node->core = cores->pmus[0].name;
+      continue;
+    }
+    for (k = 1; k < cores->nr && rc == 0; k++)
+      rc = copy_member(parse, group->list, node, cores->pmus[k].name);
+    if (rc == 0)
+      rc = make_of_core(parse, node, cores->pmus[0].name);
+  }
+  return rc;
+}
+
+/* One group for each core PMU, if a name in it means one event for each. */
+static int make_groups(const uvperf__parse_t *parse, const group_t *group) {
+  const uvperf__core_pmus_t *cores = parse->cores;
+  size_t k;
+  int rc;
+
+  if (group->list->parts.nr == group->first_part)
+    return make_group(parse, group, NULL);
+  find_cores(cores, group);
+  rc = share_members(parse, cores, group);
+  for (k = 0; k < cores->nr && rc == 0; k++)
+    rc = make_group(parse, group, cores->pmus[k].name);
   return rc;
 }
 
@@ -324,6 +562,8 @@ typedef struct reader_s {
   uvperf__parse_t parse;
   uvperf_event_list_t *list;
   const char *at;
+  const node_t *first; /* of the parts that are being read */
+  uvperf__core_pmus_t cores;
 } reader_t;
 
 static void skip_space(reader_t *reader) {
@@ -336,7 +576,7 @@ static int is_at(const reader_t *reader, char c) {
 
 static int add_event(const uvperf__named_event_t *event, void *data) {
   reader_t *reader = data;
-  int rc = add(&reader->parse, reader->list, event);
+  int rc = add(&reader->parse, reader->list, event, &reader->first);
 
   reader->parse.event = (uint32_t)uvperf_event_list_count(reader->list);
   return rc;
@@ -410,8 +650,9 @@ static int read_group_modifiers(reader_t *reader,
 }
 
 static int read_group(reader_t *reader, uvperf__span_t name) {
-  size_t first = uvperf_event_list_count(reader->list);
   uvperf__modifiers_t modifiers;
+  group_t group = {reader->list, reader->list->events.nr,
+                   reader->list->parts.nr, name, &modifiers};
   int rc;
 
   reader->at = name.end + 1;
@@ -425,10 +666,10 @@ static int read_group(reader_t *reader, uvperf__span_t name) {
   rc = read_group_modifiers(reader, &modifiers);
   if (rc != 0)
     return rc;
-  reader->parse.event = (uint32_t)first;
+  reader->parse.event = (uint32_t)group.first;
   if (name.at == name.end)
-    name.at = NULL;
-  rc = make_group(&reader->parse, reader->list, first, name, &modifiers);
+    group.name.at = NULL;
+  rc = make_groups(&reader->parse, &group);
   reader->parse.event = (uint32_t)uvperf_event_list_count(reader->list);
   return rc;
 }
@@ -453,6 +694,30 @@ static int read_all(reader_t *reader) {
   }
 }
 
+static int end_list(reader_t *reader) {
+  uvperf_event_list_t *list = reader->list;
+  node_t *node;
+  size_t i;
+  int rc = 0;
+
+  for (i = 0; i < list->parts.nr && rc == 0; i++) {
+    node = list->parts.all[i];
+    list->parts.all[i] = NULL;
+    rc = append(&reader->parse, &list->events, node);
+  }
+  if (rc != 0)
+    return rc;
+  list->parts.nr = 0;
+  for (i = 0; i < list->events.nr; i++)
+    list->events.all[i]->index = i;
+  for (i = 0; i < list->events.nr; i++) {
+    node = list->events.all[i];
+    node->item.first = node->first == NULL ? i : node->first->index;
+    node->item.leader = node->leader == NULL ? i : node->leader->index;
+  }
+  return 0;
+}
+
 int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
                              const char *names, uvperf_error_t *error) {
   reader_t reader;
@@ -464,12 +729,17 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "uvperf_event_list_parse needs a list and names");
   uvperf__parse_init(&reader.parse, root, names, error);
+  reader.parse.cores = &reader.cores;
+  reader.cores.is_read = 0;
+  reader.cores.nr = 0;
   reader.at = names;
   reader.list = uvperf__calloc(1, sizeof(*reader.list));
   if (reader.list == NULL)
     return out_of_memory(&reader.parse, names);
   atomic_init(&reader.list->holders, 1);
   rc = read_all(&reader);
+  if (rc == 0)
+    rc = end_list(&reader);
   if (rc != 0) {
     uvperf_event_list_free(reader.list);
     return rc;

@@ -14,6 +14,10 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
 /* What a list has room for. */
 #define UVPERF__EVENT_LIST_MOST 65536
 
+/* How many events were named: all before the first that is a further part of
+ * one of them. */
+size_t uvperf__event_list_nr_whole(const uvperf_event_list_t *list);
+
 /* Keeps a list alive until one more uvperf_event_list_free: a set holds it for
  * the strings that the attrs of probes point to. */
 uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list);

@@ -4,6 +4,7 @@
 #include "name/parse.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <linux/hw_breakpoint.h>
@@ -14,6 +15,15 @@
 #include "util/error.h"
 
 #define MAX_PRECISE 3
+
+int uvperf__parse_cores(const uvperf__parse_t *parse) {
+  int rc;
+
+  if (parse->cores->is_read)
+    return 0;
+  rc = uvperf__pmu_cores(parse->root, parse->cores);
+  return rc == 0 ? 0 : uvperf__parse_shortage(parse, parse->text, rc);
+}
 
 /* -- the forms of a name --------------------------------------------------- */
 
@@ -96,15 +106,74 @@ static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
   return rc == 0;
 }
 
+/* What stands for a part, with the rest of the text: "cpu_core/cycles/" and
+ * "u", "cpu_core/cycles," and "period=5/u". */
+static void name_part(uvperf__event_build_t *build, char *text, size_t size) {
+  const uvperf__event_text_t *event = build->text;
+  int has_terms = event->terms.at != event->terms.end;
+
+  snprintf(text, size, "%s/%.*s%s", build->event.pmu,
+           (int)uvperf__span_length(event->head), event->head.at,
+           has_terms ? "," : "/");
+  build->event.expanded = text;
+  build->event.rest = has_terms ? event->terms.at : event->modifiers.at;
+  if (build->event.rest == NULL)
+    build->event.rest = event->whole.end;
+}
+
+/* perf_event_open(2): the type of the PMU goes into the upper half of config;
+ * raw codes are of the PMU's own type. */
+static int build_parts(uvperf__event_build_t *build, uint32_t type,
+                       uint64_t config) {
+  const uvperf__core_pmus_t *cores = build->parse->cores;
+  char text[2 * UVPERF__PMU_NAME_BYTES];
+  size_t i;
+  int rc = 0;
+
+  for (i = 0; i < cores->nr && rc == 0; i++) {
+    struct perf_event_attr *attr = &build->event.wide.attr;
+
+    uvperf__event_build_begin(build);
+    attr->type = type == PERF_TYPE_RAW ? cores->pmus[i].type : type;
+    attr->config = config;
+    if (type != PERF_TYPE_RAW)
+      attr->config |= (uint64_t)cores->pmus[i].type << 32;
+    build->event.pmu = cores->pmus[i].name;
+    build->event.part = i;
+    build->event.nr_parts = cores->nr;
+    name_part(build, text, sizeof(text));
+    rc = uvperf__event_build_finish(build);
+  }
+  return rc;
+}
+
+/* Whether it is one event for each kind of core, as perf(1) has it: 1, 0, or
+ * -errno, explained. */
+static int has_parts(const uvperf__event_build_t *build, uint32_t type) {
+  const uvperf__core_pmus_t *cores = build->parse->cores;
+  int rc;
+
+  if (cores == NULL || type == PERF_TYPE_SOFTWARE)
+    return 0;
+  rc = uvperf__parse_cores(build->parse);
+  if (rc != 0)
+    return rc;
+  return cores->nr > 1 && (type == PERF_TYPE_RAW || cores->has_extended_type);
+}
+
 static int build_word(uvperf__event_build_t *build) {
   struct perf_event_attr *attr = &build->event.wide.attr;
   uint64_t config;
   uint32_t type;
   int rc = is_generic(build, &type, &config);
+  int parts;
 
   if (rc < 0)
     return rc;
   if (rc > 0) {
+    parts = has_parts(build, type);
+    if (parts != 0)
+      return parts < 0 ? parts : build_parts(build, type, config);
     attr->type = type;
     attr->config = config;
     return uvperf__event_build_finish(build);

@@ -36,10 +36,17 @@ typedef struct uvperf__named_event_s {
   const char *expanded;
   const char *rest;
   int is_pattern; /* *, ? or [ are the reason */
+  /* One event of each PMU of cores: which part of them this is, and of how
+   * many; 0 and 1 for a whole event. */
+  size_t part;
+  size_t nr_parts;
   /* Of a PMU's own events; NULL and a scale of 1 for others. */
   const char *pmu;
   uvperf__pmu_measure_t measure;
 } uvperf__named_event_t;
+
+/* Reads parse->cores, once: 0, or a shortage, explained. */
+int uvperf__parse_cores(const uvperf__parse_t *parse);
 
 /* What it returns other than 0 ends the walk and is returned. */
 typedef int (*uvperf__named_event_fn)(const uvperf__named_event_t *event,

@@ -312,6 +312,8 @@ typedef struct pmus_s {
   char wanted[UVPERF__PMU_NAME_BYTES];
   int is_pattern;
   size_t nr;                           /* how many gave an event */
+  size_t nr_parts;                     /* of these, how many are of cores */
+  size_t part;                         /* the next of them */
   int is_one;                          /* whether there is one at most */
   int is_explained;                    /* why it failed is explained */
   char failed[UVPERF__PMU_NAME_BYTES]; /* the first that gave none */
@@ -448,6 +450,31 @@ static int count_event(const char *pmu, void *data) {
   return uvperf__is_shortage(rc) ? rc : 0;
 }
 
+static int is_core(const uvperf__event_build_t *build, const char *pmu) {
+  const uvperf__core_pmus_t *cores = build->parse->cores;
+  size_t i;
+
+  for (i = 0; cores != NULL && cores->nr > 1 && i < cores->nr; i++)
+    if (strcmp(cores->pmus[i].name, pmu) == 0)
+      return 1;
+  return 0;
+}
+
+/* Those of cores are parts of one event. */
+static int count_parts(pmus_t *pmus) {
+  const uvperf__core_pmus_t *cores = pmus->build->parse->cores;
+  char name[UVPERF__PMU_NAME_BYTES];
+  size_t i;
+  int rc;
+
+  if (cores == NULL || pmus->nr < 2)
+    return 0;
+  rc = uvperf__parse_cores(pmus->build->parse);
+  for (i = 0; rc == 0 && i < cores->nr; i++)
+    pmus->nr_parts += find_event(pmus, cores->pmus[i].name, name) == 0;
+  return rc;
+}
+
 static int without_pmus(const uvperf__event_build_t *build, int code) {
   if (uvperf__is_shortage(code))
     return uvperf__parse_shortage(build->parse, build->text->head.at, code);
@@ -470,6 +497,10 @@ static int build_event(const char *pmu, void *data) {
   if (rc != 0)
     return rc;
   snprintf(expanded, sizeof(expanded), "%s/%s/", pmu, name);
+  if (pmus->nr_parts > 1 && is_core(build, pmu)) {
+    build->event.nr_parts = pmus->nr_parts;
+    build->event.part = pmus->part++;
+  }
   if (!pmus->is_one) {
     build->event.expanded = expanded;
     build->event.rest = build->text->head.end;
@@ -491,6 +522,10 @@ int uvperf__event_build_alias(uvperf__event_build_t *build) {
     return 0;
   rc = uvperf__pmu_each(root, count_event, &pmus);
   pmus.is_one = pmus.nr == 1;
+  if (rc == 0) {
+    rc = count_parts(&pmus);
+    pmus.is_explained = rc != 0;
+  }
   if (rc == 0 && pmus.nr > 0)
     rc = uvperf__pmu_each(root, build_event, &pmus);
   if (rc == 0 || rc == -ENOENT || pmus.is_explained)

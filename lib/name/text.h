@@ -22,6 +22,9 @@ typedef struct uvperf__parse_s {
   const char *end;
   uvperf_error_t *error; /* NULL: nobody wants to know */
   uint32_t event;        /* which event of the text is read, from 0 */
+  /* The kinds of cores for which a name means one event each; NULL: a name
+   * means one event, and the kernel chooses its PMU. */
+  struct uvperf__core_pmus_s *cores;
   /* Where errors point while a file of a PMU is read, whose text is not the
    * user's; NULL: at their own place. */
   const char *outer;

@@ -140,9 +140,6 @@ static const struct {
     {"tree", "uprobe/retprobe,ref_ctr_offset=0x10/", "a uprobe needs a file"},
     {"tree", "uprobe/ref_ctr_offset=0xffffffff/", "a uprobe needs a file"},
     {"tree", "slots", "an event of cpu like any other"},
-    {"hybrid_tree", "cycles", "the kernel chooses the PMU of one event"},
-    {"hybrid_tree", "LLC-loads", "the kernel chooses the PMU of one event"},
-    {"hybrid_tree", "r1a8", "the kernel chooses the PMU of one event"},
 };
 
 /* The table was made where a long has 8 bytes, which is the length of a

@@ -51,19 +51,36 @@ static int is_same_attr(const struct perf_event_attr *one,
   return 1;
 }
 
+/* Of an event with parts a list has the PMU's part, and one event alone is left
+ * to the kernel. */
+static const char *check_event(const char *root, const char *text,
+                               const uvperf_event_list_t *list,
+                               const struct perf_event_attr *attr,
+                               int is_probe) {
+  const uvperf_event_item_t *item = uvperf_event_list_get(list, 0);
+  uvperf__wide_attr_t one;
+
+  if (uvperf__event_list_nr_whole(list) != 1)
+    return "the text is of several events";
+  if (item->part != NULL &&
+      uvperf__attr_parse(root, &one.attr, sizeof(one), text, NULL) != 0)
+    return "an event of parts cannot be one";
+  if (!is_same_attr(item->part != NULL ? &one.attr : item->attr, attr,
+                    is_probe))
+    return "the text is another event";
+  return NULL;
+}
+
 static const char *check_parses_back(const char *root, const char *label,
                                      const struct perf_event_attr *attr) {
   int is_probe =
       strncmp(label, "uprobe/", 7) == 0 || strncmp(label, "kprobe/", 7) == 0;
-  const char *fault = NULL;
+  const char *fault;
   uvperf_event_list_t *list;
 
   if (uvperf__event_list_parse(root, &list, label, NULL) != 0)
     return "the label does not parse";
-  if (uvperf_event_list_count(list) != 1)
-    fault = "the label is of several events";
-  else if (!is_same_attr(uvperf_event_list_get(list, 0)->attr, attr, is_probe))
-    fault = "the label parses to another event";
+  fault = check_event(root, label, list, attr, is_probe);
   uvperf_event_list_free(list);
   return fault;
 }
@@ -134,16 +151,6 @@ static const char *check_events(const char *root,
   return fault;
 }
 
-/* What is one event is also a list of it. */
-static const char *check_agreement(const uvperf_event_list_t *list,
-                                   const uvperf__wide_attr_t *one) {
-  if (list == NULL || uvperf_event_list_count(list) != 1)
-    return "one event is no list of one";
-  if (!is_same_attr(uvperf_event_list_get(list, 0)->attr, &one->attr, 0))
-    return "one event is another in a list";
-  return NULL;
-}
-
 const char *event_name_check(const char *root, const char *text, int *code) {
   uvperf_event_list_t *list = (uvperf_event_list_t *)&list;
   uvperf_error_t error = {0};
@@ -160,7 +167,7 @@ const char *event_name_check(const char *root, const char *text, int *code) {
   fault =
       *code == 0 ? check_events(root, list) : check_error(&error, *code, text);
   if (fault == NULL && one_code == 0)
-    fault = check_agreement(list, &one);
+    fault = check_event(root, text, list, &one.attr, 0);
   uvperf_event_list_free(list);
   return fault;
 }

@@ -294,6 +294,34 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
 #define WITH_TREE(test)                                                        \
   cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
 
+/* That the machine has one PMU "cpu" is known by one file. */
+static void pmus_of_cores_are_those_with_cpus_by_type(void **state) {
+  const temp_tree_t *tree = *state;
+  uvperf__core_pmus_t cores;
+
+  assert_int_equal(uvperf__pmu_cores(tree->root, &cores), 0);
+  assert_int_equal(cores.nr, 0);
+  temp_tree_write(tree, PMUS "/b/type", "9\n");
+  temp_tree_write(tree, PMUS "/b/cpus", "0-1\n");
+  temp_tree_write(tree, PMUS "/a/type", "12\n");
+  temp_tree_write(tree, PMUS "/a/cpus", "2\n");
+  temp_tree_write(tree, PMUS "/c/type", "8\n");
+  temp_tree_write(tree, PMUS "/c/cpus", "3\n");
+  temp_tree_write(tree, PMUS "/masked/type", "7\n");
+  temp_tree_write(tree, PMUS "/masked/cpumask", "0\n");
+  temp_tree_write(tree, PMUS "/typeless/cpus", "0\n");
+  assert_int_equal(uvperf__pmu_cores(tree->root, &cores), 0);
+  assert_int_equal(cores.nr, 3);
+  assert_string_equal(cores.pmus[0].name, "c");
+  assert_string_equal(cores.pmus[1].name, "b");
+  assert_string_equal(cores.pmus[2].name, "a");
+  assert_int_equal(cores.pmus[2].type, 12);
+  assert_int_equal(cores.has_extended_type, 0); /* the kernel is not known */
+  temp_tree_write(tree, PMUS "/cpu/type", "4\n");
+  assert_int_equal(uvperf__pmu_cores(tree->root, &cores), 0);
+  assert_int_equal(cores.nr, 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(pmu_each_gives_every_name),
@@ -307,6 +335,7 @@ int main(void) {
       WITH_TREE(pmu_name_without_directory_is_errno),
       WITH_TREE(pmu_is_the_one_of_a_dynamic_type),
       WITH_TREE(pmu_cpus_are_a_mask_or_those_of_a_hybrid),
+      WITH_TREE(pmus_of_cores_are_those_with_cpus_by_type),
       WITH_TREE(pmu_max_precise_is_in_caps),
       WITH_TREE(pmu_name_that_is_a_path_is_einval),
   };

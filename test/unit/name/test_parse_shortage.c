@@ -17,6 +17,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char *const names[] = {
+    "cycles",
     "tsc",
     "msr/tsc/",
     "msr/event=tsc/",
