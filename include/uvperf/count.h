@@ -50,8 +50,10 @@ enum uvperf_count_state {
  * - It is of a task on one CPU. The kernel counts it as enabled also while the
  *   task runs on other CPUs, where it cannot be on a counter
  *   (event_filter_match in kernel/events/core.c).
- * - It is of a task, in a set, and its PMU is of some CPUs only (hybrid
- *   machines). The same happens there.
+ * - It is of a task, in a set, and its PMU is of one kind of cores only. The
+ *   same happens there. But a whole event, with a part for each kind of cores
+ *   (uvperf_event_item_t.first), is scaled: it is enabled as long as the task,
+ *   and runs while one of its parts does.
  * Of a sum: so is one of its parts. */
 #define UVPERF_COUNT_UNSCALED 1u
 
@@ -252,7 +254,9 @@ UVPERF_EXTERN uint64_t uvperf_reading_time(const uvperf_reading_t *reading);
 UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
 
 /** Gives the sum of an attr over all places, which it adds up. What two targets
- *  share, as a cgroup and one below it do, is in it twice.
+ *  share, as a cgroup and one below it do, is in it twice. The first part of an
+ *  event of several kinds of cores stands for the whole: the sum is that of all
+ *  its parts. Any other part is counted alone.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
  *  @param count    Receives the sum.
@@ -262,7 +266,8 @@ UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
 UVPERF_EXTERN int uvperf_reading_total(const uvperf_reading_t *reading,
                                        size_t attr, uvperf_count_t *count);
 
-/** Gives the count of an attr at one place.
+/** Gives the count of an attr at one place; as uvperf_reading_total, all parts
+ *  of an event if the attr is the first of them.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
  *  @param place    The place's, below uvperf_reading_nr_places.
@@ -272,6 +277,19 @@ UVPERF_EXTERN int uvperf_reading_total(const uvperf_reading_t *reading,
 UVPERF_EXTERN int uvperf_reading_count(const uvperf_reading_t *reading,
                                        size_t attr, size_t place,
                                        uvperf_count_t *count);
+
+/** Gives the count of one part of an event at one place: also of the first part
+ *  alone. Its time_running is what the task spent on this kind of cores. The
+ *  same as uvperf_reading_count for an event without parts.
+ *  @param reading  A reading.
+ *  @param attr     The index of the part.
+ *  @param place    The place's, below uvperf_reading_nr_places.
+ *  @param count    Receives the count.
+ *  @return 0, or
+ *    -EINVAL  no such attr or place, or count is NULL; count is left alone. */
+UVPERF_EXTERN int uvperf_reading_part(const uvperf_reading_t *reading,
+                                      size_t attr, size_t place,
+                                      uvperf_count_t *count);
 
 /** Tells what a place is.
  *  @param reading  A reading.

@@ -42,7 +42,7 @@ static int measure(size_t nr_attrs, size_t nr_places, size_t *bytes) {
   if (add_array(bytes, nr_attrs * nr_places, sizeof(uvperf__cell_t)) != 0 ||
       add_array(bytes, nr_places, sizeof(uvperf_place_t)) != 0)
     return -ENOMEM;
-  return add_array(bytes, nr_attrs, 1);
+  return add_array(bytes, nr_attrs, sizeof(uint32_t) + 1);
 }
 
 /* Then each array ends where the next may begin. */
@@ -54,7 +54,8 @@ static void lay_out(uvperf_reading_t *reading) {
 
   reading->cells = reading->memory;
   reading->places = (uvperf_place_t *)(reading->cells + nr_cells);
-  reading->attr_flags = (uint8_t *)(reading->places + reading->nr_places);
+  reading->next_parts = (uint32_t *)(reading->places + reading->nr_places);
+  reading->attr_flags = (uint8_t *)(reading->next_parts + reading->nr_attrs);
 }
 
 /* Memory only grows, so that reading again and again takes none. */
@@ -120,6 +121,12 @@ int uvperf__reading_begin(uvperf_reading_t *reading,
   return 0;
 }
 
+void uvperf__reading_set_parts(uvperf_reading_t *reading,
+                               const uint32_t *next_parts) {
+  memcpy(reading->next_parts, next_parts,
+         reading->nr_attrs * sizeof(next_parts[0]));
+}
+
 void uvperf__reading_end(uvperf_reading_t *reading) {
   reading->is_filled = 1;
 }
@@ -151,6 +158,73 @@ static int has_value(const uvperf_reading_t *reading, size_t attr,
   return count.nr_counts > 0;
 }
 
+/* -- events of several parts ---------------------------------------------- */
+
+/* A part of a task is enabled all the time and runs on its kind of cores alone.
+ * So the whole is enabled as long as one part, and its running time is the sum
+ * of the parts': what is missing then is missing indeed (the PMUs were shared),
+ * and is scaled for. As parts are enabled one after the other, each part's
+ * running time is taken as a share of its own enabled time. */
+
+static uint64_t share_of(uint64_t enabled, const uvperf_count_t *part) {
+  uint64_t running;
+
+  if (part->time_enabled == 0)
+    return 0;
+  uvperf_count_scale(part->time_running, enabled, part->time_enabled, &running);
+  return running;
+}
+
+/* Where all parts were read, what was not counted is known. */
+static void scale_whole(uvperf_count_t *whole) {
+  if (whole->time_enabled > 0 && whole->time_running == 0 &&
+      whole->value == 0) {
+    whole->state = UVPERF_COUNT_NEVER_SCHEDULED;
+    whole->nr_missing = whole->nr_counts;
+    whole->nr_counts = 0;
+  }
+  whole->flags &= ~(uint32_t)UVPERF_COUNT_UNSCALED;
+  if (uvperf_count_scale(whole->value, whole->time_enabled, whole->time_running,
+                         &whole->scaled) == -ENODATA)
+    whole->scaled = whole->value;
+}
+
+static void add_parts(const uvperf_reading_t *reading, size_t attr,
+                      size_t place, uvperf_count_t *whole) {
+  uint64_t enabled = whole->time_enabled, running = 0;
+  size_t at = attr;
+  uvperf_count_t part;
+
+  while ((at = reading->next_parts[at]) != 0) {
+    make_count(reading, at, place, &part);
+    if (enabled < part.time_enabled)
+      enabled = part.time_enabled;
+    uvperf_count_add(whole, &part);
+  }
+  at = attr;
+  do {
+    make_count(reading, at, place, &part);
+    part.time_running = share_of(enabled, &part);
+    running += part.time_running < enabled - running ? part.time_running
+                                                     : enabled - running;
+  } while ((at = reading->next_parts[at]) != 0);
+  whole->time_enabled = enabled;
+  whole->time_running = running;
+  whole->ratio = enabled == 0 ? 0 : (double)running / (double)enabled;
+  if (reading->places[place].pid > 0 && reading->places[place].cpu < 0 &&
+      whole->nr_missing == 0)
+    scale_whole(whole);
+}
+
+/* A count, of all parts if the attr is the first of several. */
+static void make_whole(const uvperf_reading_t *reading, size_t attr,
+                       size_t place, uvperf_count_t *count) {
+  make_count(reading, attr, place, count);
+  if (reading->next_parts[attr] != 0 &&
+      (reading->attr_flags[attr] & UVPERF__READING_PART) == 0)
+    add_parts(reading, attr, place, count);
+}
+
 /* -- getters -------------------------------------------------------------- */
 
 size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading) {
@@ -179,18 +253,31 @@ int uvperf_reading_total(const uvperf_reading_t *reading, size_t attr,
   if (reading->nr_places == 0)
     memset(count, 0, sizeof(*count));
   else
-    make_count(reading, attr, 0, count);
+    make_whole(reading, attr, 0, count);
   for (place = 1; place < reading->nr_places; place++) {
-    make_count(reading, attr, place, &more);
+    make_whole(reading, attr, place, &more);
     uvperf_count_add(count, &more);
   }
   return 0;
 }
 
+static int has_count(const uvperf_reading_t *reading, size_t attr,
+                     size_t place) {
+  return attr < uvperf_reading_nr_attrs(reading) &&
+         place < uvperf_reading_nr_places(reading);
+}
+
 int uvperf_reading_count(const uvperf_reading_t *reading, size_t attr,
                          size_t place, uvperf_count_t *count) {
-  if (count == NULL || attr >= uvperf_reading_nr_attrs(reading) ||
-      place >= uvperf_reading_nr_places(reading))
+  if (count == NULL || !has_count(reading, attr, place))
+    return -EINVAL;
+  make_whole(reading, attr, place, count);
+  return 0;
+}
+
+int uvperf_reading_part(const uvperf_reading_t *reading, size_t attr,
+                        size_t place, uvperf_count_t *count) {
+  if (count == NULL || !has_count(reading, attr, place))
     return -EINVAL;
   make_count(reading, attr, place, count);
   return 0;

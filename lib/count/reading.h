@@ -23,6 +23,10 @@ typedef struct uvperf__reading_origin_s {
  * Places of a task on one CPU are known to be so without it. */
 #define UVPERF__READING_PART_TIME 2u
 
+/* Of an attr: a part of an event of several kinds of cores, but not its first
+ * one, which stands for the whole. */
+#define UVPERF__READING_PART 4u
+
 /* Its fields are for reading.c alone. The arrays are in one block of memory, so
  * that a reading grows as a whole or not at all. */
 struct uvperf_reading_s {
@@ -37,7 +41,8 @@ struct uvperf_reading_s {
   size_t nr_places;
   uvperf__cell_t *cells; /* of the first place, of the second … */
   uvperf_place_t *places;
-  uint8_t *attr_flags; /* UVPERF__READING_* */
+  uint32_t *next_parts; /* see uvperf__reading_set_parts */
+  uint8_t *attr_flags;  /* UVPERF__READING_* */
   void *memory;
   size_t room; /* bytes */
 };
@@ -53,6 +58,10 @@ int uvperf__reading_begin(uvperf_reading_t *reading,
                           uint64_t resets, uint64_t since, uint64_t now,
                           size_t nr_attrs, const uint8_t *attr_flags,
                           size_t nr_places);
+/* Of each attr the next part of the same event, 0 for none; copied. Without it
+ * there are no parts. */
+void uvperf__reading_set_parts(uvperf_reading_t *reading,
+                               const uint32_t *next_parts);
 static inline uvperf_place_t *uvperf__reading_place(uvperf_reading_t *reading,
                                                     size_t place) {
   return &reading->places[place];

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/* Events with a part for each kind of cores: the first part stands for all. */
+#include "reading_builder.h"
+
+#include <errno.h>
+
+/* Two parts, 0 and 2, and another event between them, at one place. */
+#define NR_ATTRS 3
+
+static uvperf_reading_t *reading_at(const uvperf__cell_t *cells, int pid,
+                                    int cpu) {
+  static const uint8_t flags[NR_ATTRS] = {UVPERF__READING_PART_TIME, 0,
+                                          UVPERF__READING_PART_TIME |
+                                              UVPERF__READING_PART};
+  static const uint32_t next[NR_ATTRS] = {2, 0, 0};
+  build_t build = {.nr_attrs = NR_ATTRS,
+                   .nr_places = 1,
+                   .cells = cells,
+                   .attr_flags = flags};
+  uvperf_reading_t *reading = build_reading(&build);
+
+  uvperf__reading_set_parts(reading, next);
+  uvperf__reading_place(reading, 0)->pid = pid;
+  uvperf__reading_place(reading, 0)->cpu = cpu;
+  return reading;
+}
+
+/* The whole of a task's event, after a check that its parts are as they were
+ * read. */
+static uvperf_set_count_t whole_of_task(uvperf__cell_t one,
+                                        uvperf__cell_t other) {
+  const uvperf__cell_t cells[NR_ATTRS] = {one, build_cell(1, 5, 5), other};
+  uvperf_reading_t *reading = reading_at(cells, 17, -1);
+  uvperf_set_count_t whole = build_count(reading, 0, 0), total, part;
+
+  total = build_total(reading, 0);
+  assert_memory_equal(&total, &whole, sizeof(total));
+  assert_int_equal(uvperf_reading_part(reading, 0, 0, &part), 0);
+  assert_int_equal(part.value, one.value);
+  assert_int_equal(part.scaled, one.value);
+  assert_int_equal(part.time_running, one.running);
+  part = build_count(reading, 2, 0);
+  assert_int_equal(part.value, other.value);
+  assert_int_equal(part.time_enabled, other.enabled);
+  assert_int_equal(build_total(reading, 1).value, 1);
+  uvperf_reading_free(reading);
+  return whole;
+}
+
+static void whole_of_a_task_is_the_sum_of_its_parts(void **state) {
+  uvperf_set_count_t whole =
+      whole_of_task(build_cell(300, 100, 30), build_cell(140, 100, 70));
+
+  (void)state;
+  assert_counted(whole, UVPERF_COUNT_COUNTING, 440, 440, 100, 100);
+  assert_true(whole.ratio == 1);
+  assert_int_equal(whole.nr_counts, 2);
+}
+
+/* A task on one kind of core: the other part has counted nothing. */
+static void whole_of_a_task_on_one_kind_of_core_is_complete(void **state) {
+  uvperf_set_count_t whole =
+      whole_of_task(build_cell(0, 100, 0), build_cell(140, 100, 100));
+
+  (void)state;
+  assert_counted(whole, UVPERF_COUNT_COUNTING, 140, 140, 100, 100);
+  assert_int_equal(whole.nr_missing, 0);
+}
+
+/* The second is enabled some time after the first. */
+static void whole_is_not_scaled_for_the_time_of_enabling(void **state) {
+  uvperf_set_count_t whole =
+      whole_of_task(build_cell(0, 100, 0), build_cell(140, 50, 50));
+
+  (void)state;
+  assert_counted(whole, UVPERF_COUNT_COUNTING, 140, 140, 100, 100);
+  assert_true(whole.ratio == 1);
+}
+
+/* 40 of 100 ns are nowhere: the PMUs were shared. */
+static void whole_of_shared_pmus_is_scaled(void **state) {
+  uvperf_set_count_t whole =
+      whole_of_task(build_cell(300, 100, 20), build_cell(120, 100, 40));
+
+  (void)state;
+  assert_counted(whole, UVPERF_COUNT_COUNTING, 420, 700, 100, 60);
+  assert_true(whole.ratio == 0.6);
+}
+
+/* What the task did on those cores is not known, and not guessed. */
+static void whole_without_a_part_is_not_scaled(void **state) {
+  uvperf_set_count_t whole =
+      whole_of_task(build_cell(300, 100, 20),
+                    build_failed(UVPERF_COUNT_NOT_AVAILABLE, -ENOENT));
+
+  (void)state;
+  assert_counted(whole, UVPERF_COUNT_COUNTING, 300, 300, 100, 20);
+  assert_int_equal(whole.nr_missing, 1);
+  assert_int_equal(whole.code, -ENOENT);
+}
+
+static void whole_that_ran_nowhere_is_never_scheduled(void **state) {
+  uvperf_set_count_t whole =
+      whole_of_task(build_cell(0, 100, 0), build_cell(0, 100, 0));
+
+  (void)state;
+  assert_int_equal(whole.state, UVPERF_COUNT_NEVER_SCHEDULED);
+  assert_int_equal(whole.nr_counts, 0);
+  assert_int_equal(whole.nr_missing, 2);
+  whole = whole_of_task(build_cell(0, 0, 0), build_cell(0, 0, 0));
+  assert_int_equal(whole.state, UVPERF_COUNT_NOT_ENABLED);
+  assert_int_equal(whole.nr_missing, 0);
+}
+
+/* One part is measured there, and scaled as ever. */
+static void whole_on_a_cpu_is_the_part_of_its_kind(void **state) {
+  const uvperf__cell_t cells[NR_ATTRS] = {build_failed(UVPERF_COUNT_NONE, 0),
+                                          build_cell(1, 5, 5),
+                                          build_cell(10, 300, 100)};
+  uvperf_reading_t *reading = reading_at(cells, -1, 3);
+
+  (void)state;
+  assert_counted(build_count(reading, 0, 0), UVPERF_COUNT_COUNTING, 10, 30, 300,
+                 100);
+  assert_int_equal(build_count(reading, 0, 0).nr_missing, 0);
+  uvperf_reading_free(reading);
+}
+
+static void parts_are_kept_by_copies_and_differences(void **state) {
+  const uvperf__cell_t cells[NR_ATTRS] = {
+      build_cell(300, 100, 30), build_cell(1, 5, 5), build_cell(140, 100, 70)};
+  uvperf_reading_t *reading = reading_at(cells, 17, -1);
+  uvperf_reading_t *delta;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_new(&delta), 0);
+  assert_int_equal(uvperf_reading_delta(delta, NULL, reading), 0);
+  assert_int_equal(build_total(delta, 0).value, 440);
+  uvperf_reading_free(delta);
+  uvperf_reading_free(reading);
+}
+
+static void part_that_is_not_there_is_einval(void **state) {
+  const uvperf__cell_t cells[NR_ATTRS] = {
+      build_cell(3, 1, 1), build_cell(1, 5, 5), build_cell(14, 1, 1)};
+  uvperf_reading_t *reading = reading_at(cells, 17, -1);
+  uvperf_set_count_t count;
+
+  (void)state;
+  assert_int_equal(uvperf_reading_part(reading, NR_ATTRS, 0, &count), -EINVAL);
+  assert_int_equal(uvperf_reading_part(reading, 0, 1, &count), -EINVAL);
+  assert_int_equal(uvperf_reading_part(reading, 0, 0, NULL), -EINVAL);
+  uvperf_reading_free(reading);
+}
+
+int main(void) {
+  static const struct CMUnitTest tests[] = {
+      cmocka_unit_test(whole_of_a_task_is_the_sum_of_its_parts),
+      cmocka_unit_test(whole_of_a_task_on_one_kind_of_core_is_complete),
+      cmocka_unit_test(whole_is_not_scaled_for_the_time_of_enabling),
+      cmocka_unit_test(whole_of_shared_pmus_is_scaled),
+      cmocka_unit_test(whole_without_a_part_is_not_scaled),
+      cmocka_unit_test(whole_that_ran_nowhere_is_never_scheduled),
+      cmocka_unit_test(whole_on_a_cpu_is_the_part_of_its_kind),
+      cmocka_unit_test(parts_are_kept_by_copies_and_differences),
+      cmocka_unit_test(part_that_is_not_there_is_einval),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
