@@ -51,7 +51,9 @@ typedef struct uvperf_source_s {
    * the `data` of the target. */
   void *data;
   /* In the records of a set, else 0: the attr's index, the target's index, and
-   * the uvperf_place_t.serial of the place. */
+   * the uvperf_place_t.serial of the place. All parts of an event (see
+   * uvperf_event_item_t.first) have the index of its first: `attr` says which
+   * of them it is. */
   uint32_t attr_index;
   uint32_t target_index;
   uint64_t serial;

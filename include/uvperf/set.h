@@ -371,7 +371,9 @@ UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
 
 /** Sets the filter of one attr at all places, those of targets that are added
  *  later too; see uvperf_event_apply_filter. Once for each attr.
- *  @param attr    The attr's index.
+ *  @param attr    The attr's index. The first part of an event stands for all
+ *    of its parts (uvperf_event_item_t.first), here and in the two functions
+ *    below.
  *  @param filter  Copied.
  *  @param error   Receives the first failure.
  *  @return 0, or

@@ -190,6 +190,7 @@ static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
   own->item.group_name = "";
   own->item.group = -1;
   own->item.leader = leader;
+  own->item.first = (size_t)(own - counters->attrs);
   if (label == NULL)
     return uvperf__counters_brief_label(counters, own);
   own->label = uvperf__counter_copy_text(label);
@@ -437,6 +438,20 @@ static uint8_t reading_flags(const uvperf_event_item_t *item) {
   return flags;
 }
 
+/* From behind, so that each chain of parts ascends. */
+static void chain_parts(uvperf__counters_t *counters) {
+  size_t i, first;
+
+  for (i = counters->nr_attrs; i-- > 0;) {
+    first = counters->attrs[i].item.first;
+    if (first == i)
+      continue;
+    counters->attr_flags[i] |= UVPERF__READING_PART;
+    counters->next_parts[i] = counters->next_parts[first];
+    counters->next_parts[first] = (uint32_t)i;
+  }
+}
+
 /* The index-th attr: of the list, of the options, or, as the last one, that of
  * the side-band. */
 static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
@@ -486,6 +501,7 @@ static int copy_attrs(uvperf__counters_t *counters,
   }
   if (counters->list == NULL)
     number_groups(counters);
+  chain_parts(counters);
   /* Reading goes through the members of each group, and must not go through all
    * attrs for that. */
   for (i = 0; i < counters->nr_attrs; i++)
@@ -538,12 +554,14 @@ int uvperf__counters_make_attrs(uvperf__counters_t *counters) {
   counters->attrs =
       uvperf__calloc(counters->nr_attrs, sizeof(counters->attrs[0]));
   counters->attr_flags = uvperf__calloc(counters->nr_attrs, 1);
+  counters->next_parts =
+      uvperf__calloc(counters->nr_attrs, sizeof(counters->next_parts[0]));
   counters->order =
       uvperf__calloc(counters->nr_attrs, sizeof(counters->order[0]));
   for (i = 0; counters->attrs != NULL && i < counters->nr_attrs; i++)
     counters->attrs[i].bpf_fd = -1;
   return counters->attrs == NULL || counters->attr_flags == NULL ||
-                 counters->order == NULL
+                 counters->next_parts == NULL || counters->order == NULL
              ? -ENOMEM
              : 0;
 }
@@ -708,6 +726,7 @@ void uvperf__counters_free_attrs(uvperf__counters_t *counters) {
     free_attr(&counters->attrs[i]);
   uvperf__free(counters->attrs);
   uvperf__free(counters->attr_flags);
+  uvperf__free(counters->next_parts);
   uvperf__free(counters->order);
   uvperf__free(counters->scratch);
   uvperf__free(counters->words);

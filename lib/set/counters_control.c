@@ -267,8 +267,8 @@ static int apply_to_all(const setting_t *setting, size_t *nr_taken,
   return first;
 }
 
-int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
-                                const char *filter, uvperf_error_t *error) {
+static int set_filter(uvperf__counters_t *counters, size_t attr,
+                      const char *filter, uvperf_error_t *error) {
   setting_t setting = {
       counters, attr, {PERF_EVENT_IOC_SET_FILTER, NULL, 0, filter, NULL}};
   counter_attr_t *own;
@@ -296,9 +296,19 @@ int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
   return rc;
 }
 
+int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
+                                const char *filter, uvperf_error_t *error) {
+  int rc = set_filter(counters, attr, filter, error);
+  size_t at = attr;
+
+  while (rc == 0 && (at = uvperf__counters_next_part(counters, attr, at)) != 0)
+    rc = set_filter(counters, at, filter, error);
+  return rc;
+}
+
 /* Later places are opened with it. */
-int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
-                                uint64_t period, uvperf_error_t *error) {
+static int set_period(uvperf__counters_t *counters, size_t attr,
+                      uint64_t period, uvperf_error_t *error) {
   setting_t setting = {
       counters, attr, {PERF_EVENT_IOC_PERIOD, NULL, period, NULL, NULL}};
   counter_attr_t *own;
@@ -319,8 +329,18 @@ int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
   return rc;
 }
 
-int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
-                             int prog_fd, uvperf_error_t *error) {
+int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
+                                uint64_t period, uvperf_error_t *error) {
+  int rc = set_period(counters, attr, period, error);
+  size_t at = attr;
+
+  while (rc == 0 && (at = uvperf__counters_next_part(counters, attr, at)) != 0)
+    rc = set_period(counters, at, period, error);
+  return rc;
+}
+
+static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
+                   uvperf_error_t *error) {
   setting_t setting = {
       counters, attr, {PERF_EVENT_IOC_SET_BPF, NULL, 0, NULL, NULL}};
   counter_attr_t *own;
@@ -350,6 +370,16 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
     uvperf__file_close(fd);
     own->bpf_fd = -1;
   }
+  return rc;
+}
+
+int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
+                             int prog_fd, uvperf_error_t *error) {
+  int rc = set_bpf(counters, attr, prog_fd, error);
+  size_t at = attr;
+
+  while (rc == 0 && (at = uvperf__counters_next_part(counters, attr, at)) != 0)
+    rc = set_bpf(counters, at, prog_fd, error);
   return rc;
 }
 

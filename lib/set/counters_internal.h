@@ -175,6 +175,7 @@ struct uvperf__counters_s {
   size_t has_side_band; /* 1: the last attr is that of options.side_band */
   size_t *order;        /* their indexes, as they are opened at a place */
   uint8_t *attr_flags;  /* of each: UVPERF__READING_* */
+  uint32_t *next_parts; /* of each: as in a reading */
   size_t attr_bytes;    /* of the longest one */
   void *scratch;        /* for an attr and its leader's, as they are opened */
   uint64_t *words;      /* for what read(2) returns, of any group */
@@ -224,6 +225,15 @@ struct uvperf__counters_s {
 /* Whether all of the target is tasks, which end; CPUs and cgroups do not. */
 static inline int uvperf__counter_target_is_tasks(uint32_t type) {
   return type != UVPERF_TARGET_CPUS && type != UVPERF_TARGET_CGROUP;
+}
+
+/* Where `attr` is the first of several parts: the next one behind `at`, which is
+ * one of them. 0: there is none. */
+static inline size_t
+uvperf__counters_next_part(const uvperf__counters_t *counters, size_t attr,
+                           size_t at) {
+  return counters->attrs[attr].item.first == attr ? counters->next_parts[at]
+                                                  : 0;
 }
 
 /* Whether the event is read with that of the attr that leads here. */

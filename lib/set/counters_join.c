@@ -61,6 +61,8 @@ static int copy_attrs(uvperf__counters_t *to, const uvperf__counters_t *from) {
   if (rc != 0)
     return rc;
   memcpy(to->attr_flags, from->attr_flags, to->nr_attrs);
+  memcpy(to->next_parts, from->next_parts,
+         to->nr_attrs * sizeof(to->next_parts[0]));
   memcpy(to->order, from->order, to->nr_attrs * sizeof(to->order[0]));
   to->attr_bytes = from->attr_bytes;
   to->words_size = from->words_size;

@@ -150,6 +150,18 @@ static int fits(const counter_attr_t *attr, const counter_target_t *target) {
          can_be_anywhere(&attr->item, target);
 }
 
+/* A part of an event is to be nowhere on the target where another part is. */
+static int has_other_part(const uvperf__counters_t *counters,
+                          const counter_target_t *target, size_t attr) {
+  size_t first = counters->attrs[attr].item.first, at = first;
+
+  do
+    if (at != attr && fits(&counters->attrs[at], target))
+      return 1;
+  while ((at = counters->next_parts[at]) != 0);
+  return 0;
+}
+
 /* -- what is told of an event that cannot be ------------------------------ */
 
 /* As in "0-3,8"; cut where there is no room. */
@@ -322,7 +334,9 @@ static int plan_attr(plan_t *plan, size_t attr) {
   int rc;
 
   if (!fits(&plan->counters->attrs[attr], target))
-    return fail_everywhere(plan, attr);
+    return has_other_part(plan->counters, target, attr)
+               ? 0
+               : fail_everywhere(plan, attr);
   for (i = 0; i < target->nr_places; i++) {
     place = &target->places[i];
     if (!can_be_at(item, place) ||

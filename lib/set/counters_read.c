@@ -426,10 +426,14 @@ int uvperf__counters_make_reading(const uvperf__counters_t *counters,
                                   uvperf_reading_t *reading) {
   uvperf__reading_origin_t origin = {counters, counters->born};
 
-  return uvperf__reading_begin(reading, &origin, counters->resets,
-                               counters->since, counters->progress.begun,
-                               counters->nr_attrs, counters->attr_flags,
-                               counters->nr_places);
+  int rc =
+      uvperf__reading_begin(reading, &origin, counters->resets, counters->since,
+                            counters->progress.begun, counters->nr_attrs,
+                            counters->attr_flags, counters->nr_places);
+
+  if (rc == 0)
+    uvperf__reading_set_parts(reading, counters->next_parts);
+  return rc;
 }
 
 /* Of what each event had counted when it was last read. */

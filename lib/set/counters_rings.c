@@ -150,7 +150,7 @@ static counter_source_t *make_source(uvperf__counters_t *counters,
   source->pid = place->place.pid;
   source->cpu = place->place.cpu;
   source->data = target->data;
-  source->attr_index = (uint32_t)attr;
+  source->attr_index = (uint32_t)counters->attrs[attr].item.first;
   source->target_index = target->index;
   source->serial = place->place.serial;
   return made;
@@ -184,9 +184,8 @@ static int know_source(uvperf__counters_t *counters,
 /* Comes last: nothing is left to fail once the kernel has agreed. */
 static int redirect(uvperf__counters_t *counters, counter_source_t *source,
                     int fd, uvperf_error_t *error) {
-  const counter_attr_t *attr = &counters->attrs[source->source.attr_index];
-  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT, attr->attr, 0,
-                                     NULL, NULL};
+  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT,
+                                     source->shape->attr, 0, NULL, NULL};
   int rc = uvperf__cpu_ring_join(source->ring, fd);
 
   if (rc == 0)

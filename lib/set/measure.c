@@ -6,6 +6,7 @@
 
 #include <uv.h>
 
+#include "name/list.h"
 #include "set/counters.h"
 #include "set/internal.h"
 #include "sys/fork.h"
@@ -115,7 +116,7 @@ static int parse_one(uvperf_event_list_t **list, const char *name,
 
   if (rc != 0)
     return rc;
-  nr = uvperf_event_list_count(*list);
+  nr = uvperf__event_list_nr_whole(*list);
   if (nr == 1)
     return 0;
   uvperf_event_list_free(*list);

@@ -27,11 +27,11 @@ static uvperf_reading_t *reading_at(const uvperf__cell_t *cells, int pid,
 
 /* The whole of a task's event, after a check that its parts are as they were
  * read. */
-static uvperf_set_count_t whole_of_task(uvperf__cell_t one,
+static uvperf_count_t whole_of_task(uvperf__cell_t one,
                                         uvperf__cell_t other) {
   const uvperf__cell_t cells[NR_ATTRS] = {one, build_cell(1, 5, 5), other};
   uvperf_reading_t *reading = reading_at(cells, 17, -1);
-  uvperf_set_count_t whole = build_count(reading, 0, 0), total, part;
+  uvperf_count_t whole = build_count(reading, 0, 0), total, part;
 
   total = build_total(reading, 0);
   assert_memory_equal(&total, &whole, sizeof(total));
@@ -48,7 +48,7 @@ static uvperf_set_count_t whole_of_task(uvperf__cell_t one,
 }
 
 static void whole_of_a_task_is_the_sum_of_its_parts(void **state) {
-  uvperf_set_count_t whole =
+  uvperf_count_t whole =
       whole_of_task(build_cell(300, 100, 30), build_cell(140, 100, 70));
 
   (void)state;
@@ -59,7 +59,7 @@ static void whole_of_a_task_is_the_sum_of_its_parts(void **state) {
 
 /* A task on one kind of core: the other part has counted nothing. */
 static void whole_of_a_task_on_one_kind_of_core_is_complete(void **state) {
-  uvperf_set_count_t whole =
+  uvperf_count_t whole =
       whole_of_task(build_cell(0, 100, 0), build_cell(140, 100, 100));
 
   (void)state;
@@ -69,7 +69,7 @@ static void whole_of_a_task_on_one_kind_of_core_is_complete(void **state) {
 
 /* The second is enabled some time after the first. */
 static void whole_is_not_scaled_for_the_time_of_enabling(void **state) {
-  uvperf_set_count_t whole =
+  uvperf_count_t whole =
       whole_of_task(build_cell(0, 100, 0), build_cell(140, 50, 50));
 
   (void)state;
@@ -79,7 +79,7 @@ static void whole_is_not_scaled_for_the_time_of_enabling(void **state) {
 
 /* 40 of 100 ns are nowhere: the PMUs were shared. */
 static void whole_of_shared_pmus_is_scaled(void **state) {
-  uvperf_set_count_t whole =
+  uvperf_count_t whole =
       whole_of_task(build_cell(300, 100, 20), build_cell(120, 100, 40));
 
   (void)state;
@@ -89,7 +89,7 @@ static void whole_of_shared_pmus_is_scaled(void **state) {
 
 /* What the task did on those cores is not known, and not guessed. */
 static void whole_without_a_part_is_not_scaled(void **state) {
-  uvperf_set_count_t whole =
+  uvperf_count_t whole =
       whole_of_task(build_cell(300, 100, 20),
                     build_failed(UVPERF_COUNT_NOT_AVAILABLE, -ENOENT));
 
@@ -100,7 +100,7 @@ static void whole_without_a_part_is_not_scaled(void **state) {
 }
 
 static void whole_that_ran_nowhere_is_never_scheduled(void **state) {
-  uvperf_set_count_t whole =
+  uvperf_count_t whole =
       whole_of_task(build_cell(0, 100, 0), build_cell(0, 100, 0));
 
   (void)state;
@@ -144,7 +144,7 @@ static void part_that_is_not_there_is_einval(void **state) {
   const uvperf__cell_t cells[NR_ATTRS] = {
       build_cell(3, 1, 1), build_cell(1, 5, 5), build_cell(14, 1, 1)};
   uvperf_reading_t *reading = reading_at(cells, 17, -1);
-  uvperf_set_count_t count;
+  uvperf_count_t count;
 
   (void)state;
   assert_int_equal(uvperf_reading_part(reading, NR_ATTRS, 0, &count), -EINVAL);

@@ -359,6 +359,107 @@ static void hybrid_events_of_a_task_on_a_cpu_are_of_that(void **state) {
   check_opened(machine, "1:22 2:23");
 }
 
+/* -- names on several kinds of cores --------------------------------------- */
+
+static void set_kernel(machine_t *machine) {
+  temp_tree_write(machine->tree, "/proc/sys/kernel/osrelease", "6.6.0\n");
+}
+
+static void name_is_opened_on_each_cpu_by_its_pmu(void **state) {
+  machine_t *machine = *state;
+  uvperf_count_t count;
+
+  set_kernel(machine);
+  open_all(machine, "{cycles,dummy}", UVPERF_TARGET_CPUS, "1-2");
+  check_opened(machine, "1:0 1:1 2:0 2:1");
+  assert_int_equal(machine->events[0]->attr.config, UINT64_C(22) << 32);
+  assert_int_equal(machine->events[2]->attr.config, UINT64_C(23) << 32);
+  assert_int_equal(counters_nr_failures(machine->counters), 0);
+  counters_give_group(machine->events[0], 20, 10, (uint64_t[]){100, 101},
+                      (uint64_t[]){5, 1}, 2);
+  counters_give_group(machine->events[2], 20, 20, (uint64_t[]){102, 103},
+                      (uint64_t[]){7, 1}, 2);
+  count = counters_total(machine->counters, 0);
+  assert_int_equal(count.value, 12);
+  assert_int_equal(count.scaled, 17);
+  assert_int_equal(count.nr_counts, 2);
+  assert_int_equal(count.nr_missing, 0);
+  assert_int_equal(counters_total(machine->counters, 1).value, 2);
+  assert_int_equal(counters_total(machine->counters, 2).value, 7);
+}
+
+/* No failure: the other part is measured. */
+static void name_on_one_kind_of_core_is_whole(void **state) {
+  machine_t *machine = *state;
+  uvperf_count_t count;
+
+  set_kernel(machine);
+  open_all(machine, "cycles", UVPERF_TARGET_CPUS, "3");
+  check_opened(machine, "3:0");
+  assert_int_equal(machine->events[0]->attr.config, UINT64_C(23) << 32);
+  assert_int_equal(counters_nr_failures(machine->counters), 0);
+  counters_give(machine->events[0], 7, 10, 10);
+  count = counters_total(machine->counters, 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count.value, 7);
+  assert_int_equal(count.nr_missing, 0);
+}
+
+static void name_on_no_kind_of_core_is_a_failure(void **state) {
+  machine_t *machine = *state;
+
+  set_kernel(machine);
+  open_all(machine, "cycles,dummy", UVPERF_TARGET_CPUS, "5");
+  check_opened(machine, "5:1");
+  assert_int_equal(counters_nr_failures(machine->counters), 2);
+  assert_non_null(
+      strstr(counters_failure(machine->counters, 0)->error.reason, "'cycles'"));
+  assert_int_equal(counters_total(machine->counters, 0).state,
+                   UVPERF_COUNT_NOT_AVAILABLE);
+}
+
+/* Of 100 ns the task was on one kind of core for 30, on the other for 70. */
+static void name_of_a_task_is_the_sum_of_both_kinds_of_core(void **state) {
+  machine_t *machine = *state;
+  uvperf_count_t count;
+
+  set_kernel(machine);
+  open_all(machine, "cycles", UVPERF_TARGET_THREAD, NULL);
+  check_opened(machine, "-1:0 -1:0");
+  counters_give(machine->events[0], 300, 100, 30);
+  counters_give(machine->events[1], 140, 100, 70);
+  count = counters_total(machine->counters, 0);
+  assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
+  assert_int_equal(count.value, 440);
+  assert_int_equal(count.scaled, 440);
+  assert_int_equal(count.time_enabled, 100);
+  assert_true(count.ratio == 1);
+  count = counters_total(machine->counters, 1);
+  assert_int_equal(count.scaled, 140);
+  assert_true(count.ratio == 0.7);
+}
+
+/* All of an event's parts get what it gets. */
+static void setting_of_a_name_is_that_of_all_its_parts(void **state) {
+  machine_t *machine = *state;
+
+  set_kernel(machine);
+  open_all(machine, "cycles/period=9/,core/event=1,period=9/",
+           UVPERF_TARGET_CPUS, "1-2");
+  fake_log_clear();
+  assert_int_equal(
+      uvperf__counters_set_period(machine->counters, 0, 5, &machine->error), 0);
+  assert_string_equal(fake_log(), "ioctl PERIOD, ioctl PERIOD");
+  assert_int_equal(
+      uvperf__counters_item(machine->counters, 2)->attr->sample_period, 5);
+  assert_int_equal(
+      uvperf__counters_item(machine->counters, 1)->attr->sample_period, 9);
+  fake_log_clear();
+  assert_int_equal(
+      uvperf__counters_set_period(machine->counters, 2, 6, &machine->error), 0);
+  assert_string_equal(fake_log(), "ioctl PERIOD");
+}
+
 /* Each thread has a part of what is counted there. */
 static void event_of_a_package_of_a_task_is_opened_as_any(void **state) {
   machine_t *machine = *state;
@@ -460,6 +561,11 @@ int main(void) {
       TEST(sibling_of_an_uncore_event_leads_in_a_task),
       TEST(hybrid_events_of_a_task_are_opened_everywhere),
       TEST(hybrid_events_of_a_task_on_a_cpu_are_of_that),
+      TEST(name_is_opened_on_each_cpu_by_its_pmu),
+      TEST(name_on_one_kind_of_core_is_whole),
+      TEST(name_on_no_kind_of_core_is_a_failure),
+      TEST(name_of_a_task_is_the_sum_of_both_kinds_of_core),
+      TEST(setting_of_a_name_is_that_of_all_its_parts),
       TEST(event_of_a_package_of_a_task_is_opened_as_any),
       TEST(snapshot_is_not_changed_by_reset),
       TEST(every_failing_calloc_leaves_nothing),
