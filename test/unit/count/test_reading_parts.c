@@ -27,8 +27,7 @@ static uvperf_reading_t *reading_at(const uvperf__cell_t *cells, int pid,
 
 /* The whole of a task's event, after a check that its parts are as they were
  * read. */
-static uvperf_count_t whole_of_task(uvperf__cell_t one,
-                                        uvperf__cell_t other) {
+static uvperf_count_t whole_of_task(uvperf__cell_t one, uvperf__cell_t other) {
   const uvperf__cell_t cells[NR_ATTRS] = {one, build_cell(1, 5, 5), other};
   uvperf_reading_t *reading = reading_at(cells, 17, -1);
   uvperf_count_t whole = build_count(reading, 0, 0), total, part;
