@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 #define UVPERF_VERSION_MAJOR 0
-#define UVPERF_VERSION_MINOR 1
+#define UVPERF_VERSION_MINOR 2
 #define UVPERF_VERSION_PATCH 0
 
 /* The version of the headers as 0xMMmmpp, comparable with <. */
@@ -32,7 +32,7 @@ extern "C" {
 UVPERF_EXTERN unsigned int uvperf_version(void);
 
 /** Tells the version of the library that is linked, as text.
- *  @return "0.1.0"; static, never NULL. */
+ *  @return "0.2.0"; static, never NULL. */
 UVPERF_EXTERN const char *uvperf_version_string(void);
 
 /* -- memory --------------------------------------------------------------- */
