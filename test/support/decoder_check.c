@@ -56,10 +56,22 @@ static const char *check_whole(const uvperf_record_t *record, int told,
   return record_bounds_fault(record);
 }
 
+/* Whatever is in it, it is one line, cut where the room ends. */
+static const char *check_line(const uvperf_record_t *record, int rc) {
+  char line[200];
+  size_t length = uvperf_record_format(record, rc, line, sizeof(line));
+
+  if (strlen(line) != (length < sizeof(line) ? length : sizeof(line) - 1))
+    return "a line is not as long as it says";
+  return strpbrk(line, "\n\r\033") != NULL ? "a line has control characters"
+                                           : NULL;
+}
+
 /* Of a record whose header is sound. */
 static const char *check_record(check_t *check, uvperf_decoder_t *decoder,
                                 const void *bytes, size_t size) {
   const uvperf_record_t *record;
+  const char *fault;
   uint64_t time;
   int told, rc;
 
@@ -67,6 +79,9 @@ static const char *check_record(check_t *check, uvperf_decoder_t *decoder,
   rc = uvperf_decode(decoder, bytes, size, &record);
   if (record == NULL || record->bytes != bytes || record->size != size)
     return "a record is not of its bytes";
+  fault = check_line(record, rc);
+  if (fault != NULL)
+    return fault;
   if (rc == 0) {
     check->decoded++;
     return check_whole(record, told, time);
