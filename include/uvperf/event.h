@@ -813,6 +813,8 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
  *  BPF_PROG_TYPE_PERF_EVENT, which runs at their own samples and drops those
  *  for which it returns 0; they are counted.
  *  @param prog_fd  An fd of the program, the caller's; it may be closed then.
+ *  @param cookie   What bpf_get_attach_cookie() returns to the program; 0 for
+ *    none. Another cookie needs a BPF link.
  *  @return 0, or see the top, or
  *    UV_EBADF   prog_fd is not an open fd;
  *    UV_EINVAL  it is no BPF program, or one of a type not for this event;
@@ -822,10 +824,14 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
  *      top);
  *    UV_EPROTO  precise_ip, and the program takes a stack that the sample does
  *      not have;
- *    UV_ENOTSUP this kernel has no BPF for perf events;
+ *    UV_ENOTSUP this kernel has no BPF for perf events; or, for a cookie, no
+ *      link for such a program;
+ *    UV_EPERM, UV_EMFILE, UV_ENFILE  for a cookie: bpf(2) is forbidden, or no fd
+ *      is left for the link;
  *    UV_ENOMEM  out of memory.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
 UVPERF_EXTERN int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd,
+                                          uint64_t cookie,
                                           uvperf_error_t *error);
 
 /** Gets the ids of the BPF programs that are attached to the event's

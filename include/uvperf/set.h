@@ -423,6 +423,8 @@ UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
  *  it until close_cb.
  *  @param attr     The attr's index.
  *  @param prog_fd  An fd of the program, the caller's; it may be closed then.
+ *  @param cookie   What bpf_get_attach_cookie() returns to the program at each
+ *    of these events; 0 for none. Another cookie needs BPF links.
  *  @param error    Receives the first failure.
  *  @return 0, or
  *    UV_EINVAL  there is no such attr;
@@ -432,7 +434,8 @@ UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
  *    another    what uvperf_event_attach_bpf gives.
  *  Source: bpf(2); perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
 UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
-                                        int prog_fd, uvperf_error_t *error);
+                                        int prog_fd, uint64_t cookie,
+                                        uvperf_error_t *error);
 
 /** Gets what could not be opened, of the targets of now: one failure for each
  *  attr and place, or, where a target could not be told into places, for each

@@ -329,18 +329,22 @@ int uvperf_event_apply_filter(uvperf_event_t *event, const char *filter,
   return rc >= 0 ? 0 : uvperf__explain_control(error, rc, "", &control);
 }
 
-int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd,
+int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd, uint64_t cookie,
                             uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_BPF,
+                                     .attr = impl->attr,
+                                     .value = (uint64_t)prog_fd,
+                                     .has_cookie = cookie != 0};
   int rc = uvperf__event_check(impl, error);
   int has_no_links = 0;
   int link = -1;
 
   if (rc != 0)
     return rc;
-  rc = uvperf__ioctl_bpf(impl->fd, prog_fd, &has_no_links, &link);
+  rc = uvperf__ioctl_bpf(impl->fd, prog_fd, cookie, &has_no_links, &link);
   if (rc != 0)
-    return finish(impl, rc, PERF_EVENT_IOC_SET_BPF, (uint64_t)prog_fd, error);
+    return uvperf__explain_control(error, rc, "", &control);
   impl->bpf_link = link;
   impl->has_program = 1;
   if (!has_run_out(impl))

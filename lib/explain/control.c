@@ -345,6 +345,31 @@ static int modify_enotsup(const refusal_t *refusal) {
              fault != NULL ? fault : "this CPU has no such breakpoints");
 }
 
+/* uvperf__ioctl_bpf says so where the kernel makes no link. */
+static int bpf_enotsup(const refusal_t *refusal) {
+  if (!refusal->control->has_cookie)
+    return 0;
+  return say(refusal, UVPERF_CAUSE_OLD_KERNEL,
+             "a cookie needs a BPF link, and this kernel makes none for such a "
+             "program (Linux 5.15): attach it with cookie 0");
+}
+
+static int bpf_link_denied(const refusal_t *refusal) {
+  if (!refusal->control->has_cookie)
+    return 0;
+  uvperf__explain_bpf(refusal->error, refusal->code, refusal->root,
+                      "a cookie needs a BPF link");
+  return 1;
+}
+
+static int bpf_link_emfile(const refusal_t *refusal) {
+  if (!refusal->control->has_cookie)
+    return 0;
+  uvperf__error_shortage(refusal->error, refusal->code,
+                         "a cookie needs a BPF link, which takes an fd");
+  return 1;
+}
+
 /* perf_copy_attr has written the size that it knows. */
 static int modify_e2big(const refusal_t *refusal) {
   say(refusal, UVPERF_CAUSE_OLD_KERNEL,
@@ -372,6 +397,10 @@ static const struct {
     {PERF_EVENT_IOC_SET_BPF, -EINVAL, bpf_einval},
     {PERF_EVENT_IOC_SET_BPF, -E2BIG, bpf_e2big},
     {PERF_EVENT_IOC_SET_BPF, -EACCES, bpf_eacces},
+    {PERF_EVENT_IOC_SET_BPF, -EPERM, bpf_link_denied},
+    {PERF_EVENT_IOC_SET_BPF, -EMFILE, bpf_link_emfile},
+    {PERF_EVENT_IOC_SET_BPF, -ENFILE, bpf_link_emfile},
+    {PERF_EVENT_IOC_SET_BPF, -EOPNOTSUPP, bpf_enotsup},
     {PERF_EVENT_IOC_QUERY_BPF, -EPERM, query_eperm},
     {PERF_EVENT_IOC_QUERY_BPF, -ENOSPC, query_enospc},
     {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -EINVAL, modify_einval},

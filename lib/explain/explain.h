@@ -49,6 +49,7 @@ typedef struct uvperf__control_s {
   uint64_t value;
   const char *filter;
   const struct perf_event_attr *wanted; /* what MODIFY_ATTRIBUTES was given */
+  int has_cookie; /* SET_BPF by a link with a cookie, which no ioctl replaces */
 } uvperf__control_t;
 
 /* Why that ioctl gave `code`. */

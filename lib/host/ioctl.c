@@ -52,13 +52,31 @@ static int may_do_without(int code) {
          code == -EACCES || code == -EMFILE || code == -ENFILE;
 }
 
-int uvperf__ioctl_bpf(int fd, int prog_fd, int *has_no_links, int *link) {
+/* The kernel checks the program and the kind of link before the event's fd: one
+ * that has such links finds that this is none. */
+static int link_with_cookie(int fd, int prog_fd, uint64_t cookie) {
+  int rc = uvperf__sys_bpf_link(prog_fd, fd, cookie);
+
+  if (rc == -ENOSYS ||
+      (rc == -EINVAL && uvperf__sys_bpf_link(prog_fd, -1, cookie) == -EINVAL))
+    return -EOPNOTSUPP;
+  return rc;
+}
+
+int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
+                      int *link) {
   int refused = 0;
   int rc;
 
   *link = -1;
+  if (cookie != 0) {
+    rc = link_with_cookie(fd, prog_fd, cookie);
+    if (rc >= 0)
+      *link = rc;
+    return rc < 0 ? rc : 0;
+  }
   if (!*has_no_links) {
-    refused = uvperf__sys_bpf_link(prog_fd, fd);
+    refused = uvperf__sys_bpf_link(prog_fd, fd, 0);
     if (refused >= 0)
       *link = refused;
     if (refused >= 0 || !may_do_without(refused))

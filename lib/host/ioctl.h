@@ -19,9 +19,11 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
 
 /* Attaches a BPF program by a link (BPF_LINK_CREATE, Linux 5.15) or, where the
  * kernel gives none, by PERF_EVENT_IOC_SET_BPF. 0 or -errno, and *link: the fd
- * of the link, whose close detaches, or -1: then the end of the event does.
+ * of the link, whose close detaches, or -1: then the end of the event does. A
+ * cookie that is not 0 needs a link: -EOPNOTSUPP if the kernel has none.
  * *has_no_links keeps that the kernel has no links, or lets the caller make
  * none: 0 at first. */
-int uvperf__ioctl_bpf(int fd, int prog_fd, int *has_no_links, int *link);
+int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
+                      int *link);
 
 #endif

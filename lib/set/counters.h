@@ -212,7 +212,8 @@ int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
                                 uint64_t period, uvperf_error_t *error);
 /* Keeps a duplicate of the fd. */
 int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
-                             int prog_fd, uvperf_error_t *error);
+                             int prog_fd, uint64_t cookie,
+                             uvperf_error_t *error);
 
 /* Takes the programs off the events, which should be disabled, where they are
  * attached by links: it is over with them before the events are closed. For the

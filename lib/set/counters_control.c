@@ -43,7 +43,7 @@ static int is_waiting(const uvperf__counters_t *counters,
 static int switch_place(uvperf__counters_t *counters, counter_place_t *place,
                         enum part part, int is_command, unsigned long request,
                         uvperf_error_t *error) {
-  uvperf__control_t control = {request, NULL, 0, NULL, NULL};
+  uvperf__control_t control = {.request = request};
   int first = 0;
   size_t i;
   int rc;
@@ -183,8 +183,8 @@ static int is_attached(const uvperf__counters_t *counters, size_t attr) {
 static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   const counter_attr_t *own = &counters->attrs[attr];
   int link;
-  int rc =
-      uvperf__ioctl_bpf(event->fd, own->bpf_fd, &counters->has_no_links, &link);
+  int rc = uvperf__ioctl_bpf(event->fd, own->bpf_fd, own->bpf_cookie,
+                             &counters->has_no_links, &link);
 
   if (rc == 0) {
     event->has_bpf = 1;
@@ -270,7 +270,9 @@ static int apply_to_all(const setting_t *setting, size_t *nr_taken,
 static int set_filter(uvperf__counters_t *counters, size_t attr,
                       const char *filter, uvperf_error_t *error) {
   setting_t setting = {
-      counters, attr, {PERF_EVENT_IOC_SET_FILTER, NULL, 0, filter, NULL}};
+      .counters = counters,
+      .attr = attr,
+      .control = {.request = PERF_EVENT_IOC_SET_FILTER, .filter = filter}};
   counter_attr_t *own;
   size_t nr_taken;
   char *copy;
@@ -310,7 +312,9 @@ int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
 static int set_period(uvperf__counters_t *counters, size_t attr,
                       uint64_t period, uvperf_error_t *error) {
   setting_t setting = {
-      counters, attr, {PERF_EVENT_IOC_PERIOD, NULL, period, NULL, NULL}};
+      .counters = counters,
+      .attr = attr,
+      .control = {.request = PERF_EVENT_IOC_PERIOD, .value = period}};
   counter_attr_t *own;
   size_t nr_taken;
   int rc = check(&setting, error);
@@ -340,9 +344,12 @@ int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
 }
 
 static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
-                   uvperf_error_t *error) {
-  setting_t setting = {
-      counters, attr, {PERF_EVENT_IOC_SET_BPF, NULL, 0, NULL, NULL}};
+                   uint64_t cookie, uvperf_error_t *error) {
+  setting_t setting = {.counters = counters,
+                       .attr = attr,
+                       .control = {.request = PERF_EVENT_IOC_SET_BPF,
+                                   .value = (uint64_t)prog_fd,
+                                   .has_cookie = cookie != 0}};
   counter_attr_t *own;
   size_t nr_taken;
   int fd;
@@ -351,7 +358,6 @@ static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
   if (rc != 0)
     return rc;
   own = &counters->attrs[attr];
-  setting.control.value = (uint64_t)prog_fd;
   /* Not left to the kernel: of a tracepoint it refuses a second one only at the
    * place through which the first is attached. */
   if (own->bpf_fd >= 0 && own->nr_open != 0)
@@ -365,6 +371,7 @@ static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
   if (own->bpf_fd >= 0)
     uvperf__file_close(own->bpf_fd);
   own->bpf_fd = fd;
+  own->bpf_cookie = cookie;
   rc = apply_to_all(&setting, &nr_taken, error);
   if (nr_taken == 0 && own->nr_open != 0) {
     uvperf__file_close(fd);
@@ -374,12 +381,13 @@ static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
 }
 
 int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
-                             int prog_fd, uvperf_error_t *error) {
-  int rc = set_bpf(counters, attr, prog_fd, error);
+                             int prog_fd, uint64_t cookie,
+                             uvperf_error_t *error) {
+  int rc = set_bpf(counters, attr, prog_fd, cookie, error);
   size_t at = attr;
 
   while (rc == 0 && (at = uvperf__counters_next_part(counters, attr, at)) != 0)
-    rc = set_bpf(counters, at, prog_fd, error);
+    rc = set_bpf(counters, at, prog_fd, cookie, error);
   return rc;
 }
 
@@ -426,8 +434,10 @@ void uvperf__counters_detach(uvperf__counters_t *counters) {
 int uvperf__counters_attach(uvperf__counters_t *counters, size_t attr,
                             counter_t *event, uvperf_error_t *error) {
   const counter_attr_t *own = &counters->attrs[attr];
-  const uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, own->attr,
-                                     (uint64_t)own->bpf_fd, NULL, NULL};
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_BPF,
+                                     .attr = own->attr,
+                                     .value = (uint64_t)own->bpf_fd,
+                                     .has_cookie = own->bpf_cookie != 0};
   int rc = own->bpf_fd < 0 ? 0 : attach(counters, attr, event);
 
   return rc == 0 ? 0
@@ -437,8 +447,9 @@ int uvperf__counters_attach(uvperf__counters_t *counters, size_t attr,
 int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
                                     counter_t *event, uvperf_error_t *error) {
   const counter_attr_t *own = &counters->attrs[attr];
-  const uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, own->attr, 0,
-                                     own->filter, NULL};
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_FILTER,
+                                     .attr = own->attr,
+                                     .filter = own->filter};
   int rc = 0;
 
   if (own->filter != NULL)

@@ -142,6 +142,7 @@ typedef struct counter_attr_s {
   /* What later places get too; NULL and -1 for none. */
   char *filter;
   int bpf_fd;
+  uint64_t bpf_cookie;
 } counter_attr_t;
 
 /* How far a reading of all events has come. Targets and places may come and go

@@ -184,8 +184,8 @@ static int know_source(uvperf__counters_t *counters,
 /* Comes last: nothing is left to fail once the kernel has agreed. */
 static int redirect(uvperf__counters_t *counters, counter_source_t *source,
                     int fd, uvperf_error_t *error) {
-  const uvperf__control_t control = {PERF_EVENT_IOC_SET_OUTPUT,
-                                     source->shape->attr, 0, NULL, NULL};
+  const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_OUTPUT,
+                                     .attr = source->shape->attr};
   int rc = uvperf__cpu_ring_join(source->ring, fd);
 
   if (rc == 0)

@@ -474,9 +474,9 @@ int uvperf_set_change_period(uvperf_set_t *set, size_t attr, uint64_t period,
 }
 
 int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr, int prog_fd,
-                          uvperf_error_t *error) {
+                          uint64_t cookie, uvperf_error_t *error) {
   return uvperf__counters_set_bpf(uvperf__set_counters(set), attr, prog_fd,
-                                  error);
+                                  cookie, error);
 }
 
 /* -- what is known of it --------------------------------------------------- */

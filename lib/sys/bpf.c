@@ -36,13 +36,14 @@ static uint64_t address_of(const void *pointer) {
   return (uint64_t)(uintptr_t)pointer;
 }
 
-int uvperf__sys_bpf_link(int prog_fd, int event_fd) {
+int uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie) {
   struct {
     uint32_t prog_fd;
     uint32_t target_fd;
     uint32_t attach_type;
     uint32_t flags;
-  } create = {(uint32_t)prog_fd, (uint32_t)event_fd, PERF_EVENT, 0};
+    uint64_t cookie;
+  } create = {(uint32_t)prog_fd, (uint32_t)event_fd, PERF_EVENT, 0, cookie};
 
   return bpf(LINK_CREATE, &create, sizeof(create));
 }

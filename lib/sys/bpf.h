@@ -20,8 +20,9 @@ typedef struct uvperf__bpf_map_info_s {
   uint32_t map_flags; /* BPF_F_* */
 } uvperf__bpf_map_info_t;
 
-/* BPF_LINK_CREATE of a program and an event: the fd of the link, or -errno. */
-int uvperf__sys_bpf_link(int prog_fd, int event_fd);
+/* BPF_LINK_CREATE of a program and an event, with what bpf_get_attach_cookie()
+ * returns to the program: the fd of the link, or -errno. */
+int uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie);
 
 /* BPF_OBJ_GET_INFO_BY_FD of a map: 0, or -errno, of an fd that is not open
  * -EBADFD. Of another BPF object, which has fields of its own there, what they

@@ -403,7 +403,7 @@ static void program_of_a_tracepoint_holds_on_all_cpus(void **state) {
   }
   counters = counters_open(&make);
   error.reason[0] = '\0';
-  if (uvperf__counters_set_bpf(counters, 0, fd, &error) != 0)
+  if (uvperf__counters_set_bpf(counters, 0, fd, 0, &error) != 0)
     fail_msg("%s", error.reason);
   close(fd);
   count_own_thread_alone(counters);

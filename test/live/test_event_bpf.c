@@ -41,7 +41,8 @@ static void event_program_on_a_tracepoint_drops_by_0(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, 0, NULL),
+                   0);
   close(program); /* the event holds it */
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   assert_int_equal(uvperf_event_enable(&other.event, NULL), 0);
@@ -57,13 +58,38 @@ static void event_program_on_a_tracepoint_drops_by_0(void **state) {
   live_close(&other);
 }
 
+/* On a tracepoint that no other test takes: it runs for each process. */
+static void event_program_sees_the_cookie_of_its_own_link(void **state) {
+  uint64_t id =
+      support_need_tracepoint(__func__, "syscalls:sys_enter_setpriority");
+  live_bpf_counter_t counter;
+  live_collector_t collector;
+  struct perf_event_attr attr;
+  const uint64_t cookies[] = {UINT64_C(0xfedcba9876543210), 0, 7};
+  size_t i;
+
+  for (i = 0; i < 3; i++) {
+    live_bpf_cookie_open(__func__, &counter, BPF_PROG_TYPE_TRACEPOINT);
+    live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
+    live_init(*state, &collector, &attr, NULL);
+    assert_int_equal(
+        uvperf_event_attach_bpf(&collector.event, counter.fd, cookies[i], NULL),
+        0);
+    syscall(SYS_setpriority, -1, 0, 0);
+    assert_int_equal(live_bpf_cookie(&counter), cookies[i]);
+    live_close(&collector);
+    live_bpf_counter_close(&counter);
+  }
+}
+
 static void event_program_on_a_tracepoint_passes_by_1(void **state) {
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   int program = own_program(__func__, 1);
   live_collector_t collector;
 
   open_syscall(*state, &collector, id);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, 0, NULL),
+                   0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   call_getpgid(own_argument(), 5);
   live_control_expect_records(&collector, 5);
@@ -89,8 +115,8 @@ static void event_program_on_a_tracepoint_runs_once_attached(void **state) {
 
   open_counted(__func__, *state, &collector, &counter);
   fake_fail(FAKE_BPF_LINK, 1, -EINVAL); /* as before Linux 5.15 */
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, counter.fd, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_event_attach_bpf(&collector.event, counter.fd, 0, NULL), 0);
   assert_int_equal(live_bpf_links(counter.fd), 0);
   call_getpgid(own_argument(), 3);
   assert_int_equal(live_bpf_counter_runs(&counter, -1), 3);
@@ -109,8 +135,8 @@ static void event_program_with_a_link_runs_until_close_returns(void **state) {
   live_collector_t collector;
 
   open_counted(__func__, *state, &collector, &counter);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, counter.fd, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_event_attach_bpf(&collector.event, counter.fd, 0, NULL), 0);
   if (live_bpf_links(counter.fd) == 0) {
     live_close(&collector);
     support_skip(__func__, "BPF links of perf events");
@@ -139,10 +165,10 @@ static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
     region = live_region();
     live_touch_attr(&attr, PERF_SAMPLE_IP);
     live_control_begin(*state, &collector, &attr);
-    assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL),
-                     0);
+    assert_int_equal(
+        uvperf_event_attach_bpf(&collector.event, program, 0, NULL), 0);
     live_control_expect_refused(
-        uvperf_event_attach_bpf(&collector.event, program, &error), &error,
+        uvperf_event_attach_bpf(&collector.event, program, 0, &error), &error,
         UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
     assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
     assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
@@ -170,7 +196,7 @@ static void event_program_on_a_clock_drops_by_0(void **state) {
   attr.exclude_kernel = 1;
   live_control_begin(*state, &with, &attr);
   live_control_begin(*state, &without, &attr);
-  assert_int_equal(uvperf_event_attach_bpf(&with.event, drop, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&with.event, drop, 0, NULL), 0);
   assert_int_equal(uvperf_event_enable(&with.event, NULL), 0);
   assert_int_equal(uvperf_event_enable(&without.event, NULL), 0);
   while (without.records < 20)
@@ -192,23 +218,24 @@ static void event_set_bpf_of_what_does_not_fit_is_refused(void **state) {
   uvperf_error_t error;
 
   open_syscall(*state, &collector, id);
-  live_control_expect_refused(uvperf_event_attach_bpf(event, sampler, &error),
-                              &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "the program has type 7, and the event takes "
-                              "BPF_PROG_TYPE_TRACEPOINT (5)");
-  live_control_expect_refused(uvperf_event_attach_bpf(event, null, &error),
+  live_control_expect_refused(
+      uvperf_event_attach_bpf(event, sampler, 0, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT,
+      "the program has type 7, and the event takes "
+      "BPF_PROG_TYPE_TRACEPOINT (5)");
+  live_control_expect_refused(uvperf_event_attach_bpf(event, null, 0, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "is no BPF program");
-  live_control_expect_refused(uvperf_event_attach_bpf(event, -1, &error),
+  live_control_expect_refused(uvperf_event_attach_bpf(event, -1, 0, &error),
                               &error, UV_EBADF, UVPERF_CAUSE_ARGUMENT,
                               "-1 is not an open fd");
-  live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, &error),
+  live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, 0, &error),
                               &error, UV_EACCES, UVPERF_CAUSE_ARGUMENT,
                               "behind the tracepoint's fields");
   live_close(&collector);
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
-  live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, &error),
+  live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, 0, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "BPF_PROG_TYPE_PERF_EVENT (7)");
   live_close(&collector);
@@ -226,15 +253,16 @@ static void event_set_bpf_twice_is_eexist(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, 0, NULL),
+                   0);
   live_control_expect_refused(
-      uvperf_event_attach_bpf(&collector.event, another, &error), &error,
+      uvperf_event_attach_bpf(&collector.event, another, 0, &error), &error,
       UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
   /* bpf_prog_array_copy: not the same one twice on one tracepoint, either. */
   live_control_expect_refused(
-      uvperf_event_attach_bpf(&other.event, program, &error), &error, UV_EEXIST,
-      UVPERF_CAUSE_EXISTS, "through another event");
-  assert_int_equal(uvperf_event_attach_bpf(&other.event, another, NULL), 0);
+      uvperf_event_attach_bpf(&other.event, program, 0, &error), &error,
+      UV_EEXIST, UVPERF_CAUSE_EXISTS, "through another event");
+  assert_int_equal(uvperf_event_attach_bpf(&other.event, another, 0, NULL), 0);
   live_close(&other);
   live_close(&collector);
   close(program);
@@ -256,7 +284,8 @@ static void event_query_bpf_tells_the_programs_id(void **state) {
 
   open_syscall(*state, &collector, id);
   open_syscall(*state, &other, id);
-  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(&collector.event, program, 0, NULL),
+                   0);
   assert_int_equal(uvperf_event_query_bpf(&other.event, ids, &nr, NULL), 0);
   assert_in_range(nr, 1, 64);
   for (i = 0; i < nr; i++)
@@ -305,7 +334,7 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
   uvperf_attr_tracepoint(&attr, id);
   for (opened = 0; rc == 0 && opened < 65; opened++) {
     live_init(*state, &collectors[opened], &attr, NULL);
-    rc = uvperf_event_attach_bpf(&collectors[opened].event, program, &error);
+    rc = uvperf_event_attach_bpf(&collectors[opened].event, program, 0, &error);
     close(program);
     program = live_bpf_constant(__func__, BPF_PROG_TYPE_TRACEPOINT, 1);
   }
@@ -325,6 +354,7 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_program_on_a_tracepoint_drops_by_0),
+      support_loop_test(event_program_sees_the_cookie_of_its_own_link),
       support_loop_test(event_program_on_a_tracepoint_passes_by_1),
       support_loop_test(event_program_on_a_tracepoint_runs_once_attached),
       support_loop_test(event_program_with_a_link_runs_until_close_returns),

@@ -22,7 +22,7 @@ static void set_program(live_set_t *live, int fd) {
   uvperf_error_t error;
 
   error.reason[0] = '\0';
-  if (uvperf_set_attach_bpf(&live->set, 0, fd, &error) != 0)
+  if (uvperf_set_attach_bpf(&live->set, 0, fd, 0, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
@@ -99,6 +99,29 @@ set_program_of_clocks_runs_on_each_cpu_while_enabled_alone(void **state) {
   live_bpf_counter_close(&watch);
 }
 
+static void set_program_of_clocks_sees_the_cookie_of_its_set(void **state) {
+  const uint64_t cookies[] = {UINT64_C(0x100000002), UINT64_C(0x300000004)};
+  live_bpf_counter_t counter;
+  live_plan_t plan;
+  live_set_t live;
+  size_t i;
+
+  support_need_cpu_wide(__func__);
+  for (i = 0; i < 2; i++) {
+    live_bpf_cookie_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT);
+    open_clocks(*state, &plan, &live);
+    assert_int_equal(
+        uvperf_set_attach_bpf(&live.set, 0, counter.fd, cookies[i], NULL), 0);
+    assert_int_equal(live_bpf_links(counter.fd), nr_clocks(&live));
+    enable(&live);
+    while (live_bpf_cookie(&counter) == 0)
+      sched_yield();
+    assert_int_equal(live_bpf_cookie(&counter), cookies[i]);
+    live_set_close(&live);
+    live_bpf_counter_close(&counter);
+  }
+}
+
 /* Linux 5.15. */
 static void need_links(const char *test, live_set_t *live, int program) {
   if (live_bpf_links(program) != 0)
@@ -165,7 +188,7 @@ static void set_program_is_of_later_targets_too(void **state) {
   target.type = UVPERF_TARGET_CPUS;
   assert_int_equal(uvperf_set_add_target(&live.set, &target, NULL, &error), 0);
   wait_for_runs(&live, &counter, 3);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, &error),
+  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, 0, &error),
                    UV_EEXIST);
   live_set_close(&live);
   live_bpf_counter_close(&counter);
@@ -337,6 +360,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(
           set_program_of_clocks_runs_on_each_cpu_while_enabled_alone),
+      support_loop_test(set_program_of_clocks_sees_the_cookie_of_its_set),
       support_loop_test(set_program_is_linked_to_each_event_until_close),
       support_loop_test(set_program_without_links_runs_too),
       support_loop_test(set_program_is_of_later_targets_too),

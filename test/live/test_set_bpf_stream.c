@@ -51,7 +51,7 @@ static void open_stream(uv_loop_t *loop, live_stream_t *stream,
                           (pid_t)faults->thread.tid);
   live_stream_open(loop, stream, &plan->options);
   error.reason[0] = '\0';
-  if (uvperf_set_attach_bpf(&stream->live.set, 0, program, &error) != 0)
+  if (uvperf_set_attach_bpf(&stream->live.set, 0, program, 0, &error) != 0)
     fail_msg("%s", error.reason);
   live_stream_start(stream, NULL);
 }

@@ -115,13 +115,14 @@ static void set_bpf_program_runs_for_all_places(void **state) {
   own_calls(&work);
   live_thread_do(&thread);
   assert_int_equal(live_set_read(&live, 0).value, 60);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, prog, &error), 0);
+  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, prog, 0, &error), 0);
   close(prog);
   own_calls(&work);
   live_thread_do(&thread);
   live_syscall(1);
   assert_int_equal(live_set_read(&live, 0).value, 61);
-  assert_int_equal(uvperf_set_attach_bpf(&live.set, 1, 0, &error), UV_EINVAL);
+  assert_int_equal(uvperf_set_attach_bpf(&live.set, 1, 0, 0, &error),
+                   UV_EINVAL);
   live_thread_end(&thread);
   live_set_close(&live);
 }

@@ -33,7 +33,7 @@ static int is_refused(live_set_t *live) {
          uvperf_set_remove_target(set, 0) == UV_EPERM &&
          uvperf_set_apply_filter(set, 0, "pid == 1", NULL) == UV_EPERM &&
          uvperf_set_change_period(set, 0, 1, NULL) == UV_EPERM &&
-         uvperf_set_attach_bpf(set, 0, 0, NULL) == UV_EPERM;
+         uvperf_set_attach_bpf(set, 0, 0, 0, NULL) == UV_EPERM;
 }
 
 static int getters_tell(const live_set_t *live) {

@@ -40,7 +40,7 @@ static int open_event(int inherit) {
 
 /* Which kernel has links is for others to know: one of no fds has none. */
 static void bpf_link_that_fails_gives_the_errno(void **state) {
-  int rc = uvperf__sys_bpf_link(-1, -1);
+  int rc = uvperf__sys_bpf_link(-1, -1, 0);
 
   (void)state;
   assert_true(rc == -EBADF || rc == -EINVAL || rc == -EPERM || rc == -ENOSYS);
@@ -55,12 +55,12 @@ static void bpf_link_is_an_fd_that_is_closed_on_exec(void **state) {
   attr.sample_period = 1000000;
   event = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   assert_true(event >= 0);
-  link = uvperf__sys_bpf_link(program, event);
+  link = uvperf__sys_bpf_link(program, event, 0);
   if (link == -EINVAL)
     support_skip(__func__, "BPF links of perf events: Linux 5.15");
   assert_true(link >= 0);
   assert_int_equal(fcntl(link, F_GETFD), FD_CLOEXEC);
-  assert_int_equal(uvperf__sys_bpf_link(program, event), -EEXIST);
+  assert_int_equal(uvperf__sys_bpf_link(program, event, 0), -EEXIST);
   assert_int_equal(uvperf__sys_close(link), 0);
   /* It was the link that held it there. */
   assert_int_equal(uvperf__sys_ioctl(event, PERF_EVENT_IOC_SET_BPF, program),

@@ -30,7 +30,7 @@ int __real_uvperf__sys_munmap(void *address, size_t size);
 int __real_uvperf__sys_poll(int fd, short events);
 ssize_t __real_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __real_uvperf__sys_close(int fd);
-int __real_uvperf__sys_bpf_link(int prog_fd, int event_fd);
+int __real_uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie);
 int __real_uvperf__sys_membarrier(void);
 pid_t __real_uvperf__sys_getpid(void);
 int __real_uvperf__sys_thread(void);
@@ -52,7 +52,7 @@ int __wrap_uvperf__sys_poll(int fd, short events);
 int __wrap_uvperf__sys_poll_all(struct pollfd *fds, size_t nr);
 ssize_t __wrap_uvperf__sys_read(int fd, void *buffer, size_t size);
 int __wrap_uvperf__sys_close(int fd);
-int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd);
+int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie);
 int __wrap_uvperf__sys_membarrier(void);
 pid_t __wrap_uvperf__sys_getpid(void);
 int __wrap_uvperf__sys_thread(void);
@@ -461,7 +461,7 @@ static fake_event_t *by_link(int fd) {
   return NULL;
 }
 
-static int link_event(fake_event_t *fake, int prog_fd) {
+static int link_event(fake_event_t *fake, int prog_fd, uint64_t cookie) {
   int code;
 
   if (fake->link >= 0)
@@ -469,11 +469,12 @@ static int link_event(fake_event_t *fake, int prog_fd) {
   code = fake->on_link != NULL ? fake->on_link(fake, prog_fd) : 0;
   if (code < 0)
     return code;
+  fake->cookie = cookie;
   fake->link = eventfd(0, EFD_CLOEXEC);
   return fake->link >= 0 ? fake->link : -errno;
 }
 
-int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd) {
+int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie) {
   fake_event_t *fake;
   int code;
 
@@ -481,9 +482,9 @@ int __wrap_uvperf__sys_bpf_link(int prog_fd, int event_fd) {
   if (fake_scripted(FAKE_BPF_LINK, &code))
     ;
   else if (fake != NULL)
-    code = link_event(fake, prog_fd);
+    code = link_event(fake, prog_fd, cookie);
   else
-    code = __real_uvperf__sys_bpf_link(prog_fd, event_fd);
+    code = __real_uvperf__sys_bpf_link(prog_fd, event_fd, cookie);
   fake_note("bpf link", "", code < 0);
   return code;
 }

@@ -91,10 +91,11 @@ struct fake_event_s {
   void *data; /* the test's */
 
   /* Noted by the fake. */
-  int fd;      /* -1 before open and after close */
-  int link;    /* of a program: its fd, -1 while there is none */
-  int opened;  /* whether open gave it away; stays 1 after close */
-  int enabled; /* by the last ENABLE or DISABLE, else !attr.disabled */
+  int fd;          /* -1 before open and after close */
+  int link;        /* of a program: its fd, -1 while there is none */
+  uint64_t cookie; /* of the last link */
+  int opened;      /* whether open gave it away; stays 1 after close */
+  int enabled;     /* by the last ENABLE or DISABLE, else !attr.disabled */
   union {
     struct perf_event_attr attr; /* as open got it, attr.size bytes of it */
     uint8_t attr_bytes[512];

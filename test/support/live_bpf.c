@@ -128,8 +128,10 @@ int live_bpf_constant(const char *test, uint32_t type, int32_t verdict) {
  * kernel/trace/trace_syscalls.c: 8 bytes of the kernel's own, the number of the
  * call, and its arguments, each of these a long. */
 #define LOAD_ARGUMENT(nth)                                                     \
-  { BPF_LDX | BPF_MEM | (sizeof(long) == 8 ? BPF_DW : BPF_W), BPF_REG_2,       \
-    BPF_REG_1, (int16_t)(8 + sizeof(long) * (size_t)(1 + (nth))), 0 }
+  {                                                                            \
+    BPF_LDX | BPF_MEM | (sizeof(long) == 8 ? BPF_DW : BPF_W), BPF_REG_2,       \
+        BPF_REG_1, (int16_t)(8 + sizeof(long) * (size_t)(1 + (nth))), 0        \
+  }
 
 int live_bpf_by_argument(const char *test, int nth, int32_t argument,
                          int32_t verdict) {
@@ -212,6 +214,39 @@ uint64_t live_bpf_counter_runs(const live_bpf_counter_t *counter, int cpu) {
   for (i = 0; i < nr; i++)
     runs += look_up(counter->map, (uint32_t)i);
   return runs;
+}
+
+void live_bpf_cookie_open(const char *test, live_bpf_counter_t *counter,
+                          uint32_t type) {
+  struct bpf_insn insns[] = {
+      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_get_attach_cookie},
+      {BPF_STX | BPF_MEM | BPF_DW, BPF_REG_10, BPF_REG_0, -16, 0},
+      {BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0},
+      {BPF_LD | BPF_IMM | BPF_DW, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, 0},
+      {0, 0, 0, 0, 0},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_2, BPF_REG_10, 0, 0},
+      {BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_2, 0, 0, -4},
+      {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_3, BPF_REG_10, 0, 0},
+      {BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_3, 0, 0, -16},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_4, 0, 0, BPF_ANY},
+      {BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_update_elem},
+      {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 1},
+      {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
+  };
+
+  live_bpf_need(test, type);
+  counter->map = make_map(1);
+  assert_true(counter->map >= 0);
+  insns[3].imm = counter->map;
+  counter->fd = load(type, "", insns, COUNT_OF(insns), NULL, 0);
+  if (counter->fd >= 0)
+    return;
+  close(counter->map);
+  support_skip(test, "bpf_get_attach_cookie() (Linux 5.15)");
+}
+
+uint64_t live_bpf_cookie(const live_bpf_counter_t *counter) {
+  return look_up(counter->map, 0);
 }
 
 void live_bpf_counter_close(live_bpf_counter_t *counter) {

@@ -90,7 +90,7 @@ static void event_control_with_argument_passes_it(void **state) {
   assert_int_equal(arrived.request, PERF_EVENT_IOC_SET_FILTER);
   assert_string_equal(arrived.filter, "fd == 3");
   fake_fail(FAKE_BPF_LINK, 1, -EINVAL);
-  assert_int_equal(uvperf_event_attach_bpf(event, 33, NULL), 0);
+  assert_int_equal(uvperf_event_attach_bpf(event, 33, 0, NULL), 0);
   expect(PERF_EVENT_IOC_SET_BPF, 33);
   live_close(&collector);
   fake_assert_clean();
@@ -209,7 +209,7 @@ static int set_filter(uvperf_event_t *event, uvperf_error_t *error) {
 }
 
 static int set_bpf(uvperf_event_t *event, uvperf_error_t *error) {
-  return uvperf_event_attach_bpf(event, 3, error);
+  return uvperf_event_attach_bpf(event, 3, 0, error);
 }
 
 static int query_bpf(uvperf_event_t *event, uvperf_error_t *error) {

@@ -45,7 +45,7 @@ static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
 static void expect_plain(const temp_tree_t *tree, int code,
                          const struct perf_event_attr *attr,
                          unsigned long request, int cause, const char *piece) {
-  uvperf__control_t control = {request, attr, 0, "fd == 3", attr};
+  uvperf__control_t control = {request, attr, 0, "fd == 3", attr, 0};
   uvperf_error_t error;
 
   expect(tree, &error, code, &control, cause, piece);
@@ -109,7 +109,7 @@ static void explain_control_of_any_request_has_its_cause(void **state) {
 static void explain_control_without_error_returns_the_code(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
-  uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL};
+  uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL, 0};
 
   clock_attr(&attr, 1000);
   assert_int_equal(uvperf__explain_control(NULL, -EINVAL, tree->root, &control),
@@ -135,7 +135,8 @@ static void explain_refresh_einval_says_what_the_event_lacks(void **state) {
 
 static void explain_period_einval_goes_by_period_and_attr(void **state) {
   struct perf_event_attr attr;
-  uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 4000, NULL, NULL};
+  uvperf__control_t control = {
+      PERF_EVENT_IOC_PERIOD, &attr, 4000, NULL, NULL, 0};
   uvperf_error_t error;
 
   clock_attr(&attr, 0);
@@ -156,7 +157,7 @@ static void explain_period_einval_goes_by_period_and_attr(void **state) {
 static void explain_frequency_einval_goes_by_the_rate(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
-  uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL};
+  uvperf__control_t control = {PERF_EVENT_IOC_PERIOD, &attr, 0, NULL, NULL, 0};
   uvperf_error_t error;
 
   clock_attr(&attr, 0);
@@ -189,8 +190,8 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
   size_t page = support_page_bytes();
   char *longest = calloc(1, page + 1);
   struct perf_event_attr attr;
-  uvperf__control_t control = {PERF_EVENT_IOC_SET_FILTER, &attr, 0, "fd = 3",
-                               NULL};
+  uvperf__control_t control = {
+      PERF_EVENT_IOC_SET_FILTER, &attr, 0, "fd = 3", NULL, 0};
   uvperf_error_t error;
 
   uvperf_attr_tracepoint(&attr, 316);
@@ -241,7 +242,7 @@ static void explain_filter_of_other_errnos_has_its_cause(void **state) {
 static void explain_bpf_einval_tells_the_programs_type(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
-  uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL};
+  uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL, 0};
   uvperf_error_t error;
 
   uvperf_attr_tracepoint(&attr, 316);
@@ -273,8 +274,8 @@ static void explain_bpf_einval_tells_the_programs_type(void **state) {
 
 static void explain_bpf_of_other_errnos_has_its_cause(void **state) {
   struct perf_event_attr attr;
-  uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr,
-                               (uint64_t)(int64_t)-1, NULL, NULL};
+  uvperf__control_t control = {
+      PERF_EVENT_IOC_SET_BPF, &attr, (uint64_t)(int64_t)-1, NULL, NULL, 0};
   uvperf_error_t error;
 
   uvperf_attr_tracepoint(&attr, 316);
@@ -300,7 +301,8 @@ static void explain_bpf_of_other_errnos_has_its_cause(void **state) {
 static void explain_query_of_each_errno_has_its_cause(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
-  uvperf__control_t control = {PERF_EVENT_IOC_QUERY_BPF, &attr, 3, NULL, NULL};
+  uvperf__control_t control = {
+      PERF_EVENT_IOC_QUERY_BPF, &attr, 3, NULL, NULL, 0};
   uvperf_error_t error;
 
   uvperf_attr_tracepoint(&attr, 316);
@@ -328,8 +330,8 @@ static void breakpoint_attr(struct perf_event_attr *attr) {
 
 static void explain_modify_einval_names_what_differs(void **state) {
   struct perf_event_attr attr, wanted;
-  uvperf__control_t control = {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL,
-                               &wanted};
+  uvperf__control_t control = {
+      PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL, &wanted, 0};
   uvperf_error_t error;
 
   breakpoint_attr(&attr);
@@ -355,8 +357,8 @@ static void explain_modify_einval_names_what_differs(void **state) {
 
 static void explain_modify_of_other_errnos_has_its_cause(void **state) {
   struct perf_event_attr attr, wanted;
-  uvperf__control_t control = {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL,
-                               &wanted};
+  uvperf__control_t control = {
+      PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr, 0, NULL, &wanted, 0};
   uvperf_error_t error;
 
   breakpoint_attr(&attr);
@@ -385,7 +387,7 @@ static void expect_whole(const temp_tree_t *tree, unsigned long request,
   static const char filter[] =
       "a_filter_of_a_field_with_a_name_that_is_longer_than_48_letters == 1";
   struct perf_event_attr wanted = *attr;
-  uvperf__control_t control = {request, attr, value, filter, &wanted};
+  uvperf__control_t control = {request, attr, value, filter, &wanted, 0};
   uvperf_error_t error;
   int code;
 

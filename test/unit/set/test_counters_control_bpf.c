@@ -66,7 +66,7 @@ static int add_cpu(uvperf__counters_t *counters, const char *cpu) {
 
 static int set_program(uvperf__counters_t *counters, uvperf_error_t *error) {
   int fd = some_fd();
-  int rc = uvperf__counters_set_bpf(counters, 0, fd, error);
+  int rc = uvperf__counters_set_bpf(counters, 0, fd, 0, error);
 
   close(fd);
   return rc;
@@ -112,6 +112,65 @@ static void program_of_an_attr_without_places_is_for_the_first(void **state) {
   assert_int_equal(add_cpu(counters, "0"), 0);
   assert_string_equal(fake_log(), "open, bpf link, ioctl ENABLE");
   finish(counters);
+}
+
+static void cookie_is_that_of_each_link_also_of_later_places(void **state) {
+  fake_event_t *events[3];
+  uvperf__counters_t *counters;
+  int fd = some_fd();
+  size_t i;
+
+  (void)state;
+  counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0-1", 3);
+  assert_int_equal(
+      uvperf__counters_set_bpf(counters, 0, fd, UINT64_MAX - 3, NULL), 0);
+  assert_int_equal(add_cpu(counters, "2"), 0);
+  for (i = 0; i < 3; i++)
+    assert_int_equal(events[i]->cookie, UINT64_MAX - 3);
+  close(fd);
+  finish(counters);
+}
+
+/* No ioctl stands in for the link: the program would see another cookie. A
+ * kernel with links says of an fd of -1 that it is none. */
+static void cookie_without_a_link_is_refused(void **state) {
+  static const struct {
+    int link;
+    int probe; /* 0: none */
+    int code;
+    int cause;
+    const char *reason;
+  } cases[] = {
+      {-EINVAL, -EINVAL, -EOPNOTSUPP, UVPERF_CAUSE_OLD_KERNEL, "Linux 5.15"},
+      {-EINVAL, -EBADF, -EINVAL, UVPERF_CAUSE_ARGUMENT, "no BPF program"},
+      {-ENOSYS, 0, -EOPNOTSUPP, UVPERF_CAUSE_OLD_KERNEL, "cookie 0"},
+      {-EPERM, 0, -EPERM, UVPERF_CAUSE_PERMISSION, "a cookie needs a BPF link"},
+      {-EMFILE, 0, -EMFILE, UVPERF_CAUSE_FILES, "which takes an fd"},
+  };
+  fake_event_t *events[1];
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  int fd = some_fd();
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    counters_make_setup(NULL);
+    counters = open_on_cpus(events, PERF_TYPE_SOFTWARE, "0", 1);
+    fake_fail(FAKE_BPF_LINK, 1, cases[i].link);
+    if (cases[i].probe != 0)
+      fake_fail(FAKE_BPF_LINK, 2, cases[i].probe);
+    assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, 1, &error),
+                     cases[i].code);
+    assert_int_equal(error.cause, cases[i].cause);
+    if (strstr(error.reason, cases[i].reason) == NULL)
+      fail_msg("%s", error.reason);
+    assert_null(strstr(fake_log(), "SET_BPF"));
+    /* And one without a cookie can be attached. */
+    assert_int_equal(uvperf__counters_set_bpf(counters, 0, fd, 0, NULL), 0);
+    finish(counters);
+  }
+  close(fd);
 }
 
 static void second_program_is_refused(void **state) {
@@ -362,6 +421,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(program_is_duplicated_for_later_places),
       TEST(program_of_an_attr_without_places_is_for_the_first),
+      TEST(cookie_is_that_of_each_link_also_of_later_places),
+      TEST(cookie_without_a_link_is_refused),
       TEST(second_program_is_refused),
       TEST(program_that_nothing_takes_is_closed),
       TEST(program_that_one_event_refuses_is_told),

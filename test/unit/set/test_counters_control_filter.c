@@ -183,8 +183,10 @@ static void settings_with_bad_arguments_are_refused(void **state) {
                    -EINVAL);
   assert_int_equal(uvperf__counters_set_period(counters, 1, 5, &error),
                    -EINVAL);
-  assert_int_equal(uvperf__counters_set_bpf(counters, 1, 0, &error), -EINVAL);
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, -1, &error), -EBADF);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 1, 0, 0, &error),
+                   -EINVAL);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, -1, 0, &error),
+                   -EBADF);
   assert_non_null(strstr(error.reason, "-1 is not an open fd"));
   assert_string_equal(fake_log(), "");
   fake_fail(FAKE_CALLOC, 1, 0);

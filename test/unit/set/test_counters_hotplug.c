@@ -207,7 +207,7 @@ static void filter_period_and_program_are_set_anew(void **state) {
   counters = counters_follow_open(&make);
   assert_int_equal(uvperf__counters_set_filter(counters, 0, "a == 1", NULL), 0);
   assert_int_equal(uvperf__counters_set_period(counters, 0, 20, NULL), 0);
-  assert_int_equal(uvperf__counters_set_bpf(counters, 0, 0, NULL), 0);
+  assert_int_equal(uvperf__counters_set_bpf(counters, 0, 0, 0, NULL), 0);
   fake_log_clear();
   counters_follow_come_back(counters, 1);
   assert_string_equal(fake_log(), "read, read, ioctl DISABLE, close link, "

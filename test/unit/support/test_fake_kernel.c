@@ -292,15 +292,15 @@ static void link_is_an_fd_of_its_own_until_it_is_closed(void **state) {
   (void)state;
   fake = fake_event_add(1);
   fd = open_event();
-  link = uvperf__sys_bpf_link(0, fd);
+  link = uvperf__sys_bpf_link(0, fd, 0);
   assert_true(link >= 0);
   assert_int_equal(fake->link, link);
-  assert_int_equal(uvperf__sys_bpf_link(0, fd), -EEXIST);
+  assert_int_equal(uvperf__sys_bpf_link(0, fd, 0), -EEXIST);
   fake_log_clear();
   uvperf__sys_close(link);
   assert_int_equal(fake->link, -1);
   fake_fail(FAKE_BPF_LINK, 1, -ENOSYS);
-  assert_int_equal(uvperf__sys_bpf_link(0, fd), -ENOSYS);
+  assert_int_equal(uvperf__sys_bpf_link(0, fd, 0), -ENOSYS);
   uvperf__sys_close(fd);
   assert_string_equal(fake_log(), "close link, bpf link failed, close");
   fake_assert_clean();
