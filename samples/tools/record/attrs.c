@@ -226,7 +226,9 @@ static size_t count_events(const record_options_t *options, size_t size) {
 
   memcpy(names, options->events, size);
   if (size > 0 && uvperf_event_list_parse(&list, names, NULL) == 0) {
-    nr = uvperf_event_list_count(list);
+    while (nr < uvperf_event_list_count(list) &&
+           uvperf_event_list_get(list, nr)->first == nr)
+      nr++; /* behind these are further parts of some of them */
     uvperf_event_list_free(list);
   }
   free(names);
@@ -266,9 +268,11 @@ static char *copy_text(const char *text) {
 }
 
 const char *record_attrs_label(const record_attrs_t *attrs, size_t index) {
+  const uvperf_event_item_t *item = uvperf_event_list_get(attrs->list, index);
+
   if (index >= attrs->nr)
     return "news of tasks and mappings";
-  return uvperf_event_list_get(attrs->list, index)->label;
+  return item->part != NULL ? item->part : item->label;
 }
 
 int record_attrs_is_clock(const uvperf_set_t *set, size_t index) {

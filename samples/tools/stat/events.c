@@ -74,11 +74,16 @@ static char *copy_text(const char *text) {
   return copy_bytes(text, strlen(text) + 1);
 }
 
-static void describe(stat_event_t *event, const uvperf_set_t *set,
-                     size_t attr) {
+static void describe(stat_event_t *event, const stat_options_t *options,
+                     const uvperf_set_t *set, size_t attr) {
   const uvperf_event_item_t *item = uvperf_set_item(set, attr);
 
-  event->label = copy_text(item->label);
+  if (!options->no_merge || item->part == NULL || item->first != attr)
+    event->label = copy_text(item->label);
+  else if (common_list_is_user_only(set, attr))
+    event->label = common_list_user_label(item->part, 0);
+  else
+    event->label = copy_text(item->part);
   event->unit = copy_text(item->unit);
   event->scale = item->scale;
   event->attr = copy_bytes(item->attr, item->attr->size);
@@ -108,7 +113,7 @@ void stat_events_describe(stat_events_t *events, const stat_options_t *options,
   for (i = 0; i < events->nr_events; i++) {
     if (options->nr_cgroups > 0)
       events->events[i].cgroup = options->cgroups[i / events->nr_attrs];
-    describe(&events->events[i], set, i % events->nr_attrs);
+    describe(&events->events[i], options, set, i % events->nr_attrs);
     events->has_user_only |=
         common_list_is_user_only(set, i % events->nr_attrs);
   }

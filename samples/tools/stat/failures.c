@@ -102,9 +102,9 @@ static void make_whys(stat_failures_t *failures) {
 }
 
 void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
-                        size_t nr_groups) {
+                        size_t nr_groups, int no_merge) {
   const uvperf_set_failure_t *list;
-  size_t nr;
+  size_t nr, i;
 
   stat_failures_free(failures);
   list = uvperf_set_failures(set, &nr);
@@ -112,6 +112,11 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
     return;
   failures->list = common_calloc(nr, sizeof(*list));
   memcpy(failures->list, list, nr * sizeof(*list));
+  /* Those of all parts of an event are on the line of its sum. */
+  for (i = 0; i < nr && !no_merge; i++)
+    failures->list[i].error.attr_index =
+        (uint32_t)uvperf_set_item(set, failures->list[i].error.attr_index)
+            ->first;
   failures->nr = nr;
   failures->nr_groups = nr_groups;
   failures->nr_attrs = uvperf_set_nr_attrs(set);

@@ -19,9 +19,10 @@ typedef struct stat_failures_s {
 } stat_failures_t;
 
 /* Copies those of a set, in place of those that there are. With several groups
- * each target is one, else all are one. */
+ * each target is one, else all are one. Those of all parts of an event are told
+ * of the first, unless no_merge. */
 void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
-                        size_t nr_groups);
+                        size_t nr_groups, int no_merge);
 
 /* Tells each line that lacks something why; the words are the failures'. */
 void stat_failures_explain(const stat_failures_t *failures,

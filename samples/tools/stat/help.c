@@ -7,7 +7,8 @@
 static const char usage[] =
     "Usage: uvperf-stat [-e EVENTS] [-p PIDS | -t TIDS | -a | -C CPUS |\n"
     "                   -G CGROUPS] [-I ms | -r runs] [--per-cpu]\n"
-    "                   [-x SEP | --json] [-o FILE] [[--] command...]\n"
+    "                   [--no-merge] [-x SEP | --json] [-o FILE] [[--] "
+    "command...]\n"
     "\n"
     "Counts events while a command runs, or until Ctrl-C, as perf stat does.\n"
     "\n";
@@ -79,6 +80,10 @@ static const char output[] =
     "Output:\n"
     "\n"
     "  --per-cpu, -A    a line of each CPU, with -a, -C or -G\n"
+    "  --no-merge       where there are several kinds of cores, a line for\n"
+    "                   each (cpu_core/cycles/), not their sum. Of a task\n"
+    "                   such a count is not scaled: its percentage is the\n"
+    "                   part of the time that the task was on these cores.\n"
     "  -o FILE          write to a file; by default to stderr\n"
     "  -x SEP           fields, separated by SEP (\\t is a tab), in perf\n"
     "                   stat's order:\n"

@@ -77,19 +77,22 @@ static void lay_out(stat_lines_t *lines, const common_ids_t *cpus,
 }
 
 /* Each event's line is so many lines behind that of the one before. */
-static void add_place(stat_line_t *lines, size_t apart,
+static void add_place(stat_line_t *lines, size_t apart, int no_merge,
                       const uvperf_reading_t *reading, size_t place) {
   size_t nr = uvperf_reading_nr_attrs(reading), attr;
   uvperf_count_t count;
 
   for (attr = 0; attr < nr; attr++) {
-    if (uvperf_reading_count(reading, attr, place, &count) == 0)
+    if ((no_merge ? uvperf_reading_part
+                  : uvperf_reading_count)(reading, attr, place, &count) == 0)
       uvperf_count_add(&lines[attr * apart].count, &count);
   }
 }
 
 static void add_places(stat_lines_t *lines, const common_ids_t *cpus,
-                       size_t nr_groups, const uvperf_reading_t *reading) {
+                       const stat_sums_t *sums,
+                       const uvperf_reading_t *reading) {
+  size_t nr_groups = sums->nr_groups;
   size_t nr_attrs = uvperf_reading_nr_attrs(reading);
   size_t nr = uvperf_reading_nr_places(reading), i, row, group;
   const uvperf_place_t *place;
@@ -100,16 +103,28 @@ static void add_places(stat_lines_t *lines, const common_ids_t *cpus,
     group = nr_groups > 1 ? place->target : 0;
     if (row != SIZE_MAX && group < nr_groups)
       add_place(&lines->lines[group * nr_attrs * cpus->nr + row], cpus->nr,
-                reading, i);
+                sums->no_merge, reading, i);
   }
 }
 
-static void drop_unmeasured(stat_lines_t *lines) {
+/* Whether the line is of a part that another line has in its sum. */
+static int is_merged(const stat_sums_t *sums, size_t nr_attrs,
+                     const stat_line_t *line) {
+  size_t attr = line->event % nr_attrs;
+
+  return sums->list != NULL && !sums->no_merge &&
+         uvperf_event_list_get(sums->list, attr)->first != attr;
+}
+
+static void drop_lines(stat_lines_t *lines, const stat_sums_t *sums,
+                       size_t nr_attrs) {
   size_t kept = 0, i;
 
   for (i = 0; i < lines->nr; i++) {
-    if (lines->lines[i].count.state != UVPERF_COUNT_NONE)
-      lines->lines[kept++] = lines->lines[i];
+    if ((sums->per_cpu && lines->lines[i].count.state == UVPERF_COUNT_NONE) ||
+        is_merged(sums, nr_attrs, &lines->lines[i]))
+      continue;
+    lines->lines[kept++] = lines->lines[i];
   }
   lines->nr = kept;
 }
@@ -125,10 +140,9 @@ void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
   else
     common_ids_add(&cpus, -1);
   lay_out(lines, &cpus, sums->nr_groups * uvperf_reading_nr_attrs(reading));
-  add_places(lines, &cpus, sums->nr_groups, reading);
+  add_places(lines, &cpus, sums, reading);
   common_ids_free(&cpus);
-  if (sums->per_cpu)
-    drop_unmeasured(lines);
+  drop_lines(lines, sums, uvperf_reading_nr_attrs(reading));
   for (i = 0; i < lines->nr; i++) {
     line = &lines->lines[i];
     /* It is open somewhere, where nothing ran: the event is supported. */

@@ -41,7 +41,8 @@ static size_t nr_groups(const stat_t *stat) {
 
 static void read_lines(stat_t *stat, const uvperf_reading_t *reading) {
   stat_sums_t sums = {stat->events.events, nr_groups(stat),
-                      stat->options.per_cpu};
+                      stat->options.per_cpu, stat->events.list,
+                      stat->options.no_merge};
 
   stat_lines_read(&stat->lines, &sums, reading);
 }
@@ -65,7 +66,8 @@ static void on_open(stat_run_t *run, const uvperf_set_t *set) {
   stat_t *stat = run->data;
 
   stat_events_describe(&stat->events, &stat->options, set);
-  stat_failures_take(&stat->failures, set, nr_groups(stat));
+  stat_failures_take(&stat->failures, set, nr_groups(stat),
+                     stat->options.no_merge);
   if (stat->nr_begun == 1 || stat->options.verbose)
     stat_messages_opened(&stat->options, set);
 }

@@ -18,6 +18,7 @@ enum {
   OPTION_PER_CPU = 256,
   OPTION_TIMEOUT,
   OPTION_INTERVAL_COUNT,
+  OPTION_NO_MERGE,
 };
 
 static const char letters[] = "+:aAC:de:G:hiI:jo:p:r:t:vx:";
@@ -37,6 +38,7 @@ static const struct option names[] = {
     {"json-output", no_argument, NULL, 'j'},
     {"no-aggr", no_argument, NULL, 'A'},
     {"no-inherit", no_argument, NULL, 'i'},
+    {"no-merge", no_argument, NULL, OPTION_NO_MERGE},
     {"output", required_argument, NULL, 'o'},
     {"per-cpu", no_argument, NULL, OPTION_PER_CPU},
     {"pid", required_argument, NULL, 'p'},
@@ -167,6 +169,9 @@ static int parse_option(stat_options_t *options, int option, char **argv) {
     case 'A':
     case OPTION_PER_CPU:
       options->per_cpu = 1;
+      return 0;
+    case OPTION_NO_MERGE:
+      options->no_merge = 1;
       return 0;
     case 'd':
       options->detailed++;

@@ -27,6 +27,7 @@ typedef struct stat_options_s {
   uint64_t timeout_ms;   /* 0: none */
   uint32_t nr_runs;      /* 0: for ever */
   int per_cpu;
+  int no_merge; /* a line for each part of an event, by the kind of cores */
   int json;
   const char *separator; /* of fields; NULL: text */
   const char *file;      /* NULL: stderr */

@@ -77,7 +77,7 @@ static stat_event_t events[NR_ATTRS * 2] = {
 
 static void read_places(stat_lines_t *lines, size_t nr_groups, int per_cpu,
                         const place_t *places, size_t nr) {
-  stat_sums_t sums = {events, nr_groups, per_cpu};
+  stat_sums_t sums = {events, nr_groups, per_cpu, NULL, 0};
   uvperf_reading_t *reading = make(places, nr);
 
   memset(lines, 0, sizeof(*lines));
