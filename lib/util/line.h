@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of text that grows in a caller's room. As with snprintf(3), what does
- * not fit is left out, and counted all the same. No memory. */
+/* A line of text that grows in a caller's room. As with snprintf(3), text that
+ * does not fit is left out, but counted. No memory. */
 #ifndef UVPERF_LIB_UTIL_LINE_H
 #define UVPERF_LIB_UTIL_LINE_H
 
@@ -20,8 +20,7 @@ void uvperf__line_begin(uvperf__line_t *line, char *text, size_t size);
 void uvperf__line_put(uvperf__line_t *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends a text that anybody may have written: '?' for its control
- * characters. */
+/* Appends a text from elsewhere: '?' for its control characters. */
 void uvperf__line_put_text(uvperf__line_t *line, const char *text, size_t size);
 
 /* Appends bytes as hexadecimal digits. */

@@ -30,7 +30,7 @@ static const uint64_t ips[] = {PERF_CONTEXT_KERNEL, 0x10, PERF_CONTEXT_USER,
                                0x20};
 
 typedef struct line_s {
-  const char *line; /* behind "PERF_RECORD_" */
+  const char *line; /* after "PERF_RECORD_" */
   uvperf_record_t record;
 } line_t;
 
