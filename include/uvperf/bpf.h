@@ -293,8 +293,8 @@ uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *  alive. A ring's records come in the order in which the kernel wrote them,
  *  and rings take turns.
  *  @param reader   Initialized.
- *  @param options  Caller's, copied; NULL for the defaults. flush_ms -1 is 0
- *    where wakeup_events or wakeup_bytes is 1, else 100.
+ *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 is
+ *    never where wakeup_events or wakeup_bytes is 1, else 100.
  *  @param cb       Called for each record.
  *  @param error    Receives why it failed.
  *  @return 0, or

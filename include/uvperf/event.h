@@ -131,6 +131,10 @@ struct uvperf_event_s {
  * record tells which event wrote it: for events that share a ring, see
  * uvperf_event_set_output. */
 #define UVPERF_EVENT_IDENTIFY 2u
+/* Measures on options.cpu alone. */
+#define UVPERF_EVENT_CPU 4u
+/* Measures the tasks of the cgroup options.cgroup. */
+#define UVPERF_EVENT_CGROUP 8u
 /* Leaves an attr without use_clockid perf's own clock, which no program can
  * read. Else it gets CLOCK_MONOTONIC, which is uv_hrtime's, or, in a group, its
  * leader's clock: a group has one, and so has a ring. */
@@ -149,16 +153,18 @@ struct uvperf_event_s {
 typedef struct uvperf_event_options_s {
   /* sizeof(uvperf_event_options_t). */
   size_t size;
-  /* A thread's id; 0 the calling thread, -1 every task (needs a cpu). A
+  /* A thread's id; 0 the calling thread, -1 every task (needs a CPU). A
    * process's id is that of its first thread: with attr.inherit the threads and
    * children that it makes from now on are measured too, but with a ring that
    * takes one event for each cpu. (Not for uprobes and kprobes by name: see
    * UVPERF_TARGET_NO_INHERIT.) */
   int32_t pid;
-  /* A CPU's id; -1 whichever the task runs on. */
+  /* With UVPERF_EVENT_CPU a CPU's id. Else 0 or -1: whichever CPU the task runs
+   * on. */
   int32_t cpu;
-  /* -1, or the fd of a cgroup's directory: every task in it (needs a cpu; pid
-   * must be 0). The caller's; it may be closed after init. */
+  /* With UVPERF_EVENT_CGROUP the fd of a cgroup's directory: every task in it
+   * (needs UVPERF_EVENT_CPU; pid must be 0). The caller's; it may be closed
+   * after init. Else 0 or -1. */
   int32_t cgroup;
   /* UVPERF_EVENT_*. */
   uint32_t flags;
@@ -199,7 +205,7 @@ typedef struct uvperf_event_options_s {
    * the event opens or none is left; uvperf_event_changes tells what was
    * changed. 0 is the default: nothing. */
   uint32_t fallbacks;
-  /* With UVPERF_EVENT_FD, else it does not count. After a successful init, or
+  /* With UVPERF_EVENT_FD, else 0 or -1. After a successful init, or
    * uvperf_event_open whose callback has status 0, the handle owns it, and makes
    * it close-on-exec; after a failure it is the caller's again. While it is
    * being opened leave it alone. The event ends when its last fd is closed, so
@@ -213,7 +219,7 @@ typedef struct uvperf_event_options_s {
 } uvperf_event_options_t;
 
 #define UVPERF_EVENT_OPTIONS_INIT                                              \
-  { sizeof(uvperf_event_options_t), 0, -1, -1, 0, NULL, 0, 0, 0, NULL, NULL }
+  { sizeof(uvperf_event_options_t), 0, 0, 0, 0, NULL, 0, 0, 0, NULL, NULL }
 
 /** Opens a perf event, disabled, and maps its ring if it produces records. The
  *  first task-bound event that a process opens can block for some milliseconds
@@ -238,7 +244,7 @@ typedef struct uvperf_event_options_s {
  *      over the next record: with sample_stack_user 0; or with
  *      PERF_SAMPLE_REGS_INTR or PERF_SAMPLE_AUX, if all fields together can be
  *      longer than 65528 bytes;
- *      inherit with a ring and cpu -1;
+ *      inherit with a ring and without UVPERF_EVENT_CPU;
  *    UV_E2BIG   options, or the attr, have fields that the library, or the
  *      kernel, does not know; reading the group would give more than 16 KiB;
  *      the path of a uprobe is too long;

@@ -51,20 +51,20 @@ typedef struct uvperf_stream_options_s {
    * delivered. */
   uint64_t slice_bytes;
   /* Looks for records below the wakeup watermark every so many milliseconds,
-   * by an unref'd timer; 0 never; -1 is the default: never with a wakeup for
-   * each record of an event that is not pinned, else 100. The timer fires at
+   * by an unref'd timer. 0 is the default: never with a wakeup for each record
+   * of an event that is not pinned, else 100. -1 is never. The timer fires at
    * multiples of flush_ms on the loop's clock (uv_now), so that those of all
-   * handles of a loop fire in the same turn. With 0 and a watermark that leaves
-   * no room in the ring for one more record, the ring can fill without ever
-   * waking. A loop whose backend fd is polled by an outer loop (Electron, GLib)
-   * loses wakeups by that, and needs it. */
+   * handles of a loop fire in the same turn. With -1 and a watermark that
+   * leaves no room in the ring for one more record, the ring can fill without
+   * ever waking. A loop whose backend fd is polled by an outer loop (Electron,
+   * GLib) loses wakeups by that, and needs it. */
   int32_t flush_ms;
   /* UVPERF_START_*. */
   uint32_t flags;
 } uvperf_stream_options_t;
 
 #define UVPERF_STREAM_OPTIONS_INIT                                             \
-  { sizeof(uvperf_stream_options_t), 0, 0, 0, -1, 0 }
+  { sizeof(uvperf_stream_options_t), 0, 0, 0, 0, 0 }
 
 /* What a handle has seen since init. */
 typedef struct uvperf_stats_s {

@@ -20,6 +20,10 @@
 #include "util/error.h"
 #include "util/options.h"
 
+#define FLAGS_KNOWN                                                            \
+  (UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_CPU |           \
+   UVPERF_EVENT_CGROUP | UVPERF_EVENT_PERF_CLOCK | UVPERF_EVENT_FD)
+
 /* A caller allocates the handle, so its size may never change. */
 _Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
                "uvperf_event_t is ABI");
@@ -160,10 +164,54 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
   return 0;
 }
 
+/* Zero is the default of each option, and an id too: so an id has a flag. */
+static int check_id(int32_t id, int has_flag, const char *option,
+                    const char *flag, uvperf_error_t *error) {
+  if (has_flag ? id >= 0 : id == 0 || id == -1)
+    return 0;
+  if (has_flag)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.%s is %d with %s in options.flags: leave "
+                             "the flag out, or set the field",
+                             option, id, flag);
+  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "options.%s %d counts only with %s in options.flags",
+                           option, id, flag);
+}
+
+/* Inside, -1 stands for none, as for perf_event_open(2). */
+static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
+  int has_cpu = (own->flags & UVPERF_EVENT_CPU) != 0;
+  int has_cgroup = (own->flags & UVPERF_EVENT_CGROUP) != 0;
+  int rc = check_id(own->cpu, has_cpu, "cpu", "UVPERF_EVENT_CPU", error);
+
+  if (rc == 0)
+    rc = check_id(own->cgroup, has_cgroup, "cgroup", "UVPERF_EVENT_CGROUP",
+                  error);
+  if (rc == 0 && !(own->flags & UVPERF_EVENT_FD))
+    rc = check_id(own->fd, 0, "fd", "UVPERF_EVENT_FD", error);
+  if (rc != 0)
+    return rc;
+  if (!has_cpu)
+    own->cpu = -1;
+  if (!has_cgroup)
+    own->cgroup = -1;
+  if (has_cgroup && (own->pid != 0 || !has_cpu))
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a cgroup is measured on one CPU (options.cpu, "
+                             "with UVPERF_EVENT_CPU), and options.pid must be "
+                             "0");
+  if (own->pid == -1 && !has_cpu)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "every task (options.pid -1) is measured on one "
+                             "CPU: set options.cpu, and UVPERF_EVENT_CPU in "
+                             "options.flags");
+  return 0;
+}
+
 static int check_options(const uvperf_event_options_t *options,
                          uvperf_error_t *error) {
-  if (options->flags & ~(UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY |
-                         UVPERF_EVENT_PERF_CLOCK | UVPERF_EVENT_FD))
+  if (options->flags & ~FLAGS_KNOWN)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.flags 0x%x has unknown bits",
                              options->flags);
@@ -174,10 +222,6 @@ static int check_options(const uvperf_event_options_t *options,
   if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "UVPERF_EVENT_NO_RING contradicts ring_bytes");
-  if (options->cgroup >= 0 && (options->pid != 0 || options->cpu < 0))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a cgroup is measured on one cpu (options.cpu), "
-                             "and options.pid must be 0");
   return 0;
 }
 
@@ -363,12 +407,14 @@ typedef struct make_s {
 /* What can be checked without the kernel. */
 static int check(make_t *make, const struct perf_event_attr *attr,
                  uvperf_error_t *error) {
-  const uvperf_event_options_t *options = &make->plan.options;
+  uvperf_event_options_t *options = &make->plan.options;
   const event_t *leader = NULL;
   event_t *impl = make->impl;
   int rc;
 
   rc = check_options(options, error);
+  if (rc == 0)
+    rc = take_ids(options, error);
   if (rc == 0)
     rc = check_fd(options, attr, error);
   if (rc == 0)
@@ -389,7 +435,6 @@ static int check(make_t *make, const struct perf_event_attr *attr,
 static int begin_make(make_t *make, const struct perf_event_attr *attr,
                       const uvperf_event_options_t *options,
                       uvperf_error_t *error) {
-  static const uvperf_event_options_t init = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_event_options_t *own = &make->plan.options;
   event_t *impl;
   int rc;
@@ -397,7 +442,6 @@ static int begin_make(make_t *make, const struct perf_event_attr *attr,
   if (make->loop == NULL || make->event == NULL || attr == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "loop, event and attr must not be NULL");
-  *own = init;
   /* The first version ended before `fallbacks`. */
   rc = uvperf__options_copy(
       own, sizeof(*own), offsetof(uvperf_event_options_t, fallbacks), options);
@@ -570,7 +614,7 @@ int uvperf_event_start(uvperf_event_t *event,
     uvperf__watch_stop(impl->watch);
   impl->started = 1;
   impl->start_flags = own.flags;
-  impl->default_flush = own.flush_ms < 0;
+  impl->default_flush = own.flush_ms == 0;
   impl->cb = cb;
   return 0;
 }

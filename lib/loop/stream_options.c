@@ -43,7 +43,8 @@ void uvperf__stream_options_for_watch(const uvperf_stream_options_t *options,
   watch->slice_bytes =
       options->slice_bytes == 0 ? DEFAULT_SLICE_BYTES : options->slice_bytes;
   watch->slice_ns = slice_us * NS_PER_US;
-  watch->flush_ms =
-      options->flush_ms >= 0 ? (uint64_t)options->flush_ms : default_flush_ms;
+  watch->flush_ms = default_flush_ms;
+  if (options->flush_ms != 0)
+    watch->flush_ms = options->flush_ms < 0 ? 0 : (uint64_t)options->flush_ms;
   watch->flush_all = 0;
 }

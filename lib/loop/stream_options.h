@@ -9,7 +9,7 @@
 
 #include "loop/watch.h"
 
-/* What flush_ms -1 means where records can wait below a watermark. */
+/* What flush_ms 0 means where records can wait below a watermark. */
 #define UVPERF__DEFAULT_FLUSH_MS 100
 
 /* Copies the caller's options over the defaults. Returns 0, or a code and the
@@ -18,7 +18,7 @@ int uvperf__stream_options_copy(uvperf_stream_options_t *own,
                                 const uvperf_stream_options_t *options,
                                 uvperf_error_t *error);
 
-/* Sets the options of a watch from them. flush_ms -1 becomes
+/* Sets the options of a watch from them. flush_ms 0 becomes
  * default_flush_ms. */
 void uvperf__stream_options_for_watch(const uvperf_stream_options_t *options,
                                       uint64_t default_flush_ms,

@@ -111,7 +111,7 @@ static void start_reader(world_t *world) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
   world->run.call = "start";
-  options.flush_ms = (int32_t)draw(world, 3);
+  options.flush_ms = (int32_t)draw(world, 3) - 1;
   options.slice_records = (uint32_t)draw(world, 100);
   if (draw(world, 4) == 0)
     options.flags = UVPERF_START_NO_ENABLE;

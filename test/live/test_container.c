@@ -135,6 +135,8 @@ static void open_event(uv_loop_t *loop, uvperf_error_t *error) {
 
   options.pid = attempt->pid;
   options.cpu = attempt->cpu;
+  if (options.cpu >= 0)
+    options.flags |= UVPERF_EVENT_CPU;
   if (uvperf_event_list_parse(&list, attempt->event, error) != 0)
     return;
   attr = uvperf_event_list_get(list, 0)->attr;

@@ -215,7 +215,7 @@ static void event_start_with_bad_arguments_is_refused(void **state) {
   options.flags = 0;
   options.flush_ms = -2;
   assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.size = 3;
   assert_start_refused(&collector, &options, live_on_record, UV_EINVAL);
   newer.options.size = sizeof(newer);

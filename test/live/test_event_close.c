@@ -42,7 +42,7 @@ static void close_in_callback(uv_loop_t *loop, uint64_t at, uint32_t slice) {
   live_init_comm(loop, &collector);
   collector.hook = close_at;
   collector.hook_data = &at;
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.slice_records = slice;
   options.slice_us = LIVE_SLICE_US;
   live_start(&collector, &options);

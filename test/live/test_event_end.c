@@ -58,7 +58,7 @@ static void event_target_exits_in_slices_delivers_all_before_eof(void **state) {
   support_need_own_events(__func__);
   live_child_fork(&child, 100);
   open_child(*state, &collector, &child);
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.slice_records = 7;
   live_start(&collector, &options);
   live_turns_in(*state, 5);
@@ -88,7 +88,7 @@ event_stopped_at_its_last_slice_ends_after_next_start(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_child_go(&child);
   live_child_wait(&child);
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.slice_us = LIVE_SLICE_US;
   options.flags = UVPERF_START_SLICE_END;
   assert_int_equal(
@@ -220,6 +220,7 @@ static void event_inherited_by_living_child_has_not_ended(void **state) {
   attr.inherit = 1;
   options.pid = pid;
   options.cpu = 0;
+  options.flags |= UVPERF_EVENT_CPU;
   live_init(*state, &collector, &attr, &options);
   live_start(&collector, NULL);
   live_turns_in(*state, 5);

@@ -139,6 +139,7 @@ static void live_cycles_of_a_cpu_count_by_the_cpu_clock(void **state) {
   cycles_attr(&attr);
   options.pid = -1;
   options.cpu = 0;
+  options.flags |= UVPERF_EVENT_CPU;
   live_init(*state, &collector, &attr, &options);
   assert_int_equal(uvperf_event_attr(&collector.event)->type,
                    PERF_TYPE_SOFTWARE);
@@ -314,6 +315,7 @@ static void whole_cpu(unprivileged_report_t *report) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   options.pid = -1;
   options.cpu = 0;
+  options.flags |= UVPERF_EVENT_CPU;
   uv_loop_init(&loop);
   rc = uvperf_event_init(&loop, &event, &attr, &options, &error);
   if (rc != UV_EACCES || error.cause != UVPERF_CAUSE_PERMISSION ||

@@ -74,6 +74,7 @@ static void event_open_on_an_absent_cpu_is_einval(void **state) {
   support_need_own_events(__func__);
   live_touch_attr(&attr, 0);
   options.cpu = 4000;
+  options.flags |= UVPERF_EVENT_CPU;
   error =
       assert_refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_NO_CPU);
   assert_non_null(strstr(error.reason, "4000"));
@@ -141,7 +142,7 @@ static void event_open_of_no_cgroup_is_ebadf(void **state) {
 
   support_need_cpu_wide(__func__);
   live_touch_attr(&attr, 0);
-  options.cpu = 0;
+  options.flags = UVPERF_EVENT_CPU | UVPERF_EVENT_CGROUP;
   assert_int_equal(pipe(pipes), 0);
   options.cgroup = pipes[0];
   assert_refused(*state, &attr, &options, UV_EBADF, UVPERF_CAUSE_ARGUMENT);
@@ -199,7 +200,7 @@ static void event_open_with_contradicting_options_is_einval(void **state) {
 
   support_need_own_events(__func__);
   live_touch_attr(&attr, 0);
-  options.flags = 4;
+  options.flags = 1u << 31;
   assert_refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT);
   options.flags = UVPERF_EVENT_NO_RING;
   options.ring_bytes = 4096;
@@ -208,9 +209,10 @@ static void event_open_with_contradicting_options_is_einval(void **state) {
   options.ring_bytes = SIZE_MAX;
   assert_refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT);
   options.ring_bytes = 0;
-  options.cgroup = 0; /* without a CPU */
+  options.flags = UVPERF_EVENT_CGROUP; /* without a CPU */
   assert_refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT);
   options.cpu = 0;
+  options.flags |= UVPERF_EVENT_CPU;
   options.pid = getpid();
   assert_refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT);
 }

@@ -106,7 +106,7 @@ static void init_writer(uv_loop_t *loop, uvperf_event_t *writer) {
 static void start(tally_t *tally) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.slice_us = LIVE_SLICE_US;
   assert_int_equal(uvperf_event_start(&tally->owner, &options, on_record, NULL),
                    0);

@@ -31,7 +31,7 @@ static void init_worker_event(uv_loop_t *loop, uvperf_event_t *event, pid_t pid,
   live_write_attr(&attr, PERF_SAMPLE_TID);
   options.pid = pid;
   options.cpu = 0;
-  options.flags = flags;
+  options.flags = flags | UVPERF_EVENT_CPU;
   if (uvperf_event_init(loop, event, &attr, &options, &error) != 0)
     fail_msg("init: %s", error.reason);
 }

@@ -33,8 +33,9 @@ static void output_that_cannot_be_is_einval(void **state) {
   assert_int_equal(uvperf_event_init(*state, &owner, &attr, &options, NULL), 0);
   options.flags = UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING;
   options.cpu = 0;
+  options.flags |= UVPERF_EVENT_CPU;
   expect_refused(*state, &attr, &options, &owner, "same cpu");
-  options.cpu = -1;
+  options.flags &= ~UVPERF_EVENT_CPU;
   options.pid = worker.pid;
   expect_refused(*state, &attr, &options, &owner, "same thread");
   options.pid = 0;

@@ -148,6 +148,7 @@ static void event_whose_overflows_ran_out_restarts_in_any_order(void **state) {
     restart_by(*state, &attr, NULL, calls[i]);
   options.pid = -1;
   options.cpu = live_last_cpu();
+  options.flags |= UVPERF_EVENT_CPU;
   live_pin(options.cpu, &old);
   for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
     restart_by(*state, &attr, &options, calls[i]);

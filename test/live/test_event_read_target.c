@@ -122,6 +122,7 @@ static void count_on_one_cpu_leaves_the_others_out(void **state) {
   live_write_attr(&attr, 0);
   uvperf_attr_set_period(&attr, 0);
   options.cpu = cpus[1];
+  options.flags |= UVPERF_EVENT_CPU;
   live_pin(cpus[0], &old);
   live_begin(*state, &collector, &attr, &options, NULL, NULL);
   live_write(3);
@@ -155,6 +156,7 @@ static void count_on_one_cpu_is_enabled_on_the_others_too(void **state) {
   attr.read_format =
       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   options.cpu = cpus[1];
+  options.flags |= UVPERF_EVENT_CPU;
   live_pin(cpus[1], &old);
   live_begin(*state, &collector, &attr, &options, NULL, NULL);
   live_write(3);
@@ -192,6 +194,7 @@ static void count_of_every_task_on_a_cpu_has_all_of_them(void **state) {
   count_syscalls(&attr, id);
   options.pid = -1;
   options.cpu = cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   live_begin(*state, &collector, &attr, &options, NULL, NULL);
   live_syscall(1000);
   live_worker_do(&worker);
@@ -216,10 +219,12 @@ static void count_of_a_cgroup_has_its_members_only(void **state) {
   id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_cgroup_make(__func__, &cgroup);
   options.cpu = live_last_cpu();
+  options.flags |= UVPERF_EVENT_CPU;
   live_pin(options.cpu, &old);
   live_worker_fork(&worker, call_four_times, NULL);
   count_syscalls(&attr, id);
   options.cgroup = cgroup.fd;
+  options.flags |= UVPERF_EVENT_CGROUP;
   live_begin(*state, &collector, &attr, &options, NULL, NULL);
   live_worker_do(&worker); /* not a member yet */
   live_syscall(3);

@@ -229,6 +229,7 @@ static void sample_of_an_inherited_event_has_the_parents_id(void **state) {
                              PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_TID);
   attr.inherit = 1;
   options.cpu = cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   live_begin(*state, &collector, &attr, &options, check_family, &family);
   assert_int_equal(uvperf_event_id(&collector.event, &family.id), 0);
   family.child = support_fork(write_once, NULL);

@@ -382,6 +382,7 @@ static void sample_of_a_kernel_thread_has_no_registers(void **state) {
   attr.sample_stack_user = 256;
   options.pid = -1;
   options.cpu = 0;
+  options.flags |= UVPERF_EVENT_CPU;
   live_pin(0, &old);
   live_begin(*state, &collector, &attr, &options, check_kernel_thread, &seen);
   live_pin(cpus[1], &ignored);

@@ -183,6 +183,7 @@ begin_tasks(uv_loop_t *loop, live_collector_t *collector, live_truth_t *truth,
   attr.task = 1;
   attr.inherit = 1;
   options.cpu = truth->cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   live_begin(loop, collector, &attr, &options, check, truth);
 }
 

@@ -228,6 +228,7 @@ static void sideband_bpf_program_on_a_cpu_comes_and_goes(void **state) {
   snprintf(name, sizeof(name), "cpu_%d", (int)getpid());
   options.pid = -1;
   options.cpu = programs.truth.cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   for (has_trailer = 0; has_trailer <= 1; has_trailer++) {
     programs_begin(&programs, name);
     program_attr(&attr, has_trailer);
@@ -329,6 +330,7 @@ static void sideband_text_poke_is_sound_if_the_kernel_tells(void **state) {
   attr.text_poke = 1;
   options.pid = -1;
   options.cpu = truth.cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   live_begin(*state, &collector, &attr, &options, check_poke, &pokes);
   fd = live_bpf_enable_stats();
   assert_true(fd >= 0);

@@ -73,6 +73,7 @@ static void watch_cgroups(const char *test, uv_loop_t *loop,
   if (is_cpu_wide) {
     options.pid = -1;
     options.cpu = groups.truth.cpu;
+    options.flags |= UVPERF_EVENT_CPU;
   }
   live_begin(loop, &collector, attr, &options, check_cgroup, &groups);
   make_each_length(&groups);

@@ -193,6 +193,7 @@ static void sideband_mmap2_on_a_cpu_is_the_mapping(void **state) {
   attr.mmap2 = 1;
   options.pid = -1;
   options.cpu = live_last_cpu();
+  options.flags |= UVPERF_EVENT_CPU;
   map_each_length(*state, &attr, &options);
 }
 

@@ -92,7 +92,8 @@ static void watch_worker(uv_loop_t *loop, const struct perf_event_attr *attr,
   spaces.task = spaces.truth.pid = spaces.truth.tid = worker.pid;
   find_namespaces(worker.pid, spaces.own);
   options.pid = is_cpu_wide ? -1 : worker.pid;
-  options.cpu = is_cpu_wide ? spaces.truth.cpu : -1;
+  options.cpu = is_cpu_wide ? spaces.truth.cpu : 0;
+  options.flags = is_cpu_wide ? UVPERF_EVENT_CPU : 0;
   live_begin(loop, &collector, attr, &options, check_namespaces, &spaces);
   live_worker_do(&worker);
   find_namespaces(worker.pid, after);

@@ -123,6 +123,7 @@ static void reader_prepare(reader_t *reader, int has_trailer, uint64_t format) {
   live_truth_pin(&reader->reads.truth, &reader->old);
   reader->options = defaults;
   reader->options.cpu = reader->reads.truth.cpu;
+  reader->options.flags |= UVPERF_EVENT_CPU;
   reader->options.ring_bytes = support_page_bytes();
   live_write_attr(attr, LIVE_TRAILER);
   uvperf_attr_set_period(attr, 0);

@@ -316,6 +316,7 @@ static void watch_ping_pong(uv_loop_t *loop, int has_trailer) {
   switch_attr(&attr, has_trailer);
   options.pid = -1;
   options.cpu = chain.truth.cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   live_begin(loop, &collector, &attr, &options, check_cpu_wide, &chain);
   for (game = 0; game < 200; game++) {
     ping_pong(&chain);

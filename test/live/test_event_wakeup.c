@@ -13,7 +13,7 @@
 static void start_without_enable(live_collector_t *collector) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.flags = UVPERF_START_NO_ENABLE;
   options.slice_us = LIVE_SLICE_US;
   live_start(collector, &options);
@@ -29,7 +29,7 @@ static void event_slice_of_one_record_delivers_the_rest(void **state) {
 
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.slice_records = 1;
   options.flags = UVPERF_START_SLICE_END;
   live_start(&collector, &options);

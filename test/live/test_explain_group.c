@@ -90,9 +90,10 @@ static void live_member_of_another_target_is_refused(void **state) {
   options = lead(*state, &leader);
   explain_user_dummy(&attr);
   options.cpu = 0;
+  options.flags |= UVPERF_EVENT_CPU;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
           "the leader is on another cpu");
-  options.cpu = -1;
+  options.flags &= ~UVPERF_EVENT_CPU;
   options.pid = child.pid;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
           "the leader is of another thread");
@@ -218,6 +219,7 @@ static void live_group_of_two_cgroups_is_refused(void **state) {
   explain_user_dummy(&attr);
   options.cpu = 0;
   options.cgroup = cgroup.fd;
+  options.flags = UVPERF_EVENT_CPU | UVPERF_EVENT_CGROUP;
   opened(*state, &leader, &attr, &options);
   options.leader = &leader;
   options.cgroup = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -61,7 +61,7 @@ typedef struct way_s {
 
 static const way_t ways[] = {
     {0, 1, 0, 0, UV_RUN_ONCE},      {1, 1, 0, 0, UV_RUN_ONCE},
-    {0, 0, 0, 0, UV_RUN_ONCE},      {1, 0, 0, 0, UV_RUN_ONCE},
+    {0, 0, -1, 0, UV_RUN_ONCE},     {1, 0, -1, 0, UV_RUN_ONCE},
     {0, 1, 1, 1, UV_RUN_NOWAIT},    {1, 1, 1, 1, UV_RUN_NOWAIT},
     {0, 0, 1000, 7, UV_RUN_NOWAIT}, {1, 0, 1000, 7, UV_RUN_NOWAIT},
 };

@@ -83,6 +83,7 @@ static void open_on_cpu(uv_loop_t *loop, live_collector_t *collector,
 
   live_write_attr(&attr, PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU);
   options.cpu = *cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   live_begin(loop, collector, &attr, &options, check_place, cpu);
 }
 

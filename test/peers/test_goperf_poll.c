@@ -255,7 +255,7 @@ static void poll_of_a_refreshed_event_gives_so_many(void **state) {
   open_calls(*state, &collector, id, thread.tid);
   collector.hook = check_tid;
   collector.hook_data = &thread;
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.flags = UVPERF_START_NO_ENABLE;
   live_start(&collector, &options);
   live_turns_in(*state, 5);

@@ -276,7 +276,7 @@ static int read_pair(pair_t *pair, uv_loop_t *loop) {
   if (rc != 0)
     return rc;
   pair->event.data = pair;
-  stream.flush_ms = 0;
+  stream.flush_ms = -1;
   rc = uvperf_event_start(&pair->event, &stream, on_trip, NULL);
   live_thread_go(&pair->caller);
   uv_run(loop, UV_RUN_DEFAULT);

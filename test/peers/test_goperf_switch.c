@@ -143,6 +143,7 @@ static void open_switches(uv_loop_t *loop, live_collector_t *collector,
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CPU;
   options.pid = -1;
   options.cpu = game->cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   live_begin(loop, collector, &attr, &options, note_turn_of_event, game);
 }
 

@@ -135,6 +135,7 @@ static void side_open(side_t *side, uv_loop_t *loop, int cpu) {
   attr.clockid = CLOCK_MONOTONIC;
   options.pid = -1;
   options.cpu = cpu;
+  options.flags |= UVPERF_EVENT_CPU;
   options.ring_bytes = RING_BYTES;
   if (uvperf_event_init(loop, &side->event, &attr, &options, &error) != 0)
     fail_msg("%s", error.reason);

@@ -88,7 +88,7 @@ void live_start(live_collector_t *collector,
   uvperf_error_t error;
   int rc;
 
-  own.flush_ms = 0;
+  own.flush_ms = -1;
   own.slice_us = LIVE_SLICE_US;
   error.reason[0] = '\0';
   rc = uvperf_event_start(&collector->event, options != NULL ? options : &own,
@@ -191,7 +191,7 @@ void live_begin(uv_loop_t *loop, live_collector_t *collector,
   live_init(loop, collector, attr, options);
   collector->hook = hook;
   collector->hook_data = hook_data;
-  stream.flush_ms = 0;
+  stream.flush_ms = -1;
   stream.flags = UVPERF_START_NO_ENABLE;
   live_start(collector, &stream);
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);

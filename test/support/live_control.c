@@ -8,7 +8,7 @@ void live_control_begin(uv_loop_t *loop, live_collector_t *collector,
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
   live_init(loop, collector, attr, NULL);
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.slice_us = LIVE_SLICE_US;
   options.flags = UVPERF_START_NO_ENABLE;
   live_start(collector, &options);

@@ -2,7 +2,7 @@
 #include "live_stream.h"
 
 const uvperf_stream_options_t live_stream_plain = {
-    sizeof(uvperf_stream_options_t), 0, 20000000, 0, 0, 0};
+    sizeof(uvperf_stream_options_t), 0, 20000000, 0, -1, 0};
 
 /* -- plans ---------------------------------------------------------------- */
 

@@ -34,7 +34,7 @@ static void choose_event(ring_slot_t *slot, struct perf_event_attr *attr,
   if (slot->target != &model->targets[0])
     options->pid = (int32_t)slot->target->thread.tid;
   options->cpu = 0;
-  options->flags = UVPERF_EVENT_IDENTIFY;
+  options->flags = UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_CPU;
   if (ring_draw(model, 2) != 0)
     options->flags |= UVPERF_EVENT_NO_RING;
   else
@@ -238,7 +238,7 @@ static void choose_stream(ring_model_t *model,
 
   options->slice_records = records[ring_draw(model, 4)];
   options->slice_us = LIVE_SLICE_US;
-  options->flush_ms = ring_draw(model, 6) == 0 ? 1 : 0;
+  options->flush_ms = ring_draw(model, 6) == 0 ? 1 : -1;
   options->flags = (uint32_t)ring_draw(model, 4);
 }
 

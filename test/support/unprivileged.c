@@ -200,6 +200,8 @@ void unprivileged_opens(unprivileged_report_t *report,
 
   options.pid = pid;
   options.cpu = cpu;
+  if (cpu >= 0)
+    options.flags |= UVPERF_EVENT_CPU;
   uv_loop_init(&loop);
   rc = uvperf_event_init(&loop, &event, attr, &options, &error);
   if (rc != 0)
@@ -219,6 +221,8 @@ void unprivileged_refused(unprivileged_report_t *report,
   memset(&error, 0, sizeof(error));
   options.pid = pid;
   options.cpu = cpu;
+  if (cpu >= 0)
+    options.flags |= UVPERF_EVENT_CPU;
   uv_loop_init(&loop);
   rc = uvperf_event_init(&loop, &event, attr, &options, &error);
   if (rc == 0)

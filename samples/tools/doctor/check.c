@@ -58,7 +58,7 @@ void doctor_checks_run(doctor_report_t *report, doctor_machine_t *machine,
     if (item->result == DOCTOR_YES &&
         doctor_try_open(&try, machine, NULL, &item->error) != 0)
       item->result = DOCTOR_NO;
-    if (try.options.cgroup >= 0)
+    if ((try.options.flags & UVPERF_EVENT_CGROUP) && try.options.cgroup >= 0)
       close(try.options.cgroup);
     if (item->result != DOCTOR_YES)
       doctor_remedy(item, machine, &checks[i], &try);

@@ -162,6 +162,7 @@ static doctor_result_t scheduler(doctor_try_t *try,
   if (check->arg) {
     try->options.pid = -1;
     try->options.cpu = machine->cpus.ids[0];
+    try->options.flags |= UVPERF_EVENT_CPU;
   }
   return tracepoint(try, machine, item, "sched", "sched_switch");
 }
@@ -240,6 +241,7 @@ static doctor_result_t bpf_output(doctor_try_t *try,
                                   doctor_item_t *item) {
   try->options.pid = -1;
   try->options.cpu = machine->cpus.ids[0];
+  try->options.flags |= UVPERF_EVENT_CPU;
   try->attr.sample_type = PERF_SAMPLE_RAW;
   return software(try, machine, check, item);
 }

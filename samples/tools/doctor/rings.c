@@ -112,6 +112,7 @@ static size_t map_on_all(doctor_machine_t *machine, size_t bytes,
   try_ring(&try, bytes);
   for (nr = 0; nr < machine->cpus.nr; nr++) {
     try.options.cpu = machine->cpus.ids[nr];
+    try.options.flags |= UVPERF_EVENT_CPU;
     if (uvperf_event_init(&machine->loop, &events[nr], &try.attr, &try.options,
                           error) != 0)
       break;

@@ -52,6 +52,7 @@ static doctor_result_t cpu(doctor_try_t *try, const doctor_machine_t *machine,
   (void)check;
   try->options.pid = -1;
   try->options.cpu = machine->cpus.ids[0];
+  try->options.flags |= UVPERF_EVENT_CPU;
   doctor_item_text(item, "CPU %d", machine->cpus.ids[0]);
   return DOCTOR_YES;
 }
@@ -88,6 +89,7 @@ static doctor_result_t cgroup(doctor_try_t *try,
   (void)check;
   try->options.cgroup = fd;
   try->options.cpu = machine->cpus.ids[0];
+  try->options.flags |= UVPERF_EVENT_CPU | UVPERF_EVENT_CGROUP;
   if (fd >= 0)
     return DOCTOR_YES;
   if (fd != -ENODEV)

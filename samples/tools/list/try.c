@@ -24,6 +24,7 @@ static void choose_target(const uvperf_event_name_t *event,
     return;
   options->pid = -1;
   options->cpu = (int32_t)strtol(event->cpus, NULL, 10);
+  options->flags |= UVPERF_EVENT_CPU;
 }
 
 static int try_open(uv_loop_t *loop, const list_name_t *name, int user_only,

@@ -90,12 +90,14 @@ static void event_init_passes_target_group_and_cgroup(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   options.cgroup = 33;
   options.cpu = 1;
+  options.flags = UVPERF_EVENT_CPU | UVPERF_EVENT_CGROUP;
   live_init(*state, &leader, &attr, &options);
   assert_int_equal(leader_fake->pid, 33);
   assert_int_equal(leader_fake->cpu, 1);
   assert_int_equal(leader_fake->flags,
                    PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
-  options.cgroup = -1;
+  options.flags &= ~UVPERF_EVENT_CGROUP;
+  options.cgroup = 0;
   options.pid = 44;
   options.leader = &leader.event;
   live_init(*state, &sibling, &attr, &options);
@@ -106,19 +108,60 @@ static void event_init_passes_target_group_and_cgroup(void **state) {
   fake_assert_clean();
 }
 
-static void event_init_of_a_cgroup_without_a_cpu_asks_no_kernel(void **state) {
-  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+/* Each is refused before the kernel is asked, by a reason that names the flag:
+ * 0 is the default of each field, and an id too. */
+static void event_init_of_an_id_without_its_flag_is_refused(void **state) {
+  const uint32_t cpu = UVPERF_EVENT_CPU;
+  const uint32_t cgroup = UVPERF_EVENT_CGROUP;
+  const struct {
+    uvperf_event_options_t options;
+    const char *reason;
+  } cases[] = {
+      {{.cpu = 1}, "options.cpu 1 counts only with UVPERF_EVENT_CPU"},
+      {{.cpu = -2}, "options.cpu -2 counts only with UVPERF_EVENT_CPU"},
+      {{.flags = cpu, .cpu = -1}, "options.cpu is -1 with UVPERF_EVENT_CPU"},
+      {{.cgroup = 3}, "options.cgroup 3 counts only with UVPERF_EVENT_CGROUP"},
+      {{.flags = cpu | cgroup, .cgroup = -1},
+       "options.cgroup is -1 with UVPERF_EVENT_CGROUP"},
+      {{.flags = cgroup, .cgroup = 3}, "one CPU (options.cpu, with UVPERF_EV"},
+      {{.flags = cpu | cgroup, .cgroup = 3, .pid = 44},
+       "options.pid must be 0"},
+      {{.pid = -1}, "set options.cpu, and UVPERF_EVENT_CPU"},
+  };
+  uvperf_event_options_t options;
   struct perf_event_attr attr;
   uvperf_event_t event;
   uvperf_error_t error;
+  size_t i;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
-  options.cgroup = 33;
-  assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
-                   UV_EINVAL);
-  assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_non_null(strstr(error.reason, "(options.cpu)"));
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    options = cases[i].options;
+    options.size = sizeof(options);
+    assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, &error),
+                     UV_EINVAL);
+    assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+    if (strstr(error.reason, cases[i].reason) == NULL)
+      fail_msg("%zu: %s", i, error.reason);
+  }
   assert_string_equal(fake_log(), "");
+  fake_assert_clean();
+}
+
+/* -1 without a flag is what 0 is: any CPU, no cgroup. */
+static void event_init_of_ids_of_minus_one_is_the_default(void **state) {
+  uvperf_event_options_t options = {
+      .size = sizeof(options), .cpu = -1, .cgroup = -1};
+  fake_event_t *fake = fake_event_add(7);
+  live_collector_t collector;
+  struct perf_event_attr attr;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  live_init(*state, &collector, &attr, &options);
+  assert_int_equal(fake->pid, 0);
+  assert_int_equal(fake->cpu, -1);
+  assert_int_equal(fake->flags, PERF_FLAG_FD_CLOEXEC);
+  live_close(&collector);
   fake_assert_clean();
 }
 
@@ -513,7 +556,8 @@ int main(void) {
       SCRIPTED(event_init_opens_disabled_and_cloexec),
       SCRIPTED(event_init_of_samples_that_spoil_the_ring_is_einval),
       SCRIPTED(event_init_passes_target_group_and_cgroup),
-      SCRIPTED(event_init_of_a_cgroup_without_a_cpu_asks_no_kernel),
+      SCRIPTED(event_init_of_an_id_without_its_flag_is_refused),
+      SCRIPTED(event_init_of_ids_of_minus_one_is_the_default),
       SCRIPTED(event_init_each_system_call_fails_leaves_nothing),
       SCRIPTED(event_init_any_allocation_fails_is_enomem),
       SCRIPTED(event_init_loop_refuses_fd_leaves_nothing),

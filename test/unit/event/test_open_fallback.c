@@ -136,19 +136,22 @@ static void event_of_cycles_of_a_cpu_or_cgroup_is_a_cpu_clock(void **state) {
   kernel->cycles = -ENOENT;
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   options.cpu = 0;
+  options.flags |= UVPERF_EVENT_CPU;
   options.pid = -1;
   live_init(*state, &collector, &attr, &options);
   assert_int_equal(of_cpu->attr.config, PERF_COUNT_SW_CPU_CLOCK);
   live_close(&collector);
   options.pid = 0;
   options.cgroup = 33;
+  options.flags |= UVPERF_EVENT_CGROUP;
   live_init(*state, &collector, &attr, &options);
   assert_int_equal(of_cgroup->attr.config, PERF_COUNT_SW_CPU_CLOCK);
   assert_int_equal(of_cgroup->pid, 33);
   assert_int_equal(of_cgroup->flags,
                    PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
   live_close(&collector);
-  options.cgroup = -1;
+  options.flags &= ~UVPERF_EVENT_CGROUP;
+  options.cgroup = 0;
   live_init(*state, &collector, &attr, &options);
   assert_int_equal(of_task->attr.config, PERF_COUNT_SW_TASK_CLOCK);
   live_close(&collector);
@@ -235,6 +238,7 @@ static void event_that_falls_back_joins_its_group(void **state) {
   attr.precise_ip = 2;
   options.leader = &leader.event;
   options.cpu = 1;
+  options.flags |= UVPERF_EVENT_CPU;
   live_init(*state, &sibling, &attr, &options);
   assert_int_equal(fake->group_fd, leader_fake->fd);
   assert_int_equal(fake->cpu, 1);
@@ -358,6 +362,7 @@ static void event_with_options_of_the_first_version_opens(void **state) {
   assert_non_null(old);
   options.size = size;
   options.cpu = 1;
+  options.flags |= UVPERF_EVENT_CPU;
   memcpy(old, &options, size);
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   live_init(*state, &collector, &attr, old);

@@ -18,7 +18,10 @@ static void init(uv_loop_t *loop, uvperf_event_t *event,
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
 
   options.flags = flags;
-  options.cpu = cpu;
+  if (cpu >= 0) {
+    options.cpu = cpu;
+    options.flags |= UVPERF_EVENT_CPU;
+  }
   options.pid = cpu == -1 ? 0 : -1;
   assert_int_equal(uvperf_event_init(loop, event, attr, &options, NULL), 0);
 }
@@ -432,7 +435,7 @@ set_output_at_the_end_of_a_slice_keeps_the_next_record(void **state) {
   init(*state, &redirector.writer, &attr, WRITER, -1);
   owner.data = &redirector;
   options.flags = UVPERF_START_SLICE_END;
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   assert_int_equal(uvperf_event_start(&owner, &options, redirect_always, NULL),
                    0);
   for (nr = 1; nr <= 3; nr++) {

@@ -50,7 +50,7 @@ static int redirect(trio_t *trio, int writer) {
 static void start(trio_t *trio, uint32_t flags, uvperf_event_record_cb cb) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   options.slice_us = LIVE_SLICE_US;
   options.flags = flags;
   assert_int_equal(uvperf_event_start(&trio->owner.event, &options, cb, NULL),

@@ -94,7 +94,7 @@ static void set_idle_without_flushes_wakes_once_a_second(void **state) {
   unsigned polls;
   set_t *impl;
 
-  impl = begin_idle(*state, &scripted, 0);
+  impl = begin_idle(*state, &scripted, -1);
   live_turns_in(*state, 1500);
   polls = fake_count(FAKE_POLL);
   assert_true(live_turns_in(*state, 2000) <= 2 + 2);

@@ -317,7 +317,7 @@ static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
   impl = scripted->stream.live.set.impl;
   uvperf__hotplug_free(impl->hotplug);
   assert_int_equal(uvperf__set_make_hotplug(impl, cpu_tree_root()), 0);
-  options.flush_ms = 0;
+  options.flush_ms = -1;
   live_stream_start(&scripted->stream, &options);
   hotplug_run(loop);
 }

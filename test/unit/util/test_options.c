@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include <uvperf.h>
+
 #include "util/options.h"
 
 typedef struct first_s {
@@ -101,6 +103,24 @@ static void options_shorter_than_the_first_version_are_refused(void **state) {
   assert_int_equal(own.a, 1);
 }
 
+/* A partly filled struct of a caller is zero where nothing was set. So that it
+ * means what the initializer means, that is zero too but for the size. */
+static void options_with_a_size_alone_are_what_the_initializer_makes(void **s) {
+#define SAME(type, init)                                                       \
+  do {                                                                         \
+    static const type by_init = init;                                          \
+    static const type by_size = {.size = sizeof(by_size)};                     \
+    assert_memory_equal(&by_init, &by_size, sizeof(by_size));                  \
+  } while (0)
+  (void)s;
+  SAME(uvperf_event_options_t, UVPERF_EVENT_OPTIONS_INIT);
+  SAME(uvperf_stream_options_t, UVPERF_STREAM_OPTIONS_INIT);
+  SAME(uvperf_set_options_t, UVPERF_SET_OPTIONS_INIT);
+  SAME(uvperf_target_t, UVPERF_TARGET_INIT);
+  SAME(uvperf_bpf_reader_options_t, UVPERF_BPF_READER_OPTIONS_INIT);
+#undef SAME
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(options_null_keeps_the_defaults),
@@ -109,6 +129,8 @@ int main(void) {
       cmocka_unit_test(options_of_a_newer_caller_must_be_zero_behind),
       cmocka_unit_test(options_of_an_impossible_size_are_refused_unread),
       cmocka_unit_test(options_shorter_than_the_first_version_are_refused),
+      cmocka_unit_test(
+          options_with_a_size_alone_are_what_the_initializer_makes),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
