@@ -331,17 +331,18 @@ UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
  *  gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
- *  @param cb       Called for each record; may be NULL only where nothing is
- *    delivered: without a ring, or with an overwritable one of which there is
- *    to be no uvperf_event_snapshot.
+ *  @param cb       Called for each record. NULL without a ring, as nothing is
+ *    delivered then; may be NULL with an overwritable ring of which there is to
+ *    be no uvperf_event_snapshot.
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF       delivery has ended (target gone);
  *    UV_EPROTO    the head of the ring is not a multiple of 8: the ring cannot
  *      be read any more;
- *    UV_EINVAL    no cb, bad options or flags; or the program has closed an
- *      inner handle by uv_close;
+ *    UV_EINVAL    no cb, or one for an event that only counts (without a
+ *      period, a frequency or side-band records); bad options or flags; or the
+ *      program has closed an inner handle by uv_close;
  *    UV_E2BIG     options that the library does not know;
  *    UV_EPERM     in a forked child;
  *    UV_EEXIST    another handle of the loop polls the event's fd;

@@ -588,6 +588,27 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   return rc;
 }
 
+/* An overwritable ring is delivered by snapshots, through the callback. A ring
+ * that was asked for by its size may get the records of other events. */
+static int check_cb(const event_t *impl, uvperf_event_record_cb cb,
+                    uvperf_error_t *error) {
+  if (cb == NULL && uvperf__event_is_watched(impl))
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "an event with a ring needs a record callback");
+  if (cb == NULL || impl->ring.page != NULL)
+    return 0;
+  if (impl->flags & UVPERF_EVENT_NO_RING)
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "an event with UVPERF_EVENT_NO_RING has no records of its own for a "
+        "callback: start it with cb NULL");
+  return uvperf__error_set(
+      error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "this event only counts, so its callback would never be called: give it "
+      "a period (uvperf_attr_set_period, or period= in its name), or start it "
+      "with cb NULL");
+}
+
 int uvperf_event_start(uvperf_event_t *event,
                        const uvperf_stream_options_t *options,
                        uvperf_event_record_cb cb, uvperf_error_t *error) {
@@ -603,10 +624,9 @@ int uvperf_event_start(uvperf_event_t *event,
   if (impl->started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
                              "already started");
-  if (cb == NULL && uvperf__event_is_watched(impl))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "an event with a ring needs a record callback");
-  rc = start(impl, &own, error);
+  rc = check_cb(impl, cb, error);
+  if (rc == 0)
+    rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
   /* The rest of a snapshot in whose callback this is has none to go to. */

@@ -226,6 +226,47 @@ static void event_start_with_bad_arguments_is_refused(void **state) {
   live_close(&collector);
 }
 
+/* Nobody would ever call it: each is refused with what to do, and nothing is
+ * enabled. */
+static void event_that_cannot_deliver_refuses_a_callback(void **state) {
+  static const struct {
+    const char *name;
+    uint32_t flags;
+    const char *reason;
+  } cases[] = {
+      {"page-faults:u", 0, "give it a period (uvperf_attr_set_period, or "},
+      {"page-faults/period=1/u", UVPERF_EVENT_NO_RING, "UVPERF_EVENT_NO_RING"},
+  };
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  struct perf_event_attr attr;
+  uvperf_event_t event;
+  uvperf_count_t count;
+  uvperf_error_t error;
+  size_t i;
+
+  support_need_own_events(__func__);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    options.flags = cases[i].flags;
+    assert_int_equal(uvperf_attr_parse(&attr, cases[i].name, NULL), 0);
+    attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+    assert_int_equal(uvperf_event_init(*state, &event, &attr, &options, NULL),
+                     0);
+    assert_int_equal(uvperf_event_start(&event, NULL, live_on_record, &error),
+                     UV_EINVAL);
+    assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
+    if (strstr(error.reason, cases[i].reason) == NULL)
+      fail_msg("%s", error.reason);
+    assert_int_equal(uvperf_event_read(&event, &count), 0);
+    assert_int_equal(count.time_enabled, 0);
+    /* Without a callback it means: enable it. */
+    assert_int_equal(uvperf_event_start(&event, NULL, NULL, &error), 0);
+    assert_int_equal(uvperf_event_read(&event, &count), 0);
+    assert_true(count.time_enabled > 0);
+    uvperf_event_close(&event, NULL);
+    uv_run(*state, UV_RUN_DEFAULT);
+  }
+}
+
 static void event_copies_what_it_is_given(void **state) {
   uvperf_stream_options_t *stream;
   uvperf_event_options_t *options;
@@ -410,6 +451,7 @@ int main(void) {
       support_loop_test(event_flush_delivers_unsliced_and_when_stopped),
       support_loop_test(event_without_ring_has_nothing_to_flush),
       support_loop_test(event_start_with_bad_arguments_is_refused),
+      support_loop_test(event_that_cannot_deliver_refuses_a_callback),
       support_loop_test(event_copies_what_it_is_given),
       support_loop_test(event_unreffed_lets_the_loop_end),
       support_loop_test(event_tells_whether_it_is_active_and_closing),

@@ -91,8 +91,10 @@ void live_start(live_collector_t *collector,
   own.flush_ms = -1;
   own.slice_us = LIVE_SLICE_US;
   error.reason[0] = '\0';
-  rc = uvperf_event_start(&collector->event, options != NULL ? options : &own,
-                          live_on_record, &error);
+  rc = uvperf_event_start(
+      &collector->event, options != NULL ? options : &own,
+      uvperf_event_ring_bytes(&collector->event) != 0 ? live_on_record : NULL,
+      &error);
   if (rc != 0)
     fail_msg("start: %d: %s", rc, error.reason);
 }
