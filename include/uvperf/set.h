@@ -143,7 +143,8 @@ struct uvperf_set_s {
  *  @param error    Receives why it failed: of several failures the one that
  *    tells most; attr_index and target_index say where it was.
  *  @return 0 if an event was opened, or there are no targets yet; or
- *    UV_EINVAL  loop, set or options is NULL; no attrs, or attrs and events,
+ *    UV_EINVAL  loop, set or options is NULL; no targets without
+ *      UVPERF_SET_TARGETS_LATER; no attrs, or attrs and events,
  *      or one of the attrs is NULL; a leader that is not before its member, or
  *      is a member itself; a target that cannot be right (see its fields);
  *      unknown flags or fallbacks; options of records without

@@ -146,6 +146,9 @@ typedef struct uvperf_target_s {
  * uvperf_set_open the pool does that too. Records wait in their rings until
  * uvperf_set_start. */
 #define UVPERF_SET_ENABLED 64u
+/* The set may begin without targets: uvperf_set_add_target brings them. Without
+ * this flag a set of no targets, which would count nothing, is UV_EINVAL. */
+#define UVPERF_SET_TARGETS_LATER 128u
 /* Leaves attrs without use_clockid perf's own clock, which no program can read
  * (on x86 with a stable TSC a file of perf(1) can be compared with it). Not with
  * UVPERF_SET_TIME_ORDER. */
@@ -201,7 +204,7 @@ typedef struct uvperf_set_options_s {
    * copies of the items' attrs as `attrs`, with their `leader` as `leaders`.
    * What has neither period= nor freq= counts only, tracepoints too. */
   const uvperf_event_list_t *events;
-  /* May be NULL and 0: targets can be added later. */
+  /* At least one; or NULL and 0 with UVPERF_SET_TARGETS_LATER. */
   const uvperf_target_t *targets;
   size_t nr_targets;
   /* UVPERF_SET_*. */

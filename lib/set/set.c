@@ -99,6 +99,20 @@ typedef struct make_s {
   set_t *impl;
 } make_t;
 
+/* A set without targets counts nothing, which nobody would notice. */
+static int check_targets(const uvperf_set_options_t *options,
+                         uvperf_error_t *error) {
+  if (options->nr_targets != 0 || (options->flags & UVPERF_SET_TARGETS_LATER))
+    return 0;
+  return uvperf__error_set(
+      error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
+      options->targets != NULL
+          ? "options.targets is set and options.nr_targets is 0: set it to the "
+            "number of targets"
+          : "options.targets and options.nr_targets must say where to measure; "
+            "if targets are only added later, set UVPERF_SET_TARGETS_LATER");
+}
+
 static int begin_make(make_t *make, const uvperf_set_options_t *options,
                       uvperf_error_t *error) {
   static const uvperf_set_options_t init = UVPERF_SET_OPTIONS_INIT;
@@ -114,6 +128,9 @@ static int begin_make(make_t *make, const uvperf_set_options_t *options,
                             offsetof(uvperf_set_options_t, side_band), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_set_options_t");
+  rc = check_targets(own, error);
+  if (rc != 0)
+    return rc;
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
     return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,

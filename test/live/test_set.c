@@ -298,7 +298,11 @@ static void set_init_refuses_what_cannot_be(void **state) {
   options->nr_attrs = 2;
   options->targets = NULL;
   refused(*state, options, UV_EINVAL, "target");
+  options->nr_targets = 0;
+  refused(*state, options, UV_EINVAL, "UVPERF_SET_TARGETS_LATER");
   options->targets = plan.targets;
+  refused(*state, options, UV_EINVAL, "options.nr_targets is 0");
+  options->nr_targets = 1;
   plan.targets[0].size = offsetof(uvperf_target_t, data) - 8;
   refused(*state, options, UV_EINVAL, "uvperf_target_t.size");
   plan.targets[0].size = sizeof(plan.targets[0]);

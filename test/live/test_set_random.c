@@ -404,6 +404,7 @@ static void init(world_t *world) {
     model_add(world, actor);
   }
   error.reason[0] = '\0';
+  world->plan.options.flags |= UVPERF_SET_TARGETS_LATER;
   rc = uvperf_set_init(world->loop, world->set, &world->plan.options, &error);
   if (rc != 0)
     fail_msg("init: %d: %s", rc, error.reason);

@@ -446,6 +446,7 @@ static void init(world_t *world) {
   world->ever_started = world->eof = world->closing = 0;
   world->last = 0;
   error.reason[0] = '\0';
+  world->plan.options.flags |= UVPERF_SET_TARGETS_LATER;
   rc = uvperf_set_init(world->loop, world->set, &world->plan.options, &error);
   if (rc != 0)
     fail_msg("init: %d: %s", rc, error.reason);

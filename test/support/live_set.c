@@ -60,11 +60,17 @@ uvperf_target_t *live_plan_target(live_plan_t *plan, uint32_t type) {
 
 void live_set_open(uv_loop_t *loop, live_set_t *live,
                    const uvperf_set_options_t *options) {
+  uvperf_set_options_t own;
   uvperf_error_t error;
   int rc;
 
   memset(live, 0, sizeof(*live));
   error.reason[0] = '\0';
+  if (options->nr_targets == 0) {
+    own = *options;
+    own.flags |= UVPERF_SET_TARGETS_LATER;
+    options = &own;
+  }
   rc = uvperf_set_init(loop, &live->set, options, &error);
   if (rc != 0)
     fail_msg("uvperf_set_init: %d: %s", rc, error.reason);

@@ -40,6 +40,8 @@ static int open_set(watch_events_t *events, uv_loop_t *loop,
   options.nr_targets = target != NULL;
   options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  if (target == NULL)
+    options.flags |= UVPERF_SET_TARGETS_LATER;
   options.ring_bytes = ring_bytes;
   options.slack_us = SLACK_US;
   rc = uvperf_set_init(loop, &events->set, &options, error);

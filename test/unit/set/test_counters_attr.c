@@ -59,7 +59,7 @@ static void options_that_cannot_be_are_refused(void **state) {
       {UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE | UVPERF_SET_TIME_ORDER, 0, 0,
        0, 5, 0, -EINVAL,
        "options.slack_us must be 0 with UVPERF_SET_OVERWRITE"},
-      {128, 0, 0, 0, 0, 0, -EINVAL, "options.flags 0x80 has unknown bits"},
+      {1u << 31, 0, 0, 0, 0, 0, -EINVAL, "flags 0x80000000 has unknown bits"},
   };
   counters_make_t make;
   uvperf_error_t error;

@@ -224,6 +224,7 @@ static void first_target_with_another_period_is_opened_again(void **state) {
     target = added.opened.make.targets[0];
     target.data = &added;
     added.opened.make.options.nr_targets = 0;
+    added.opened.make.options.flags |= UVPERF_SET_TARGETS_LATER;
     assert_int_equal(uvperf_set_init(*state, &added.opened.set,
                                      &added.opened.make.options, NULL),
                      0);
