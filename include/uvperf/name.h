@@ -97,6 +97,9 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
  * no event of this PMU is of a task. Without the bit cpus are those that the
  * PMU is of (hybrid machines): its events of a task count there alone. */
 #define UVPERF_ITEM_CPU_WIDE 16u
+/* The name says period=0 (or freq=0): the event counts only, also in a set with
+ * UVPERF_SET_RECORDS, where names that say nothing of it sample. */
+#define UVPERF_ITEM_COUNT 32u
 
 /* One event of a list. It and all it points to are the list's, and valid until
  * uvperf_event_list_free. */

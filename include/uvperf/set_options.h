@@ -199,10 +199,8 @@ typedef struct uvperf_set_options_s {
   const size_t *leaders;
   /* Instead of attrs: a list by uvperf_event_list_parse, with its groups, and
    * what its items tell of CPUs, packages and flags. May be freed after
-   * init. Samples have what the names ask for (time, call-graph=) and what
-   * tells their source, no more: for PERF_SAMPLE_IP, TID, CPU or RAW give
-   * copies of the items' attrs as `attrs`, with their `leader` as `leaders`.
-   * What has neither period= nor freq= counts only, tracepoints too. */
+   * init. With UVPERF_SET_RECORDS they are sampled as perf record does: see
+   * sample_type. */
   const uvperf_event_list_t *events;
   /* At least one; or NULL and 0 with UVPERF_SET_TARGETS_LATER. */
   const uvperf_target_t *targets;
@@ -240,12 +238,37 @@ typedef struct uvperf_set_options_s {
   /* NULL; or of each attr what it is to be called (uvperf_set_item), NULL for
    * uvperf_attr_label's name. In a list of events that is the term name=. */
   const char *const *labels;
+  /* With UVPERF_SET_RECORDS, of each of `events` that samples; else 0. The bits
+   * of the masks are added to what its name asks for (call-graph=), and numbers
+   * are for names that have none of their own. */
+  /* PERF_SAMPLE_*. 0 is the default: IP, TID, TIME, CPU and PERIOD, and RAW of
+   * tracepoints and bpf-output. */
+  uint64_t sample_type;
+  /* PERF_SAMPLE_BRANCH_*, with PERF_SAMPLE_BRANCH_STACK in sample_type. */
+  uint64_t branch_sample_type;
+  /* Masks of registers, with PERF_SAMPLE_REGS_USER and REGS_INTR in
+   * sample_type. */
+  uint64_t sample_regs_user;
+  uint64_t sample_regs_intr;
+  /* How often names sample that have neither period= nor freq=: each so many
+   * events (nanoseconds of a clock), or so many times a second; one of the two.
+   * Both 0 is the default: each hit of tracepoints, probes, breakpoints and
+   * bpf-output, all others 4000 times a second, or
+   * kernel.perf_event_max_sample_rate if that is less. A name with period=0
+   * counts only. So do dummies, and the members of a group with modifier S,
+   * whose leader samples for all of it. */
+  uint64_t sample_period;
+  uint64_t sample_freq;
+  /* Bytes of the user stack, with PERF_SAMPLE_STACK_USER. */
+  uint32_t sample_stack_user;
+  /* Entries of a call chain, with PERF_SAMPLE_CALLCHAIN; at most 65535. */
+  uint32_t sample_max_stack;
 } uvperf_set_options_t;
 
 #define UVPERF_SET_OPTIONS_INIT                                                \
   {                                                                            \
     sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \
-        0, 0, NULL, NULL, NULL                                                 \
+        0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0                         \
   }
 
 /* One event of a set that could not be opened. */

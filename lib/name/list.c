@@ -212,6 +212,8 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
     item->flags |= UVPERF_ITEM_SNAPSHOT;
   if (event->is_precise_max)
     item->flags |= UVPERF_ITEM_PRECISE_MAX;
+  if (event->is_count)
+    item->flags |= UVPERF_ITEM_COUNT;
 }
 
 /* Modifier P, which the event or its group has. Only then sysfs is asked. */

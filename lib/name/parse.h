@@ -31,6 +31,7 @@ typedef struct uvperf__named_event_s {
   uvperf__span_t string; /* what config1 is to point to, where it must */
   int file;              /* an fd of that path, if a symbol was found; or -1 */
   int is_precise_max;    /* modifier P; precise_ip is not set by it */
+  int is_count;          /* period=0 or freq=0 */
   /* Where the text means several: what stands for all of it before `rest`, such
    * as "sched:sched_switch"; else NULL. */
   const char *expanded;

@@ -202,9 +202,11 @@ static int apply_number(uvperf__event_build_t *build,
       return 0;
     case KIND_PERIOD:
       uvperf_attr_set_period(attr, value);
+      build->event.is_count = value == 0;
       return 0;
     case KIND_FREQ:
       uvperf_attr_set_frequency(attr, value);
+      build->event.is_count = value == 0;
       return 0;
     case KIND_AUX_SIZE:
       attr->sample_type &= ~(uint64_t)PERF_SAMPLE_AUX;

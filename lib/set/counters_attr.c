@@ -155,6 +155,9 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
   if (options->slack_us != 0 && !(options->flags & UVPERF_SET_TIME_ORDER))
     return bad(error, "options.slack_us is of the order of time: "
                       "options.flags must have UVPERF_SET_TIME_ORDER");
+  rc = uvperf__counters_check_sampling(options, error);
+  if (rc != 0)
+    return rc;
   if (!(options->flags & UVPERF_SET_RECORDS))
     return check_without_records(options, error);
   if ((options->flags & UVPERF_SET_TIME_ORDER) &&
@@ -174,9 +177,9 @@ static int no_memory(uvperf_error_t *error) {
                            "no memory for the attrs");
 }
 
-static int names_probe(const uvperf__counters_t *counters,
-                       const struct perf_event_attr *attr) {
-  return attr->type >= PERF_TYPE_MAX && attr->config1 != 0 &&
+int uvperf__counters_is_probe(const uvperf__counters_t *counters,
+                              const struct perf_event_attr *attr) {
+  return attr->type >= PERF_TYPE_MAX &&
          (uvperf__pmu_is(counters->root, attr->type, "uprobe") ||
           uvperf__pmu_is(counters->root, attr->type, "kprobe"));
 }
@@ -480,7 +483,8 @@ static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
   rc = copy_attr(counters, index, given, error);
   if (rc != 0)
     return rc;
-  own->names_probe = names_probe(counters, own->asked);
+  own->names_probe = own->asked->config1 != 0 &&
+                     uvperf__counters_is_probe(counters, own->asked);
   if (own->item.label == NULL && make_item(counters, own, leader, label) != 0)
     return no_memory(error);
   own->item.attr = own->attr;
@@ -501,6 +505,10 @@ static int copy_attrs(uvperf__counters_t *counters,
   }
   if (counters->list == NULL)
     number_groups(counters);
+  else if (counters->flags & UVPERF_SET_RECORDS)
+    rc = uvperf__counters_sample_names(counters, options, error);
+  if (rc != 0)
+    return rc;
   chain_parts(counters);
   /* Reading goes through the members of each group, and must not go through all
    * attrs for that. */

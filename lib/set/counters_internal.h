@@ -304,6 +304,10 @@ void uvperf__counters_free_attrs(uvperf__counters_t *counters);
 int uvperf__counters_make_attrs(uvperf__counters_t *counters);
 int uvperf__counters_make_scratch(uvperf__counters_t *counters);
 
+/* Whether an attr is of the PMUs uprobe or kprobe. */
+int uvperf__counters_is_probe(const uvperf__counters_t *counters,
+                              const struct perf_event_attr *attr);
+
 /* Adds to read_format what this kernel has, which it takes an event to know:
  * before the first event is opened. */
 void uvperf__counters_ask_formats(uvperf__counters_t *counters);
@@ -323,6 +327,18 @@ size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
  * -EINVAL and the error: an attr has a fault now (uvperf__attr_fault). */
 int uvperf__counters_unify_software(uvperf__counters_t *counters,
                                     uvperf_error_t *error);
+
+/* -- counters_sampling.c: what events by name sample -- */
+
+/* Checks the options for that. 0, or -EINVAL and the error. */
+int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
+                                    uvperf_error_t *error);
+
+/* Gives the copied attrs of a list, in a set with records, the period and the
+ * fields that their names do not have. 0, or -EINVAL and the error. */
+int uvperf__counters_sample_names(uvperf__counters_t *counters,
+                                  const uvperf_set_options_t *options,
+                                  uvperf_error_t *error);
 
 /* -- counters_label.c: what it is called -- */
 
