@@ -422,8 +422,15 @@ enum uvperf_fallback {
    * inherit_thread measures child processes too), the changes tell. Flags and
    * fields newer than enum uvperf_attr_field are left alone. */
   UVPERF_FALLBACK_KERNEL = 8,
-  /* All that this header has. */
-  UVPERF_FALLBACK_ALL = 15
+  /* All that the caller can allow. */
+  UVPERF_FALLBACK_ALL = 15,
+  /* inherit -> 0, so that children are not measured. A set does this by itself,
+   * whatever is allowed, for events of the PMUs uprobe and kprobe that name a
+   * file or a function, and for the rest of their group: fork(2) and
+   * pthread_create(3) would fail with EFAULT in a task that inherits such an
+   * event, because Linux reads the name again, at config1, in the memory of
+   * that task. To measure what a task starts too, measure CPUs. */
+  UVPERF_FALLBACK_INHERIT = 16
 };
 
 /* One field of an attr that a fallback changed. */

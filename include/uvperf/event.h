@@ -157,7 +157,7 @@ typedef struct uvperf_event_options_s {
    * process's id is that of its first thread: with attr.inherit the threads and
    * children that it makes from now on are measured too, but with a ring that
    * takes one event for each cpu. (Not for uprobes and kprobes by name: see
-   * UVPERF_TARGET_NO_INHERIT.) */
+   * UVPERF_FALLBACK_INHERIT.) */
   int32_t pid;
   /* With UVPERF_EVENT_CPU a CPU's id. Else 0 or -1: whichever CPU the task runs
    * on. */

@@ -476,7 +476,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_set_item(const uvperf_set_t *set, size_t attr);
 
-/** Gets what fallbacks changed of an attr, at all places alike.
+/** Gets what fallbacks changed of an attr, at all places alike; but
+ *  UVPERF_FALLBACK_INHERIT is of the targets with inheritance alone.
  *  @param attr  The attr's index.
  *  @param nr    Receives how many changes there are: 0 if it is open as it was
  *    given, or nowhere, or there is no such attr.

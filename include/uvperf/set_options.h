@@ -44,12 +44,8 @@ enum uvperf_target_type {
   UVPERF_TARGET_CGROUP = 5
 };
 
-/* Does not set attr.inherit for a process or a command. Events of the PMUs
- * uprobe and kprobe that name a file or a function need it there, or are a
- * failure (UV_EINVAL), as they are with attr.inherit anywhere: Linux reads that
- * name again, at config1, in the memory of each task that forks, and as it is
- * not there fork(2) and pthread_create(3) of what is measured would fail, with
- * EFAULT. To have what a task starts too, measure CPUs. */
+/* Does not set attr.inherit for a process or a command. For uprobes and kprobes
+ * by name the library does so itself: see UVPERF_FALLBACK_INHERIT. */
 #define UVPERF_TARGET_NO_INHERIT 1u
 
 /* Where to measure. Start from UVPERF_TARGET_INIT. Fields are only ever

@@ -345,17 +345,31 @@ static const char *reason_of(const uvperf_change_t *change) {
   }
 }
 
+/* What is done without being asked for is said without the attr's words. */
+static void describe_whole(char *text, size_t size,
+                           const uvperf_change_t *change) {
+  char from[32], to[32];
+
+  if (change->fallback == UVPERF_FALLBACK_INHERIT) {
+    snprintf(text, size,
+             "children are not measured: fork(2) would fail in a task that "
+             "inherits this probe");
+    return;
+  }
+  describe_value(from, sizeof(from), change, 0);
+  describe_value(to, sizeof(to), change, 1);
+  snprintf(text, size, "%s %s -> %s: %s",
+           uvperf__attr_field_name(change->field), from, to, reason_of(change));
+}
+
 int uvperf_change_describe(const uvperf_change_t *change, char *text,
                            size_t *size) {
-  char from[32], to[32], whole[128];
+  char whole[128];
   size_t room;
 
   if (change == NULL || size == NULL || (text == NULL && *size != 0))
     return -EINVAL;
-  describe_value(from, sizeof(from), change, 0);
-  describe_value(to, sizeof(to), change, 1);
-  snprintf(whole, sizeof(whole), "%s %s -> %s: %s",
-           uvperf__attr_field_name(change->field), from, to, reason_of(change));
+  describe_whole(whole, sizeof(whole), change);
   room = *size;
   *size = strlen(whole) + 1;
   if (room < *size)

@@ -217,6 +217,21 @@ static void number_groups(uvperf__counters_t *counters) {
   }
 }
 
+/* The kernel makes a probe again for each task that inherits it, and reads its
+ * name again, by our pointer, in the task that forks: what is not there is
+ * EFAULT, of its fork(2) and pthread_create(3) (perf_uprobe_init in
+ * kernel/trace/trace_event_perf.c). The members of a group inherit alike. */
+static void keep_alone(uvperf__counters_t *counters) {
+  counter_attr_t *attrs = counters->attrs;
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (attrs[i].names_probe)
+      attrs[attrs[i].item.leader].stays_alone = 1;
+  for (i = 0; i < counters->nr_attrs; i++)
+    attrs[i].stays_alone = attrs[attrs[i].item.leader].stays_alone;
+}
+
 /* -- side-band ------------------------------------------------------------ */
 
 /* The attr of UVPERF_SIDE_BAND_* bits. The exclusions change nothing of what
@@ -514,6 +529,7 @@ static int copy_attrs(uvperf__counters_t *counters,
    * attrs for that. */
   for (i = 0; i < counters->nr_attrs; i++)
     counters->attrs[counters->attrs[i].item.leader].end = i + 1;
+  keep_alone(counters);
   choose_read_formats(counters);
   if (counters->flags & UVPERF_SET_RECORDS)
     rc = prepare_records(counters, error);
@@ -691,6 +707,15 @@ int uvperf__counters_unify_software(uvperf__counters_t *counters,
                       i, why);
     return of_attr(error, i, -EINVAL);
   }
+  return 0;
+}
+
+int uvperf__counters_write_records(const uvperf__counters_t *counters) {
+  size_t i;
+
+  for (i = 0; i < counters->nr_attrs; i++)
+    if (uvperf__attr_writes_records(counters->attrs[i].attr))
+      return 1;
   return 0;
 }
 

@@ -130,8 +130,9 @@ typedef struct counter_attr_s {
   struct perf_event_attr *asked;
   struct perf_event_attr *attr;
   int is_fixed;
-  int is_early;           /* opened and enabled before others: a dummy */
-  int names_probe;        /* config1 points to the name of a file or function */
+  int is_early;    /* opened and enabled before others: a dummy */
+  int names_probe; /* config1 points to the name of a file or function */
+  int stays_alone; /* never inherited: its group has one that names one */
   counter_shape_t *shape; /* of `attr`; NULL: no event of it writes yet */
   uvperf_change_t *changes;
   size_t nr_changes;

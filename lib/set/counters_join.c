@@ -147,10 +147,13 @@ static int agree(const uvperf__counters_t *counters,
 }
 
 static void take_fallbacks(counter_attr_t *to, counter_attr_t *from) {
-  if (to->is_fixed || !from->is_fixed)
+  if (!from->is_fixed || (to->is_fixed && to->nr_changes != 0))
     return;
-  uvperf__counter_attr_restore(to);
-  memcpy(to->attr, from->attr, from->attr->size);
+  /* What `from` may have been told then is UVPERF_FALLBACK_INHERIT alone. */
+  if (!to->is_fixed) {
+    uvperf__counter_attr_restore(to);
+    memcpy(to->attr, from->attr, from->attr->size);
+  }
   to->changes = from->changes;
   to->nr_changes = from->nr_changes;
   to->is_fixed = 1;

@@ -140,7 +140,8 @@ static uint32_t fallbacks_of(const counter_attr_t *own) {
   /* The string of a probe may be gone, so its label is not made again. */
   if (own->names_probe)
     fallbacks &= UVPERF_FALLBACK_USER;
-  return fallbacks & ~(uint32_t)UVPERF_FALLBACK_KERNEL;
+  return fallbacks &
+         ~(uint32_t)(UVPERF_FALLBACK_KERNEL | UVPERF_FALLBACK_INHERIT);
 }
 
 /* As perf(1) does it: the label with a u among its modifiers. A tracepoint has

@@ -38,6 +38,13 @@ typedef struct job_s {
 
 /* -- one try -------------------------------------------------------------- */
 
+static int inherits(const uvperf__counters_t *counters,
+                    const counter_target_t *target, size_t attr) {
+  const counter_attr_t *own = &counters->attrs[attr];
+
+  return (target->inherit || own->attr->inherit) && !own->stays_alone;
+}
+
 /* The attr as it is opened there: in `to`, which has room for any. */
 static void fill_attr(const job_t *job, size_t index, int leads,
                       struct perf_event_attr *to) {
@@ -47,8 +54,7 @@ static void fill_attr(const job_t *job, size_t index, int leads,
   memset(to, 0, job->counters->attr_bytes);
   memcpy(to, attr, attr->size);
   to->disabled = leads != 0;
-  if (target->inherit)
-    to->inherit = 1;
+  to->inherit = inherits(job->counters, target, index) != 0;
   if (target->on_exec && leads)
     to->enable_on_exec = 1;
 }
@@ -126,6 +132,32 @@ static int keep_changes(counter_attr_t *attr,
   return 0;
 }
 
+/* What the library has done by itself is told once. */
+static int note_alone(const job_t *job, uvperf_error_t *error) {
+  counter_attr_t *attr = &job->counters->attrs[job->attr];
+  const uvperf_change_t alone = {UVPERF_FALLBACK_INHERIT, UVPERF_ATTR_INHERIT,
+                                 1, 0, 0};
+  uvperf_change_t *changes;
+  size_t i;
+
+  if (!attr->stays_alone || !(job->target->inherit || attr->asked->inherit))
+    return 0;
+  for (i = 0; i < attr->nr_changes; i++)
+    if (attr->changes[i].fallback == UVPERF_FALLBACK_INHERIT)
+      return 0;
+  changes = uvperf__calloc(attr->nr_changes + 1, sizeof(*changes));
+  if (changes == NULL)
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for what was changed");
+  if (attr->nr_changes != 0)
+    memcpy(changes, attr->changes, attr->nr_changes * sizeof(*changes));
+  changes[attr->nr_changes++] = alone;
+  uvperf__free(attr->changes);
+  attr->changes = changes;
+  attr->attr->inherit = 0;
+  return 0;
+}
+
 static uint32_t allowed_fallbacks(const job_t *job) {
   const counter_attr_t *attr = &job->counters->attrs[job->attr];
   uint32_t allowed = job->counters->fallbacks;
@@ -169,11 +201,6 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
 }
 
 /* -- groups of a task that forks ------------------------------------------ */
-
-static int inherits(const uvperf__counters_t *counters,
-                    const counter_target_t *target, size_t attr) {
-  return target->inherit || counters->attrs[attr].attr->inherit;
-}
 
 /* Whether nothing can join the group any more. A task and a child that has
  * inherited all of its events may swap them when one is switched to the other
@@ -277,6 +304,8 @@ static int open_event(job_t *job, uvperf_error_t *error) {
     job->has_leader = 0;
     rc = open_or_fall_back(job, error);
   }
+  if (rc == 0)
+    rc = note_alone(job, error);
   if (rc == 0)
     rc = know_id(job, error);
   if (rc == 0)

@@ -135,18 +135,8 @@ static int is_of_no_task(const uvperf_event_item_t *item,
          target->type != UVPERF_TARGET_CPUS;
 }
 
-/* The kernel makes the probe anew for each task that inherits it, and reads its
- * name again, by our pointer, in the task that forks: what is not there is
- * EFAULT, of its fork(2) and pthread_create(3) (perf_uprobe_init in
- * kernel/trace/trace_event_perf.c). */
-static int would_break_forks(const counter_attr_t *attr,
-                             const counter_target_t *target) {
-  return attr->names_probe && (target->inherit || attr->attr->inherit);
-}
-
 static int fits(const counter_attr_t *attr, const counter_target_t *target) {
   return !is_of_no_task(&attr->item, target) &&
-         !would_break_forks(attr, target) &&
          can_be_anywhere(&attr->item, target);
 }
 
@@ -195,15 +185,6 @@ static void explain_misfit(const counter_attr_t *attr,
                       "'%.80s': no event of this PMU is of a task or a cgroup: "
                       "measure CPUs",
                       item->label);
-    return;
-  }
-  if (would_break_forks(attr, target)) {
-    uvperf__error_set(
-        why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "'%.80s': what inherits this probe could not fork any more "
-        "(EFAULT): measure CPUs, or do without attr.inherit "
-        "(UVPERF_TARGET_NO_INHERIT)",
-        item->label);
     return;
   }
   print_cpus(cpus, sizeof(cpus), item);

@@ -63,27 +63,98 @@ static void task_with_an_inherited_uprobe_cannot_fork(void **state) {
   uvperf_event_list_free(events);
 }
 
-static void set_of_a_process_has_no_uprobe_that_is_inherited(void **state) {
+/* Names with a uprobe among them, of which no event may be inherited. */
+static uvperf_event_list_t *parse_with_uprobe(const char *before,
+                                              const char *after) {
+  uvperf_event_list_t *called = live_called_list();
+  uvperf_event_list_t *list;
+  uvperf_error_t error;
+  char names[700];
+
+  snprintf(names, sizeof(names), "%s%s%s", before,
+           uvperf_event_list_get(called, 0)->label, after);
+  uvperf_event_list_free(called);
+  if (uvperf_event_list_parse(&list, names, &error) != 0)
+    fail_msg("%s", error.reason);
+  return list;
+}
+
+static int is_alone(const uvperf_set_t *set, size_t attr) {
+  const uvperf_change_t *changes;
+  char text[128];
+  size_t size = sizeof(text);
+  size_t nr;
+
+  changes = uvperf_set_changes(set, attr, &nr);
+  if (nr == 0)
+    return 0;
+  assert_int_equal(nr, 1);
+  assert_int_equal(changes[0].fallback, UVPERF_FALLBACK_INHERIT);
+  assert_int_equal(changes[0].field, UVPERF_ATTR_INHERIT);
+  assert_int_equal(uvperf_change_describe(&changes[0], text, &size), 0);
+  assert_non_null(strstr(text, "children are not measured"));
+  return 1;
+}
+
+/* The whole group of the probe is alone, and that is reported; others are
+ * inherited. The task can fork. */
+static void set_of_a_process_leaves_children_out_of_its_uprobes(void **state) {
+  static const struct {
+    const char *before;
+    const char *after;
+    int alone[3];
+  } cases[] = {
+      {"", "", {1, 0, 0}},
+      {"{task-clock:u,", "},page-faults:u", {1, 1, 0}},
+  };
+  static const uint32_t flags[] = {0, UVPERF_SET_RECORDS};
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  uvperf_error_t error;
   live_set_t live;
-  uvperf_set_t set;
   shell_t shell;
+  size_t nr, i, j;
 
   support_need_uprobes(__func__);
   target.type = UVPERF_TARGET_PROCESS;
-  start_shell(&shell);
-  target.pid = shell.pid;
-  options.events = live_called_list();
   options.targets = &target;
   options.nr_targets = 1;
-  assert_int_equal(uvperf_set_init(*state, &set, &options, &error), UV_EINVAL);
-  assert_non_null(strstr(error.reason, "UVPERF_TARGET_NO_INHERIT"));
+  for (i = 0; i < 4; i++) {
+    start_shell(&shell);
+    target.pid = shell.pid;
+    options.flags = flags[i % 2];
+    options.events = parse_with_uprobe(cases[i / 2].before, cases[i / 2].after);
+    live_set_begin(*state, &live, &options);
+    uvperf_set_failures(&live.set, &nr);
+    assert_int_equal(nr, 0);
+    for (j = 0; j < uvperf_set_nr_attrs(&live.set); j++)
+      assert_int_equal(is_alone(&live.set, j), cases[i / 2].alone[j]);
+    assert_int_equal(finish_shell(&shell), 0);
+    live_set_close(&live);
+    uvperf_event_list_free((uvperf_event_list_t *)options.events);
+  }
+}
 
-  target.flags = UVPERF_TARGET_NO_INHERIT;
+/* It is said also where the set is open already, without inheritance. */
+static void uprobe_of_a_later_process_is_reported_too(void **state) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  live_set_t live;
+  shell_t shell;
+
+  support_need_uprobes(__func__);
+  options.targets = &target;
+  options.nr_targets = 1;
+  options.events = live_called_list();
   live_set_begin(*state, &live, &options);
+  assert_int_equal(is_alone(&live.set, 0), 0);
+  start_shell(&shell);
+  target.type = UVPERF_TARGET_PROCESS;
+  target.pid = shell.pid;
+  assert_int_equal(uvperf_set_add_target(&live.set, &target, NULL, NULL), 0);
+  assert_int_equal(is_alone(&live.set, 0), 1);
   assert_int_equal(finish_shell(&shell), 0);
+  live_called(3);
+  assert_int_equal(live_set_read(&live, 0).value, 3);
   live_set_close(&live);
   uvperf_event_list_free((uvperf_event_list_t *)options.events);
 }
@@ -91,7 +162,8 @@ static void set_of_a_process_has_no_uprobe_that_is_inherited(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(task_with_an_inherited_uprobe_cannot_fork),
-      support_loop_test(set_of_a_process_has_no_uprobe_that_is_inherited),
+      support_loop_test(set_of_a_process_leaves_children_out_of_its_uprobes),
+      support_loop_test(uprobe_of_a_later_process_is_reported_too),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

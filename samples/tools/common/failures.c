@@ -4,7 +4,8 @@
 #include "common/say.h"
 #include "common/text.h"
 
-/* How many targets that are not there are told. */
+/* How many targets that are not there, or probes that are not of children, are
+ * told. */
 #define MAX_TARGETS 8
 
 /* What the user has named is not there, and not only one of its threads. */
@@ -56,6 +57,25 @@ void common_failures_changes(const uvperf_set_t *set, size_t attr) {
     if (uvperf_change_describe(&changes[i], text, &size) == 0)
       tell_of_event(set, attr, text);
   }
+}
+
+void common_failures_children(const uvperf_set_t *set) {
+  const uvperf_change_t *changes;
+  size_t nr, told = 0, attr, i, size;
+  char text[128];
+
+  for (attr = 0; attr < uvperf_set_nr_attrs(set); attr++) {
+    changes = uvperf_set_changes(set, attr, &nr);
+    for (i = 0; i < nr; i++) {
+      size = sizeof(text);
+      if (changes[i].fallback == UVPERF_FALLBACK_INHERIT &&
+          uvperf_change_describe(&changes[i], text, &size) == 0 &&
+          told++ < MAX_TARGETS)
+        tell_of_event(set, attr, text);
+    }
+  }
+  if (told > MAX_TARGETS)
+    common_say("and %zu more probes are not of children\n", told - MAX_TARGETS);
 }
 
 void common_failures_all(const uvperf_set_t *set) {

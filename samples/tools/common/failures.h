@@ -15,6 +15,9 @@ void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
  * changed of those that were. */
 void common_failures_all(const uvperf_set_t *set);
 
+/* The probes that do not measure what the target starts. */
+void common_failures_children(const uvperf_set_t *set);
+
 /* What was changed of one event. */
 void common_failures_changes(const uvperf_set_t *set, size_t attr);
 

@@ -29,10 +29,12 @@ int stat_messages_refused(const stat_options_t *options,
 
 void stat_messages_opened(const stat_options_t *options,
                           const uvperf_set_t *set) {
-  if (options->verbose)
+  if (options->verbose) {
     common_failures_all(set);
-  else
-    common_failures_missing(set, &options->pids, &options->tids);
+    return;
+  }
+  common_failures_missing(set, &options->pids, &options->tids);
+  common_failures_children(set);
 }
 
 void stat_messages_counting(const stat_options_t *options,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/failures.h"
 #include "common/memory.h"
 #include "common/say.h"
 
@@ -82,6 +83,7 @@ void trace_notes_opened(const trace_options_t *options,
   uvperf_ring_info_t ring;
 
   tell_failures(events, set);
+  common_failures_children(set);
   if (trace_fields_lack() != NULL && events->nr_tracepoints > 0)
     common_say("%s\n", trace_fields_lack());
   memset(&ring, 0, sizeof(ring));

@@ -55,6 +55,9 @@ static void change_to_user_and_less_precise_says_why(void **state) {
                    "exclude_kernel 0 -> 1: the kernel side is not allowed");
   assert_described(UVPERF_FALLBACK_PRECISE, UVPERF_ATTR_PRECISE_IP, 3, 1,
                    "precise_ip 3 -> 1: the PMU can do no more");
+  assert_described(UVPERF_FALLBACK_INHERIT, UVPERF_ATTR_INHERIT, 1, 0,
+                   "children are not measured: fork(2) would fail in a task "
+                   "that inherits this probe");
 }
 
 static void change_to_what_the_kernel_knows_tells_the_bits(void **state) {
