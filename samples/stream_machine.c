@@ -20,21 +20,18 @@ static void on_record(uvperf_set_t *set, int status,
 int main(void) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t cpus = UVPERF_TARGET_INIT;
-  struct perf_event_attr forks, clock;
-  const struct perf_event_attr *attrs[] = {&forks, &clock};
+  uvperf_event_list_t *events;
   uvperf_error_t error;
   uvperf_set_t set;
 
-  if (uvperf_attr_parse(&forks, "sched:sched_process_fork", &error) != 0 ||
-      uvperf_attr_parse(&clock, "cpu-clock/freq=99/", &error) != 0) {
+  if (uvperf_event_list_parse(&events,
+                              "sched:sched_process_fork,cpu-clock/freq=99/",
+                              &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  uvperf_attr_set_period(&forks, 1); /* each one */
-  forks.sample_type = clock.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CPU;
   cpus.type = UVPERF_TARGET_CPUS;
-  options.attrs = attrs;
-  options.nr_attrs = 2;
+  options.events = events;
   options.targets = &cpus;
   options.nr_targets = 1;
   options.flags =
@@ -45,5 +42,6 @@ int main(void) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
+  uvperf_event_list_free(events);
   return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
 }

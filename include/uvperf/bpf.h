@@ -468,9 +468,11 @@ uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
 
 /** Has it told when CPUs come and go, while the handle is started: those that
  *  options.cpus has, or all; also one that the map has no entry for.
- *  @param cb  NULL for nobody. */
-UVPERF_EXTERN void uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
-                                            uvperf_bpf_reader_cpu_cb cb);
+ *  @param cb  NULL for none.
+ *  @return 0, or
+ *    UV_EINVAL  the reader has UVPERF_BPF_READER_FIXED_CPUS. */
+UVPERF_EXTERN int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
+                                           uvperf_bpf_reader_cpu_cb cb);
 
 /** Tells whether programs on a CPU are heard (while the events are in the map).
  *  @param cpu  A CPU's id.

@@ -727,8 +727,8 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *      finds nothing, as that takes a system call for up to 64 targets. The
  *      callback of uvperf_set_on_end is called then, inside this function;
  *    UV_ECANCELED  that callback has closed the set;
- *    UV_EINVAL  record is NULL; no UVPERF_SET_RECORDS; or UVPERF_SET_OVERWRITE:
- *      uvperf_set_snapshot delivers then;
+ *    UV_EINVAL  record is NULL; no UVPERF_SET_RECORDS, or all events of the set
+ *      only count; or UVPERF_SET_OVERWRITE: uvperf_set_snapshot delivers then;
  *    UV_EBUSY   started, inside a callback of the handle, or being opened;
  *    UV_EBADF   opening has failed;
  *    UV_ENOMEM  out of memory;
@@ -818,13 +818,17 @@ UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
  *  idle target can be reported a second late. Records that wait in the rings
  *  then are delivered first; with UVPERF_SET_OVERWRITE they stay. If many
  *  targets have ended, each turn of the loop reports ends for a millisecond.
- *  @param cb  NULL: no end is reported but UV_EOF. */
-UVPERF_EXTERN void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
+ *  @param cb  NULL: no end is reported but UV_EOF.
+ *  @return 0, or
+ *    UV_EINVAL  the set has no UVPERF_SET_RECORDS, so it cannot be started. */
+UVPERF_EXTERN int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
 
 /** Has it told when CPUs come and go, while the handle is started or reading,
  *  of a set with UVPERF_SET_FOLLOW_CPUS.
- *  @param cb  NULL for nobody. */
-UVPERF_EXTERN void uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
+ *  @param cb  NULL for none.
+ *  @return 0, or
+ *    UV_EINVAL  the set has no UVPERF_SET_FOLLOW_CPUS. */
+UVPERF_EXTERN int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
 
 /** Finds the event with an id, as in LOST and THROTTLE records and in the
  *  values of PERF_SAMPLE_READ.

@@ -431,9 +431,14 @@ int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader, size_t index) {
   return rc;
 }
 
-void uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
-                              uvperf_bpf_reader_cpu_cb cb) {
-  uvperf__bpf_reader_impl(reader)->cpu_cb = cb;
+int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
+                             uvperf_bpf_reader_cpu_cb cb) {
+  reader_t *impl = uvperf__bpf_reader_impl(reader);
+
+  if (cb != NULL && (impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
+    return UV_EINVAL;
+  impl->cpu_cb = cb;
+  return 0;
 }
 
 /* -- pause ----------------------------------------------------------------- */

@@ -588,14 +588,21 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   return rc;
 }
 
-/* An overwritable ring is delivered by snapshots, through the callback. A ring
- * that was asked for by its size may get the records of other events. */
+/* Its own, READ records of children (inherit_stat), or those of events that
+ * write into its ring, for which it must be identified. */
+static int can_get_records(const event_t *impl) {
+  return uvperf__attr_writes_records(impl->attr) || impl->attr->inherit_stat ||
+         (impl->attr->sample_type & PERF_SAMPLE_IDENTIFIER) != 0 ||
+         impl->writers != NULL;
+}
+
+/* An overwritable ring is delivered by snapshots, through the callback. */
 static int check_cb(const event_t *impl, uvperf_event_record_cb cb,
                     uvperf_error_t *error) {
   if (cb == NULL && uvperf__event_is_watched(impl))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "an event with a ring needs a record callback");
-  if (cb == NULL || impl->ring.page != NULL)
+  if (cb == NULL || (impl->ring.page != NULL && can_get_records(impl)))
     return 0;
   if (impl->flags & UVPERF_EVENT_NO_RING)
     return uvperf__error_set(

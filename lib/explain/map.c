@@ -128,7 +128,8 @@ static void explain_memory(uvperf_error_t *error, int code, const char *root,
 static const char *fault_of(const struct perf_event_attr *attr, int cpu,
                             size_t bytes) {
   if (attr->inherit && cpu == -1)
-    return "inherit with a ring needs a cpu: open one event for each";
+    return "inherit with a ring needs a cpu (UVPERF_EVENT_CPU): open one event "
+           "for each";
   if (bytes < page_bytes() || (bytes & (bytes - 1)) != 0)
     return "the size must be a power of two of pages";
   if (uvperf__attr_watermark(attr) >= bytes)

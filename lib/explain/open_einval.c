@@ -364,8 +364,8 @@ static int explain_pmu(const uvperf__open_call_t *call) {
       uvperf__system_line(call->root, path, "", cpus, sizeof(cpus)) == 0)
     return uvperf__open_say(
         call, UVPERF_CAUSE_ARGUMENT,
-        "this PMU counts whole CPUs only: pid -1, and as cpu one of its "
-        "cpumask, %s",
+        "this PMU counts whole CPUs only: pid -1, and with UVPERF_EVENT_CPU a "
+        "cpu of its cpumask, %s",
         cpus);
   if (call->pid == -1 && wants_user_read(call, pmu))
     return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,

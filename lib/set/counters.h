@@ -225,6 +225,9 @@ void uvperf__counters_detach(uvperf__counters_t *counters);
 const uvperf_set_failure_t *
 uvperf__counters_failures(const uvperf__counters_t *counters, size_t *nr);
 
+/* Whether any of the attrs makes the kernel write records. */
+int uvperf__counters_write_records(const uvperf__counters_t *counters);
+
 size_t uvperf__counters_nr_attrs(const uvperf__counters_t *counters);
 
 /* How many events are open. */

@@ -132,7 +132,7 @@ static int keep_changes(counter_attr_t *attr,
   return 0;
 }
 
-/* What the library has done by itself is told once. */
+/* Reports what the library has done by itself, once. */
 static int note_alone(const job_t *job, uvperf_error_t *error) {
   counter_attr_t *attr = &job->counters->attrs[job->attr];
   const uvperf_change_t alone = {UVPERF_FALLBACK_INHERIT, UVPERF_ATTR_INHERIT,

@@ -79,7 +79,7 @@ int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
   return 0;
 }
 
-/* What happens at a moment, which is what one wants to see each time. */
+/* An event that is worth a sample at each hit. */
 static int is_moment(const uvperf__counters_t *counters,
                      const struct perf_event_attr *attr) {
   switch (attr->type) {
@@ -93,8 +93,8 @@ static int is_moment(const uvperf__counters_t *counters,
   }
 }
 
-/* perf record warns and takes the most that is allowed; so does this, without
- * a word, as nobody asked for this number. */
+/* The highest that is allowed, as with perf record. No number was asked for, so
+ * this is no error. */
 static uint64_t default_frequency(const uvperf__counters_t *counters) {
   int64_t most;
 

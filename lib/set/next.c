@@ -167,7 +167,8 @@ static int check(const set_t *impl) {
 
   if (rc != 0)
     return rc;
-  if (uvperf__counters_rings(impl->counters) == NULL)
+  if (uvperf__counters_rings(impl->counters) == NULL ||
+      !uvperf__counters_write_records(impl->counters))
     return UV_EINVAL;
   return impl->in_callback ? UV_EBUSY : 0;
 }

@@ -99,7 +99,7 @@ typedef struct make_s {
   set_t *impl;
 } make_t;
 
-/* A set without targets counts nothing, which nobody would notice. */
+/* A set without targets counts nothing, and no error would say so. */
 static int check_targets(const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
   if (options->nr_targets != 0 || (options->flags & UVPERF_SET_TARGETS_LATER))
@@ -290,6 +290,12 @@ static int check_start(const set_t *impl, uvperf_set_record_cb cb,
   if (uvperf__counters_rings(impl->counters) == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "there are no records without UVPERF_SET_RECORDS");
+  if (!uvperf__counters_write_records(impl->counters))
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "every event of the set only counts, so the callback would never be "
+        "called: give one a period (uvperf_attr_set_period), or ask for "
+        "options.side_band");
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "a record callback is needed");
@@ -399,12 +405,22 @@ int uvperf_set_flush(uvperf_set_t *set) {
   return 0;
 }
 
-void uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
-  uvperf__set_impl(set)->end_cb = cb;
+int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (cb != NULL && !(impl->flags & UVPERF_SET_RECORDS))
+    return UV_EINVAL;
+  impl->end_cb = cb;
+  return 0;
 }
 
-void uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb) {
-  uvperf__set_impl(set)->cpu_cb = cb;
+int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb) {
+  set_t *impl = uvperf__set_impl(set);
+
+  if (cb != NULL && !(impl->flags & UVPERF_SET_FOLLOW_CPUS))
+    return UV_EINVAL;
+  impl->cpu_cb = cb;
+  return 0;
 }
 
 /* -- control --------------------------------------------------------------- */

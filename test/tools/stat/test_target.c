@@ -430,6 +430,30 @@ static void unprivileged_user_counts_own_command(void **state) {
   assert_true(strtoul(strstr(run.err, ":\n\n") + 3, NULL, 10) > 0);
 }
 
+/* The shell can fork, and its child, the program, is not counted. */
+static void uprobe_of_a_command_leaves_its_children_out(void **state) {
+  tool_run_t run = {
+      .args = {STAT_PATH, "-x,", "-e",
+               "uprobe/path=\"" TARGET_PATH "\",symbol=main,name=start/",
+               "/bin/sh", "-c", "\"$0\" calls 1; \"$0\" calls 1", TARGET_PATH}};
+  tool_run_t alone = run;
+
+  (void)state;
+  support_need_uprobes(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "start: children are not measured: fork(2)");
+  assert_int_equal(stat_fields_value(run.err, "start"), 0);
+
+  alone.args[4] = TARGET_PATH;
+  alone.args[5] = "calls";
+  alone.args[6] = "1";
+  alone.args[7] = NULL;
+  tool_run(&alone);
+  tool_run_expect_status(&alone, 0);
+  assert_int_equal(stat_fields_value(alone.err, "start"), 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(process_is_counted_until_ctrl_c),
@@ -449,6 +473,7 @@ int main(void) {
       cmocka_unit_test(cgroups_by_cpu_add_up),
       cmocka_unit_test(cgroup_that_is_not_there_leaves_the_other),
       cmocka_unit_test(unprivileged_user_counts_own_command),
+      cmocka_unit_test(uprobe_of_a_command_leaves_its_children_out),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -319,6 +319,22 @@ static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
   trace_lines_free(&lines);
 }
 
+static void
+uprobe_of_a_command_is_told_and_said_to_be_without_children(void **state) {
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e",
+                                    "uprobe/path=\"" TARGET_PATH
+                                    "\",symbol=main,name=start/",
+                                    TARGET_PATH, "calls", "1"}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_uprobes(__func__);
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(trace_lines_count(&lines, "start"), 1);
+  tool_run_expect_text(run.err, "start: children are not measured: fork(2)");
+  trace_lines_free(&lines);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_tasks_outside_of_the_pid_namespace_have_no_name),
@@ -334,6 +350,8 @@ int main(void) {
       cmocka_unit_test(software_events_are_told_by_their_address),
       cmocka_unit_test(string_fields_are_those_of_the_event),
       cmocka_unit_test(interrupted_stdout_ends_while_the_events_are_open),
+      cmocka_unit_test(
+          uprobe_of_a_command_is_told_and_said_to_be_without_children),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

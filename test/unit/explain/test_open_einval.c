@@ -179,7 +179,8 @@ static void einval_of_a_pmu_tells_what_it_may_lack(void **state) {
          "not every PMU can sample: try without");
   uvperf_attr_init(&attr, 20, 1);
   expect(tree, &attr, 0, 1, UVPERF_CAUSE_ARGUMENT,
-         "whole CPUs only: pid -1, and as cpu one of its cpumask, 0,64");
+         "whole CPUs only: pid -1, and with UVPERF_EVENT_CPU a cpu of its "
+         "cpumask, 0,64");
   expect(tree, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT, "no such config");
 }
 
