@@ -438,6 +438,45 @@ UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
                                         int prog_fd, uint64_t cookie,
                                         uvperf_error_t *error);
 
+/** Keeps a map of type BPF_MAP_TYPE_PERF_EVENT_ARRAY filled with the events of
+ *  one attr, until uvperf_set_close: under each CPU's id the event of that CPU.
+ *  Programs that run there read its count by bpf_perf_event_read_value() with
+ *  BPF_F_CURRENT_CPU. Targets that are added and removed are followed, and so
+ *  are CPUs with UVPERF_SET_FOLLOW_CPUS. On a CPU without an event of the attr
+ *  programs get -ENOENT.
+ *
+ *  The events are those of UVPERF_TARGET_CPUS; of several at a CPU that of the
+ *  first target. Events of tasks and cgroups are in no map. Programs see the
+ *  kernel's count of the event: uvperf_set_reset does not change it, and after a
+ *  CPU has come back it begins at 0.
+ *
+ *  What another has put under the same key is replaced. Close deletes only what
+ *  the set has put there. Removing a target, and a CPU that comes back, delete
+ *  by the key, also what another has put there since. Without CAP_SYS_ADMIN, and
+ *  in a map with BPF_F_PRESERVE_ELEMS, close does so too.
+ *  @param attr    The attr's index. Each attr fills one map.
+ *  @param map_fd  Of the map; the caller's, and it may be closed then.
+ *  @param error   Receives why it failed.
+ *  @return 0, also if the set has no target yet; or, with no entry changed but
+ *    those that were replaced before the failure, which are deleted,
+ *    UV_EINVAL  there is no such attr; the set has targets, but none of CPUs; it
+ *      is not a map, or of another type (cause argument);
+ *    UV_EBADF   map_fd is not open;
+ *    UV_EEXIST  the attr fills a map already;
+ *    UV_E2BIG   a CPU has no entry in the map (max_entries). For a CPU that
+ *      comes, uvperf_set_cpu_cb has that code; a target that is added fails;
+ *    UV_ENOTSUP attr.inherit is set: the kernel takes no such event into a map;
+ *    UV_EPERM   in a forked child (cause argument); the map is frozen or was
+ *      opened for reading only, or bpf(2) is refused (cause permission);
+ *    UV_EMFILE, UV_ENFILE  out of fds: the set keeps one for the map;
+ *    UV_ENOMEM  out of memory;
+ *    UV_EBUSY   the set is being opened;
+ *    another    what bpf(2) gives.
+ *  Source: bpf(2), BPF_MAP_UPDATE_ELEM; bpf-helpers(7),
+ *  bpf_perf_event_read_value(). */
+UVPERF_EXTERN int uvperf_set_fill_map(uvperf_set_t *set, size_t attr,
+                                      int map_fd, uvperf_error_t *error);
+
 /** Gets what could not be opened, of the targets of now: one failure for each
  *  attr and place, or, where a target could not be told into places, for each
  *  attr.

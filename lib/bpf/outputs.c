@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 
 #include "bpf/attr.h"
-#include "bpf/map.h"
+#include "ring/bpf_map.h"
 #include "decode/read_format.h"
 #include "explain/explain.h"
 #include "host/cpu_list.h"

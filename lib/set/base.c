@@ -94,6 +94,7 @@ void uvperf__set_begin_close(void *owner) {
                                      uvperf__counters_nr_open(impl->counters)))
     uvperf__counters_disable(impl->counters, NULL);
   uvperf__counters_detach(impl->counters);
+  uvperf__counters_leave_maps(impl->counters);
   uvperf__interval_timer_close(impl->interval_timer, &impl->teardown);
   if (impl->watch != NULL)
     uvperf__watch_close(impl->watch, &impl->teardown);

@@ -215,6 +215,11 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
                              int prog_fd, uint64_t cookie,
                              uvperf_error_t *error);
 
+/* As uvperf_set_fill_map; and lets go of all maps, for a close. */
+int uvperf__counters_fill_map(const uvperf__counters_t *counters, size_t attr,
+                              int map_fd, uvperf_error_t *error);
+void uvperf__counters_leave_maps(const uvperf__counters_t *counters);
+
 /* Takes the programs off the events, which should be disabled, where they are
  * attached by links: it is over with them before the events are closed. For the
  * end: the attrs keep their programs. Nothing in a forked child. */

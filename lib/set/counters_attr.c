@@ -750,6 +750,9 @@ static void free_attr(counter_attr_t *attr) {
   uvperf__free(attr->filter);
   if (attr->bpf_fd >= 0)
     uvperf__file_close(attr->bpf_fd);
+  if (attr->map != NULL)
+    uvperf__bpf_map_close(attr->map);
+  uvperf__free(attr->map);
 }
 
 void uvperf__counters_free_attrs(uvperf__counters_t *counters) {

@@ -316,6 +316,7 @@ int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
   uvperf__counters_order_failures(counters);
   uvperf__counters_reattach(counters);
   report_failure(counters, cpu, &first);
+  uvperf__counters_fill_maps(counters, first.code == 0 ? &first : NULL);
   if (first.code != 0 && error != NULL)
     *error = first;
   return first.code;

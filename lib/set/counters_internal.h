@@ -5,6 +5,7 @@
 
 #include "host/target.h"
 #include "host/tracefs.h"
+#include "ring/bpf_map.h"
 #include "ring/cpu_rings.h"
 #include "ring/leftovers.h"
 #include "ring/user_page.h"
@@ -79,10 +80,11 @@ typedef struct counter_s {
    * was. */
   counted_t carry;
   int is_carried;
-  uint64_t left;  /* `last.running` when its CPU was found to be gone */
-  counted_t last; /* when it was last read */
-  counted_t base; /* when it was last reset */
-  int base_code;  /* 0, or why that is not known: it could not be read */
+  uint64_t left;      /* `last.running` when its CPU was found to be gone */
+  counted_t last;     /* when it was last read */
+  uint32_t map_entry; /* its key in the attr's map, plus 1; 0: none */
+  counted_t base;     /* when it was last reset */
+  int base_code;      /* 0, or why that is not known: it could not be read */
 } counter_t;
 
 typedef struct counter_place_s {
@@ -144,6 +146,7 @@ typedef struct counter_attr_s {
   char *filter;
   int bpf_fd;
   uint64_t bpf_cookie;
+  uvperf__bpf_map_t *map; /* that is kept filled; NULL: none */
 } counter_attr_t;
 
 /* How far a reading of all events has come. Targets and places may come and go
@@ -455,6 +458,17 @@ void uvperf__counters_detach_event(const uvperf__counters_t *counters,
 
 /* Attaches programs again that were attached through events that are closed. */
 void uvperf__counters_reattach(uvperf__counters_t *counters);
+
+/* -- counters_map.c -- */
+
+/* Targets or CPUs have come or gone: puts events into the maps that are kept
+ * filled. 0, or the first failure's code and its error. */
+int uvperf__counters_fill_maps(const uvperf__counters_t *counters,
+                               uvperf_error_t *error);
+
+/* The event is going to be closed: takes it out of its attr's map. */
+void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
+                                  counter_t *event, size_t attr);
 
 /* -- counters_read.c -- */
 

@@ -41,6 +41,7 @@ static int copy_attr(counter_attr_t *to, const counter_attr_t *from) {
   to->nr_open = 0;
   to->filter = NULL;
   to->bpf_fd = -1;
+  to->map = NULL;
   if (uvperf__attr_dup(&to->asked, from->asked) != 0 ||
       uvperf__attr_dup(&to->attr, from->attr) != 0 || copy_label(to, from) != 0)
     return -ENOMEM;
@@ -250,6 +251,8 @@ int uvperf__counters_take_target(uvperf__counters_t *counters,
   rc = take_failures(counters, made, target->index, error);
   if (rc == 0)
     rc = join_events(counters, target, error);
+  if (rc == 0)
+    rc = uvperf__counters_fill_maps(counters, error);
   if (rc == 0 && counters->is_enabled != made->is_enabled)
     rc = uvperf__counters_switch(counters, counters->nr_targets - 1,
                                  counters->is_enabled, error);

@@ -245,6 +245,7 @@ void uvperf__counters_close_event(uvperf__counters_t *counters,
     leftovers = NULL;
   uvperf__counters_unmap(counters, event, leftovers);
   uvperf__counters_detach_event(counters, event);
+  uvperf__counters_leave_entry(counters, event, attr);
   uvperf__leftovers_add(leftovers, NULL, 0, event->fd);
   event->fd = -1;
   uvperf__counters_leave(counters, event);

@@ -55,6 +55,7 @@ static void drop(uvperf__counters_t *counters, size_t at) {
   uvperf__counters_stop_writing(counters, target);
   uvperf__counters_close(counters, target);
   uvperf__counters_reattach(counters);
+  uvperf__counters_fill_maps(counters, NULL);
 }
 
 /* What a fallback did for them does not bind those to come. */
@@ -412,7 +413,12 @@ int uvperf__counters_add_target(uvperf__counters_t *counters,
 
   if (rc == 0)
     rc = uvperf__counters_add_targets(counters, target, 1, error);
-  if (rc == 0 && index != NULL)
+  if (rc != 0)
+    return rc;
+  rc = uvperf__counters_fill_maps(counters, error);
+  if (rc != 0)
+    drop(counters, first);
+  else if (index != NULL)
     *index = counters->targets[first]->index;
   return rc;
 }

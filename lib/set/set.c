@@ -512,6 +512,12 @@ int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr, int prog_fd,
                                   cookie, error);
 }
 
+int uvperf_set_fill_map(uvperf_set_t *set, size_t attr, int map_fd,
+                        uvperf_error_t *error) {
+  return uvperf__counters_fill_map(uvperf__set_counters(set), attr, map_fd,
+                                   error);
+}
+
 /* -- what is known of it --------------------------------------------------- */
 
 const uvperf_set_failure_t *uvperf_set_failures(const uvperf_set_t *set,

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bpf/map.h"
+#include "ring/bpf_map.h"
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "live_bpf.h"

@@ -7,8 +7,8 @@
  * of one's own that takes exactly one's own entries out, also where somebody
  * else has replaced some, and by nobody's doing but the last close of it: a
  * child that was forked and still has the fd keeps them. */
-#ifndef UVPERF_LIB_BPF_MAP_H
-#define UVPERF_LIB_BPF_MAP_H
+#ifndef UVPERF_LIB_RING_BPF_MAP_H
+#define UVPERF_LIB_RING_BPF_MAP_H
 
 #include <stdint.h>
 

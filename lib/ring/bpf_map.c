@@ -2,7 +2,7 @@
 /* Opens a perf event array as a file of one's own, if it can be, and says why
  * it, or an entry of it, is refused. Which events go into it is not known
  * here. */
-#include "bpf/map.h"
+#include "ring/bpf_map.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,7 +94,7 @@ static int explain_type(int fd, const char *name, uint32_t type,
                              "%s is a BPF program, link or BTF, and no map",
                              name);
   return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "%s is a map of the type %s%s (%u); a reader needs "
+                           "%s is a map of the type %s%s (%u); events go into "
                            "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)%s",
                            name, known != NULL ? "BPF_MAP_TYPE_" : "",
                            known != NULL ? known : "number", type,

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "bpf/map.h"
+#include "ring/bpf_map.h"
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "fake_map.h"

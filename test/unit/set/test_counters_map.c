@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Scripted: BPF maps that are kept filled with the events of an attr, while
+ * targets and CPUs come and go. */
+#include "counters_follow.h"
+#include "fake_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static fake_map_t *map;
+static int map_fd;
+
+/* The CPUs of these entries, as in "0 1 . 3": their ids are their keys. */
+static const char *entries(void) {
+  static char text[64];
+  size_t used = 0;
+  uint32_t key;
+  int cpu;
+
+  for (key = 0; key < map->info.max_entries; key++) {
+    cpu = fake_map_at(map, key);
+    assert_true(cpu < 0 || cpu == (int)key);
+    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%c",
+                             key == 0 ? "" : " ",
+                             cpu >= 0    ? '0' + cpu
+                             : cpu == -1 ? '.'
+                                         : 'x');
+  }
+  return text;
+}
+
+/* So many attrs on these CPUs (NULL: all that come), and a map. */
+static uvperf__counters_t *begin(const char *cpus, uint32_t nr_entries) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  counters_make(&make, 2);
+  counters_add_cpus(&make, cpus);
+  counters = counters_follow_open(&make);
+  map = fake_map_add(nr_entries);
+  map_fd = fake_map_open(map);
+  return counters;
+}
+
+static void end(uvperf__counters_t *counters) {
+  uvperf__counters_leave_maps(counters);
+  fake_map_close(map_fd);
+  assert_int_equal(map->files, 0);
+  counters_follow_end(counters);
+}
+
+static void fill(uvperf__counters_t *counters) {
+  uvperf_error_t error;
+
+  error.reason[0] = '\0';
+  if (uvperf__counters_fill_map(counters, 1, map_fd, &error) != 0)
+    fail_msg("%s", error.reason);
+}
+
+static int add_target(uvperf__counters_t *counters, uint32_t type,
+                      const char *cpus, uint32_t *index,
+                      uvperf_error_t *error) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+
+  target.type = type;
+  target.cpus = cpus;
+  return uvperf__counters_add_target(counters, &target, index, error);
+}
+
+/* -- entries ---------------------------------------------------------------- */
+
+static void map_has_the_event_of_each_cpu_until_close(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin("0,2", 4);
+  fill(counters);
+  assert_string_equal(entries(), "0 . 2 .");
+  uvperf__counters_leave_maps(counters);
+  assert_string_equal(entries(), ". . . .");
+  end(counters);
+}
+
+/* The kernel keeps what was not put by our file. */
+static void close_leaves_what_another_has_put_there(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin("0-2", 3);
+  fill(counters);
+  fake_map_put_foreign(map, 1);
+  uvperf__counters_leave_maps(counters);
+  assert_string_equal(entries(), ". x .");
+  fake_map_clear(map, 1);
+  end(counters);
+}
+
+static void close_of_a_map_that_keeps_entries_deletes_them(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin("0-2", 3);
+  map->info.map_flags = 1u << 11; /* BPF_F_PRESERVE_ELEMS */
+  fill(counters);
+  assert_string_equal(entries(), "0 1 2");
+  end(counters);
+  assert_string_equal(entries(), ". . .");
+}
+
+static void close_in_a_forked_child_leaves_the_entries(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin("0-1", 2);
+  map->info.map_flags = 1u << 11;
+  fill(counters);
+  fake_process(4711);
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_fill_map(counters, 0, map_fd, NULL),
+                   -EPERM);
+  uvperf__counters_leave_maps(counters);
+  assert_null(strstr(fake_log(), "delete"));
+  assert_string_equal(entries(), "0 1");
+  fake_process(0);
+  fake_map_close(map_fd);
+  counters_follow_end(counters);
+}
+
+/* -- targets ---------------------------------------------------------------- */
+
+/* Tasks have no entries. Of two events at a CPU the second one takes the place
+ * of the first when that goes. */
+static void map_follows_targets_that_come_and_go(void **state) {
+  uvperf__counters_t *counters;
+  uint32_t index;
+
+  (void)state;
+  counters = begin("0", 3);
+  fill(counters);
+  assert_int_equal(add_target(counters, UVPERF_TARGET_SELF, NULL, NULL, NULL),
+                   0);
+  assert_string_equal(entries(), "0 . .");
+  assert_int_equal(
+      add_target(counters, UVPERF_TARGET_CPUS, "0-1", &index, NULL), 0);
+  assert_string_equal(entries(), "0 1 .");
+  fake_log_clear();
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  assert_non_null(strstr(fake_log(), "bpf delete"));
+  assert_non_null(strstr(fake_log(), "bpf update"));
+  assert_string_equal(entries(), "0 1 .");
+  assert_int_equal(uvperf__counters_remove_target(counters, index), 0);
+  assert_string_equal(entries(), ". . .");
+  end(counters);
+}
+
+static void map_follows_a_target_that_was_opened_elsewhere(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf__counters_t *counters, *made;
+  uvperf__adding_t adding;
+  uvperf_error_t error;
+  uint32_t index;
+  size_t i;
+
+  (void)state;
+  counters = begin("0", 2);
+  fill(counters);
+  target.type = UVPERF_TARGET_CPUS;
+  for (i = 0; i < 2; i++) {
+    target.cpus = i == 0 ? "1" : "2";
+    assert_int_equal(uvperf__counters_new_for_target(&made, counters, &target,
+                                                     &adding, &error),
+                     0);
+    while (uvperf__adding_step(&adding, 0))
+      continue;
+    assert_int_equal(uvperf__adding_end(&adding, &error), 0);
+    assert_string_equal(entries(), i == 0 ? "0 ." : "0 1");
+    assert_int_equal(
+        uvperf__counters_take_target(counters, made, &index, &error),
+        i == 0 ? 0 : -E2BIG);
+    uvperf__counters_free(made);
+    assert_string_equal(entries(), "0 1");
+  }
+  assert_int_equal(uvperf__counters_nr_open(counters), 4);
+  end(counters);
+}
+
+static void map_of_a_set_without_targets_waits_for_them(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin("0", 3);
+  assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
+  fill(counters);
+  assert_string_equal(entries(), ". . .");
+  assert_int_equal(add_target(counters, UVPERF_TARGET_CPUS, "2", NULL, NULL),
+                   0);
+  assert_string_equal(entries(), ". . 2");
+  end(counters);
+}
+
+static void target_beyond_the_map_is_not_added(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  size_t nr;
+
+  (void)state;
+  counters = begin("0", 1);
+  fill(counters);
+  nr = uvperf__counters_nr_open(counters);
+  assert_int_equal(add_target(counters, UVPERF_TARGET_CPUS, "1", NULL, &error),
+                   -E2BIG);
+  assert_string_equal(error.reason,
+                      "the map has no entry for CPU 1, as it has 1: make it "
+                      "with more max_entries, one for each possible CPU");
+  assert_int_equal(error.attr_index, 1);
+  assert_int_equal(uvperf__counters_nr_open(counters), nr);
+  assert_string_equal(entries(), "0");
+  end(counters);
+}
+
+/* -- CPUs ------------------------------------------------------------------- */
+
+/* The event that is put there is the one that was opened then. */
+static void map_follows_cpus_that_come(void **state) {
+  uvperf__counters_t *counters;
+
+  (void)state;
+  counters = begin(NULL, 4);
+  fill(counters);
+  assert_string_equal(entries(), "0 1 2 .");
+  fake_log_clear();
+  counters_follow_come_back(counters, 1);
+  assert_non_null(
+      strstr(fake_log(), "bpf delete 1, close, open, open, bpf update 1"));
+  assert_string_equal(entries(), "0 1 2 .");
+  end(counters);
+}
+
+/* The event counts all the same. */
+static void cpu_that_comes_beyond_the_map_is_reported(void **state) {
+  uvperf__counters_t *counters;
+  uvperf_error_t error;
+  size_t nr;
+
+  (void)state;
+  counters = begin(NULL, 3);
+  fill(counters);
+  nr = uvperf__counters_nr_open(counters);
+  cpu_tree_bring_up(3);
+  assert_int_equal(uvperf__counters_cpu_come(counters, 3, &error), -E2BIG);
+  assert_non_null(strstr(error.reason, "no entry for CPU 3"));
+  assert_int_equal(uvperf__counters_nr_open(counters), nr + 2);
+  assert_string_equal(entries(), "0 1 2");
+  end(counters);
+}
+
+/* -- failures --------------------------------------------------------------- */
+
+static void expect_refused(uvperf__counters_t *counters, size_t attr, int fd,
+                           int code, int cause, const char *reason) {
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  assert_int_equal(uvperf__counters_fill_map(counters, attr, fd, &error), code);
+  assert_int_equal(error.code, code);
+  assert_int_equal(error.cause, cause);
+  if (strstr(error.reason, reason) == NULL)
+    fail_msg("%s", error.reason);
+}
+
+/* And nothing is left of it in the map. */
+static void fill_that_cannot_be_is_refused(void **state) {
+  uvperf__counters_t *counters;
+  counters_make_t make;
+
+  (void)state;
+  counters = begin("0-2", 2);
+  expect_refused(counters, 2, map_fd, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                 "there is no attr 2, there are 2");
+  expect_refused(counters, 1, map_fd, -E2BIG, UVPERF_CAUSE_ARGUMENT,
+                 "no entry for CPU 2");
+  assert_string_equal(entries(), ". .");
+  expect_refused(counters, 1, -1, -EBADF, UVPERF_CAUSE_ARGUMENT,
+                 "is not an open fd");
+  map->info.type = 27;
+  expect_refused(counters, 1, map_fd, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                 "BPF_MAP_TYPE_PERF_EVENT_ARRAY");
+  map->info.type = 4;
+  map->info.max_entries = 3;
+  fake_fail(FAKE_BPF_UPDATE, 2, -EOPNOTSUPP);
+  expect_refused(counters, 1, map_fd, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+                 "attr.inherit");
+  assert_string_equal(entries(), ". . .");
+  fake_fail(FAKE_CALLOC, 1, -ENOMEM);
+  expect_refused(counters, 1, map_fd, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                 "no memory");
+  fill(counters);
+  expect_refused(counters, 1, map_fd, -EEXIST, UVPERF_CAUSE_EXISTS,
+                 "another set for another map");
+  assert_string_equal(entries(), "0 1 2");
+  end(counters);
+
+  counters_make(&make, 1);
+  counters_add(&make, UVPERF_TARGET_SELF);
+  counters = counters_follow_open(&make);
+  expect_refused(counters, 0, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                 "UVPERF_TARGET_CPUS");
+  counters_follow_end(counters);
+}
+
+#define TEST(f)                                                                \
+  cmocka_unit_test_setup_teardown(f, counters_follow_setup,                    \
+                                  counters_follow_teardown)
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      TEST(map_has_the_event_of_each_cpu_until_close),
+      TEST(close_leaves_what_another_has_put_there),
+      TEST(close_of_a_map_that_keeps_entries_deletes_them),
+      TEST(close_in_a_forked_child_leaves_the_entries),
+      TEST(map_follows_targets_that_come_and_go),
+      TEST(map_follows_a_target_that_was_opened_elsewhere),
+      TEST(map_of_a_set_without_targets_waits_for_them),
+      TEST(target_beyond_the_map_is_not_added),
+      TEST(map_follows_cpus_that_come),
+      TEST(cpu_that_comes_beyond_the_map_is_reported),
+      TEST(fill_that_cannot_be_is_refused),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
