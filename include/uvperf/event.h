@@ -196,9 +196,9 @@ typedef struct uvperf_event_options_s {
    * kernel writes these on the CPU on which a child ends, and no lock keeps it
    * from writing into the ring of this one at the same time: have nothing else
    * write into such a ring, or have all children end on this CPU.
-   * There is no way to map a ring later, as what was written before would be
-   * missing: uvperf_event_set_output gives an event without one the ring of
-   * another. */
+   * A handle maps no ring later, as what was written before would be missing.
+   * uvperf_event_set_output gives an event without one the ring of another; or
+   * dup(2) its fd, close it, and give the fd to a new one (UVPERF_EVENT_FD). */
   size_t ring_bytes;
   /* enum uvperf_fallback: what may be changed of the attr if the kernel refuses
    * it. Each is tried where it fits the failure, on top of the others, until
