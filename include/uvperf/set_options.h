@@ -187,7 +187,9 @@ typedef struct uvperf_set_options_s {
   /* sizeof(uvperf_set_options_t). */
   size_t size;
   /* The attrs, by pointers, as their sizes may differ; or NULL and `events`; or
-   * none, with `side_band`. */
+   * none, with `side_band`. An attr of the PMU of one kind of cores is opened on
+   * their CPUs only; it is one event, where a name in `events` is one for each
+   * kind. */
   const struct perf_event_attr *const *attrs;
   size_t nr_attrs;
   /* Of each attr the index of its group's leader, which comes before it: its

@@ -456,20 +456,6 @@ static uint8_t reading_flags(const uvperf_event_item_t *item) {
   return flags;
 }
 
-/* From behind, so that each chain of parts ascends. */
-static void chain_parts(uvperf__counters_t *counters) {
-  size_t i, first;
-
-  for (i = counters->nr_attrs; i-- > 0;) {
-    first = counters->attrs[i].item.first;
-    if (first == i)
-      continue;
-    counters->attr_flags[i] |= UVPERF__READING_PART;
-    counters->next_parts[i] = counters->next_parts[first];
-    counters->next_parts[first] = (uint32_t)i;
-  }
-}
-
 /* The index-th attr: of the list, of the options, or, as the last one, that of
  * the side-band. */
 static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
@@ -522,9 +508,10 @@ static int copy_attrs(uvperf__counters_t *counters,
     number_groups(counters);
   else if (counters->flags & UVPERF_SET_RECORDS)
     rc = uvperf__counters_sample_names(counters, options, error);
+  if (rc == 0)
+    rc = uvperf__counters_find_cores(counters, error);
   if (rc != 0)
     return rc;
-  chain_parts(counters);
   /* Reading goes through the members of each group, and must not go through all
    * attrs for that. */
   for (i = 0; i < counters->nr_attrs; i++)
@@ -742,6 +729,7 @@ size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
 
 static void free_attr(counter_attr_t *attr) {
   uvperf__free(attr->label);
+  uvperf__free(attr->cpus);
   uvperf__free(attr->asked);
   uvperf__free(attr->attr);
   uvperf__free(attr->changes);

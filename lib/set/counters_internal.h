@@ -127,6 +127,7 @@ typedef struct counter_attr_s {
   uvperf_event_item_t item;
   char *label;    /* its own; NULL: the list's, or the brief one */
   char brief[48]; /* type and config, until its own is made */
+  int *cpus;      /* its own; NULL: the list's, or any */
   /* As the user gave it, and as it is opened: where a fallback has helped once,
    * or none was needed, that is how it is opened everywhere. */
   struct perf_event_attr *asked;
@@ -343,6 +344,13 @@ int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
 int uvperf__counters_sample_names(uvperf__counters_t *counters,
                                   const uvperf_set_options_t *options,
                                   uvperf_error_t *error);
+
+/* -- counters_cores.c: on which kinds of cores -- */
+
+/* Finds the CPUs of attrs that no list has them of, and which attrs are parts
+ * of one event. 0, or a code and the error. */
+int uvperf__counters_find_cores(uvperf__counters_t *counters,
+                                uvperf_error_t *error);
 
 /* -- counters_label.c: what it is called -- */
 

@@ -33,6 +33,7 @@ static int copy_label(counter_attr_t *to, const counter_attr_t *from) {
 static int copy_attr(counter_attr_t *to, const counter_attr_t *from) {
   *to = *from;
   to->label = NULL;
+  to->cpus = NULL;
   to->asked = to->attr = NULL;
   to->shape = NULL;
   to->changes = NULL;
@@ -46,6 +47,13 @@ static int copy_attr(counter_attr_t *to, const counter_attr_t *from) {
       uvperf__attr_dup(&to->attr, from->attr) != 0 || copy_label(to, from) != 0)
     return -ENOMEM;
   to->item.attr = to->attr;
+  if (from->cpus != NULL) {
+    to->cpus = uvperf__calloc(from->item.nr_cpus, sizeof(to->cpus[0]));
+    if (to->cpus == NULL)
+      return -ENOMEM;
+    memcpy(to->cpus, from->cpus, from->item.nr_cpus * sizeof(to->cpus[0]));
+    to->item.cpus = to->cpus;
+  }
   if (from->filter != NULL)
     to->filter = uvperf__counter_copy_text(from->filter);
   return from->filter != NULL && to->filter == NULL ? -ENOMEM : 0;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* Machines with several kinds of cores: which CPUs an attr without a name is
+ * of, and which attrs are parts of one event. A list knows both of its items,
+ * where its text says it. */
+#include "set/counters_internal.h"
+
+#include <errno.h>
+
+#include "host/cpu_list.h"
+#include "host/pmu.h"
+#include "util/alloc.h"
+#include "util/error.h"
+#include "util/file.h"
+
+/* -- CPUs ----------------------------------------------------------------- */
+
+static int is_generic(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
+}
+
+/* Whether an event can be of a PMU of cores. */
+static int may_be_of_cores(const struct perf_event_attr *attr) {
+  return is_generic(attr) || attr->type == PERF_TYPE_RAW ||
+         attr->type >= PERF_TYPE_MAX;
+}
+
+/* The type of the PMU. 0: the kernel chooses it. */
+static uint32_t pmu_of(const struct perf_event_attr *attr) {
+  return is_generic(attr) ? (uint32_t)(attr->config >> 32) : attr->type;
+}
+
+static int keep_cpus(const uvperf__counters_t *counters, counter_attr_t *own,
+                     const char *pmu, uvperf_error_t *error) {
+  char list[UVPERF__PMU_TEXT_BYTES];
+  size_t nr = 0;
+  int is_mask;
+  int rc = uvperf__pmu_cpus(counters->root, pmu, list, &is_mask);
+
+  if (rc == 0 && !is_mask)
+    rc = uvperf__cpu_list_parse(list, NULL, &nr);
+  if (uvperf__is_shortage(rc))
+    return uvperf__error_shortage(error, rc, "the CPUs of a PMU are not known");
+  if (rc != -ENOBUFS) /* then the kernel says where it counts */
+    return 0;
+  own->cpus = uvperf__calloc(nr, sizeof(own->cpus[0]));
+  if (own->cpus == NULL)
+    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for the CPUs of a PMU");
+  uvperf__cpu_list_parse(list, own->cpus, &nr);
+  own->item.cpus = own->cpus;
+  own->item.nr_cpus = nr;
+  return 0;
+}
+
+/* An event of a task for which the kernel chooses the PMU counts on one kind of
+ * cores, whichever that is. */
+static int find_core(uvperf__counters_t *counters, size_t attr,
+                     const uvperf__core_pmus_t *cores, uvperf_error_t *error) {
+  counter_attr_t *own = &counters->attrs[attr];
+  uint32_t pmu = pmu_of(own->asked);
+  size_t i;
+
+  if (pmu == 0)
+    counters->attr_flags[attr] |= UVPERF__READING_PART_TIME;
+  for (i = 0; i < cores->nr; i++) {
+    if (cores->pmus[i].type != pmu)
+      continue;
+    counters->attr_flags[attr] |= UVPERF__READING_PART_TIME;
+    return keep_cpus(counters, own, cores->pmus[i].name, error);
+  }
+  return 0;
+}
+
+static int find_cores(uvperf__counters_t *counters, uvperf_error_t *error) {
+  uvperf__core_pmus_t cores;
+  size_t i;
+  int rc = 0;
+
+  cores.is_read = 0;
+  for (i = 0; i < counters->nr_attrs && rc == 0; i++) {
+    if (counters->attrs[i].item.cpus != NULL ||
+        !may_be_of_cores(counters->attrs[i].asked))
+      continue;
+    if (!cores.is_read)
+      rc = uvperf__pmu_cores(counters->root, &cores);
+    if (rc != 0)
+      return uvperf__error_shortage(error, rc,
+                                    "the PMUs of cores are not known");
+    if (cores.nr < 2)
+      return 0;
+    rc = find_core(counters, i, &cores, error);
+    if (rc != 0 && error != NULL)
+      error->attr_index = (uint32_t)i;
+  }
+  return rc;
+}
+
+/* -- parts ---------------------------------------------------------------- */
+
+/* From behind, so that each chain of parts ascends. */
+static void chain_parts(uvperf__counters_t *counters) {
+  size_t i, first;
+
+  for (i = counters->nr_attrs; i-- > 0;) {
+    first = counters->attrs[i].item.first;
+    if (first == i)
+      continue;
+    counters->attr_flags[i] |= UVPERF__READING_PART;
+    counters->next_parts[i] = counters->next_parts[first];
+    counters->next_parts[first] = (uint32_t)i;
+  }
+}
+
+int uvperf__counters_find_cores(uvperf__counters_t *counters,
+                                uvperf_error_t *error) {
+  chain_parts(counters);
+  return find_cores(counters, error);
+}
