@@ -390,6 +390,20 @@ calls_of_sys() {
   fi
 }
 
+# sys/opener.c opens all events, so that options.open is called for each. The
+# others ask the kernel, which they do not where the program opens events.
+opens() {
+  if ! calls uvperf__sys_open 'none' | grep -q '^sys/opener '; then
+    echo "nm does not see the call in sys/opener.c: this check is worth nothing"
+    return 1
+  fi
+  if calls uvperf__sys_open \
+    'sys/opener|attr/kernel_knows|explain/open|explain/open_denied'; then
+    echo "call uvperf__open of lib/sys/opener.h instead"
+    return 1
+  fi
+}
+
 # Memory comes from util/alloc.c alone, and nothing is called that takes some of
 # its own past the user's allocator, as stdio's streams and opendir(3) do. (But
 # for uv_queue_work, which starts libuv's pool once: version.h has it.
@@ -661,6 +675,7 @@ check folders_before_loop_do_not_know_libuv libuv_order
 check objects_call_in_the_order_of_folders_and_in_no_circle circles
 check wrapped_functions_are_not_called_where_they_are_defined wraps
 check folders_but_sys_make_no_perf_calls calls_of_sys
+check options_open_is_called_for_each_event opens
 check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory

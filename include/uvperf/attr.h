@@ -463,12 +463,14 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  perf_event_open(2), so a seccomp filter may forbid that call. The handle
  *  calls this for each event: those of the attrs, the dummy events that own the
  *  rings of a set or reader (PERF_COUNT_SW_DUMMY of this process), and later
- *  those of CPUs and targets that come.
+ *  those of CPUs and targets that come. See "Events that others open" in
+ *  README.md and samples/broker.c.
  *
- *  The loop's thread calls it; for uvperf_event_open, uvperf_set_open,
- *  uvperf_set_open_target and uvperf_bpf_reader_open a thread of libuv's pool
- *  does. Each loop has at most one such call in the pool, but the loop's thread
- *  may call it at the same time. It must not call functions of the handle.
+ *  The loop's thread calls it, and the loop waits for it. For
+ *  uvperf_event_open, uvperf_set_open, uvperf_set_open_target and
+ *  uvperf_bpf_reader_open a thread of libuv's pool does. Each loop has at most
+ *  one such call in the pool, but the loop's thread may call it at the same
+ *  time. It must not call functions of the handle.
  *  @param attr      attr->size bytes, valid during the call. Only config1 and
  *    config2 of a uprobe or kprobe by name point to something: a string of this
  *    process.

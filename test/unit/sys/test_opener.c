@@ -13,6 +13,7 @@
 #include "fake_pool.h"
 #include "fake_uevents.h"
 #include "hotplug_owner.h"
+#include "opened_set.h"
 #include "other_kernel.h"
 #include "scripted_event.h"
 #include "set/counters_internal.h"
@@ -287,6 +288,43 @@ static void set_is_opened_by_the_program(void **state) {
   counters_follow_end(counters);
 }
 
+static void on_target(uvperf_set_t *set, int status, void *data, uint32_t index,
+                      const uvperf_error_t *error) {
+  (void)set;
+  (void)data;
+  (void)index;
+  (void)error;
+  opened = status;
+}
+
+static void set_and_target_are_opened_by_the_program_on_the_pool(void **state) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  opened_set_t set;
+  program_t program;
+
+  opened_set_plan(&set, 0);
+  fake_event_add(200);
+  fake_event_add(201);
+  by(&program);
+  set.make.options.open = program_open;
+  set.make.options.open_arg = &program;
+  assert_int_equal(opened_set_begin(*state, &set), 0);
+  opened_set_run_pool();
+  assert_int_equal(set.status, 0);
+  expect_calls(&program, 6);
+  opened = 1;
+  target.type = UVPERF_TARGET_THREAD;
+  target.pid = 44;
+  target.cpus = "1";
+  assert_int_equal(uvperf_set_open_target(&set.set, &target, on_target, NULL),
+                   0);
+  opened_set_run_pool();
+  assert_int_equal(opened, 0);
+  assert_int_equal(program.pid, 44);
+  expect_calls(&program, 8); /* CPU 1 has a ring */
+  opened_set_close(*state, &set);
+}
+
 /* Each call in turn fails. */
 static void set_that_is_refused_leaves_no_fd(void **state) {
   uvperf__counters_t *counters;
@@ -383,6 +421,7 @@ int main(void) {
       opener_test(other_fd_than_a_perf_event_is_enotty),
       opener_test(fallbacks_are_tried_by_the_program),
       opener_test(set_is_opened_by_the_program),
+      opener_test(set_and_target_are_opened_by_the_program_on_the_pool),
       opener_test(set_that_is_refused_leaves_no_fd),
       opener_test(cpu_that_comes_is_opened_by_the_program),
       opener_test(reader_is_opened_by_the_program),
