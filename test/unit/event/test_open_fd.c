@@ -3,6 +3,7 @@
  * the caller's again whenever that fails. */
 #include "scripted_event.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -137,20 +138,49 @@ static void each_failing_call_gives_it_back(void **state) {
   }
 }
 
-static void failure_on_the_pool_gives_it_back(void **state) {
-  unsigned nth;
-  given_t given;
+/* Another handle takes it, while the failed one is still to be closed. */
+static void expect_another_takes_it(uv_loop_t *loop, const given_t *given) {
+  given_t other = *given;
 
-  for (nth = 1; nth <= 2; nth++) {
-    give(&given);
-    begin(*state, &given);
-    fake_fail(FAKE_IOCTL_PTR, nth, -ENOMEM); /* 2: on the loop */
-    fake_pool_run();
-    assert_true(opened < 0);
-    assert_int_equal(given.fake->fd, given.options.fd);
-    fake_pool_reset();
-    live_close(&given.collector);
-    expect_given_back(*state, &given);
+  assert_int_equal(given->fake->fd, given->options.fd);
+  assert_null(given->fake->page);
+  other.collector.event.data = &other.collector;
+  other.options.flags |= UVPERF_EVENT_NO_RING; /* a fake has one mapping */
+  assert_int_equal(init(loop, &other), 0);
+  live_close(&other.collector);
+}
+
+/* The nth of those calls fails, on the pool or then on the loop. Whether there
+ * was one. */
+static int fail_on_the_pool(uv_loop_t *loop, enum fake_call call,
+                            unsigned nth) {
+  given_t given;
+  int has_failed;
+
+  give(&given);
+  begin(loop, &given);
+  fake_fail(call, nth, -ENOMEM);
+  fake_pool_run();
+  has_failed = opened != 0;
+  assert_int_equal(has_failed, fake_failures() != 0);
+  fake_pool_reset();
+  if (has_failed)
+    expect_another_takes_it(loop, &given);
+  live_close(&given.collector);
+  fake_assert_clean();
+  return has_failed;
+}
+
+static void failure_on_the_pool_gives_it_back(void **state) {
+  static const enum fake_call calls[] = {FAKE_IOCTL_PTR, FAKE_MMAP,
+                                         FAKE_CALLOC};
+  unsigned nth;
+  size_t i;
+
+  for (i = 0; i < 3; i++) {
+    for (nth = 1; fail_on_the_pool(*state, calls[i], nth); nth++)
+      continue;
+    assert_true(nth > 1);
   }
 }
 
