@@ -278,15 +278,15 @@ static int measure_group(const world_t *world) {
   request.attr.disabled = 1;
   if (uv_loop_init(&loop) != 0)
     return __LINE__;
-  options.flags = UVPERF_EVENT_FD;
+  options.flags = UVPERF_EVENT_FD | UVPERF_EVENT_CPU; /* CPU 0 */
   options.fd = ask_broker(&request.attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC,
                           (void *)world->path);
   options.pid = -1;
   leader.data = &records;
   if (uvperf_event_init(&loop, &leader, &request.attr, &options, NULL) != 0)
     return __LINE__;
-  options.flags = 0;
-  options.cpu = 0;
+  options.flags = UVPERF_EVENT_CPU;
+  options.fd = 0;
   options.leader = &leader;
   options.open = ask_broker;
   options.open_arg = (void *)world->path;

@@ -106,6 +106,7 @@ static void event_is_opened_by_the_program(void **state) {
   options.leader = &leader.event;
   options.pid = 44;
   options.cpu = 1;
+  options.flags = UVPERF_EVENT_CPU;
   live_init(*state, &sibling, &attr, &options);
   assert_int_equal(program.group_fd, uvperf_event_fd(&leader.event));
   assert_int_equal(program.pid, 44);
