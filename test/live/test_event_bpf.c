@@ -223,6 +223,11 @@ static void event_set_bpf_of_what_does_not_fit_is_refused(void **state) {
       UVPERF_CAUSE_ARGUMENT,
       "the program has type 7, and the event takes "
       "BPF_PROG_TYPE_TRACEPOINT (5)");
+  live_control_expect_refused(
+      uvperf_event_attach_bpf(event, sampler, 7, &error), &error, UV_EINVAL,
+      UVPERF_CAUSE_ARGUMENT,
+      "the program has type 7, and the event takes "
+      "BPF_PROG_TYPE_TRACEPOINT (5)");
   live_control_expect_refused(uvperf_event_attach_bpf(event, null, 0, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "is no BPF program");

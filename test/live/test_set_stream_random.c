@@ -46,6 +46,8 @@ typedef struct world_s {
   int in_order;
   int enabled, started, enabled_by_start, ever_started, eof, closing;
   int in_callback;
+  int is_taking;  /* inside of uvperf_set_next */
+  uint64_t calls; /* of end callbacks */
   uint64_t sessions;
   uint64_t last; /* as of a target, in the order of time */
   model_t models[MODELS];
@@ -173,7 +175,9 @@ static void on_end(uvperf_set_t *set, uint32_t target) {
   expect(world, !is_alive(world, model), "the end of one that lives", target);
   expect(world, model->delivered == model->written, "an end before a record",
          target);
-  expect(world, world->started && !world->closing, "an end callback", target);
+  expect(world, (world->started || world->is_taking) && !world->closing,
+         "an end callback", target);
+  world->calls += 1;
   model->ended = 1;
   calls_inside(world);
 }
@@ -235,6 +239,44 @@ static void call_flush(world_t *world) {
     rc = uvperf_set_flush(world->set);
     expect(world, rc == 0, "flush again", rc);
   }
+}
+
+/* A record, or none: 1, and it was given. */
+static int take(world_t *world) {
+  int is_refused = world->in_callback || world->started;
+  int has_record = uvperf_set_has_record(world->set);
+  int was_taking = world->is_taking;
+  uint64_t calls = world->calls;
+  const uvperf_record_t *record;
+  int rc;
+
+  world->is_taking = 1;
+  rc = uvperf_set_next(world->set, &record);
+  world->is_taking = was_taking;
+  expect(world, (rc == UV_EBUSY) == is_refused, "next", rc);
+  expect(world, (rc == 0) == (record != NULL), "next and its record", rc);
+  if (is_refused)
+    return 0;
+  expect(world, has_record == (rc == 0), "has_record", has_record);
+  if (rc == 0)
+    deliver(world, record);
+  else if (rc == UV_EOF)
+    expect(world, has_ended(world), "an end by next", rc);
+  else
+    expect(world, rc == (world->closing ? UV_ECANCELED : UV_EAGAIN), "no next",
+           rc);
+  world->eof |= rc == UV_EOF;
+  /* Inside of end callbacks more may have been written. */
+  if (rc != 0 && world->calls == calls)
+    expect(world, is_all_delivered(world), "a record is missing", rc);
+  return rc == 0;
+}
+
+static void call_next(world_t *world) {
+  uint64_t nr = draw(world, 30);
+
+  while (nr-- > 0 && take(world))
+    continue;
 }
 
 /* All that was written comes by itself. */
@@ -422,7 +464,8 @@ static const call_t calls[] = {
     {"add", call_add},         {"remove", call_remove},
     {"end", call_end_thread},  {"enable", call_enable},
     {"disable", call_disable}, {"questions", call_questions},
-    {"close", call_close},
+    {"close", call_close},     {"next", call_next},
+    {"next", call_next},
 };
 
 static void one_call(world_t *world) {
