@@ -272,10 +272,10 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *  exclusive. White space may be around the name and its terms.
  *
  *  With several kinds of cores (Intel's cpu_core and cpu_atom, big.LITTLE)
- *  "cycles" is the same attr as everywhere, and the kernel chooses the PMU: on a
- *  CPU that of the CPU; for a task it takes one, and the event counts only while
- *  the task is on these cores. uvperf_event_list_parse, and so sets and meters,
- *  count on all of them.
+ *  "cycles" is the same attr as on other machines, and the kernel chooses the
+ *  PMU. On a CPU it takes the CPU's. For a task it takes one PMU, and the event
+ *  counts only while the task is on its cores. Sets and meters by name
+ *  (uvperf_event_list_parse) count on all cores.
  *
  *  Everything that is not said is the kernel's zero, so the event counts and
  *  does not sample unless period or freq is there.

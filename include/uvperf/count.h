@@ -255,7 +255,7 @@ UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
 
 /** Gives the sum of an attr over all places, which it adds up. What two targets
  *  share, as a cgroup and one below it do, is in it twice. The first part of an
- *  event of several kinds of cores stands for the whole: the sum is that of all
+ *  event of several kinds of cores stands for the whole: the sum is of all
  *  its parts. Any other part is counted alone.
  *  @param reading  A reading.
  *  @param attr     The attr's index.

@@ -91,7 +91,8 @@ typedef struct uvperf_meter_s uvperf_meter_t;
  *  CAP_PERFMON; with ":u" on the user's side alone.
  *  @param meter  Receives the meter, to be freed by uvperf_meter_free; NULL on
  *    error.
- *  @param name   As for uvperf_event_list_parse; it must stand for one event.
+ *  @param name   As for uvperf_event_list_parse; it must stand for one event,
+ *    which may have a part for each kind of cores: they count as one.
  *  @param error  Receives why it failed.
  *  @return 0, or
  *    UV_EINVAL  meter or name is NULL, or the name stands for several events
@@ -135,7 +136,8 @@ UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
  *  measures, and frees it. Nothing stays open or allocated. By a tracepoint
  *  each call takes some 40 ms, unless another event is open on it: make a meter
  *  for more than one call, and a set for more than one event.
- *  @param name   As for uvperf_event_list_parse; it must stand for one event.
+ *  @param name   As for uvperf_event_list_parse; it must stand for one event,
+ *    which may have a part for each kind of cores: they count as one.
  *  @param fn     Called once. It may measure other events in the same way.
  *  @param arg    Passed to fn.
  *  @param count  The caller's; filled. Look at its state: only in

@@ -180,8 +180,8 @@ UVPERF_EXTERN size_t uvperf_event_list_count(const uvperf_event_list_t *list);
 /** Gives an event of a list.
  *  @param list   A list.
  *  @param index  From 0, in the order of the text; what a pattern means is in
- *    the order of tracefs and sysfs. Behind them come further parts of events,
- *    those of each event by the type of the PMU.
+ *    the order of tracefs and sysfs. Further parts of events follow,
+ *    ordered by the type of the PMU for each event.
  *  @return the event, the list's; NULL where there is none. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_event_list_get(const uvperf_event_list_t *list, size_t index);

@@ -37,6 +37,16 @@ void uvperf__event_build_begin(uvperf__event_build_t *build) {
   build->nr_files = 0;
 }
 
+int uvperf__event_build_cores(const uvperf__event_build_t *build) {
+  const uvperf__parse_t *parse = build->parse;
+  int rc;
+
+  if (parse->cores->is_read)
+    return 0;
+  rc = uvperf__pmu_cores(parse->root, parse->cores);
+  return rc == 0 ? 0 : uvperf__parse_shortage(parse, build->text->head.at, rc);
+}
+
 /* -- call chains ----------------------------------------------------------- */
 
 /* What call-graph=, stack-size= and max-stack= mean together, as in

@@ -46,6 +46,9 @@ int uvperf__event_build_finish(uvperf__event_build_t *build);
 /* Closes the file of a symbol that nobody took. */
 void uvperf__event_build_close(uvperf__event_build_t *build);
 
+/* Reads parse->cores, which is not NULL, once: 0, or a shortage, explained. */
+int uvperf__event_build_cores(const uvperf__event_build_t *build);
+
 /* Each gives the events of one form. 0; what `each` returned; or -errno,
  * explained. */
 int uvperf__event_build_tracepoint(uvperf__event_build_t *build);

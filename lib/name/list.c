@@ -44,8 +44,8 @@ typedef struct nodes_s {
 
 struct uvperf_event_list_s {
   nodes_t events;
-  /* While the text is read, the parts of events but the first: they come behind
-   * all events, so that these have the same indexes on every machine. */
+  /* While the text is read, all parts of events except the first. They come
+   * after all events, so that these have the same indexes on every machine. */
   nodes_t parts;
   int nr_groups;
   /* The user, and each set: these may be of several threads. */
@@ -140,7 +140,7 @@ static char *make_label(const uvperf__named_event_t *event) {
   return make_expanded(event);
 }
 
-/* "cpu_core/cycles/u", or of an event with a name of its own "cpu_core/mine". */
+/* "cpu_core/cycles/u", or with a name of its own "cpu_core/mine". */
 static char *make_part(const uvperf__named_event_t *event) {
   char pmu[UVPERF__PMU_NAME_BYTES + 1];
 
@@ -357,7 +357,7 @@ static int join_group(const uvperf__parse_t *parse, node_t *node,
   return 0;
 }
 
-/* The members of a group that is being made: those of the list from some on. */
+/* A group that is being made: its members are the last of both arrays. */
 typedef struct group_s {
   uvperf_event_list_t *list;
   size_t first;
@@ -518,8 +518,8 @@ static int copy_member(const uvperf__parse_t *parse, uvperf_event_list_t *list,
   return append(parse, &list->parts, copy);
 }
 
-/* An event of a PMU that is of no task cannot be in a group with those of
- * cores: it stays in the first, and the kernel refuses it there. */
+/* An event of an uncore PMU cannot be in a group with events of cores: it stays
+ * in the first, and the kernel refuses it there. */
 static int share_members(const uvperf__parse_t *parse,
                          const uvperf__core_pmus_t *cores,
                          const group_t *group) {

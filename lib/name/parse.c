@@ -16,15 +16,6 @@
 
 #define MAX_PRECISE 3
 
-int uvperf__parse_cores(const uvperf__parse_t *parse) {
-  int rc;
-
-  if (parse->cores->is_read)
-    return 0;
-  rc = uvperf__pmu_cores(parse->root, parse->cores);
-  return rc == 0 ? 0 : uvperf__parse_shortage(parse, parse->text, rc);
-}
-
 /* -- the forms of a name --------------------------------------------------- */
 
 static int build_numbers(uvperf__event_build_t *build) {
@@ -155,7 +146,7 @@ static int has_parts(const uvperf__event_build_t *build, uint32_t type) {
 
   if (cores == NULL || type == PERF_TYPE_SOFTWARE)
     return 0;
-  rc = uvperf__parse_cores(build->parse);
+  rc = uvperf__event_build_cores(build);
   if (rc != 0)
     return rc;
   return cores->nr > 1 && (type == PERF_TYPE_RAW || cores->has_extended_type);

@@ -46,9 +46,6 @@ typedef struct uvperf__named_event_s {
   uvperf__pmu_measure_t measure;
 } uvperf__named_event_t;
 
-/* Reads parse->cores, once: 0, or a shortage, explained. */
-int uvperf__parse_cores(const uvperf__parse_t *parse);
-
 /* What it returns other than 0 ends the walk and is returned. */
 typedef int (*uvperf__named_event_fn)(const uvperf__named_event_t *event,
                                       void *data);

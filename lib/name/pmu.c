@@ -469,7 +469,7 @@ static int count_parts(pmus_t *pmus) {
 
   if (cores == NULL || pmus->nr < 2)
     return 0;
-  rc = uvperf__parse_cores(pmus->build->parse);
+  rc = uvperf__event_build_cores(pmus->build);
   for (i = 0; rc == 0 && i < cores->nr; i++)
     pmus->nr_parts += find_event(pmus, cores->pmus[i].name, name) == 0;
   return rc;

@@ -97,7 +97,7 @@ static int find_cores(uvperf__counters_t *counters, uvperf_error_t *error) {
 
 /* -- parts ---------------------------------------------------------------- */
 
-/* From behind, so that each chain of parts ascends. */
+/* Begins with the last, so that each chain of parts ascends. */
 static void chain_parts(uvperf__counters_t *counters) {
   size_t i, first;
 

@@ -233,8 +233,8 @@ static inline int uvperf__counter_target_is_tasks(uint32_t type) {
   return type != UVPERF_TARGET_CPUS && type != UVPERF_TARGET_CGROUP;
 }
 
-/* Where `attr` is the first of several parts: the next one behind `at`, which is
- * one of them. 0: there is none. */
+/* If `attr` is the first of several parts: the next part after `at`, which is
+ * one of them; else, and after the last, 0. */
 static inline size_t
 uvperf__counters_next_part(const uvperf__counters_t *counters, size_t attr,
                            size_t at) {

@@ -228,7 +228,7 @@ static size_t count_events(const record_options_t *options, size_t size) {
   if (size > 0 && uvperf_event_list_parse(&list, names, NULL) == 0) {
     while (nr < uvperf_event_list_count(list) &&
            uvperf_event_list_get(list, nr)->first == nr)
-      nr++; /* behind these are further parts of some of them */
+      nr++; /* further parts of some of them follow */
     uvperf_event_list_free(list);
   }
   free(names);

@@ -19,8 +19,8 @@ typedef struct stat_failures_s {
 } stat_failures_t;
 
 /* Copies those of a set, in place of those that there are. With several groups
- * each target is one, else all are one. Those of all parts of an event are told
- * of the first, unless no_merge. */
+ * each target is one, else all are one. Failures of all parts of an event go to
+ * its first part, unless no_merge. */
 void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
                         size_t nr_groups, int no_merge);
 

@@ -22,8 +22,9 @@ typedef struct stat_sums_s {
   const stat_event_t *events; /* nr_groups times the attrs of the set */
   size_t nr_groups;           /* the targets are summed up, if it is 1 */
   int per_cpu;
-  /* What the attrs were parsed to: which are parts of one event, for each kind
-   * of cores. These are summed up too, but for no_merge. NULL: none is. */
+  /* The list of the attrs: it says which of them are parts of one event, for
+   * each kind of cores. These are summed up too, unless no_merge. NULL: none
+   * are. */
   const uvperf_event_list_t *list;
   int no_merge;
 } stat_sums_t;
