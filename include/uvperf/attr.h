@@ -484,7 +484,7 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  @return An fd, which the handle owns from then on and makes close-on-exec;
  *    or a negative errno, which is explained as the kernel's would be: -EACCES
  *    or -EPERM if the event is refused. -E2BIG cannot say how many bytes the
- *    kernel knows. UV_ENOTTY is the handle's failure if the fd is not of an open
+ *    kernel knows. The handle fails with UV_ENOTTY if the fd is not of an open
  *    perf event.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,

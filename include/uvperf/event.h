@@ -140,12 +140,12 @@ struct uvperf_event_s {
  * leader's clock: a group has one, and so has a ring. */
 #define UVPERF_EVENT_PERF_CLOCK 32u
 /* options.fd is a perf event that is open, perhaps by another process that has
- * passed its fd (SCM_RIGHTS, pidfd_getfd(2)). Nothing is opened. The kernel does
- * not say how it was opened: attr, options.pid, cpu, cgroup and leader must be
- * those with which it was, or records are UV_EPROTO and counts are of something
- * else. The event stays enabled or disabled until it is started or enabled.
- * options.open and options.fallbacks, which are for opening, must be 0, and so
- * must UVPERF_EVENT_IDENTIFY, which changes the attr. */
+ * passed its fd (SCM_RIGHTS, pidfd_getfd(2)). Nothing is opened. The kernel
+ * does not say how it was opened: attr, options.pid, cpu, cgroup and leader
+ * must be those with which it was, or records are UV_EPROTO and counts are of
+ * something else. The event stays enabled or disabled until it is started or
+ * enabled. options.open and options.fallbacks, which are for opening, must be
+ * 0, and so must UVPERF_EVENT_IDENTIFY, which changes the attr. */
 #define UVPERF_EVENT_FD 16u
 
 /* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
@@ -206,10 +206,10 @@ typedef struct uvperf_event_options_s {
    * changed. 0 is the default: nothing. */
   uint32_t fallbacks;
   /* With UVPERF_EVENT_FD, else 0 or -1. After a successful init, or
-   * uvperf_event_open whose callback has status 0, the handle owns it, and makes
-   * it close-on-exec; after a failure it is the caller's again. While it is
-   * being opened leave it alone. The event ends when its last fd is closed, so
-   * the process that has passed it should close its own. */
+   * uvperf_event_open whose callback has status 0, the handle owns it, and
+   * makes it close-on-exec; after a failure it is the caller's again. While it
+   * is being opened leave it alone. The event ends when its last fd is closed,
+   * so the process that has passed it should close its own. */
   int32_t fd;
   /* NULL: perf_event_open(2) opens the event. Else this function does, with
    * open_arg, which is the caller's. Both must last until the event is open.
@@ -264,8 +264,9 @@ typedef struct uvperf_event_options_s {
  *    UV_EBUSY   another exclusive user of the PMU;
  *    UV_ENOSPC  breakpoint slots are used up; or out of epoll watches (cause
  *      loop);
- *    UV_EEXIST  another handle of the loop polls an fd of this number; options.fd
- *      is the event of another uvperf_event_t on the loop, closed or not;
+ *    UV_EEXIST  another handle of the loop polls an fd of this number;
+ *      options.fd is the event of another uvperf_event_t on the loop, closed or
+ *      not;
  *    UV_EOVERFLOW  sample_max_stack above perf_event_max_stack (UV_ENOMEM on
  *      some kernels);
  *    UV_ENOMEM  out of memory, address space or mappings;

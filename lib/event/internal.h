@@ -146,8 +146,8 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
 uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr);
 
 /* Opens impl->attr, or what the fallbacks that the options allow make of it, or
- * takes options.fd, and maps the ring: 0, and fd, cgroup, changes and ring are filled; or a code
- * and the error, of the first failure. */
+ * takes options.fd, and maps the ring: 0, and fd, cgroup, changes and ring are
+ * filled; or a code and the error, of the first failure. */
 int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                        uvperf_error_t *error);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens an event's attr, and again with less where the options allow it, or
- * takes the fd that the caller has opened, and maps its ring. What may be changed, and when, is in explain/fallback.c. */
+ * takes the fd that the caller has opened, and maps its ring. What may be
+ * changed, and when, is in explain/fallback.c. */
 #include "event/internal.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens each event of the library: by perf_event_open(2) or by a function of the
- * program. */
+/* Opens each event of the library: by perf_event_open(2) or by a function of
+ * the program. */
 #ifndef UVPERF_LIB_SYS_OPENER_H
 #define UVPERF_LIB_SYS_OPENER_H
 

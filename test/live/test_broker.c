@@ -31,7 +31,7 @@ typedef struct world_s {
   int filter;
 } world_t;
 
-/* -- the policy of the broker ------------------------------------------------ */
+/* -- the policy of the broker ---------------------------------------------- */
 
 static void request_of_clock(request_t *request) {
   memset(request, 0, sizeof(*request));
@@ -337,7 +337,7 @@ static void live_fd_of_the_broker_is_taken_and_leads_a_group(void **state) {
   end(&world);
 }
 
-/* -- locked memory --------------------------------------------------- */
+/* -- locked memory --------------------------------------------------------- */
 
 #define FILLERS 40
 
