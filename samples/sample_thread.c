@@ -9,7 +9,7 @@
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
   if (status == 0 && record->type == PERF_RECORD_SAMPLE)
-    printf("%u %#llx\n", record->tid, (unsigned long long)record->sample.ip);
+    printf("%u %#llx\n", record->tid, (unsigned long long)record->ip);
   else if (status != 0 && record == NULL) /* UV_EOF: the thread is gone */
     uvperf_event_close(event, NULL);
 }

@@ -108,9 +108,6 @@ typedef struct uvperf_regs_s {
  * If both asked for the same registers, and the first for fewer of them, the
  * record ends too early, and comes with UV_EPROTO. */
 typedef struct uvperf_sample_s {
-  uint64_t ip;          /* PERF_SAMPLE_IP */
-  uint64_t addr;        /* PERF_SAMPLE_ADDR */
-  uint64_t period;      /* PERF_SAMPLE_PERIOD, events */
   uvperf_values_t read; /* PERF_SAMPLE_READ */
   /* PERF_SAMPLE_CALLCHAIN: frames innermost first, with PERF_CONTEXT_* marks
    * between them. */
@@ -332,14 +329,21 @@ typedef struct uvperf_record_s {
    * samples have a trailer only with attr.sample_id_all, of those of TID, TIME,
    * ID, STREAM_ID, CPU and IDENTIFIER that sample_type has. */
   uint64_t present;
-  /* Who, where and when, from the sample or from the trailer alike. */
+  /* Who, where and when. What most samples have comes first and in the
+   * kernel's order, so that it is copied by a few wide moves. TID, TIME, ID,
+   * CPU and STREAM_ID are from the sample or from the trailer alike; ip, period
+   * and addr are 0 in any other record. */
+  uint64_t ip;        /* PERF_SAMPLE_IP */
   uint32_t pid, tid;  /* PERF_SAMPLE_TID */
   uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock; in a sample
                          it can be another event's: see uvperf_sample_t */
   uint64_t id;        /* PERF_SAMPLE_ID or PERF_SAMPLE_IDENTIFIER; also that can
                          be another event's in a sample */
-  uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; inherited events have theirs */
   uint32_t cpu;       /* PERF_SAMPLE_CPU */
+  uint32_t reserved;  /* the kernel's, after cpu; means nothing */
+  uint64_t period;    /* PERF_SAMPLE_PERIOD, events */
+  uint64_t addr;      /* PERF_SAMPLE_ADDR */
+  uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; inherited events have theirs */
   /* By type. A type that is not listed here (one newer than the library) has
    * no member: read `bytes`. SWITCH has no body. */
   union {

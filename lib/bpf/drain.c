@@ -74,13 +74,23 @@ typedef struct drain_s {
   uvperf_bpf_sample_t sample; /* with what is the same in all */
 } drain_t;
 
+static inline uvperf__reader_t *find_reader(const void *owner) {
+  const drain_t *drain = owner;
+
+  return drain->impl->decoder->only.reader;
+}
+
 __attribute__((always_inline)) static inline int
-drain_sample(void *owner, const uint8_t *bytes, uint64_t header,
-             uint64_t behind) {
+drain_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
+             const uint8_t *bytes, uint64_t header, uint64_t behind) {
   drain_t *drain = owner;
   uvperf_bpf_sample_t *sample = &drain->sample;
 
-  sample->record = uvperf__decode_sample(drain->impl->decoder, bytes, header);
+  sample->record =
+      form == UVPERF__FORM_OTHER
+          ? uvperf__decode_sample(drain->impl->decoder, bytes, header)
+          : uvperf__decode_sample_of(
+                reader, form, uvperf__form_front_size(form), bytes, header);
   if (sample->record == NULL)
     return 0;
   sample->data = sample->record->sample.raw.data;
@@ -105,8 +115,8 @@ static int drain_has_no_ring(const void *owner) {
   return impl->closing && uvperf__bpf_reader_is_forked(impl);
 }
 
-static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
-                                              drain_has_no_ring};
+static const uvperf__drain_ops_t drain_ops = {find_reader, drain_sample,
+                                              drain_record, drain_has_no_ring};
 
 int uvperf__bpf_reader_drain(void *owner, size_t ring_index,
                              uvperf__slice_t *slice) {

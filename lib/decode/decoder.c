@@ -44,7 +44,7 @@ static uint64_t key_of(const uvperf_source_t *source) {
  * they stay at two. */
 static void place_time(uvperf_decoder_t *decoder,
                        const uvperf__reader_t *reader) {
-  size_t least = uvperf__sample_front_size(&reader->plan);
+  size_t least = reader->plan.front_size;
   int is_first = decoder->time_front == 0;
 
   if (reader->time_front == 0 ||
@@ -502,7 +502,7 @@ int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
     return 0;
   if (header.type == PERF_RECORD_SAMPLE) {
     if (reader->time_front == 0 ||
-        header.size < uvperf__sample_front_size(&reader->plan))
+        header.size < reader->plan.front_size)
       return 0;
     at = reader->time_front;
   } else {

@@ -126,15 +126,33 @@ uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
   return slot->reader != NULL ? slot : NULL;
 }
 
-/* Decodes a record whose header, already loaded, is sound, if it is a sample
- * that has exactly its fields. Else it returns NULL, and uvperf__decode
- * decides. The record is valid as long as a record of uvperf_decode. Inline,
- * because each sample passes it. */
-static inline const uvperf_record_t *
+/* Decodes a record whose header is already loaded, if it is a sample that has
+ * exactly its fields. Else it returns NULL, and uvperf__decode decides. There
+ * are as many bytes as the header's size says. Form and front_size are those of
+ * the reader's plan. The record is valid as long as a record of uvperf_decode.
+ * Inline, because each sample passes it. */
+__attribute__((always_inline)) static inline const uvperf_record_t *
+uvperf__decode_sample_of(uvperf__reader_t *reader, unsigned int form,
+                         size_t front_size, const uint8_t *bytes,
+                         uint64_t header) {
+  if (uvperf__header_type(header) != PERF_RECORD_SAMPLE)
+    return NULL;
+  /* Type, misc and size lie in a record as they do in the header. */
+  memcpy(&reader->sample, &header, sizeof(header));
+  reader->sample.bytes = bytes;
+  if (uvperf__sample_decode(&reader->plan, form, front_size, bytes,
+                            uvperf__header_size(header), &reader->sample) != 0)
+    return NULL;
+  return &reader->sample;
+}
+
+/* The same, of whichever source. The forms of a set's samples come first. */
+__attribute__((always_inline)) static inline const uvperf_record_t *
 uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
                       uint64_t header) {
   uvperf__reader_t *reader = decoder->only.reader;
   const uvperf__id_slot_t *slot;
+  unsigned int form;
 
   if (uvperf__header_type(header) != PERF_RECORD_SAMPLE)
     return NULL;
@@ -146,13 +164,18 @@ uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
     reader->sample.source = slot->source;
     decoder->last = reader;
   }
-  /* Type, misc and size lie in a record as they do in the header. */
-  memcpy(&reader->sample, &header, sizeof(header));
-  reader->sample.bytes = bytes;
-  if (uvperf__sample_decode(&reader->plan, bytes, uvperf__header_size(header),
-                            &reader->sample) != 0)
-    return NULL;
-  return &reader->sample;
+#define DECODE(front, tail)                                                    \
+  if (form == UVPERF__FORM(front, tail))                                       \
+  return uvperf__decode_sample_of(                                             \
+      reader, UVPERF__FORM(front, tail),                                       \
+      uvperf__form_front_size(UVPERF__FORM(front, tail)), bytes, header)
+  form = reader->plan.form;
+  DECODE(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_NONE);
+  DECODE(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_RAW);
+  DECODE(UVPERF__FRONT_IDENTIFIED, UVPERF__TAIL_CHAIN);
+  return uvperf__decode_sample_of(reader, form, reader->plan.front_size, bytes,
+                                  header);
+#undef DECODE
 }
 
 #endif

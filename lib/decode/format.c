@@ -206,11 +206,11 @@ static void put_sample(line_t *line, const uvperf_record_t *record) {
 
   uvperf__line_put(line, " %s", uvperf_record_cpu_mode_name(record->misc));
   if (present & PERF_SAMPLE_IP)
-    uvperf__line_put(line, " ip 0x%" PRIx64, sample->ip);
+    uvperf__line_put(line, " ip 0x%" PRIx64, record->ip);
   if (present & PERF_SAMPLE_ADDR)
-    uvperf__line_put(line, " addr 0x%" PRIx64, sample->addr);
+    uvperf__line_put(line, " addr 0x%" PRIx64, record->addr);
   if (present & PERF_SAMPLE_PERIOD)
-    uvperf__line_put(line, " period %" PRIu64, sample->period);
+    uvperf__line_put(line, " period %" PRIu64, record->period);
   if (present & PERF_SAMPLE_READ)
     put_values(line, &sample->read);
   if (present & PERF_SAMPLE_CALLCHAIN) {

@@ -281,6 +281,10 @@ int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *bytes,
 
 /* -- the trailer ---------------------------------------------------------- */
 
+/* The fields before the union that a trailer or a sample has. */
+#define COMMON offsetof(uvperf_record_t, ip)
+#define BODY   offsetof(uvperf_record_t, sample)
+
 /* The order of its fields is that of the kernel's
  * __perf_event__output_id_sample, which is not that of a sample: IDENTIFIER is
  * last here, so that it is found without knowing the rest. */
@@ -289,12 +293,7 @@ void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
   const uint8_t *at = trailer;
 
   record->present = type;
-  record->pid = 0;
-  record->tid = 0;
-  record->time = 0;
-  record->id = 0;
-  record->stream_id = 0;
-  record->cpu = 0;
+  memset((uint8_t *)record + COMMON, 0, BODY - COMMON);
   if (type & PERF_SAMPLE_TID) {
     record->pid = uvperf__u32(at);
     record->tid = uvperf__u32(at + 4);

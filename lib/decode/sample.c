@@ -30,11 +30,14 @@
 #define WORD sizeof(uint64_t)
 
 _Static_assert(sizeof(struct perf_branch_entry) == 24, "kernel ABI");
-_Static_assert(offsetof(uvperf_record_t, tid) ==
-                       offsetof(uvperf_record_t, pid) + 4 &&
-                   offsetof(uvperf_record_t, time) ==
-                       offsetof(uvperf_record_t, pid) + 8,
-               "pid, tid and time are copied as two words");
+
+#define FOLLOWS(field, earlier, bytes)                                         \
+  (offsetof(uvperf_record_t, field) ==                                         \
+   offsetof(uvperf_record_t, earlier) + (bytes))
+_Static_assert(FOLLOWS(pid, ip, 8) && FOLLOWS(tid, pid, 4) &&
+                   FOLLOWS(time, tid, 4) && FOLLOWS(id, time, 8) &&
+                   FOLLOWS(reserved, cpu, 4) && FOLLOWS(period, reserved, 4),
+               "these lie in a record as they do in a sample");
 
 /* Where decoding stands in a sample. */
 typedef struct uvperf__cursor_s {
@@ -177,16 +180,31 @@ static int take_aux(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   return take_array(cursor, sample->aux.size, 1, &sample->aux.data);
 }
 
-static uint64_t how_it_varies(uint64_t varying) {
+static unsigned int front_of(uint64_t front) {
+  const uint64_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                         PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+
+  if (front == 0)
+    return UVPERF__FRONT_NONE;
+  if (front == usual)
+    return UVPERF__FRONT_USUAL;
+  if (front == (usual | PERF_SAMPLE_ID))
+    return UVPERF__FRONT_WITH_ID;
+  if (front == (usual | PERF_SAMPLE_IDENTIFIER))
+    return UVPERF__FRONT_IDENTIFIED;
+  return UVPERF__FRONT_OTHER;
+}
+
+static unsigned int tail_of(uint64_t varying) {
   switch (varying) {
     case 0:
-      return UVPERF__SAMPLE_FIXED;
+      return UVPERF__TAIL_NONE;
     case PERF_SAMPLE_RAW:
-      return UVPERF__SAMPLE_ENDS_WITH_RAW;
+      return UVPERF__TAIL_RAW;
     case PERF_SAMPLE_CALLCHAIN:
-      return UVPERF__SAMPLE_ENDS_WITH_CHAIN;
+      return UVPERF__TAIL_CHAIN;
     default:
-      return UVPERF__SAMPLE_VARIES;
+      return UVPERF__TAIL_OTHER;
   }
 }
 
@@ -195,12 +213,12 @@ void uvperf__sample_plan(uvperf__sample_plan_t *plan,
                          uvperf_record_t *record) {
   uint64_t front = layout->sample_type & UVPERF__SAMPLE_FRONT;
   uint64_t varying = layout->sample_type & ~UVPERF__SAMPLE_FRONT;
-  size_t front_size =
-      sizeof(struct perf_event_header) + WORD * uvperf__bits(front);
 
   plan->layout = *layout;
-  plan->shape =
-      front | (uint64_t)front_size << 32 | how_it_varies(varying) << 48;
+  plan->front = (uint32_t)front;
+  plan->form = UVPERF__FORM(front_of(front), tail_of(varying));
+  plan->front_size =
+      sizeof(struct perf_event_header) + WORD * uvperf__bits(front);
   memset(record, 0, sizeof(*record));
   record->type = PERF_RECORD_SAMPLE;
   record->present = layout->sample_type & UVPERF__SAMPLE_KNOWN;
@@ -289,9 +307,12 @@ static int may_differ(const uvperf__layout_t *layout) {
          (layout->branch_sample_type & doubtful);
 }
 
-int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
-                                  const uint8_t *at, const uint8_t *end,
-                                  uvperf_record_t *record) {
+int uvperf__sample_decode_tail(const uvperf__sample_plan_t *plan,
+                               const uint8_t *bytes, size_t size,
+                               uvperf_record_t *record) {
+  const uint8_t *at = bytes + plan->front_size;
+  const uint8_t *end = bytes + size;
+
   if (attempt(plan, at, end, 0, &record->sample) == 0)
     return 0;
   if (may_differ(&plan->layout) &&
@@ -307,13 +328,13 @@ int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
 int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record) {
-  const uint8_t *at = bytes + uvperf__sample_front_size(plan);
+  const uint8_t *at = bytes + plan->front_size;
   const uint8_t *end = bytes + size;
   int left, second;
 
   if (at > end)
     return -EPROTO;
-  uvperf__sample_copy_front((uint32_t)plan->shape,
+  uvperf__sample_copy_front(plan->form, plan->front,
                             bytes + sizeof(struct perf_event_header), record);
   left = attempt(plan, at, end, 0, &record->sample);
   if (left != 0 && may_differ(&plan->layout)) {

@@ -19,28 +19,48 @@
               PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |           \
               PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
 
-/* Which fields vary in size, after the front. */
+/* What the front has. Any other set of fields is tested field by field. */
 enum {
-  UVPERF__SAMPLE_FIXED = 0,
-  UVPERF__SAMPLE_ENDS_WITH_RAW = 1,
-  UVPERF__SAMPLE_ENDS_WITH_CHAIN = 2,
-  UVPERF__SAMPLE_VARIES = 3
+  UVPERF__FRONT_NONE = 0,
+  UVPERF__FRONT_USUAL = 1,      /* IP, TID, TIME, CPU and PERIOD */
+  UVPERF__FRONT_WITH_ID = 2,    /* these and ID */
+  UVPERF__FRONT_IDENTIFIED = 3, /* these and IDENTIFIER */
+  UVPERF__FRONT_OTHER = 4
 };
+
+/* What follows the front: the tail. */
+enum {
+  UVPERF__TAIL_NONE = 0,
+  UVPERF__TAIL_RAW = 1,   /* PERF_SAMPLE_RAW alone */
+  UVPERF__TAIL_CHAIN = 2, /* PERF_SAMPLE_CALLCHAIN alone */
+  UVPERF__TAIL_OTHER = 3
+};
+
+/* The form of a sample: its front and its tail. Functions that take a form are
+ * inlined, so that a form that is a constant there costs nothing to test. */
+#define UVPERF__FORM(front, tail) ((unsigned int)(front) << 2 | (tail))
+#define UVPERF__FORM_FRONT(form)  ((form) >> 2)
+#define UVPERF__FORM_TAIL(form)   ((form)&3)
+
+#define UVPERF__FORM_OTHER UVPERF__FORM(UVPERF__FRONT_OTHER, UVPERF__TAIL_OTHER)
+
+/* Bytes up to the tail, header included. Not for UVPERF__FRONT_OTHER. */
+static inline size_t uvperf__form_front_size(unsigned int form) {
+  const unsigned int front = UVPERF__FORM_FRONT(form);
+  size_t words = front == UVPERF__FRONT_NONE    ? 0
+                 : front == UVPERF__FRONT_USUAL ? 5
+                                                : 6;
+
+  return sizeof(struct perf_event_header) + words * sizeof(uint64_t);
+}
 
 /* How to decode the samples of one event, made once. */
 typedef struct uvperf__sample_plan_s {
-  /* Three things that each sample needs, in one word, as a load costs more than
-   * a shift: the bits of UVPERF__SAMPLE_FRONT; from bit 32 on the bytes up to
-   * the fields that vary, with the header; from bit 48 on
-   * UVPERF__SAMPLE_FIXED… */
-  uint64_t shape;
+  uint32_t front; /* the bits of UVPERF__SAMPLE_FRONT */
+  unsigned int form;
+  size_t front_size; /* bytes up to the tail, header included */
   uvperf__layout_t layout;
 } uvperf__sample_plan_t;
-
-static inline size_t
-uvperf__sample_front_size(const uvperf__sample_plan_t *plan) {
-  return (size_t)(plan->shape >> 32 & 0xffff);
-}
 
 /* Makes the plan, and prepares the record that it is used with: all 0 except
  * what is the same in all samples of the event (type, present, masks). */
@@ -48,11 +68,11 @@ void uvperf__sample_plan(uvperf__sample_plan_t *plan,
                          const uvperf__layout_t *layout,
                          uvperf_record_t *record);
 
-/* Decodes the fields that vary, which lie between `at` and `end`, into a record
- * that was prepared with this plan. 0, or -EPROTO. */
-int uvperf__sample_decode_varying(const uvperf__sample_plan_t *plan,
-                                  const uint8_t *at, const uint8_t *end,
-                                  uvperf_record_t *record);
+/* Decodes the tail of a sample into a record that was prepared with this plan.
+ * 0, or -EPROTO. */
+int uvperf__sample_decode_tail(const uvperf__sample_plan_t *plan,
+                               const uint8_t *bytes, size_t size,
+                               uvperf_record_t *record);
 
 /* Decodes a whole sample. If it is longer than its fields, it sets
  * surplus_bytes, which is 0 in the prepared record. 0, or -EPROTO. */
@@ -60,30 +80,40 @@ int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record);
 
+/* Copies the usual front. Its fields lie in a record as the kernel writes them,
+ * so this takes three or four wide moves. */
+__attribute__((always_inline)) static inline void
+uvperf__sample_copy_usual(unsigned int form, const uint8_t *at,
+                          uvperf_record_t *record) {
+  const size_t word = sizeof(uint64_t);
+  uint8_t *ip = (uint8_t *)record + offsetof(uvperf_record_t, ip);
+  uint8_t *cpu = (uint8_t *)record + offsetof(uvperf_record_t, cpu);
+
+  if (UVPERF__FORM_FRONT(form) == UVPERF__FRONT_IDENTIFIED) {
+    record->id = uvperf__u64(at);
+    at += word;
+  }
+  if (UVPERF__FORM_FRONT(form) == UVPERF__FRONT_WITH_ID) {
+    memcpy(ip, at, 4 * word);
+    at += 4 * word;
+  } else {
+    memcpy(ip, at, 3 * word);
+    at += 3 * word;
+  }
+  memcpy(cpu, at, 2 * word);
+}
+
 /* Copies the fields at the front to their places in the record, in the kernel's
- * order. The usual set of fields is copied without a test for each. The time
- * follows pid and tid in both. */
-static inline void uvperf__sample_copy_front(uint32_t front, const uint8_t *at,
-                                             uvperf_record_t *record) {
-  const uint32_t usual = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                         PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
-  const uint32_t unusual = PERF_SAMPLE_ADDR | PERF_SAMPLE_STREAM_ID;
+ * order. `front` is the plan's. */
+__attribute__((always_inline)) static inline void
+uvperf__sample_copy_front(unsigned int form, uint32_t front, const uint8_t *at,
+                          uvperf_record_t *record) {
   const size_t word = sizeof(uint64_t);
 
-  if (__builtin_expect((front & (usual | unusual)) == usual, 1)) {
-    if (front & PERF_SAMPLE_IDENTIFIER) {
-      record->id = uvperf__u64(at);
-      at += word;
-    }
-    record->sample.ip = uvperf__u64(at);
-    memcpy(&record->pid, at + word, 2 * word);
-    at += 3 * word;
-    if (front & PERF_SAMPLE_ID) {
-      record->id = uvperf__u64(at);
-      at += word;
-    }
-    record->cpu = uvperf__u32(at);
-    record->sample.period = uvperf__u64(at + word);
+  if (UVPERF__FORM_FRONT(form) == UVPERF__FRONT_NONE)
+    return;
+  if (UVPERF__FORM_FRONT(form) != UVPERF__FRONT_OTHER) {
+    uvperf__sample_copy_usual(form, at, record);
     return;
   }
   if (front & PERF_SAMPLE_IDENTIFIER) {
@@ -91,11 +121,12 @@ static inline void uvperf__sample_copy_front(uint32_t front, const uint8_t *at,
     at += word;
   }
   if (front & PERF_SAMPLE_IP) {
-    record->sample.ip = uvperf__u64(at);
+    record->ip = uvperf__u64(at);
     at += word;
   }
   if (front & PERF_SAMPLE_TID) {
-    memcpy(&record->pid, at, word);
+    record->pid = uvperf__u32(at);
+    record->tid = uvperf__u32(at + sizeof(uint32_t));
     at += word;
   }
   if (front & PERF_SAMPLE_TIME) {
@@ -103,7 +134,7 @@ static inline void uvperf__sample_copy_front(uint32_t front, const uint8_t *at,
     at += word;
   }
   if (front & PERF_SAMPLE_ADDR) {
-    record->sample.addr = uvperf__u64(at);
+    record->addr = uvperf__u64(at);
     at += word;
   }
   if (front & PERF_SAMPLE_ID) {
@@ -119,76 +150,54 @@ static inline void uvperf__sample_copy_front(uint32_t front, const uint8_t *at,
     at += word;
   }
   if (front & PERF_SAMPLE_PERIOD)
-    record->sample.period = uvperf__u64(at);
+    record->period = uvperf__u64(at);
 }
 
-/* Takes the payload of a sample that ends with it. Returns 1, or 0 if it does
- * not end there. */
-static inline int uvperf__sample_take_last_raw(const uint8_t *at, size_t room,
-                                               uvperf_record_t *record) {
-  uint32_t size;
+/* Decodes a sample of `size` bytes, header included, into a record that was
+ * prepared with this plan. Writes all requested fields and no others. Returns
+ * 0, or -EPROTO; it takes no size that is not a multiple of 8. Form and
+ * front_size are the plan's. A sample in which nothing varies but a payload or
+ * a call chain at its end is decoded without a call. */
+__attribute__((always_inline)) static inline int
+uvperf__sample_decode(const uvperf__sample_plan_t *plan, unsigned int form,
+                      size_t front_size, const uint8_t *bytes, size_t size,
+                      uvperf_record_t *record) {
+  const unsigned int tail = UVPERF__FORM_TAIL(form);
+  const uint8_t *front = bytes + sizeof(struct perf_event_header);
+  const uint8_t *at = bytes + front_size;
+  size_t prefix = tail == UVPERF__TAIL_RAW     ? sizeof(uint32_t)
+                  : tail == UVPERF__TAIL_CHAIN ? sizeof(uint64_t)
+                                               : 0;
+  /* Bytes after the front and the length of a payload or a chain. Signed, as
+   * the subtraction is then its own test. */
+  int64_t rest = (int64_t)size - (int64_t)(front_size + prefix);
+  uint64_t nr;
 
-  if (room < sizeof(size))
-    return 0;
-  size = uvperf__u32(at);
-  if (size != room - sizeof(size))
-    return 0;
-  record->sample.raw.size = size;
-  record->sample.raw.data = at + sizeof(size);
-  return 1;
-}
-
-/* The same for a call chain that has frames. */
-static inline int uvperf__sample_take_last_chain(const uint8_t *at, size_t room,
-                                                 uvperf_record_t *record) {
-  size_t nr = room / sizeof(uint64_t) - 1;
-  const void *ips = at + sizeof(uint64_t);
-
-  if (room <= sizeof(uint64_t) || uvperf__u64(at) != nr)
-    return 0;
-  record->sample.callchain.nr = nr;
-  record->sample.callchain.ips = ips;
-  return 1;
-}
-
-/* Decodes a sample of `size` bytes, header included and a multiple of 8, into a
- * record that was prepared with this plan. Writes all requested fields and no
- * others. Returns 0, or -EPROTO. Inline, because it is called for each sample:
- * one in which nothing varies but a payload or a call chain at its end is
- * decoded without a call. */
-static inline int uvperf__sample_decode(const uvperf__sample_plan_t *plan,
-                                        const uint8_t *bytes, size_t size,
-                                        uvperf_record_t *record) {
-  const uint8_t *body = bytes + sizeof(struct perf_event_header);
-  uint64_t shape = plan->shape;
-  uint32_t front = (uint32_t)shape;
-  size_t front_size, room;
-  const uint8_t *at;
-
-  if (__builtin_expect(shape >> 32 == size, 1)) {
-    uvperf__sample_copy_front(front, body, record);
+  if (tail == UVPERF__TAIL_NONE) {
+    if (size != front_size)
+      return -EPROTO;
+    uvperf__sample_copy_front(form, plan->front, front, record);
     return 0;
   }
-  front_size = uvperf__sample_front_size(plan);
-  if (size < front_size)
+  if (rest < 0 || size % sizeof(uint64_t) != 0)
     return -EPROTO;
-  if (front != 0)
-    uvperf__sample_copy_front(front, body, record);
-  at = bytes + front_size;
-  room = size - front_size;
-  switch (shape >> 48) {
-    case UVPERF__SAMPLE_ENDS_WITH_RAW:
-      if (uvperf__sample_take_last_raw(at, room, record))
-        return 0;
-      break;
-    case UVPERF__SAMPLE_ENDS_WITH_CHAIN:
-      if (uvperf__sample_take_last_chain(at, room, record))
-        return 0;
-      break;
-    default:
-      break;
+  uvperf__sample_copy_front(form, plan->front, front, record);
+  if (tail == UVPERF__TAIL_RAW) {
+    if (uvperf__u32(at) != (uint32_t)rest)
+      return -EPROTO;
+    record->sample.raw.size = (uint32_t)rest;
+    record->sample.raw.data = at + prefix;
+    return 0;
   }
-  return uvperf__sample_decode_varying(plan, at, at + room, record);
+  if (tail == UVPERF__TAIL_CHAIN) {
+    nr = (uint64_t)rest / sizeof(nr);
+    if (uvperf__u64(at) != nr)
+      return -EPROTO;
+    record->sample.callchain.nr = nr;
+    record->sample.callchain.ips = nr > 0 ? (const void *)(at + prefix) : NULL;
+    return 0;
+  }
+  return uvperf__sample_decode_tail(plan, bytes, size, record);
 }
 
 #endif

@@ -34,14 +34,26 @@ void uvperf__event_take_back(event_t *impl) {
   uvperf__event_free_old_decoders(impl);
 }
 
+/* A callback may change the decoder: the old one stays until the drain ends, and
+ * what is in the run was written before. */
+static inline uvperf__reader_t *find_reader(const void *owner) {
+  const event_t *impl = owner;
+
+  return impl->decoder->only.reader;
+}
+
 __attribute__((always_inline)) static inline int
-deliver_sample(void *owner, const uint8_t *bytes, uint64_t header,
-               uint64_t behind) {
+deliver_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
+               const uint8_t *bytes, uint64_t header, uint64_t behind) {
   event_t *impl = owner;
   const uvperf_record_t *record;
 
   (void)behind;
-  record = uvperf__decode_sample(impl->decoder, bytes, header);
+  record = form == UVPERF__FORM_OTHER
+               ? uvperf__decode_sample(impl->decoder, bytes, header)
+               : uvperf__decode_sample_of(reader, form,
+                                          uvperf__form_front_size(form), bytes,
+                                          header);
   if (record == NULL)
     return 0;
   impl->cb(impl->handle, 0, record);
@@ -66,8 +78,8 @@ static int has_no_ring(const void *owner) {
   return impl->closing && uvperf__event_is_forked(impl);
 }
 
-static const uvperf__drain_ops_t drain_ops = {deliver_sample, deliver_record,
-                                              has_no_ring};
+static const uvperf__drain_ops_t drain_ops = {find_reader, deliver_sample,
+                                              deliver_record, has_no_ring};
 
 int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
                           uvperf__slice_t *slice) {

@@ -13,6 +13,7 @@
 
 #include "uvperf/stream.h"
 
+#include "decode/decoder.h"
 #include "loop/slice.h"
 #include "ring/ring.h"
 #include "util/bytes.h"
@@ -24,11 +25,15 @@
 /* What the owner does. These should be constants and inline functions, so that
  * the user's callback is the only call through a pointer. */
 typedef struct uvperf__drain_ops_s {
-  /* Delivers a record whose header, already loaded, is sound, if it is a sample
-   * that can be decoded, and returns 1; else 0. `remaining` bytes of the ring
-   * follow it. Does not count it. */
-  int (*sample)(void *owner, const uint8_t *bytes, uint64_t header,
-                uint64_t remaining);
+  /* The one reader of all samples of the run that begins; or NULL. */
+  uvperf__reader_t *(*reader)(const void *owner);
+  /* Delivers a record whose header is already loaded, if it is a sound sample
+   * that can be decoded, and returns 1; else 0. There are as many bytes as the
+   * header's size says; nothing else of it was checked. `form` is the reader's,
+   * a constant; or UVPERF__FORM_OTHER, and the reader may be NULL. `remaining`
+   * bytes of the ring follow the record. Does not count it. */
+  int (*sample)(void *owner, uvperf__reader_t *reader, unsigned int form,
+                const uint8_t *bytes, uint64_t header, uint64_t remaining);
   /* Delivers any record whose header is sound, and counts it. */
   void (*record)(void *owner, const void *bytes, size_t size,
                  uint64_t remaining);
@@ -38,55 +43,80 @@ typedef struct uvperf__drain_ops_s {
   int (*has_no_ring)(const void *owner);
 } uvperf__drain_ops_t;
 
-/* Delivers and counts the run at the tail. Returns its bytes, which are still
- * to be consumed. */
-static inline size_t uvperf__drain_run(uvperf__ring_t *ring,
-                                       uvperf__slice_t *slice,
-                                       uvperf_stats_t *stats,
-                                       const uvperf__drain_ops_t *ops,
-                                       void *owner) {
+/* As uvperf__drain_run, with the run's reader and form as for ops->sample. */
+__attribute__((always_inline)) static inline size_t
+uvperf__drain_run_of(uvperf__reader_t *reader, unsigned int form,
+                     uvperf__ring_t *ring, uvperf__slice_t *slice,
+                     uvperf_stats_t *stats, const uvperf__drain_ops_t *ops,
+                     void *owner) {
   const uint64_t *session = slice->session;
   uint64_t own_session = slice->own_session;
   uint64_t bound = uvperf__slice_left(slice);
   uint64_t most = bound < UVPERF__DRAIN_RUN ? bound : UVPERF__DRAIN_RUN;
   uint64_t waiting = ring->head - ring->tail;
   uint64_t left = most;
-  size_t piece, size;
+  size_t room, size;
   uvperf__run_t run;
-  const uint8_t *next;
-  const uint8_t *end;
+  const uint8_t *at;
+  uintptr_t next, end;
   uint64_t header;
 
-  piece = uvperf__ring_contiguous(ring, &run.start);
-  if (piece > slice->max_bytes - slice->bytes)
-    piece = (size_t)(slice->max_bytes - slice->bytes);
-  next = run.start;
-  end = next + piece;
+  room = uvperf__ring_contiguous(ring, &run.start);
+  if (room > slice->max_bytes - slice->bytes)
+    room = (size_t)(slice->max_bytes - slice->bytes);
+  next = (uintptr_t)run.start;
+  end = next + room;
   ring->run = &run;
-  while (left > 0 && (size_t)(end - next) >= sizeof(header)) {
-    run.at = next;
-    header = uvperf__u64(next);
+  while (next != end) {
+    at = (const uint8_t *)next;
+    run.at = at;
+    header = uvperf__u64(at);
     size = uvperf__header_size(header);
-    if (size < sizeof(header) || size % sizeof(header) != 0 ||
-        size > (size_t)(end - next))
-      break;
     next += size;
-    if (!ops->sample(owner, run.at, header,
-                     waiting - (uint64_t)(next - run.start))) {
-      next = run.at;
+    if (next > end || !ops->sample(owner, reader, form, at, header,
+                                   waiting - (next - (uintptr_t)run.start))) {
+      next = (uintptr_t)at;
       break;
     }
     left--;
-    if (*session != own_session)
+    if (left == 0 || *session != own_session)
       break;
   }
   ring->run = NULL;
-  size = (size_t)(next - run.start);
+  size = (size_t)(next - (uintptr_t)run.start);
   slice->records += most - left;
   slice->bytes += size;
   stats->records += most - left;
   stats->bytes += size;
   return size;
+}
+
+/* Delivers and counts the run at the tail. Returns its bytes, which are still
+ * to be consumed. */
+__attribute__((always_inline)) static inline size_t
+uvperf__drain_run(uvperf__ring_t *ring, uvperf__slice_t *slice,
+                  uvperf_stats_t *stats, const uvperf__drain_ops_t *ops,
+                  void *owner) {
+/* The compiler makes a loop for each of these forms. */
+#define RUN(front, tail)                                                       \
+  case UVPERF__FORM(front, tail):                                              \
+    return uvperf__drain_run_of(reader, UVPERF__FORM(front, tail), ring,       \
+                                slice, stats, ops, owner)
+  uvperf__reader_t *reader = ops->reader(owner);
+
+  switch (reader != NULL ? reader->plan.form : UVPERF__FORM_OTHER) {
+    RUN(UVPERF__FRONT_NONE, UVPERF__TAIL_RAW);
+    RUN(UVPERF__FRONT_USUAL, UVPERF__TAIL_NONE);
+    RUN(UVPERF__FRONT_USUAL, UVPERF__TAIL_RAW);
+    RUN(UVPERF__FRONT_USUAL, UVPERF__TAIL_CHAIN);
+    RUN(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_NONE);
+    RUN(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_RAW);
+    RUN(UVPERF__FRONT_WITH_ID, UVPERF__TAIL_CHAIN);
+    default:
+      return uvperf__drain_run_of(reader, UVPERF__FORM_OTHER, ring, slice,
+                                  stats, ops, owner);
+  }
+#undef RUN
 }
 
 /* Delivers all records up to the head that it reads first. The stats count the

@@ -69,12 +69,20 @@ typedef struct drain_s {
   const uvperf__slice_t *slice;
 } drain_t;
 
+/* The source of each sample is found by its id. */
+static inline uvperf__reader_t *find_reader(const void *owner) {
+  (void)owner;
+  return NULL;
+}
+
 __attribute__((always_inline)) static inline int
-drain_sample(void *owner, const uint8_t *bytes, uint64_t header,
-             uint64_t behind) {
+drain_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
+             const uint8_t *bytes, uint64_t header, uint64_t behind) {
   const drain_t *drain = owner;
   const uvperf_record_t *record;
 
+  (void)reader;
+  (void)form;
   (void)behind;
   record = uvperf__decode_sample(drain->decoder, bytes, header);
   if (record == NULL)
@@ -97,8 +105,8 @@ static int drain_has_no_ring(const void *owner) {
   return has_no_rings(((const drain_t *)owner)->impl);
 }
 
-static const uvperf__drain_ops_t drain_ops = {drain_sample, drain_record,
-                                              drain_has_no_ring};
+static const uvperf__drain_ops_t drain_ops = {find_reader, drain_sample,
+                                              drain_record, drain_has_no_ring};
 
 static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
   set_t *impl = owner;

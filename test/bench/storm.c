@@ -47,8 +47,8 @@ static void on_record(uvperf_event_t *event, int status,
     return;
   *tally->delivered += 1;
   tally->known += record->pid + record->tid + record->id + record->cpu +
-                  record->sample.period + number_of(record->sample.raw.data);
-  tally->other += record->sample.ip + record->time + record->sample.raw.size;
+                  record->period + number_of(record->sample.raw.data);
+  tally->other += record->ip + record->time + record->sample.raw.size;
 }
 
 static void on_sample(void *arg, const bare_sample_t *sample) {

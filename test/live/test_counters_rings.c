@@ -149,7 +149,7 @@ static void count_samples(void *data, int status,
     return;
   }
   if (record->present & PERF_SAMPLE_ADDR && samples->samples[attr] < 64)
-    samples->addresses[samples->samples[attr]] = record->sample.addr;
+    samples->addresses[samples->samples[attr]] = record->addr;
   samples->samples[attr]++;
   samples->ids[attr] = record->source->ids[0];
 }

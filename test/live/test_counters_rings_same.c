@@ -24,9 +24,9 @@ static void expect_a_touch(void *data, int status,
   assert_int_equal(status, 0);
   assert_int_equal(record->type, PERF_RECORD_SAMPLE);
   assert_int_equal(record->tid, live_tid());
-  assert_int_equal(record->sample.addr, live_touched(seen->region, i));
+  assert_int_equal(record->addr, live_touched(seen->region, i));
   if (record->present & PERF_SAMPLE_PERIOD)
-    assert_int_equal(record->sample.period, 1);
+    assert_int_equal(record->period, 1);
   if (record->present & PERF_SAMPLE_STREAM_ID)
     assert_true(record->stream_id > 1);
   if (record->present & PERF_SAMPLE_CALLCHAIN)

@@ -75,10 +75,10 @@ static void is_of_the_clock(live_collector_t *collector,
   uint64_t *least = collector->hook_data;
 
   if (record->type == PERF_RECORD_SAMPLE && record->tid == live_tid() &&
-      record->sample.period == *least)
+      record->period == *least)
     return;
   fail_msg("a record of type %u, thread %u, period %llu", record->type,
-           record->tid, (unsigned long long)record->sample.period);
+           record->tid, (unsigned long long)record->period);
 }
 
 static void live_cycles_without_a_pmu_sample_by_the_task_clock(void **state) {

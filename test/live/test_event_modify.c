@@ -28,10 +28,10 @@ static void on_hit(live_collector_t *collector, const uvperf_record_t *record) {
   hits_t *hits = collector->hook_data;
 
   if (record->type == PERF_RECORD_SAMPLE &&
-      record->sample.addr == (uintptr_t)&one_word)
+      record->addr == (uintptr_t)&one_word)
     hits->one += 1;
   if (record->type == PERF_RECORD_SAMPLE &&
-      record->sample.addr == (uintptr_t)&other_word)
+      record->addr == (uintptr_t)&other_word)
     hits->other += 1;
 }
 

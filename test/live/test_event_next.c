@@ -214,7 +214,7 @@ static void take_all(own_loop_t *own) {
     if (record->type == PERF_RECORD_LOST)
       own->lost += record->lost.lost;
     else if (record->type == PERF_RECORD_SAMPLE &&
-             record->sample.addr == (uintptr_t)&live_word)
+             record->addr == (uintptr_t)&live_word)
       own->samples += 1;
     else
       own->wrong += 1;

@@ -32,14 +32,14 @@ typedef struct tally_s {
 
 static int is_of_owner(const uvperf_record_t *record) {
   return record->type == PERF_RECORD_SAMPLE &&
-         record->sample.addr == (uintptr_t)&live_word &&
+         record->addr == (uintptr_t)&live_word &&
          record->source->attr->bp_addr == (uintptr_t)&live_word;
 }
 
 /* Its attr has a period and a time, and no address. */
 static int is_of_writer(const uvperf_record_t *record) {
-  return record->type == PERF_RECORD_SAMPLE && record->sample.addr == 0 &&
-         record->sample.period == 1 && record->time != 0 &&
+  return record->type == PERF_RECORD_SAMPLE && record->addr == 0 &&
+         record->period == 1 && record->time != 0 &&
          record->source->attr->bp_addr == (uintptr_t)&other_word;
 }
 

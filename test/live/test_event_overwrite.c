@@ -39,7 +39,7 @@ static void take(live_collector_t *collector, snapshot_t *snapshot) {
       continue;
     }
     if (record->type != PERF_RECORD_SAMPLE || record->size != RECORD_BYTES ||
-        record->sample.addr != (uintptr_t)&live_word) {
+        record->addr != (uintptr_t)&live_word) {
       snapshot->others += 1;
       continue;
     }
@@ -202,7 +202,7 @@ static void overwrite_snapshot_of_call_chains_is_whole(void **state) {
     while (uvperf_event_next(&collector.event, &record) == 0) {
       if (record->type != PERF_RECORD_SAMPLE)
         continue;
-      assert_int_equal(record->sample.addr, (uintptr_t)&live_word);
+      assert_int_equal(record->addr, (uintptr_t)&live_word);
       assert_int_equal(record->sample.stack_user.size, 200);
       samples += 1;
       bytes = record->size;

@@ -19,7 +19,7 @@ static void check_called_ip(live_collector_t *collector,
                             const uvperf_record_t *record) {
   (void)collector;
   assert_sample(record, PERF_SAMPLE_IP);
-  assert_true(record->sample.ip == (uintptr_t)live_called);
+  assert_true(record->ip == (uintptr_t)live_called);
   assert_string_equal(uvperf_record_cpu_mode_name(record->misc), "user");
 }
 
@@ -42,8 +42,8 @@ static void check_touch(live_collector_t *collector,
   const char *region = collector->hook_data;
 
   assert_sample(record, PERF_SAMPLE_IP | PERF_SAMPLE_ADDR);
-  assert_true(live_is_in_touch(record->sample.ip));
-  assert_true(record->sample.addr == live_touched(region, collector->records));
+  assert_true(live_is_in_touch(record->ip));
+  assert_true(record->addr == live_touched(region, collector->records));
 }
 
 static void sample_ip_and_addr_of_page_faults_are_the_touched(void **state) {
@@ -277,7 +277,7 @@ static void check_period(live_collector_t *collector,
   const uint64_t *period = collector->hook_data;
 
   assert_sample(record, PERF_SAMPLE_PERIOD);
-  assert_true(record->sample.period == *period);
+  assert_true(record->period == *period);
 }
 
 static void sample_period_of_a_clock_is_what_was_asked(void **state) {

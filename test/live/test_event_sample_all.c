@@ -170,10 +170,11 @@ static void assert_head(const all_t *all, const uvperf_record_t *record) {
   assert_true(record->id == all->id);
   assert_true(record->stream_id == all->id);
   assert_int_equal(record->cpu, all->cpu);
-  assert_int_equal(record->sample.period, 1);
+  assert_int_equal(record->period, 1);
 }
 
-static void assert_middle(const uvperf_sample_t *sample, uint64_t turn) {
+static void assert_middle(const uvperf_record_t *record, uint64_t turn) {
+  const uvperf_sample_t *sample = &record->sample;
   uvperf_count_t count;
   uint64_t ip;
 
@@ -182,11 +183,11 @@ static void assert_middle(const uvperf_sample_t *sample, uint64_t turn) {
   assert_in_range(sample->callchain.nr, LIVE_LEAST_CHAIN, 127);
   assert_true(sample->callchain.ips[0] == (uint64_t)PERF_CONTEXT_USER);
   if (sample->callchain.nr > 1)
-    assert_true(sample->callchain.ips[1] == sample->ip);
+    assert_true(sample->callchain.ips[1] == record->ip);
   assert_int_equal(uvperf_sample_regs_get(&sample->regs_user, REG_IP, &ip), 0);
-  assert_true(REG_IP == 0 || ip == sample->ip);
+  assert_true(REG_IP == 0 || ip == record->ip);
   assert_int_equal(uvperf_sample_regs_get(&sample->regs_intr, REG_IP, &ip), 0);
-  assert_true(REG_IP == 0 || ip == sample->ip);
+  assert_true(REG_IP == 0 || ip == record->ip);
   assert_int_equal(sample->stack_user.size, STACK_BYTES);
   assert_in_range(sample->stack_user.dyn_size, 8, STACK_BYTES);
   assert_int_equal(sample->weight.full, 0);
@@ -201,17 +202,17 @@ static void check_all(live_collector_t *collector,
 
   assert_true(record->present == attr->sample_type);
   assert_head(all, record);
-  assert_middle(sample, collector->records + 1);
+  assert_middle(record, collector->records + 1);
   assert_true(sample->cgroup == all->cgroup);
   assert_int_equal(sample->code_page_size, sysconf(_SC_PAGESIZE));
   if (all->tracepoint != 0) {
     assert_getpgid(sample, all->tracepoint);
-    assert_true(sample->addr == 0 && sample->phys_addr == 0);
+    assert_true(record->addr == 0 && sample->phys_addr == 0);
     return;
   }
   assert_int_equal(sample->raw.size, 4);
-  assert_true(sample->ip == (uintptr_t)live_called);
-  assert_true(sample->addr == (uintptr_t)live_called);
+  assert_true(record->ip == (uintptr_t)live_called);
+  assert_true(record->addr == (uintptr_t)live_called);
   assert_true(sample->phys_addr == all->physical);
   assert_int_equal(sample->data_page_size, sysconf(_SC_PAGESIZE));
 }

@@ -13,7 +13,7 @@ static void check_phys_addr(live_collector_t *collector,
   const uint64_t *physical = collector->hook_data;
 
   assert_true(record->present == (PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR));
-  assert_true(record->sample.addr == (uintptr_t)&live_word);
+  assert_true(record->addr == (uintptr_t)&live_word);
   assert_true(record->sample.phys_addr == *physical);
 }
 
@@ -35,7 +35,7 @@ static void sample_phys_addr_is_that_of_pagemap(void **state) {
 
 static void check_absent(live_collector_t *collector,
                          const uvperf_record_t *record) {
-  assert_true(record->sample.addr ==
+  assert_true(record->addr ==
               live_touched(collector->hook_data, collector->records));
   assert_true(record->sample.phys_addr == 0);
   assert_true(record->sample.data_page_size == 0);

@@ -57,7 +57,7 @@ static void check_chain(live_collector_t *collector,
   assert_true(record->present == (PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN));
   assert_in_range(nr, 4, 127);
   assert_true(ips[0] == (uint64_t)PERF_CONTEXT_USER);
-  assert_true(ips[1] == record->sample.ip);
+  assert_true(ips[1] == record->ip);
   for (i = 2; i < nr && ips[i] != chain->inner; i++)
     continue;
   assert_in_range(i, 2, nr - 2);

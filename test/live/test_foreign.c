@@ -48,11 +48,11 @@ static void see(seen_t *seen, const uvperf_record_t *record) {
   uint64_t first = live_touched(seen->region, 0);
   uint64_t last = live_touched(seen->region, LIVE_PAGES - 1);
 
-  if (record->type != PERF_RECORD_SAMPLE || record->sample.addr < first ||
-      record->sample.addr > last)
+  if (record->type != PERF_RECORD_SAMPLE || record->addr < first ||
+      record->addr > last)
     return;
   assert_int_equal(record->tid, live_tid());
-  assert_int_equal(record->sample.addr,
+  assert_int_equal(record->addr,
                    live_touched(seen->region, seen->touches));
   assert_non_null(record->source);
   if (record->present & PERF_SAMPLE_CALLCHAIN)

@@ -93,8 +93,8 @@ static void check_sample(live_collector_t *collector,
   assert_true(record->id == truth->id);
   assert_true(record->time > truth->time);
   truth->time = record->time;
-  assert_true(live_is_in_loop(sample->ip));
-  assert_int_equal(sample->period, PERIOD);
+  assert_true(live_is_in_loop(record->ip));
+  assert_int_equal(record->period, PERIOD);
   /* The interrupt comes some instructions late. */
   assert_int_equal(uvperf_values_find(&sample->read, truth->id, &count), 0);
   assert_int_equal(count.value / PERIOD, collector->records + 1);
@@ -127,7 +127,7 @@ static void check_period(live_collector_t *collector,
                          const uvperf_record_t *record) {
   uint64_t *period = collector->hook_data;
 
-  assert_int_equal(record->sample.period, *period);
+  assert_int_equal(record->period, *period);
 }
 
 static void samples_end_at_the_limit_and_follow_the_period(void **state) {
@@ -176,7 +176,7 @@ static void note_rate(live_collector_t *collector,
     return; /* throttled while the period is still short */
   assert_true(rate->nr < sizeof(rate->times) / sizeof(rate->times[0]));
   rate->times[rate->nr++] = record->time;
-  rate->periods += record->sample.period;
+  rate->periods += record->period;
 }
 
 /* The kernel begins with a period of 1, and adapts it. */
@@ -423,8 +423,8 @@ static void check_known(live_collector_t *collector,
   uint64_t words[KNOWN];
   unsigned int i;
 
-  if (sample->ip < (uintptr_t)known_loop_first ||
-      sample->ip >= (uintptr_t)known_loop_end)
+  if (record->ip < (uintptr_t)known_loop_first ||
+      record->ip >= (uintptr_t)known_loop_end)
     return; /* before or after */
   known->seen += 1;
   assert_int_equal(sample->regs_user.abi, PERF_SAMPLE_REGS_ABI_64);
@@ -432,7 +432,7 @@ static void check_known(live_collector_t *collector,
   assert_int_equal(sample->regs_intr.nr, sample->regs_user.nr);
   assert_memory_equal(sample->regs_intr.regs, sample->regs_user.regs,
                       sample->regs_user.nr * sizeof(uint64_t));
-  assert_true(get(&sample->regs_user, REG_IP) == sample->ip);
+  assert_true(get(&sample->regs_user, REG_IP) == record->ip);
   assert_true(get(&sample->regs_user, REG_FRAME) == known->frame);
   assert_in_range(sample->stack_user.dyn_size, 8, STACK_BYTES);
   assert_in_range(known->words, sp,
@@ -445,7 +445,7 @@ static void check_known(live_collector_t *collector,
   }
   assert_in_range(sample->callchain.nr, 4, 127);
   assert_true(ips[0] == (uint64_t)PERF_CONTEXT_USER);
-  assert_true(ips[1] == sample->ip);
+  assert_true(ips[1] == record->ip);
   assert_true(ips[2] == known->caller);
   assert_true(ips[3] == known->outer);
 }

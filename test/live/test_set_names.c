@@ -25,8 +25,8 @@ static void on_record(uvperf_set_t *set, int status,
   found->samples[attr] += 1;
   found->wrong[attr] +=
       record->pid != (uint32_t)getpid() || record->time == 0 ||
-      record->sample.period == 0 ||
-      (record->sample.raw.data == NULL && record->sample.ip == 0);
+      record->period == 0 ||
+      (record->sample.raw.data == NULL && record->ip == 0);
 }
 
 /* Starts a set of the calling thread. */

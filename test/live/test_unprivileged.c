@@ -60,7 +60,7 @@ static void software_is_counted(unprivileged_report_t *report) {
 static int is_clock_sample(const uvperf_record_t *record) {
   if (record->type != PERF_RECORD_SAMPLE)
     return 0;
-  return record->tid == live_tid() && record->sample.ip != 0 ? 1 : -1;
+  return record->tid == live_tid() && record->ip != 0 ? 1 : -1;
 }
 
 static void cpu_clock_is_sampled(unprivileged_report_t *report) {
@@ -77,7 +77,7 @@ static void cpu_clock_is_sampled(unprivileged_report_t *report) {
 /* A page fault of live_touch; other code faults too. */
 static int is_touch(const uvperf_record_t *record) {
   return record->type == PERF_RECORD_SAMPLE &&
-         live_is_in_touch(record->sample.ip);
+         live_is_in_touch(record->ip);
 }
 
 static void touches_are_sampled(unprivileged_report_t *report,
@@ -100,7 +100,7 @@ static int has_callchain(const uvperf_record_t *record) {
   return sample->callchain.nr >= LIVE_LEAST_CHAIN &&
                  sample->callchain.ips[0] == (uint64_t)PERF_CONTEXT_USER &&
                  (sample->callchain.nr == 1 ||
-                  sample->callchain.ips[1] == sample->ip)
+                  sample->callchain.ips[1] == record->ip)
              ? 1
              : -1;
 }
@@ -118,7 +118,7 @@ static int has_registers(const uvperf_record_t *record) {
       0)
     return -1;
 #if defined(__x86_64__)
-  return value == record->sample.ip ? 1 : -1;
+  return value == record->ip ? 1 : -1;
 #else
   return 1;
 #endif
@@ -242,7 +242,7 @@ static void write_word(void) {
 
 static int is_of_word(const uvperf_record_t *record) {
   return record->type == PERF_RECORD_SAMPLE &&
-                 record->sample.addr == (uintptr_t)&live_word &&
+                 record->addr == (uintptr_t)&live_word &&
                  record->sample.data_page_size >= support_page_bytes()
              ? 1
              : -1;
@@ -264,7 +264,7 @@ static void call_function(void) {
 
 static int is_of_function(const uvperf_record_t *record) {
   return record->type == PERF_RECORD_SAMPLE &&
-                 record->sample.ip == (uintptr_t)live_called
+                 record->ip == (uintptr_t)live_called
              ? 1
              : -1;
 }

@@ -201,7 +201,7 @@ static void check_chain(live_collector_t *collector,
   for (user = 0; user < nr && ips[user] != (uint64_t)PERF_CONTEXT_USER; user++)
     continue;
   assert_in_range(nr - user, 1 + OWN_FRAMES, 128);
-  assert_true(ips[user + 1] == record->sample.ip);
+  assert_true(ips[user + 1] == record->ip);
   assert_in_range(chain->nr, OWN_FRAMES, MOST_FRAMES);
   for (i = 1; i < OWN_FRAMES; i++)
     assert_true(ips[user + 1 + i] == chain->frames[i]);

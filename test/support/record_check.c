@@ -37,6 +37,9 @@ static void check_who(const uvperf_record_t *r, uint64_t type,
   assert_int_equal(r->stream_id,
                    ask(type, PERF_SAMPLE_STREAM_ID, v->stream_id));
   assert_int_equal(r->cpu, ask(type, PERF_SAMPLE_CPU, v->cpu));
+  assert_int_equal(r->ip, ask(type, PERF_SAMPLE_IP, v->ip));
+  assert_int_equal(r->period, ask(type, PERF_SAMPLE_PERIOD, v->period));
+  assert_int_equal(r->addr, ask(type, PERF_SAMPLE_ADDR, v->addr));
 }
 
 static void check_read(const uvperf_values_t *read, uint64_t format,
@@ -169,9 +172,6 @@ static void check_weight(const uvperf_sample_t *s, uint64_t type,
 
 static void check_scalars(const uvperf_sample_t *s, uint64_t t,
                           const record_values_t *v) {
-  assert_int_equal(s->ip, ask(t, PERF_SAMPLE_IP, v->ip));
-  assert_int_equal(s->addr, ask(t, PERF_SAMPLE_ADDR, v->addr));
-  assert_int_equal(s->period, ask(t, PERF_SAMPLE_PERIOD, v->period));
   assert_int_equal(s->data_src, ask(t, PERF_SAMPLE_DATA_SRC, v->data_src));
   assert_int_equal(s->transaction,
                    ask(t, PERF_SAMPLE_TRANSACTION, v->transaction));

@@ -128,7 +128,7 @@ static void count_stack(profile_account_t *account,
     put_frame(account->words + nr, leaf);
     nr += 2;
   }
-  profile_tally_add(&account->stacks, account->words, nr, sample->period);
+  profile_tally_add(&account->stacks, account->words, nr, record->period);
 }
 
 static void count_sample(profile_account_t *account,
@@ -148,10 +148,10 @@ static void count_sample(profile_account_t *account,
     comm = profile_names_add(&account->names, name);
   }
   leaf = frame_at(account, record->pid, context_of(record->misc),
-                  record->sample.ip, 0);
+                  record->ip, 0);
   words[0] = comm;
   put_frame(words + 1, &leaf);
-  profile_tally_add(&account->places, words, 3, record->sample.period);
+  profile_tally_add(&account->places, words, 3, record->period);
   if (account->want_stacks)
     count_stack(account, record, comm, &leaf);
 }

@@ -23,8 +23,8 @@ static void put_text_fields(common_buffer_t *buffer, trace_form_t *form,
   const uvperf_sample_t *sample = &hit->record->sample;
 
   if (hit->fields == NULL) {
-    common_buffer_print(buffer, " ip=0x%" PRIx64 " addr=0x%" PRIx64, sample->ip,
-                        sample->addr);
+    common_buffer_print(buffer, " ip=0x%" PRIx64 " addr=0x%" PRIx64,
+                        hit->record->ip, hit->record->addr);
   } else if (has_words(form, hit)) {
     common_buffer_add(buffer, " ", 1);
     common_name_text(buffer, form->scratch.text);
@@ -51,7 +51,7 @@ static void put_json_fields(common_buffer_t *buffer, trace_form_t *form,
   if (hit->fields == NULL)
     common_buffer_print(buffer,
                         ",\"ip\":\"0x%" PRIx64 "\",\"addr\":\"0x%" PRIx64 "\"",
-                        sample->ip, sample->addr);
+                        hit->record->ip, hit->record->addr);
   else if (has_words(form, hit))
     common_name_json(buffer, "print", form->scratch.text);
   else

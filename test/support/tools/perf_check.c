@@ -155,13 +155,13 @@ static void compare_sample(const walk_t *walk, const uvperf_record_t *record,
                            const perf_dump_item_t *item) {
   const uvperf_sample_t *sample = &record->sample;
   uint64_t period = record->present & PERF_SAMPLE_PERIOD
-                        ? sample->period
+                        ? record->period
                         : record->source->attr->sample_period;
 
   assert_int_equal(record->pid, item->pid);
   assert_int_equal(record->tid, item->tid);
-  assert_true(sample->ip == item->ip);
-  assert_true(sample->addr == item->addr);
+  assert_true(record->ip == item->ip);
+  assert_true(record->addr == item->addr);
   assert_true(period == item->period);
   if (walk->dump->nr_lines == 0)
     assert_string_equal(perf_data_event_name(walk->data, record), item->event);

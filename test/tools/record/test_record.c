@@ -331,7 +331,7 @@ static void note_hot(void *arg, const perf_data_record_t *each) {
     return;
   hot->nr++;
   hot->nr_inside +=
-      record->sample.ip - hot->shift - hot->symbol.offset < hot->symbol.size;
+      record->ip - hot->shift - hot->symbol.offset < hot->symbol.size;
 }
 
 static void cycles_of_a_pmu_are_in_the_hot_function(void **state) {

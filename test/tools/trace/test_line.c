@@ -117,8 +117,8 @@ static void sample_init(uvperf_record_t *record) {
   record->pid = record->tid = 5;
   record->sample.raw.data = raw;
   record->sample.raw.size = sizeof(raw);
-  record->sample.ip = 0x1000;
-  record->sample.addr = 0x2000;
+  record->ip = 0x1000;
+  record->addr = 0x2000;
 }
 
 static void expect_hit(const trace_hit_t *hit, int json, const char *expected) {

@@ -204,9 +204,9 @@ static void sample_with_each_field_names_it(void **state) {
   size_t i;
 
   (void)state;
-  sample->ip = 0x10;
-  sample->addr = 0x20;
-  sample->period = 30;
+  record.ip = 0x10;
+  record.addr = 0x20;
+  record.period = 30;
   sample->read.nr = 1;
   sample->read.words = (const uint64_t[]){40};
   sample->callchain.nr = 4;

@@ -95,13 +95,21 @@ static void after(char kind, size_t size) {
     world.hook(&world);
 }
 
-static int on_sample(void *owner, const uint8_t *bytes, uint64_t header,
-                     uint64_t behind) {
+static uvperf__reader_t *no_reader(const void *owner) {
+  assert_ptr_equal(owner, &world);
+  return NULL;
+}
+
+static int on_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
+                     const uint8_t *bytes, uint64_t header, uint64_t behind) {
   const struct perf_event_header *at = (const void *)bytes;
 
   assert_ptr_equal(owner, &world);
+  assert_null(reader);
+  assert_int_equal(form, UVPERF__FORM_OTHER);
   assert_true(uvperf__u64(bytes) == header);
-  if (at->type != PERF_RECORD_SAMPLE || at->misc == BROKEN)
+  if (at->type != PERF_RECORD_SAMPLE || at->misc == BROKEN ||
+      at->size < sizeof(*at) || at->size % sizeof(uint64_t) != 0)
     return 0;
   check_given(bytes, at->size, behind);
   /* In place, and the tail has not moved since the run began. */
@@ -131,7 +139,8 @@ static int has_no_ring(const void *owner) {
   return world.is_gone;
 }
 
-static const uvperf__drain_ops_t ops = {on_sample, on_record, has_no_ring};
+static const uvperf__drain_ops_t ops = {no_reader, on_sample, on_record,
+                                        has_no_ring};
 
 /* -- the kernel ----------------------------------------------------------- */
 
