@@ -61,7 +61,10 @@ static void fill_options(block_t *block, uvperf_set_options_t *options,
   options->targets = target;
   options->nr_targets = 1;
   options->flags = flags;
-  options->ring_bytes = flags & UVPERF_SET_RECORDS ? RING_BYTES : 0;
+  if (flags & UVPERF_SET_RECORDS) {
+    options->ring_bytes = RING_BYTES;
+    options->sample_type = PERF_SAMPLE_IDENTIFIER; /* no more than it has */
+  }
 }
 
 static int open_set(block_t *block, const uvperf_target_t *target,
