@@ -299,7 +299,7 @@ static void samples_below_the_watermark_come_by_the_flush_timer(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   for (i = 0; i < 2; i++) {
     options.wakeup_events = i == 0 ? 0 : 1000;
-    stream.flush_ms = i == 0 ? -1 : 1;
+    stream.flush_ms = i == 0 ? 0 : 1;
     live.samples = 0;
     live_bpf_reader_open(*state, &live, &options);
     live_bpf_reader_start(&live, &stream);

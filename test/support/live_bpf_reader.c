@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 const uvperf_stream_options_t live_bpf_reader_plain = {
-    sizeof(uvperf_stream_options_t), 0, LIVE_SLICE_US, 0, 0, 0};
+    sizeof(uvperf_stream_options_t), 0, LIVE_SLICE_US, 0, -1, 0};
 
 uvperf_bpf_reader_options_t live_bpf_reader_options(void) {
   uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
