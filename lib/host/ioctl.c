@@ -5,6 +5,8 @@
 #include "host/ioctl.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 
 #include "host/system.h"
@@ -52,15 +54,28 @@ static int may_do_without(int code) {
          code == -EACCES || code == -EMFILE || code == -ENFILE;
 }
 
+/* Whether it is a program for some perf event: KPROBE, TRACEPOINT or PERF_EVENT
+ * of enum bpf_prog_type. */
+static int is_perf_program(int fd) {
+  char path[64], type[16];
+  int number;
+
+  snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", fd);
+  if (uvperf__system_line("", path, "prog_type:", type, sizeof(type)) != 0)
+    return 0;
+  number = atoi(type);
+  return number == 2 || number == 5 || number == 7;
+}
+
 /* The kernel checks the program and the kind of link before the event's fd: one
- * that has such links finds that this is none. */
+ * that has such links finds that -1 is none. */
 static int link_with_cookie(int fd, int prog_fd, uint64_t cookie) {
   int rc = uvperf__sys_bpf_link(prog_fd, fd, cookie);
 
-  if (rc == -ENOSYS ||
-      (rc == -EINVAL && uvperf__sys_bpf_link(prog_fd, -1, cookie) == -EINVAL))
-    return -EOPNOTSUPP;
-  return rc;
+  if (rc == -EINVAL && is_perf_program(prog_fd) &&
+      uvperf__sys_bpf_link(prog_fd, -1, cookie) == -EINVAL)
+    rc = -EOPNOTSUPP;
+  return rc == -ENOSYS ? -EOPNOTSUPP : rc;
 }
 
 int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,

@@ -171,6 +171,27 @@ static void set_program_without_links_runs_too(void **state) {
   fake_kernel_reset();
 }
 
+/* As a kernel without such links says, whatever the event. */
+static void set_program_with_a_cookie_without_links_is_enotsup(void **state) {
+  live_bpf_counter_t counter;
+  uvperf_error_t error;
+  live_plan_t plan;
+  live_set_t live;
+
+  support_need_cpu_wide(__func__);
+  live_bpf_counter_open(__func__, &counter, BPF_PROG_TYPE_PERF_EVENT, 0);
+  fake_kernel_reset();
+  open_clocks(*state, &plan, &live);
+  fake_fail_from(FAKE_BPF_LINK, 1, -EINVAL);
+  assert_int_equal(uvperf_set_attach_bpf(&live.set, 0, counter.fd, 7, &error),
+                   UV_ENOTSUP);
+  assert_non_null(strstr(error.reason, "Linux 5.15"));
+  set_program(&live, counter.fd);
+  live_set_close(&live);
+  live_bpf_counter_close(&counter);
+  fake_kernel_reset();
+}
+
 static void set_program_is_of_later_targets_too(void **state) {
   live_bpf_counter_t counter;
   uvperf_target_t target = UVPERF_TARGET_INIT;
@@ -363,6 +384,7 @@ int main(void) {
       support_loop_test(set_program_of_clocks_sees_the_cookie_of_its_set),
       support_loop_test(set_program_is_linked_to_each_event_until_close),
       support_loop_test(set_program_without_links_runs_too),
+      support_loop_test(set_program_with_a_cookie_without_links_is_enotsup),
       support_loop_test(set_program_is_of_later_targets_too),
       support_loop_test(set_program_outlives_a_forked_childs_close),
       support_loop_test(set_program_of_a_tracepoint_runs_once_for_each_hit),
