@@ -238,6 +238,7 @@ static int open_case(subject_t *subject, const case_t *about) {
   memset(subject, 0, sizeof(*subject));
   for (i = 0; i < nr_attrs; i++) {
     uvperf_attr_software(&attrs[i], PERF_COUNT_SW_DUMMY);
+    attrs[i].sample_period = 1; /* else no callback is taken */
     attrs[i].sample_type = about->sample_types[i];
     attrs[i].sample_id_all = 1;
   }
