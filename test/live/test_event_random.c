@@ -178,7 +178,10 @@ static void call_start(slot_t *slot) {
     expected = UV_EALREADY;
   else if (slot->ended)
     expected = UV_EOF;
-  rc = uvperf_event_start(slot->event, &options, random_on_record, NULL);
+  rc = uvperf_event_start(
+      slot->event, &options,
+      uvperf_event_ring_bytes(slot->event) != 0 ? random_on_record : NULL,
+      NULL);
   random_expect(model, rc == expected || slot->ruined, "start", rc);
   if (rc != 0)
     return;

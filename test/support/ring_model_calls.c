@@ -253,7 +253,9 @@ void ring_start(ring_slot_t *slot) {
     expected = UV_EALREADY;
   else if (slot->ended)
     expected = UV_EOF;
-  rc = uvperf_event_start(slot->event, &options, ring_on_record, NULL);
+  rc = uvperf_event_start(
+      slot->event, &options,
+      uvperf_event_ring_bytes(slot->event) != 0 ? ring_on_record : NULL, NULL);
   ring_expect(model, rc == expected || slot->ruined, "start", rc);
   if (rc != 0)
     return;

@@ -52,16 +52,21 @@ int trace_set_open(uvperf_set_t *set, common_session_t *session,
                    int *is_open, uvperf_error_t *error) {
   uvperf_set_options_t wanted = UVPERF_SET_OPTIONS_INIT;
   const struct perf_event_attr **attrs;
+  const char **labels;
   common_target_list_t targets = {NULL, 0, 0};
   size_t i;
   int rc;
 
   attrs = common_calloc(events->nr, sizeof(*attrs));
-  for (i = 0; i < events->nr; i++)
+  labels = common_calloc(events->nr, sizeof(*labels));
+  for (i = 0; i < events->nr; i++) {
     attrs[i] = events->events[i].attr;
+    labels[i] = events->events[i].label;
+  }
   make_targets(&targets, options, session->command.pid);
   wanted.attrs = attrs;
   wanted.nr_attrs = events->nr;
+  wanted.labels = labels;
   wanted.targets = targets.targets;
   wanted.nr_targets = targets.nr;
   wanted.flags =
@@ -71,6 +76,7 @@ int trace_set_open(uvperf_set_t *set, common_session_t *session,
   wanted.ring_bytes = options->ring_bytes;
   rc = common_session_open_set(session, set, &wanted, error);
   common_target_list_free(&targets);
+  free(labels);
   free(attrs);
   *is_open = rc == 0;
   return rc != 0 ? rc : has_events(set, events->nr, error);
