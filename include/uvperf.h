@@ -12,7 +12,7 @@
  *   uvperf_*_snapshot           uvperf_*_snapshot_start
  *   uvperf_set_enable           UVPERF_SET_ENABLED, for thousands of threads
  *   uvperf_set_read             uvperf_set_read_start, which reads in slices
- *   uvperf_measure_event        uvperf_meter_new, once: uvperf_meter_measure
+ *   uvperf_measure_events       uvperf_meter_new, once: uvperf_meter_measure
  *   uvperf_event_list_parse     the same on another thread, by uv_queue_work
  *   and others that look up names
  *
@@ -23,7 +23,7 @@
  *
  * Threads: a handle belongs to the thread of its loop. Any thread, and several
  * at once, may call the functions of these headers: attr.h, error.h, name.h,
- * system.h, version.h; and uvperf_measure_event and uvperf_meter_new, whose
+ * system.h, version.h; and uvperf_measure_events and uvperf_meter_new, whose
  * meter belongs to that thread. Any thread may also call those of count.h,
  * record.h and tracepoint.h, with a decoder, reading or format that no other
  * thread changes meanwhile. Only uvperf_replace_allocator must be called while

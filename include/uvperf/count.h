@@ -29,7 +29,7 @@ enum uvperf_count_state {
    * is not known. value is 0 and means nothing. */
   UVPERF_COUNT_NEVER_SCHEDULED = 3,
   /* It could not be opened; `code` says why. uvperf_set_failures and
-   * uvperf_meter_failure say more. */
+   * uvperf_meter_failures say more. */
   UVPERF_COUNT_NOT_AVAILABLE = 4,
   /* Its task is gone: value is its last one (what children that inherited it
    * count is still added). One that was never on a counter before its task went
@@ -171,7 +171,8 @@ struct uvperf_event_item_s; /* name.h */
  *  The number is `scaled`, times the item's scale, with two digits then.
  *  Allocates nothing, and does not depend on the locale.
  *  @param count  Any count: of an event, a record or a reading; not NULL.
- *  @param item   Its event, by uvperf_set_item or uvperf_event_list_get; NULL
+ *  @param item   Its event, by uvperf_set_item, uvperf_meter_item or
+ *    uvperf_event_list_get; NULL
  *    for the number alone.
  *  @param text   Caller's; receives what fits, terminated. May be NULL if size
  *    is 0.

@@ -223,13 +223,20 @@ int uvperf_event_enable(uvperf_event_t *event, uvperf_error_t *error) {
   return rc != 0 ? rc : uvperf__event_enable(impl, error);
 }
 
-int uvperf_event_disable(uvperf_event_t *event, uvperf_error_t *error) {
-  event_t *impl = uvperf__event_impl(event);
-  int rc = control(impl, PERF_EVENT_IOC_DISABLE, 0, error);
+int uvperf__event_disable(event_t *impl, uvperf_error_t *error) {
+  int rc = finish(impl, uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0),
+                  PERF_EVENT_IOC_DISABLE, 0, error);
 
   if (rc == 0)
     impl->enabled = 0;
   return rc;
+}
+
+int uvperf_event_disable(uvperf_event_t *event, uvperf_error_t *error) {
+  event_t *impl = uvperf__event_impl(event);
+  int rc = uvperf__event_check(impl, error);
+
+  return rc != 0 ? rc : uvperf__event_disable(impl, error);
 }
 
 int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {

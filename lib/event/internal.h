@@ -229,6 +229,11 @@ void uvperf__event_attr_changed(const event_t *impl);
  * the error. */
 int uvperf__event_enable(event_t *impl, uvperf_error_t *error);
 
+/* Disables the event alone, without asking whose process it is, which is a
+ * system call: a measurement has asked before, and would measure that call
+ * too. */
+int uvperf__event_disable(event_t *impl, uvperf_error_t *error);
+
 /* A group is a leader and its members; handles of one thread. Leaving is for
  * closing events; a leader that leaves dissolves its group, as in the
  * kernel. */

@@ -183,6 +183,14 @@ size_t uvperf__counters_nr_attrs(const uvperf__counters_t *counters) {
   return counters->nr_attrs;
 }
 
+size_t uvperf__counters_nr_whole(const uvperf__counters_t *counters) {
+  size_t nr = counters->nr_attrs;
+
+  while (nr > 0 && counters->attrs[nr - 1].item.first != nr - 1)
+    nr--;
+  return nr;
+}
+
 size_t uvperf__counters_nr_open(const uvperf__counters_t *counters) {
   return counters->nr_open;
 }

@@ -235,6 +235,9 @@ int uvperf__counters_write_records(const uvperf__counters_t *counters);
 
 size_t uvperf__counters_nr_attrs(const uvperf__counters_t *counters);
 
+/* The same without further parts of events, which come after all events. */
+size_t uvperf__counters_nr_whole(const uvperf__counters_t *counters);
+
 /* How many events are open. */
 size_t uvperf__counters_nr_open(const uvperf__counters_t *counters);
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* What a function costs: a set, or one event by its name, that is enabled for
- * each call. Nothing is between enabling and the call, nor between the call and
+/* What a function costs: a set, or a meter, that is enabled for each call.
+ * Nothing is between enabling and the call, nor between the call and
  * disabling. */
 #include "uvperf/measure.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include <uv.h>
 
-#include "name/list.h"
 #include "set/counters.h"
 #include "set/internal.h"
 #include "sys/fork.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/options.h"
 
 #define DEFAULT_RUNS 100
 
@@ -107,94 +110,135 @@ int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
   return rc;
 }
 
-/* -- one event ------------------------------------------------------------ */
+/* -- without a set -------------------------------------------------------- */
 
-static int parse_one(uvperf_event_list_t **list, const char *name,
-                     uvperf_error_t *error) {
-  size_t nr;
-  int rc = uvperf_event_list_parse(list, name, error);
-
-  if (rc != 0)
-    return rc;
-  nr = uvperf__event_list_nr_whole(*list);
-  if (nr == 1)
-    return 0;
-  uvperf_event_list_free(*list);
-  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "'%.80s' stands for %zu events, and one is "
-                           "measured here: a set measures several",
-                           name, nr);
-}
-
-static int open_one(uvperf__counters_t **counters, const char *name,
-                    uvperf_error_t *error) {
-  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  uvperf_target_t self = UVPERF_TARGET_INIT;
-  uvperf_event_list_t *list;
-  int rc = parse_one(&list, name, error);
-
-  if (rc != 0)
-    return rc;
-  options.events = list;
-  options.targets = &self;
-  options.nr_targets = 1;
-  rc = uvperf__counters_new_brief(counters, &options, error);
-  uvperf_event_list_free(list);
-  return rc;
-}
-
-/* The event stays open, disabled: what closes last on a tracepoint waits for a
+/* The events stay open, disabled: what closes last on a tracepoint waits for a
  * grace period of RCU (perf_trace_event_unreg in
  * kernel/trace/trace_event_perf.c). */
 struct uvperf_meter_s {
   uvperf__counters_t *counters;
   uvperf_reading_t *reading;
-  uvperf__thread_t thread;
-  int is_used; /* the counts are not 0 any more */
+  size_t nr;               /* events, without their further parts */
+  uvperf__thread_t thread; /* none: it has targets */
+  int is_used;             /* the counts are not 0 any more */
 };
+
+static int out_of_memory(uvperf_error_t *error) {
+  return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                           "no memory for the meter");
+}
+
+/* With targets of its own, or, briefly, of the calling thread. */
+static int open_counters(uvperf_meter_t *meter,
+                         const uvperf_set_options_t *options,
+                         uvperf_error_t *error) {
+  uvperf_set_options_t brief = *options;
+  uvperf_target_t self = UVPERF_TARGET_INIT;
+
+  if (options->nr_targets > 0)
+    return uvperf__counters_new(&meter->counters, options, error);
+  uvperf__thread_init(&meter->thread);
+  brief.targets = &self;
+  brief.nr_targets = 1;
+  return uvperf__counters_new_brief(&meter->counters, &brief, error);
+}
 
 static int make_reading(uvperf_meter_t *meter, uvperf_error_t *error) {
   int rc = uvperf_reading_new(&meter->reading);
 
   if (rc == 0)
     rc = make_room(meter->counters, meter->reading);
-  if (rc == 0)
-    return 0;
-  return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                           "no memory to read the event into");
+  return rc == 0 ? 0 : out_of_memory(error);
 }
 
-int uvperf_meter_new(uvperf_meter_t **meter, const char *name,
-                     uvperf_error_t *error) {
+int uvperf_meter_new_options(uvperf_meter_t **meter,
+                             const uvperf_set_options_t *options,
+                             uvperf_error_t *error) {
+  uvperf_set_options_t own = UVPERF_SET_OPTIONS_INIT;
   uvperf_meter_t *made;
   int rc;
 
-  if (meter == NULL || name == NULL)
+  if (meter == NULL || options == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "uvperf_meter_new needs a meter and a name");
+                             "a meter and options are needed");
   *meter = NULL;
+  rc = uvperf__options_copy(&own, sizeof(own),
+                            offsetof(uvperf_set_options_t, side_band), options);
+  if (rc != 0)
+    return uvperf__error_options(error, rc, "uvperf_set_options_t");
+  if (own.flags & ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ))
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.flags 0x%x: a meter only counts, and "
+                             "takes UVPERF_SET_STRICT and UVPERF_SET_USER_READ",
+                             own.flags);
   made = uvperf__calloc(1, sizeof(*made));
   if (made == NULL)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for the meter");
-  uvperf__thread_init(&made->thread);
-  rc = open_one(&made->counters, name, error);
+    return out_of_memory(error);
+  rc = open_counters(made, &own, error);
   if (rc == 0)
     rc = make_reading(made, error);
   if (rc != 0) {
     uvperf_meter_free(made);
     return rc;
   }
+  made->nr = uvperf__counters_nr_whole(made->counters);
   *meter = made;
   return 0;
 }
 
-static int check_meter(const uvperf_meter_t *meter, uvperf_error_t *error) {
-  int rc = uvperf__counters_check(meter->counters, error);
+int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
+                     uvperf_error_t *error) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_event_list_t *list;
+  int rc;
 
+  if (meter == NULL || names == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a meter and names of events are needed");
+  *meter = NULL;
+  rc = uvperf_event_list_parse(&list, names, error);
   if (rc != 0)
     return rc;
-  if (!uvperf__thread_is_mine(&meter->thread))
+  options.events = list;
+  rc = uvperf_meter_new_options(meter, &options, error);
+  uvperf_event_list_free(list);
+  return rc;
+}
+
+size_t uvperf_meter_nr_events(const uvperf_meter_t *meter) {
+  return meter->nr;
+}
+
+const uvperf_event_item_t *uvperf_meter_item(const uvperf_meter_t *meter,
+                                             size_t index) {
+  return uvperf__counters_item(meter->counters, index);
+}
+
+const uvperf_set_failure_t *uvperf_meter_failures(const uvperf_meter_t *meter,
+                                                  size_t *nr) {
+  size_t ignored;
+
+  return uvperf__counters_failures(meter->counters, nr != NULL ? nr : &ignored);
+}
+
+/* `of` are the counts or runs. */
+static int check_meter(const uvperf_meter_t *meter, uvperf_measure_fn fn,
+                       const void *of, size_t nr, uvperf_error_t *error) {
+  int rc;
+
+  if (meter == NULL || fn == NULL || of == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "a meter, a function and room for what it counts "
+                             "are needed");
+  if (nr != meter->nr)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the meter has %zu events, and there is room for "
+                             "%zu: each needs its own",
+                             meter->nr, nr);
+  rc = uvperf__counters_check(meter->counters, error);
+  if (rc != 0)
+    return rc;
+  if (meter->thread.number != 0 && !uvperf__thread_is_mine(&meter->thread))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "the meter counts for the thread that made it, "
                              "and another one calls: each thread needs a meter "
@@ -206,17 +250,21 @@ static int check_meter(const uvperf_meter_t *meter, uvperf_error_t *error) {
   return 0;
 }
 
-int uvperf_meter_measure(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
-                         uvperf_count_t *count, uvperf_error_t *error) {
+static void take_counts(const uvperf_meter_t *meter, uvperf_count_t *counts,
+                        size_t nr) {
+  size_t i;
+
+  for (i = 0; i < nr; i++)
+    uvperf_reading_total(meter->reading, i, &counts[i]);
+}
+
+/* The meter was checked. */
+static int measure_once(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
+                        uvperf_count_t *counts, size_t nr,
+                        uvperf_error_t *error) {
   int disabled = 0;
   int rc;
 
-  if (meter == NULL || fn == NULL || count == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a meter, a function and a count are needed");
-  rc = check_meter(meter, error);
-  if (rc != 0)
-    return rc;
   if (meter->is_used)
     uvperf__counters_reset(meter->counters);
   meter->is_used = 1;
@@ -225,8 +273,16 @@ int uvperf_meter_measure(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
     return rc;
   rc = uvperf__counters_read(meter->counters, meter->reading);
   if (rc == 0)
-    rc = uvperf_reading_total(meter->reading, 0, count);
+    take_counts(meter, counts, nr);
   return first_of(rc, disabled);
+}
+
+int uvperf_meter_measure(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
+                         uvperf_count_t *counts, size_t nr,
+                         uvperf_error_t *error) {
+  int rc = check_meter(meter, fn, counts, nr, error);
+
+  return rc != 0 ? rc : measure_once(meter, fn, arg, counts, nr, error);
 }
 
 void uvperf_meter_free(uvperf_meter_t *meter) {
@@ -237,20 +293,95 @@ void uvperf_meter_free(uvperf_meter_t *meter) {
   uvperf__free(meter);
 }
 
-int uvperf_measure_event(const char *name, uvperf_measure_fn fn, void *arg,
-                         uvperf_count_t *count, uvperf_error_t *error) {
-  uvperf_meter_t *meter;
-  int rc;
+/* The events that are missing are closed, and the reason would be lost. */
+static void say_missing(const uvperf_meter_t *meter, uvperf_error_t *error) {
+  const uvperf_set_failure_t *failures;
+  size_t nr;
 
-  if (name == NULL || fn == NULL || count == NULL)
-    return uvperf__error_set(
-        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "uvperf_measure_event needs a name, a function and "
-        "a count");
-  rc = uvperf_meter_new(&meter, name, error);
+  if (error == NULL)
+    return;
+  failures = uvperf_meter_failures(meter, &nr);
+  if (nr > 0)
+    *error = failures[0].error;
+  else
+    memset(error, 0, sizeof(*error));
+}
+
+int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
+                          uvperf_count_t *counts, size_t nr,
+                          uvperf_error_t *error) {
+  uvperf_meter_t *meter;
+  int rc = uvperf_meter_new(&meter, names, error);
+
   if (rc != 0)
     return rc;
-  rc = uvperf_meter_measure(meter, fn, arg, count, error);
+  rc = uvperf_meter_measure(meter, fn, arg, counts, nr, error);
+  if (rc == 0)
+    say_missing(meter, error);
   uvperf_meter_free(meter);
+  return rc;
+}
+
+/* -- several calls -------------------------------------------------------- */
+
+/* By Welford's method, which loses nothing where counts are large and close to
+ * each other. `deviation` is the sum of squares until the end. */
+static void add_run(uvperf_runs_t *runs, const uvperf_count_t *count) {
+  double off = (double)count->scaled - runs->mean;
+
+  uvperf_count_add(&runs->sum, count);
+  if (count->state != UVPERF_COUNT_COUNTING)
+    return;
+  if (runs->nr == 0 || count->scaled < runs->least)
+    runs->least = count->scaled;
+  if (count->scaled > runs->most)
+    runs->most = count->scaled;
+  runs->nr++;
+  runs->mean += off / (double)runs->nr;
+  runs->deviation += off * ((double)count->scaled - runs->mean);
+}
+
+/* The square root, by Newton's method from above, without the library of
+ * mathematics. */
+static double root_of(double x) {
+  double root = x > 1 ? x : 1, next = (root + x / root) / 2;
+
+  while (x > 0 && next < root) {
+    root = next;
+    next = (root + x / root) / 2;
+  }
+  return x > 0 ? root : 0;
+}
+
+static void end_runs(uvperf_runs_t *runs) {
+  runs->deviation =
+      runs->nr > 1 ? root_of(runs->deviation / (double)(runs->nr - 1)) : 0;
+}
+
+int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
+                        uvperf_measure_fn fn, void *arg, uvperf_runs_t *runs,
+                        size_t nr, uvperf_error_t *error) {
+  uvperf_count_t *counts;
+  uint64_t done;
+  size_t i;
+  int rc = check_meter(meter, fn, runs, nr, error);
+
+  if (rc != 0)
+    return rc;
+  if (times == 0)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "times is 0: the function is to be called");
+  counts = uvperf__calloc(nr, sizeof(counts[0]));
+  if (counts == NULL)
+    return out_of_memory(error);
+  memset(runs, 0, nr * sizeof(runs[0]));
+  for (done = 0; done < times && rc == 0; done++) {
+    rc = measure_once(meter, fn, arg, counts, nr, error);
+    for (i = 0; i < nr && rc == 0; i++)
+      add_run(&runs[i], &counts[i]);
+  }
+  for (i = 0; i < nr; i++)
+    end_runs(&runs[i]);
+  uvperf__free(counts);
   return rc;
 }

@@ -384,8 +384,8 @@ static int measure_call(block_t *block) {
   uvperf_count_t count;
   uvperf_error_t error;
 
-  if (uvperf_measure_event(CALL, call, block, &count, &error) != 0)
-    return bench_fail("uvperf_measure_event", error.reason);
+  if (uvperf_measure_events(CALL, call, block, &count, 1, &error) != 0)
+    return bench_fail("uvperf_measure_events", error.reason);
   return 0;
 }
 
@@ -401,7 +401,7 @@ static int measure_again(block_t *block) {
   uvperf_count_t count;
   uvperf_error_t error;
 
-  if (uvperf_meter_measure(block->meter, call, block, &count, &error) != 0)
+  if (uvperf_meter_measure(block->meter, call, block, &count, 1, &error) != 0)
     return bench_fail("uvperf_meter_measure", error.reason);
   return count.value == 1 ? 0 : bench_fail("a call", "is not counted as one");
 }

@@ -195,8 +195,8 @@ static int measure_open_own(subject_t *subject, uvperf_measure_fn fn) {
 }
 
 static int measure_name(subject_t *subject, uvperf_measure_fn fn) {
-  return uvperf_measure_event("page-faults:u", fn, subject, subject->counts,
-                              NULL);
+  return uvperf_measure_events("page-faults:u", fn, subject, subject->counts, 1,
+                               NULL);
 }
 
 static int run_measures(subject_t *subject, measure_fn measure, look_fn look,
@@ -376,7 +376,7 @@ static int compare_measure(bench_report_t *report, subject_t *subject) {
       {"by hand", run_measure_own, subject, {0}},
   };
   const bench_contender_t opened[] = {
-      {"uvperf_measure_event", run_measure_name, subject, {0}},
+      {"uvperf_measure_events", run_measure_name, subject, {0}},
       {"by hand", run_measure_open_own, subject, {0}},
   };
   int rc;

@@ -52,15 +52,52 @@ static uint64_t count_least(measure_run_t *run, uint64_t iterations) {
   return least;
 }
 
-static uint64_t count_event(uv_loop_t *loop) {
+/* Instructions and cycles of one call, which were on counters together. */
+static uint64_t take_pair(const uvperf_count_t *counts) {
+  size_t i;
+
+  for (i = 0; i < 2; i++) {
+    assert_int_equal(counts[i].state, UVPERF_COUNT_COUNTING);
+    assert_int_equal(counts[i].flags, 0);
+    assert_true(counts[i].ratio == 1);
+    assert_true(counts[i].value > 0);
+  }
+  assert_int_equal(counts[0].time_running, counts[1].time_running);
+  return counts[0].value;
+}
+
+static uint64_t count_events(uv_loop_t *loop) {
   uint64_t iterations = 2 * ITERATIONS;
-  uvperf_count_t count;
+  uvperf_count_t counts[2];
 
   (void)loop;
-  assert_int_equal(uvperf_measure_event("instructions:u", run_loop, &iterations,
-                                        &count, NULL),
+  assert_int_equal(uvperf_measure_events("{instructions:u,cycles:u}", run_loop,
+                                         &iterations, counts, 2, NULL),
                    0);
-  return count.value;
+  return take_pair(counts);
+}
+
+static uint64_t count_open_events(uv_loop_t *loop) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uint64_t iterations = 2 * ITERATIONS;
+  live_collector_t leader, sibling;
+  uvperf_count_t counts[2];
+  struct perf_event_attr attr;
+
+  uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+  attr.exclude_kernel = 1;
+  attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED |
+                     PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_GROUP;
+  live_init(loop, &leader, &attr, NULL);
+  attr.config = PERF_COUNT_HW_CPU_CYCLES;
+  options.leader = &leader.event;
+  live_init(loop, &sibling, &attr, &options);
+  assert_int_equal(uvperf_event_measure(&leader.event, run_loop, &iterations,
+                                        counts, 2, NULL),
+                   0);
+  live_close(&sibling);
+  live_close(&leader);
+  return take_pair(counts);
 }
 
 static uint64_t count_alone(uv_loop_t *loop) {
@@ -105,6 +142,7 @@ static void loop_is_counted_to_the_instruction(void **state) {
   uint64_t value;
 
   support_need_hardware(__func__, PERF_COUNT_HW_INSTRUCTIONS, 0);
+  support_need_hardware(__func__, PERF_COUNT_HW_CPU_CYCLES, 0);
   live_need_loop(__func__);
   measure_open(*state, &run, "instructions:u", NULL);
   value = count_least(&run, iterations);
@@ -122,7 +160,8 @@ static void loop_is_counted_to_the_instruction(void **state) {
   uvperf_reading_free(overhead);
   measure_close(&run);
 
-  assert_counts_loop(count_event, *state);
+  assert_counts_loop(count_events, *state);
+  assert_counts_loop(count_open_events, *state);
   assert_counts_loop(count_alone, *state);
 }
 

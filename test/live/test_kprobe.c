@@ -45,7 +45,7 @@ static int measure(const char *terms, uvperf_measure_fn fn, uint64_t *count,
 
   snprintf(name, sizeof(name), "kprobe/%s/", terms);
   error->reason[0] = '\0';
-  rc = uvperf_measure_event(name, fn, NULL, &counted, error);
+  rc = uvperf_measure_events(name, fn, NULL, &counted, 1, error);
   if (rc == 0)
     *count = counted.value;
   return rc;
@@ -146,8 +146,8 @@ static void unprivileged(uvperf_error_t *error) {
   uvperf_count_t count;
 
   explain_drop_privileges();
-  error->code = uvperf_measure_event("kprobe/func=" FUNCTION "/u",
-                                     measure_nothing, NULL, &count, error);
+  error->code = uvperf_measure_events("kprobe/func=" FUNCTION "/u",
+                                      measure_nothing, NULL, &count, 1, error);
 }
 
 static void kprobe_of_an_unprivileged_user_is_refused(void **state) {

@@ -16,8 +16,8 @@ static void event_of_the_users_side_is_counted(unprivileged_report_t *report) {
 
   for (i = 0; i < 2; i++) { /* the first for nothing: its code is new */
     error.reason[0] = '\0';
-    if (uvperf_measure_event("page-faults:u", measure_touch, regions[i], &count,
-                             &error) != 0) {
+    if (uvperf_measure_events("page-faults:u", measure_touch, regions[i],
+                              &count, 1, &error) != 0) {
       unprivileged_wrong(report, "page-faults:u: %s", error.reason);
       return;
     }
@@ -36,8 +36,8 @@ event_of_the_kernels_side_is_refused(unprivileged_report_t *report) {
   int rc;
 
   memset(&error, 0, sizeof(error));
-  rc = uvperf_measure_event("page-faults", measure_note, &called, &count,
-                            &error);
+  rc = uvperf_measure_events("page-faults", measure_note, &called, &count, 1,
+                             &error);
   if (rc != UV_EACCES || error.code != rc || called != 0 ||
       error.cause != UVPERF_CAUSE_PERMISSION ||
       strstr(error.reason, "perf_event_paranoid") == NULL)

@@ -234,7 +234,8 @@ static void find_handles(found_t *found) {
   uvperf_set_t set;
   int rc;
 
-  rc = uvperf_measure_event("page-faults:u", do_nothing, NULL, &count, &error);
+  rc = uvperf_measure_events("page-faults:u", do_nothing, NULL, &count, 1,
+                             &error);
   add_error(found, rc, &error);
   find_refused(found);
   self.type = UVPERF_TARGET_SELF;

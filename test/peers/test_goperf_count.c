@@ -67,8 +67,9 @@ static void l1_data_misses_are_counted_by_name(void **state) {
   (void)state;
   other_kernel();
   measure_pmu_add(&pmu, 1, 10);
-  assert_int_equal(uvperf_measure_event("L1-dcache-load-misses:u",
-                                        measure_pmu_work, &pmu, &count, NULL),
+  assert_int_equal(uvperf_measure_events("L1-dcache-load-misses:u",
+                                         measure_pmu_work, &pmu, &count, 1,
+                                         NULL),
                    0);
   assert_int_equal(count.value, 1000);
   fake_assert_clean();
@@ -256,9 +257,9 @@ static void one_system_call_is_one_hit(void **state) {
   for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
     calls[i].fd = open(calls[i].path, calls[i].flags | O_CLOEXEC);
     assert_true(calls[i].fd >= 0);
-    assert_int_equal(
-        uvperf_measure_event(calls[i].name, call_once, &calls[i], &count, NULL),
-        0);
+    assert_int_equal(uvperf_measure_events(calls[i].name, call_once, &calls[i],
+                                           &count, 1, NULL),
+                     0);
     measure_count_is(&count, 1);
     close(calls[i].fd);
   }
@@ -279,8 +280,8 @@ static void three_system_calls_are_three_hits(void **state) {
   (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_getpid");
   syscall(SYS_getpid); /* nobody measures this */
-  assert_int_equal(uvperf_measure_event("syscalls:sys_enter_getpid",
-                                        call_getpid, &nr, &count, NULL),
+  assert_int_equal(uvperf_measure_events("syscalls:sys_enter_getpid",
+                                         call_getpid, &nr, &count, 1, NULL),
                    0);
   measure_count_is(&count, 3);
 }

@@ -539,26 +539,32 @@ static void bench(void *arg) {
 }
 
 /* RunBenchmarks and BenchmarkTracepoints call the function again for each event
- * and once for none: here one call is what all of them count. Two events of one
- * name are two. */
+ * and once for none: here all of them count each call. Two events of one name
+ * are two. */
 static void benchmark_of_several_events_is_one_run(void **state) {
   char names[3 * MEASURE_NAME_BYTES + 8];
   char writes[MEASURE_NAME_BYTES];
   bench_t work = {.calls = 3, .writes = 5};
   size_t fds = support_count_fds();
-  measure_run_t run;
+  uvperf_runs_t runs[3];
+  uvperf_meter_t *meter;
+  size_t i;
 
+  (void)state;
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   support_need_breakpoints(__func__);
   measure_writes_name(writes);
   snprintf(names, sizeof(names), "%s,%s,%s", LIVE_SYSCALL, writes, writes);
-  measure_open(*state, &run, names, NULL);
-  measure_do(&run, bench, &work);
-  assert_int_equal(work.runs, 1);
-  measure_is(&run, 0, 3);
-  measure_is(&run, 1, 5);
-  measure_is(&run, 2, 5);
-  measure_close(&run);
+  assert_int_equal(uvperf_meter_new(&meter, names, NULL), 0);
+  assert_int_equal(uvperf_meter_repeat(meter, 10, bench, &work, runs, 3, NULL),
+                   0);
+  assert_int_equal(work.runs, 10);
+  for (i = 0; i < 3; i++) {
+    assert_int_equal(runs[i].nr, 10);
+    assert_true(runs[i].mean == (i == 0 ? 3 : 5));
+    assert_true(runs[i].deviation == 0);
+  }
+  uvperf_meter_free(meter);
   assert_int_equal(support_count_fds(), fds);
 }
 

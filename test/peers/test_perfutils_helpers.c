@@ -118,8 +118,8 @@ static void helper_of_each_name_gives_the_pmus_count(void **state) {
     fake_kernel_reset();
     other_kernel();
     measure_pmu_add(&pmu, 1, 10);
-    if (uvperf_measure_event(helpers[i].name, measure_pmu_work, &pmu, &count,
-                             &error) != 0)
+    if (uvperf_measure_events(helpers[i].name, measure_pmu_work, &pmu, &count,
+                              1, &error) != 0)
       fail_msg("%s: %s", helpers[i].theirs, error.reason);
     assert_int_equal(pmu.events[0]->attr.type, helpers[i].type);
     assert_int_equal(pmu.events[0]->attr.config, helpers[i].config);
@@ -148,8 +148,8 @@ static void helper_of_each_name_without_a_pmu_says_so(void **state) {
     kernel = other_kernel();
     kernel->cycles = -ENOENT;
     memset(&error, 0, sizeof(error));
-    assert_int_equal(uvperf_measure_event(helpers[i].name, measure_note,
-                                          &called, &count, &error),
+    assert_int_equal(uvperf_measure_events(helpers[i].name, measure_note,
+                                           &called, &count, 1, &error),
                      UV_ENOENT);
     assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
     assert_true(error.reason[0] != '\0');
@@ -175,8 +175,8 @@ static void live_helper_of_each_name_counts_or_names_why_not(void **state) {
   for (i = 0; i < COUNT_OF(helpers); i++) {
     memset(&error, 0, sizeof(error));
     called = 0;
-    rc = uvperf_measure_event(helpers[i].name, measure_note, &called, &count,
-                              &error);
+    rc = uvperf_measure_events(helpers[i].name, measure_note, &called, &count,
+                               1, &error);
     if (rc != 0 && helpers[i].type == PERF_TYPE_SOFTWARE)
       fail_msg("%s: %s", helpers[i].theirs, error.reason);
     if (rc != 0 && (called || error.code != rc || error.reason[0] == '\0' ||
@@ -214,7 +214,8 @@ static void live_helpers_of_a_hardware_pmu_count_the_work(void **state) {
     support_need_hardware(__func__, helpers[i].config, 0);
     turns = TURNS;
     assert_int_equal(
-        uvperf_measure_event(helpers[i].name, work, &turns, &count, NULL), 0);
+        uvperf_measure_events(helpers[i].name, work, &turns, &count, 1, NULL),
+        0);
     assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
     assert_in_range(count.scaled, TURNS / 4, 100 * TURNS);
   }
@@ -232,9 +233,10 @@ static void live_helper_of_an_empty_function_counts_nothing(void **state) {
     if (helpers[i].type != PERF_TYPE_SOFTWARE)
       continue;
     /* The first is for nothing: its code may be new. */
-    uvperf_measure_event(helpers[i].name, measure_nothing, NULL, &count, NULL);
-    assert_int_equal(uvperf_measure_event(helpers[i].name, measure_nothing,
-                                          NULL, &count, NULL),
+    uvperf_measure_events(helpers[i].name, measure_nothing, NULL, &count, 1,
+                          NULL);
+    assert_int_equal(uvperf_measure_events(helpers[i].name, measure_nothing,
+                                           NULL, &count, 1, NULL),
                      0);
     assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
     if (helpers[i].config == PERF_COUNT_SW_CPU_CLOCK ||

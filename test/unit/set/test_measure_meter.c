@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: how uvperf_measure_event opens its event, what it makes of what the
+/* Scripted: how uvperf_measure_events opens its event, what it makes of what the
  * kernel says, that nothing is left of it whatever fails, and that a meter
  * opens and closes once. */
 #include "measure_run.h"
@@ -17,8 +17,8 @@ static void measure_event_opens_one_event_of_the_calling_thread(void **state) {
   (void)state;
   measure_pmu_add(&pmu, 1, 10);
   fake = pmu.events[0];
-  assert_int_equal(uvperf_measure_event("page-faults:u", measure_pmu_work, &pmu,
-                                        &count, NULL),
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_pmu_work,
+                                         &pmu, &count, 1, NULL),
                    0);
   assert_int_equal(fake->pid, live_tid());
   assert_int_equal(fake->cpu, -1);
@@ -43,15 +43,15 @@ static void measure_event_that_is_refused_is_not_made_less(void **state) {
   kernel->allows_user_only = 1;
   measure_pmu_add(&pmu, 1, 10);
   assert_int_equal(
-      uvperf_measure_event("cycles", measure_note, &called, &count, &error),
+      uvperf_measure_events("cycles", measure_note, &called, &count, 1, &error),
       UV_EACCES);
   assert_int_equal(error.code, UV_EACCES);
   assert_int_equal(error.cause, UVPERF_CAUSE_PERMISSION);
   assert_int_equal(called, 0);
   assert_int_equal(pmu.events[0]->opened, 0);
-  assert_int_equal(
-      uvperf_measure_event("cycles:u", measure_pmu_work, &pmu, &count, &error),
-      0);
+  assert_int_equal(uvperf_measure_events("cycles:u", measure_pmu_work, &pmu,
+                                         &count, 1, &error),
+                   0);
   assert_int_equal(count.value, 1000);
   fake_assert_clean();
 }
@@ -64,9 +64,9 @@ static void measure_event_without_a_pmu_is_no_event(void **state) {
 
   (void)state;
   kernel->cycles = -ENOENT;
-  assert_int_equal(
-      uvperf_measure_event("cycles:u", measure_note, &called, &count, &error),
-      UV_ENOENT);
+  assert_int_equal(uvperf_measure_events("cycles:u", measure_note, &called,
+                                         &count, 1, &error),
+                   UV_ENOENT);
   assert_int_equal(error.cause, UVPERF_CAUSE_NO_EVENT);
   assert_non_null(strstr(error.reason, "cycles"));
   assert_int_equal(called, 0);
@@ -81,8 +81,8 @@ static void measure_event_of_a_shared_pmu_tells_the_ratio(void **state) {
 
   (void)state;
   measure_pmu_add(&pmu, 1, 10);
-  assert_int_equal(uvperf_measure_event("page-faults:u", measure_pmu_work, &pmu,
-                                        &count, NULL),
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_pmu_work,
+                                         &pmu, &count, 1, NULL),
                    0);
   assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
   assert_int_equal(count.value, 1000);
@@ -108,8 +108,8 @@ static void measure_event_that_never_ran_is_no_count_of_0(void **state) {
 
   (void)state;
   measure_pmu_add(&pmu, 1, 10);
-  assert_int_equal(uvperf_measure_event("page-faults:u", never_scheduled, &pmu,
-                                        &count, NULL),
+  assert_int_equal(uvperf_measure_events("page-faults:u", never_scheduled, &pmu,
+                                         &count, 1, NULL),
                    0);
   assert_int_equal(count.state, UVPERF_COUNT_NEVER_SCHEDULED);
   assert_int_equal(count.nr_missing, 1);
@@ -130,8 +130,8 @@ measure_event_that_is_pinned_and_does_not_fit_is_ebadf(void **state) {
 
   (void)state;
   measure_pmu_add(&pmu, 1, 10);
-  assert_int_equal(uvperf_measure_event("page-faults:uD", fails_on_the_pmu,
-                                        &pmu, &count, NULL),
+  assert_int_equal(uvperf_measure_events("page-faults:uD", fails_on_the_pmu,
+                                         &pmu, &count, 1, NULL),
                    0);
   assert_int_equal(pmu.events[0]->attr.pinned, 1);
   assert_int_equal(count.state, UVPERF_COUNT_ERROR);
@@ -151,8 +151,8 @@ static void measure_event_that_cannot_be_enabled_does_not_call(void **state) {
   measure_pmu_add(&pmu, 1, 10);
   memset(&error, 0, sizeof(error));
   fake_fail(FAKE_IOCTL, 1, -EIO);
-  assert_int_equal(uvperf_measure_event("page-faults:u", measure_note, &called,
-                                        &count, &error),
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_note, &called,
+                                         &count, 1, &error),
                    UV_EIO);
   assert_int_equal(error.code, UV_EIO);
   assert_int_equal(called, 0);
@@ -169,8 +169,8 @@ measure_event_that_cannot_be_disabled_gives_its_count(void **state) {
   measure_pmu_add(&pmu, 1, 10);
   memset(&error, 0, sizeof(error));
   fake_fail(FAKE_IOCTL, 2, -EIO);
-  assert_int_equal(uvperf_measure_event("page-faults:u", measure_pmu_work, &pmu,
-                                        &count, &error),
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_pmu_work,
+                                         &pmu, &count, 1, &error),
                    UV_EIO);
   assert_int_equal(error.code, UV_EIO);
   assert_int_equal(count.value, 1000);
@@ -184,8 +184,8 @@ static void measure_event_that_cannot_be_read_is_an_error_state(void **state) {
   (void)state;
   measure_pmu_add(&pmu, 1, 10);
   fake_fail_from(FAKE_READ, 1, -EIO);
-  assert_int_equal(uvperf_measure_event("page-faults:u", measure_pmu_work, &pmu,
-                                        &count, NULL),
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_pmu_work,
+                                         &pmu, &count, 1, NULL),
                    0);
   assert_int_equal(count.state, UVPERF_COUNT_ERROR);
   assert_int_equal(count.code, UV_EIO);
@@ -201,8 +201,8 @@ static void measure_event_without_fds_is_emfile(void **state) {
   (void)state;
   measure_pmu_add(&pmu, 1, 10);
   fake_fail(FAKE_OPEN, 1, -EMFILE);
-  assert_int_equal(uvperf_measure_event("page-faults:u", measure_note, &called,
-                                        &count, &error),
+  assert_int_equal(uvperf_measure_events("page-faults:u", measure_note, &called,
+                                         &count, 1, &error),
                    UV_EMFILE);
   assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
   assert_true(error.needed > 0);
@@ -225,8 +225,8 @@ static void measure_event_without_memory_does_not_call(void **state) {
     measure_pmu_add(&pmu, 1, 10);
     memset(&error, 0, sizeof(error));
     fake_fail(FAKE_CALLOC, nth, 0);
-    rc = uvperf_measure_event("page-faults:u", measure_note, &called, &count,
-                              &error);
+    rc = uvperf_measure_events("page-faults:u", measure_note, &called, &count,
+                               1, &error);
     fake_assert_clean();
     if (fake_failures() == 0)
       break;
@@ -254,7 +254,8 @@ static void meter_opens_and_closes_once(void **state) {
   for (i = 0; i < 3; i++) {
     fake_log_clear();
     assert_int_equal(
-        uvperf_meter_measure(meter, measure_pmu_work, &pmu, &count, NULL), 0);
+        uvperf_meter_measure(meter, measure_pmu_work, &pmu, &count, 1, NULL),
+        0);
     assert_int_equal(count.value, 1000);
     assert_int_equal(count.time_enabled, 2000);
     assert_null(strstr(fake_log(), "open"));
@@ -279,12 +280,178 @@ static void meter_goes_on_after_a_failure(void **state) {
   assert_int_equal(uvperf_meter_new(&meter, "page-faults:u", NULL), 0);
   fake_fail(FAKE_IOCTL, 1, -EIO);
   assert_int_equal(
-      uvperf_meter_measure(meter, measure_note, &called, &count, &error),
+      uvperf_meter_measure(meter, measure_note, &called, &count, 1, &error),
       UV_EIO);
   assert_int_equal(called, 0);
   assert_int_equal(
-      uvperf_meter_measure(meter, measure_pmu_work, &pmu, &count, &error), 0);
+      uvperf_meter_measure(meter, measure_pmu_work, &pmu, &count, 1, &error),
+      0);
   assert_int_equal(count.value, 1000);
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
+/* -- several events ------------------------------------------------------- */
+
+/* The scripted event is the second: the first cannot be had. */
+static void meter_without_one_of_its_events_counts_the_others(void **state) {
+  other_kernel_t *kernel = other_kernel();
+  const uvperf_set_failure_t *failures;
+  uvperf_count_t counts[2];
+  uvperf_meter_t *meter;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+  size_t nr;
+
+  (void)state;
+  kernel->cycles = -ENOENT;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_meter_new(&meter, "cycles:u,page-faults:u", NULL), 0);
+  assert_int_equal(uvperf_meter_nr_events(meter), 2);
+  assert_string_equal(uvperf_meter_item(meter, 0)->label, "cycles:u");
+  failures = uvperf_meter_failures(meter, &nr);
+  assert_int_equal(nr, 1);
+  assert_int_equal(failures[0].error.attr_index, 0);
+  assert_int_equal(failures[0].error.cause, UVPERF_CAUSE_NO_EVENT);
+  assert_int_equal(
+      uvperf_meter_measure(meter, measure_pmu_work, &pmu, counts, 2, &error),
+      0);
+  assert_int_equal(counts[0].state, UVPERF_COUNT_NOT_AVAILABLE);
+  assert_int_equal(counts[0].code, UV_ENOENT);
+  assert_int_equal(counts[1].value, 1000);
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
+static void measure_events_without_one_says_which_and_why(void **state) {
+  other_kernel_t *kernel = other_kernel();
+  uvperf_count_t counts[2];
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+
+  (void)state;
+  kernel->cycles = -ENOENT;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_measure_events("page-faults:u,cycles:u",
+                                         measure_pmu_work, &pmu, counts, 2,
+                                         &error),
+                   0);
+  assert_int_equal(counts[0].value, 1000);
+  assert_int_equal(counts[1].state, UVPERF_COUNT_NOT_AVAILABLE);
+  assert_int_equal(error.code, UV_ENOENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_non_null(strstr(error.reason, "cycles"));
+  fake_assert_clean();
+}
+
+static void meter_that_is_strict_needs_each_event(void **state) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  other_kernel_t *kernel = other_kernel();
+  uvperf_event_list_t *list;
+  uvperf_meter_t *meter;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+
+  (void)state;
+  kernel->cycles = -ENOENT;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(
+      uvperf_event_list_parse(&list, "page-faults:u,cycles:u", NULL), 0);
+  options.events = list;
+  options.flags = UVPERF_SET_STRICT;
+  assert_int_equal(uvperf_meter_new_options(&meter, &options, &error),
+                   UV_ENOENT);
+  assert_null(meter);
+  assert_non_null(strstr(error.reason, "cycles"));
+  uvperf_event_list_free(list);
+  fake_assert_clean();
+}
+
+static void meter_of_a_group_reads_it_at_once(void **state) {
+  uvperf_count_t counts[3];
+  uvperf_meter_t *meter;
+  measure_pmu_t pmu;
+  size_t i;
+
+  (void)state;
+  other_kernel();
+  measure_pmu_add(&pmu, 3, 10);
+  assert_int_equal(
+      uvperf_meter_new(&meter, "{instructions:u,cycles:u,page-faults:u}", NULL),
+      0);
+  assert_int_equal(pmu.events[2]->group_fd, pmu.events[0]->fd);
+  assert_int_equal(
+      uvperf_meter_measure(meter, measure_pmu_work, &pmu, counts, 3, NULL), 0);
+  for (i = 0; i < 3; i++) {
+    assert_int_equal(counts[i].value, 1000 + i);
+    assert_int_equal(counts[i].scaled, 2 * (1000 + i));
+  }
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
+/* -- several calls -------------------------------------------------------- */
+
+/* On a counter in every second call only. */
+static void work_every_second_time(void *arg) {
+  measure_pmu_t *pmu = arg;
+
+  if (pmu->enabled / 2000 % 2 == 0) {
+    measure_pmu_work(pmu);
+    return;
+  }
+  pmu->enabled += 2000;
+  measure_pmu_tell(pmu);
+}
+
+static void repeat_leaves_out_calls_that_were_not_counted(void **state) {
+  uvperf_meter_t *meter;
+  uvperf_runs_t runs;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_meter_new(&meter, "page-faults:u", NULL), 0);
+  assert_int_equal(uvperf_meter_repeat(meter, 5, work_every_second_time, &pmu,
+                                       &runs, 1, NULL),
+                   0);
+  assert_int_equal(runs.nr, 3);
+  assert_int_equal(runs.sum.nr_counts, 3);
+  assert_int_equal(runs.sum.nr_missing, 2);
+  assert_int_equal(runs.sum.value, 3000);
+  assert_int_equal(runs.least, 2000);
+  assert_true(runs.mean == 2000 && runs.deviation == 0);
+  uvperf_meter_free(meter);
+  fake_assert_clean();
+}
+
+static void repeat_ends_with_the_first_failure(void **state) {
+  uvperf_meter_t *meter;
+  uvperf_runs_t runs;
+  uvperf_error_t error;
+  measure_pmu_t pmu;
+
+  (void)state;
+  measure_pmu_add(&pmu, 1, 10);
+  assert_int_equal(uvperf_meter_new(&meter, "page-faults:u", NULL), 0);
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 0, measure_pmu_work, &pmu, &runs, 1, &error),
+      UV_EINVAL);
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 3, measure_pmu_work, &pmu, &runs, 2, &error),
+      UV_EINVAL);
+  fake_fail(FAKE_CALLOC, 1, 0);
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 3, measure_pmu_work, &pmu, &runs, 1, &error),
+      UV_ENOMEM);
+  assert_int_equal(pmu.values[0], 0);
+  fake_fail(FAKE_IOCTL, 5, -EIO); /* ENABLE and DISABLE of two calls */
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 10, measure_pmu_work, &pmu, &runs, 1, &error),
+      UV_EIO);
+  assert_int_equal(pmu.values[0], 2000);
+  assert_int_equal(runs.nr, 2);
+  assert_true(runs.mean == 2000);
   uvperf_meter_free(meter);
   fake_assert_clean();
 }
@@ -304,6 +471,12 @@ int main(void) {
       other_kernel_test(measure_event_without_memory_does_not_call),
       other_kernel_test(meter_opens_and_closes_once),
       other_kernel_test(meter_goes_on_after_a_failure),
+      other_kernel_test(meter_without_one_of_its_events_counts_the_others),
+      other_kernel_test(measure_events_without_one_says_which_and_why),
+      other_kernel_test(meter_that_is_strict_needs_each_event),
+      other_kernel_test(meter_of_a_group_reads_it_at_once),
+      other_kernel_test(repeat_leaves_out_calls_that_were_not_counted),
+      other_kernel_test(repeat_ends_with_the_first_failure),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

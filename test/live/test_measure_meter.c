@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: one event by its name in one call, by uvperf_measure_event, and in many
- * by a meter. Failures that are scripted are in unit/set/test_measure_event.c,
- * names of hardware in peers/test_perfutils_helpers.c. */
+/* Live: events by their names in one call, by uvperf_measure_events, and in
+ * many by a meter. Failures that are scripted are in
+ * unit/set/test_measure_meter.c, names of hardware in
+ * peers/test_perfutils_helpers.c. */
 #include "live_thread.h"
 #include "measure_run.h"
 
@@ -19,7 +20,7 @@ static void measure_event(const char *name, uvperf_measure_fn fn, void *arg,
 
   memset(&error, 0, sizeof(error));
   memset(count, 0xa5, sizeof(*count));
-  if (uvperf_measure_event(name, fn, arg, count, &error) != 0)
+  if (uvperf_measure_events(name, fn, arg, count, 1, &error) != 0)
     fail_msg("%s: %s", name, error.reason);
 }
 
@@ -148,8 +149,9 @@ typedef struct elsewhere_s {
 static void measure_in_thread(void *arg) {
   elsewhere_t *elsewhere = arg;
 
-  elsewhere->rc = uvperf_measure_event(LIVE_SYSCALL, measure_syscalls,
-                                       &elsewhere->nr, &elsewhere->count, NULL);
+  elsewhere->rc =
+      uvperf_measure_events(LIVE_SYSCALL, measure_syscalls, &elsewhere->nr,
+                            &elsewhere->count, 1, NULL);
 }
 
 static void measure_event_is_of_the_calling_thread(void **state) {
@@ -184,8 +186,8 @@ static void measure_within(void *arg) {
   uint64_t nr = 4;
 
   live_write(1);
-  within->rc = uvperf_measure_event(within->name, measure_writes, &nr,
-                                    &within->count, NULL);
+  within->rc = uvperf_measure_events(within->name, measure_writes, &nr,
+                                     &within->count, 1, NULL);
   live_write(2);
 }
 
@@ -215,8 +217,8 @@ static void measure_event_leaves_no_fd(void **state) {
   support_need_own_events(__func__);
   for (i = 0; i < 200; i++) {
     measure_event("page-faults:u", measure_nothing, NULL, &count);
-    assert_int_equal(uvperf_measure_event("no-such-event", measure_nothing,
-                                          NULL, &count, &error),
+    assert_int_equal(uvperf_measure_events("no-such-event", measure_nothing,
+                                           NULL, &count, 1, &error),
                      UV_ENOENT);
   }
   assert_int_equal(support_count_fds(), fds);
@@ -259,7 +261,7 @@ static void meter_counts_each_of_its_calls_alone(void **state) {
   for (nr = 0; nr < 300; nr++) {
     live_syscall(5); /* nobody measures these */
     assert_int_equal(
-        uvperf_meter_measure(meter, measure_syscalls, &nr, &count, NULL), 0);
+        uvperf_meter_measure(meter, measure_syscalls, &nr, &count, 1, NULL), 0);
     measure_count_is(&count, nr);
     assert_int_equal(support_count_fds(), fds + 1);
   }
@@ -284,7 +286,7 @@ static void measure_elsewhere(void *arg) {
 
   elsewhere->rc =
       uvperf_meter_measure(elsewhere->meter, measure_note, &elsewhere->called,
-                           &count, &elsewhere->error);
+                           &count, 1, &elsewhere->error);
 }
 
 /* It would count 0 whatever happens. */
@@ -320,12 +322,12 @@ static void measure_by_both(void *arg) {
   uint64_t nr = 4;
 
   live_write(1);
-  assert_int_equal(
-      uvperf_meter_measure(metered->meter, measure_writes, &nr, &count, &error),
-      UV_EBUSY);
+  assert_int_equal(uvperf_meter_measure(metered->meter, measure_writes, &nr,
+                                        &count, 1, &error),
+                   UV_EBUSY);
   assert_int_equal(error.cause, UVPERF_CAUSE_BUSY);
   assert_int_equal(uvperf_meter_measure(metered->inner, measure_writes, &nr,
-                                        &metered->count, NULL),
+                                        &metered->count, 1, NULL),
                    0);
   live_write(2);
 }
@@ -340,7 +342,7 @@ static void meter_within_itself_is_busy_and_another_counts(void **state) {
   metered.meter = make_meter(measure_writes_name(name));
   metered.inner = make_meter(name);
   assert_int_equal(uvperf_meter_measure(metered.meter, measure_by_both,
-                                        &metered, &count, NULL),
+                                        &metered, &count, 1, NULL),
                    0);
   measure_count_is(&count, 7);
   measure_count_is(&metered.count, 4);
@@ -360,13 +362,116 @@ static void meter_in_a_forked_child_is_eperm(void **state) {
   pid = fork();
   assert_true(pid >= 0);
   if (pid == 0)
-    _exit(uvperf_meter_measure(meter, measure_note, &called, &count, NULL) !=
+    _exit(uvperf_meter_measure(meter, measure_note, &called, &count, 1, NULL) !=
               UV_EPERM ||
           called != 0);
   assert_int_equal(support_wait(pid), 0);
   assert_int_equal(
-      uvperf_meter_measure(meter, measure_note, &called, &count, NULL), 0);
+      uvperf_meter_measure(meter, measure_note, &called, &count, 1, NULL), 0);
   uvperf_meter_free(meter);
+}
+
+/* -- several events ------------------------------------------------------- */
+
+static void work_for_all(void *region) {
+  live_syscall(3);
+  live_touch(region);
+}
+
+static void measure_events_counts_each_of_a_list(void **state) {
+  uvperf_count_t counts[4];
+  uvperf_error_t error = {.code = 1};
+  char *region;
+
+  (void)state;
+  support_need_tracepoint(__func__, LIVE_SYSCALL);
+  region = live_region();
+  assert_int_equal(uvperf_measure_events(
+                       "{" LIVE_SYSCALL ",page-faults:u},task-clock:u,dummy:u",
+                       work_for_all, region, counts, 4, &error),
+                   0);
+  assert_int_equal(error.code, 0);
+  measure_count_is(&counts[0], 3);
+  assert_in_range(counts[1].value, LIVE_PAGES, 10 * LIVE_PAGES);
+  assert_int_equal(counts[2].state, UVPERF_COUNT_COUNTING);
+  assert_true(counts[2].value > 0);
+  measure_count_is(&counts[3], 0);
+  /* The two of the group were on together. */
+  assert_true(counts[0].time_enabled == counts[1].time_enabled);
+  live_region_free(region);
+}
+
+/* As often as it was called before, and once more. */
+static void call_once_more(void *times) {
+  live_syscall(++*(uint64_t *)times);
+}
+
+static void meter_repeat_has_the_mean_and_the_deviation(void **state) {
+  uvperf_meter_t *meter;
+  uvperf_runs_t runs[2];
+  uint64_t times = 0;
+
+  (void)state;
+  support_need_tracepoint(__func__, LIVE_SYSCALL);
+  meter = make_meter(LIVE_SYSCALL ",dummy:u");
+  assert_int_equal(
+      uvperf_meter_repeat(meter, 4, call_once_more, &times, runs, 2, NULL), 0);
+  assert_int_equal(times, 4);
+  assert_int_equal(runs[0].nr, 4);
+  assert_int_equal(runs[0].sum.value, 10);
+  assert_int_equal(runs[0].least, 1);
+  assert_int_equal(runs[0].most, 4);
+  assert_true(runs[0].mean == 2.5);
+  /* The square root of 5 / 3. */
+  assert_true(runs[0].deviation > 1.29099 && runs[0].deviation < 1.29100);
+  assert_int_equal(runs[1].nr, 4);
+  assert_int_equal(runs[1].most, 0);
+  assert_true(runs[1].mean == 0 && runs[1].deviation == 0);
+  uvperf_meter_free(meter);
+}
+
+/* Two targets, of which one is another thread. */
+static void meter_of_attrs_and_targets_counts_all_of_them(void **state) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t targets[2] = {UVPERF_TARGET_INIT, UVPERF_TARGET_INIT};
+  struct perf_event_attr writes, dummy;
+  const struct perf_event_attr *attrs[] = {&writes, &dummy};
+  const size_t leaders[] = {0, 0};
+  uvperf_count_t counts[2];
+  uvperf_meter_t *meter;
+  live_thread_t thread;
+  uint64_t nr = 2;
+
+  (void)state;
+  support_need_breakpoints(__func__);
+  live_write_attr(&writes, 0);
+  uvperf_attr_set_period(&writes, 0);
+  uvperf_attr_software(&dummy, PERF_COUNT_SW_DUMMY);
+  dummy.exclude_kernel = 1;
+  options.attrs = attrs;
+  options.nr_attrs = 2;
+  options.leaders = leaders;
+  options.targets = targets;
+  options.nr_targets = 2;
+  options.flags = UVPERF_SET_STRICT;
+  live_thread_start(&thread, measure_writes, &nr);
+  live_thread_do(&thread);
+  targets[1].type = UVPERF_TARGET_THREAD;
+  targets[1].pid = (int32_t)thread.tid;
+  assert_int_equal(uvperf_meter_new_options(&meter, &options, NULL), 0);
+  assert_int_equal(uvperf_meter_nr_events(meter), 2);
+  assert_int_equal(uvperf_meter_item(meter, 1)->leader, 0);
+  assert_null(uvperf_meter_item(meter, 2));
+  assert_int_equal(
+      uvperf_meter_measure(meter, pass_three_times, &thread, counts, 2, NULL),
+      0);
+  assert_int_equal(counts[0].value, 6);
+  assert_int_equal(counts[0].nr_counts, 2);
+  uvperf_meter_free(meter);
+  options.flags = UVPERF_SET_RECORDS;
+  assert_int_equal(uvperf_meter_new_options(&meter, &options, NULL), UV_EINVAL);
+  assert_null(meter);
+  live_thread_end(&thread);
 }
 
 /* -- names ---------------------------------------------------------------- */
@@ -383,7 +488,8 @@ static void assert_no_one_event(const char *name, int code, int cause,
   memset(&count, 0xa5, sizeof(count));
   memset(&same, 0xa5, sizeof(same));
   assert_int_equal(
-      uvperf_measure_event(name, measure_note, &called, &count, &error), code);
+      uvperf_measure_events(name, measure_note, &called, &count, 1, &error),
+      code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
   if (strstr(error.reason, piece) == NULL)
@@ -391,19 +497,21 @@ static void assert_no_one_event(const char *name, int code, int cause,
   assert_int_equal(called, 0);
   assert_memory_equal(&count, &same, sizeof(count));
   assert_int_equal(
-      uvperf_measure_event(name, measure_note, &called, &count, NULL), code);
+      uvperf_measure_events(name, measure_note, &called, &count, 1, NULL),
+      code);
   assert_int_equal(fake_live_allocations(), allocations);
 }
 
-static void measure_event_of_several_events_is_einval(void **state) {
+static void measure_events_without_room_for_each_is_einval(void **state) {
   (void)state;
-  assert_no_one_event("page-faults,cs", UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                      "'page-faults,cs' stands for 2 events");
-  assert_no_one_event("{page-faults,cs,dummy}", UV_EINVAL,
-                      UVPERF_CAUSE_ARGUMENT, "stands for 3 events");
+  support_need_own_events(__func__);
+  assert_no_one_event("page-faults:u,dummy:u", UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                      "has 2 events, and there is room for 1");
+  assert_no_one_event("{page-faults:u,cs:u,dummy:u}", UV_EINVAL,
+                      UVPERF_CAUSE_ARGUMENT, "has 3 events");
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   assert_no_one_event("syscalls:sys_*_getpgid", UV_EINVAL,
-                      UVPERF_CAUSE_ARGUMENT, "stands for 2 events");
+                      UVPERF_CAUSE_ARGUMENT, "has 2 events");
 }
 
 static void measure_event_of_no_event_is_the_parsers_error(void **state) {
@@ -435,24 +543,23 @@ static void measure_event_of_bad_arguments_is_einval(void **state) {
   (void)state;
   memset(&error, 0, sizeof(error));
   assert_int_equal(
-      uvperf_measure_event(NULL, measure_note, &called, &count, &error),
+      uvperf_measure_events(NULL, measure_note, &called, &count, 1, &error),
       UV_EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(
-      uvperf_measure_event("dummy:u", NULL, &called, &count, &error),
+      uvperf_measure_events("dummy:u", NULL, &called, &count, 1, &error),
       UV_EINVAL);
   assert_int_equal(
-      uvperf_measure_event("dummy:u", measure_note, &called, NULL, &error),
+      uvperf_measure_events("dummy:u", measure_note, &called, NULL, 1, &error),
       UV_EINVAL);
-  assert_int_equal(uvperf_measure_event(NULL, NULL, NULL, NULL, NULL),
+  assert_int_equal(uvperf_measure_events(NULL, NULL, NULL, NULL, 1, NULL),
                    UV_EINVAL);
   assert_int_equal(uvperf_meter_new(NULL, "dummy:u", &error), UV_EINVAL);
   assert_int_equal(uvperf_meter_new(&meter, NULL, &error), UV_EINVAL);
-  assert_int_equal(uvperf_meter_new(&meter, "page-faults,cs", &error),
-                   UV_EINVAL);
+  assert_int_equal(uvperf_meter_new(&meter, "", &error), UV_EINVAL);
   assert_null(meter);
   assert_int_equal(
-      uvperf_meter_measure(NULL, measure_note, &called, &count, &error),
+      uvperf_meter_measure(NULL, measure_note, &called, &count, 1, &error),
       UV_EINVAL);
   uvperf_meter_free(NULL);
   assert_int_equal(called, 0);
@@ -474,7 +581,10 @@ int main(void) {
       cmocka_unit_test(meter_of_another_thread_measures_nothing),
       cmocka_unit_test(meter_within_itself_is_busy_and_another_counts),
       cmocka_unit_test(meter_in_a_forked_child_is_eperm),
-      cmocka_unit_test(measure_event_of_several_events_is_einval),
+      cmocka_unit_test(measure_events_counts_each_of_a_list),
+      cmocka_unit_test(measure_events_without_room_for_each_is_einval),
+      cmocka_unit_test(meter_repeat_has_the_mean_and_the_deviation),
+      cmocka_unit_test(meter_of_attrs_and_targets_counts_all_of_them),
       cmocka_unit_test(measure_event_of_no_event_is_the_parsers_error),
       cmocka_unit_test(measure_event_of_a_group_of_one_counts),
       cmocka_unit_test(measure_event_of_bad_arguments_is_einval),

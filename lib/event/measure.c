@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* What a function costs, by an open event and the siblings that it leads.
+ * Nothing is between enabling the leader and the call, nor between the call and
+ * disabling it. */
+#include "uvperf/measure.h"
+
+#include "event/internal.h"
+#include "util/alloc.h"
+#include "util/error.h"
+
+/* The event and its siblings, and their counts before the call. */
+typedef struct group_s {
+  uvperf_event_t **events;
+  uvperf_count_t *before;
+  size_t nr;
+} group_t;
+
+static size_t nr_members(const event_t *leader) {
+  const event_t *member;
+  size_t nr = 1;
+
+  for (member = leader->members; member != NULL; member = member->next_member)
+    nr++;
+  return nr;
+}
+
+static int check(const event_t *impl, size_t nr, uvperf_error_t *error) {
+  int rc = uvperf__event_check(impl, error);
+
+  if (rc != 0)
+    return rc;
+  if (impl->leader != NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the event counts only while its leader does: "
+                             "measure by the leader");
+  if (nr != nr_members(impl))
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "the group has %zu events, and there is room for "
+                             "%zu counts: each needs its own",
+                             nr_members(impl), nr);
+  if (impl->enabled)
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
+                             "the event is enabled: disable it before a "
+                             "measurement");
+  return 0;
+}
+
+/* In the order of opening, as in the kernel's answer; the latest member is the
+ * first in the list. */
+static int make_group(group_t *group, event_t *leader, size_t nr) {
+  event_t *member;
+  size_t i = nr;
+
+  group->nr = nr;
+  group->before =
+      uvperf__calloc(nr, sizeof(group->before[0]) + sizeof(group->events[0]));
+  if (group->before == NULL)
+    return UV_ENOMEM;
+  group->events = (uvperf_event_t **)(group->before + nr);
+  group->events[0] = leader->handle;
+  for (member = leader->members; member != NULL; member = member->next_member)
+    group->events[--i] = member->handle;
+  return 0;
+}
+
+static int read_all(const group_t *group, uvperf_count_t *counts,
+                    uvperf_error_t *error) {
+  const event_t *leader = uvperf__event_impl(group->events[0]);
+  size_t i;
+  int rc = 0;
+
+  if (leader->attr->read_format & PERF_FORMAT_GROUP)
+    return uvperf_event_read_group(group->events, group->nr, counts, error);
+  for (i = 0; i < group->nr && rc == 0; i++)
+    rc = uvperf_event_read(group->events[i], &counts[i], error);
+  return rc;
+}
+
+static int measure(const group_t *group, uvperf_measure_fn fn, void *arg,
+                   uvperf_count_t *counts, uvperf_error_t *error) {
+  event_t *leader = uvperf__event_impl(group->events[0]);
+  size_t i;
+  int rc = read_all(group, group->before, error);
+
+  if (rc != 0)
+    return rc;
+  rc = uvperf__event_enable(leader, error);
+  if (rc != 0) {
+    uvperf__event_disable(leader, NULL);
+    return rc;
+  }
+  fn(arg);
+  rc = uvperf__event_disable(leader, error);
+  if (rc == 0)
+    rc = read_all(group, counts, error);
+  for (i = 0; i < group->nr && rc == 0; i++)
+    rc = uvperf_count_delta(&group->before[i], &counts[i], &counts[i]);
+  return rc;
+}
+
+int uvperf_event_measure(uvperf_event_t *event, uvperf_measure_fn fn, void *arg,
+                         uvperf_count_t *counts, size_t nr,
+                         uvperf_error_t *error) {
+  event_t *impl;
+  group_t group;
+  int rc;
+
+  if (event == NULL || fn == NULL || counts == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "an event, a function and room for what it counts "
+                             "are needed");
+  impl = uvperf__event_impl(event);
+  rc = check(impl, nr, error);
+  if (rc != 0)
+    return rc;
+  if (make_group(&group, impl, nr) != 0)
+    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
+                             "no memory for the counts of before the call");
+  rc = measure(&group, fn, arg, counts, error);
+  uvperf__free(group.before);
+  return rc;
+}
