@@ -45,6 +45,7 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *  @param reading  The caller's; filled. Of an attr that could not be opened
  *    the state says so, as after uvperf_set_read. How long the call took is in
  *    time_enabled of its counts; the interval of the reading is longer.
+ *  @param error    Receives why it failed.
  *  @return 0, or, fn not called and the set disabled,
  *    UV_EINVAL  set, fn or reading is NULL;
  *    UV_EBUSY   the set is enabled, by uvperf_set_enable or since it is being
@@ -57,7 +58,8 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *    gives.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
-                                 void *arg, uvperf_reading_t *reading);
+                                 void *arg, uvperf_reading_t *reading,
+                                 uvperf_error_t *error);
 
 /** Measures what measuring itself adds to a count, which is the end of one
  *  system call and the beginning of another, and those between that switch
@@ -69,10 +71,12 @@ UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
  *  @param runs      How many measurements; 0 is the default, 100.
  *  @param overhead  The caller's; filled. After a failure it holds what may
  *    have been measured by then, or nothing.
+ *  @param error     Receives why it failed.
  *  @return 0, or what uvperf_measure gives; UV_EINVAL if set or overhead is
  *    NULL. */
 UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
-                                          uvperf_reading_t *overhead);
+                                          uvperf_reading_t *overhead,
+                                          uvperf_error_t *error);
 
 /* -- without a set -------------------------------------------------------- */
 

@@ -50,27 +50,33 @@ static int make_room(const uvperf__counters_t *counters,
 }
 
 int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
-                   uvperf_reading_t *reading) {
+                   uvperf_reading_t *reading, uvperf_error_t *error) {
   uvperf__counters_t *counters;
   int disabled = 0;
   int rc;
 
   if (set == NULL || fn == NULL || reading == NULL)
-    return UV_EINVAL;
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "set, fn and reading must not be NULL");
   counters = uvperf__set_counters(set);
-  rc = uvperf__counters_check(counters, NULL);
-  if (rc == 0 && uvperf__counters_is_enabled(counters))
-    rc = UV_EBUSY;
+  rc = uvperf__counters_check(counters, error);
+  if (rc != 0)
+    return rc;
+  if (uvperf__counters_is_enabled(counters))
+    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
+                             "the set is enabled, or measures already: disable "
+                             "it, or make another set");
+  rc = make_room(counters, reading);
+  if (rc != 0)
+    return uvperf__error_shortage(error, rc, "nothing was measured");
+  rc = uvperf__counters_reset(counters);
   if (rc == 0)
-    rc = make_room(counters, reading);
-  if (rc == 0)
-    rc = uvperf__counters_reset(counters);
-  if (rc == 0)
-    rc = call(counters, fn, arg, &disabled, NULL);
+    rc = call(counters, fn, arg, &disabled, error);
   if (rc != 0)
     return rc;
   rc = uvperf__counters_read(counters, reading);
-  return first_of(rc, disabled);
+  return rc != 0 ? uvperf__error_shortage(error, rc, "nothing was read")
+                 : disabled;
 }
 
 static void do_nothing(void *arg) {
@@ -81,14 +87,14 @@ static void do_nothing(void *arg) {
  * it is volatile so that no compiler sees which one it is. */
 static int measure_nothing(uvperf_set_t *set, uint32_t runs,
                            uvperf_reading_t *overhead,
-                           uvperf_reading_t *reading) {
+                           uvperf_reading_t *reading, uvperf_error_t *error) {
   uvperf_measure_fn volatile nothing = do_nothing;
   uint32_t i;
   int rc;
 
-  rc = uvperf_measure(set, nothing, NULL, overhead);
+  rc = uvperf_measure(set, nothing, NULL, overhead, error);
   for (i = 1; i < runs && rc == 0; i++) {
-    rc = uvperf_measure(set, nothing, NULL, reading);
+    rc = uvperf_measure(set, nothing, NULL, reading, error);
     if (rc == 0)
       rc = uvperf__reading_least(overhead, reading);
   }
@@ -96,16 +102,18 @@ static int measure_nothing(uvperf_set_t *set, uint32_t runs,
 }
 
 int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
-                            uvperf_reading_t *overhead) {
+                            uvperf_reading_t *overhead, uvperf_error_t *error) {
   uvperf_reading_t *reading;
   int rc;
 
   if (set == NULL || overhead == NULL)
-    return UV_EINVAL;
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "set and overhead must not be NULL");
   rc = uvperf_reading_new(&reading);
   if (rc != 0)
-    return rc;
-  rc = measure_nothing(set, runs == 0 ? DEFAULT_RUNS : runs, overhead, reading);
+    return uvperf__error_shortage(error, rc, "nothing was measured");
+  rc = measure_nothing(set, runs == 0 ? DEFAULT_RUNS : runs, overhead, reading,
+                       error);
   uvperf_reading_free(reading);
   return rc;
 }

@@ -180,7 +180,7 @@ static int run_own_scaled(void *arg, double *values) {
 typedef int (*measure_fn)(subject_t *subject, uvperf_measure_fn fn);
 
 static int measure_set(subject_t *subject, uvperf_measure_fn fn) {
-  int rc = uvperf_measure(&subject->set, fn, subject, subject->reading);
+  int rc = uvperf_measure(&subject->set, fn, subject, subject->reading, NULL);
 
   return rc != 0 ? rc
                  : uvperf_reading_total(subject->reading, 0, subject->counts);

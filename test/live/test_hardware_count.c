@@ -152,7 +152,7 @@ static void loop_is_counted_to_the_instruction(void **state) {
   /* Without what measuring adds only the call is left. */
   assert_int_equal(uvperf_reading_new(&overhead), 0);
   fake_kernel_reset();
-  assert_int_equal(uvperf_measure_overhead(&run.set, 10, overhead), 0);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 10, overhead, NULL), 0);
   while (count_loop(&run, iterations) != value)
     continue;
   assert_int_equal(uvperf_reading_subtract(run.reading, overhead), 0);

@@ -223,7 +223,7 @@ static void measure_overhead_taken_off_leaves_the_functions_own(void **state) {
                "{page-faults,minor-faults,cpu-migrations,"
                "syscalls:sys_enter_ioctl,syscalls:sys_exit_ioctl}",
                NULL);
-  assert_int_equal(uvperf_measure_overhead(&run.set, 20, overhead), 0);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 20, overhead, NULL), 0);
   for (nr = 0; nr < 4; nr++) {
     measure_do(&run, ioctls, &nr);
     measure_is(&run, 3, nr + 1);
@@ -268,11 +268,11 @@ static void measure_overhead_of_a_clock_is_its_least(void **state) {
   support_need_own_events(__func__);
   assert_int_equal(uvperf_reading_new(&overhead), 0);
   measure_open(*state, &run, "task-clock:u", NULL);
-  assert_int_equal(uvperf_measure_overhead(&run.set, 0, overhead), 0);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 0, overhead, NULL), 0);
   assert_int_equal(uvperf_reading_total(overhead, 0, &count), 0);
   least = count.value;
   assert_in_range(least, 1, 1000000000);
-  assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading), 0);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading, NULL), 0);
   assert_int_equal(uvperf_reading_subtract(run.reading, overhead), 0);
   assert_true(measure_total(&run, 0).value < UINT64_MAX / 2);
   uvperf_reading_free(overhead);
@@ -284,15 +284,20 @@ static void measure_overhead_of_a_clock_is_its_least(void **state) {
 static void measure_of_a_set_that_is_enabled_is_ebusy(void **state) {
   char name[MEASURE_NAME_BYTES];
   measure_run_t run;
+  uvperf_error_t error;
   int called = 0;
 
   support_need_breakpoints(__func__);
   measure_open(*state, &run, measure_writes_name(name), NULL);
   assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
   live_write(2);
-  assert_int_equal(uvperf_measure(&run.set, measure_note, &called, run.reading),
+  assert_int_equal(
+      uvperf_measure(&run.set, measure_note, &called, run.reading, &error),
+      UV_EBUSY);
+  assert_int_equal(error.cause, UVPERF_CAUSE_BUSY);
+  assert_non_null(strstr(error.reason, "disable it"));
+  assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading, NULL),
                    UV_EBUSY);
-  assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading), UV_EBUSY);
   assert_int_equal(called, 0);
   live_write(3);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
@@ -335,9 +340,9 @@ static void measure_again(void *arg) {
 
   live_write(1);
   nested->rc = uvperf_measure(&nested->same->set, measure_writes, &nr,
-                              nested->same->reading);
+                              nested->same->reading, NULL);
   if (uvperf_measure(&nested->other->set, measure_writes, &nr,
-                     nested->other->reading) != 0)
+                     nested->other->reading, NULL) != 0)
     abort();
   live_write(2);
 }

@@ -41,7 +41,7 @@ void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
 }
 
 void measure_do(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
-  assert_int_equal(uvperf_measure(&run->set, fn, arg, run->reading), 0);
+  assert_int_equal(uvperf_measure(&run->set, fn, arg, run->reading, NULL), 0);
 }
 
 static void on_close(uvperf_set_t *set) {

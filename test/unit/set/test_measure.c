@@ -167,11 +167,11 @@ static void measure_overhead_is_the_least_of_the_runs(void **state) {
 
   open_costly(*state, &pmu, &run);
   costs = of_three;
-  assert_int_equal(uvperf_measure_overhead(&run.set, 3, run.reading), 0);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 3, run.reading, NULL), 0);
   measure_is(&run, 0, 7);
   assert_ptr_equal(costs, of_three + 3);
   costs = of_one;
-  assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading), 0);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 1, run.reading, NULL), 0);
   measure_is(&run, 0, 12);
   assert_ptr_equal(costs, of_one + 1);
   measure_close(&run);
@@ -188,7 +188,7 @@ static void measure_overhead_of_0_runs_is_of_100(void **state) {
     of_hundred[i] = 1000 - i;
   open_costly(*state, &pmu, &run);
   costs = of_hundred;
-  assert_int_equal(uvperf_measure_overhead(&run.set, 0, run.reading), 0);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 0, run.reading, NULL), 0);
   assert_ptr_equal(costs, of_hundred + 100);
   measure_is(&run, 0, 901);
   measure_close(&run);
@@ -203,12 +203,23 @@ static void measure_overhead_that_fails_says_so(void **state) {
   open_costly(*state, &pmu, &run);
   costs = of_two;
   fake_fail(FAKE_IOCTL, 5, -EIO); /* the third ENABLE */
-  assert_int_equal(uvperf_measure_overhead(&run.set, 9, run.reading), UV_EIO);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 9, run.reading, NULL),
+                   UV_EIO);
   measure_close(&run);
   fake_assert_clean();
 }
 
 /* -- failures ------------------------------------------------------------- */
+
+static void expect_failure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
+                           uvperf_reading_t *reading, int code) {
+  uvperf_error_t error;
+
+  assert_int_equal(uvperf_measure(set, fn, arg, reading, &error), code);
+  assert_int_equal(error.code, code);
+  assert_int_not_equal(error.cause, UVPERF_CAUSE_NONE);
+  assert_int_not_equal(error.reason[0], '\0');
+}
 
 static void measure_without_set_function_or_reading_is_einval(void **state) {
   measure_pmu_t pmu;
@@ -217,14 +228,12 @@ static void measure_without_set_function_or_reading_is_einval(void **state) {
 
   measure_pmu_add(&pmu, 1, 10);
   measure_open(*state, &run, "page-faults:u", NULL);
-  assert_int_equal(uvperf_measure(NULL, measure_note, &called, run.reading),
+  expect_failure(NULL, measure_note, &called, run.reading, UV_EINVAL);
+  expect_failure(&run.set, NULL, &called, run.reading, UV_EINVAL);
+  expect_failure(&run.set, measure_note, &called, NULL, UV_EINVAL);
+  assert_int_equal(uvperf_measure_overhead(NULL, 1, run.reading, NULL),
                    UV_EINVAL);
-  assert_int_equal(uvperf_measure(&run.set, NULL, &called, run.reading),
-                   UV_EINVAL);
-  assert_int_equal(uvperf_measure(&run.set, measure_note, &called, NULL),
-                   UV_EINVAL);
-  assert_int_equal(uvperf_measure_overhead(NULL, 1, run.reading), UV_EINVAL);
-  assert_int_equal(uvperf_measure_overhead(&run.set, 1, NULL), UV_EINVAL);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 1, NULL, NULL), UV_EINVAL);
   assert_int_equal(called, 0);
   measure_close(&run);
   fake_assert_clean();
@@ -242,8 +251,7 @@ static void measure_that_cannot_enable_all_does_not_call(void **state) {
     measure_pmu_add(&pmus[1], 1, 20);
     measure_open(*state, &run, "page-faults:u,cs:u", NULL);
     fake_fail(FAKE_IOCTL, nth, -EIO);
-    assert_int_equal(
-        uvperf_measure(&run.set, measure_note, &called, run.reading), UV_EIO);
+    expect_failure(&run.set, measure_note, &called, run.reading, UV_EIO);
     assert_int_equal(called, 0);
     assert_int_equal(pmus[0].events[0]->enabled, 0);
     assert_int_equal(pmus[1].events[0]->enabled, 0);
@@ -263,8 +271,7 @@ static void measure_that_cannot_disable_gives_what_it_read(void **state) {
   measure_pmu_add(&pmu, 1, 10);
   measure_open(*state, &run, "page-faults:u", NULL);
   fake_fail(FAKE_IOCTL, 2, -EIO);
-  assert_int_equal(
-      uvperf_measure(&run.set, measure_pmu_work, &pmu, run.reading), UV_EIO);
+  expect_failure(&run.set, measure_pmu_work, &pmu, run.reading, UV_EIO);
   count = measure_total(&run, 0);
   assert_half(&count, 1000);
   measure_close(&run);
@@ -279,16 +286,15 @@ static void measure_in_a_forked_child_is_eperm(void **state) {
   measure_pmu_add(&pmu, 1, 10);
   measure_open(*state, &run, "page-faults:u", NULL);
   fake_process(4711);
-  assert_int_equal(uvperf_measure(&run.set, measure_note, &called, run.reading),
+  expect_failure(&run.set, measure_note, &called, run.reading, UV_EPERM);
+  assert_int_equal(uvperf_measure_overhead(&run.set, 2, run.reading, NULL),
                    UV_EPERM);
-  assert_int_equal(uvperf_measure_overhead(&run.set, 2, run.reading), UV_EPERM);
   assert_int_equal(called, 0);
   assert_int_equal(pmu.events[0]->enabled, 0);
   fake_process(0);
   assert_int_equal(uvperf_set_enable(&run.set, NULL), 0);
   fake_process(4711);
-  assert_int_equal(uvperf_measure(&run.set, measure_note, &called, run.reading),
-                   UV_EPERM);
+  expect_failure(&run.set, measure_note, &called, run.reading, UV_EPERM);
   fake_process(0);
   measure_close(&run);
   fake_assert_clean();
@@ -298,6 +304,7 @@ static void measure_in_a_forked_child_is_eperm(void **state) {
 static void measure_without_memory_does_not_call(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;
+  uvperf_error_t error;
   int called = 0;
   unsigned nth = 0;
   int rc;
@@ -308,7 +315,9 @@ static void measure_without_memory_does_not_call(void **state) {
     uvperf_reading_free(run.reading);
     assert_int_equal(uvperf_reading_new(&run.reading), 0);
     fake_fail(FAKE_CALLOC, ++nth, 0);
-    rc = uvperf_measure(&run.set, measure_note, &called, run.reading);
+    memset(&error, 0, sizeof(error));
+    rc = uvperf_measure(&run.set, measure_note, &called, run.reading, &error);
+    assert_int_equal(rc, error.code);
     if (fake_failures() == nth) {
       assert_int_equal(rc, UV_ENOMEM);
       assert_int_equal(called, 0);
@@ -333,7 +342,7 @@ static void measure_overhead_without_memory_is_enomem(void **state) {
     uvperf_reading_free(run.reading);
     assert_int_equal(uvperf_reading_new(&run.reading), 0);
     fake_fail(FAKE_CALLOC, ++nth, 0);
-    rc = uvperf_measure_overhead(&run.set, 3, run.reading);
+    rc = uvperf_measure_overhead(&run.set, 3, run.reading, NULL);
     assert_int_equal(rc, fake_failures() == nth ? UV_ENOMEM : 0);
   } while (fake_failures() == nth);
   assert_true(nth > 2);

@@ -83,7 +83,7 @@ static void assert_refused(opened_set_t *opened, int code) {
   assert_int_equal(uvperf_set_apply_filter(set, 0, "a == 1", NULL), code);
   assert_int_equal(uvperf_set_change_period(set, 0, 1, NULL), code);
   assert_int_equal(uvperf_set_attach_bpf(set, 0, 0, 0, NULL), code);
-  assert_int_equal(uvperf_measure(set, call, NULL, reading), code);
+  assert_int_equal(uvperf_measure(set, call, NULL, reading, NULL), code);
   uvperf_reading_free(reading);
 
   assert_null(uvperf_set_failures(set, &nr));

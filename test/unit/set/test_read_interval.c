@@ -510,8 +510,8 @@ static void do_nothing(void *arg) {
 
 /* Resets the set and reads it, if it is disabled. */
 static void measure(slices_t *slices) {
-  if (uvperf_measure(&slices->live.set, do_nothing, NULL,
-                     slices->live.reading) == 0)
+  if (uvperf_measure(&slices->live.set, do_nothing, NULL, slices->live.reading,
+                     NULL) == 0)
     note_reset(slices);
 }
 
