@@ -487,8 +487,8 @@ UVPERF_EXTERN int uvperf_set_fill_map(uvperf_set_t *set, size_t attr,
 UVPERF_EXTERN const uvperf_set_failure_t *
 uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
 
-/** Tells how many attrs the set has, opened or not; that of options.side_band
- *  is the last.
+/** Tells how many attrs the set has, opened or not, with all parts of events;
+ *  that of options.side_band is the last.
  *  @return at least 1. */
 UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 
