@@ -88,6 +88,7 @@ static void open_owner(uv_loop_t *loop, owner_t *owner, uint64_t id) {
   memset(owner, 0, sizeof(*owner));
   owner->fake = fake_event_add(id);
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  attr.comm = 1; /* an event that writes: else there is nothing to start */
   options.ring_bytes = RING_BYTES;
   assert_int_equal(
       uvperf_event_init(loop, &owner->event, &attr, &options, NULL), 0);

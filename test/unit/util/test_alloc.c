@@ -203,7 +203,8 @@ static int init_in_vain(uv_loop_t *loop, uint32_t type, int cpu) {
   live_comm_attr(&attr);
   attr.type = type;
   options.cpu = cpu;
-  options.flags |= UVPERF_EVENT_CPU;
+  if (cpu >= 0)
+    options.flags = UVPERF_EVENT_CPU;
   rc = uvperf_event_init(loop, &event, &attr, &options, &error);
   if (rc == 0)
     uvperf_event_close(&event, NULL);
