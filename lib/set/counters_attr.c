@@ -12,7 +12,6 @@
 
 #include "attr/attr.h"
 #include "decode/read_format.h"
-#include "host/pmu.h"
 #include "host/system.h"
 #include "name/list.h"
 #include "util/alloc.h"
@@ -175,13 +174,6 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
 static int no_memory(uvperf_error_t *error) {
   return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for the attrs");
-}
-
-int uvperf__counters_is_probe(const uvperf__counters_t *counters,
-                              const struct perf_event_attr *attr) {
-  return attr->type >= PERF_TYPE_MAX &&
-         (uvperf__pmu_is(counters->root, attr->type, "uprobe") ||
-          uvperf__pmu_is(counters->root, attr->type, "kprobe"));
 }
 
 /* Of an attr that is not of a list; label: NULL, or the user's. 0 or

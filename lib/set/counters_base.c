@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the counters call back: whose process it is, the time, a
- * target by its index, and an attr as it was given. */
+ * target by its index, an attr as it was given, and whether it is a probe. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
+#include "host/pmu.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
@@ -48,6 +49,13 @@ size_t uvperf__counters_position(const uvperf__counters_t *counters,
       end = middle;
   }
   return first;
+}
+
+int uvperf__counters_is_probe(const uvperf__counters_t *counters,
+                              const struct perf_event_attr *attr) {
+  return attr->type >= PERF_TYPE_MAX &&
+         (uvperf__pmu_is(counters->root, attr->type, "uprobe") ||
+          uvperf__pmu_is(counters->root, attr->type, "kprobe"));
 }
 
 char *uvperf__counter_copy_text(const char *text) {

@@ -263,6 +263,10 @@ static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
 
 /* -- counters_base.c -- */
 
+/* Whether an attr is of the PMUs uprobe or kprobe. */
+int uvperf__counters_is_probe(const uvperf__counters_t *counters,
+                              const struct perf_event_attr *attr);
+
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t uvperf__counters_now(void);
 
@@ -308,10 +312,6 @@ void uvperf__counters_free_attrs(uvperf__counters_t *counters);
  * and words_size. 0 or -ENOMEM. */
 int uvperf__counters_make_attrs(uvperf__counters_t *counters);
 int uvperf__counters_make_scratch(uvperf__counters_t *counters);
-
-/* Whether an attr is of the PMUs uprobe or kprobe. */
-int uvperf__counters_is_probe(const uvperf__counters_t *counters,
-                              const struct perf_event_attr *attr);
 
 /* Adds to read_format what this kernel has, which it takes an event to know:
  * before the first event is opened. */
