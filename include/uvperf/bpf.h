@@ -180,9 +180,10 @@ typedef struct uvperf_bpf_reader_options_s {
    * bytes (0 counts as 64), for more PERF_SAMPLE_* of each sample, records such
    * as COMM or MMAP2 beside the samples (of all tasks on these CPUs; the kernel
    * tells FORK and EXIT with either), or another clock. Without PERF_SAMPLE_RAW
-   * samples have no data. The library changes disabled, write_backward, use_clockid
-   * and the wakeups, which are chosen below. It adds PERF_FORMAT_LOST to read_format,
-   * unless the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP. */
+   * samples have no data. The library changes disabled, write_backward,
+   * use_clockid and the wakeups, which are chosen below. It adds
+   * PERF_FORMAT_LOST to read_format, unless the attr has PERF_SAMPLE_READ or
+   * PERF_FORMAT_GROUP. */
   const struct perf_event_attr *attr;
   /* A list such as "0-3,8"; NULL: all that are online, as
    * /sys/devices/system/cpu/online tells. Of a map with fewer entries than
@@ -375,8 +376,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
 UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
                                                size_t index);
 
-/** Returns the next record without a callback, for programs that drive a loop of
- *  their own. They initialize the reader, put its events into the map
+/** Returns the next record without a callback, for programs that drive a loop
+ *  of their own. They initialize the reader, put its events into the map
  *  (uvperf_bpf_reader_resume), poll the fd of each ring
  *  (uvperf_bpf_reader_ring) with a timeout, as records may wait below the
  *  watermark, and take records until UV_EAGAIN. libuv need not run until the

@@ -834,8 +834,8 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
  *      not have;
  *    UV_ENOTSUP this kernel has no BPF for perf events; or, for a cookie, no
  *      link for such a program;
- *    UV_EPERM, UV_EMFILE, UV_ENFILE  for a cookie: bpf(2) is forbidden, or no fd
- *      is left for the link;
+ *    UV_EPERM, UV_EMFILE, UV_ENFILE  for a cookie: bpf(2) is forbidden, or no
+ *      fd is left for the link;
  *    UV_ENOMEM  out of memory.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
 UVPERF_EXTERN int uvperf_event_attach_bpf(uvperf_event_t *event, int prog_fd,

@@ -447,20 +447,20 @@ UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
  *
  *  The events are those of UVPERF_TARGET_CPUS; of several at a CPU that of the
  *  first target. Events of tasks and cgroups are in no map. Programs see the
- *  kernel's count of the event: uvperf_set_reset does not change it, and after a
- *  CPU has come back it begins at 0.
+ *  kernel's count of the event: uvperf_set_reset does not change it, and after
+ *  a CPU has come back it begins at 0.
  *
  *  What another has put under the same key is replaced. Close deletes only what
  *  the set has put there. Removing a target, and a CPU that comes back, delete
- *  by the key, also what another has put there since. Without CAP_SYS_ADMIN, and
- *  in a map with BPF_F_PRESERVE_ELEMS, close does so too.
+ *  by the key, also what another has put there since. Without CAP_SYS_ADMIN,
+ *  and in a map with BPF_F_PRESERVE_ELEMS, close does so too.
  *  @param attr    The attr's index. Each attr fills one map.
  *  @param map_fd  Of the map; the caller's, and it may be closed then.
  *  @param error   Receives why it failed.
  *  @return 0, also if the set has no target yet; or, with no entry changed but
  *    those that were replaced before the failure, which are deleted,
- *    UV_EINVAL  there is no such attr; the set has targets, but none of CPUs; it
- *      is not a map, or of another type (cause argument);
+ *    UV_EINVAL  there is no such attr; the set has targets, but none of CPUs;
+ *      it is not a map, or of another type (cause argument);
  *    UV_EBADF   map_fd is not open;
  *    UV_EEXIST  the attr fills a map already;
  *    UV_E2BIG   a CPU has no entry in the map (max_entries). For a CPU that
@@ -735,8 +735,8 @@ UVPERF_EXTERN int uvperf_set_stop(uvperf_set_t *set);
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
 
-/** Returns the next record without a callback, for programs that drive a loop of
- *  their own, as uvperf_event_next does. They initialize the set, enable it
+/** Returns the next record without a callback, for programs that drive a loop
+ *  of their own, as uvperf_event_next does. They initialize the set, enable it
  *  (uvperf_set_enable), poll the fd of each ring (uvperf_set_ring) with a
  *  timeout, as records may wait below wakeup_bytes, and take records until
  *  UV_EAGAIN. libuv need not run until the handle is closed.
@@ -759,8 +759,8 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  @return 0, or
  *    UV_EAGAIN  the rings are empty;
  *    UV_EPROTO  as of uvperf_set_record_cb: with a record that came raw; or
- *      without one, because a ring made no sense: uvperf_set_failed_ring returns
- *      it, until the next call;
+ *      without one, because a ring made no sense: uvperf_set_failed_ring
+ *      returns it, until the next call;
  *    UV_EOF     every target is gone and every record was given; or no ring can
  *      be read any more. Ends are looked for by the second call in a row that
  *      finds nothing, as that takes a system call for up to 64 targets. The

@@ -104,10 +104,10 @@ typedef struct uvperf_target_s {
  * UVPERF_SET_OVERWRITE. Not for attr.inherit_stat, whose records Linux writes
  * into the ring of another CPU without a lock. Attrs that write records have
  * one clock: that of those with use_clockid, and where none has it
- * CLOCK_MONOTONIC, which is uv_hrtime's. Of a software event that several events sample at once on a CPU
- * (page-faults of two attrs, or of a task and its CPU) Linux 6.18 gives each
- * sample the id of the first, also where that is another program's: have one
- * event sample it.
+ * CLOCK_MONOTONIC, which is uv_hrtime's. Of a software event that several
+ * events sample at once on a CPU (page-faults of two attrs, or of a task and
+ * its CPU) Linux 6.18 gives each sample the id of the first, also where that is
+ * another program's: have one event sample it.
  * Attrs that sample the same one get each other's PERF_SAMPLE_* and registers,
  * and the largest sample_stack_user, so that each such record can be read. */
 #define UVPERF_SET_RECORDS 4u
@@ -146,8 +146,8 @@ typedef struct uvperf_target_s {
  * this flag a set of no targets, which would count nothing, is UV_EINVAL. */
 #define UVPERF_SET_TARGETS_LATER 128u
 /* Leaves attrs without use_clockid perf's own clock, which no program can read
- * (on x86 with a stable TSC a file of perf(1) can be compared with it). Not with
- * UVPERF_SET_TIME_ORDER. */
+ * (on x86 with a stable TSC a file of perf(1) can be compared with it). Not
+ * with UVPERF_SET_TIME_ORDER. */
 #define UVPERF_SET_PERF_CLOCK 256u
 
 /* What a set can tell beside its attrs' records, by an attr more: a dummy event
@@ -187,9 +187,9 @@ typedef struct uvperf_set_options_s {
   /* sizeof(uvperf_set_options_t). */
   size_t size;
   /* The attrs, by pointers, as their sizes may differ; or NULL and `events`; or
-   * none, with `side_band`. An attr of the PMU of one kind of cores is opened on
-   * their CPUs only; it is one event, where a name in `events` is one for each
-   * kind. */
+   * none, with `side_band`. An attr of the PMU of one kind of cores is opened
+   * on their CPUs only; it is one event, where a name in `events` is one for
+   * each kind. */
   const struct perf_event_attr *const *attrs;
   size_t nr_attrs;
   /* Of each attr the index of its group's leader, which comes before it: its

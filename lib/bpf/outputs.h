@@ -84,9 +84,9 @@ int uvperf__bpf_outputs_take(uvperf__bpf_outputs_t *outputs,
 int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs);
 
 /* Takes them out for good, and lets go of the map: for a close. It cannot fail.
- * Where the map is held by a file of one's own (ring/bpf_map.h) what somebody else
- * has put in place of them stays; uvperf__bpf_outputs_take takes that out as
- * well, as the kernel does not tell whose an entry is. */
+ * Where the map is held by a file of one's own (ring/bpf_map.h) what somebody
+ * else has put in place of them stays; uvperf__bpf_outputs_take takes that out
+ * as well, as the kernel does not tell whose an entry is. */
 void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs);
 
 /* A CPU has gone: its event is dead, and closed and taken out of the map. What

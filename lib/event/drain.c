@@ -34,8 +34,8 @@ void uvperf__event_take_back(event_t *impl) {
   uvperf__event_free_old_decoders(impl);
 }
 
-/* A callback may change the decoder: the old one stays until the drain ends, and
- * what is in the run was written before. */
+/* A callback may change the decoder: the old one stays until the drain ends,
+ * and what is in the run was written before. */
 static inline uvperf__reader_t *find_reader(const void *owner) {
   const event_t *impl = owner;
 

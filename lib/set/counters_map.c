@@ -12,7 +12,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* -- entries ---------------------------------------------------------------- */
+/* -- entries --------------------------------------------------------------- */
 
 /* Whether another target's event is under that key. */
 static int has_entry(const uvperf__counters_t *counters, size_t attr, int cpu) {
@@ -94,7 +94,7 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
   event->map_entry = 0;
 }
 
-/* -- maps ------------------------------------------------------------------- */
+/* -- maps ------------------------------------------------------------------ */
 
 /* By hand only where closing the map does not do it: what is under a key by now
  * may be another's. */

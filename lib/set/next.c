@@ -7,7 +7,7 @@
 #include "decode/decoder.h"
 #include "loop/stats.h"
 
-/* -- the record in the user's hands ----------------------------------------- */
+/* -- the record in the user's hands ---------------------------------------- */
 
 static void consume(set_next_t *next) {
   if (next->lent == 0)
@@ -27,7 +27,7 @@ void uvperf__set_take_back(set_t *impl) {
   impl->failed_ring = NULL;
 }
 
-/* -- in the order of time --------------------------------------------------- */
+/* -- in the order of time -------------------------------------------------- */
 
 /* Rings may be new, or have ended. 0 or -ENOMEM. */
 static int look(set_t *impl) {
@@ -72,7 +72,7 @@ static int merge_next(set_t *impl) {
   return rc;
 }
 
-/* -- the next record -------------------------------------------------------- */
+/* -- the next record ------------------------------------------------------- */
 
 static int make(set_t *impl) {
   int rc = uvperf__set_make_scratch(impl);

@@ -2,8 +2,8 @@
 /* Live: random sequences of the calls for a set's records, outside of the
  * callbacks and inside, against a model of what it promises: each record of
  * each target once and in order, whichever was stopped, flushed, removed or
- * gone between, and each end once, after them. UVPERF_RANDOM_SEEDS=first:last chooses other
- * seeds than the usual. */
+ * gone between, and each end once, after them. UVPERF_RANDOM_SEEDS=first:last
+ * chooses other seeds than the usual. */
 #include "live_stream.h"
 
 #include <sched.h>

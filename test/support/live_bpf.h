@@ -62,8 +62,8 @@ void live_bpf_counter_open(const char *test, live_bpf_counter_t *counter,
 uint64_t live_bpf_counter_runs(const live_bpf_counter_t *counter, int cpu);
 void live_bpf_counter_close(live_bpf_counter_t *counter);
 
-/* The same with a program that notes what bpf_get_attach_cookie() returned last;
- * skips the test before Linux 5.15 too. */
+/* The same with a program that notes what bpf_get_attach_cookie() returned
+ * last; skips the test before Linux 5.15 too. */
 void live_bpf_cookie_open(const char *test, live_bpf_counter_t *counter,
                           uint32_t type);
 uint64_t live_bpf_cookie(const live_bpf_counter_t *counter);

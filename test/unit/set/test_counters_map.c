@@ -67,7 +67,7 @@ static int add_target(uvperf__counters_t *counters, uint32_t type,
   return uvperf__counters_add_target(counters, &target, index, error);
 }
 
-/* -- entries ---------------------------------------------------------------- */
+/* -- entries --------------------------------------------------------------- */
 
 static void map_has_the_event_of_each_cpu_until_close(void **state) {
   uvperf__counters_t *counters;
@@ -126,7 +126,7 @@ static void close_in_a_forked_child_leaves_the_entries(void **state) {
   counters_follow_end(counters);
 }
 
-/* -- targets ---------------------------------------------------------------- */
+/* -- targets --------------------------------------------------------------- */
 
 /* Tasks have no entries. Of two events at a CPU the second one takes the place
  * of the first when that goes. */
@@ -218,7 +218,7 @@ static void target_beyond_the_map_is_not_added(void **state) {
   end(counters);
 }
 
-/* -- CPUs ------------------------------------------------------------------- */
+/* -- CPUs ------------------------------------------------------------------ */
 
 /* The event that is put there is the one that was opened then. */
 static void map_follows_cpus_that_come(void **state) {
@@ -254,7 +254,7 @@ static void cpu_that_comes_beyond_the_map_is_reported(void **state) {
   end(counters);
 }
 
-/* -- failures --------------------------------------------------------------- */
+/* -- failures -------------------------------------------------------------- */
 
 static void expect_refused(uvperf__counters_t *counters, size_t attr, int fd,
                            int code, int cause, const char *reason) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: how uvperf_measure_events opens its event, what it makes of what the
- * kernel says, that nothing is left of it whatever fails, and that a meter
+/* Scripted: how uvperf_measure_events opens its event, what it makes of what
+ * the kernel says, that nothing is left of it whatever fails, and that a meter
  * opens and closes once. */
 #include "measure_run.h"
 #include "other_kernel.h"

@@ -37,7 +37,7 @@ static void expect_empty(scripted_set_t *scripted) {
   expect_code(scripted, UV_EAGAIN);
 }
 
-/* -- order ------------------------------------------------------------------ */
+/* -- order ----------------------------------------------------------------- */
 
 /* What is written while a look is read waits for the next one. */
 static void set_next_gives_each_ring_a_look_in_turn(void **state) {
@@ -94,7 +94,7 @@ static void set_next_of_an_impossible_time_gives_the_one_before(void **state) {
   scripted_set_close(&scripted);
 }
 
-/* -- what the kernel gets back ---------------------------------------------- */
+/* -- what the kernel gets back --------------------------------------------- */
 
 /* By each quarter, not by each record; the last one is still in the user's
  * hands. */
@@ -145,7 +145,7 @@ static void set_has_record_looks_past_the_one_that_is_lent(void **state) {
   }
 }
 
-/* -- beside start and flush ------------------------------------------------- */
+/* -- beside start and flush ------------------------------------------------ */
 
 /* Each goes on where the other has stopped, also in the middle of a look. */
 static void set_next_start_and_flush_take_turns(void **state) {
@@ -223,7 +223,7 @@ static void set_next_keeps_the_source_of_a_removed_target(void **state) {
   }
 }
 
-/* -- what is not sound ------------------------------------------------------ */
+/* -- what is not sound ----------------------------------------------------- */
 
 static void set_next_of_a_broken_body_is_raw_and_goes_on(void **state) {
   const uvperf_record_t *record;
@@ -306,7 +306,7 @@ static void set_next_of_a_split_head_leaves_the_others(void **state) {
   }
 }
 
-/* -- the end of targets ----------------------------------------------------- */
+/* -- the end of targets ---------------------------------------------------- */
 
 /* Of two threads. */
 static void open_threads(uv_loop_t *loop, scripted_set_t *scripted,
@@ -395,7 +395,7 @@ static void set_closed_in_the_end_that_next_reports_is_ecanceled(void **state) {
   fake_assert_clean();
 }
 
-/* -- what is refused -------------------------------------------------------- */
+/* -- what is refused ------------------------------------------------------- */
 
 static void set_next_of_other_sets_is_einval(void **state) {
   scripted_set_t scripted;
