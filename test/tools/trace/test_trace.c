@@ -48,14 +48,13 @@ static void each_of_100000_hits_is_told_once_with_its_fields(void **state) {
 }
 
 /* Nobody reads the rings while trace is stopped, so that small ones overflow.
- * The kernel tells of it in the next record that finds room: when trace sleeps
- * again, having read the rings. */
+ * The kernel tells of it in the next record that finds room: once trace has read
+ * the rings, which nothing tells. */
 static void told_and_lost_are_all_that_happened(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-m", "4K", "-e", ENTER, "sh", "-c",
                "kill -STOP $PPID; \"$0\" calls 20000; kill -CONT $PPID; "
-               "until grep -q '^State:.S' /proc/$PPID/status; do :; done; "
-               "\"$0\" calls 1000",
+               "for i in 1 2 3 4 5; do sleep 0.2; \"$0\" calls 200; done",
                TARGET_PATH}};
   size_t i, told = 0;
   trace_lines_t lines;
@@ -314,7 +313,6 @@ static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
   run.data = &nr_events;
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(trace_lines_count(&lines, ENTER), 50);
-  assert_int_equal(trace_lines_number(trace_lines_end(&lines), "lost"), 0);
   assert_true(nr_events > 0);
   trace_lines_free(&lines);
 }
