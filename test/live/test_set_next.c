@@ -4,35 +4,9 @@
 #include "live_stream.h"
 
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILDREN 100
-#define COMMS    3
 #define MOST_CPU 64
-
-static int be_storm(void *arg) {
-  int go = *(int *)arg;
-  uint64_t next;
-  char byte;
-  int i;
-
-  if (read(go, &byte, 1) < 0)
-    return 1;
-  for (i = 0; i < CHILDREN; i++) {
-    if (fork() == 0) {
-      next = 0;
-      live_comm(&next, COMMS);
-      _exit(0);
-    }
-    if (i % 8 == 7)
-      while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue;
-  }
-  while (waitpid(-1, NULL, 0) > 0)
-    continue;
-  return 0;
-}
 
 /* Until any ring wakes, or so long. How many did. */
 static int wait_for_rings(const uvperf_set_t *set, int ms) {
@@ -70,7 +44,7 @@ static void take_storm(uv_loop_t *loop, size_t mode) {
   pid_t pid;
 
   assert_int_equal(pipe(go), 0);
-  pid = support_fork(be_storm, &go[0]);
+  pid = support_fork(live_stream_be_storm, &go[0]);
   live_stream_plan(&plan);
   live_stream_plan_mode(&plan, mode);
   live_stream_plan_comm(&plan);
@@ -89,7 +63,7 @@ static void take_storm(uv_loop_t *loop, size_t mode) {
   assert_true(wakeups > 0);
   assert_int_equal(stats.lost_records, 0);
   assert_int_equal(stats.records, stream.records);
-  assert_int_equal(stream.comms, 2 * COMMS * CHILDREN);
+  assert_int_equal(stream.comms, 2 * LIVE_STREAM_STORM_COMMS);
   assert_int_equal(stream.by_attr[0], stream.by_attr[1]);
   assert_int_equal(stream.nr_ends, 1);
   assert_int_equal(stream.records_at_end[0], stream.records);

@@ -3,53 +3,9 @@
  * way to deliver. All that was made is told, and the end once and last. */
 #include "live_stream.h"
 
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "live_thread.h"
-
-#define CHILDREN 100
-#define COMMS    3
-#define MOST_NS  UINT64_C(20000000000)
-
-static void make_comms(uint64_t nr) {
-  uint64_t next = 0;
-
-  live_comm(&next, nr);
-}
-
-static void be_thread(void *arg) {
-  (void)arg;
-  make_comms(COMMS);
-}
-
-/* Each fourth child has a thread, and some are zombies for a while. */
-static int be_storm(void *arg) {
-  int go = *(int *)arg;
-  live_thread_t thread;
-  char byte;
-  int i;
-
-  if (read(go, &byte, 1) < 0)
-    return 1;
-  for (i = 0; i < CHILDREN; i++) {
-    if (fork() == 0) {
-      make_comms(COMMS);
-      if (i % 4 == 0) {
-        live_thread_start(&thread, be_thread, NULL);
-        live_thread_do(&thread);
-        live_thread_end(&thread);
-      }
-      _exit(0);
-    }
-    if (i % 8 == 7)
-      while (waitpid(-1, NULL, WNOHANG) > 0)
-        continue;
-  }
-  while (waitpid(-1, NULL, 0) > 0)
-    continue;
-  return 0;
-}
+#define MOST_NS UINT64_C(20000000000)
 
 typedef struct way_s {
   size_t mode;
@@ -77,7 +33,7 @@ static void run_storm(uv_loop_t *loop, const way_t *way) {
   pid_t pid;
 
   assert_int_equal(pipe(go), 0);
-  pid = support_fork(be_storm, &go[0]);
+  pid = support_fork(live_stream_be_storm, &go[0]);
   live_stream_plan(&plan);
   live_stream_plan_mode(&plan, way->mode);
   live_stream_plan_comm(&plan);
@@ -95,7 +51,7 @@ static void run_storm(uv_loop_t *loop, const way_t *way) {
     uv_run(loop, way->run);
   uvperf_set_stats(&stream.live.set, &stats);
   assert_int_equal(stats.lost_records, 0);
-  assert_int_equal(stream.comms, 2 * COMMS * (CHILDREN + CHILDREN / 4));
+  assert_int_equal(stream.comms, 2 * LIVE_STREAM_STORM_COMMS);
   assert_int_equal(stream.by_attr[0], stream.by_attr[1]);
   assert_int_equal(stream.eofs, 1);
   assert_int_equal(stream.nr_ends, 1);

@@ -53,7 +53,7 @@ void live_init_comm(uv_loop_t *loop, live_collector_t *collector);
  * not find its records in other turns than it says. */
 #define LIVE_SLICE_US UINT32_MAX
 
-/* Starts it with no flush timer (flush_ms 0) and LIVE_SLICE_US unless options
+/* Starts it with no flush timer (flush_ms -1) and LIVE_SLICE_US unless options
  * say otherwise. */
 void live_start(live_collector_t *collector,
                 const uvperf_stream_options_t *options);

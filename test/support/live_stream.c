@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "live_stream.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "live_thread.h"
+
+#define STORM_CHILDREN    100
+#define STORM_CHILD_COMMS 3
+
 const uvperf_stream_options_t live_stream_plain = {
     sizeof(uvperf_stream_options_t), 0, 20000000, 0, -1, 0};
 
@@ -166,4 +174,44 @@ void live_stream_stop_at_third(live_stream_t *stream,
   (void)record;
   if (stream->comms == 3)
     assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
+}
+
+/* -- a storm -------------------------------------------------------------- */
+
+static void make_comms(uint64_t nr) {
+  uint64_t next = 0;
+
+  live_comm(&next, nr);
+}
+
+static void be_thread(void *arg) {
+  (void)arg;
+  make_comms(STORM_CHILD_COMMS);
+}
+
+int live_stream_be_storm(void *arg) {
+  int go = *(int *)arg;
+  live_thread_t thread;
+  char byte;
+  int i;
+
+  if (read(go, &byte, 1) < 0)
+    return 1;
+  for (i = 0; i < STORM_CHILDREN; i++) {
+    if (fork() == 0) {
+      make_comms(STORM_CHILD_COMMS);
+      if (i % 4 == 0) {
+        live_thread_start(&thread, be_thread, NULL);
+        live_thread_do(&thread);
+        live_thread_end(&thread);
+      }
+      _exit(0);
+    }
+    if (i % 8 == 7)
+      while (waitpid(-1, NULL, WNOHANG) > 0)
+        continue;
+  }
+  while (waitpid(-1, NULL, 0) > 0)
+    continue;
+  return 0;
 }
