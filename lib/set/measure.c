@@ -319,8 +319,13 @@ int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
                           uvperf_count_t *counts, size_t nr,
                           uvperf_error_t *error) {
   uvperf_meter_t *meter;
-  int rc = uvperf_meter_new(&meter, names, error);
+  int rc;
 
+  if (names == NULL || fn == NULL || counts == NULL)
+    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "names of events, a function and room for what it "
+                             "counts are needed");
+  rc = uvperf_meter_new(&meter, names, error);
   if (rc != 0)
     return rc;
   rc = uvperf_meter_measure(meter, fn, arg, counts, nr, error);

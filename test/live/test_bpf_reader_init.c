@@ -270,7 +270,7 @@ static void have_no_such_ring(uvperf_bpf_reader_options_t *options) {
   options->ring_bytes = SIZE_MAX;
 }
 static void have_an_unknown_flag(uvperf_bpf_reader_options_t *options) {
-  options->flags = 4;
+  options->flags = 8;
 }
 static void have_reserved(uvperf_bpf_reader_options_t *options) {
   options->reserved = 1;

@@ -81,8 +81,8 @@ static void tracepoint_is_counted_as_by_perf(void **state) {
 }
 
 /* At random places in memory a program has a fault more or less, and so it has
- * while other programs push its pages out: both have some of the same counts.
- */
+ * while other programs push its pages out, and with the PATH that perf(1) makes
+ * longer: both have some of the same counts, but for one. */
 static void page_faults_are_counted_as_by_perf(void **state) {
   static const char args[] = "-x, -e minor-faults " TARGET_PATH " touch 321";
   uint64_t least = UINT64_MAX, most = 0, value, ours[RUNS];
@@ -107,7 +107,7 @@ static void page_faults_are_counted_as_by_perf(void **state) {
                 (unsigned long)ours[2], (unsigned long)ours[3]);
   assert_true(least > 321);
   for (i = 0; i < RUNS; i++)
-    nr += ours[i] >= least && ours[i] <= most;
+    nr += ours[i] + 1 >= least && ours[i] <= most + 1;
   assert_in_range(nr, RUNS / 2, RUNS);
 }
 
