@@ -68,6 +68,10 @@ static int receive_fd(int peer, void *data, size_t size, int *fd) {
 
 /* Each event has a connection of its own, so threads need no lock. */
 static int unix_socket(const char *path, struct sockaddr_un *address) {
+  if (strlen(path) >= sizeof(address->sun_path)) {
+    errno = ENAMETOOLONG; /* cut it would be another file */
+    return -1;
+  }
   memset(address, 0, sizeof(*address));
   address->sun_family = AF_UNIX;
   snprintf(address->sun_path, sizeof(address->sun_path), "%s", path);
@@ -145,11 +149,14 @@ static int serve(const char *path, uid_t uid) {
   int server = unix_socket(path, &address);
   int peer;
 
-  unlink(path);
   umask(0177);
+  if (server >= 0)
+    unlink(path);
+  /* Not chown: whoever may write to the directory can put a symbolic link
+   * there meanwhile. */
   if (server < 0 ||
       bind(server, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-      chown(path, uid, (gid_t)-1) != 0 || listen(server, 64) != 0) {
+      lchown(path, uid, (gid_t)-1) != 0 || listen(server, 64) != 0) {
     perror(path);
     return 1;
   }
@@ -205,18 +212,25 @@ static void on_record(uvperf_set_t *set, int status,
       status == 0 && record != NULL && record->type == PERF_RECORD_SAMPLE;
 }
 
-static void on_reading(uvperf_set_t *set, int status,
-                       const uvperf_reading_t *reading,
-                       const uvperf_reading_t *delta) {
+static void on_closed(uv_handle_t *timer) {
+  uvperf_set_close(timer->data, NULL);
+}
+
+/* Inside a callback of the set there is no flush. */
+static void on_timer(uv_timer_t *timer) {
+  uvperf_set_t *set = timer->data;
+  uvperf_reading_t *reading = NULL;
   uvperf_count_t count;
 
-  (void)delta;
   uvperf_set_flush(set);
-  if (status == 0 && uvperf_reading_total(reading, 0, &count) == 0)
+  if (uvperf_reading_new(&reading) == 0 &&
+      uvperf_set_read(set, reading, NULL) == 0 &&
+      uvperf_reading_total(reading, 0, &count) == 0)
     printf("%s: %llu on all CPUs, %llu samples\n",
            uvperf_set_item(set, 0)->label, (unsigned long long)count.value,
            (unsigned long long)samples);
-  uvperf_set_close(set, NULL);
+  uvperf_reading_free(reading);
+  uv_close((uv_handle_t *)timer, on_closed);
 }
 
 static int measure(const char *path, const char *event) {
@@ -226,6 +240,7 @@ static int measure(const char *path, const char *event) {
   const struct perf_event_attr *attrs[] = {&attr};
   uvperf_error_t error;
   uvperf_set_t set;
+  uv_timer_t timer;
 
   if (uvperf_attr_parse(&attr, event, &error) != 0)
     goto failed;
@@ -241,9 +256,11 @@ static int measure(const char *path, const char *event) {
   options.open = ask_broker;
   options.open_arg = (void *)path;
   if (uvperf_set_init(uv_default_loop(), &set, &options, &error) != 0 ||
-      uvperf_set_start(&set, NULL, on_record, &error) != 0 ||
-      uvperf_set_read_start(&set, 1000, on_reading, &error) != 0)
+      uvperf_set_start(&set, NULL, on_record, &error) != 0)
     goto failed;
+  uv_timer_init(uv_default_loop(), &timer);
+  timer.data = &set;
+  uv_timer_start(&timer, on_timer, 1000, 0);
   return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
 failed:
   fprintf(stderr, "%s\n", error.reason);

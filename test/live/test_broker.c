@@ -6,6 +6,7 @@
 #include "live.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -14,9 +15,20 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+/* What the sample does not look at itself. */
+static int flush(uvperf_set_t *set) {
+  int rc = uvperf_set_flush(set);
+
+  if (rc != 0)
+    fprintf(stderr, "flush: %s\n", uv_err_name(rc));
+  return rc;
+}
+
 #define main broker_main
 int broker_main(int argc, char **argv);
+#define uvperf_set_flush flush
 #include "../../samples/broker.c"
+#undef uvperf_set_flush
 #undef main
 
 typedef struct world_s {
@@ -254,6 +266,39 @@ static void live_broker_refuses_events_and_users(void **state) {
   end(&world);
 }
 
+static int serve_long_path(void *arg) {
+  alarm(10);
+  return serve(arg, EXPLAIN_NOBODY);
+}
+
+/* A path that does not fit into sun_path: cut it would be another file. */
+static void
+live_broker_touches_no_file_at_a_path_that_is_too_long(void **state) {
+  char directory[] = "/tmp/uvperf-broker.XXXXXX";
+  struct stat file;
+  char path[160];
+  int status;
+  pid_t child;
+
+  (void)state;
+  support_need_root(__func__);
+  assert_non_null(mkdtemp(directory));
+  snprintf(path, sizeof(path), "%s/%0100d", directory, 0);
+  assert_int_equal(mkdir(path, 0755), 0);
+  strcat(path, "/file");
+  close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+  child = support_fork(serve_long_path, path);
+  assert_true(child > 0);
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+  assert_int_equal(stat(path, &file), 0);
+  assert_true(S_ISREG(file.st_mode) && file.st_uid == 0);
+  unlink(path);
+  *strrchr(path, '/') = '\0';
+  rmdir(path);
+  assert_int_equal(rmdir(directory), 0);
+}
+
 /* -- without a set --------------------------------------------------------- */
 
 static void on_event_record(uvperf_event_t *event, int status,
@@ -420,6 +465,7 @@ int main(void) {
       cmocka_unit_test(broker_refuses_other_fields_and_targets),
       cmocka_unit_test(live_user_under_a_filter_measures_all_cpus),
       cmocka_unit_test(live_broker_refuses_events_and_users),
+      cmocka_unit_test(live_broker_touches_no_file_at_a_path_that_is_too_long),
       cmocka_unit_test(live_fd_of_the_broker_is_taken_and_leads_a_group),
       cmocka_unit_test(live_ring_is_charged_to_its_first_user),
   };
