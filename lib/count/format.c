@@ -8,10 +8,15 @@
 
 #include "util/line.h"
 
-/* Two digits, as perf-stat(1) has them, whatever the locale. */
+/* Two digits, as perf-stat(1) has them, whatever the locale. A file .scale of
+ * sysfs may hold any number. */
 static void put_scaled(uvperf__line_t *line, double value) {
   uint64_t whole, hundredths;
 
+  if (value < 0) {
+    uvperf__line_put(line, "-");
+    value = -value;
+  }
   if (value >= 1e16) {
     uvperf__line_put(line, "%.0f", value);
     return;
@@ -71,8 +76,9 @@ size_t uvperf_count_format(const uvperf_count_t *count,
     uvperf__line_put(&line, "%% of the time)");
   }
   if (count->nr_missing != 0 && count->nr_counts != 0)
-    uvperf__line_put(&line, " (%" PRIu32 " of %" PRIu32 " are missing)",
-                     count->nr_missing, count->nr_counts + count->nr_missing);
+    uvperf__line_put(&line, " (%" PRIu32 " of %" PRIu64 " are missing)",
+                     count->nr_missing,
+                     (uint64_t)count->nr_counts + count->nr_missing);
   if (count->lost != 0)
     uvperf__line_put(&line, " (%" PRIu64 " records lost)", count->lost);
   return line.length;
