@@ -6,6 +6,9 @@
 
 #include "sys/sys.h"
 
+/* MAX_ERRNO in include/linux/err.h. What is below is no errno. */
+#define MOST_ERRNO 4095
+
 int uvperf__open_id(int fd, uint64_t *id) {
   int rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_ID, id);
 
@@ -35,5 +38,7 @@ int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
   if (pid == 0 && !(flags & PERF_FLAG_PID_CGROUP))
     pid = uvperf__sys_gettid();
   fd = opener->open(attr, pid, cpu, group_fd, flags, opener->arg);
+  if (fd < -MOST_ERRNO)
+    return -ENOTTY;
   return fd < 0 ? fd : check(fd);
 }

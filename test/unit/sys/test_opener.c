@@ -184,7 +184,7 @@ static void refused(uv_loop_t *loop, int code, int cause, const char *piece) {
   attr.sample_stack_user = 64;
   attr.exclude_kernel = 1;
   options.pid = 44;
-  if (code > 0)
+  if (code > 0 || code < -4095)
     code = UV_ENOTTY;
   assert_int_equal(uvperf_event_init(loop, &event, &attr, &options, &error),
                    code);
@@ -216,6 +216,13 @@ static void other_fd_than_a_perf_event_is_enotty(void **state) {
   assert_int_equal(fcntl(ends[0], F_GETFD), -1); /* it was the handle's */
   refused(*state, ends[0], UVPERF_CAUSE_ARGUMENT, "not the fd of an open perf");
   close(ends[1]);
+}
+
+static void number_that_is_no_errno_is_enotty(void **state) {
+  refused(*state, -4096, UVPERF_CAUSE_ARGUMENT, "not the fd of an open perf");
+  refused(*state, INT32_MIN, UVPERF_CAUSE_ARGUMENT,
+          "not the fd of an open perf");
+  refused(*state, -4095, UVPERF_CAUSE_UNKNOWN, "it gave errno 4095");
 }
 
 /* One fallback helps; the one that asks the kernel is not tried. */
@@ -420,6 +427,7 @@ int main(void) {
       opener_test(event_is_opened_by_the_program_on_the_pool),
       opener_test(refusal_is_explained_as_the_programs),
       opener_test(other_fd_than_a_perf_event_is_enotty),
+      opener_test(number_that_is_no_errno_is_enotty),
       opener_test(fallbacks_are_tried_by_the_program),
       opener_test(set_is_opened_by_the_program),
       opener_test(set_and_target_are_opened_by_the_program_on_the_pool),
