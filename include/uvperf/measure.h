@@ -253,7 +253,7 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    Disabled again when this returns. With PERF_FORMAT_GROUP in its
  *    attr.read_format all are read by one read(2).
  *  @param fn      Called once, or not at all after an error. It may use
- *    the events, but not close them.
+ *    the events, but not close them. It must return, as for uvperf_measure.
  *  @param arg     Passed to fn.
  *  @param counts  The caller's; filled: the event's, then its siblings' in the
  *    order of opening. They are scaled if
