@@ -19,7 +19,8 @@ int main(void) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  if (counts[1].state == UVPERF_COUNT_COUNTING)
+  if (counts[0].state == UVPERF_COUNT_COUNTING &&
+      counts[1].state == UVPERF_COUNT_COUNTING)
     printf("%.2f instructions per cycle\n",
            (double)counts[0].value / (double)counts[1].value);
   else

@@ -23,8 +23,8 @@
  *   close leaves the parent's events and the map alone. event.h describes which
  *   children this is true for.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
- *   uvperf_bpf_reader_close is a programming error and asserts (but for a
- *   library built with NDEBUG).
+ *   uvperf_bpf_reader_close is a programming error and asserts, in each
+ *   build.
  * - One reader for a map: what a second one puts there takes the place of what
  *   the first has put. To hand a map over start the new reader, then close the
  *   old one without stop and pause: these go by the ids of the CPUs, and take

@@ -18,7 +18,9 @@ enum uvperf_count_state {
   /* This attr is not measured here, on purpose: its PMU counts on other CPUs,
    * or once a package is enough. */
   UVPERF_COUNT_NONE = 0,
-  /* It was on a counter, all of the time or a part of it. */
+  /* It was on a counter, all of the time or a part of it. An event whose
+   * read_format has not both times is always in this state: nothing tells
+   * whether it was. */
   UVPERF_COUNT_COUNTING = 1,
   /* It was never enabled, or its task did not run here since, or its CPU was
    * offline: nothing can have happened. value is 0. (Of a task on one CPU this

@@ -61,7 +61,8 @@ enum uvperf_cause {
 };
 
 /* Every `uvperf_error_t *` parameter may be NULL. It is written when a call
- * fails and left alone when it succeeds. Nothing in it is owned by anyone. */
+ * fails and left alone when it succeeds, but for uvperf_measure_events, which
+ * tells what is missing. Nothing in it is owned by anyone. */
 typedef struct uvperf_error_s {
   /* Equal to the returned value: a negative errno, the same as libuv's
    * UV_E*. */

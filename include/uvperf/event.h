@@ -34,8 +34,8 @@
  *   library tries first whether the process may make as many, and if not,
  *   tracepoints and probes are closed on the loop's thread.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
- *   uvperf_event_close is a programming error and asserts (but for a library
- *   built with NDEBUG). */
+ *   uvperf_event_close is a programming error and asserts, in each
+ *   build. */
 #ifndef UVPERF_EVENT_H
 #define UVPERF_EVENT_H
 

@@ -29,8 +29,7 @@
  *   close leaves the parent's events alone. event.h describes which children
  *   this is true for.
  * - Calling anything but ref, unref, has_ref, is_active and is_closing after
- *   uvperf_set_close is a programming error and asserts (but for a library
- *   built with NDEBUG).
+ *   uvperf_set_close is a programming error and asserts, in each build.
  * - uvperf_set_init and uvperf_set_add_target wait for the kernel: up to 15 ms
  *   for the first event of a process, and some microseconds for each event.
  *   uvperf_set_open and uvperf_set_open_target leave that to libuv's thread
@@ -266,7 +265,8 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *  a loop that was late for several gets one callback, whose delta is of all
  *  the time, and the next at the next multiple of the interval. So there are
  *  never two for one interval, and the deltas add up to what was counted since
- *  this call. Counting is not switched on by it: that is uvperf_set_enable's.
+ *  this call. Without uvperf_set_enable (or UVPERF_SET_ENABLED) every
+ *  count is 0 and its state UVPERF_COUNT_NOT_ENABLED.
  *
  *  Many events are read in slices: in each turn of the loop 32 groups, and more
  *  for up to a millisecond. (An attr that is in no group is a group of its own,

@@ -319,7 +319,8 @@ static const char *fault_of(const uvperf_event_t *event,
   const event_t *owner;
 
   if (impl->ring.page != NULL)
-    return "the event has a ring of its own: open it with UVPERF_EVENT_NO_RING";
+    return "the event has a ring of its own: open it with UVPERF_EVENT_NO_RING "
+           "(and both with UVPERF_EVENT_IDENTIFY)";
   if (output == NULL)
     return NULL;
   if (output->impl == NULL || ((const event_t *)output->impl)->closing)

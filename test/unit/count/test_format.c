@@ -45,7 +45,7 @@ static const count_line_t lines[] = {
      1,
      ""},
     {"9 x", {.state = UVPERF_COUNT_GONE, .scaled = 9, .nr_counts = 1}, 1, ""},
-    {"0 x", {.state = UVPERF_COUNT_NOT_ENABLED, .nr_counts = 1}, 1, ""},
+    {"0 x (not enabled)", {.state = UVPERF_COUNT_NOT_ENABLED, .nr_counts = 1}, 1, ""},
     {"<not counted: never scheduled> x",
      {.state = UVPERF_COUNT_NEVER_SCHEDULED,
       .time_enabled = 5,
