@@ -48,8 +48,8 @@ static void each_of_100000_hits_is_told_once_with_its_fields(void **state) {
 }
 
 /* Nobody reads the rings while trace is stopped, so that small ones overflow.
- * The kernel tells of it in the next record that finds room: once trace has read
- * the rings, which nothing tells. */
+ * The kernel tells of it in the next record that finds room: once trace has
+ * read the rings, which nothing tells. */
 static void told_and_lost_are_all_that_happened(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-m", "4K", "-e", ENTER, "sh", "-c",
