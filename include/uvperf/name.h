@@ -113,8 +113,8 @@ typedef struct uvperf_event_item_s {
   /* name=, or the text as written, without white space around it; of patterns
    * and of names that mean several PMUs, what stands for this event. */
   const char *label;
-  /* What one count is worth, by sysfs: value * scale, in this unit. 1 and ""
-   * where sysfs does not say. */
+  /* What one count is worth, by sysfs: value * scale, in this unit. Where sysfs
+   * does not say 1, and "ns" for the two clocks, else "". */
   double scale;
   const char *unit;
   /* The name of its group, "" for none. */

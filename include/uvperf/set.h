@@ -499,8 +499,7 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  The label and the unit describe the event that was opened. After
  *  UVPERF_FALLBACK_USER the label has the modifier u, as in perf(1). After
  *  UVPERF_FALLBACK_CLOCK or UVPERF_FALLBACK_PRECISE the label is the one of
- *  uvperf_attr_label, even if the user gave a name (name=, options.labels), and
- *  the unit of a clock is "ns".
+ *  uvperf_attr_label, even if the user gave a name (name=, options.labels).
  *
  *  Events of options.events and attrs with options.labels have a label from the
  *  start; other attrs and that of options.side_band do not. The first call for

@@ -350,6 +350,14 @@ int uvperf__attr_writes_samples(const struct perf_event_attr *attr) {
                                 attr->config == PERF_COUNT_SW_DUMMY);
 }
 
+const char *uvperf__attr_unit(const struct perf_event_attr *attr) {
+  return attr->type == PERF_TYPE_SOFTWARE &&
+                 (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+                  attr->config == PERF_COUNT_SW_TASK_CLOCK)
+             ? "ns"
+             : "";
+}
+
 int uvperf__attr_clock(const struct perf_event_attr *attr) {
   if (uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID) == 0)
     return -1;

@@ -56,6 +56,9 @@ int uvperf__attr_clock(const struct perf_event_attr *attr);
  * clocks knows the size that is set. */
 void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock);
 
+/* The unit of the event's counts: "ns" of the two clocks, else "". */
+const char *uvperf__attr_unit(const struct perf_event_attr *attr);
+
 /* Whether the event writes records: it samples, or has a side-band bit (mmap,
  * mmap_data, mmap2, comm, task, context_switch, namespaces, ksymbol, bpf_event,
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attr/attr.h"
 #include "host/cpu_list.h"
 #include "host/pmu.h"
 #include "name/modifier.h"
@@ -199,6 +200,8 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
   uvperf_event_item_t *item = &node->item;
 
   memcpy(node->unit, event->measure.unit, sizeof(node->unit));
+  if (node->unit[0] == '\0')
+    strcpy(node->unit, uvperf__attr_unit(&node->wide.attr));
   item->attr = &node->wide.attr;
   item->label = event->part > 0 ? node->part : node->label;
   item->part = node->part;

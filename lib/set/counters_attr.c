@@ -181,7 +181,7 @@ static int no_memory(uvperf_error_t *error) {
 static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
                      size_t leader, const char *label) {
   own->item.scale = 1;
-  own->item.unit = "";
+  own->item.unit = uvperf__attr_unit(own->asked);
   own->item.group_name = "";
   own->item.group = -1;
   own->item.leader = leader;

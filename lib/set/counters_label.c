@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attr/attr.h"
 #include "host/tracefs.h"
 #include "name/label.h"
 #include "util/alloc.h"
@@ -193,7 +194,7 @@ opened_item(const uvperf__counters_t *counters, counter_attr_t *own) {
   own->opened.label = own->opened_label;
   if (fallbacks & UVPERF_FALLBACK_CLOCK) {
     own->opened.scale = 1;
-    own->opened.unit = "ns";
+    own->opened.unit = uvperf__attr_unit(own->attr);
   }
   return &own->opened;
 }

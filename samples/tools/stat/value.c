@@ -32,9 +32,9 @@ int stat_value_is_clock(const stat_event_t *event) {
           attr->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
-/* A clock that nobody gave a unit. */
+/* As perf stat has it. */
 static int is_msec(const stat_event_t *event) {
-  return stat_value_is_clock(event) && event->unit[0] == '\0';
+  return stat_value_is_clock(event) && strcmp(event->unit, "ns") == 0;
 }
 
 double stat_value(const stat_report_t *report, const stat_line_t *line) {

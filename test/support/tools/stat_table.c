@@ -42,7 +42,7 @@ stat_line_t *stat_table_add(stat_table_t *table, const char *label,
   table->attrs[event].type = type;
   table->attrs[event].config = config;
   table->events[event].label = label;
-  table->events[event].unit = "";
+  table->events[event].unit = strstr(label, "clock") != NULL ? "ns" : "";
   table->events[event].scale = 1;
   table->events[event].attr = &table->attrs[event];
   return stat_table_line(table, event, -1, value);
