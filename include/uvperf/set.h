@@ -660,9 +660,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  the kernel wrote them, and rings take turns. With it all records come in the
  *  order of their time: a turn of the loop takes the time, looks at all rings,
  *  and delivers what is older than that by slack_us; the rest waits in its
- *  ring for the next turn, which comes within flush_ms or, if that is 0, soon
- *  after slack_us. So a quiet ring holds up nobody. Nothing is copied (but a
- *  record that wraps) or sorted: beside the rings it takes about a hundred
+ *  ring for the next turn, which comes within flush_ms or, if that is never,
+ *  soon after slack_us. So a quiet ring holds up nobody. Nothing is copied (but
+ *  a record that wraps) or sorted: beside the rings it takes about a hundred
  *  bytes for each. While any ring is more than half full nothing waits for the
  *  slack. A record that becomes visible later than that, or that an interrupt
  *  has put behind a younger one, is delivered when it is found, and counted in
@@ -687,9 +687,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  A LOST record has the time at which there was room again (before the record
  *  behind it in its ring); the loss was somewhere since the record before it.
  *  @param set      Initialized with UVPERF_SET_RECORDS.
- *  @param options  Caller's, copied; NULL for the defaults. flush_ms -1 is 0
- *    where wakeup_bytes is 1, else 100; with UVPERF_SET_OVERWRITE it and the
- *    bounds of slices mean nothing.
+ *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 is
+ *    never where wakeup_bytes is 1, else 100; with UVPERF_SET_OVERWRITE it and
+ *    the bounds of slices mean nothing.
  *  @param cb       Called for each record.
  *  @param error    May be NULL; receives the reason of a failure.
  *  @return 0, or
@@ -699,8 +699,8 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *    UV_EPROTO    the same, and the head of a ring is not a multiple of 8. If
  *      other rings can be read, start succeeds instead, and
  *      uvperf_ring_info_t.status says which ring is not read;
- *    UV_EINVAL    no UVPERF_SET_RECORDS, no cb, bad options or flags; or
- *      somebody else has closed an inner handle;
+ *    UV_EINVAL    no UVPERF_SET_RECORDS, no cb, bad options or flags; or all
+ *      attrs only count; or somebody else has closed an inner handle;
  *    UV_E2BIG     options that the library does not know;
  *    UV_ENOMEM    out of memory;
  *    UV_EPERM     in a forked child;
@@ -708,8 +708,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *    UV_ENOSPC    out of epoll watches (cause loop);
  *    another      with UVPERF_SET_FOLLOW_CPUS, why
  *      /sys/devices/system/cpu/online cannot be read (cause no_cpu, or files
- *      where no fd is left for it); or what uvperf_set_enable gives: the handle
- *      is stopped.
+ *      where no fd is left for it); or why no event that writes records could
+ *      be opened (uvperf_set_failures); or what uvperf_set_enable gives: the
+ *      handle is stopped.
  *  Source: perf_event_open(2), "MMAP layout". */
 UVPERF_EXTERN int uvperf_set_start(uvperf_set_t *set,
                                    const uvperf_stream_options_t *options,
@@ -847,13 +848,13 @@ UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
  *  is gone when its events hang up; to find that out, the set polls one fd for
  *  each target that lives. It does so when the timer of flush_ms fires, which
  *  wakes the loop anyway, at most once in 100 ms; and 10 ms after an EXIT
- *  record was delivered. It also has a timer of its own, for a flush_ms of 0
- *  or above 100. That fires within 100 ms after the set was started or has
- *  delivered records, and then ever more rarely, so that an idle set wakes the
- *  loop once a second. So the end is reported within about 100 ms with the
- *  default flush_ms of 100. With wakeup_bytes 1 (flush_ms is 0 by default then)
- *  or UVPERF_SET_OVERWRITE (EXIT records hasten nothing there) the end of an
- *  idle target can be reported a second late. Records that wait in the rings
+ *  record was delivered. It also has a timer of its own, for a flush_ms that
+ *  is never or above 100. That fires within 100 ms after the set was started or
+ *  has delivered records, and then ever more rarely, so that an idle set wakes
+ *  the loop once a second. So the end is reported within about 100 ms with the
+ *  default flush_ms of 100. With wakeup_bytes 1 (flush_ms is never by default
+ *  then) or UVPERF_SET_OVERWRITE (EXIT records hasten nothing there) the end of
+ *  an idle target can be reported a second late. Records that wait in the rings
  *  then are delivered first; with UVPERF_SET_OVERWRITE they stay. If many
  *  targets have ended, each turn of the loop reports ends for a millisecond.
  *  @param cb  NULL: no end is reported but UV_EOF.

@@ -230,6 +230,11 @@ void uvperf__counters_detach(uvperf__counters_t *counters);
 const uvperf_set_failure_t *
 uvperf__counters_failures(const uvperf__counters_t *counters, size_t *nr);
 
+/* That an event is open, or may come, which writes records: 0; or why none of
+ * them could be opened. */
+int uvperf__counters_check_writers(const uvperf__counters_t *counters,
+                                   uvperf_error_t *error);
+
 /* Whether any of the attrs makes the kernel write records. */
 int uvperf__counters_write_records(const uvperf__counters_t *counters);
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "attr/attr.h"
 #include "util/error.h"
 #include "util/grow.h"
 
@@ -185,4 +186,40 @@ int uvperf__counters_choose_failure(const uvperf__counters_t *counters,
   if (error != NULL)
     *error = failures[most].error;
   return failures[most].error.code;
+}
+
+static int is_writer(const uvperf__counters_t *counters, size_t attr) {
+  return uvperf__attr_writes_records(counters->attrs[attr].attr);
+}
+
+static int has_open_writer(const uvperf__counters_t *counters,
+                           const counter_target_t *target) {
+  size_t place, attr;
+
+  for (place = 0; place < target->nr_places; place++)
+    for (attr = 0; attr < counters->nr_attrs; attr++)
+      if (target->places[place].events[attr].state == COUNTER_OPEN &&
+          is_writer(counters, attr))
+        return 1;
+  return 0;
+}
+
+int uvperf__counters_check_writers(const uvperf__counters_t *counters,
+                                   uvperf_error_t *error) {
+  const uvperf_set_failure_t *failures;
+  size_t nr, i;
+
+  if (counters->flags & UVPERF_SET_FOLLOW_CPUS)
+    return 0;
+  for (i = 0; i < counters->nr_targets; i++)
+    if (has_open_writer(counters, counters->targets[i]))
+      return 0;
+  failures = uvperf__counters_failures(counters, &nr);
+  for (i = 0; i < nr && !is_writer(counters, failures[i].error.attr_index); i++)
+    continue;
+  if (i == nr)
+    return 0;
+  if (error != NULL)
+    *error = failures[i].error;
+  return failures[i].error.code;
 }

@@ -305,7 +305,7 @@ static int check_start(const set_t *impl, uvperf_set_record_cb cb,
   if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
     return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
                              "every target is gone: nothing more will come");
-  return 0;
+  return uvperf__counters_check_writers(impl->counters, error);
 }
 
 static int start_watch(set_t *impl, const uvperf_stream_options_t *options,

@@ -74,6 +74,30 @@ set_of_three_attrs_one_unknown_counts_two_and_says_so(void **state) {
   live_set_close(&live);
 }
 
+static void ignore(uvperf_set_t *set, int status,
+                   const uvperf_record_t *record) {
+  (void)set;
+  (void)status;
+  (void)record;
+}
+
+/* What it counts is there, and no record could ever come. */
+static void set_whose_sampling_attr_is_unknown_is_not_started(void **state) {
+  uvperf_error_t error;
+  live_plan_t plan;
+  live_set_t live;
+
+  plan_unknown(__func__, &plan);
+  plan.attrs[1].sample_period = 1;
+  plan.options.flags = UVPERF_SET_RECORDS;
+  live_set_open(*state, &live, &plan.options);
+  assert_int_equal(uvperf_set_start(&live.set, NULL, ignore, &error),
+                   UV_ENOENT);
+  assert_int_equal(error.attr_index, 1);
+  assert_non_null(strstr(error.reason, "4711"));
+  live_set_close(&live);
+}
+
 static void set_strict_refuses_for_one_unknown_attr(void **state) {
   size_t fds = support_count_fds();
   uvperf_error_t error;
@@ -382,6 +406,7 @@ static void set_target_added_out_of_memory_leaves_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       PARTIAL(set_of_three_attrs_one_unknown_counts_two_and_says_so),
+      PARTIAL(set_whose_sampling_attr_is_unknown_is_not_started),
       PARTIAL(set_strict_refuses_for_one_unknown_attr),
       PARTIAL(set_thread_that_ends_after_listing_is_told),
       PARTIAL(set_of_cpus_one_offline_counts_the_rest),
