@@ -206,15 +206,15 @@ static int has_open_writer(const uvperf__counters_t *counters,
 
 int uvperf__counters_check_writers(const uvperf__counters_t *counters,
                                    uvperf_error_t *error) {
-  const uvperf_set_failure_t *failures;
-  size_t nr, i;
+  const uvperf_set_failure_t *failures = counters->failures;
+  size_t nr = counters->nr_failures;
+  size_t i;
 
   if (counters->flags & UVPERF_SET_FOLLOW_CPUS)
     return 0;
   for (i = 0; i < counters->nr_targets; i++)
     if (has_open_writer(counters, counters->targets[i]))
       return 0;
-  failures = uvperf__counters_failures(counters, &nr);
   for (i = 0; i < nr && !is_writer(counters, failures[i].error.attr_index); i++)
     continue;
   if (i == nr)
