@@ -51,9 +51,9 @@ uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
 /* The clock that times are told by, -1 for the kernel's own. */
 int uvperf__attr_clock(const struct perf_event_attr *attr);
 
-/* Gives it a clock, -1 for none. `attr` is a copy by uvperf__attr_dup, which
- * has room for one: one of the first versions has not, and each kernel that has
- * clocks knows the size that is set. */
+/* Gives it a clock, -1 for none. There is room for one (uvperf__attr_dup makes
+ * it): the first versions have none, and each kernel that has clocks knows the
+ * size that is set. */
 void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock);
 
 /* The unit of the event's counts: "ns" of the two clocks, else "". */

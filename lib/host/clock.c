@@ -1,29 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /* One moment on two clocks. */
-#include <errno.h>
 #include <time.h>
 
 #include "uvperf/system.h"
 
 #include "host/system.h"
+#include "sys/sys.h"
 
 #define TRIES 10
 
-static uint64_t nanoseconds(const struct timespec *time) {
-  return (uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec;
-}
-
 static int try_pair(uvperf_clock_pair_t *pair) {
-  struct timespec before, day, after;
+  uint64_t before, after;
+  int rc = uvperf__sys_now(CLOCK_MONOTONIC, &before);
 
-  if (clock_gettime(CLOCK_MONOTONIC, &before) != 0 ||
-      clock_gettime(CLOCK_REALTIME, &day) != 0 ||
-      clock_gettime(CLOCK_MONOTONIC, &after) != 0)
-    return -errno;
+  if (rc == 0)
+    rc = uvperf__sys_now(CLOCK_REALTIME, &pair->realtime);
+  if (rc == 0)
+    rc = uvperf__sys_now(CLOCK_MONOTONIC, &after);
+  if (rc != 0)
+    return rc;
   /* The middle, which is off by half of the time at most, rounded up. */
-  pair->error = (nanoseconds(&after) - nanoseconds(&before) + 1) / 2;
-  pair->monotonic = nanoseconds(&before) + pair->error;
-  pair->realtime = nanoseconds(&day);
+  pair->error = (after - before + 1) / 2;
+  pair->monotonic = before + pair->error;
   return 0;
 }
 
@@ -38,7 +36,7 @@ int uvperf_clock_pair(uvperf_clock_pair_t *pair) {
     if (rc == 0 && one.error < pair->error)
       *pair = one;
   }
-  if (uvperf__system_clock_ahead("", CLOCK_MONOTONIC, &ahead) == 0)
+  if (rc == 0 && uvperf__system_clock_ahead("", CLOCK_MONOTONIC, &ahead) == 0)
     pair->monotonic -= (uint64_t)ahead;
   return rc;
 }

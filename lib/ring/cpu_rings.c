@@ -90,10 +90,7 @@ static void shape_owner(const uvperf__cpu_rings_options_t *options,
   attr->write_backward = options->overwrite != 0;
   attr->watermark = 1;
   attr->wakeup_watermark = watermark_of(options, bytes);
-  if (options->clockid >= 0) {
-    attr->use_clockid = 1;
-    attr->clockid = options->clockid;
-  }
+  uvperf__attr_set_clock(attr, options->clockid);
 }
 
 /* Opens a dummy of the first thread; or of the calling one, if the first has

@@ -8,16 +8,15 @@
 #include <time.h>
 
 #include "host/pmu.h"
+#include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"
 
-#define NS_PER_SECOND UINT64_C(1000000000)
-
 uint64_t uvperf__counters_now(void) {
-  struct timespec now;
+  uint64_t now = 0;
 
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+  uvperf__sys_now(CLOCK_MONOTONIC, &now);
+  return now;
 }
 
 int uvperf__counters_check(const uvperf__counters_t *counters,

@@ -198,8 +198,7 @@ static int has_open_writer(const uvperf__counters_t *counters,
 
   for (place = 0; place < target->nr_places; place++)
     for (attr = 0; attr < counters->nr_attrs; attr++)
-      if (target->places[place].events[attr].state == COUNTER_OPEN &&
-          is_writer(counters, attr))
+      if (uvperf__counter_writes(&target->places[place].events[attr]))
         return 1;
   return 0;
 }

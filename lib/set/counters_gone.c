@@ -55,7 +55,7 @@ static int find_alive(const uvperf__counters_t *counters,
     place = &target->places[target->alive_place];
     for (; target->alive_attr < counters->nr_attrs; target->alive_attr++) {
       event = &place->events[target->alive_attr];
-      if (event->state != COUNTER_OPEN || event->source == NULL)
+      if (!uvperf__counter_writes(event))
         continue;
       target->has_writer = 1;
       if (!has_hung_up(counters, place, event))
@@ -122,7 +122,7 @@ static const counter_t *find_last_alive(const counter_target_t *target) {
   if (target->alive_place >= target->nr_places)
     return NULL;
   event = &target->places[target->alive_place].events[target->alive_attr];
-  return event->state == COUNTER_OPEN && event->source != NULL ? event : NULL;
+  return uvperf__counter_writes(event) ? event : NULL;
 }
 
 static size_t end_if_gone(const uvperf__counters_t *counters,

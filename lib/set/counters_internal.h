@@ -242,6 +242,11 @@ uvperf__counters_next_part(const uvperf__counters_t *counters, size_t attr,
                                                   : 0;
 }
 
+/* Whether the event is open, and writes into a ring. */
+static inline int uvperf__counter_writes(const counter_t *event) {
+  return event->state == COUNTER_OPEN && event->source != NULL;
+}
+
 /* Whether the event is read with that of the attr that leads here. */
 static inline int uvperf__counter_is_led(const counter_t *event,
                                          size_t leader) {

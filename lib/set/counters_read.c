@@ -425,7 +425,6 @@ static void fill_place(const uvperf__counters_t *counters,
 int uvperf__counters_make_reading(const uvperf__counters_t *counters,
                                   uvperf_reading_t *reading) {
   uvperf__reading_origin_t origin = {counters, counters->born};
-
   int rc =
       uvperf__reading_begin(reading, &origin, counters->resets, counters->since,
                             counters->progress.begun, counters->nr_attrs,

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #include "attr/attr.h"
 #include "decode/decoder.h"
@@ -16,8 +15,6 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 #include "util/error.h"
-
-#define NS_PER_S 1000000000u
 
 /* close(2) does not wait for a record that a CPU is just writing: the event is
  * taken off by an interrupt there, which may have come in the middle of it, and
@@ -407,12 +404,11 @@ uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters) {
 }
 
 uint64_t uvperf__counters_clock(const uvperf__counters_t *counters) {
-  struct timespec now;
+  uint64_t now;
 
-  if (!counters->has_clock || clock_gettime(counters->clockid, &now) != 0)
+  if (!counters->has_clock || uvperf__sys_now(counters->clockid, &now) != 0)
     return UINT64_MAX;
-  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec -
-         (uint64_t)counters->clock_ahead;
+  return now - (uint64_t)counters->clock_ahead;
 }
 
 uint64_t uvperf__counters_opened(const uvperf__counters_t *counters) {

@@ -32,6 +32,7 @@ typedef int request_t;
 
 /* The group to which the kernel sends uevents; 2 is udev's. */
 #define UEVENTS_OF_KERNEL 1
+#define NS_PER_SECOND     UINT64_C(1000000000)
 
 int uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
                      int group_fd, unsigned long flags) {
@@ -135,6 +136,15 @@ int uvperf__sys_cloexec(int fd) {
 
 int uvperf__sys_membarrier(void) {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) < 0 ? -errno : 0;
+}
+
+int uvperf__sys_now(clockid_t clock, uint64_t *ns) {
+  struct timespec now;
+
+  if (clock_gettime(clock, &now) != 0)
+    return -errno;
+  *ns = (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+  return 0;
 }
 
 pid_t uvperf__sys_getpid(void) {

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct perf_event_attr;
 struct pollfd;
@@ -59,6 +60,9 @@ int uvperf__sys_membarrier(void);
 
 /* getpid(2), by which a forked child is recognised if there is no better way:
  * see sys/fork.h. */
+/* The time of a clock in nanoseconds: 0, or -errno with *ns left alone. */
+int uvperf__sys_now(clockid_t clock, uint64_t *ns);
+
 pid_t uvperf__sys_getpid(void);
 
 /* A number of the calling thread, without a system call; 0 where it is not to

@@ -6,9 +6,6 @@
 
 #include "live_thread.h"
 
-#define STORM_CHILDREN    100
-#define STORM_CHILD_COMMS 3
-
 const uvperf_stream_options_t live_stream_plain = {
     sizeof(uvperf_stream_options_t), 0, 20000000, 0, -1, 0};
 
@@ -186,7 +183,7 @@ static void make_comms(uint64_t nr) {
 
 static void be_thread(void *arg) {
   (void)arg;
-  make_comms(STORM_CHILD_COMMS);
+  make_comms(LIVE_STREAM_CHILD_COMMS);
 }
 
 int live_stream_be_storm(void *arg) {
@@ -197,9 +194,9 @@ int live_stream_be_storm(void *arg) {
 
   if (read(go, &byte, 1) < 0)
     return 1;
-  for (i = 0; i < STORM_CHILDREN; i++) {
+  for (i = 0; i < LIVE_STREAM_CHILDREN; i++) {
     if (fork() == 0) {
-      make_comms(STORM_CHILD_COMMS);
+      make_comms(LIVE_STREAM_CHILD_COMMS);
       if (i % 4 == 0) {
         live_thread_start(&thread, be_thread, NULL);
         live_thread_do(&thread);

@@ -77,10 +77,13 @@ void live_stream_on_record(uvperf_set_t *set, int status,
                            const uvperf_record_t *record);
 void live_stream_on_end(uvperf_set_t *set, uint32_t target);
 
+#define LIVE_STREAM_CHILDREN    100
+#define LIVE_STREAM_CHILD_COMMS 3
 /* For support_fork: waits for a byte of the pipe that is at `go`, an int *, and
- * makes 100 children, each fourth with a thread; some are zombies for a while.
- * They make so many COMM records. */
-#define LIVE_STREAM_STORM_COMMS (3 * (100 + 100 / 4))
+ * makes these children, each fourth with a thread; some are zombies for a
+ * while. They make so many COMM records. */
+#define LIVE_STREAM_STORM_COMMS                                                \
+  (LIVE_STREAM_CHILD_COMMS * (LIVE_STREAM_CHILDREN + LIVE_STREAM_CHILDREN / 4))
 int live_stream_be_storm(void *go);
 
 #endif
