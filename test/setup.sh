@@ -13,8 +13,8 @@ setup_says="Missing, or too old (cmake >= 3.16 and libuv >= 1.44 are needed)"
 # those of the environment.
 setup_links() {
   setup_scratch=$(mktemp -d) || return 1
-  ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} "$@" -x c - -o "$setup_scratch/a.out" \
-    >/dev/null 2>&1
+  ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} -x c - -x none "$@" \
+    -o "$setup_scratch/a.out" >/dev/null 2>&1
   setup_rc=$?
   rm -rf "$setup_scratch"
   return "$setup_rc"
@@ -40,7 +40,8 @@ setup_has() {
     sanitizers)
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
-    make | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc)
+    make | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc | \
+      protoc-c | chromium | go | perf)
       command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
     pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;
@@ -58,6 +59,12 @@ setup_has() {
     node)
       printf '%s\n' '#include <node_api.h>' |
         ${CC:-cc} -I "$(setup_node_headers)" -fsyntax-only -x c - 2>/dev/null ;;
+    libdw | libprotobuf-c | zlib)
+      "${PKG_CONFIG:-pkg-config}" --exists "$1" 2>/dev/null ;;
+    libiberty)
+      printf '%s\n' '#include <libiberty/demangle.h>' \
+        'int main(void) { return cplus_demangle("", 0) != 0; }' |
+        setup_links -liberty ;;
     # Not on the PATH of all users. It may be a script that wants another
     # package for each kernel.
     bpftool)
@@ -89,6 +96,25 @@ setup_packages() {
       debian:*-gcc) echo "gcc-${setup_need%-gcc}" | tr _ - ;;
       debian:cmocka) echo libcmocka-dev ;;
       debian:libtraceevent) echo libtraceevent-dev ;;
+      debian:libdw) echo libdw-dev ;;
+      debian:libiberty) echo libiberty-dev ;;
+      debian:libprotobuf-c) echo libprotobuf-c-dev ;;
+      debian:protoc-c) echo protobuf-c-compiler ;;
+      debian:zlib) echo zlib1g-dev ;;
+      debian:go) echo golang-go ;;
+      debian:perf) echo linux-perf ;;
+      fedora:libdw) echo elfutils-devel ;;
+      arch:libdw) echo libelf ;;
+      alpine:libdw) echo elfutils-dev ;;
+      fedora:libiberty) echo binutils-devel ;;
+      arch:libiberty) echo binutils ;;
+      alpine:libiberty) echo binutils-dev ;;
+      fedora:libprotobuf-c) echo protobuf-c-devel ;;
+      fedora:protoc-c) echo protobuf-c-compiler ;;
+      arch:libprotobuf-c | arch:protoc-c) echo protobuf-c ;;
+      alpine:libprotobuf-c | alpine:protoc-c) echo protobuf-c-dev ;;
+      fedora:zlib) echo zlib-devel ;;
+      alpine:zlib) echo zlib-dev ;;
       debian:node) echo nodejs libnode-dev ;;
       debian:libbpf | alpine:libbpf) echo libbpf-dev ;;
       debian:abidiff) echo abigail-tools ;;

@@ -1,0 +1,53 @@
+# A library tools_NAME for each folder common/NAME/:
+#
+#   stacks     the profile, its table and its page
+#   recording  reads perf.data
+#   symbols    names of functions: libdw (elfutils), libiberty
+#   pprof      writes profile.proto: protobuf-c, zlib
+#
+# The last two are there if their libraries are.
+#
+#   UVPERF_TOOLS_LACK  what is missing for them; empty if nothing is
+
+pkg_check_modules(UVPERF_LIBDW QUIET IMPORTED_TARGET libdw>=0.176)
+pkg_check_modules(UVPERF_ZLIB QUIET IMPORTED_TARGET zlib)
+pkg_check_modules(UVPERF_PROTOBUF_C QUIET IMPORTED_TARGET libprotobuf-c)
+find_program(UVPERF_PROTOC_C protoc-c DOC "Makes C of profile.proto")
+find_library(UVPERF_LIBIBERTY iberty)
+find_path(UVPERF_LIBIBERTY_INCLUDE libiberty/demangle.h)
+mark_as_advanced(UVPERF_PROTOC_C UVPERF_LIBIBERTY UVPERF_LIBIBERTY_INCLUDE)
+
+set(UVPERF_TOOLS_LACK "")
+if(NOT UVPERF_LIBDW_FOUND)
+  list(APPEND UVPERF_TOOLS_LACK "libdw >= 0.176")
+endif()
+if(NOT UVPERF_LIBIBERTY OR NOT UVPERF_LIBIBERTY_INCLUDE)
+  list(APPEND UVPERF_TOOLS_LACK libiberty)
+endif()
+if(NOT UVPERF_PROTOBUF_C_FOUND)
+  list(APPEND UVPERF_TOOLS_LACK libprotobuf-c)
+endif()
+if(NOT UVPERF_PROTOC_C)
+  list(APPEND UVPERF_TOOLS_LACK protoc-c)
+endif()
+if(NOT UVPERF_ZLIB_FOUND)
+  list(APPEND UVPERF_TOOLS_LACK zlib)
+endif()
+list(JOIN UVPERF_TOOLS_LACK ", " UVPERF_TOOLS_LACK)
+
+# Not one file: not a target either.
+function(uvperf_tools_part name)
+  file(GLOB sources CONFIGURE_DEPENDS common/${name}/*.c)
+  if(sources)
+    add_library(tools_${name} STATIC ${sources})
+    target_link_libraries(tools_${name} PUBLIC tools_common ${ARGN})
+  endif()
+endfunction()
+
+uvperf_tools_part(stacks)
+uvperf_tools_part(recording)
+if(NOT UVPERF_TOOLS_LACK)
+  uvperf_tools_part(symbols PkgConfig::UVPERF_LIBDW ${UVPERF_LIBIBERTY})
+  uvperf_tools_part(pprof tools_stacks PkgConfig::UVPERF_PROTOBUF_C
+                    PkgConfig::UVPERF_ZLIB)
+endif()

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* A profile: stacks of functions, the tasks that ran them, and how often and
+ * how long each was seen. It does not know where it came from (a live set, a
+ * recorded file, a switch), and each output (table, page, pprof) is written
+ * from it alone. */
+#ifndef STACKS_STACKS_H
+#define STACKS_STACKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The index of functions, objects, tasks and names past their limit: each table
+ * has "[other]" there. */
+#define STACKS_OTHER 0u
+
+/* What was mapped: a file, the kernel, memory of a JIT compiler. */
+typedef struct stacks_object_s {
+  const char *name; /* to show: "libc.so.6", "[kernel]", "[vdso]" */
+  const char *path; /* "" if it is no file */
+  unsigned char build_id[20];
+  size_t build_id_bytes; /* 0: not known */
+} stacks_object_t;
+
+typedef struct stacks_function_s {
+  const char *name;        /* demangled; or "libc.so.6+0x2a0b0" */
+  const char *linked_name; /* as in the file; equal to name if not mangled */
+  const char *file;        /* of its source; "" if not known */
+  uint32_t object;
+} stacks_function_t;
+
+/* A thread, or several with the same names: which are told apart is chosen by
+ * stacks_task. */
+typedef struct stacks_task_s {
+  uint32_t pid, tid;   /* 0: of several, or not known */
+  const char *thread;  /* the thread's name */
+  const char *process; /* the name of its process */
+  const char *cgroup;  /* its path; "" if not known */
+} stacks_task_t;
+
+typedef struct stacks_frame_s {
+  uint64_t address; /* in the object, as its symbol table counts; 0: unknown */
+  uint32_t function;
+  uint32_t line;       /* of the source; 0: not known */
+  uint32_t is_inlined; /* into the next frame, which has the same address */
+} stacks_frame_t;
+
+typedef struct stacks_stack_s {
+  uint32_t task;
+  uint32_t nr_frames;
+  uint64_t samples;
+  uint64_t weight;         /* in units of stacks->unit */
+  stacks_frame_t frames[]; /* the innermost first */
+} stacks_stack_t;
+
+typedef struct stacks_s {
+  /* Set by the owner; copied by no function. */
+  const char *event;    /* "cpu-clock", "cycles", "off-cpu" */
+  const char *unit;     /* of weights: "ns", "cycles", "events" */
+  uint64_t duration_ns; /* of the measurement; 0: not known */
+  uint64_t start_ns;    /* since 1970; 0: not known */
+  /* private: read them by the functions below */
+  struct stacks_tables_s *tables;
+} stacks_t;
+
+void stacks_init(stacks_t *stacks);
+void stacks_free(stacks_t *stacks);
+
+/* Names are copied, made safe to print, and cut at 1,000 bytes; the same one has
+ * one index. */
+uint32_t stacks_object(stacks_t *stacks, const stacks_object_t *object);
+uint32_t stacks_function(stacks_t *stacks, const stacks_function_t *function);
+uint32_t stacks_task(stacks_t *stacks, const stacks_task_t *task);
+
+/* Adds to the stack that has the same task and frames, or makes one. Past 128
+ * MiB new ones are added to one whose only frame is [other]. Frames are copied.
+ * With no frames the stack counts for its task only. */
+void stacks_add(stacks_t *stacks, uint32_t task, const stacks_frame_t *frames,
+                size_t nr_frames, uint64_t samples, uint64_t weight);
+
+/* What there is. Pointers are valid until the next call that adds. */
+size_t stacks_nr_objects(const stacks_t *stacks);
+const stacks_object_t *stacks_get_object(const stacks_t *stacks, uint32_t i);
+size_t stacks_nr_functions(const stacks_t *stacks);
+const stacks_function_t *stacks_get_function(const stacks_t *stacks,
+                                             uint32_t i);
+size_t stacks_nr_tasks(const stacks_t *stacks);
+const stacks_task_t *stacks_get_task(const stacks_t *stacks, uint32_t i);
+
+/* Sums over all stacks. */
+uint64_t stacks_samples(const stacks_t *stacks);
+uint64_t stacks_weight(const stacks_t *stacks);
+
+/* All stacks, the heaviest first, in an array for free(); *nr of them. Equal
+ * ones are in the same order in each run. */
+const stacks_stack_t **stacks_sorted(const stacks_t *stacks, size_t *nr);
+
+#endif
