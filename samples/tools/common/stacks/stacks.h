@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The index of functions, objects, tasks and names past their limit: each table
- * has "[other]" there. */
+/* The index of "[other]": the first task, object and function of each profile,
+ * in place of those past the limit. */
 #define STACKS_OTHER 0u
 
 /* What was mapped: a file, the kernel, memory of a JIT compiler. */
@@ -40,33 +40,34 @@ typedef struct stacks_task_s {
 typedef struct stacks_frame_s {
   uint64_t address; /* in the object, as its symbol table counts; 0: unknown */
   uint32_t function;
-  uint32_t line;       /* of the source; 0: not known */
-  uint32_t is_inlined; /* into the next frame, which has the same address */
+  uint32_t line : 31;      /* of the source; 0: not known */
+  uint32_t is_inlined : 1; /* into the next frame, at the same address */
 } stacks_frame_t;
 
 typedef struct stacks_stack_s {
+  const stacks_frame_t *frames; /* the innermost first */
+  size_t nr_frames;
   uint32_t task;
-  uint32_t nr_frames;
   uint64_t samples;
-  uint64_t weight;         /* in units of stacks->unit */
-  stacks_frame_t frames[]; /* the innermost first */
+  uint64_t weight; /* in units of stacks->unit */
 } stacks_stack_t;
 
 typedef struct stacks_s {
-  /* Set by the owner; copied by no function. */
-  const char *event;    /* "cpu-clock", "cycles", "off-cpu" */
-  const char *unit;     /* of weights: "ns", "cycles", "events" */
-  uint64_t duration_ns; /* of the measurement; 0: not known */
-  uint64_t start_ns;    /* since 1970; 0: not known */
-  /* private: read them by the functions below */
-  struct stacks_tables_s *tables;
+  /* Set by the owner, whose strings they are. */
+  const char *event;              /* "cpu-clock", "cycles", "off-cpu" */
+  const char *unit;               /* of weights: "ns", "cycles", "events" */
+  uint64_t duration_ns;           /* of the measurement; 0: not known */
+  uint64_t start_ns;              /* since 1970; 0: not known */
+  uint64_t samples, weight;       /* sums over all stacks */
+  struct stacks_tables_s *tables; /* private */
 } stacks_t;
 
 void stacks_init(stacks_t *stacks);
 void stacks_free(stacks_t *stacks);
 
-/* Names are copied, made safe to print, and cut at 1,000 bytes; the same one has
- * one index. */
+/* The index of a new one, or of the same one that there is. Strings are copied,
+ * made safe to print, and cut at 1,000 bytes. Functions are told apart by name,
+ * linked name and object. */
 uint32_t stacks_object(stacks_t *stacks, const stacks_object_t *object);
 uint32_t stacks_function(stacks_t *stacks, const stacks_function_t *function);
 uint32_t stacks_task(stacks_t *stacks, const stacks_task_t *task);
@@ -86,12 +87,8 @@ const stacks_function_t *stacks_get_function(const stacks_t *stacks,
 size_t stacks_nr_tasks(const stacks_t *stacks);
 const stacks_task_t *stacks_get_task(const stacks_t *stacks, uint32_t i);
 
-/* Sums over all stacks. */
-uint64_t stacks_samples(const stacks_t *stacks);
-uint64_t stacks_weight(const stacks_t *stacks);
-
 /* All stacks, the heaviest first, in an array for free(); *nr of them. Equal
  * ones are in the same order in each run. */
-const stacks_stack_t **stacks_sorted(const stacks_t *stacks, size_t *nr);
+stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr);
 
 #endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of functions, files and tasks, each stored once and safe to print. */
+#ifndef STACKS_NAMES_H
+#define STACKS_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The id of "[other]", which stands for all names past the limit. */
+#define STACKS_NAMES_OTHER 0u
+
+typedef struct stacks_names_s {
+  char **names; /* by id */
+  size_t nr;
+  size_t capacity;
+  uint32_t *buckets; /* id + 1, or 0 */
+  size_t nr_buckets;
+} stacks_names_t;
+
+void stacks_names_init(stacks_names_t *names);
+void stacks_names_free(stacks_names_t *names);
+
+/* The id of a name after it was made safe to print and cut at 1,000 bytes. */
+uint32_t stacks_names_add(stacks_names_t *names, const char *name);
+
+/* Valid until stacks_names_free. */
+const char *stacks_names_get(const stacks_names_t *names, uint32_t id);
+
+#endif
