@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/* Equal names have equal addresses, as a profile stores each once. */
+#include "common/stacks/rank.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/stacks/tally.h"
+
+static const char *const words[] = {"function", "thread", "process", "cgroup"};
+
+const char *stacks_by_name(stacks_by_t by) {
+  return words[by];
+}
+
+int stacks_by_parse(const char *name, stacks_by_t *by) {
+  size_t i;
+
+  for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    if (strcmp(name, words[i]) == 0) {
+      *by = (stacks_by_t)i;
+      return 0;
+    }
+  }
+  return -1;
+}
+
+/* A recursive function is in a stack several times: last_seen says for which one
+ * it was counted. */
+static void add_stack(stacks_row_t *rows, size_t *last_seen, size_t which,
+                      const stacks_stack_t *stack) {
+  uint32_t function;
+  size_t i;
+
+  for (i = 0; i < stack->nr_frames; i++) {
+    function = stack->frames[i].function;
+    if (i == 0) {
+      rows[function].samples += stack->samples;
+      rows[function].self += stack->weight;
+    }
+    if (last_seen[function] != which)
+      rows[function].total += stack->weight;
+    last_seen[function] = which;
+  }
+}
+
+static stacks_row_t *rank_functions(const stacks_t *stacks,
+                                    const stacks_stack_t *all, size_t nr_stacks,
+                                    size_t *nr) {
+  size_t i, nr_functions = stacks_nr_functions(stacks);
+  size_t *last_seen = common_calloc(nr_functions, sizeof(*last_seen));
+  stacks_row_t *rows = common_calloc(nr_functions, sizeof(*rows));
+  const stacks_function_t *function;
+
+  for (i = 0; i < nr_functions; i++) {
+    function = stacks_get_function(stacks, (uint32_t)i);
+    rows[i].name = function->name;
+    rows[i].where = stacks_get_object(stacks, function->object)->name;
+  }
+  for (i = 0; i < nr_stacks; i++)
+    add_stack(rows, last_seen, i + 1, &all[i]);
+  free(last_seen);
+  *nr = nr_functions;
+  return rows;
+}
+
+static stacks_row_t row_of_task(const stacks_task_t *task, stacks_by_t by) {
+  stacks_row_t row = {.name = task->cgroup, .where = ""};
+
+  if (by == STACKS_BY_THREAD) {
+    row.name = task->thread;
+    row.where = task->process;
+    row.id = task->tid;
+  } else if (by == STACKS_BY_PROCESS) {
+    row.name = task->process;
+    row.id = task->pid;
+  }
+  return row;
+}
+
+static void add_task(stacks_row_t *row, const stacks_stack_t *stack) {
+  row->samples += stack->samples;
+  row->self += stack->weight;
+  row->total += stack->weight;
+}
+
+static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
+                                const stacks_stack_t *all, size_t nr_stacks,
+                                size_t *nr) {
+  size_t i, nr_tasks = stacks_nr_tasks(stacks);
+  stacks_row_t *rows = common_calloc(nr_tasks, sizeof(*rows)), row;
+  stacks_entry_t *entry;
+  stacks_tally_t tally;
+  uint64_t key[3];
+
+  *nr = 0;
+  stacks_tally_init(&tally, sizeof(uint64_t));
+  for (i = 0; i < nr_stacks; i++) {
+    row = row_of_task(stacks_get_task(stacks, all[i].task), by);
+    key[0] = (uintptr_t)row.name;
+    key[1] = (uintptr_t)row.where;
+    key[2] = row.id;
+    /* Never refused: the tasks themselves are in a tally. */
+    entry = stacks_tally_get(&tally, 0, key, 3);
+    if (entry->samples++ == 0) {
+      entry->weight = *nr;
+      rows[(*nr)++] = row;
+    }
+    add_task(&rows[entry->weight], &all[i]);
+  }
+  stacks_tally_free(&tally);
+  return rows;
+}
+
+static int compare(const void *a, const void *b) {
+  const stacks_row_t *left = a, *right = b;
+  int order;
+
+  if (left->self != right->self)
+    return left->self > right->self ? -1 : 1;
+  if (left->total != right->total)
+    return left->total > right->total ? -1 : 1;
+  order = strcmp(left->name, right->name);
+  if (order == 0)
+    order = strcmp(left->where, right->where);
+  return order != 0 ? order : (left->id > right->id) - (left->id < right->id);
+}
+
+stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr) {
+  stacks_stack_t *all;
+  stacks_row_t *rows;
+  size_t nr_stacks;
+
+  all = stacks_sorted(stacks, &nr_stacks);
+  if (by == STACKS_BY_FUNCTION)
+    rows = rank_functions(stacks, all, nr_stacks, nr);
+  else
+    rows = rank_tasks(stacks, by, all, nr_stacks, nr);
+  free(all);
+  qsort(rows, *nr, sizeof(*rows), compare);
+  /* Functions that no stack has any more, or [other]. */
+  while (*nr > 0 && rows[*nr - 1].total == 0)
+    --*nr;
+  return rows;
+}

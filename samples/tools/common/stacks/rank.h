@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks what a profile is made of: functions, threads, processes or cgroups. */
+#ifndef STACKS_RANK_H
+#define STACKS_RANK_H
+
+#include "common/stacks/stacks.h"
+
+typedef enum stacks_by_e {
+  STACKS_BY_FUNCTION,
+  STACKS_BY_THREAD,
+  STACKS_BY_PROCESS,
+  STACKS_BY_CGROUP
+} stacks_by_t;
+
+typedef struct stacks_row_s {
+  const char *name;  /* of the function, thread, process or cgroup */
+  const char *where; /* the function's object, the thread's process; or "" */
+  uint32_t id;       /* tid or pid; 0: of several, or none */
+  uint64_t samples;  /* that ended there */
+  uint64_t self;     /* their weight */
+  uint64_t total;    /* weight of all stacks it is in, each counted once */
+} stacks_row_t;
+
+/* "function", "thread" …; and back: -1 if there is no such word. */
+const char *stacks_by_name(stacks_by_t by);
+int stacks_by_parse(const char *name, stacks_by_t *by);
+
+/* The rows in an array for free(), by self, then total; *nr of them. Strings are
+ * the profile's. */
+stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr);
+
+#endif

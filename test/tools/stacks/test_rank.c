@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks and texts of a profile whose numbers are known. */
+#include "support.h"
+
+#include "common/stacks/text.h"
+
+static uint32_t function(stacks_t *stacks, const char *name,
+                         const char *object) {
+  const stacks_object_t file = {.name = object, .path = ""};
+  stacks_function_t function = {name, name, "", 0};
+
+  function.object = stacks_object(stacks, &file);
+  return stacks_function(stacks, &function);
+}
+
+/* main calls work, which calls itself, and the kernel; another process idles. */
+static int setup(void **state) {
+  const stacks_task_t one = {10, 11, "thread;1", "process", "/a"};
+  const stacks_task_t two = {20, 20, "other", "other", "/a"};
+  static stacks_t stacks;
+  stacks_frame_t work[3] = {{0}}, entry[2] = {{0}};
+  uint32_t task;
+
+  stacks_init(&stacks);
+  stacks.event = "cpu-clock";
+  stacks.unit = "ns";
+  work[0].function = work[1].function = function(&stacks, "work", "program");
+  work[2].function = entry[1].function = function(&stacks, "main", "program");
+  entry[0].function = function(&stacks, "entry", "[kernel]");
+  task = stacks_task(&stacks, &one);
+  stacks_add(&stacks, task, work, 3, 6, 600000);
+  stacks_add(&stacks, task, entry, 2, 3, 300000);
+  stacks_add(&stacks, stacks_task(&stacks, &two), entry + 1, 1, 1, 100000);
+  *state = &stacks;
+  return 0;
+}
+
+static int teardown(void **state) {
+  stacks_free(*state);
+  return 0;
+}
+
+static void expect_row(const stacks_row_t *row, const char *name,
+                       const char *where, uint32_t id, uint64_t self,
+                       uint64_t total) {
+  assert_string_equal(row->name, name);
+  assert_string_equal(row->where, where);
+  assert_int_equal(row->id, id);
+  assert_int_equal(row->self, self);
+  assert_int_equal(row->samples * 100000, self);
+  assert_int_equal(row->total, total);
+}
+
+static void recursive_function_is_counted_once_in_a_stack(void **state) {
+  stacks_row_t *rows;
+  size_t nr;
+
+  rows = stacks_rank(*state, STACKS_BY_FUNCTION, &nr);
+  assert_int_equal(nr, 3);
+  expect_row(&rows[0], "work", "program", 0, 600000, 600000);
+  expect_row(&rows[1], "entry", "[kernel]", 0, 300000, 300000);
+  expect_row(&rows[2], "main", "program", 0, 100000, 1000000);
+  free(rows);
+}
+
+static void tasks_are_ranked_by_what_they_share(void **state) {
+  stacks_row_t *rows;
+  size_t nr;
+
+  rows = stacks_rank(*state, STACKS_BY_THREAD, &nr);
+  assert_int_equal(nr, 2);
+  expect_row(&rows[0], "thread;1", "process", 11, 900000, 900000);
+  expect_row(&rows[1], "other", "other", 20, 100000, 100000);
+  free(rows);
+  rows = stacks_rank(*state, STACKS_BY_PROCESS, &nr);
+  assert_int_equal(nr, 2);
+  expect_row(&rows[0], "process", "", 10, 900000, 900000);
+  free(rows);
+  rows = stacks_rank(*state, STACKS_BY_CGROUP, &nr);
+  assert_int_equal(nr, 1);
+  expect_row(&rows[0], "/a", "", 0, 1000000, 1000000);
+  free(rows);
+}
+
+static void expect_text(void (*write)(FILE *file, const stacks_t *stacks),
+                        const stacks_t *stacks, const char *expected) {
+  char *text = NULL;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
+
+  assert_non_null(file);
+  write(file, stacks);
+  fclose(file);
+  assert_string_equal(text, expected);
+  free(text);
+}
+
+static void table_of_two(FILE *file, const stacks_t *stacks) {
+  stacks_text_table(file, stacks, STACKS_BY_FUNCTION, 2);
+}
+
+static void table_of_processes(FILE *file, const stacks_t *stacks) {
+  stacks_text_table(file, stacks, STACKS_BY_PROCESS, 9);
+}
+
+static void table_has_the_hottest_rows_and_says_how_many_more(void **state) {
+  expect_text(table_of_two, *state,
+              "    self    total   samples  object               function\n"
+              "  60.00%   60.00%         6  program              work\n"
+              "  30.00%   30.00%         3  [kernel]             entry\n"
+              "                            1 more\n");
+  expect_text(table_of_processes, *state,
+              "    self    total   samples  pid     process\n"
+              "  90.00%   90.00%         9  10      process\n"
+              "  10.00%   10.00%         1  20      other\n");
+}
+
+static void folded_stacks_are_outermost_first(void **state) {
+  stacks_t *stacks = *state;
+
+  expect_text(stacks_text_folded, stacks,
+              "process;main;work;work 6\n"
+              "process;main;entry 3\n"
+              "other;main 1\n");
+  stacks->event = "off-cpu";
+  expect_text(stacks_text_folded, stacks,
+              "process;main;work;work 600\n"
+              "process;main;entry 300\n"
+              "other;main 100\n");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(
+          recursive_function_is_counted_once_in_a_stack, setup, teardown),
+      cmocka_unit_test_setup_teardown(tasks_are_ranked_by_what_they_share,
+                                      setup, teardown),
+      cmocka_unit_test_setup_teardown(
+          table_has_the_hottest_rows_and_says_how_many_more, setup, teardown),
+      cmocka_unit_test_setup_teardown(folded_stacks_are_outermost_first, setup,
+                                      teardown),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
