@@ -1,74 +1,116 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the samples and the tools. Runs two of the samples, and then a tool that
-# shows for some seconds where CPU time goes: on the whole machine if the caller
-# may look at it, else in a busy child of the caller's own.
-#
-# UVPERF_BUILD_DIR is where to build (build/samples), CC the compiler.
+# Builds the profiler and a workload, shows where CPU time goes for some seconds.
+# See usage below.
 set -u
+
+usage() {
+  cat <<'EOT'
+usage: sh samples/run.sh [--all]
+
+Builds uvperf-profile and a workload, samples for 5 seconds, prints a table
+of the hottest places. As root it shows the whole
+machine, otherwise the workload alone. The workload's functions are known:
+parse takes 50 % of its time, compress 30 %, hash 15 % and count_words 5 %.
+
+  --all       also build the other tools and samples
+  -h, --help  show this; nothing is built
+
+What building needs and is not there is installed with apt, or its packages are
+named. Ctrl-C ends the build, or the profile early: its table is still printed.
+
+UVPERF_BUILD_DIR  where to build, instead of build/samples
+CC, CFLAGS        as of cmake
+EOT
+}
+
+all=
+for argument in "$@"; do
+  case $argument in
+    -h | --help) usage; exit ;;
+    --all) all=1 ;;
+    *) usage >&2; exit 2 ;;
+  esac
+done
 
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$root/test/setup.sh"
 
 build=${UVPERF_BUILD_DIR:-$root/build/samples}
+case $build in /*) ;; *) build=$PWD/$build ;; esac
+seconds=5
 
-# Whether this process has CAP_PERFMON (38) or CAP_SYS_ADMIN (21).
-has_perfmon() {
+# Whether this process may measure the whole machine: CAP_PERFMON (38) or
+# CAP_SYS_ADMIN (21) in the first user namespace, or a kernel that allows all.
+may_see_machine() {
+  [ "$paranoid" -le 0 ] && return
   capabilities=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
-  [ $(((0x${capabilities:-0} >> 38 | 0x${capabilities:-0} >> 21) & 1)) -eq 1 ]
+  [ $(((0x${capabilities:-0} >> 38 | 0x${capabilities:-0} >> 21) & 1)) -eq 1 ] &&
+    grep -qx ' *0 *0 *4294967295' /proc/self/uid_map
 }
 
-say_unprivileged() {
-  echo "perf_event_paranoid is $1 and this is not root: profiling a busy child" \
-    "of its own."
-  echo "root, CAP_PERFMON, or perf_event_paranoid at 0 or less would show" \
-    "the whole machine and the kernel."
-  if [ "$1" -gt 2 ]; then
-    echo "Above 2 some kernels refuse even that."
+build_profiler() {
+  setup_configure "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DUVPERF_BUILD_SHARED=OFF \
+    -DUVPERF_BUILD_TESTS=OFF -DUVPERF_BUILD_SAMPLES=ON \
+    -DUVPERF_BUILD_TOOLS=ON -DUVPERF_SANITIZE= || return 1
+  if [ -n "$all" ]; then
+    setup_make "$build"
+  else
+    setup_make "$build" tool_profile sample_workload
   fi
 }
 
-setup_require compiler make cmake pkg-config libuv
-echo "Building in $build."
-if ! setup_build "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-  -DUVPERF_BUILD_TESTS=OFF -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON \
-  -DUVPERF_SANITIZE=; then
-  echo "The build failed."
+# The workload ends by itself, even if nobody ends it.
+profile_machine() {
+  "$build/samples/workload" $((seconds + 5)) &
+  workload=$!
+  trap 'kill "$workload" 2>/dev/null' EXIT
+  profile -a
+}
+
+profile() {
+  "$tools/uvperf-profile" -F 999 -d "$seconds" "$@"
+}
+
+# What is left out, as in "uvperf-bpf-output is left out: no clang".
+name_others() {
+  if [ -z "$all" ]; then
+    echo "More tools (stat, record, trace, watch ...):" \
+      "sh samples/run.sh --all builds them."
+    return
+  fi
+  echo "All tools are in $tools: try --help with each."
+  sed -n 's/^-- \(uvperf-.* is left out\)/\1/p' "$build/build.log"
+}
+
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)
+if [ -z "$paranoid" ]; then
+  echo "This kernel has no perf events:" \
+    "/proc/sys/kernel/perf_event_paranoid is not there." >&2
+  exit 1
+fi
+
+setup_require compiler make cmake pkg-config libuv libdw libiberty \
+  libprotobuf-c protoc-c zlib
+echo "Building in $build ..."
+if ! build_profiler; then
+  echo "The build failed." >&2
   exit 1
 fi
 
 tools=$build/samples/tools
-cat <<END
-The tools are in $tools and explain themselves by --help:
-  uvperf-stat             counts events, as perf stat does
-  uvperf-record           records into perf.data, as perf record does
-  uvperf-trace            tells the hits of tracepoints
-  uvperf-watch            tells the story of processes
-  uvperf-flight-recorder  keeps the last context switches, for a dump
-  uvperf-list             lists the names of events
-  uvperf-doctor           tells what you may measure, and why not
-  uvperf-bpf-output       tells execs, by a BPF program
-  uvperf-profile          shows where CPU time goes, as now
-END
-# "uvperf-bpf-output is left out: no …".
-sed -n 's|^-- \(uvperf-bpf-output is left out\)|\1|p' "$build/build.log"
-# Names that each machine has, for every user.
-echo "resolve_names: page-faults and context-switches, while a loop goes on:"
-"$build/samples/resolve_names" page-faults,context-switches || exit 1
-echo "open_on_pool: counts of its own, until Ctrl-C, which comes by itself:"
-timeout -s INT 2 "$build/samples/open_on_pool"
-if has_perfmon; then
-  exec "$tools/uvperf-profile" -d 5 -a
+# Ctrl-C ends the profiler, which then prints what it has.
+trap : INT
+if may_see_machine; then
+  echo "Profiling this machine for $seconds seconds, with a workload on it:" \
+    "parse 50 %, compress 30 %, hash 15 %, count_words 5 %."
+  profile_machine || exit
+else
+  echo "Profiling a workload for $seconds seconds:" \
+    "parse 50 %, compress 30 %, hash 15 %, count_words 5 %."
+  echo "Root (or CAP_PERFMON, or perf_event_paranoid at 0 instead of" \
+    "$paranoid) would show the whole machine and the kernel."
+  profile -- "$build/samples/workload" $((seconds + 5)) || exit
 fi
-paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)
-if [ -z "$paranoid" ]; then
-  echo "This kernel has no perf events: /proc/sys/kernel/perf_event_paranoid is" \
-    "not there."
-  exit 1
-fi
-if [ "$paranoid" -le 0 ]; then
-  exec "$tools/uvperf-profile" -d 5 -a
-fi
-say_unprivileged "$paranoid"
-# The limit ends the child even if nobody else does.
-exec "$tools/uvperf-profile" -d 5 -- sh -c 'ulimit -t 20; while :; do :; done'
+name_others
