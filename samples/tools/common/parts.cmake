@@ -11,7 +11,7 @@
 
 pkg_check_modules(UVPERF_LIBDW QUIET IMPORTED_TARGET libdw>=0.176)
 pkg_check_modules(UVPERF_ZLIB QUIET IMPORTED_TARGET zlib)
-pkg_check_modules(UVPERF_PROTOBUF_C QUIET IMPORTED_TARGET libprotobuf-c)
+pkg_check_modules(UVPERF_PROTOBUF_C QUIET IMPORTED_TARGET libprotobuf-c>=1.3)
 find_program(UVPERF_PROTOC_C protoc-c DOC "Makes C of profile.proto")
 find_library(UVPERF_LIBIBERTY iberty)
 find_path(UVPERF_LIBIBERTY_INCLUDE libiberty/demangle.h)
@@ -25,7 +25,7 @@ if(NOT UVPERF_LIBIBERTY OR NOT UVPERF_LIBIBERTY_INCLUDE)
   list(APPEND UVPERF_TOOLS_LACK libiberty)
 endif()
 if(NOT UVPERF_PROTOBUF_C_FOUND)
-  list(APPEND UVPERF_TOOLS_LACK libprotobuf-c)
+  list(APPEND UVPERF_TOOLS_LACK "libprotobuf-c >= 1.3")
 endif()
 if(NOT UVPERF_PROTOC_C)
   list(APPEND UVPERF_TOOLS_LACK protoc-c)
@@ -50,4 +50,17 @@ if(NOT UVPERF_TOOLS_LACK)
   uvperf_tools_part(symbols PkgConfig::UVPERF_LIBDW ${UVPERF_LIBIBERTY})
   uvperf_tools_part(pprof tools_stacks PkgConfig::UVPERF_PROTOBUF_C
                     PkgConfig::UVPERF_ZLIB)
+  # The messages in C. Warnings are not about them.
+  set(made ${CMAKE_CURRENT_BINARY_DIR}/pprof)
+  add_custom_command(
+    OUTPUT ${made}/profile.pb-c.c ${made}/profile.pb-c.h
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${made}
+    COMMAND ${UVPERF_PROTOC_C} --c_out=${made} profile.proto
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/common/pprof
+    DEPENDS common/pprof/profile.proto
+    VERBATIM)
+  set_source_files_properties(${made}/profile.pb-c.c PROPERTIES
+                              COMPILE_OPTIONS -w)
+  target_sources(tools_pprof PRIVATE ${made}/profile.pb-c.c)
+  target_include_directories(tools_pprof SYSTEM PUBLIC ${made})
 endif()

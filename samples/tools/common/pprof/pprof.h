@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a profile as pprof's profile.proto in gzip: for `go tool pprof`, and
- * for what else reads that format. */
+ * for other programs that read the format. */
 #ifndef PPROF_PPROF_H
 #define PPROF_PPROF_H
 

@@ -56,6 +56,7 @@ typedef struct stacks_s {
   /* Set by the owner, whose strings they are. */
   const char *event;              /* "cpu-clock", "cycles", "off-cpu" */
   const char *unit;               /* of weights: "ns", "cycles", "events" */
+  uint64_t period;                /* from sample to sample; 0: not known */
   uint64_t duration_ns;           /* of the measurement; 0: not known */
   uint64_t start_ns;              /* since 1970; 0: not known */
   uint64_t samples, weight;       /* sums over all stacks */
