@@ -37,7 +37,7 @@ void profile_account_init(profile_account_t *account, int want_stacks) {
 
 void profile_account_free(profile_account_t *account) {
   profile_tasks_free(&account->tasks);
-  profile_symbols_free(&account->symbols);
+  symbols_kallsyms_free(&account->symbols);
   profile_tally_free(&account->places);
   profile_tally_free(&account->stacks);
   profile_names_free(&account->names);
@@ -47,13 +47,13 @@ void profile_account_free(profile_account_t *account) {
 
 static profile_frame_t kernel_frame(const profile_account_t *account,
                                     uint64_t address, int is_caller) {
-  const profile_symbol_t *symbol;
+  const symbols_kallsym_t *symbol;
   profile_frame_t frame = {account->kernel, address};
 
   /* A return address can be the first of the next function, if the call never
    * returns. */
-  symbol = profile_symbols_find(&account->symbols,
-                                is_caller ? address - 1 : address);
+  symbol = symbols_kallsyms_find(&account->symbols,
+                                 is_caller ? address - 1 : address);
   if (symbol != NULL)
     frame.offset = symbol->address;
   return frame;
@@ -147,8 +147,8 @@ static void count_sample(profile_account_t *account,
       snprintf(name, sizeof(name), ":%u", record->pid);
     comm = profile_names_add(&account->names, name);
   }
-  leaf = frame_at(account, record->pid, context_of(record->misc),
-                  record->ip, 0);
+  leaf =
+      frame_at(account, record->pid, context_of(record->misc), record->ip, 0);
   words[0] = comm;
   put_frame(words + 1, &leaf);
   profile_tally_add(&account->places, words, 3, record->period);
@@ -225,13 +225,13 @@ void profile_account_reap(profile_account_t *account, uint64_t time) {
 void profile_account_frame(const profile_account_t *account,
                            const profile_frame_t *frame, char *text,
                            size_t size) {
-  const profile_symbol_t *symbol = NULL;
+  const symbols_kallsym_t *symbol = NULL;
   const char *name;
 
   if (frame->object == account->kernel)
-    symbol = profile_symbols_find(&account->symbols, frame->offset);
+    symbol = symbols_kallsyms_find(&account->symbols, frame->offset);
   if (symbol != NULL) {
-    name = profile_symbols_name(&account->symbols, symbol);
+    name = symbols_kallsyms_name(&account->symbols, symbol);
     common_text_clean(text, size, name);
     return;
   }

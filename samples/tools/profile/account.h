@@ -8,8 +8,8 @@
 
 #include "uvperf.h"
 
+#include "common/symbols/kallsyms.h"
 #include "profile/names.h"
-#include "profile/symbols.h"
 #include "profile/tally.h"
 #include "profile/tasks.h"
 
@@ -23,7 +23,7 @@ typedef struct profile_frame_s {
 
 typedef struct profile_account_s {
   profile_names_t names;
-  profile_symbols_t symbols;
+  symbols_kallsyms_t symbols;
   profile_tasks_t tasks;
   profile_tally_t places; /* command, frame */
   profile_tally_t stacks; /* command, frames from the innermost on */

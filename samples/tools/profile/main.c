@@ -149,11 +149,11 @@ static int open_events(profile_t *profile) {
 }
 
 static void load_symbols(profile_t *profile) {
-  profile_symbols_t *symbols = &profile->account.symbols;
+  symbols_kallsyms_t *symbols = &profile->account.symbols;
 
   if (!profile->events.kernel)
     return;
-  profile_symbols_load(symbols, "/proc/kallsyms");
+  symbols_kallsyms_load(symbols, "/proc/kallsyms");
   if (symbols->reason[0] != '\0')
     common_say("kernel addresses have no names: %s\n", symbols->reason);
 }

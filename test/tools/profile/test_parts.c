@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of the profiler that need no kernel: names, maps of
- * tasks, kernel symbols, counters. */
+ * tasks, counters. */
 #include "support.h"
-
-#include <unistd.h>
 
 #include "common/text.h"
 #include "profile/names.h"
-#include "profile/symbols.h"
 #include "profile/tally.h"
 #include "profile/tasks.h"
 
@@ -130,53 +127,6 @@ static void dead_task_is_known_until_it_is_reaped(void **state) {
   free(tasks);
 }
 
-static void load_symbols(profile_symbols_t *symbols, const char *text) {
-  char path[] = "/tmp/uvperf-kallsyms-XXXXXX";
-  int fd = mkstemp(path);
-
-  assert_true(fd >= 0);
-  assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-  close(fd);
-  profile_symbols_load(symbols, path);
-  unlink(path);
-}
-
-static const char *name_at(const profile_symbols_t *symbols, uint64_t address) {
-  const profile_symbol_t *symbol = profile_symbols_find(symbols, address);
-
-  return symbol == NULL ? "" : profile_symbols_name(symbols, symbol);
-}
-
-static void symbol_before_an_address_names_it(void **state) {
-  profile_symbols_t symbols;
-
-  (void)state;
-  load_symbols(&symbols, "ffffffff81000200 T second\n"
-                         "ffffffff81000100 t first\n"
-                         "ffffffff81000180 D data\n"
-                         "ffffffff81000200 T alias\n"
-                         "ffffffffc0000000 t third\t[module]\n");
-  assert_string_equal(symbols.reason, "");
-  assert_string_equal(name_at(&symbols, 0xffffffff810000ff), "");
-  assert_string_equal(name_at(&symbols, 0xffffffff81000100), "first");
-  assert_string_equal(name_at(&symbols, 0xffffffff810001ff), "first");
-  assert_string_equal(name_at(&symbols, 0xffffffff81000200), "second");
-  assert_string_equal(name_at(&symbols, 0xffffffffc0000010), "third [module]");
-  profile_symbols_free(&symbols);
-}
-
-static void symbols_that_are_hidden_are_told(void **state) {
-  profile_symbols_t symbols;
-
-  (void)state;
-  load_symbols(&symbols, "0000000000000000 T first\n"
-                         "0000000000000000 T second\n");
-  assert_int_equal(symbols.nr, 0);
-  assert_non_null(strstr(symbols.reason, "kptr_restrict"));
-  assert_null(profile_symbols_find(&symbols, 0xffffffff81000100));
-  profile_symbols_free(&symbols);
-}
-
 static void tally_tells_keys_apart_and_sorts_by_weight(void **state) {
   profile_tally_t tally;
   profile_entry_t **sorted;
@@ -211,8 +161,6 @@ int main(void) {
       cmocka_unit_test(map_over_another_leaves_what_sticks_out),
       cmocka_unit_test(forked_process_has_its_parents_maps_until_exec),
       cmocka_unit_test(dead_task_is_known_until_it_is_reaped),
-      cmocka_unit_test(symbol_before_an_address_names_it),
-      cmocka_unit_test(symbols_that_are_hidden_are_told),
       cmocka_unit_test(tally_tells_keys_apart_and_sorts_by_weight),
   };
 

@@ -2,7 +2,7 @@
 /* Reads the kernel's symbols once, before sampling starts: what is loaded later
  * (modules, BPF programs) is shown by the function before it or by address.
  * Knows nothing of user space. */
-#include "profile/symbols.h"
+#include "common/symbols/kallsyms.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,8 +13,8 @@
 #include "common/small_file.h"
 
 /* A line is "ffffffff81000000 T name" with "\t[module]" for one of a module. */
-static void add_line(profile_symbols_t *symbols, char *line) {
-  profile_symbol_t *symbol;
+static void add_line(symbols_kallsyms_t *symbols, char *line) {
+  symbols_kallsym_t *symbol;
   uint64_t address;
   char *end, *tab;
 
@@ -35,14 +35,14 @@ static void add_line(profile_symbols_t *symbols, char *line) {
 
 /* Of several names for one address the first in the file wins. */
 static int compare(const void *a, const void *b) {
-  const profile_symbol_t *left = a, *right = b;
+  const symbols_kallsym_t *left = a, *right = b;
 
   if (left->address != right->address)
     return left->address < right->address ? -1 : 1;
   return (left->name > right->name) - (left->name < right->name);
 }
 
-void profile_symbols_load(profile_symbols_t *symbols, const char *path) {
+void symbols_kallsyms_load(symbols_kallsyms_t *symbols, const char *path) {
   char *line, *next;
   size_t size;
 
@@ -69,14 +69,14 @@ void profile_symbols_load(profile_symbols_t *symbols, const char *path) {
              path);
 }
 
-void profile_symbols_free(profile_symbols_t *symbols) {
+void symbols_kallsyms_free(symbols_kallsyms_t *symbols) {
   free(symbols->symbols);
   free(symbols->text);
   memset(symbols, 0, sizeof(*symbols));
 }
 
-const profile_symbol_t *profile_symbols_find(const profile_symbols_t *symbols,
-                                             uint64_t address) {
+const symbols_kallsym_t *
+symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address) {
   size_t low = 0, high = symbols->nr, middle;
 
   /* low becomes the first symbol above the address. */
@@ -95,7 +95,7 @@ const profile_symbol_t *profile_symbols_find(const profile_symbols_t *symbols,
   return &symbols->symbols[low];
 }
 
-const char *profile_symbols_name(const profile_symbols_t *symbols,
-                                 const profile_symbol_t *symbol) {
+const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
+                                  const symbols_kallsym_t *symbol) {
   return symbols->text + symbol->name;
 }

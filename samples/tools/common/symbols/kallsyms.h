@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of kernel functions. */
+#ifndef SYMBOLS_KALLSYMS_H
+#define SYMBOLS_KALLSYMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct symbols_kallsym_s {
+  uint64_t address;
+  size_t name; /* offset in text */
+} symbols_kallsym_t;
+
+typedef struct symbols_kallsyms_s {
+  symbols_kallsym_t *symbols; /* by address */
+  size_t nr;
+  size_t capacity;
+  char *text;
+  char reason[128]; /* why there are none; empty if there are */
+} symbols_kallsyms_t;
+
+/* Reads /proc/kallsyms, or another file like it. */
+void symbols_kallsyms_load(symbols_kallsyms_t *symbols, const char *path);
+void symbols_kallsyms_free(symbols_kallsyms_t *symbols);
+
+/* The function that holds an address, or NULL. */
+const symbols_kallsym_t *
+symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address);
+
+const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
+                                  const symbols_kallsym_t *symbol);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of kernel functions, from files that look like /proc/kallsyms. */
+#include "support.h"
+
+#include <unistd.h>
+
+#include "common/symbols/kallsyms.h"
+
+static void load_symbols(symbols_kallsyms_t *symbols, const char *text) {
+  char path[] = "/tmp/uvperf-kallsyms-XXXXXX";
+  int fd = mkstemp(path);
+
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+  close(fd);
+  symbols_kallsyms_load(symbols, path);
+  unlink(path);
+}
+
+static const char *name_at(const symbols_kallsyms_t *symbols,
+                           uint64_t address) {
+  const symbols_kallsym_t *symbol = symbols_kallsyms_find(symbols, address);
+
+  return symbol == NULL ? "" : symbols_kallsyms_name(symbols, symbol);
+}
+
+static void symbol_before_an_address_names_it(void **state) {
+  symbols_kallsyms_t symbols;
+
+  (void)state;
+  load_symbols(&symbols, "ffffffff81000200 T second\n"
+                         "ffffffff81000100 t first\n"
+                         "ffffffff81000180 D data\n"
+                         "ffffffff81000200 T alias\n"
+                         "ffffffffc0000000 t third\t[module]\n");
+  assert_string_equal(symbols.reason, "");
+  assert_string_equal(name_at(&symbols, 0xffffffff810000ff), "");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000100), "first");
+  assert_string_equal(name_at(&symbols, 0xffffffff810001ff), "first");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000200), "second");
+  assert_string_equal(name_at(&symbols, 0xffffffffc0000010), "third [module]");
+  symbols_kallsyms_free(&symbols);
+}
+
+static void hidden_symbols_are_reported_with_the_setting(void **state) {
+  symbols_kallsyms_t symbols;
+
+  (void)state;
+  load_symbols(&symbols, "0000000000000000 T first\n"
+                         "0000000000000000 T second\n");
+  assert_int_equal(symbols.nr, 0);
+  assert_non_null(strstr(symbols.reason, "kptr_restrict"));
+  assert_null(symbols_kallsyms_find(&symbols, 0xffffffff81000100));
+  symbols_kallsyms_free(&symbols);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(symbol_before_an_address_names_it),
+      cmocka_unit_test(hidden_symbols_are_reported_with_the_setting),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
