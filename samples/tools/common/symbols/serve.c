@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker's side: gives up what rights it does not need, then answers one
+ * request after the other until the program ends. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/symbols/symbols.h"
+#include "common/symbols/wire.h"
+#include "common/symbols/worker.h"
+
+/* The users and groups called nobody and nogroup nearly everywhere. */
+#define NOBODY 65534
+
+/* Reads the body of a request and its fds, and writes the body of the response.
+ * What it leaves of the fds is closed. */
+typedef void (*handler_t)(symbols_message_t *request,
+                          symbols_message_t *response);
+
+static const handler_t handlers[SYMBOLS_NR_REQUESTS] = {
+    [0] = NULL,
+};
+
+/* Only the socket stays open: the program's files are not its own. */
+static void close_files(void) {
+  int fd, null = open("/dev/null", O_RDWR);
+
+  for (fd = 0; fd < SYMBOLS_WORKER_SOCKET && null >= 0; fd++) {
+    if (fd != null)
+      dup2(null, fd);
+  }
+  if (null > SYMBOLS_WORKER_SOCKET)
+    close(null);
+  if (syscall(SYS_close_range, SYMBOLS_WORKER_SOCKET + 1, ~0U, 0) == 0)
+    return;
+  for (fd = SYMBOLS_WORKER_SOCKET + 1; fd < sysconf(_SC_OPEN_MAX); fd++)
+    close(fd);
+}
+
+/* Sanitizers reserve more addresses than this. */
+static void limit_memory(void) {
+#if !defined(__SANITIZE_ADDRESS__) && UINTPTR_MAX > UINT32_MAX
+  const struct rlimit memory = {UINT64_C(16) << 30, UINT64_C(16) << 30};
+
+  setrlimit(RLIMIT_AS, &memory);
+#endif
+}
+
+static void limit(int may_use_network) {
+  const struct rlimit none = {0, 0};
+
+  setrlimit(RLIMIT_CORE, &none);
+  limit_memory();
+  if (!may_use_network) {
+    unsetenv("DEBUGINFOD_URLS");
+    if (geteuid() == 0 && setgroups(0, NULL) == 0 &&
+        setresgid(NOBODY, NOBODY, NOBODY) == 0)
+      (void)!setresuid(NOBODY, NOBODY, NOBODY);
+  }
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  /* Others of its user cannot look into it, and it leaves no core file. */
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+}
+
+static int wait_for(void *arg, int fd, short events) {
+  struct pollfd item = {fd, events, 0};
+
+  (void)arg;
+  poll(&item, 1, -1);
+  return 0;
+}
+
+static void serve(void) {
+  symbols_message_t request, response;
+  int fd;
+
+  memset(&request, 0, sizeof(request));
+  memset(&response, 0, sizeof(response));
+  while (symbols_wire_receive(SYMBOLS_WORKER_SOCKET, &request, wait_for,
+                              NULL) == 0) {
+    if (request.type >= SYMBOLS_NR_REQUESTS || handlers[request.type] == NULL)
+      return;
+    symbols_message_begin(&response, request.type);
+    handlers[request.type](&request, &response);
+    while ((fd = symbols_get_fd(&request)) >= 0)
+      close(fd);
+    if (symbols_wire_send(SYMBOLS_WORKER_SOCKET, &response, wait_for, NULL) !=
+        0)
+      return;
+  }
+}
+
+void symbols_main(int argc, char **argv) {
+  if (argc != 3 || strcmp(argv[1], SYMBOLS_WORKER_ARGUMENT) != 0)
+    return;
+  close_files();
+  limit(strcmp(argv[2], "debuginfod") == 0);
+  serve();
+  /* Not exit(3), which runs what belongs to the program. */
+  _exit(0);
+}

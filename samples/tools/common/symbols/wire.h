@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages between the program and its worker: a type, a body of numbers and
+ * bytes, and fds. Each side checks what it reads, because a hostile file may
+ * have taken over the worker.
+ *
+ * To add a request:
+ *   1. here: a SYMBOLS_REQUEST_…, with what its body and its response have;
+ *   2. serve.c: its function in the table `handlers`; it reads the request's
+ *      body and writes that of the response;
+ *   3. the program's side: a job (jobs.h) whose function runs on libuv's pool,
+ *      fills a message and calls symbols_worker_ask (worker.h). */
+#ifndef SYMBOLS_WIRE_H
+#define SYMBOLS_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buffer.h"
+
+#define SYMBOLS_WIRE_FDS 64
+/* A body is at most so long. */
+#define SYMBOLS_WIRE_BYTES ((size_t)64 << 20)
+
+enum {
+  SYMBOLS_NR_REQUESTS = 1
+};
+
+typedef struct symbols_message_s {
+  uint32_t type; /* of a response: that of its request */
+  common_buffer_t body;
+  size_t read;    /* how much of the body was read by symbols_get_… */
+  int is_damaged; /* more was asked for than there is */
+  size_t nr_fds;  /* the receiver owns them */
+  int fds[SYMBOLS_WIRE_FDS];
+} symbols_message_t;
+
+/* An empty message; the memory of its body is kept. */
+void symbols_message_begin(symbols_message_t *message, uint32_t type);
+void symbols_message_free(symbols_message_t *message);
+
+void symbols_put_number(symbols_message_t *message, uint64_t number);
+/* A length and the bytes. */
+void symbols_put_bytes(symbols_message_t *message, const void *bytes,
+                       size_t size);
+void symbols_put_text(symbols_message_t *message, const char *text);
+
+/* 0, and is_damaged, if the message is too short. */
+uint64_t symbols_get_number(symbols_message_t *message);
+/* Points into the body; *size of them. */
+const void *symbols_get_bytes(symbols_message_t *message, size_t *size);
+/* The same for a text, which has a NUL at its end. "" if it is damaged. */
+const char *symbols_get_text(symbols_message_t *message);
+/* Takes an fd out of the message: -1 if there is none left. */
+int symbols_get_fd(symbols_message_t *message);
+
+/* Called before each wait for the socket: waits for these events of poll(2).
+ * Not 0 ends the transfer with this error. */
+typedef int (*symbols_wire_wait_cb)(void *arg, int socket, short events);
+
+/* Sends a message, or receives one: 0; -ECONNRESET if the other side has ended;
+ * -EPROTO if that is no message; another -errno; or what `wait` returned. The
+ * socket does not block. Fds to send stay the caller's. */
+int symbols_wire_send(int socket, symbols_message_t *message,
+                      symbols_wire_wait_cb wait, void *arg);
+int symbols_wire_receive(int socket, symbols_message_t *message,
+                         symbols_wire_wait_cb wait, void *arg);
+
+#endif

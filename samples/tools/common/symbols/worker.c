@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the worker. Does not know what is asked. */
+#include "common/symbols/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "common/small_file.h"
+
+/* Between two looks at the clock and at the worker's memory. */
+#define TICK_MS 20
+/* Memory of its own that the worker may use, without the pages of files. */
+#define MAX_KIB ((uint64_t)1 << 20)
+
+extern char **environ;
+
+void symbols_worker_init(symbols_worker_t *worker) {
+  memset(worker, 0, sizeof(*worker));
+  worker->socket = -1;
+}
+
+static int spawn(symbols_worker_t *worker, int fd) {
+  char *argv[] = {(char *)"symbols-worker", (char *)SYMBOLS_WORKER_ARGUMENT,
+                  (char *)(worker->may_use_network ? "debuginfod" : ""), NULL};
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attr;
+  sigset_t none, defaults;
+  int rc;
+
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attr);
+  sigemptyset(&none);
+  sigfillset(&defaults);
+  posix_spawnattr_setsigmask(&attr, &none);
+  posix_spawnattr_setsigdefault(&attr, &defaults);
+  /* A group of its own: Ctrl-C at the terminal is for the program alone. */
+  posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
+                                      POSIX_SPAWN_SETSIGDEF |
+                                      POSIX_SPAWN_SETPGROUP);
+  posix_spawn_file_actions_adddup2(&actions, fd, SYMBOLS_WORKER_SOCKET);
+  rc = posix_spawn(&worker->pid, "/proc/self/exe", &actions, &attr, argv,
+                   environ);
+  posix_spawnattr_destroy(&attr);
+  posix_spawn_file_actions_destroy(&actions);
+  return -rc;
+}
+
+static int start(symbols_worker_t *worker) {
+  int fds[2], rc;
+
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+    return -errno;
+  rc = spawn(worker, fds[1]);
+  close(fds[1]);
+  if (rc == 0) {
+    worker->socket = fds[0];
+    return 0;
+  }
+  worker->pid = 0;
+  close(fds[0]);
+  return rc;
+}
+
+/* Memory of its own in KiB: 0 if it cannot be read. */
+static uint64_t memory_of(pid_t pid) {
+  const char *line;
+  uint64_t nr = 0;
+  char path[48], *text;
+  size_t size;
+
+  snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+  text = common_file_read(path, &size);
+  if (text == NULL)
+    return 0;
+  line = strstr(text, "\nRssAnon:");
+  if (line != NULL)
+    nr = strtoull(line + 9, NULL, 10);
+  free(text);
+  return nr;
+}
+
+/* Also an answer that comes byte by byte ends in time. */
+static int wait_for(void *arg, int fd, short events) {
+  symbols_worker_t *worker = arg;
+  struct pollfd item = {fd, events, 0};
+  uint64_t now;
+
+  poll(&item, 1, TICK_MS);
+  now = uv_hrtime() / 1000000;
+  if (now < worker->next_tick)
+    return 0;
+  worker->next_tick = now + TICK_MS;
+  if (worker->tick != NULL)
+    worker->tick(worker->arg);
+  if (atomic_load(&worker->is_stopped))
+    return -ECANCELED;
+  if (now >= worker->deadline)
+    return -ETIMEDOUT;
+  return memory_of(worker->pid) > MAX_KIB ? -ENOMEM : 0;
+}
+
+/* The signal that had ended the worker before, or 0. */
+static int end(symbols_worker_t *worker) {
+  int status = 0;
+
+  close(worker->socket);
+  worker->socket = -1;
+  kill(worker->pid, SIGKILL);
+  while (waitpid(worker->pid, &status, 0) < 0 && errno == EINTR)
+    continue;
+  worker->pid = 0;
+  return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL ? WTERMSIG(status)
+                                                            : 0;
+}
+
+void symbols_worker_end(symbols_worker_t *worker) {
+  if (worker->pid != 0)
+    end(worker);
+}
+
+static void explain(const symbols_worker_t *worker, int rc, int number,
+                    char reason[SYMBOLS_REASON_BYTES]) {
+  switch (rc) {
+    case -ETIMEDOUT:
+      snprintf(reason, SYMBOLS_REASON_BYTES, "took longer than %g s",
+               (double)worker->timeout_ms / 1000);
+      break;
+    case -ENOMEM:
+      snprintf(reason, SYMBOLS_REASON_BYTES,
+               "reading its names took more than 1 GiB of memory");
+      break;
+    case -ECONNRESET:
+      if (number != 0)
+        snprintf(reason, SYMBOLS_REASON_BYTES,
+                 "damaged: the process that read its names was ended by "
+                 "signal %d",
+                 number);
+      else
+        snprintf(reason, SYMBOLS_REASON_BYTES,
+                 "damaged: the process that read its names has ended");
+      break;
+    case -ECANCELED:
+      snprintf(reason, SYMBOLS_REASON_BYTES, "not read");
+      break;
+    default:
+      snprintf(reason, SYMBOLS_REASON_BYTES,
+               "asking the process that reads names: %s", strerror(-rc));
+      break;
+  }
+}
+
+int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
+                       symbols_message_t *response,
+                       char reason[SYMBOLS_REASON_BYTES]) {
+  uint64_t now = uv_hrtime() / 1000000;
+  int rc = 0;
+
+  reason[0] = '\0';
+  if (atomic_load(&worker->is_stopped)) {
+    explain(worker, -ECANCELED, 0, reason);
+    return -ECANCELED;
+  }
+  if (worker->pid == 0) {
+    rc = start(worker);
+    if (rc != 0) {
+      snprintf(reason, SYMBOLS_REASON_BYTES,
+               "cannot start the process that reads names: %s", strerror(-rc));
+      return rc;
+    }
+  }
+  worker->deadline = now + worker->timeout_ms;
+  worker->next_tick = now + TICK_MS;
+  rc = symbols_wire_send(worker->socket, request, wait_for, worker);
+  if (rc == 0)
+    rc = symbols_wire_receive(worker->socket, response, wait_for, worker);
+  if (rc == 0 && response->type != request->type)
+    rc = -EPROTO;
+  if (rc != 0)
+    explain(worker, rc, end(worker), reason);
+  return rc;
+}

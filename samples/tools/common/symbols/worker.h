@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's side of the worker: starts the process, asks it, and ends it if
+ * an answer takes too much time or memory. Blocks: for a thread of libuv's pool,
+ * one at a time. */
+#ifndef SYMBOLS_WORKER_H
+#define SYMBOLS_WORKER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/symbols/wire.h"
+
+typedef struct symbols_worker_s {
+  int may_use_network; /* debuginfod; then it keeps its user */
+  uint64_t timeout_ms; /* for a request */
+  /* Called about 50 times a second while an answer is waited for. */
+  void (*tick)(void *arg);
+  void *arg;
+  atomic_int is_stopped; /* set on the loop: ends what runs, at the next tick */
+  /* private */
+  pid_t pid; /* 0: none runs */
+  int socket;
+  uint64_t deadline, next_tick; /* in milliseconds */
+} symbols_worker_t;
+
+void symbols_worker_init(symbols_worker_t *worker);
+
+/* Sends a request and receives its response, starting the worker if there is
+ * none. Fds of the request stay the caller's. 0, or, with the reason in words,
+ * an error: then the worker was ended, and the next request starts another. */
+#define SYMBOLS_REASON_BYTES 160
+int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
+                       symbols_message_t *response,
+                       char reason[SYMBOLS_REASON_BYTES]);
+
+/* Kills it, if it runs, and waits for its end. */
+void symbols_worker_end(symbols_worker_t *worker);
+
+/* The hidden arguments of the worker's program: this, then "debuginfod" if it
+ * may use the network, else "". */
+#define SYMBOLS_WORKER_ARGUMENT "--symbols-worker"
+/* Its socket. */
+#define SYMBOLS_WORKER_SOCKET 3
+
+#endif
