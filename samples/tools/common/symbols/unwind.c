@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/symbols/unwind.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dwarf.h>
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+#include <uv.h>
+
+#define MS 1000000u
+/* Of an ELF file. */
+#define MAX_SEGMENTS 64
+/* The clock is read once for so many words of memory. */
+#define READS_PER_CHECK 256
+/* Bytes of all registers that a function saves. */
+#define POPPED 48
+
+struct unwind_file_s {
+  int fd;
+  Elf *elf;
+  char name[32];      /* of its modules: each file has another */
+  GElf_Addr low, end; /* of all that it loads */
+  size_t nr;
+  GElf_Phdr segments[MAX_SEGMENTS]; /* that are loaded and executable */
+};
+
+struct unwind_process_s {
+  int machine;
+  Dwfl *dwfl;
+  Elf *elf; /* shows libdwfl the machine; NULL before the first file */
+  size_t nr;
+  unwind_mapping_t *mappings; /* sorted by start */
+  uint64_t address_bits;      /* set in addresses of code */
+  /* The stack that is unwound. */
+  const uvperf_regs_t *regs;
+  const unsigned char *copy;
+  uint64_t sp;
+  size_t bytes;
+  uint64_t deadline;
+  unsigned reads;
+  int is_cut, is_slow;
+  unwind_stack_t *stack;
+};
+
+/* Registers: perf's number (asm/perf_regs.h of that machine) for each of DWARF.
+ */
+typedef struct machine_s {
+  int machine;
+  const char *arch;
+  int nr;
+  unsigned char perf[32];
+  unsigned char sp, ip; /* perf's */
+  uint64_t mask;
+} machine_t;
+
+static const machine_t machines[] = {
+    {EM_X86_64,
+     "x86_64",
+     17,
+     {0, 3, 2, 1, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23, 8},
+     7,
+     8,
+     0xff0fff},
+    {EM_AARCH64,
+     "aarch64",
+     32,
+     {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+      16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31},
+     31,
+     32,
+     0x1ffffffff},
+};
+
+static const machine_t *machine_of(int machine) {
+  for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+    if (machines[i].machine == machine)
+      return &machines[i];
+  return NULL;
+}
+
+uint64_t unwind_regs_mask(int machine) {
+  const machine_t *known = machine_of(machine);
+  return known != NULL ? known->mask : 0;
+}
+
+int unwind_machine(const char *arch) {
+#if defined(__x86_64__) && defined(__LP64__)
+  const char *own = "x86_64";
+#elif defined(__aarch64__) && defined(__LP64__)
+  const char *own = "aarch64";
+#else
+  const char *own = "";
+#endif
+  for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+    if (strcmp(machines[i].arch, arch != NULL ? arch : own) == 0)
+      return machines[i].machine;
+  return EM_NONE;
+}
+
+/* Takes over what is loaded. Returns whether it makes sense. */
+static int take_segments(unwind_file_t *file) {
+  size_t nr;
+  if (elf_getphdrnum(file->elf, &nr) != 0)
+    return 0;
+  file->low = 1; /* none yet: the low end is a page's */
+  for (size_t i = 0; i < nr && file->nr < MAX_SEGMENTS; i++) {
+    GElf_Phdr phdr;
+    if (gelf_getphdr(file->elf, (int)i, &phdr) == NULL)
+      return 0;
+    if (phdr.p_type != PT_LOAD)
+      continue;
+    /* libdwfl has a module begin where the first one does. */
+    if (file->low == 1)
+      file->low = phdr.p_vaddr & -phdr.p_align;
+    if (phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr)
+      return 0;
+    if (file->end < phdr.p_vaddr + phdr.p_memsz)
+      file->end = phdr.p_vaddr + phdr.p_memsz;
+    if (phdr.p_flags & PF_X)
+      file->segments[file->nr++] = phdr;
+  }
+  return file->nr != 0 && file->low < file->end;
+}
+
+unwind_file_t *unwind_file_new(int fd, int machine) {
+  static unsigned serial;
+  unwind_file_t *file = calloc(1, sizeof *file);
+  if (file == NULL)
+    return NULL;
+  elf_version(EV_CURRENT);
+  file->fd = fd;
+  file->elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
+  snprintf(file->name, sizeof file->name, "%u", serial++);
+  GElf_Ehdr ehdr;
+  if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF &&
+      gelf_getehdr(file->elf, &ehdr) != NULL && ehdr.e_machine == machine &&
+      ehdr.e_ident[EI_CLASS] == ELFCLASS64 &&
+      ehdr.e_ident[EI_DATA] == ELFDATA2LSB &&
+      (ehdr.e_type == ET_EXEC || ehdr.e_type == ET_DYN) && take_segments(file))
+    return file;
+  elf_end(file->elf);
+  free(file);
+  return NULL;
+}
+
+void unwind_file_free(unwind_file_t *file) {
+  if (file == NULL)
+    return;
+  elf_end(file->elf);
+  close(file->fd);
+  free(file);
+}
+
+/* Modules come with their files: the only way in which libdwfl gets any. */
+static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
+                    Dwarf_Addr base, char **path, Elf **elf) {
+  (void)module;
+  (void)name;
+  (void)base;
+  (void)path;
+  const unwind_file_t *file = *userdata;
+  if (file != NULL)
+    *elf = elf_begin(-1, ELF_C_READ_MMAP_PRIVATE, file->elf);
+  return -1;
+}
+
+/* No file that another one names is opened. */
+static int find_debuginfo(Dwfl_Module *module, void **userdata,
+                          const char *name, Dwarf_Addr base, const char *path,
+                          const char *link, GElf_Word crc, char **found) {
+  (void)module;
+  (void)userdata;
+  (void)name;
+  (void)base;
+  (void)path;
+  (void)link;
+  (void)crc;
+  (void)found;
+  return -1;
+}
+
+static const Dwfl_Callbacks callbacks = {
+    .find_elf = find_elf,
+    .find_debuginfo = find_debuginfo,
+};
+
+unwind_process_t *unwind_process_new(int machine) {
+  unwind_process_t *process = calloc(1, sizeof *process);
+  if (process == NULL)
+    return NULL;
+  process->machine = machine;
+  process->dwfl = dwfl_begin(&callbacks);
+  if (process->dwfl == NULL) {
+    free(process);
+    return NULL;
+  }
+  return process;
+}
+
+void unwind_process_free(unwind_process_t *process) {
+  if (process == NULL)
+    return;
+  dwfl_end(process->dwfl);
+  elf_end(process->elf);
+  free(process->mappings);
+  free(process);
+}
+
+/* The mapping of an address, or NULL. */
+static const unwind_mapping_t *find(const unwind_process_t *process,
+                                    uint64_t address) {
+  size_t low = 0, high = process->nr;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (address < process->mappings[middle].start)
+      high = middle;
+    else if (address >= process->mappings[middle].end)
+      low = middle + 1;
+    else
+      return &process->mappings[middle];
+  }
+  return NULL;
+}
+
+/* On aarch64 a return address can be signed, in the bits above those that an
+ * address needs. What is one without them is taken as one. */
+static uint64_t strip(const unwind_process_t *process, uint64_t word) {
+  uint64_t address = word & process->address_bits;
+  if (process->machine == EM_AARCH64 && address != word &&
+      find(process, address) != NULL)
+    return address;
+  return word;
+}
+
+static bool file_word(const unwind_mapping_t *mapping, uint64_t address,
+                      Dwarf_Word *word) {
+  size_t size;
+  const char *bytes =
+      mapping->file != NULL ? elf_rawfile(mapping->file->elf, &size) : NULL;
+  uint64_t offset = address - mapping->start + mapping->pgoff;
+  if (bytes == NULL || offset > size || size - offset < sizeof *word)
+    return false;
+  memcpy(word, bytes + offset, sizeof *word);
+  return true;
+}
+
+/* Whether the sample was taken where x86-64 code pops registers, returns or, after
+ * it has popped them, calls its last function. */
+static int is_at_pop(const unwind_process_t *process) {
+  uint64_t ip = process->stack->ips[0];
+  const unwind_mapping_t *mapping = find(process, ip);
+  Dwarf_Word code;
+  if (process->machine != EM_X86_64 || mapping == NULL ||
+      !file_word(mapping, ip, &code))
+    return 0;
+  if ((code & 0xff) == 0x41) /* r8 to r15 */
+    code >>= 8;
+  return (code & 0xf8) == 0x58 || (code & 0xff) == 0xc3 ||
+         (code & 0xff) == 0xc2 || (code & 0xffff) == 0xc3f3 ||
+         (code & 0xff) == 0xe9 || (code & 0x38ff) == 0x20ff;
+}
+
+/* A register that was popped is said to be below the stack pointer still, which
+ * is not in the copy; but it has its value back. */
+static bool popped_word(unwind_process_t *process, uint64_t address,
+                        Dwarf_Word *word) {
+  uint64_t ip = process->stack->ips[0], base;
+  const machine_t *machine = machine_of(process->machine);
+  Dwarf_Addr bias;
+  Dwarf_CFI *cfi =
+      dwfl_module_eh_cfi(dwfl_addrmodule(process->dwfl, ip), &bias);
+  Dwarf_Frame *frame;
+  Dwarf_Op memory[3], *ops;
+  size_t nr;
+  bool is_found = false;
+  if (cfi == NULL || dwarf_cfi_addrframe(cfi, ip - bias, &frame) != 0)
+    return false;
+  if (dwarf_frame_cfa(frame, &ops, &nr) == 0 && nr == 1 &&
+      ops->atom == DW_OP_bregx && ops->number < (Dwarf_Word)machine->nr &&
+      uvperf_sample_regs_get(process->regs, machine->perf[ops->number],
+                             &base) == 0) {
+    base += ops->number2;
+    for (int i = 0; i < machine->nr && !is_found; i++)
+      is_found =
+          dwarf_frame_register(frame, i, memory, &ops, &nr) == 0 && nr == 2 &&
+          ops[0].atom == DW_OP_call_frame_cfa &&
+          ops[1].atom == DW_OP_plus_uconst && base + ops[1].number == address &&
+          uvperf_sample_regs_get(process->regs, machine->perf[i], word) == 0;
+  }
+  free(frame);
+  return is_found;
+}
+
+static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word,
+                      void *arg) {
+  (void)dwfl;
+  unwind_process_t *process = arg;
+  if (++process->reads % READS_PER_CHECK == 0 &&
+      uv_hrtime() > process->deadline)
+    process->is_slow = 1;
+  if (process->is_slow)
+    return false;
+  uint64_t offset = address - process->sp;
+  if (offset < process->bytes && process->bytes - offset >= sizeof *word) {
+    memcpy(word, process->copy + offset, sizeof *word);
+    *word = strip(process, *word);
+    return true;
+  }
+  if (process->stack->nr == 1 && -offset <= POPPED && is_at_pop(process) &&
+      popped_word(process, address, word))
+    return true;
+  const unwind_mapping_t *mapping = find(process, address);
+  if (mapping != NULL && mapping->end - address >= sizeof *word &&
+      file_word(mapping, address, word))
+    return true;
+  process->is_cut = 1;
+  return false;
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg) {
+  const unwind_process_t *process = arg;
+  const machine_t *machine = machine_of(process->machine);
+  for (int i = 0; i < machine->nr; i++) {
+    uint64_t value;
+    if (uvperf_sample_regs_get(process->regs, machine->perf[i], &value) != 0)
+      continue;
+    Dwarf_Word word = strip(process, value);
+    if (!dwfl_thread_state_registers(thread, i, 1, &word))
+      return false;
+  }
+  dwfl_thread_state_register_pc(thread, process->stack->ips[0]);
+  return true;
+}
+
+static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread) {
+  (void)dwfl;
+  (void)tid;
+  *thread = arg;
+  return true;
+}
+
+/* Required, and not called where get_thread is there. */
+static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread) {
+  (void)dwfl;
+  (void)arg;
+  (void)thread;
+  return 0;
+}
+
+static const Dwfl_Thread_Callbacks thread_callbacks = {
+    .next_thread = next_thread,
+    .get_thread = get_thread,
+    .memory_read = read_word,
+    .set_initial_registers = set_registers,
+};
+
+static int add_frame(Dwfl_Frame *frame, void *arg) {
+  unwind_process_t *process = arg;
+  unwind_stack_t *stack = process->stack;
+  Dwarf_Addr ip;
+  bool is_interrupted;
+  process->is_cut = 0;
+  if (!dwfl_frame_pc(frame, &ip, &is_interrupted))
+    return DWARF_CB_ABORT;
+  if (stack->nr == UNWIND_FRAMES) {
+    stack->end = UNWIND_LONG;
+    return DWARF_CB_ABORT;
+  }
+  stack->ips[stack->nr] = ip;
+  stack->is_return[stack->nr++] = !is_interrupted;
+  return process->is_slow || uv_hrtime() > process->deadline ? DWARF_CB_ABORT
+                                                             : DWARF_CB_OK;
+}
+
+void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
+                  const void *copy, size_t bytes, unwind_stack_t *stack) {
+  const machine_t *machine = machine_of(process->machine);
+  stack->nr = 0;
+  stack->end = UNWIND_ABI;
+  if (machine == NULL || regs->abi != PERF_SAMPLE_REGS_ABI_64 ||
+      uvperf_sample_regs_get(regs, machine->ip, &stack->ips[0]) != 0 ||
+      uvperf_sample_regs_get(regs, machine->sp, &process->sp) != 0)
+    return;
+  process->regs = regs;
+  process->copy = copy;
+  process->bytes = bytes;
+  process->deadline = uv_hrtime() + UNWIND_MS * MS;
+  process->reads = 0;
+  process->is_cut = process->is_slow = 0;
+  process->stack = stack;
+  stack->end = UNWIND_NO_INFO;
+  int result = -1;
+  if (process->elf != NULL)
+    result = dwfl_getthread_frames(process->dwfl, 1, add_frame, process);
+  if (stack->nr == 0) {
+    stack->is_return[0] = 0;
+    stack->nr = 1;
+  }
+  if (stack->end == UNWIND_LONG)
+    return;
+  if (process->is_slow || uv_hrtime() > process->deadline)
+    stack->end = UNWIND_SLOW;
+  else if (process->is_cut)
+    stack->end = UNWIND_CUT;
+  else if (result == 0)
+    stack->end = UNWIND_COMPLETE;
+}
+
+static int by_start(const void *a, const void *b) {
+  const unwind_mapping_t *left = a, *right = b;
+  return (left->start > right->start) - (left->start < right->start);
+}
+
+/* Reports the module of a mapping. Returns 0, or -1 without memory. */
+static int report(unwind_process_t *process, const unwind_mapping_t *mapping) {
+  const unwind_file_t *file = mapping->file;
+  for (size_t i = 0; file != NULL && i < file->nr; i++) {
+    const GElf_Phdr *segment = &file->segments[i];
+    if (mapping->pgoff >= segment->p_offset + segment->p_filesz ||
+        mapping->pgoff + (mapping->end - mapping->start) <= segment->p_offset)
+      continue;
+    uint64_t bias =
+        mapping->start - mapping->pgoff + segment->p_offset - segment->p_vaddr;
+    if (bias + file->low >= bias + file->end)
+      return 0;
+    Dwfl_Module *module = dwfl_report_module(
+        process->dwfl, file->name, bias + file->low, bias + file->end);
+    void **userdata;
+    if (module == NULL || dwfl_module_info(module, &userdata, NULL, NULL, NULL,
+                                           NULL, NULL, NULL) == NULL)
+      return -1;
+    *userdata = (void *)(uintptr_t)file;
+    if (process->elf == NULL) {
+      process->elf = elf_begin(-1, ELF_C_READ_MMAP_PRIVATE, file->elf);
+      if (!dwfl_attach_state(process->dwfl, process->elf, 1, &thread_callbacks,
+                             process))
+        return -1;
+    }
+    return 0;
+  }
+  return 0;
+}
+
+int unwind_process_map(unwind_process_t *process,
+                       const unwind_mapping_t *mappings, size_t nr) {
+  unwind_mapping_t *copy = calloc(nr != 0 ? nr : 1, sizeof *copy);
+  if (copy == NULL)
+    return -1;
+  for (size_t i = 0; i < nr; i++)
+    copy[i] = mappings[i];
+  qsort(copy, nr, sizeof *copy, by_start);
+  free(process->mappings);
+  process->mappings = copy;
+  process->nr = nr;
+  /* Of overlapping ones each address has the one that begins last. */
+  process->address_bits = 0;
+  int result = 0;
+  dwfl_report_begin(process->dwfl);
+  for (size_t i = 0; i < nr; i++) {
+    if (i + 1 < nr && copy[i].end > copy[i + 1].start)
+      copy[i].end = copy[i + 1].start;
+    for (uint64_t left = copy[i].end; left > process->address_bits;)
+      process->address_bits = process->address_bits << 1 | 1;
+    if (copy[i].start < copy[i].end && report(process, &copy[i]) != 0)
+      result = -1;
+  }
+  return dwfl_report_end(process->dwfl, NULL, NULL) == 0 ? result : -1;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/symbols/unwind.h"
+
+#include "support.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COPY      16384
+#define MAX_CALLS 200
+#define MAX_FILES 32
+#define MAX_STEPS 200000
+
+/* A process that is stepped through, and the calls that were seen. */
+typedef struct caller_s {
+  uint64_t ip;
+  uint64_t sp; /* the call ends when the stack pointer is above it; 0: any */
+  int is_return;
+} caller_t;
+
+typedef struct traced_s {
+  pid_t pid;
+  uint64_t ip, sp, link;
+  uvperf_regs_t regs;
+  uint64_t values[64];
+  unsigned char copy[COPY];
+  size_t bytes;
+  size_t nr_callers;
+  caller_t callers[MAX_CALLS]; /* the innermost last */
+  unwind_process_t *process;
+  unwind_file_t *files[MAX_FILES];
+  size_t nr_files;
+  size_t steps, calls, signals;
+  uint64_t unwinder, unwinder_end; /* libgcc_s, or 0 */
+} traced_t;
+
+static int vdso_fd(void) {
+  const Elf64_Ehdr *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+  int fd = memfd_create("vdso", MFD_CLOEXEC);
+  size_t bytes = vdso->e_shoff + (size_t)vdso->e_shentsize * vdso->e_shnum;
+  assert_int_equal(write(fd, vdso, bytes), bytes);
+  return fd;
+}
+
+static void map(traced_t *traced) {
+  char path[512], line[512];
+  unwind_mapping_t mappings[MAX_FILES];
+  size_t nr = 0;
+  snprintf(path, sizeof path, "/proc/%d/maps", traced->pid);
+  FILE *maps = fopen(path, "re");
+  assert_non_null(maps);
+  while (fgets(line, sizeof line, maps) != NULL && nr < MAX_FILES) {
+    unsigned long start, end, pgoff;
+    char prot[8];
+    int at = 0;
+    line[strcspn(line, "\n")] = '\0';
+    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &start, &end, prot, &pgoff,
+               &at) != 4 ||
+        prot[2] != 'x' || strcmp(line + at, "[vsyscall]") == 0)
+      continue;
+    if (strstr(line + at, "/libgcc_s.so") != NULL) {
+      traced->unwinder = start;
+      traced->unwinder_end = end;
+    }
+    int fd = strcmp(line + at, "[vdso]") == 0
+                 ? vdso_fd()
+                 : open(line + at, O_RDONLY | O_CLOEXEC);
+    unwind_file_t *file = unwind_file_new(fd, unwind_machine(NULL));
+    assert_non_null(file);
+    traced->files[traced->nr_files++] = file;
+    mappings[nr++] = (unwind_mapping_t){start, end, pgoff, file};
+  }
+  fclose(maps);
+  assert_int_equal(unwind_process_map(traced->process, mappings, nr), 0);
+}
+
+static uint64_t word_at(const traced_t *traced, uint64_t address) {
+  uint64_t word;
+  memcpy(&word, traced->copy + (address - traced->sp), sizeof word);
+  return word;
+}
+
+static void read_state(traced_t *traced) {
+  struct iovec regs, local = {traced->copy, COPY}, remote;
+#if defined(__x86_64__)
+  struct user_regs_struct user;
+#elif defined(__aarch64__)
+  struct user_regs_struct user;
+#endif
+  regs = (struct iovec){&user, sizeof user};
+  assert_int_equal(
+      ptrace(PTRACE_GETREGSET, traced->pid, (void *)NT_PRSTATUS, &regs), 0);
+#if defined(__x86_64__)
+  const uint64_t values[] = {
+      user.rax, user.rbx, user.rcx,    user.rdx, user.rsi, user.rdi, user.rbp,
+      user.rsp, user.rip, user.eflags, user.cs,  user.ss,  user.r8,  user.r9,
+      user.r10, user.r11, user.r12,    user.r13, user.r14, user.r15};
+  traced->ip = user.rip;
+  traced->sp = user.rsp;
+#elif defined(__aarch64__)
+  uint64_t values[33];
+  memcpy(values, user.regs, sizeof user.regs);
+  values[31] = user.sp;
+  values[32] = user.pc;
+  traced->ip = user.pc;
+  traced->sp = user.sp;
+  traced->link = user.regs[30];
+#endif
+  memcpy(traced->values, values, sizeof values);
+  traced->regs = (uvperf_regs_t){.abi = PERF_SAMPLE_REGS_ABI_64,
+                                 .mask = unwind_regs_mask(unwind_machine(NULL)),
+                                 .nr = sizeof values / sizeof *values,
+                                 .regs = traced->values};
+  remote = (struct iovec){(void *)traced->sp, COPY};
+  ssize_t bytes = process_vm_readv(traced->pid, &local, 1, &remote, 1, 0);
+  /* What is above the stack cannot be read: up to the last page. */
+  for (size_t size = COPY; bytes < 0 && size > 4096; size -= 4096) {
+    remote.iov_len = local.iov_len = size - 4096 - ((traced->sp + size) & 4095);
+    bytes = process_vm_readv(traced->pid, &local, 1, &remote, 1, 0);
+  }
+  assert_true(bytes > 0);
+  traced->bytes = (size_t)bytes;
+}
+
+static void push(traced_t *traced, uint64_t ip, uint64_t sp, int is_return) {
+  assert_true(traced->nr_callers < MAX_CALLS);
+  traced->callers[traced->nr_callers++] = (caller_t){ip, sp, is_return};
+}
+
+static const caller_t *top(const traced_t *traced) {
+  return &traced->callers[traced->nr_callers - 1];
+}
+
+/* What a signal pushed: the interrupted function, and where the handler returns
+ * to. */
+static void on_handler(traced_t *traced, uint64_t ip, uint64_t sp) {
+  push(traced, ip, sp - 1, 0);
+#if defined(__x86_64__)
+  push(traced, word_at(traced, traced->sp), traced->sp, 0);
+#else
+  push(traced, traced->link, traced->sp, 0);
+#endif
+  traced->signals++;
+}
+
+/* Whether the instruction at ip was a call, by what it left. */
+static int was_call(const traced_t *traced, uint64_t ip, uint64_t sp,
+                    uint64_t *returns_to) {
+#if defined(__x86_64__)
+  *returns_to = word_at(traced, traced->sp);
+  return traced->sp == sp - 8 && *returns_to > ip && *returns_to <= ip + 15;
+#else
+  *returns_to = traced->link;
+  return *returns_to == ip + 4 && traced->ip != ip + 4 && traced->sp == sp;
+#endif
+}
+
+static void pop(traced_t *traced) {
+  while (traced->nr_callers != 0 && top(traced)->sp != 0 &&
+         traced->sp > top(traced)->sp)
+    traced->nr_callers--;
+#if defined(__x86_64__)
+  const int is_any = 0;
+#else
+  const int is_any = 1; /* a function without a frame does not move it */
+#endif
+  if (traced->nr_callers != 0 && traced->ip == top(traced)->ip &&
+      (top(traced)->sp == 0 || (is_any && traced->sp == top(traced)->sp)))
+    traced->nr_callers--;
+}
+
+/* Steps over one instruction. Returns 0 at the second SIGSTOP. */
+static int step(traced_t *traced, int signal_number) {
+  uint64_t ip = traced->ip, sp = traced->sp, returns_to;
+  int status;
+  assert_int_equal(ptrace(PTRACE_SINGLESTEP, traced->pid, NULL,
+                          (void *)(uintptr_t)(unsigned)signal_number),
+                   0);
+  assert_int_equal(waitpid(traced->pid, &status, 0), traced->pid);
+  assert_true(WIFSTOPPED(status));
+  if (WSTOPSIG(status) == SIGSTOP)
+    return 0;
+  read_state(traced);
+  if (WSTOPSIG(status) != SIGTRAP)
+    return WSTOPSIG(status);
+  traced->steps++;
+  if (signal_number != 0)
+    on_handler(traced, ip, sp);
+  else if (was_call(traced, ip, sp, &returns_to)) {
+    traced->calls++;
+    push(traced, returns_to, traced->sp, 1);
+  } else
+    pop(traced);
+  return SIGTRAP;
+}
+
+/* Whether the unwound stack is what was seen. */
+static int is_right(const traced_t *traced, const unwind_stack_t *stack) {
+  int is_equal = stack->nr == traced->nr_callers + 1 &&
+                 stack->ips[0] == traced->ip && !stack->is_return[0] &&
+                 stack->end == UNWIND_COMPLETE;
+  for (size_t i = 1; is_equal && i < stack->nr; i++) {
+    const caller_t *caller = &traced->callers[traced->nr_callers - i];
+    is_equal =
+        stack->ips[i] == caller->ip && stack->is_return[i] == caller->is_return;
+  }
+  return is_equal;
+}
+
+static void print(const traced_t *traced, const unwind_stack_t *stack) {
+  print_message("step %zu, end %d:\n", traced->steps, stack->end);
+  for (size_t i = 0; i < stack->nr || i <= traced->nr_callers; i++) {
+    const caller_t *caller = i == 0 ? &(caller_t){traced->ip, 0, 0}
+                             : i <= traced->nr_callers
+                                 ? &traced->callers[traced->nr_callers - i]
+                                 : &(caller_t){0};
+    print_message("  %#18lx %d %#18lx %d\n", (unsigned long)caller->ip,
+                  caller->is_return,
+                  i < stack->nr ? (unsigned long)stack->ips[i] : 0,
+                  i < stack->nr ? stack->is_return[i] : 0);
+  }
+}
+
+/* Before libgcc's unwinder jumps to where an exception is caught, it replaces
+ * what its own frame saved: then its caller is found no longer. */
+static int is_unwinder_here(const traced_t *traced) {
+  for (size_t i = 0; i < traced->nr_callers; i++)
+    if (traced->callers[i].ip - traced->unwinder <
+        traced->unwinder_end - traced->unwinder)
+      return 1;
+  return traced->ip - traced->unwinder <
+         traced->unwinder_end - traced->unwinder;
+}
+
+/* Starts the program, up to its first SIGSTOP. What called that is taken from
+ * the unwinder itself; it stays below all later stacks. */
+static void start(traced_t *traced, const char *path) {
+  int status;
+  unwind_stack_t stack;
+  traced->pid = fork();
+  if (traced->pid == 0) {
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    /* libdwfl takes rbx for lost after a function that does not save it, and the
+     * CFA of ld.so's _dl_runtime_resolve is in rbx: no lazy binding. */
+    setenv("LD_BIND_NOW", "1", 1);
+    execl(path, path, (char *)NULL);
+    _exit(127);
+  }
+  assert_int_equal(waitpid(traced->pid, &status, 0), traced->pid);
+  assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP);
+  ptrace(PTRACE_SETOPTIONS, traced->pid, NULL, (void *)PTRACE_O_EXITKILL);
+  assert_int_equal(ptrace(PTRACE_CONT, traced->pid, NULL, NULL), 0);
+  assert_int_equal(waitpid(traced->pid, &status, 0), traced->pid);
+  assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+  traced->process = unwind_process_new(unwind_machine(NULL));
+  map(traced);
+  read_state(traced);
+  unwind_stack(traced->process, &traced->regs, traced->copy, traced->bytes,
+               &stack);
+  assert_int_equal(stack.end, UNWIND_COMPLETE);
+  assert_true(stack.nr > 4);
+  for (size_t i = stack.nr - 1; i > 0; i--)
+    push(traced, stack.ips[i], 0, 1);
+}
+
+static void end(traced_t *traced) {
+  int status;
+  kill(traced->pid, SIGKILL);
+  waitpid(traced->pid, &status, 0);
+  unwind_process_free(traced->process);
+  for (size_t i = 0; i < traced->nr_files; i++)
+    unwind_file_free(traced->files[i]);
+}
+
+static void step_through(const char *path, traced_t *traced) {
+  unwind_stack_t stack;
+  size_t wrong = 0, between = 0;
+  start(traced, path);
+  int stopped = SIGTRAP;
+  while (stopped != 0 && traced->steps < MAX_STEPS && wrong < 10) {
+    stopped = step(traced, stopped == SIGTRAP ? 0 : stopped);
+    if (stopped == 0)
+      break;
+    unwind_stack(traced->process, &traced->regs, traced->copy, traced->bytes,
+                 &stack);
+    if (is_right(traced, &stack))
+      continue;
+    if (is_unwinder_here(traced)) {
+      between++;
+      continue;
+    }
+    print(traced, &stack);
+    wrong++;
+  }
+  end(traced);
+  print_message("%zu steps, %zu calls, %zu signals, %zu wrong, %zu between\n",
+                traced->steps, traced->calls, traced->signals, wrong, between);
+  assert_int_equal(wrong, 0);
+  assert_true(between < traced->steps / 50);
+  assert_int_equal(stopped, 0);
+}
+
+static void copy_that_is_too_short_is_reported(void **state) {
+  (void)state;
+  traced_t traced = {0};
+  unwind_stack_t whole, cut;
+  if (unwind_machine(NULL) == EM_NONE)
+    support_skip(__func__, "needs x86-64 or aarch64");
+  start(&traced, UNWIND_TARGET);
+  unwind_stack(traced.process, &traced.regs, traced.copy, traced.bytes, &whole);
+  for (size_t bytes = 0; bytes < 64; bytes += 8) {
+    unwind_stack(traced.process, &traced.regs, traced.copy, bytes, &cut);
+    assert_int_equal(cut.end, UNWIND_CUT);
+    assert_true(cut.nr < whole.nr);
+    assert_memory_equal(cut.ips, whole.ips, cut.nr * sizeof *cut.ips);
+  }
+  end(&traced);
+}
+
+static void registers_of_another_size_give_no_frame(void **state) {
+  (void)state;
+  uint64_t values[33] = {0};
+  uvperf_regs_t regs = {PERF_SAMPLE_REGS_ABI_32, 0xff0fff, 20, values};
+  unwind_stack_t stack;
+  unwind_process_t *process = unwind_process_new(EM_X86_64);
+  unwind_stack(process, &regs, NULL, 0, &stack);
+  assert_int_equal(stack.end, UNWIND_ABI);
+  assert_int_equal(stack.nr, 0);
+  regs = (uvperf_regs_t){PERF_SAMPLE_REGS_ABI_NONE, 0xff0fff, 0, NULL};
+  unwind_stack(process, &regs, NULL, 0, &stack);
+  assert_int_equal(stack.end, UNWIND_ABI);
+  regs = (uvperf_regs_t){PERF_SAMPLE_REGS_ABI_64, 0xff0fff, 20, values};
+  values[8] = 0x1234;
+  unwind_stack(process, &regs, NULL, 0, &stack);
+  assert_int_equal(stack.end, UNWIND_NO_INFO);
+  assert_int_equal(stack.nr, 1);
+  assert_int_equal(stack.ips[0], 0x1234);
+  unwind_process_free(process);
+}
+
+static void stack_is_right_at_every_instruction(void **state) {
+  (void)state;
+  traced_t traced = {0};
+  if (unwind_machine(NULL) == EM_NONE)
+    support_skip(__func__, "needs x86-64 or aarch64");
+  step_through(UNWIND_TARGET, &traced);
+  assert_true(traced.steps > 1000 && traced.calls > 50);
+  assert_int_equal(traced.signals, 1);
+}
+
+static void stack_is_right_at_every_instruction_of_cxx(void **state) {
+  (void)state;
+  traced_t traced = {0};
+  char path[] = "/tmp/uvperf-unwind-XXXXXX", command[1024];
+  if (unwind_machine(NULL) == EM_NONE)
+    support_skip(__func__, "needs x86-64 or aarch64");
+  int fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  snprintf(command, sizeof command,
+           "c++ -O2 -fomit-frame-pointer -g -o %s "
+           "%s/support/programs/unwind_target.cpp 2>%s",
+           path, UVPERF_TEST_DIR, "/dev/null");
+  if (system(command) != 0) { /* NOLINT(cert-env33-c) */
+    unlink(path);
+    support_skip(__func__, "needs a C++ compiler");
+  }
+  step_through(path, &traced);
+  unlink(path);
+  assert_true(traced.steps > 1000 && traced.calls > 50);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(copy_that_is_too_short_is_reported),
+      cmocka_unit_test(registers_of_another_size_give_no_frame),
+      cmocka_unit_test(stack_is_right_at_every_instruction),
+      cmocka_unit_test(stack_is_right_at_every_instruction_of_cxx),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
