@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of cgroups: a sample has only the id of its own, which is the file
- * handle of its directory. On 64-bit machines the inode is the same. */
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdio.h>
+/* A CGROUP record for each cgroup that is there already. */
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "common/cgroups.h"
 #include "common/memory.h"
 #include "record/synth.h"
 #include "record/synth_build.h"
@@ -15,107 +10,26 @@
 /* PERF_RECORD_CGROUP, which older headers lack. */
 #define CGROUP 19
 
-typedef struct walk_s {
+typedef struct writer_s {
   const record_synth_t *synth;
   record_synth_build_t build;
-  char path[RECORD_SYNTH_PATH_BYTES]; /* below the mount */
-  size_t size;
-} walk_t;
+} writer_t;
 
-static int find_id(int fd, uint64_t *id) {
-  union {
-    struct file_handle handle;
-    char space[sizeof(struct file_handle) + sizeof(*id)];
-  } file;
-  int mount;
+static int write_cgroup(void *arg, uint64_t id, const char *path) {
+  writer_t *writer = arg;
 
-  file.handle.handle_bytes = sizeof(*id);
-  if (name_to_handle_at(fd, "", &file.handle, &mount, AT_EMPTY_PATH) != 0 ||
-      file.handle.handle_bytes != sizeof(*id))
-    return -1;
-  memcpy(id, file.handle.f_handle, sizeof(*id));
-  return 0;
-}
-
-static int write_cgroup(walk_t *walk, int fd) {
-  uint64_t id;
-
-  if (find_id(fd, &id) != 0)
-    return 0;
-  record_synth_begin(&walk->build, CGROUP, 0);
-  record_synth_put_u64(&walk->build, id);
-  record_synth_put_text(&walk->build, walk->size == 0 ? "/" : walk->path);
-  return record_synth_end(walk->synth, &walk->build);
-}
-
-static int walk_directory(walk_t *walk, int fd);
-
-/* One that is gone meanwhile is none. */
-static int walk_child(walk_t *walk, int parent, const char *name) {
-  size_t length = strlen(name), size = walk->size;
-  int fd, rc = 0;
-
-  if (name[0] == '.' || size + 1 + length >= sizeof(walk->path))
-    return 0;
-  fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0)
-    return 0;
-  walk->path[size] = '/';
-  memcpy(walk->path + size + 1, name, length + 1);
-  walk->size = size + 1 + length;
-  rc = walk_directory(walk, fd);
-  walk->size = size;
-  walk->path[size] = '\0';
-  return rc;
-}
-
-/* Closes fd. */
-static int walk_directory(walk_t *walk, int fd) {
-  struct dirent *entry;
-  DIR *directory;
-  int rc;
-
-  rc = write_cgroup(walk, fd);
-  directory = fdopendir(fd);
-  if (directory == NULL) {
-    close(fd);
-    return rc;
-  }
-  while (rc == 0 && (entry = readdir(directory)) != NULL) {
-    if (entry->d_type == DT_DIR)
-      rc = walk_child(walk, dirfd(directory), entry->d_name);
-  }
-  closedir(directory);
-  return rc;
-}
-
-/* "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0", fstab(5): an fd, or -1. */
-static int open_mount(void) {
-  char line[4096], path[1024], type[64];
-  FILE *file = fopen("/proc/self/mounts", "re");
-  int fd = -1;
-
-  if (file == NULL)
-    return -1;
-  while (fd < 0 && fgets(line, sizeof(line), file) != NULL) {
-    if (sscanf(line, "%*s %1023s %63s", path, type) == 2 &&
-        strcmp(type, "cgroup2") == 0)
-      fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  }
-  fclose(file);
-  return fd;
+  record_synth_begin(&writer->build, CGROUP, 0);
+  record_synth_put_u64(&writer->build, id);
+  record_synth_put_text(&writer->build, path);
+  return record_synth_end(writer->synth, &writer->build);
 }
 
 int record_synth_cgroups(record_synth_t *synth) {
-  walk_t *walk;
-  int fd, rc;
+  writer_t *writer = common_calloc(1, sizeof(*writer));
+  int rc;
 
-  fd = open_mount();
-  if (fd < 0)
-    return 0;
-  walk = common_calloc(1, sizeof(*walk));
-  walk->synth = synth;
-  rc = walk_directory(walk, fd);
-  free(walk);
+  writer->synth = synth;
+  rc = common_cgroups(write_cgroup, writer);
+  free(writer);
   return rc;
 }
