@@ -13,7 +13,7 @@
 typedef struct walk_s {
   common_cgroup_cb cb;
   void *arg;
-  char path[4096]; /* below the mount */
+  char path[4088]; /* below the mount */
   size_t size;
 } walk_t;
 
