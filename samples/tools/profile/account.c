@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows what the records tell of tasks and mappings, and counts each sample
- * where it was at its time: because records come in the order of time, a place
- * can be named at once, and no raw samples need to be kept. Does not print and
- * does not know where records come from. */
+/* Because records come in the order of time, an address can be turned into an
+ * object and an offset at once, and no samples need to be kept. Knows no names
+ * of functions and does not know where records come from. */
 #include "profile/account.h"
 
 #include <inttypes.h>
@@ -12,76 +11,91 @@
 
 #include "common/memory.h"
 #include "common/tasks.h"
-#include "common/text.h"
-#include "profile/proc.h"
 
 /* How long a dead task is remembered: with -a it is still sampled, in the
  * kernel, after its EXIT record was written. */
 #define DEAD_NS UINT64_C(1000000000)
 
-void profile_account_init(profile_account_t *account, int want_stacks) {
+void profile_account_init(profile_account_t *account, stacks_by_t by,
+                          symbols_t *symbols) {
   memset(account, 0, sizeof(*account));
-  profile_names_init(&account->names);
-  profile_tally_init(&account->places);
-  profile_tally_init(&account->stacks);
-  account->want_stacks = want_stacks;
-  account->kernel = profile_names_add(&account->names, "[kernel]");
-  account->anon = profile_names_add(&account->names, "[anon]");
-  account->unknown = profile_names_add(&account->names, "[unknown]");
+  account->by = by;
+  account->symbols = symbols;
+  stacks_names_init(&account->names);
+  profile_objects_init(&account->objects);
+  stacks_tally_init(&account->who_keys, sizeof(profile_who_t));
+  stacks_tally_init(&account->stacks, sizeof(profile_frame_t));
+  stacks_tally_init(&account->cgroups, sizeof(uint64_t));
   profile_tasks_name(
       &account->tasks, 0,
-      profile_names_add(&account->names, common_tasks_has_outsiders()
-                                             ? "[outside]"
-                                             : "swapper"));
+      stacks_names_add(&account->names,
+                       common_tasks_has_outsiders() ? "[outside]" : "swapper"));
 }
 
 void profile_account_free(profile_account_t *account) {
   profile_tasks_free(&account->tasks);
-  symbols_kallsyms_free(&account->symbols);
-  profile_tally_free(&account->places);
-  profile_tally_free(&account->stacks);
-  profile_names_free(&account->names);
-  free(account->words);
+  profile_objects_free(&account->objects);
+  stacks_tally_free(&account->who_keys);
+  stacks_tally_free(&account->stacks);
+  stacks_tally_free(&account->cgroups);
+  stacks_names_free(&account->names);
+  free(account->whos);
+  free(account->frames);
   memset(account, 0, sizeof(*account));
 }
 
-static profile_frame_t kernel_frame(const profile_account_t *account,
-                                    uint64_t address, int is_caller) {
-  const symbols_kallsym_t *symbol;
-  profile_frame_t frame = {account->kernel, address};
+/* -- frames ---------------------------------------------------------------- */
 
-  /* A return address can be the first of the next function, if the call never
-   * returns. */
-  symbol = symbols_kallsyms_find(&account->symbols,
-                                 is_caller ? address - 1 : address);
-  if (symbol != NULL)
-    frame.offset = symbol->address;
-  return frame;
+/* Its file is opened soon, while the process may still live. */
+static void tell_symbols(const profile_account_t *account,
+                         profile_object_t *object, uint32_t pid,
+                         const profile_map_t *map) {
+  symbols_mapping_t mapping;
+
+  memset(&mapping, 0, sizeof(mapping));
+  mapping.kind = object->kind;
+  mapping.pid = pid;
+  mapping.start = map->start;
+  mapping.end = map->end;
+  mapping.path = object->path;
+  mapping.major = object->major;
+  mapping.minor = object->minor;
+  mapping.inode = object->inode;
+  mapping.build_id_bytes = object->build_id_bytes;
+  memcpy(mapping.build_id, object->build_id, sizeof(mapping.build_id));
+  mapping.is_recorded = account->is_recorded;
+  object->symbols = symbols_object(account->symbols, &mapping);
+  object->has_symbols = 1;
 }
 
 static profile_frame_t user_frame(const profile_account_t *account,
                                   uint32_t pid, uint64_t address) {
-  profile_frame_t frame = {account->unknown, 0};
+  profile_frame_t frame = {PROFILE_OBJECT_UNKNOWN, 0};
+  profile_object_t *object;
   const profile_map_t *map;
 
   map = profile_tasks_find(&account->tasks, pid, address);
   if (map == NULL)
     return frame;
+  object = profile_objects_get(&account->objects, map->object);
+  if (!object->has_symbols)
+    tell_symbols(account, object, pid, map);
   frame.object = map->object;
-  if (map->object != account->anon)
-    frame.offset = address - map->start + map->pgoff;
+  frame.offset =
+      object->kind == SYMBOLS_JIT ? address : address - map->start + map->pgoff;
   return frame;
 }
 
 static profile_frame_t frame_at(const profile_account_t *account, uint32_t pid,
-                                uint64_t context, uint64_t address,
-                                int is_caller) {
-  profile_frame_t frame = {account->unknown, 0};
+                                uint64_t context, uint64_t address) {
+  profile_frame_t frame = {PROFILE_OBJECT_UNKNOWN, 0};
 
-  if (context == (uint64_t)PERF_CONTEXT_KERNEL)
-    return kernel_frame(account, address, is_caller);
   if (context == (uint64_t)PERF_CONTEXT_USER)
     return user_frame(account, pid, address);
+  if (context == (uint64_t)PERF_CONTEXT_KERNEL) {
+    frame.object = PROFILE_OBJECT_KERNEL;
+    frame.offset = address;
+  }
   return frame;
 }
 
@@ -96,79 +110,145 @@ static uint64_t context_of(uint16_t misc) {
   }
 }
 
-static void put_frame(uint64_t *words, const profile_frame_t *frame) {
-  words[0] = frame->object;
-  words[1] = frame->offset;
-}
-
-static void count_stack(profile_account_t *account,
-                        const uvperf_record_t *record, uint64_t comm,
-                        const profile_frame_t *leaf) {
+/* A return address can be the first of the next function, if the call never
+ * returns: the byte before it is the caller's. */
+static size_t take_frames(profile_account_t *account,
+                          const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
-  uint64_t context = context_of(record->misc);
-  profile_frame_t frame;
-  size_t i, nr = 1;
+  uint64_t context = context_of(record->misc), ip;
+  size_t i, nr = 0;
 
-  while (account->word_capacity < 3 + 2 * sample->callchain.nr)
-    account->words = common_grow(account->words, &account->word_capacity,
-                                 sizeof(*account->words));
-  account->words[0] = comm;
+  while (account->frame_capacity < 1 + sample->callchain.nr)
+    account->frames = common_grow(account->frames, &account->frame_capacity,
+                                  sizeof(*account->frames));
   for (i = 0; i < sample->callchain.nr; i++) {
-    uint64_t ip = sample->callchain.ips[i];
-
+    ip = sample->callchain.ips[i];
     if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
       context = ip;
       continue;
     }
-    frame = frame_at(account, record->pid, context, ip, nr > 1);
-    put_frame(account->words + nr, &frame);
-    nr += 2;
+    account->frames[nr] =
+        frame_at(account, record->pid, context, nr == 0 ? ip : ip - 1);
+    nr++;
   }
-  if (nr == 1) {
-    put_frame(account->words + nr, leaf);
-    nr += 2;
-  }
-  profile_tally_add(&account->stacks, account->words, nr, record->period);
+  if (nr == 0)
+    account->frames[nr++] = frame_at(account, record->pid, context, record->ip);
+  return nr;
 }
 
-static void count_sample(profile_account_t *account,
-                         const uvperf_record_t *record) {
-  profile_frame_t leaf;
-  uint64_t words[3];
+/* -- tasks ----------------------------------------------------------------- */
+
+/* Its records were lost; or it is so dead that the kernel gives -1, as in
+ * perf_event_pid. */
+static uint32_t name_unknown(profile_account_t *account, uint32_t pid) {
+  char name[16] = "[exited]";
+
+  if (pid != UINT32_MAX)
+    snprintf(name, sizeof(name), ":%" PRIu32, pid);
+  return stacks_names_add(&account->names, name);
+}
+
+static uint32_t comm_of(profile_account_t *account, uint32_t pid,
+                        uint32_t tid) {
   uint32_t comm;
-  char name[16];
 
-  if (profile_tasks_comm(&account->tasks, record->pid, record->tid, &comm)) {
-    /* Its records were lost; or it is so dead that the kernel gives -1, as in
-     * perf_event_pid. */
-    if (record->pid == UINT32_MAX)
-      snprintf(name, sizeof(name), "[exited]");
-    else
-      snprintf(name, sizeof(name), ":%u", record->pid);
-    comm = profile_names_add(&account->names, name);
-  }
-  leaf =
-      frame_at(account, record->pid, context_of(record->misc), record->ip, 0);
-  words[0] = comm;
-  put_frame(words + 1, &leaf);
-  profile_tally_add(&account->places, words, 3, record->period);
-  if (account->want_stacks)
-    count_stack(account, record, comm, &leaf);
+  if (profile_tasks_comm(&account->tasks, pid, tid, &comm) == 0)
+    return comm;
+  return name_unknown(account, pid);
 }
+
+static uint32_t who_of(profile_account_t *account,
+                       const uvperf_record_t *record) {
+  size_t before = account->who_keys.nr;
+  stacks_entry_t *entry;
+  profile_who_t who;
+
+  memset(&who, 0, sizeof(who));
+  who.thread = comm_of(account, record->pid, record->tid);
+  who.process = comm_of(account, record->pid, record->pid);
+  if (account->by == STACKS_BY_THREAD)
+    who.tid = record->tid;
+  if (account->by == STACKS_BY_PROCESS || account->by == STACKS_BY_THREAD)
+    who.pid = record->pid;
+  if (account->by == STACKS_BY_CGROUP)
+    who.cgroup = record->sample.cgroup;
+  entry = stacks_tally_get(&account->who_keys, 0, &who, 1);
+  if (entry == NULL)
+    return 0;
+  if (account->who_keys.nr == before)
+    return (uint32_t)entry->weight;
+  if (before == account->who_capacity)
+    account->whos = common_grow(account->whos, &account->who_capacity,
+                                sizeof(*account->whos));
+  account->whos[before] = who;
+  entry->weight = before;
+  return (uint32_t)before;
+}
+
+/* -- counting -------------------------------------------------------------- */
+
+void profile_account_stack(profile_account_t *account,
+                           const uvperf_record_t *record,
+                           profile_stack_t *stack) {
+  stack->who = who_of(account, record);
+  stack->nr = take_frames(account, record);
+  stack->frames = account->frames;
+}
+
+void profile_account_count(profile_account_t *account,
+                           const profile_stack_t *stack, uint64_t samples,
+                           uint64_t weight) {
+  stacks_entry_t *entry;
+
+  account->samples += samples;
+  entry =
+      stacks_tally_get(&account->stacks, stack->who, stack->frames, stack->nr);
+  if (entry == NULL) {
+    account->other_samples += samples;
+    account->other_weight += weight;
+    return;
+  }
+  entry->samples += samples;
+  entry->weight += weight;
+}
+
+void profile_account_cgroup(profile_account_t *account, uint64_t id,
+                            const char *path) {
+  uint64_t words[512] = {0};
+  stacks_entry_t *entry;
+  size_t bytes = strnlen(path, sizeof(words) - 1);
+
+  memcpy(words, path, bytes);
+  /* The newest path of an id is the heaviest. */
+  entry = stacks_tally_get(&account->cgroups, id, words, bytes / 8 + 1);
+  if (entry != NULL)
+    entry->weight = account->cgroups.nr;
+}
+
+/* -- records --------------------------------------------------------------- */
 
 static void follow_map(profile_account_t *account,
                        const uvperf_record_t *record) {
+  const uvperf_mmap_t *mmap = &record->mmap;
+  profile_object_t object;
   profile_map_t map;
 
   /* Maps of the kernel's own have pid -1; kallsyms covers them. */
   if (uvperf_record_cpu_mode(record->misc) != PERF_RECORD_MISC_USER ||
-      !common_tasks_has_id(record->mmap.pid))
+      !common_tasks_has_id(mmap->pid))
     return;
-  map.start = record->mmap.addr;
-  map.end = record->mmap.addr + record->mmap.len;
-  map.pgoff = record->mmap.pgoff;
-  map.object = profile_object(&account->names, record->mmap.filename);
-  profile_tasks_map(&account->tasks, record->mmap.pid, &map);
+  memset(&object, 0, sizeof(object));
+  object.path = mmap->filename;
+  object.major = mmap->maj;
+  object.minor = mmap->min;
+  object.inode = mmap->ino;
+  object.build_id_bytes = mmap->build_id_size;
+  memcpy(object.build_id, mmap->build_id, mmap->build_id_size);
+  map.start = mmap->addr;
+  map.end = mmap->addr + mmap->len;
+  map.pgoff = mmap->pgoff;
+  map.object = profile_objects_add(&account->objects, &object, mmap->pid);
+  profile_tasks_map(&account->tasks, mmap->pid, &map);
 }
 
 static void follow_comm(profile_account_t *account,
@@ -178,7 +258,7 @@ static void follow_comm(profile_account_t *account,
   if (uvperf_record_is_exec(record))
     profile_tasks_exec(&account->tasks, record->comm.pid);
   profile_tasks_name(&account->tasks, record->comm.tid,
-                     profile_names_add(&account->names, record->comm.comm));
+                     stacks_names_add(&account->names, record->comm.comm));
 }
 
 static void follow_fork(profile_account_t *account,
@@ -194,12 +274,21 @@ static void follow_exit(profile_account_t *account,
     profile_tasks_exit(&account->tasks, record->task.tid, record->time);
 }
 
+static void count_sample(profile_account_t *account,
+                         const uvperf_record_t *record) {
+  profile_stack_t stack;
+
+  profile_account_stack(account, record, &stack);
+  profile_account_count(account, &stack, 1, record->period);
+}
+
 void profile_account_record(profile_account_t *account,
                             const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_SAMPLE:
       count_sample(account, record);
       break;
+    case PERF_RECORD_MMAP:
     case PERF_RECORD_MMAP2:
       follow_map(account, record);
       break;
@@ -212,6 +301,9 @@ void profile_account_record(profile_account_t *account,
     case PERF_RECORD_EXIT:
       follow_exit(account, record);
       break;
+    case PERF_RECORD_CGROUP:
+      profile_account_cgroup(account, record->cgroup.id, record->cgroup.path);
+      break;
     default:
       break;
   }
@@ -220,24 +312,4 @@ void profile_account_record(profile_account_t *account,
 void profile_account_reap(profile_account_t *account, uint64_t time) {
   if (time > DEAD_NS)
     profile_tasks_reap(&account->tasks, time - DEAD_NS);
-}
-
-void profile_account_frame(const profile_account_t *account,
-                           const profile_frame_t *frame, char *text,
-                           size_t size) {
-  const symbols_kallsym_t *symbol = NULL;
-  const char *name;
-
-  if (frame->object == account->kernel)
-    symbol = symbols_kallsyms_find(&account->symbols, frame->offset);
-  if (symbol != NULL) {
-    name = symbols_kallsyms_name(&account->symbols, symbol);
-    common_text_clean(text, size, name);
-    return;
-  }
-  name = profile_names_get(&account->names, (uint32_t)frame->object);
-  if (frame->object == account->anon || frame->object == account->unknown)
-    snprintf(text, size, "%s", name);
-  else
-    snprintf(text, size, "%s+0x%" PRIx64, name, frame->offset);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns records, given in the order of time, into counts of places. */
+/* Turns records, in the order of time, into counts of stacks of addresses. */
 #ifndef PROFILE_ACCOUNT_H
 #define PROFILE_ACCOUNT_H
 
@@ -8,45 +8,76 @@
 
 #include "uvperf.h"
 
-#include "common/symbols/kallsyms.h"
-#include "profile/names.h"
-#include "profile/tally.h"
+#include "common/stacks/rank.h"
+#include "profile/objects.h"
 #include "profile/tasks.h"
 
-/* Where code runs, two words of a tally's key. `offset` is that of a kernel
- * function's first address (or any kernel address, if no function is known), or
- * bytes into a file; 0 where only the object is known. */
+/* Where code runs: an address of the kernel, bytes into a file, an address in
+ * memory of a JIT. Of a caller, the byte before the one it returns to. */
 typedef struct profile_frame_s {
-  uint64_t object; /* id of a name */
-  uint64_t offset;
+  uint64_t object; /* index in objects */
+  uint64_t offset; /* 0 if the object is not known */
 } profile_frame_t;
 
+/* Who ran; equal ones are counted together. What is not told apart is 0. */
+typedef struct profile_who_s {
+  uint32_t thread, process; /* ids of their names, in names */
+  uint32_t pid, tid;
+  uint64_t cgroup; /* its id */
+} profile_who_t;
+
+/* A stack of one task: the key of a tally. */
+typedef struct profile_stack_s {
+  uint32_t who; /* index in whos */
+  const profile_frame_t *frames;
+  size_t nr;
+} profile_stack_t;
+
 typedef struct profile_account_s {
-  profile_names_t names;
-  symbols_kallsyms_t symbols;
+  stacks_names_t names; /* of threads */
+  profile_objects_t objects;
   profile_tasks_t tasks;
-  profile_tally_t places; /* command, frame */
-  profile_tally_t stacks; /* command, frames from the innermost on */
-  int want_stacks;
-  uint32_t kernel, anon, unknown; /* ids of names */
-  uint64_t *words;                /* room for the key of a stack */
-  size_t word_capacity;
+  stacks_by_t by;
+  symbols_t *symbols;
+  int is_recorded;         /* the records are of a file */
+  stacks_tally_t who_keys; /* the weight is the index in whos */
+  profile_who_t *whos;
+  size_t who_capacity;
+  stacks_tally_t stacks;  /* the number is a who, the items are frames */
+  stacks_tally_t cgroups; /* the number is an id, the items are its path */
+  /* Of stacks that were not kept, as there were too many. */
+  uint64_t other_samples, other_weight;
+  uint64_t samples;
+  profile_frame_t *frames; /* room for a stack */
+  size_t frame_capacity;
 } profile_account_t;
 
-void profile_account_init(profile_account_t *account, int want_stacks);
+/* symbols is told of each object that runs. */
+void profile_account_init(profile_account_t *account, stacks_by_t by,
+                          symbols_t *symbols);
 void profile_account_free(profile_account_t *account);
 
-/* Takes in a record: in the order of time. */
+/* Takes in a record, in the order of time: samples are counted, the others say
+ * what runs where. */
 void profile_account_record(profile_account_t *account,
                             const uvperf_record_t *record);
+
+/* The stack of a sample as of now; frames are valid until the next call. */
+void profile_account_stack(profile_account_t *account,
+                           const uvperf_record_t *record,
+                           profile_stack_t *stack);
+
+/* Counts a stack once more. */
+void profile_account_count(profile_account_t *account,
+                           const profile_stack_t *stack, uint64_t samples,
+                           uint64_t weight);
+
+/* Adds a cgroup's path, by its id. */
+void profile_account_cgroup(profile_account_t *account, uint64_t id,
+                            const char *path);
 
 /* Forgets tasks that died so long before a time that no more samples of them
  * come. */
 void profile_account_reap(profile_account_t *account, uint64_t time);
-
-/* Writes a frame such as "libc.so.6+0x2a0b0" or "do_syscall_64". */
-void profile_account_frame(const profile_account_t *account,
-                           const profile_frame_t *frame, char *text,
-                           size_t size);
 
 #endif

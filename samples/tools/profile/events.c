@@ -7,16 +7,22 @@
 #include "common/tasks.h"
 
 static void fill_attr(const profile_events_t *events, int is_of_cpus,
-                      uint64_t frequency_hz, struct perf_event_attr *attr) {
+                      const profile_options_t *options,
+                      struct perf_event_attr *attr) {
   if (events->hardware)
     uvperf_attr_hardware(attr, PERF_COUNT_HW_CPU_CYCLES);
   else
     uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
-  uvperf_attr_set_frequency(attr, frequency_hz);
+  uvperf_attr_set_frequency(attr, options->frequency_hz);
   attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-                      PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
-                      PERF_SAMPLE_CALLCHAIN;
+                      PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+  if (!options->no_stacks)
+    attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
   common_tasks_follow(attr);
+  if (options->by == STACKS_BY_CGROUP) {
+    attr->sample_type |= PERF_SAMPLE_CGROUP;
+    attr->cgroup = 1;
+  }
   if (!events->kernel) {
     attr->exclude_kernel = 1;
     attr->exclude_hv = 1;
@@ -44,9 +50,10 @@ static int settle_for_less(profile_events_t *events, int cause) {
 }
 
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
-                        const uvperf_target_t *target, uint64_t frequency_hz,
+                        const uvperf_target_t *target,
+                        const profile_options_t *options,
                         uvperf_error_t *error) {
-  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_set_options_t set_options = UVPERF_SET_OPTIONS_INIT;
   const struct perf_event_attr *attrs[1];
   struct perf_event_attr attr;
   int rc;
@@ -54,15 +61,15 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   common_files_raise(NULL);
   events->hardware = events->kernel = 1;
   attrs[0] = &attr;
-  options.attrs = attrs;
-  options.nr_attrs = 1;
-  options.targets = target;
-  options.nr_targets = 1;
-  options.flags =
+  set_options.attrs = attrs;
+  set_options.nr_attrs = 1;
+  set_options.targets = target;
+  set_options.nr_targets = 1;
+  set_options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
   do {
-    fill_attr(events, target->type == UVPERF_TARGET_CPUS, frequency_hz, &attr);
-    rc = uvperf_set_init(loop, &events->set, &options, error);
+    fill_attr(events, target->type == UVPERF_TARGET_CPUS, options, &attr);
+    rc = uvperf_set_init(loop, &events->set, &set_options, error);
   } while (rc != 0 && settle_for_less(events, error->cause));
   events->is_open = rc == 0;
   return rc;

@@ -7,6 +7,8 @@
 
 #include "uvperf.h"
 
+#include "profile/options.h"
+
 typedef struct profile_events_s {
   uvperf_set_t set;
   int is_open;  /* the set */
@@ -18,7 +20,8 @@ typedef struct profile_events_s {
  * cpu-clock, with the kernel's side where that is allowed. On failure nothing
  * is left open. */
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
-                        const uvperf_target_t *target, uint64_t frequency_hz,
+                        const uvperf_target_t *target,
+                        const profile_options_t *options,
                         uvperf_error_t *error);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "profile/events.h"
 #include "profile/options.h"
-#include "profile/report.h"
+#include "profile/profile.h"
 
 /* Says why the events could not be opened; gives the exit status. */
 int profile_notes_refused(const profile_options_t *options,

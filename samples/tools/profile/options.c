@@ -10,40 +10,6 @@
 #define DEFAULT_HZ 99
 #define MAX_HZ     1000000
 
-static const char help_text[] =
-    "Usage: uvperf-profile [-F hz] [-d seconds] [--folded FILE]\n"
-    "                      [-p PID | -a | -- command...]\n"
-    "\n"
-    "Shows where CPU time goes, by sampling.\n"
-    "\n"
-    "  -- command...  run a command and profile it and its children\n"
-    "  -p PID         profile a running process, its threads and their "
-    "children\n"
-    "  -a             profile the whole machine (needs root, CAP_PERFMON or\n"
-    "                 kernel.perf_event_paranoid <= 0); the default if "
-    "allowed\n"
-    "  -F hz          samples a second and CPU, 99 by default\n"
-    "  -d seconds     stop after so long, 0.5 for example; by default with\n"
-    "                 Ctrl-C or the end of the command or process. A command\n"
-    "                 that still runs then is terminated.\n"
-    "  --folded FILE  write call stacks for flame graphs, one a line:\n"
-    "                 command;outer;...;inner count. User stacks are complete\n"
-    "                 only in programs built with frame pointers.\n"
-    "  -h, --help     show this\n"
-    "\n"
-    "Without hardware cycles a process that lives for less than 1/hz seconds "
-    "is\n"
-    "not seen unless with -a: raise -F for a script of many small commands.\n"
-    "\n"
-    "A table of the hottest places comes on stdout at the end; all else goes\n"
-    "to stderr. A place is a kernel function, or a file and the offset of an\n"
-    "instruction in it: 'objdump -d -F' shows the same offsets, and addr2line\n"
-    "takes them for shared objects and position-independent programs.\n"
-    "\n"
-    "Exit status: 0; 1 if the profile failed; 2 for a bad command line; 127 "
-    "if\n"
-    "the command could not be run.\n";
-
 static int parse_frequency(profile_options_t *options, const char *text) {
   uint64_t number;
 
@@ -54,9 +20,38 @@ static int parse_frequency(profile_options_t *options, const char *text) {
   return 0;
 }
 
+static int parse_by(profile_options_t *options, const char *text) {
+  if (stacks_by_parse(text, &options->by) != 0)
+    return common_options_bad("--by wants function, thread, process or cgroup, "
+                              "not '%s'",
+                              text);
+  return 0;
+}
+
+static int parse_call_graph(profile_options_t *options, const char *text) {
+  options->no_stacks = strcmp(text, "none") == 0;
+  if (!options->no_stacks && strcmp(text, "fp") != 0)
+    return common_options_bad("--call-graph wants fp or none, not '%s'", text);
+  return 0;
+}
+
+static int parse_file(profile_options_t *options, const char *option,
+                      int output) {
+  options->outputs[output] = optarg;
+  if (optarg[0] == '\0')
+    return common_options_bad("%s wants the name of a file", option);
+  return 0;
+}
+
 static const struct option names[] = {
+    {"by", required_argument, NULL, 'b'},
+    {"call-graph", required_argument, NULL, 'c'},
+    {"debuginfod", no_argument, NULL, 'D'},
     {"folded", required_argument, NULL, 'f'},
     {"help", no_argument, NULL, 'h'},
+    {"html", required_argument, NULL, 'H'},
+    {"inline", no_argument, NULL, 'i'},
+    {"pprof", required_argument, NULL, 'P'},
     {NULL, 0, NULL, 0},
 };
 
@@ -71,11 +66,24 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case 'a':
       options->all = 1;
       return 0;
+    case 'g':
+      return 0;
+    case 'b':
+      return parse_by(options, optarg);
+    case 'c':
+      return parse_call_graph(options, optarg);
+    case 'i':
+      options->inlined = 1;
+      return 0;
+    case 'D':
+      options->debuginfod = 1;
+      return 0;
     case 'f':
-      options->folded = optarg;
-      return optarg[0] != '\0'
-                 ? 0
-                 : common_options_bad("--folded wants the name of a file");
+      return parse_file(options, "--folded", PROFILE_FOLDED);
+    case 'H':
+      return parse_file(options, "--html", PROFILE_HTML);
+    case 'P':
+      return parse_file(options, "--pprof", PROFILE_PPROF);
     case 'h':
       options->help = 1;
       return 0;
@@ -102,7 +110,7 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
   opterr = 0;
   /* The + ends the options with the first word that is none: all that follows
    * belongs to the command, with or without a -- before it. */
-  while ((option = getopt_long(argc, argv, "+:F:d:p:ah", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, "+:F:d:p:agh", names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0)
       return rc;
@@ -111,8 +119,4 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
   }
   rc = common_options_command(argc, argv, &options->command);
   return rc != 0 ? rc : check_targets(options);
-}
-
-void profile_options_help(void) {
-  fputs(help_text, stdout);
 }

@@ -6,6 +6,15 @@
 #include <stdint.h>
 
 #include "common/options.h"
+#include "common/stacks/rank.h"
+
+/* Files that a profile is written to, beside the table. */
+enum {
+  PROFILE_FOLDED,
+  PROFILE_PPROF,
+  PROFILE_HTML,
+  PROFILE_NR_OUTPUTS
+};
 
 typedef struct profile_options_s {
   uint64_t frequency_hz;
@@ -14,8 +23,12 @@ typedef struct profile_options_s {
   int all;              /* the whole machine */
   int all_by_default;   /* because no target was given */
   int help;
-  char **command;     /* NULL, or argv of the command to run */
-  const char *folded; /* NULL, or the file for folded stacks */
+  int inlined;    /* show inlined functions */
+  int debuginfod; /* may ask debuginfod servers */
+  int no_stacks;  /* sample where it runs, not who called it */
+  stacks_by_t by;
+  char **command; /* NULL, or argv of the command to run */
+  const char *outputs[PROFILE_NR_OUTPUTS]; /* NULL, or a file */
 } profile_options_t;
 
 /* 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are argv's. */

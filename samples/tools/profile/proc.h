@@ -6,20 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "profile/names.h"
-#include "profile/tasks.h"
+#include "profile/account.h"
 
 /* Adds the threads and mappings of a process. 0, or -errno if its mappings
  * cannot be read (another user's, or gone). */
-int profile_proc_read(profile_tasks_t *tasks, profile_names_t *names,
-                      int32_t pid);
+int profile_proc_read(profile_account_t *account, int32_t pid);
 
-/* The same for all processes; gives the number of those whose mappings may not
- * be read. */
-size_t profile_proc_read_all(profile_tasks_t *tasks, profile_names_t *names);
-
-/* The id of what a mapping is of: the file's name without its directories,
- * "[anon]" for memory that has no file. */
-uint32_t profile_object(profile_names_t *names, const char *filename);
+/* The same for all processes; returns the number of those whose mappings may
+ * not be read. */
+size_t profile_proc_read_all(profile_account_t *account);
 
 #endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The end of a profile: names, then the result. */
+#include <stdlib.h>
+
+#include "common/say.h"
+#include "profile/naming.h"
+#include "profile/profile.h"
+
+void profile_build(const profile_t *profile, stacks_t *stacks) {
+  stacks_init(stacks);
+  stacks->event = profile->event;
+  stacks->unit = profile->unit;
+  stacks->duration_ns = (uint64_t)(profile->totals.seconds * 1e9);
+  stacks->start_ns = profile->started_at_ns;
+  profile_naming_build(&profile->account, stacks);
+}
+
+static void write_result(profile_t *profile) {
+  stacks_t stacks;
+
+  profile->state = PROFILE_WRITTEN;
+  profile_build(profile, &stacks);
+  profile_outputs_write(&profile->outputs, &stacks, &profile->options,
+                        &profile->totals);
+  stacks_free(&stacks);
+  symbols_close(profile->symbols, NULL, NULL);
+  profile->on_written(profile);
+}
+
+static void on_named(void *arg) {
+  profile_t *profile = arg;
+
+  if (profile->state == PROFILE_NAMES)
+    write_result(profile);
+}
+
+void profile_end(profile_t *profile) {
+  profile->state = PROFILE_NAMES;
+  profile_naming_ask(&profile->account);
+  symbols_wait(profile->symbols, on_named, profile);
+}
+
+int profile_end_now(profile_t *profile) {
+  if (profile->state != PROFILE_NAMES)
+    return 0;
+  common_say("names of some functions are missing: ended while they were "
+             "looked up\n");
+  write_result(profile);
+  return 1;
+}

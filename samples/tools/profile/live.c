@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Records from a live set: open, start, look at what is already running, run the
+ * loop until something ends it, stop. */
+#include <stdio.h>
+#include <string.h>
+
+#include "uvperf.h"
+
+#include "common/cgroups.h"
+#include "common/cpu.h"
+#include "common/say.h"
+#include "common/targets.h"
+#include "profile/events.h"
+#include "profile/notes.h"
+#include "profile/proc.h"
+#include "profile/profile.h"
+
+#define LIVE_MS 1000
+
+typedef struct live_s {
+  profile_t *profile;
+  profile_events_t events;
+  uint64_t started_ns;
+  uvperf_stats_t stats;  /* as of the last live line, and of the end */
+  uint64_t live_samples; /* what the last live line said */
+  size_t nr_cpus;        /* that were sampled */
+  int has_stopped;
+} live_t;
+
+/* The handle counts no more once it is closed. */
+static void take_totals(live_t *live, uint64_t now) {
+  profile_totals_t *totals = &live->profile->totals;
+
+  uvperf_set_stats(&live->events.set, &live->stats);
+  totals->samples = live->profile->account.samples;
+  totals->records = live->stats.records;
+  totals->lost = live->stats.lost_records;
+  totals->seconds = (double)(now - live->started_ns) / 1e9;
+}
+
+static live_t *live_of(const common_session_t *session) {
+  return ((profile_t *)session->data)->source;
+}
+
+static void on_stop(common_session_t *session) {
+  live_t *live = live_of(session);
+  uint64_t now = uv_hrtime();
+
+  uvperf_set_stop(&live->events.set);
+  uvperf_set_flush(&live->events.set);
+  take_totals(live, now);
+  live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
+  profile_notes_live_end();
+  live->has_stopped = 1;
+}
+
+static void close_set(live_t *live) {
+  if (live->events.is_open)
+    common_session_close_set(&live->profile->session, &live->events.set);
+}
+
+static void on_written(profile_t *profile) {
+  live_t *live = profile->source;
+
+  profile_notes_stats(&profile->options, &live->stats);
+  profile_notes_idle(&profile->options, &profile->totals, live->nr_cpus);
+  close_set(live);
+}
+
+static void on_close(common_session_t *session) {
+  live_t *live = live_of(session);
+
+  if (live->has_stopped) {
+    profile_end(live->profile);
+    return;
+  }
+  symbols_close(live->profile->symbols, NULL, NULL);
+  close_set(live);
+}
+
+static int on_late_signal(common_session_t *session) {
+  return profile_end_now(session->data);
+}
+
+static void on_command(common_session_t *session, int status) {
+  (void)session;
+  profile_notes_command(status);
+}
+
+static void on_tick(common_session_t *session) {
+  live_t *live = live_of(session);
+  profile_account_t *account = &live->profile->account;
+  uint64_t now = uv_hrtime();
+  uint64_t new_samples = account->samples - live->live_samples;
+
+  live->live_samples = account->samples;
+  profile_account_reap(account, now);
+  take_totals(live, now);
+  profile_notes_live(&live->profile->totals, new_samples);
+  /* No reader is there any more to see how it goes on. */
+  if (ferror(stderr))
+    common_session_stop(session);
+}
+
+static void on_broken(profile_t *profile, int status) {
+  live_t *live = profile->source;
+
+  common_say("a ring could not be read: %s\n", uv_strerror(status));
+  profile->failed = 1;
+  if (!uvperf_set_is_active(&live->events.set))
+    common_session_stop_soon(&profile->session);
+}
+
+static void on_record(uvperf_set_t *set, int status,
+                      const uvperf_record_t *record) {
+  profile_t *profile = set->data;
+
+  if (status == 0) {
+    profile_account_record(&profile->account, record);
+  } else if (status == UV_EOF) {
+    /* A command's end is reported by SIGCHLD instead: an exec of a setuid
+     * program ends its events too. */
+    if (profile->session.command.pid == 0)
+      common_session_stop_soon(&profile->session);
+  } else if (record == NULL) {
+    on_broken(profile, status);
+  }
+}
+
+static void fill_target(const profile_t *profile, uvperf_target_t *target) {
+  if (profile->options.all) {
+    target->type = UVPERF_TARGET_CPUS;
+  } else if (profile->options.pid != 0) {
+    target->type = UVPERF_TARGET_PROCESS;
+    target->pid = profile->options.pid;
+  } else {
+    target->type = UVPERF_TARGET_COMMAND;
+    target->pid = profile->session.command.pid;
+  }
+}
+
+static int open_events(live_t *live) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  profile_t *profile = live->profile;
+  uvperf_error_t error;
+
+  if (common_process_asked(&profile->options.pid) != 0)
+    return 1;
+  memset(&error, 0, sizeof(error));
+  fill_target(profile, &target);
+  if (profile_events_open(&live->events, &profile->session.loop, &target,
+                          &profile->options, &error) != 0)
+    return profile_notes_refused(&profile->options, &error);
+  live->events.set.data = profile;
+  profile->event = live->events.hardware ? "cycles" : "cpu-clock";
+  profile->unit = live->events.hardware ? "cycles" : "ns";
+  profile_notes_opened(&profile->options, &live->events);
+  return 0;
+}
+
+static int add_cgroup(void *arg, uint64_t id, const char *path) {
+  profile_account_cgroup(arg, id, path);
+  return 0;
+}
+
+/* /proc is read when the events already run, and counts as older than any
+ * record: what is mapped while it is read is then seen by one of the two, or by
+ * both, which does no harm. Read before the start, a mapping made in between
+ * would be seen by neither. */
+static void read_running(profile_t *profile) {
+  profile_account_t *account = &profile->account;
+  size_t refused = 0;
+
+  if (profile->options.by == STACKS_BY_CGROUP)
+    common_cgroups(add_cgroup, account);
+  if (profile->options.all)
+    refused = profile_proc_read_all(account);
+  else if (profile->options.pid != 0)
+    refused = profile_proc_read(account, profile->options.pid) != 0;
+  if (refused > 0)
+    common_say("the mappings of %zu process%s may not be read; places "
+               "in them are [unknown]\n",
+               refused, refused == 1 ? "" : "es");
+}
+
+static int start(live_t *live) {
+  profile_t *profile = live->profile;
+  uvperf_error_t error;
+  uv_timeval64_t now;
+  int rc;
+
+  common_session_listen(&profile->session);
+  uvperf_set_on_cpu(&live->events.set, common_cpu_note);
+  if (uvperf_set_start(&live->events.set, NULL, on_record, &error) != 0) {
+    common_say("%s\n", error.reason);
+    return 1;
+  }
+  live->started_ns = uv_hrtime();
+  if (uv_gettimeofday(&now) == 0)
+    profile->started_at_ns =
+        (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_usec * 1000;
+  read_running(profile);
+  rc = common_session_go(&profile->session);
+  common_session_start(&profile->session, LIVE_MS,
+                       profile->options.duration_ms);
+  return rc;
+}
+
+int profile_live_run(profile_t *profile) {
+  common_session_t *session = &profile->session;
+  live_t live = {.profile = profile};
+  int status;
+
+  profile->source = &live;
+  profile->on_written = on_written;
+  session->on_stop = on_stop;
+  session->on_tick = on_tick;
+  session->on_command = on_command;
+  session->on_close = on_close;
+  session->on_late_signal = on_late_signal;
+  status = open_events(&live);
+  if (status == 0)
+    status = start(&live);
+  return common_session_run(session, status);
+}

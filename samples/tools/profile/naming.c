@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/* Each frame is looked up once for all stacks that it is in. */
+#include "profile/naming.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* Where the names of an object are: 0, or -1 if nowhere. */
+static int symbols_of(const profile_account_t *account, uint64_t index,
+                      uint32_t *id) {
+  const profile_object_t *object;
+
+  if (index == PROFILE_OBJECT_KERNEL) {
+    *id = SYMBOLS_KERNEL;
+    return 0;
+  }
+  object = profile_objects_get(&account->objects, (uint32_t)index);
+  *id = object->symbols;
+  return object->has_symbols ? 0 : -1;
+}
+
+void profile_naming_ask(const profile_account_t *account) {
+  const stacks_tally_t *tally = &account->stacks;
+  const profile_frame_t *frames;
+  uint32_t id;
+  size_t i, k;
+
+  for (i = 0; i < tally->nr_places; i++) {
+    if (tally->entries[i] == NULL)
+      continue;
+    frames = tally->entries[i]->items;
+    for (k = 0; k < tally->entries[i]->nr; k++) {
+      if (symbols_of(account, frames[k].object, &id) == 0)
+        symbols_want(account->symbols, id, frames[k].offset);
+    }
+  }
+}
+
+/* -- building -------------------------------------------------------------- */
+
+typedef struct builder_s {
+  const profile_account_t *account;
+  stacks_t *stacks;
+  uint32_t *objects; /* in stacks, + 1, by index in the account */
+  /* Frames by object and offset: the weight is the first in `frames`, the
+   * samples are how many. */
+  stacks_tally_t known;
+  stacks_frame_t *frames;
+  size_t nr_frames, frame_capacity;
+  stacks_frame_t *stack; /* room for one */
+  size_t stack_capacity;
+} builder_t;
+
+static uint32_t object_in(builder_t *builder, uint64_t index) {
+  const profile_object_t *object;
+  stacks_object_t copy;
+  const unsigned char *build_id;
+
+  if (builder->objects[index] != 0)
+    return builder->objects[index] - 1;
+  object = profile_objects_get(&builder->account->objects, (uint32_t)index);
+  memset(&copy, 0, sizeof(copy));
+  copy.name = object->name;
+  copy.path = object->path;
+  if (object->has_symbols) {
+    copy.build_id_bytes =
+        symbols_build_id(builder->account->symbols, object->symbols, &build_id);
+    memcpy(copy.build_id, build_id, copy.build_id_bytes);
+  }
+  builder->objects[index] = stacks_object(builder->stacks, &copy) + 1;
+  return builder->objects[index] - 1;
+}
+
+static void add_frame(builder_t *builder, const symbols_name_t *name,
+                      uint32_t object, uint64_t address) {
+  const stacks_function_t function = {name->name, name->linked_name, name->file,
+                                      object};
+  stacks_frame_t *frame;
+
+  if (builder->nr_frames == builder->frame_capacity)
+    builder->frames = common_grow(builder->frames, &builder->frame_capacity,
+                                  sizeof(*builder->frames));
+  frame = &builder->frames[builder->nr_frames++];
+  memset(frame, 0, sizeof(*frame));
+  frame->address = address;
+  frame->function = stacks_function(builder->stacks, &function);
+  frame->line = name->line & INT32_MAX;
+}
+
+static void add_unnamed(builder_t *builder, const profile_frame_t *key,
+                        uint32_t object, uint64_t address) {
+  const profile_object_t *mapped =
+      profile_objects_get(&builder->account->objects, (uint32_t)key->object);
+  symbols_name_t name = {.file = ""};
+  char text[320];
+
+  if (key->object == PROFILE_OBJECT_UNKNOWN)
+    snprintf(text, sizeof(text), "%s", mapped->name);
+  else
+    snprintf(text, sizeof(text), "%s+0x%" PRIx64, mapped->name, key->offset);
+  name.name = name.linked_name = text;
+  add_frame(builder, &name, object, address);
+}
+
+/* The functions at one address: several if some are inlined. */
+static const stacks_entry_t *frames_of(builder_t *builder,
+                                       const profile_frame_t *key) {
+  const symbols_place_t *place = NULL;
+  stacks_entry_t *entry;
+  uint32_t object, id;
+  size_t i;
+
+  entry = stacks_tally_get(&builder->known, 0, key, 1);
+  if (entry == NULL || entry->samples > 0)
+    return entry;
+  entry->weight = builder->nr_frames;
+  object = object_in(builder, key->object);
+  if (symbols_of(builder->account, key->object, &id) == 0)
+    place = symbols_find(builder->account->symbols, id, key->offset);
+  for (i = 0; place != NULL && i < place->nr; i++) {
+    add_frame(builder, &place->names[i], object, place->address);
+    builder->frames[builder->nr_frames - 1].is_inlined = i + 1 < place->nr;
+  }
+  if (place == NULL || place->nr == 0)
+    add_unnamed(builder, key, object,
+                place == NULL ? key->offset : place->address);
+  entry->samples = builder->nr_frames - entry->weight;
+  return entry;
+}
+
+/* A path of words, that of the newest record. */
+static const char *cgroup_path(const profile_account_t *account, uint64_t id) {
+  const stacks_entry_t *newest = NULL, *entry;
+  size_t i;
+
+  for (i = 0; i < account->cgroups.nr_places; i++) {
+    entry = account->cgroups.entries[i];
+    if (entry != NULL && entry->number == id &&
+        (newest == NULL || entry->weight > newest->weight))
+      newest = entry;
+  }
+  return newest == NULL ? "" : newest->items;
+}
+
+static uint32_t *add_tasks(const builder_t *builder) {
+  const profile_account_t *account = builder->account;
+  size_t i, nr = account->who_keys.nr;
+  uint32_t *tasks = common_calloc(nr + 1, sizeof(*tasks));
+  const profile_who_t *who;
+  stacks_task_t task;
+
+  for (i = 0; i < nr; i++) {
+    who = &account->whos[i];
+    memset(&task, 0, sizeof(task));
+    task.pid = who->pid;
+    task.tid = who->tid;
+    task.thread = stacks_names_get(&account->names, who->thread);
+    task.process = stacks_names_get(&account->names, who->process);
+    task.cgroup = cgroup_path(account, who->cgroup);
+    tasks[i] = stacks_task(builder->stacks, &task);
+  }
+  return tasks;
+}
+
+static void add_stack(builder_t *builder, uint32_t task,
+                      const stacks_entry_t *entry) {
+  const profile_frame_t *frames = entry->items;
+  const stacks_entry_t *known;
+  size_t i, k, nr = 0;
+
+  for (i = 0; i < entry->nr; i++) {
+    known = frames_of(builder, &frames[i]);
+    while (known != NULL && builder->stack_capacity < nr + known->samples)
+      builder->stack = common_grow(builder->stack, &builder->stack_capacity,
+                                   sizeof(*builder->stack));
+    for (k = 0; known != NULL && k < known->samples; k++)
+      builder->stack[nr++] = builder->frames[known->weight + k];
+  }
+  stacks_add(builder->stacks, task, builder->stack, nr, entry->samples,
+             entry->weight);
+}
+
+void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
+  static const stacks_frame_t other = {0, STACKS_OTHER, 0, 0};
+  builder_t builder = {.account = account, .stacks = stacks};
+  const stacks_tally_t *tally = &account->stacks;
+  const stacks_entry_t *entry;
+  uint32_t *tasks;
+  size_t i;
+
+  builder.objects =
+      common_calloc(account->objects.nr, sizeof(*builder.objects));
+  stacks_tally_init(&builder.known, sizeof(profile_frame_t));
+  tasks = add_tasks(&builder);
+  for (i = 0; i < tally->nr_places; i++) {
+    entry = tally->entries[i];
+    if (entry != NULL)
+      add_stack(&builder, tasks[entry->number], entry);
+  }
+  if (account->other_samples > 0)
+    stacks_add(stacks, STACKS_OTHER, &other, 1, account->other_samples,
+               account->other_weight);
+  stacks_tally_free(&builder.known);
+  free(builder.objects);
+  free(builder.frames);
+  free(builder.stack);
+  free(tasks);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Equal mappings of a file are one object, in however many processes. */
+#include "profile/objects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+static void add_fixed(profile_objects_t *objects, const char *name) {
+  profile_object_t *object = &objects->objects[objects->nr++];
+
+  memset(object, 0, sizeof(*object));
+  object->name = stacks_names_get(&objects->names,
+                                  stacks_names_add(&objects->names, name));
+  object->path = "";
+}
+
+void profile_objects_init(profile_objects_t *objects) {
+  memset(objects, 0, sizeof(*objects));
+  stacks_names_init(&objects->names);
+  stacks_tally_init(&objects->keys, sizeof(uint64_t));
+  objects->objects =
+      common_grow(NULL, &objects->capacity, sizeof(*objects->objects));
+  add_fixed(objects, "[kernel]");
+  add_fixed(objects, "[unknown]");
+}
+
+void profile_objects_free(profile_objects_t *objects) {
+  stacks_names_free(&objects->names);
+  stacks_tally_free(&objects->keys);
+  free(objects->objects);
+  memset(objects, 0, sizeof(*objects));
+}
+
+static int begins(const char *text, const char *with) {
+  return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "//anon" comes from the kernel's perf_event_mmap_event; /proc/PID/maps leaves
+ * the name empty or says "[anon:name]". What else is no file on a disk is memory
+ * that a compiler can have filled. */
+static symbols_kind_t kind_of(const char *path) {
+  if (strcmp(path, "[vdso]") == 0)
+    return SYMBOLS_VDSO;
+  if (path[0] != '/' || begins(path, "//anon") || begins(path, "/memfd:") ||
+      begins(path, "/dev/zero") || begins(path, "/anon_hugepage") ||
+      begins(path, "/SYSV"))
+    return SYMBOLS_JIT;
+  return SYMBOLS_FILE;
+}
+
+/* The file's name without its directories and " (deleted)". */
+static uint32_t name_of_file(stacks_names_t *names, const char *path) {
+  static const char deleted[] = " (deleted)";
+  const char *base = strrchr(path, '/');
+  char name[256];
+  size_t size;
+
+  base = base == NULL || base[1] == '\0' ? path : base + 1;
+  size = strnlen(base, sizeof(name) - 1);
+  memcpy(name, base, size);
+  name[size] = '\0';
+  if (size > sizeof(deleted) - 1 &&
+      strcmp(name + size - (sizeof(deleted) - 1), deleted) == 0)
+    name[size - (sizeof(deleted) - 1)] = '\0';
+  return stacks_names_add(names, name);
+}
+
+static uint32_t name_of(stacks_names_t *names, symbols_kind_t kind,
+                        const char *path) {
+  if (kind == SYMBOLS_JIT &&
+      (path[0] == '\0' || begins(path, "//anon") || begins(path, "[anon")))
+    return stacks_names_add(names, "[anon]");
+  return name_of_file(names, path);
+}
+
+/* A key, which lives as long as its object: the path at its end is the object's
+ * then. */
+typedef struct key_s {
+  uint64_t kind_and_owner;
+  uint64_t device;
+  uint64_t inode;
+  unsigned char build_id[24];
+  char path[4096];
+} key_t;
+
+static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
+                    const key_t *key) {
+  symbols_kind_t kind = kind_of(object->path);
+  profile_object_t *added;
+
+  if (objects->nr == objects->capacity)
+    objects->objects = common_grow(objects->objects, &objects->capacity,
+                                   sizeof(*objects->objects));
+  added = &objects->objects[objects->nr];
+  *added = *object;
+  added->kind = kind;
+  added->pid = (uint32_t)key->kind_and_owner;
+  added->path = key->path;
+  added->name = stacks_names_get(&objects->names,
+                                 name_of(&objects->names, kind, object->path));
+  added->has_symbols = 0;
+  return (uint32_t)objects->nr++;
+}
+
+uint32_t profile_objects_add(profile_objects_t *objects,
+                             const profile_object_t *object, uint32_t pid) {
+  symbols_kind_t kind = kind_of(object->path);
+  stacks_entry_t *entry;
+  key_t key;
+  size_t bytes;
+
+  memset(&key, 0, sizeof(key));
+  key.kind_and_owner = (uint64_t)kind << 32 | (kind == SYMBOLS_JIT ? pid : 0);
+  key.device = (uint64_t)object->major << 32 | object->minor;
+  key.inode = object->inode;
+  memcpy(key.build_id, object->build_id, object->build_id_bytes);
+  bytes = strnlen(object->path, sizeof(key.path) - 1);
+  memcpy(key.path, object->path, bytes);
+  bytes += offsetof(key_t, path) + 1;
+  entry = stacks_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
+  if (entry == NULL)
+    return PROFILE_OBJECT_UNKNOWN;
+  if (entry->samples++ == 0)
+    entry->weight = add(objects, object, entry->items);
+  return (uint32_t)entry->weight;
+}
+
+profile_object_t *profile_objects_get(const profile_objects_t *objects,
+                                      uint32_t i) {
+  return &objects->objects[i];
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What is mapped where code runs: files, the vdso, memory of JIT compilers. */
+#ifndef PROFILE_OBJECTS_H
+#define PROFILE_OBJECTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/stacks/names.h"
+#include "common/stacks/tally.h"
+#include "common/symbols/symbols.h"
+
+/* The first objects are always there. */
+#define PROFILE_OBJECT_KERNEL  0u
+#define PROFILE_OBJECT_UNKNOWN 1u
+
+typedef struct profile_object_s {
+  const char *name; /* to show: without its directories */
+  const char *path; /* as the kernel says; "" for none */
+  symbols_kind_t kind;
+  uint32_t pid; /* of a JIT; else 0 */
+  uint32_t major, minor;
+  uint64_t inode;
+  unsigned char build_id[20];
+  size_t build_id_bytes;
+  int has_symbols;  /* whether the next is valid */
+  uint32_t symbols; /* its id there */
+} profile_object_t;
+
+typedef struct profile_objects_s {
+  stacks_names_t names;
+  stacks_tally_t keys;
+  profile_object_t *objects;
+  size_t nr, capacity;
+} profile_objects_t;
+
+void profile_objects_init(profile_objects_t *objects);
+void profile_objects_free(profile_objects_t *objects);
+
+/* The index of what is mapped. Of the object path, device, inode and build id
+ * must be set; the rest is found. pid is the process that mapped it. */
+uint32_t profile_objects_add(profile_objects_t *objects,
+                             const profile_object_t *object, uint32_t pid);
+
+/* Valid until the next one is added. */
+profile_object_t *profile_objects_get(const profile_objects_t *objects,
+                                      uint32_t i);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* Files are opened first, so that a wrong path is known before the measurement
+ * and not after it. */
+#include "profile/outputs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/buffer.h"
+#include "common/pprof/pprof.h"
+#include "common/say.h"
+#include "common/stacks/text.h"
+#include "common/stdio.h"
+#include "profile/profile.h"
+
+/* How many rows the table has. */
+#define MAX_ROWS 20
+
+/* "uvperf-profile -a -d 5 on host". */
+static char *make_title(int argc, char **argv) {
+  common_buffer_t buffer = {NULL, 0, 0};
+  char host[256] = "";
+  int i;
+
+  common_buffer_text(&buffer, "uvperf-profile");
+  for (i = 1; i < argc; i++) {
+    common_buffer_text(&buffer, " ");
+    common_buffer_text(&buffer, argv[i]);
+  }
+  if (gethostname(host, sizeof(host) - 1) == 0) {
+    common_buffer_text(&buffer, " on ");
+    common_buffer_text(&buffer, host);
+  }
+  common_buffer_add(&buffer, "", 1);
+  return buffer.text;
+}
+
+/* A file that is there keeps what it has until there is something new. */
+static FILE *open_file(const char *path) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+
+  if (file != NULL)
+    return file;
+  common_say("%s: %s\n", path, strerror(errno));
+  if (fd >= 0)
+    close(fd);
+  return NULL;
+}
+
+int profile_outputs_open(profile_outputs_t *outputs,
+                         const profile_options_t *options, int argc,
+                         char **argv) {
+  int i;
+
+  memset(outputs, 0, sizeof(*outputs));
+  for (i = 0; i < PROFILE_NR_OUTPUTS; i++) {
+    if (options->outputs[i] == NULL)
+      continue;
+    outputs->files[i] = open_file(options->outputs[i]);
+    if (outputs->files[i] == NULL)
+      return 1;
+  }
+  outputs->title = make_title(argc, argv);
+  return 0;
+}
+
+static void write_table(const stacks_t *stacks,
+                        const profile_options_t *options,
+                        const profile_totals_t *totals) {
+  double seconds = totals->seconds > 0 ? totals->seconds : 1e-9;
+
+  if (stacks->samples == 0)
+    puts("no samples: nothing ran, or not for long enough");
+  else
+    stacks_text_table(stdout, stacks, options->by, MAX_ROWS);
+  printf("%" PRIu64 " samples, %" PRIu64
+         " records in %.1f s, %.1f records/s, %" PRIu64 " lost\n",
+         totals->samples, totals->records, totals->seconds,
+         (double)totals->records / seconds, totals->lost);
+  fflush(stdout);
+}
+
+/* What was there before is gone now; a pipe or a device has no size. */
+static void write_file(const profile_outputs_t *outputs, int output,
+                       const stacks_t *stacks) {
+  FILE *file = outputs->files[output];
+  int rc = ftruncate(fileno(file), 0);
+
+  (void)rc;
+  switch (output) {
+    case PROFILE_FOLDED:
+      stacks_text_folded(file, stacks);
+      break;
+    case PROFILE_PPROF:
+      pprof_write(file, stacks);
+      break;
+    default:
+      break;
+  }
+  fflush(file);
+}
+
+/* A failed write is known when the file is closed. */
+void profile_outputs_write(profile_outputs_t *outputs, const stacks_t *stacks,
+                           const profile_options_t *options,
+                           const profile_totals_t *totals) {
+  int i;
+
+  write_table(stacks, options, totals);
+  for (i = 0; i < PROFILE_NR_OUTPUTS; i++) {
+    if (outputs->files[i] != NULL)
+      write_file(outputs, i, stacks);
+  }
+}
+
+int profile_outputs_close(profile_outputs_t *outputs,
+                          const profile_options_t *options) {
+  int i, rc = 0;
+
+  for (i = 0; i < PROFILE_NR_OUTPUTS; i++) {
+    if (outputs->files[i] != NULL)
+      rc |= common_stdio_close(outputs->files[i], options->outputs[i]);
+  }
+  free(outputs->title);
+  return rc;
+}
