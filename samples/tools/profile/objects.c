@@ -77,16 +77,16 @@ static uint32_t name_of(stacks_names_t *names, symbols_kind_t kind,
 
 /* A key, which lives as long as its object: the path at its end is the object's
  * then. */
-typedef struct key_s {
+typedef struct object_key_s {
   uint64_t kind_and_owner;
   uint64_t device;
   uint64_t inode;
   unsigned char build_id[24];
   char path[4096];
-} key_t;
+} object_key_t;
 
 static uint32_t add(profile_objects_t *objects, const profile_object_t *object,
-                    const key_t *key) {
+                    const object_key_t *key) {
   symbols_kind_t kind = kind_of(object->path);
   profile_object_t *added;
 
@@ -108,7 +108,7 @@ uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object, uint32_t pid) {
   symbols_kind_t kind = kind_of(object->path);
   stacks_entry_t *entry;
-  key_t key;
+  object_key_t key;
   size_t bytes;
 
   memset(&key, 0, sizeof(key));
@@ -118,7 +118,7 @@ uint32_t profile_objects_add(profile_objects_t *objects,
   memcpy(key.build_id, object->build_id, object->build_id_bytes);
   bytes = strnlen(object->path, sizeof(key.path) - 1);
   memcpy(key.path, object->path, bytes);
-  bytes += offsetof(key_t, path) + 1;
+  bytes += offsetof(object_key_t, path) + 1;
   entry = stacks_tally_get(&objects->keys, 0, &key, (bytes + 7) / 8);
   if (entry == NULL)
     return PROFILE_OBJECT_UNKNOWN;

@@ -4,13 +4,13 @@
 #include "profile_run.h"
 
 static int parse_row(const char *line, profile_row_t *row) {
-  return sscanf(line, "%lf%% %lu %63s %255[^\n]", &row->percent, &row->samples,
-                row->command, row->place) == 4;
+  return sscanf(line, "%lf%% %lf%% %lu %63s %255[^\n]", &row->self, &row->total,
+                &row->samples, row->object, row->name) == 5;
 }
 
 /* The row'th line of the table; 0 if it has not so many. */
 int profile_run_row(const tool_run_t *run, size_t index, profile_row_t *row) {
-  const char *line = strstr(run->out, " percent ");
+  const char *line = strstr(run->out, " self ");
 
   while (line != NULL && (line = strchr(line, '\n')) != NULL) {
     line++;

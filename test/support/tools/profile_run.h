@@ -7,10 +7,10 @@
 
 /* A row of the table. */
 typedef struct profile_row_s {
-  double percent;
+  double self, total; /* percent */
   unsigned long samples;
-  char command[64];
-  char place[256];
+  char object[64];
+  char name[256];
 } profile_row_t;
 
 /* A row of the table: 1, or 0 if it has not so many. */

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the profiler that need no kernel: names, maps of
- * tasks, counters. */
+/* The parts of the profiler that need no kernel: tasks, their maps and names. */
 #include "support.h"
 
 #include "common/text.h"
-#include "profile/names.h"
-#include "profile/tally.h"
 #include "profile/tasks.h"
 
 static void expect_clean(const char *name, const char *expected) {
@@ -37,24 +34,6 @@ static void long_name_is_cut_between_characters(void **state) {
   (void)state;
   common_text_clean(clean, sizeof(clean), "ab\xc3\xa9");
   assert_string_equal(clean, "ab");
-}
-
-static void same_name_has_one_id(void **state) {
-  profile_names_t names;
-  uint32_t first, i;
-  char name[16];
-
-  (void)state;
-  profile_names_init(&names);
-  first = profile_names_add(&names, "first");
-  for (i = 0; i < 5000; i++) {
-    snprintf(name, sizeof(name), "name %u", i);
-    profile_names_add(&names, name);
-  }
-  assert_int_equal(profile_names_add(&names, "first"), first);
-  assert_string_equal(profile_names_get(&names, first), "first");
-  assert_int_equal(names.nr, 5002);
-  profile_names_free(&names);
 }
 
 static void expect_map(const profile_tasks_t *tasks, uint32_t pid,
@@ -127,41 +106,13 @@ static void dead_task_is_known_until_it_is_reaped(void **state) {
   free(tasks);
 }
 
-static void tally_tells_keys_apart_and_sorts_by_weight(void **state) {
-  profile_tally_t tally;
-  profile_entry_t **sorted;
-  uint64_t key[2];
-  size_t nr, i;
-
-  (void)state;
-  profile_tally_init(&tally);
-  for (i = 0; i < 5000; i++) {
-    key[0] = i / 2;
-    key[1] = 1;
-    profile_tally_add(&tally, key, 2, i);
-  }
-  profile_tally_add(&tally, key, 1, 1000000);
-  sorted = profile_tally_sorted(&tally, &nr);
-  assert_int_equal(nr, 2501);
-  assert_int_equal(sorted[0]->nr, 1);
-  assert_int_equal(sorted[0]->samples, 1);
-  assert_int_equal(sorted[1]->words[0], 2499);
-  assert_int_equal(sorted[1]->samples, 2);
-  assert_int_equal(sorted[1]->weight, 4998 + 4999);
-  assert_int_equal(sorted[2500]->words[0], 0);
-  free(sorted);
-  profile_tally_free(&tally);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(name_with_control_characters_becomes_safe),
       cmocka_unit_test(long_name_is_cut_between_characters),
-      cmocka_unit_test(same_name_has_one_id),
       cmocka_unit_test(map_over_another_leaves_what_sticks_out),
       cmocka_unit_test(forked_process_has_its_parents_maps_until_exec),
       cmocka_unit_test(dead_task_is_known_until_it_is_reaped),
-      cmocka_unit_test(tally_tells_keys_apart_and_sorts_by_weight),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,26 +9,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whether a place lies in the target's spin(), as the target printed it. */
-static int is_in_spin(const tool_run_t *run, const char *place) {
+/* Whether a row is the target's spin(), or lies in it, as the target printed. */
+static int is_spin(const tool_run_t *run, const profile_row_t *row) {
   static const char object[] = "profile_target+0x";
   unsigned long start, end, offset;
 
-  if (sscanf(run->out, "%lx %lx", &start, &end) != 2 || start >= end ||
-      strncmp(place, object, sizeof(object) - 1) != 0)
+  if (strcmp(row->object, "profile_target") != 0)
     return 0;
-  offset = strtoul(place + sizeof(object) - 1, NULL, 16);
+  if (strcmp(row->name, "spin") == 0)
+    return 1;
+  if (sscanf(run->out, "%lx %lx", &start, &end) != 2 || start >= end ||
+      strncmp(row->name, object, sizeof(object) - 1) != 0)
+    return 0;
+  offset = strtoul(row->name + sizeof(object) - 1, NULL, 16);
   return start <= offset && offset < end;
 }
 
 static void expect_spin_hottest(const tool_run_t *run) {
   profile_row_t row = {0};
 
-  if (!profile_run_row(run, 0, &row) || !is_in_spin(run, row.place))
+  if (!profile_run_row(run, 0, &row) || !is_spin(run, &row))
     print_error("stdout:\n%s\nstderr:\n%s\n", run->out, run->err);
   assert_true(profile_run_row(run, 0, &row));
-  assert_string_equal(row.command, "profile_target");
-  assert_true(is_in_spin(run, row.place));
+  assert_true(is_spin(run, &row));
 }
 
 static void busy_loop_is_named_as_hottest_place(void **state) {
@@ -149,7 +152,7 @@ static void whole_machine_shows_a_busy_loop(void **state) {
   end_target(pid);
   tool_run_expect_status(&run, 0);
   for (i = 0; profile_run_row(&run, i, &row); i++)
-    found |= is_in_spin(&run, row.place);
+    found |= is_spin(&run, &row);
   assert_true(found);
 }
 
@@ -185,8 +188,8 @@ static void syscall_loop_names_a_kernel_function(void **state) {
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.err, "user and kernel");
   assert_true(profile_run_row(&run, 0, &row));
-  assert_string_equal(row.command, "profile_target");
-  assert_true(is_kernel_function(row.place, __func__));
+  assert_string_equal(row.object, "[kernel]");
+  assert_true(is_kernel_function(row.name, __func__));
 }
 
 static void folded_stacks_sum_to_the_samples(void **state) {
@@ -258,17 +261,14 @@ static void unprivileged_user_profiles_own_command(void **state) {
   tool_run_expect_text(run.err, "user only");
   tool_run_expect_text(run.err, "more privileges would add");
   assert_true(profile_run_row(&run, 0, &row));
-  /* All is of the user's side: an object and an offset, or no object. */
-  for (i = 0; profile_run_row(&run, i, &row); i++) {
-    assert_true(strstr(row.place, "+0x") != NULL || row.place[0] == '[');
-    assert_null(strstr(row.place, "[kernel]"));
-  }
+  for (i = 0; profile_run_row(&run, i, &row); i++)
+    assert_string_not_equal(row.object, "[kernel]");
 }
 
 /* Its name could otherwise change the terminal's title, for example. */
 static void control_characters_in_names_are_not_printed(void **state) {
-  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "--", "sh",
-                             "-c",
+  tool_run_t run = {.args = {PROFILE_PATH, "--by", "process", "-F", "997", "-d",
+                             "0.5", "--", "sh", "-c",
                              "printf 'a\\033]b;c' >/proc/$$/comm; "
                              "while :; do :; done"}};
   profile_row_t row;
@@ -278,7 +278,7 @@ static void control_characters_in_names_are_not_printed(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_true(profile_run_row(&run, 0, &row));
-  assert_string_equal(row.command, "a?]b;c");
+  assert_string_equal(row.name, "a?]b;c");
   assert_null(strchr(run.out, '\033'));
 }
 
@@ -288,16 +288,16 @@ static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "while :; do /bin/true; done & unshare -pf --mount-proc \"$0\" "
-               "-a -F 997 -d 1; kill $!",
+               "-a -F 997 -d 1 --by process; kill $!",
                PROFILE_PATH}};
 
   (void)state;
   support_need_root(__func__);
   support_need_cpu_wide(__func__);
   tool_run(&run);
-  tool_run_expect_text(run.out, " [outside] ");
-  assert_null(strstr(run.out, " true "));
-  assert_null(strstr(run.out, " swapper "));
+  tool_run_expect_text(run.out, " [outside]\n");
+  assert_null(strstr(run.out, " true\n"));
+  assert_null(strstr(run.out, " swapper\n"));
 }
 
 int main(void) {

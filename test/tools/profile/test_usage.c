@@ -45,6 +45,9 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--folded=x", "-Qx"}, "unknown option '-Q'"},
       {{"--folded"}, "'--folded' wants a value"},
       {{"--folded=", "-a"}, "--folded wants"},
+      {{"--html=", "-a"}, "--html wants"},
+      {{"--by", "name", "-a"}, "--by wants"},
+      {{"--call-graph", "lbr", "-a"}, "--call-graph wants"},
       {{"-x"}, "unknown option '-x'"},
       {{"--nonsense"}, "unknown option '--nonsense'"},
   };
