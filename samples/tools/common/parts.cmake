@@ -1,11 +1,12 @@
 # A library tools_NAME for each folder common/NAME/:
 #
-#   stacks     the profile, its table and its page
+#   stacks     the profile, its table
+#   page       the profile as an HTML page: zlib
 #   recording  reads perf.data
 #   symbols    names of functions: libdw (elfutils), libiberty
 #   pprof      writes profile.proto: protobuf-c, zlib
 #
-# The last two are there if their libraries are.
+# Those that need libraries are there if these are.
 #
 #   UVPERF_TOOLS_LACK  what is missing for them; empty if nothing is
 
@@ -46,6 +47,18 @@ endfunction()
 
 uvperf_tools_part(stacks)
 uvperf_tools_part(recording)
+if(UVPERF_ZLIB_FOUND)
+  uvperf_tools_part(page tools_stacks PkgConfig::UVPERF_ZLIB)
+  set(parts ${CMAKE_CURRENT_BINARY_DIR}/page_parts.c)
+  add_custom_command(
+    OUTPUT ${parts}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${parts} -P embed.cmake
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/common/page
+    DEPENDS common/page/embed.cmake common/page/page.html
+            common/page/page.css common/page/page.js
+    COMMENT "Embedding the page" VERBATIM)
+  target_sources(tools_page PRIVATE ${parts})
+endif()
 if(NOT UVPERF_TOOLS_LACK)
   uvperf_tools_part(symbols PkgConfig::UVPERF_LIBDW ${UVPERF_LIBIBERTY})
   uvperf_tools_part(pprof tools_stacks PkgConfig::UVPERF_PROTOBUF_C

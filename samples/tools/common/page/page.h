@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a profile as one HTML page that needs no network: a flame graph with
  * search, zoom and a table. */
-#ifndef STACKS_PAGE_H
-#define STACKS_PAGE_H
+#ifndef PAGE_PAGE_H
+#define PAGE_PAGE_H
 
 #include <stdio.h>
 
@@ -10,6 +10,6 @@
 
 /* title is plain text, as anybody chose it: "uvperf-profile -a on host". 0, or
  * -errno if writing failed. */
-int stacks_page_write(FILE *file, const stacks_t *stacks, const char *title);
+int page_write(FILE *file, const stacks_t *stacks, const char *title);
 
 #endif

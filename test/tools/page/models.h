@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Profiles for the tests of the page. Each is freed by stacks_free. */
+#ifndef UVPERF_TEST_PAGE_MODELS_H
+#define UVPERF_TEST_PAGE_MODELS_H
+
+#include "common/stacks/stacks.h"
+
+/* No stack at all. */
+void models_empty(stacks_t *stacks);
+
+/* Three processes, of which two have one name and several threads; recursion,
+ * an inlined function, kernel and library; one address or several for a
+ * function; a weight that is not samples times a constant. */
+void models_small(stacks_t *stacks);
+
+/* Names that would break a page, a script, or an object of JavaScript. */
+void models_hostile(stacks_t *stacks);
+
+/* One stack of as many frames, all of one function or each of its own. */
+void models_deep(stacks_t *stacks, size_t nr_frames, int is_recursion);
+
+/* A build: compilers that call thousands of functions, by chance, always the
+ * same. With the unit "cycles" each weight is another. */
+void models_random(stacks_t *stacks, const char *unit, size_t nr_stacks,
+                   size_t nr_functions);
+
+/* The names of models_hostile, NULL at the end. */
+extern const char *const models_hostile_names[];
+
+#endif
