@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+/* Records of a made-up process become stacks: where each frame lies, and who is
+ * told apart. No process is looked at. */
+#include "support.h"
+
+#include "common/symbols/symbols.h"
+#include "profile/account.h"
+#include "profile/naming.h"
+
+#define USER   ((uint64_t)PERF_CONTEXT_USER)
+#define KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
+
+typedef struct fixture_s {
+  uv_loop_t loop;
+  symbols_t *symbols;
+  profile_account_t account;
+  uint64_t time;
+} fixture_t;
+
+static void start_by(fixture_t *fixture, stacks_by_t by) {
+  symbols_options_t options = {.kallsyms = ""};
+
+  assert_int_equal(uv_loop_init(&fixture->loop), 0);
+  fixture->symbols = symbols_new(&fixture->loop, &options);
+  profile_account_init(&fixture->account, by, fixture->symbols);
+  fixture->account.is_recorded = 1;
+}
+
+static int setup(void **state) {
+  static fixture_t fixture;
+
+  memset(&fixture, 0, sizeof(fixture));
+  *state = &fixture;
+  return 0;
+}
+
+static int teardown(void **state) {
+  fixture_t *fixture = *state;
+
+  symbols_close(fixture->symbols, NULL, NULL);
+  uv_run(&fixture->loop, UV_RUN_DEFAULT);
+  profile_account_free(&fixture->account);
+  symbols_free(fixture->symbols);
+  return uv_loop_close(&fixture->loop);
+}
+
+static uvperf_record_t new_record(fixture_t *fixture, uint32_t type,
+                                  uint16_t misc) {
+  uvperf_record_t record;
+
+  memset(&record, 0, sizeof(record));
+  record.type = type;
+  record.misc = misc;
+  record.time = ++fixture->time;
+  return record;
+}
+
+static void map(fixture_t *fixture, uint32_t pid, uint64_t start, uint64_t size,
+                uint64_t pgoff, const char *path) {
+  uvperf_record_t record =
+      new_record(fixture, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER);
+
+  record.mmap.pid = record.mmap.tid = pid;
+  record.mmap.addr = start;
+  record.mmap.len = size;
+  record.mmap.pgoff = pgoff;
+  record.mmap.ino = path[0] == '/' && path[1] != '/' ? 7 : 0;
+  record.mmap.filename = path;
+  profile_account_record(&fixture->account, &record);
+}
+
+static void name(fixture_t *fixture, uint32_t pid, uint32_t tid, int is_exec,
+                 const char *comm) {
+  uvperf_record_t record = new_record(fixture, PERF_RECORD_COMM,
+                                      is_exec ? PERF_RECORD_MISC_COMM_EXEC : 0);
+
+  record.comm.pid = pid;
+  record.comm.tid = tid;
+  record.comm.comm = comm;
+  profile_account_record(&fixture->account, &record);
+}
+
+static void sample(fixture_t *fixture, uint32_t pid, uint32_t tid,
+                   const uint64_t *ips, size_t nr) {
+  uvperf_record_t record =
+      new_record(fixture, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+
+  record.pid = pid;
+  record.tid = tid;
+  record.ip = nr > 0 ? ips[nr > 1] : 0x1234;
+  record.period = 10;
+  record.sample.cgroup = pid + 1000;
+  record.sample.callchain.ips = ips;
+  record.sample.callchain.nr = nr;
+  profile_account_record(&fixture->account, &record);
+}
+
+/* The only stack, as "object+offset object+offset …". */
+static void expect_stack(const fixture_t *fixture, const char *expected) {
+  const profile_account_t *account = &fixture->account;
+  const profile_frame_t *frames;
+  stacks_entry_t **sorted;
+  char text[512] = "";
+  size_t i, nr, used = 0;
+
+  sorted = stacks_tally_sorted(&account->stacks, &nr);
+  assert_int_equal(nr, 1);
+  frames = sorted[0]->items;
+  for (i = 0; i < sorted[0]->nr; i++)
+    used += (size_t)snprintf(
+        text + used, sizeof(text) - used, "%s%s+%llx", i == 0 ? "" : " ",
+        profile_objects_get(&account->objects, (uint32_t)frames[i].object)
+            ->name,
+        (unsigned long long)frames[i].offset);
+  free(sorted);
+  assert_string_equal(text, expected);
+}
+
+static void stack_has_offsets_and_callers_the_byte_before(void **state) {
+  static const uint64_t ips[] = {KERNEL,   0xffffffff81000010, USER,  0x400100,
+                                 0x401200, 0x7f0000000010,     0x9999};
+  fixture_t *fixture = *state;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  name(fixture, 5, 5, 1, "program");
+  map(fixture, 5, 0x400000, 0x2000, 0x1000, "/bin/program (deleted)");
+  map(fixture, 5, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(fixture, 5, 6, ips, 7);
+  sample(fixture, 5, 6, ips, 7);
+  expect_stack(fixture, "[kernel]+ffffffff81000010 program+10ff program+21ff "
+                        "[anon]+7f000000000f [unknown]+0");
+  assert_int_equal(fixture->account.samples, 2);
+}
+
+static void sample_without_a_call_chain_is_its_address(void **state) {
+  static const uint64_t ips[] = {USER};
+  fixture_t *fixture = *state;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  map(fixture, 5, 0x1000, 0x1000, 0, "[vdso]");
+  sample(fixture, 5, 5, ips, 0);
+  expect_stack(fixture, "[vdso]+234");
+}
+
+static void file_in_two_processes_is_one_object(void **state) {
+  static const uint64_t first[] = {USER, 0x1100}, second[] = {USER, 0x5100};
+  fixture_t *fixture = *state;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  map(fixture, 5, 0x1000, 0x1000, 0, "/lib/one.so");
+  map(fixture, 6, 0x5000, 0x1000, 0, "/lib/one.so");
+  name(fixture, 5, 5, 0, "same");
+  name(fixture, 6, 6, 0, "same");
+  sample(fixture, 5, 5, first, 2);
+  sample(fixture, 6, 6, second, 2);
+  expect_stack(fixture, "one.so+100");
+}
+
+static void memory_of_two_jits_is_two_objects(void **state) {
+  static const uint64_t ips[] = {USER, 0x1100};
+  fixture_t *fixture = *state;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  map(fixture, 5, 0x1000, 0x1000, 0, "//anon");
+  map(fixture, 6, 0x1000, 0x1000, 0, "//anon");
+  sample(fixture, 5, 5, ips, 2);
+  sample(fixture, 6, 6, ips, 2);
+  assert_int_equal(fixture->account.stacks.nr, 2);
+}
+
+/* What a profile of these says, by rows of name and id. */
+static void expect_rows(const fixture_t *fixture, const char *expected) {
+  char text[512] = "";
+  stacks_row_t *rows;
+  stacks_t stacks;
+  size_t i, nr, used = 0;
+
+  stacks_init(&stacks);
+  profile_naming_build(&fixture->account, &stacks);
+  rows = stacks_rank(&stacks, fixture->account.by, &nr);
+  for (i = 0; i < nr; i++)
+    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s,%u,%llu;",
+                             rows[i].name, rows[i].id,
+                             (unsigned long long)rows[i].self);
+  free(rows);
+  stacks_free(&stacks);
+  assert_string_equal(text, expected);
+}
+
+static void run_two_processes(fixture_t *fixture, stacks_by_t by) {
+  static const uint64_t ips[] = {USER, 0x1100};
+
+  start_by(fixture, by);
+  name(fixture, 5, 5, 1, "server");
+  name(fixture, 5, 6, 0, "worker");
+  name(fixture, 7, 7, 1, "client");
+  map(fixture, 5, 0x1000, 0x1000, 0x3000, "/bin/server");
+  sample(fixture, 5, 6, ips, 2);
+  sample(fixture, 5, 6, ips, 2);
+  sample(fixture, 5, 5, ips, 2);
+  sample(fixture, 7, 7, ips, 2);
+  profile_account_cgroup(&fixture->account, 1005, "/old");
+  profile_account_cgroup(&fixture->account, 1005, "/services");
+}
+
+static void functions_without_a_name_are_offsets(void **state) {
+  run_two_processes(*state, STACKS_BY_FUNCTION);
+  expect_rows(*state, "server+0x3100,0,30;[unknown],0,10;");
+}
+
+static void threads_are_told_apart_by_tid(void **state) {
+  run_two_processes(*state, STACKS_BY_THREAD);
+  expect_rows(*state, "worker,6,20;client,7,10;server,5,10;");
+}
+
+static void processes_are_told_apart_by_pid(void **state) {
+  run_two_processes(*state, STACKS_BY_PROCESS);
+  expect_rows(*state, "server,5,30;client,7,10;");
+}
+
+static void cgroups_are_named_by_their_newest_path(void **state) {
+  run_two_processes(*state, STACKS_BY_CGROUP);
+  expect_rows(*state, "/services,0,30;,0,10;");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+      TEST(stack_has_offsets_and_callers_the_byte_before),
+      TEST(sample_without_a_call_chain_is_its_address),
+      TEST(file_in_two_processes_is_one_object),
+      TEST(memory_of_two_jits_is_two_objects),
+      TEST(functions_without_a_name_are_offsets),
+      TEST(threads_are_told_apart_by_tid),
+      TEST(processes_are_told_apart_by_pid),
+      TEST(cgroups_are_named_by_their_newest_path),
+#undef TEST
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
