@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/buffer.h"
+#include "common/page/page.h"
 #include "common/pprof/pprof.h"
 #include "common/say.h"
 #include "common/stacks/text.h"
@@ -98,6 +99,9 @@ static void write_file(const profile_outputs_t *outputs, int output,
       break;
     case PROFILE_PPROF:
       pprof_write(file, stacks);
+      break;
+    case PROFILE_HTML:
+      page_write(file, stacks, outputs->title);
       break;
     default:
       break;
