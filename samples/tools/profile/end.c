@@ -4,6 +4,7 @@
 
 #include "common/say.h"
 #include "profile/naming.h"
+#include "profile/notes.h"
 #include "profile/profile.h"
 
 void profile_build(const profile_t *profile, stacks_t *stacks) {
@@ -22,6 +23,7 @@ static void write_result(profile_t *profile) {
   profile_build(profile, &stacks);
   profile_outputs_write(&profile->outputs, &stacks, &profile->options,
                         &profile->totals);
+  profile_notes_gaps(&profile->account);
   stacks_free(&stacks);
   symbols_close(profile->symbols, NULL, NULL);
   profile->on_written(profile);

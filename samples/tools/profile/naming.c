@@ -210,3 +210,65 @@ void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
   free(builder.stack);
   free(tasks);
 }
+
+/* -- what has no name ------------------------------------------------------ */
+
+static int has_name(const profile_account_t *account,
+                    const profile_frame_t *frame) {
+  const symbols_place_t *place;
+  uint32_t id;
+
+  if (symbols_of(account, frame->object, &id) != 0)
+    return 0;
+  place = symbols_find(account->symbols, id, frame->offset);
+  return place != NULL && place->nr > 0;
+}
+
+static void fill_gap(const profile_account_t *account, size_t object,
+                     double share, profile_gap_t *gap) {
+  uint32_t id;
+
+  gap->object = profile_objects_get(&account->objects, (uint32_t)object)->name;
+  gap->reason = "";
+  if (symbols_of(account, object, &id) == 0)
+    gap->reason = symbols_reason(account->symbols, id);
+  gap->share = share;
+}
+
+static size_t heaviest(const uint64_t *weights, size_t nr) {
+  size_t i, best = 0;
+
+  for (i = 1; i < nr; i++) {
+    if (weights[i] > weights[best])
+      best = i;
+  }
+  return best;
+}
+
+size_t profile_naming_gaps(const profile_account_t *account,
+                           profile_gap_t *gaps, size_t most) {
+  uint64_t *unnamed = common_calloc(account->objects.nr, sizeof(*unnamed));
+  const stacks_tally_t *tally = &account->stacks;
+  const profile_frame_t *leaf;
+  uint64_t all = 0;
+  size_t i, object, nr = 0;
+
+  for (i = 0; i < tally->nr_places; i++) {
+    if (tally->entries[i] == NULL)
+      continue;
+    all += tally->entries[i]->weight;
+    leaf = tally->entries[i]->items;
+    if (tally->entries[i]->nr > 0 && !has_name(account, leaf))
+      unnamed[leaf->object] += tally->entries[i]->weight;
+  }
+  while (nr < most) {
+    object = heaviest(unnamed, account->objects.nr);
+    if (unnamed[object] == 0 || unnamed[object] < all / 100)
+      break;
+    fill_gap(account, object, (double)unnamed[object] / (double)all,
+             &gaps[nr++]);
+    unnamed[object] = 0;
+  }
+  free(unnamed);
+  return nr;
+}

@@ -13,4 +13,16 @@ void profile_naming_ask(const profile_account_t *account);
  * "libc.so.6+0x2a0b0". */
 void profile_naming_build(const profile_account_t *account, stacks_t *stacks);
 
+/* An object in which samples have no name. */
+typedef struct profile_gap_s {
+  const char *object;
+  const char *reason; /* "" if it is not known */
+  double share;       /* of all weight, from 0 to 1 */
+} profile_gap_t;
+
+/* The heaviest ones, at most `most` of them, with at least a hundredth of all:
+ * how many. */
+size_t profile_naming_gaps(const profile_account_t *account,
+                           profile_gap_t *gaps, size_t most);
+
 #endif

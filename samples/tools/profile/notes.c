@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/say.h"
+#include "profile/naming.h"
 
 int profile_notes_refused(const profile_options_t *options,
                           const uvperf_error_t *error) {
@@ -69,6 +70,17 @@ void profile_notes_stats(const profile_options_t *options,
                stats->lost_records, options->frequency_hz);
   if (stats->corrupt > 0)
     common_say("%" PRIu64 " records made no sense\n", stats->corrupt);
+}
+
+void profile_notes_gaps(const profile_account_t *account) {
+  profile_gap_t gaps[3];
+  size_t i, nr;
+
+  nr = profile_naming_gaps(account, gaps, 3);
+  for (i = 0; i < nr; i++)
+    common_say("%.0f %% have no function name, in %s%s%s\n",
+               100 * gaps[i].share, gaps[i].object,
+               gaps[i].reason[0] == '\0' ? "" : ": ", gaps[i].reason);
 }
 
 void profile_notes_idle(const profile_options_t *options,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the profiler tells on stderr while it works. */
+/* What the profiler says on stderr. */
 #ifndef PROFILE_NOTES_H
 #define PROFILE_NOTES_H
 
@@ -29,6 +29,9 @@ void profile_notes_live_end(void);
 /* Says what went wrong with the records, if anything did. */
 void profile_notes_stats(const profile_options_t *options,
                          const uvperf_stats_t *stats);
+
+/* Says which samples have no function name, and why. */
+void profile_notes_gaps(const profile_account_t *account);
 
 /* Says for how much of the time the CPUs were idle, if that was most of it: an
  * idle CPU is not sampled, so a quiet machine has next to no samples. */
