@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/symbols/symbols.h"
+#include "common/symbols/unwind_serve.h"
 #include "common/symbols/wire.h"
 #include "common/symbols/worker.h"
 
@@ -26,7 +27,9 @@ typedef void (*handler_t)(symbols_message_t *request,
                           symbols_message_t *response);
 
 static const handler_t handlers[SYMBOLS_NR_REQUESTS] = {
-    [0] = NULL,
+    [SYMBOLS_REQUEST_UNWIND_MAP] = symbols_serve_unwind_map,
+    [SYMBOLS_REQUEST_UNWIND_FILES] = symbols_serve_unwind_files,
+    [SYMBOLS_REQUEST_UNWIND] = symbols_serve_unwind,
 };
 
 /* Only the socket stays open: the program's files are not its own. */

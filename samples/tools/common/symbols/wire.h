@@ -22,7 +22,18 @@
 #define SYMBOLS_WIRE_BYTES ((size_t)64 << 20)
 
 enum {
-  SYMBOLS_NR_REQUESTS = 1
+  /* unwind_queue.c. Mappings of a process: key, version, machine, how many, and
+   * of each start, end, pgoff, number of its file; the numbers of files that are
+   * not known come back, and if there are any, the request counts for nothing. */
+  SYMBOLS_REQUEST_UNWIND_MAP = 3,
+  /* Files: machine, how many, and of each its number and whether the next fd is
+   * its. Nothing comes back. */
+  SYMBOLS_REQUEST_UNWIND_FILES,
+  /* Samples: key, version, how many, and of each abi, mask, the registers, the
+   * stack. Of each an unwind_end_t, ips, and bytes of is_return (unwind.h) come
+   * back; nothing if the version of the mappings is not known. */
+  SYMBOLS_REQUEST_UNWIND,
+  SYMBOLS_NR_REQUESTS
 };
 
 typedef struct symbols_message_s {

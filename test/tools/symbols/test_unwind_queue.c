@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks of a running program, unwound by the worker: this program, started
+ * again. */
+#include "common/symbols/unwind_queue.h"
+
+#include "support.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "uvperf.h"
+
+#define MAX_OBJECTS 32
+#define EXECUTABLE  0u /* number of the target's own file */
+
+typedef struct run_s {
+  uv_loop_t *loop;
+  symbols_jobs_t jobs;
+  unwind_queue_t *queue;
+  pid_t pid;
+  size_t nr_ranges;
+  unwind_range_t ranges[MAX_OBJECTS];
+  uvperf_set_t set;
+  uint64_t wanted; /* samples, after which sampling ends */
+  uv_timer_t timer;
+  uint64_t added, answered, whole, refused;
+  uint64_t outermost; /* offset of the last frame of whole stacks */
+  size_t max_bytes;
+  int is_waited;
+} run_t;
+
+static symbols_jobs_t *jobs_to_kill;
+static const char *file_instead; /* of the target's own */
+
+static int open_file(const symbols_mapping_t *mapping) {
+  const char *path = mapping->path;
+  if (jobs_to_kill != NULL) {
+    kill(jobs_to_kill->worker.pid, SIGKILL);
+    jobs_to_kill = NULL;
+  }
+  if (file_instead != NULL && strcmp(path, UNWIND_TARGET) == 0)
+    path = file_instead;
+  return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void on_stack(void *arg, const void *context, unwind_end_t end,
+                     const unwind_place_t *places, size_t nr) {
+  run_t *run = arg;
+  uint64_t number;
+  memcpy(&number, context, sizeof number);
+  assert_true(number == run->answered);
+  run->answered++;
+  if (end != UNWIND_COMPLETE)
+    return;
+  assert_true(nr > 0);
+  const unwind_place_t *last = &places[nr - 1];
+  /* Where the vdso was interrupted its file is missing here. */
+  if (last->object != EXECUTABLE)
+    return;
+  if (run->whole++ == 0)
+    run->outermost = last->offset;
+  if (file_instead == NULL)
+    assert_true(last->offset == run->outermost);
+}
+
+static void end_sampling(run_t *run) {
+  if (uv_is_closing((uv_handle_t *)&run->timer))
+    return;
+  uv_close((uv_handle_t *)&run->timer, NULL);
+  uvperf_set_close(&run->set, NULL);
+}
+
+static void on_record(uvperf_set_t *set, int status,
+                      const uvperf_record_t *record) {
+  run_t *run = set->data;
+  if (status != 0 || record->type != PERF_RECORD_SAMPLE)
+    return;
+  if (unwind_queue_add(run->queue, (uint32_t)run->pid, &record->sample,
+                       &run->added, sizeof run->added) == 0)
+    run->added++;
+  else
+    run->refused++;
+  if (run->added + run->refused == run->wanted)
+    end_sampling(run);
+}
+
+/* What the target has mapped; its own file is the first object. */
+static void read_maps(run_t *run) {
+  char path[64], line[512];
+  uint32_t other = EXECUTABLE + 1;
+  snprintf(path, sizeof path, "/proc/%d/maps", run->pid);
+  FILE *maps = fopen(path, "re");
+  assert_non_null(maps);
+  while (fgets(line, sizeof line, maps) != NULL &&
+         run->nr_ranges < MAX_OBJECTS) {
+    unsigned long start, end, pgoff;
+    char prot[8];
+    int at = 0;
+    line[strcspn(line, "\n")] = '\0';
+    if (sscanf(line, "%lx-%lx %7s %lx %*s %*s %n", &start, &end, prot, &pgoff,
+               &at) != 4 ||
+        prot[2] != 'x')
+      continue;
+    symbols_mapping_t mapping = {.pid = (uint32_t)run->pid, .path = line + at};
+    uint32_t object =
+        strcmp(line + at, UNWIND_TARGET) == 0 ? EXECUTABLE : other++;
+    unwind_queue_object(run->queue, object, &mapping);
+    run->ranges[run->nr_ranges++] = (unwind_range_t){start, end, pgoff, object};
+  }
+  fclose(maps);
+}
+
+static void start_target(run_t *run) {
+  char path[64], exe[512] = "";
+  run->pid = fork();
+  if (run->pid == 0) {
+    execl(UNWIND_TARGET, UNWIND_TARGET, "60000", (char *)NULL);
+    _exit(127);
+  }
+  /* Until the exec, and then until its libraries are mapped. */
+  snprintf(path, sizeof path, "/proc/%d/exe", run->pid);
+  for (int i = 0; i < 1000 && strcmp(exe, UNWIND_TARGET) != 0; i++) {
+    memset(exe, 0, sizeof exe);
+    if (readlink(path, exe, sizeof exe - 1) < 0)
+      continue;
+    usleep(1000);
+  }
+  assert_string_equal(exe, UNWIND_TARGET);
+  usleep(100000);
+}
+
+static void begin(run_t *run, uv_loop_t *loop) {
+  const unwind_queue_options_t options = {.machine = unwind_machine(NULL),
+                                          .open = open_file,
+                                          .on_stack = on_stack,
+                                          .arg = run,
+                                          .max_bytes = run->max_bytes};
+  run->loop = loop;
+  symbols_jobs_init(&run->jobs, loop);
+  run->queue = unwind_queue_new(&run->jobs, &options);
+  start_target(run);
+  read_maps(run);
+  unwind_queue_map(run->queue, (uint32_t)run->pid, run->ranges, run->nr_ranges);
+}
+
+static void on_time(uv_timer_t *timer) {
+  end_sampling(timer->data);
+}
+
+/* Takes so many samples of the target. */
+static void sample(run_t *run, uint64_t nr) {
+  struct perf_event_attr attr;
+  const struct perf_event_attr *attrs[] = {&attr};
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_error_t error;
+  uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
+  uvperf_attr_set_frequency(&attr, 999);
+  attr.exclude_kernel = 1;
+  attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+                      PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+  attr.sample_regs_user = unwind_regs_mask(unwind_machine(NULL));
+  attr.sample_stack_user = 8192;
+  target.type = UVPERF_TARGET_PROCESS;
+  target.pid = run->pid;
+  options.attrs = attrs;
+  options.nr_attrs = 1;
+  options.targets = &target;
+  options.nr_targets = 1;
+  options.flags = UVPERF_SET_RECORDS;
+  assert_int_equal(uvperf_set_init(run->loop, &run->set, &options, &error), 0);
+  run->set.data = run;
+  assert_int_equal(uvperf_set_start(&run->set, NULL, on_record, &error), 0);
+  run->wanted = nr;
+  uv_timer_init(run->loop, &run->timer);
+  run->timer.data = run;
+  uv_timer_start(&run->timer, on_time, 20000, 0);
+  uv_run(run->loop, UV_RUN_DEFAULT);
+}
+
+static void on_waited(void *arg) {
+  ((run_t *)arg)->is_waited = 1;
+}
+
+static void wait_for_all(run_t *run) {
+  run->is_waited = 0;
+  unwind_queue_wait(run->queue, on_waited, run);
+  assert_false(run->is_waited);
+  while (!run->is_waited)
+    uv_run(run->loop, UV_RUN_ONCE);
+  assert_true(run->answered == run->added);
+}
+
+static void on_ended(void *arg) {
+  (void)arg;
+}
+
+static void end(run_t *run) {
+  int status;
+  symbols_jobs_end(&run->jobs, on_ended, NULL);
+  uv_run(run->loop, UV_RUN_DEFAULT);
+  unwind_queue_free(run->queue);
+  kill(run->pid, SIGKILL);
+  waitpid(run->pid, &status, 0);
+}
+
+static void need_unwinding(const char *test) {
+  if (unwind_machine(NULL) == EM_NONE)
+    support_skip(test, "needs x86-64 or aarch64");
+  support_need_own_events(test);
+}
+
+static void stacks_of_a_running_program_are_whole(void **state) {
+  run_t run = {0};
+  need_unwinding(__func__);
+  begin(&run, *state);
+  sample(&run, 100);
+  wait_for_all(&run);
+  const unwind_stats_t *stats = unwind_queue_stats(run.queue);
+  print_message("%lu samples, %lu whole, %lu cut, %lu without information\n",
+                (unsigned long)run.added, (unsigned long)run.whole,
+                (unsigned long)stats->ends[UNWIND_CUT],
+                (unsigned long)stats->ends[UNWIND_NO_INFO]);
+  assert_true(run.added == 100);
+  assert_true(stats->ends[UNWIND_DROPPED] == 0);
+  assert_true(stats->full == 0);
+  assert_true(run.whole >= run.added - run.added / 20);
+  end(&run);
+}
+
+static void samples_of_a_dead_worker_come_without_frames(void **state) {
+  run_t run = {0};
+  need_unwinding(__func__);
+  begin(&run, *state);
+  jobs_to_kill = &run.jobs;
+  sample(&run, 100);
+  wait_for_all(&run);
+  const unwind_stats_t *stats = unwind_queue_stats(run.queue);
+  /* The first batch, which the next ones do not suffer from. */
+  assert_true(stats->ends[UNWIND_DROPPED] == 1);
+  assert_true(run.whole > run.added / 2);
+  end(&run);
+}
+
+static void samples_that_do_not_fit_are_refused_and_counted(void **state) {
+  run_t run = {.max_bytes = 1};
+  need_unwinding(__func__);
+  begin(&run, *state);
+  sample(&run, 10);
+  wait_for_all(&run);
+  assert_true(run.refused == 10);
+  assert_true(unwind_queue_stats(run.queue)->full == run.refused);
+  end(&run);
+}
+
+/* Bytes of the unwind information replaced by others: a stack is found, or not,
+ * or the worker dies, but each sample is answered. */
+static void damaged_files_leave_no_sample_without_answer(void **state) {
+  char path[] = "/tmp/uvperf-unwind-XXXXXX";
+  need_unwinding(__func__);
+  int fd = mkstemp(path), target = open(UNWIND_TARGET, O_RDONLY | O_CLOEXEC);
+  struct stat file;
+  assert_int_equal(fstat(target, &file), 0);
+  unsigned char *bytes = malloc((size_t)file.st_size);
+  assert_true(read(target, bytes, (size_t)file.st_size) == file.st_size);
+  assert_int_equal(fchmod(fd, 0444), 0);
+  file_instead = path;
+  srand(1);
+  for (int i = 0; i < 12; i++) {
+    run_t run = {0};
+    begin(&run, *state);
+    for (int k = 0; k < 200; k++)
+      bytes[64 + rand() % (file.st_size - 64)] = (unsigned char)rand();
+    assert_true(pwrite(fd, bytes, (size_t)file.st_size, 0) == file.st_size);
+    sample(&run, 20);
+    wait_for_all(&run);
+    end(&run);
+  }
+  file_instead = NULL;
+  unlink(path);
+  free(bytes);
+  close(target);
+  close(fd);
+}
+
+int main(int argc, char **argv) {
+  symbols_main(argc, argv);
+  const struct CMUnitTest tests[] = {
+      support_loop_test(stacks_of_a_running_program_are_whole),
+      support_loop_test(samples_of_a_dead_worker_come_without_frames),
+      support_loop_test(samples_that_do_not_fit_are_refused_and_counted),
+      support_loop_test(damaged_files_leave_no_sample_without_answer),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
