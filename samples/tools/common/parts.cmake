@@ -2,7 +2,7 @@
 #
 #   stacks     the profile, its table
 #   page       the profile as an HTML page: zlib
-#   recording  reads perf.data
+#   recording  reads perf.data; with libzstd also what perf record -z wrote
 #   symbols    names of functions: libdw (elfutils), libiberty
 #   pprof      writes profile.proto: protobuf-c, zlib
 #
@@ -12,6 +12,7 @@
 
 pkg_check_modules(UVPERF_LIBDW QUIET IMPORTED_TARGET libdw>=0.176)
 pkg_check_modules(UVPERF_ZLIB QUIET IMPORTED_TARGET zlib)
+pkg_check_modules(UVPERF_ZSTD QUIET IMPORTED_TARGET libzstd)
 pkg_check_modules(UVPERF_PROTOBUF_C QUIET IMPORTED_TARGET libprotobuf-c>=1.3)
 find_program(UVPERF_PROTOC_C protoc-c DOC "Makes C of profile.proto")
 find_library(UVPERF_LIBIBERTY iberty)
@@ -39,6 +40,12 @@ list(JOIN UVPERF_TOOLS_LACK ", " UVPERF_TOOLS_LACK)
 # Not one file: not a target either.
 function(uvperf_tools_part name)
   file(GLOB sources CONFIGURE_DEPENDS common/${name}/*.c)
+  # What perf record -z compressed: by libzstd, or not.
+  if(UVPERF_ZSTD_FOUND)
+    list(FILTER sources EXCLUDE REGEX "/unpack_none\\.c$")
+  else()
+    list(FILTER sources EXCLUDE REGEX "/unpack_zstd\\.c$")
+  endif()
   if(sources)
     add_library(tools_${name} STATIC ${sources})
     target_link_libraries(tools_${name} PUBLIC tools_common ${ARGN})
@@ -47,6 +54,9 @@ endfunction()
 
 uvperf_tools_part(stacks)
 uvperf_tools_part(recording)
+if(UVPERF_ZSTD_FOUND)
+  target_link_libraries(tools_recording PUBLIC PkgConfig::UVPERF_ZSTD)
+endif()
 if(UVPERF_ZLIB_FOUND)
   uvperf_tools_part(page tools_stacks PkgConfig::UVPERF_ZLIB)
   set(parts ${CMAKE_CURRENT_BINARY_DIR}/page_parts.c)

@@ -21,8 +21,9 @@ typedef struct recording_event_s {
   size_t nr_ids;
 } recording_event_t;
 
-/* Opens "-" (stdin, in perf's pipe format), or a file of either format. 0, or
- * -1 with a message such as "perf.data: not made by perf record". */
+/* Opens a file of either format, or "-" (stdin) or a FIFO with perf's format of
+ * pipes. 0, or -1 with a message such as "perf.data: not made by perf record".
+ * Nothing waits for a pipe, not even for its header. */
 int recording_open(recording_t **recording, const char *path, char *message,
                    size_t message_bytes);
 void recording_free(recording_t *recording);
@@ -32,11 +33,21 @@ size_t recording_nr_events(const recording_t *recording);
 void recording_event(const recording_t *recording, size_t i,
                      recording_event_t *event);
 
+/* A pipe has nothing now: wait until recording_fd can be read. */
+#define RECORDING_WAIT 2
+
 /* The next record in the order of time: 1, and *record until the next call; 0 at
- * the end; -1 with recording_message. record->source is one of the events
- * (index in source->data is not promised: use recording_event_of). */
+ * the end; -1 where a file is cut off or damaged, after all that came before;
+ * RECORDING_WAIT. Records without a time stamp, as perf(1) makes them of what
+ * runs already, come where they are in the file. */
 int recording_next(recording_t *recording, const uvperf_record_t **record);
+
+/* What is wrong, with the path before it; "" if nothing is. After -1 it says
+ * why; but it can also say that a file was not ended. */
 const char *recording_message(const recording_t *recording);
+
+/* The fd of a pipe, for poll; -1 of a file. */
+int recording_fd(const recording_t *recording);
 
 /* The event that wrote a record; SIZE_MAX if it is not known. */
 size_t recording_event_of(const recording_t *recording,
@@ -48,16 +59,19 @@ const char *recording_release(const recording_t *recording); /* uname -r */
 const char *recording_hostname(const recording_t *recording);
 
 /* The build id of a path that was mapped, from the table in the header: its
- * bytes, or 0. pid UINT32_MAX is any; the kernel is "[kernel.kallsyms]". */
-size_t recording_build_id(const recording_t *recording, const char *path,
+ * bytes, or 0. The kernel is "[kernel.kallsyms]". */
+size_t recording_build_id(recording_t *recording, const char *path,
                           unsigned char build_id[20]);
 
 /* How far it is read: bytes of the file, and of how many (0: a pipe). */
 uint64_t recording_offset(const recording_t *recording);
 uint64_t recording_bytes(const recording_t *recording);
 
-/* What was not used: records of types that are not of the kernel and that do not
- * matter here are not counted. */
+/* Records that were left out because they make no sense. */
 uint64_t recording_damaged(const recording_t *recording);
+
+/* Records that came after a later one. perf.data is ordered by the rings of CPUs
+ * only, and at most 256 MiB wait to be put in order. */
+uint64_t recording_late(const recording_t *recording);
 
 #endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Bytes of a file, read from the front in the byte order of the machine that
+ * wrote them. Past the end everything is 0, and is_short is set. */
+#ifndef RECORDING_BYTES_H
+#define RECORDING_BYTES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/perf_event.h>
+
+typedef struct recording_bytes_s {
+  const unsigned char *at;
+  size_t left;
+  int is_foreign; /* of the other byte order */
+  int is_short;   /* more was asked for than there was */
+} recording_bytes_t;
+
+/* The next bytes, or NULL if there are not so many. */
+const unsigned char *recording_bytes_take(recording_bytes_t *bytes,
+                                          size_t size);
+uint16_t recording_bytes_u16(recording_bytes_t *bytes);
+uint32_t recording_bytes_u32(recording_bytes_t *bytes);
+uint64_t recording_bytes_u64(recording_bytes_t *bytes);
+
+/* The header of a record. */
+void recording_bytes_header(recording_bytes_t *bytes,
+                            struct perf_event_header *header);
+
+/* A perf_header_string: its length with padding, then the text. A copy for
+ * free(), safe to print; NULL if it is damaged. */
+char *recording_bytes_string(recording_bytes_t *bytes);
+
+#endif

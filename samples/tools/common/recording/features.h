@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What the header says beside the events: the machine, and build ids. */
+#ifndef RECORDING_FEATURES_H
+#define RECORDING_FEATURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/recording/bytes.h"
+
+/* Bits of the header, HEADER_* of tools/perf/util/header.h. */
+enum {
+  RECORDING_BUILD_ID = 2,
+  RECORDING_HOSTNAME = 3,
+  RECORDING_OSRELEASE = 4,
+  RECORDING_ARCH = 6,
+  RECORDING_EVENT_DESC = 12,
+  RECORDING_FEATURES = 256
+};
+
+typedef struct recording_features_s {
+  char *hostname, *release, *arch; /* or NULL */
+  /* private */
+  struct recording_object_s *objects;
+  size_t nr, capacity;
+  int is_sorted;
+} recording_features_t;
+
+void recording_features_free(recording_features_t *features);
+
+/* Takes HOSTNAME, OSRELEASE, ARCH or BUILD_ID; others are ignored. */
+void recording_features_take(recording_features_t *features, uint64_t feature,
+                             recording_bytes_t *bytes);
+
+/* Takes one entry of the table of build ids, whose header was read. `bytes` is
+ * what follows it. */
+void recording_features_object(recording_features_t *features, uint16_t misc,
+                               recording_bytes_t *bytes);
+
+/* The bytes of the build id of a path, or 0. */
+size_t recording_features_build_id(recording_features_t *features,
+                                   const char *path,
+                                   unsigned char build_id[20]);
+
+#endif

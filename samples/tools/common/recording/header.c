@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* The header of either format. Source:
+ * tools/perf/Documentation/perf.data-file-format.txt. */
+#include <byteswap.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/recording/internal.h"
+
+#define PIPE_HEADER_BYTES 16
+
+/* Without features, as the first versions wrote it; and with them. */
+#define OLD_HEADER_BYTES 72
+#define HEADER_BYTES     104
+
+/* A feature is not read if it is larger. */
+#define FEATURE_BYTES ((uint64_t)16 << 20)
+
+/* An attr is at most a page. */
+#define ATTR_BYTES 4096
+
+typedef struct section_s {
+  uint64_t offset, size;
+} section_t;
+
+typedef struct header_s {
+  uint64_t attr_size; /* with the section of its ids */
+  section_t attrs;
+  section_t data;
+  uint64_t features[RECORDING_FEATURES / 64];
+} header_t;
+
+static section_t take_section(recording_bytes_t *bytes) {
+  section_t section;
+
+  section.offset = recording_bytes_u64(bytes);
+  section.size = recording_bytes_u64(bytes);
+  return section;
+}
+
+static int is_in_file(const recording_t *recording, const section_t *section) {
+  return section->offset <= recording->file_bytes &&
+         section->size <= recording->file_bytes - section->offset;
+}
+
+/* A copy of a section for free(), or NULL. */
+static unsigned char *read_section(const recording_t *recording,
+                                   const section_t *section,
+                                   recording_bytes_t *bytes) {
+  unsigned char *copy;
+
+  if (!is_in_file(recording, section))
+    return NULL;
+  copy = common_calloc(1, (size_t)section->size + 1);
+  if (recording_input_read_at(&recording->input, copy, (size_t)section->size,
+                              section->offset) != 0) {
+    free(copy);
+    return NULL;
+  }
+  memset(bytes, 0, sizeof(*bytes));
+  bytes->at = copy;
+  bytes->left = (size_t)section->size;
+  bytes->is_foreign = recording->is_foreign;
+  return copy;
+}
+
+/* -- events ---------------------------------------------------------------- */
+
+static int read_event(recording_t *recording, section_t entry) {
+  recording_bytes_t bytes, ids_bytes;
+  unsigned char *attr, *ids = NULL;
+  section_t ids_section;
+  size_t attr_bytes = (size_t)entry.size - sizeof(section_t);
+  int rc = -1;
+
+  attr = read_section(recording, &entry, &bytes);
+  if (attr != NULL) {
+    recording_bytes_take(&bytes, attr_bytes);
+    ids_section = take_section(&bytes);
+    if (ids_section.size <= RECORDING_IDS_MAX * sizeof(uint64_t))
+      ids = read_section(recording, &ids_section, &ids_bytes);
+  }
+  if (ids != NULL)
+    rc = recording_events_add(&recording->events, attr, attr_bytes, &ids_bytes);
+  free(ids);
+  free(attr);
+  if (rc == 0)
+    return 0;
+  return recording_fail(recording,
+                        "its header is cut off or damaged: the event at byte "
+                        "%" PRIu64 " cannot be one",
+                        entry.offset);
+}
+
+static int read_events(recording_t *recording, const header_t *header) {
+  section_t entry = {header->attrs.offset, header->attr_size};
+  uint64_t nr;
+
+  if (header->attr_size < PERF_ATTR_SIZE_VER0 + sizeof(section_t) ||
+      header->attr_size > ATTR_BYTES + sizeof(section_t) ||
+      !is_in_file(recording, &header->attrs))
+    return recording_fail(
+        recording,
+        "its header is cut off or damaged: %" PRIu64 " bytes at %" PRIu64
+        " of events of %" PRIu64 " bytes each",
+        header->attrs.size, header->attrs.offset, header->attr_size);
+  nr = header->attrs.size / header->attr_size;
+  if (nr == 0)
+    return recording_fail(recording, "it has no events");
+  for (; nr > 0; nr--) {
+    if (read_event(recording, entry) != 0)
+      return -1;
+    entry.offset += entry.size;
+  }
+  return 0;
+}
+
+/* -- features -------------------------------------------------------------- */
+
+/* From Linux 3.12 to 3.15 MMAP2 had fewer fields. */
+static int has_old_mmap2(const char *release) {
+  int minor;
+
+  return sscanf(release, "3.%d", &minor) == 1 && minor >= 12 && minor <= 15;
+}
+
+void recording_header_feature(recording_t *recording, uint64_t feature,
+                              recording_bytes_t *bytes) {
+  if (feature == RECORDING_EVENT_DESC)
+    recording_events_name(&recording->events, bytes);
+  else
+    recording_features_take(&recording->features, feature, bytes);
+  if (feature == RECORDING_OSRELEASE && recording->features.release != NULL)
+    recording->events.is_old_mmap2 = has_old_mmap2(recording->features.release);
+}
+
+static int is_wanted(unsigned feature) {
+  return feature == RECORDING_BUILD_ID || feature == RECORDING_HOSTNAME ||
+         feature == RECORDING_OSRELEASE || feature == RECORDING_ARCH ||
+         feature == RECORDING_EVENT_DESC;
+}
+
+/* A table of sections follows the data, one for each bit. */
+static void read_features(recording_t *recording, const header_t *header) {
+  section_t place = {header->data.offset + header->data.size,
+                     sizeof(section_t)};
+  unsigned char *entry, *copy;
+  recording_bytes_t bytes;
+  section_t section;
+  unsigned feature;
+
+  for (feature = 0; feature < RECORDING_FEATURES; feature++) {
+    if ((header->features[feature / 64] >> feature % 64 & 1) == 0)
+      continue;
+    entry = read_section(recording, &place, &bytes);
+    if (entry == NULL)
+      return;
+    section = take_section(&bytes);
+    free(entry);
+    place.offset += place.size;
+    if (!is_wanted(feature) || section.size > FEATURE_BYTES)
+      continue;
+    copy = read_section(recording, &section, &bytes);
+    if (copy != NULL)
+      recording_header_feature(recording, feature, &bytes);
+    free(copy);
+  }
+}
+
+/* -- the header ------------------------------------------------------------ */
+
+/* The bits are an array of longs, whose size is not known: all files have a
+ * host's name. */
+static void take_feature_bits(header_t *header, recording_bytes_t *bytes) {
+  size_t i, nr = sizeof(header->features) / sizeof(header->features[0]);
+  uint64_t bits;
+
+  for (i = 0; i < nr; i++)
+    header->features[i] = recording_bytes_u64(bytes);
+  if (!bytes->is_foreign ||
+      (header->features[0] >> RECORDING_HOSTNAME & 1) != 0)
+    return;
+  for (i = 0; i < nr; i++) {
+    bits = header->features[i];
+    header->features[i] = bits << 32 | bits >> 32;
+  }
+}
+
+/* Goes to the data. */
+static void begin_data(recording_t *recording, const section_t *data) {
+  uint64_t left = recording->file_bytes;
+
+  left = data->offset < left ? left - data->offset : 0;
+  recording_input_seek(&recording->input, data->offset);
+  recording->input.end = recording->file_bytes;
+  if (data->size == 0)
+    recording_remark(recording, "not ended by the program that wrote it: "
+                                "names of events and build ids are missing");
+  else if (data->size > left)
+    recording_remark(recording, "cut off: %" PRIu64 " bytes are missing",
+                     data->size - left);
+  else
+    recording->input.end = data->offset + data->size;
+}
+
+static int read_file(recording_t *recording, uint64_t size) {
+  section_t place = {0, size};
+  recording_bytes_t bytes;
+  unsigned char *copy;
+  header_t header;
+
+  copy = read_section(recording, &place, &bytes);
+  if (copy == NULL)
+    return recording_fail(recording, "cut off in its header");
+  memset(&header, 0, sizeof(header));
+  recording_bytes_take(&bytes, PIPE_HEADER_BYTES);
+  header.attr_size = recording_bytes_u64(&bytes);
+  header.attrs = take_section(&bytes);
+  header.data = take_section(&bytes);
+  take_section(&bytes); /* types of events, until Linux 3.2 */
+  take_feature_bits(&header, &bytes);
+  free(copy);
+  if (read_events(recording, &header) != 0)
+    return -1;
+  if (header.data.size > 0 && is_in_file(recording, &header.data))
+    read_features(recording, &header);
+  begin_data(recording, &header.data);
+  return 0;
+}
+
+/* The first version does not say its byte order but by sizes. */
+static int find_byte_order(recording_t *recording, const unsigned char *magic,
+                           uint64_t size) {
+  if (memcmp(magic, "PERFILE2", 8) == 0)
+    recording->is_foreign = 0;
+  else if (memcmp(magic, "2ELIFREP", 8) == 0)
+    recording->is_foreign = 1;
+  else if (memcmp(magic, "PERFFILE", 8) == 0)
+    recording->is_foreign = size > UINT32_MAX;
+  else
+    return -1;
+  return 0;
+}
+
+int recording_header_read(recording_t *recording) {
+  const unsigned char *bytes;
+  recording_input_e state;
+  uint64_t size = 0;
+
+  state = recording_input_peek(&recording->input, PIPE_HEADER_BYTES, &bytes);
+  if (state == RECORDING_INPUT_WAIT)
+    return RECORDING_WAIT;
+  if (state == RECORDING_INPUT_END && recording->input.error != 0)
+    return recording_fail(recording, "%s", strerror(recording->input.error));
+  if (state == RECORDING_INPUT_END &&
+      recording_input_left(&recording->input) == 0)
+    return recording_fail(recording, "it is empty");
+  if (state == RECORDING_INPUT_THERE)
+    memcpy(&size, bytes + 8, sizeof(size));
+  if (state == RECORDING_INPUT_END ||
+      find_byte_order(recording, bytes, size) != 0)
+    return recording_fail(recording, "not made by perf record");
+  size = recording->is_foreign ? bswap_64(size) : size;
+  recording->has_header = 1;
+  if (size == PIPE_HEADER_BYTES) {
+    recording->is_pipe_format = 1;
+    recording_input_skip(&recording->input, size);
+    return 0;
+  }
+  if (size != OLD_HEADER_BYTES && size != HEADER_BYTES)
+    return recording_fail(recording,
+                          "its header has %" PRIu64 " bytes, which "
+                          "cannot be",
+                          size);
+  if (recording->input.is_pipe)
+    return recording_fail(recording, "a file cannot be read through a pipe: "
+                                     "name it, or pipe from perf record -o -");
+  return read_file(recording, size);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* What recording.c, header.c and records.c share. */
+#ifndef RECORDING_INTERNAL_H
+#define RECORDING_INTERNAL_H
+
+#include "common/recording/events.h"
+#include "common/recording/features.h"
+#include "common/recording/input.h"
+#include "common/recording/order.h"
+#include "common/recording/recording.h"
+#include "common/recording/unpack.h"
+
+/* A record has at most 65535 bytes. */
+#define RECORD_WORDS   8192
+#define UNPACKED_BYTES ((size_t)1 << 18)
+
+struct recording_s {
+  char *path;
+  int fd;
+  uint64_t file_bytes; /* 0: a pipe */
+  int is_pipe_format;
+  int is_foreign;
+  int has_header; /* it was read */
+  int has_ended;
+  recording_input_t input;
+  recording_events_t events;
+  recording_features_t features;
+  recording_order_t order;
+  uint64_t damaged;
+  int is_error; /* else the message is a remark */
+  char message[512];
+  uint64_t words[RECORD_WORDS]; /* the record that was read last */
+  uint64_t offset;              /* where it was */
+  /* Compressed records. */
+  recording_unpack_t *unpack;
+  uint64_t piece[RECORD_WORDS];
+  unsigned char *unpacked;
+  size_t unpacked_start, unpacked_used;
+};
+
+/* Sets the message, after the path; the first failure stays. -1. */
+int recording_fail(recording_t *recording, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Sets it if there is none yet. */
+void recording_remark(recording_t *recording, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Reads the header, and of a file also events and features: 0, -1 with a
+ * message, or RECORDING_WAIT. */
+int recording_header_read(recording_t *recording);
+
+/* Takes a feature of the header or of a record. */
+void recording_header_feature(recording_t *recording, uint64_t feature,
+                              recording_bytes_t *bytes);
+
+/* Reads on: 1 with a record that is not to wait for others; 0 if another one was
+ * read, which may be in the queue now; -1 at the end, which may be due to a
+ * failure; or RECORDING_WAIT. */
+int recording_records_read(recording_t *recording,
+                           const uvperf_record_t **record);
+
+#endif
