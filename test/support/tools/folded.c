@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names are brought to one form: a Rust hash is cut, and an address without a
- * name is [unknown], as profilers write it in different ways. */
+/* Names are brought to one form: a Rust hash and the version of a symbol are
+ * cut, and an address without a name is [unknown], as profilers write it in
+ * different ways. */
 #include "folded.h"
 
 #include "tool_run.h"
@@ -79,6 +80,14 @@ static void cut_hash(char *name) {
     *hash = '\0';
 }
 
+/* "name@@VERSION", but not "name@plt". */
+static void cut_version(char *name) {
+  char *at = strchr(name, '@');
+
+  if (at != NULL && at > name && strcmp(at, "@plt") != 0)
+    *at = '\0';
+}
+
 /* "libc.so.6+0x2a0b0" */
 static int is_place(const char *name) {
   const char *offset = strstr(name, "+0x");
@@ -92,6 +101,7 @@ static void append(char *stack, char *name) {
   size_t used = strlen(stack);
 
   cut_hash(name);
+  cut_version(name);
   snprintf(stack + used, MAX_STACK_BYTES - used, "%s%s", used > 0 ? ";" : "",
            is_place(name) || name[0] == '[' ? "[unknown]" : name);
 }

@@ -71,7 +71,7 @@ case $variant in
     ;;
   go)
     need go "a Go compiler"
-    GOCACHE=$PWD/.cache GOFLAGS= GO111MODULE=off go build -o costs \
+    GOCACHE=$PWD/.cache GOFLAGS='' GO111MODULE=off go build -o costs \
       "$here/program.go"
     ;;
 esac
