@@ -75,7 +75,7 @@ static profile_frame_t user_frame(const profile_account_t *account,
   const profile_map_t *map;
 
   map = profile_tasks_find(&account->tasks, pid, address);
-  if (map == NULL)
+  if (map == NULL || map->object == PROFILE_OBJECT_UNKNOWN)
     return frame;
   object = profile_objects_get(&account->objects, map->object);
   if (!object->has_symbols)
@@ -111,12 +111,14 @@ static uint64_t context_of(uint16_t misc) {
 }
 
 /* A return address can be the first of the next function, if the call never
- * returns: the byte before it is the caller's. */
+ * returns: the byte before it is the caller's. The first of each context is
+ * where it was interrupted. */
 static size_t take_frames(profile_account_t *account,
                           const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
   uint64_t context = context_of(record->misc), ip;
   size_t i, nr = 0;
+  int is_return = 0;
 
   while (account->frame_capacity < 1 + sample->callchain.nr)
     account->frames = common_grow(account->frames, &account->frame_capacity,
@@ -125,10 +127,12 @@ static size_t take_frames(profile_account_t *account,
     ip = sample->callchain.ips[i];
     if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
       context = ip;
+      is_return = 0;
       continue;
     }
     account->frames[nr] =
-        frame_at(account, record->pid, context, nr == 0 ? ip : ip - 1);
+        frame_at(account, record->pid, context, is_return ? ip - 1 : ip);
+    is_return = 1;
     nr++;
   }
   if (nr == 0)

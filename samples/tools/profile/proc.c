@@ -36,11 +36,14 @@ static int add_map(void *arg, const common_proc_map_t *line) {
 
 static void read_comm(const process_t *process, int32_t tid) {
   profile_account_t *account = process->account;
+  uint32_t pid = process->pid;
   char comm[COMMON_PROC_COMM_BYTES];
 
-  if (common_proc_comm((int32_t)process->pid, tid, comm) == 0)
-    profile_tasks_name(&account->tasks, (uint32_t)tid,
-                       stacks_names_add(&account->names, comm));
+  if (common_proc_comm((int32_t)pid, tid, comm) != 0)
+    return;
+  profile_tasks_name(&account->tasks, (uint32_t)tid,
+                     stacks_names_add(&account->names, comm));
+  profile_tasks_thread(&account->tasks, pid, (uint32_t)tid);
 }
 
 int profile_proc_read(profile_account_t *account, int32_t pid) {

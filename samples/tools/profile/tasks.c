@@ -65,6 +65,31 @@ void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm) {
   task->has_comm = 1;
 }
 
+static void leave(profile_tasks_t *tasks, profile_task_t *thread,
+                  uint64_t time) {
+  profile_task_t *process = find(tasks, thread->process);
+
+  thread->process = 0;
+  if (process == NULL || process->nr_others == 0)
+    return;
+  process->nr_others--;
+  if (process->died != 0 && time != 0)
+    process->died = time;
+}
+
+void profile_tasks_thread(profile_tasks_t *tasks, uint32_t pid, uint32_t tid) {
+  profile_task_t *process = find_or_add(tasks, pid);
+  profile_task_t *thread = find_or_add(tasks, tid);
+
+  if (thread->process == pid)
+    return;
+  leave(tasks, thread, 0);
+  if (tid == pid)
+    return;
+  thread->process = pid;
+  process->nr_others++;
+}
+
 int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
                        uint32_t *comm) {
   const profile_task_t *task = find(tasks, tid);
@@ -93,6 +118,7 @@ void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
 
   /* The id can be one that a dead task had. */
   task->died = 0;
+  profile_tasks_thread(tasks, pid, tid);
   if (profile_tasks_comm(tasks, ppid, ptid, &task->comm) == 0)
     task->has_comm = 1;
   if (pid != ppid && process != NULL && process != task)
@@ -100,14 +126,20 @@ void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
 }
 
 void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid) {
-  drop_maps(find_or_add(tasks, pid));
+  profile_task_t *task = find_or_add(tasks, pid);
+
+  drop_maps(task);
+  task->nr_others = 0;
+  task->died = 0;
 }
 
 void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time) {
   profile_task_t *task = find(tasks, tid);
 
-  if (task != NULL)
-    task->died = time;
+  if (task == NULL)
+    return;
+  task->died = time;
+  leave(tasks, task, time);
 }
 
 /* The first map that ends behind an address. */
@@ -182,7 +214,7 @@ void profile_tasks_reap(profile_tasks_t *tasks, uint64_t before) {
   for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
     link = &tasks->buckets[i];
     while ((task = *link) != NULL) {
-      if (task->died == 0 || task->died >= before) {
+      if (task->died == 0 || task->died >= before || task->nr_others > 0) {
         link = &task->next;
         continue;
       }

@@ -13,9 +13,12 @@ typedef struct profile_map_s {
   uint32_t object;     /* id of the file's name */
 } profile_map_t;
 
-/* A thread; that whose tid is the pid holds the maps of the process. */
+/* A thread; that whose tid is the pid holds the maps of the process, also when
+ * it ends before the other threads. */
 typedef struct profile_task_s {
   uint32_t tid;
+  uint32_t process;   /* that it is counted in as a thread; 0: none */
+  uint32_t nr_others; /* threads that are counted here */
   uint32_t comm; /* id of a name */
   int has_comm;
   uint64_t died; /* nanoseconds, 0 while it lives */
@@ -35,6 +38,9 @@ void profile_tasks_free(profile_tasks_t *tasks);
 
 void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm);
 
+/* A thread that runs in a process. */
+void profile_tasks_thread(profile_tasks_t *tasks, uint32_t pid, uint32_t tid);
+
 /* 0 and *comm for a thread, or its process where only that is known; -1. */
 int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
                        uint32_t *comm);
@@ -43,7 +49,8 @@ int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
 void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
                         uint32_t ppid, uint32_t ptid);
 
-/* An exec: all maps are gone. */
+/* An exec: all maps and all other threads are gone. The thread that called it
+ * has the tid of the first one from then on, which may have ended before. */
 void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid);
 
 void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time);

@@ -116,7 +116,7 @@ static void expect_stack(const fixture_t *fixture, const char *expected) {
   assert_string_equal(text, expected);
 }
 
-static void stack_has_offsets_and_callers_the_byte_before(void **state) {
+static void callers_are_the_byte_before_they_return_to(void **state) {
   static const uint64_t ips[] = {KERNEL,   0xffffffff81000010, USER,  0x400100,
                                  0x401200, 0x7f0000000010,     0x9999};
   fixture_t *fixture = *state;
@@ -127,7 +127,7 @@ static void stack_has_offsets_and_callers_the_byte_before(void **state) {
   map(fixture, 5, 0x7f0000000000, 0x1000, 0, "//anon");
   sample(fixture, 5, 6, ips, 7);
   sample(fixture, 5, 6, ips, 7);
-  expect_stack(fixture, "[kernel]+ffffffff81000010 program+10ff program+21ff "
+  expect_stack(fixture, "[kernel]+ffffffff81000010 program+1100 program+21ff "
                         "[anon]+7f000000000f [unknown]+0");
   assert_int_equal(fixture->account.samples, 2);
 }
@@ -154,6 +154,23 @@ static void file_in_two_processes_is_one_object(void **state) {
   sample(fixture, 5, 5, first, 2);
   sample(fixture, 6, 6, second, 2);
   expect_stack(fixture, "one.so+100");
+}
+
+/* Past 128 MiB of paths. */
+static void file_of_a_process_that_maps_too_many_is_unknown(void **state) {
+  static const uint64_t ips[] = {USER, 0x1100};
+  fixture_t *fixture = *state;
+  char path[4000];
+  int i;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  for (i = 0; i < 36000; i++) {
+    snprintf(path, sizeof(path), "/%03900d", i);
+    map(fixture, 5, 0x1000, 0x1000, 0, path);
+  }
+  assert_true(fixture->account.objects.nr < 36000);
+  sample(fixture, 5, 5, ips, 2);
+  expect_stack(fixture, "[unknown]+0");
 }
 
 static void memory_of_two_jits_is_two_objects(void **state) {
@@ -226,9 +243,10 @@ static void cgroups_are_named_by_their_newest_path(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-      TEST(stack_has_offsets_and_callers_the_byte_before),
+      TEST(callers_are_the_byte_before_they_return_to),
       TEST(sample_without_a_call_chain_is_its_address),
       TEST(file_in_two_processes_is_one_object),
+      TEST(file_of_a_process_that_maps_too_many_is_unknown),
       TEST(memory_of_two_jits_is_two_objects),
       TEST(functions_without_a_name_are_offsets),
       TEST(threads_are_told_apart_by_tid),

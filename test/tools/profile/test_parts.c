@@ -106,6 +106,50 @@ static void dead_task_is_known_until_it_is_reaped(void **state) {
   free(tasks);
 }
 
+/* Its maps are the other threads' too. */
+static void first_thread_that_ends_is_kept_for_the_others(void **state) {
+  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
+  const profile_map_t map = {0x1000, 0x2000, 0, 1};
+
+  (void)state;
+  assert_non_null(tasks);
+  profile_tasks_map(tasks, 7, &map);
+  profile_tasks_fork(tasks, 7, 8, 7, 7);
+  profile_tasks_thread(tasks, 7, 8);
+  profile_tasks_thread(tasks, 7, 9);
+  profile_tasks_exit(tasks, 7, 100);
+  profile_tasks_exit(tasks, 8, 200);
+  profile_tasks_reap(tasks, 201);
+  expect_map(tasks, 7, 0x1800, 1, 0x800);
+  profile_tasks_exit(tasks, 9, 300);
+  profile_tasks_reap(tasks, 300);
+  expect_map(tasks, 7, 0x1800, 1, 0x800);
+  profile_tasks_reap(tasks, 301);
+  assert_null(profile_tasks_find(tasks, 7, 0x1800));
+  profile_tasks_free(tasks);
+  free(tasks);
+}
+
+/* The thread gets the tid of the first one, and its own is not reported again. */
+static void process_lives_after_an_exec_by_another_thread(void **state) {
+  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
+  const profile_map_t map = {0x1000, 0x2000, 0, 1};
+
+  (void)state;
+  assert_non_null(tasks);
+  profile_tasks_fork(tasks, 7, 8, 7, 7);
+  profile_tasks_exit(tasks, 7, 100);
+  profile_tasks_exec(tasks, 7);
+  profile_tasks_map(tasks, 7, &map);
+  profile_tasks_reap(tasks, 1000);
+  expect_map(tasks, 7, 0x1800, 1, 0x800);
+  profile_tasks_exit(tasks, 7, 1000);
+  profile_tasks_reap(tasks, 1001);
+  assert_null(profile_tasks_find(tasks, 7, 0x1800));
+  profile_tasks_free(tasks);
+  free(tasks);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(name_with_control_characters_becomes_safe),
@@ -113,6 +157,8 @@ int main(void) {
       cmocka_unit_test(map_over_another_leaves_what_sticks_out),
       cmocka_unit_test(forked_process_has_its_parents_maps_until_exec),
       cmocka_unit_test(dead_task_is_known_until_it_is_reaped),
+      cmocka_unit_test(first_thread_that_ends_is_kept_for_the_others),
+      cmocka_unit_test(process_lives_after_an_exec_by_another_thread),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
