@@ -8,9 +8,9 @@
 /* No stack at all. */
 void models_empty(stacks_t *stacks);
 
-/* Three processes, of which two have one name and several threads; recursion,
- * an inlined function, kernel and library; one address or several for a
- * function; a weight that is not samples times a constant. */
+/* Three processes, of which two have one name and one has two threads;
+ * recursion, an inlined function, kernel and library; one address or several
+ * for a function; samples without a stack. */
 void models_small(stacks_t *stacks);
 
 /* Names that would break a page, a script, or an object of JavaScript. */

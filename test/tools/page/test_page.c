@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a page: small, the same in each run, and free of all that a name
- * could do. Browsers are in test_browser.c. */
+/* The bytes of a page: few, the same in each run, and no name among them except
+ * in the data. test_browser.c opens pages in a browser. */
 #include "support.h"
 
 #include <errno.h>

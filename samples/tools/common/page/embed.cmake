@@ -5,9 +5,8 @@
 # What a file's bytes are in C: embed_bytes(variable hex)
 function(embed_bytes out hex)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
-  # 12 in a line.
-  string(REGEX REPLACE "(............................................................)"
-         "\\1\n" bytes "${bytes}")
+  string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes
+         "${bytes}")
   set(${out} "${bytes}" PARENT_SCOPE)
 endfunction()
 
@@ -48,7 +47,8 @@ foreach(part html:html style:css script:js)
   file(READ ${file} hex HEX)
   embed_bytes(bytes "${hex}")
   string(APPEND source "static const unsigned char ${name}[] = {\n${bytes}};\n"
-    "const page_part_t page_${name} = {(const char *)${name}, sizeof(${name})};\n")
+    "const page_part_t page_${name} = {\n"
+    "  (const char *)${name}, sizeof(${name})};\n")
   if(NOT name STREQUAL html)
     embed_hash(hash ${file})
     string(APPEND source "const page_part_t page_${name}_hash = {\n"

@@ -8,7 +8,7 @@
 
 #include "common/stacks/stacks.h"
 
-/* title is plain text, as anybody chose it: "uvperf-profile -a on host". 0, or
+/* title is plain text, from any source: "uvperf-profile -a on host". 0, or
  * -errno if writing failed. */
 int page_write(FILE *file, const stacks_t *stacks, const char *title);
 

@@ -59,7 +59,8 @@
   // What the first step of each path is: a process, a thread, or nothing.
   const groupings = {
     process: ["process name", (t) => t.process],
-    pid: ["process id", (t) => (t.pid ? `${t.process} (${t.pid})` : t.process)],
+    pid: ["process id", (t) =>
+      (t.pid ? `${t.process} (${t.pid})` : t.process)],
     thread: ["thread", (t) =>
       (t.thread === t.process ? t.process : `${t.process} / ${t.thread}`) +
       (t.tid ? ` (${t.tid})` : "")],
@@ -325,6 +326,7 @@
     views = [];
     search();
     show();
+    say();
   }
 
   /* ---- Search. ---- */
@@ -408,12 +410,12 @@
 
   // Neighbours of one kind have four shades, by name.
   function shade(kind, name) {
-    const [hue, saturation, lightness] = palette[theme][kind];
+    const [hue, saturation, base] = palette[theme][kind];
     let sum = 0;
     for (let i = 0; i < Math.min(name.length, 40); i++)
       sum = (sum * 31 + name.charCodeAt(i)) & 0xffff;
-    const step = ((sum >> 4) & 3) - 1.5;
-    return `hsl(${hue} ${saturation}% ${lightness + step * palette[theme].step}%)`;
+    const lightness = base + (((sum >> 4) & 3) - 1.5) * palette[theme].step;
+    return `hsl(${hue} ${saturation}% ${lightness}%)`;
   }
 
   let colours = new Map(); // of the theme
@@ -701,7 +703,7 @@
       parts.push("inlined");
     parts.push(`total ${percent(tree.total[i])}, ${amount(tree.total[i])}`,
       `self ${percent(tree.own[i])}, ${amount(tree.own[i])}`,
-      samples(tree.hits[i]));
+      samples(tree.hits[i]), `level ${tree.depth[i]}`);
     if (i === state.zoom && i > 0)
       parts.push("zoomed");
     $("said").textContent = parts.join(", ");
@@ -738,9 +740,9 @@
     else if (isGroup(i))
       box.append(element("p", groupings[tree.by][0]));
     box.append(rows);
+    const part = percent(tree.total[i], tree.total[state.zoom]);
     if (state.zoom > 0 && i >= state.zoom)
-      box.append(element("p",
-        `${percent(tree.total[i], tree.total[state.zoom])} of the zoomed frame`));
+      box.append(element("p", `${part} of the zoomed frame`));
     const high = box.offsetHeight, wide = box.offsetWidth;
     if (y + high > innerHeight - 4)
       y = Math.min(y - row - 22, innerHeight - 4) - high;
