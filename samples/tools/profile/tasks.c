@@ -34,15 +34,15 @@ static profile_task_t *find_or_add(profile_tasks_t *tasks, uint32_t tid) {
   return task;
 }
 
-static void free_task(profile_task_t *task) {
-  free(task->maps);
-  free(task);
+static void drop_maps(profile_task_t *task) {
+  free(task->memory);
+  task->memory = task->maps = NULL;
+  task->nr_maps = task->map_capacity = 0;
 }
 
-static void drop_maps(profile_task_t *task) {
-  free(task->maps);
-  task->maps = NULL;
-  task->nr_maps = task->map_capacity = 0;
+static void free_task(profile_task_t *task) {
+  drop_maps(task);
+  free(task);
 }
 
 void profile_tasks_free(profile_tasks_t *tasks) {
@@ -106,7 +106,8 @@ static void copy_maps(profile_task_t *child, const profile_task_t *parent) {
   drop_maps(child);
   if (parent->nr_maps == 0)
     return;
-  child->maps = common_calloc(parent->nr_maps, sizeof(*child->maps));
+  child->memory = common_calloc(parent->nr_maps, sizeof(*child->maps));
+  child->maps = child->memory;
   memcpy(child->maps, parent->maps, parent->nr_maps * sizeof(*child->maps));
   child->nr_maps = child->map_capacity = parent->nr_maps;
 }
@@ -156,16 +157,40 @@ static size_t first_behind(const profile_task_t *task, uint64_t address) {
   return low;
 }
 
-/* Replaces the maps from first up to last, last excluded, by nr others. */
+/* Makes room for two more maps on both sides, where most are added: the kernel
+ * maps downwards, and /proc lists upwards. */
+static void make_room(profile_task_t *task) {
+  size_t before = (size_t)(task->maps - task->memory);
+  size_t after = task->map_capacity - before - task->nr_maps;
+  profile_map_t *memory;
+
+  if (task->memory != NULL && before >= 2 && after >= 2)
+    return;
+  task->map_capacity = task->nr_maps * 3 + 8;
+  memory = common_calloc(task->map_capacity, sizeof(*memory));
+  before = task->nr_maps + 4;
+  if (task->nr_maps > 0)
+    memcpy(memory + before, task->maps, task->nr_maps * sizeof(*memory));
+  free(task->memory);
+  task->memory = memory;
+  task->maps = memory + before;
+}
+
+/* Replaces the maps from first up to last, last excluded, by nr others, at most
+ * two more. Of the maps beside them it moves the smaller part. */
 static void replace(profile_task_t *task, size_t first, size_t last,
                     const profile_map_t *maps, size_t nr) {
-  while (task->nr_maps - (last - first) + nr > task->map_capacity)
-    task->maps =
-        common_grow(task->maps, &task->map_capacity, sizeof(*task->maps));
-  memmove(task->maps + first + nr, task->maps + last,
-          (task->nr_maps - last) * sizeof(*maps));
+  size_t left = first, right = task->nr_maps - last, old = last - first;
+
+  make_room(task);
+  if (left < right) {
+    memmove(task->maps + old - nr, task->maps, left * sizeof(*maps));
+    task->maps = task->maps + old - nr;
+  } else {
+    memmove(task->maps + first + nr, task->maps + last, right * sizeof(*maps));
+  }
   memcpy(task->maps + first, maps, nr * sizeof(*maps));
-  task->nr_maps = task->nr_maps - (last - first) + nr;
+  task->nr_maps = left + nr + right;
 }
 
 void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,

@@ -22,9 +22,10 @@ typedef struct profile_task_s {
   uint32_t comm; /* id of a name */
   int has_comm;
   uint64_t died; /* nanoseconds, 0 while it lives */
-  profile_map_t *maps;
-  size_t nr_maps; /* sorted, without overlap */
-  size_t map_capacity;
+  profile_map_t *maps; /* in memory, with room on both sides */
+  size_t nr_maps;      /* sorted, without overlap */
+  profile_map_t *memory;
+  size_t map_capacity; /* of memory */
   struct profile_task_s *next;
 } profile_task_t;
 

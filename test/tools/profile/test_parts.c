@@ -2,6 +2,8 @@
 /* The parts of the profiler that need no kernel: tasks, their maps and names. */
 #include "support.h"
 
+#include <time.h>
+
 #include "common/text.h"
 #include "profile/tasks.h"
 
@@ -68,6 +70,35 @@ static void map_over_another_leaves_what_sticks_out(void **state) {
   assert_null(profile_tasks_find(tasks, 8, 0x2000));
   profile_tasks_free(tasks);
   free(tasks);
+}
+
+static double map_many(int32_t step) {
+  profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
+  profile_map_t map = {0x80000000, 0x80001000, 0, 0};
+  clock_t begun = clock();
+  uint32_t i;
+
+  assert_non_null(tasks);
+  for (i = 0; i < 60000; i++) {
+    map.object = i;
+    profile_tasks_map(tasks, 7, &map);
+    map.start += (uint64_t)(int64_t)step;
+    map.end += (uint64_t)(int64_t)step;
+  }
+  begun = clock() - begun;
+  for (i = 0; i < 60000; i++)
+    expect_map(tasks, 7, 0x80000800 + (uint64_t)(i * (int64_t)step), i, 0x800);
+  profile_tasks_free(tasks);
+  free(tasks);
+  return (double)begun / CLOCKS_PER_SEC;
+}
+
+/* The kernel looks for free addresses from above. */
+static void maps_are_added_downwards_as_fast_as_upwards(void **state) {
+  double up = map_many(0x1000), down = map_many(-0x1000);
+
+  (void)state;
+  assert_true(down < 0.1 + 10 * up);
 }
 
 static void forked_process_has_its_parents_maps_until_exec(void **state) {
@@ -155,6 +186,7 @@ int main(void) {
       cmocka_unit_test(name_with_control_characters_becomes_safe),
       cmocka_unit_test(long_name_is_cut_between_characters),
       cmocka_unit_test(map_over_another_leaves_what_sticks_out),
+      cmocka_unit_test(maps_are_added_downwards_as_fast_as_upwards),
       cmocka_unit_test(forked_process_has_its_parents_maps_until_exec),
       cmocka_unit_test(dead_task_is_known_until_it_is_reaped),
       cmocka_unit_test(first_thread_that_ends_is_kept_for_the_others),
