@@ -161,21 +161,21 @@ static uint32_t comm_of(profile_account_t *account, uint32_t pid,
   return name_unknown(account, pid);
 }
 
-static uint32_t who_of(profile_account_t *account,
-                       const uvperf_record_t *record) {
+uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
+                             uint32_t tid, uint64_t cgroup) {
   size_t before = account->who_keys.nr;
   stacks_entry_t *entry;
   profile_who_t who;
 
   memset(&who, 0, sizeof(who));
-  who.thread = comm_of(account, record->pid, record->tid);
-  who.process = comm_of(account, record->pid, record->pid);
+  who.thread = comm_of(account, pid, tid);
+  who.process = comm_of(account, pid, pid);
   if (account->by == STACKS_BY_THREAD)
-    who.tid = record->tid;
+    who.tid = tid;
   if (account->by == STACKS_BY_PROCESS || account->by == STACKS_BY_THREAD)
-    who.pid = record->pid;
+    who.pid = pid;
   if (account->by == STACKS_BY_CGROUP)
-    who.cgroup = record->sample.cgroup;
+    who.cgroup = cgroup;
   entry = stacks_tally_get(&account->who_keys, 0, &who, 1);
   if (entry == NULL)
     return 0;
@@ -194,26 +194,33 @@ static uint32_t who_of(profile_account_t *account,
 void profile_account_stack(profile_account_t *account,
                            const uvperf_record_t *record,
                            profile_stack_t *stack) {
-  stack->who = who_of(account, record);
+  stack->who = profile_account_who(account, record->pid, record->tid,
+                                   record->sample.cgroup);
   stack->nr = take_frames(account, record);
   stack->frames = account->frames;
+}
+
+stacks_entry_t *profile_account_keep(profile_account_t *account,
+                                     const profile_stack_t *stack) {
+  stacks_entry_t *entry =
+      stacks_tally_get(&account->stacks, stack->who, stack->frames, stack->nr);
+
+  return entry == NULL ? &account->other : entry;
+}
+
+void profile_account_add(profile_account_t *account, stacks_entry_t *entry,
+                         uint64_t samples, uint64_t weight) {
+  account->samples += samples;
+  account->weight += weight;
+  entry->samples += samples;
+  entry->weight += weight;
 }
 
 void profile_account_count(profile_account_t *account,
                            const profile_stack_t *stack, uint64_t samples,
                            uint64_t weight) {
-  stacks_entry_t *entry;
-
-  account->samples += samples;
-  entry =
-      stacks_tally_get(&account->stacks, stack->who, stack->frames, stack->nr);
-  if (entry == NULL) {
-    account->other_samples += samples;
-    account->other_weight += weight;
-    return;
-  }
-  entry->samples += samples;
-  entry->weight += weight;
+  profile_account_add(account, profile_account_keep(account, stack), samples,
+                      weight);
 }
 
 void profile_account_cgroup(profile_account_t *account, uint64_t id,

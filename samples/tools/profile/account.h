@@ -45,9 +45,8 @@ typedef struct profile_account_s {
   size_t who_capacity;
   stacks_tally_t stacks;  /* the number is a who, the items are frames */
   stacks_tally_t cgroups; /* the number is an id, the items are its path */
-  /* Of stacks that were not kept, as there were too many. */
-  uint64_t other_samples, other_weight;
-  uint64_t samples;
+  stacks_entry_t other;   /* stacks that were not kept: there are too many */
+  uint64_t samples, weight;
   profile_frame_t *frames; /* room for a stack */
   size_t frame_capacity;
 } profile_account_t;
@@ -66,6 +65,16 @@ void profile_account_record(profile_account_t *account,
 void profile_account_stack(profile_account_t *account,
                            const uvperf_record_t *record,
                            profile_stack_t *stack);
+
+/* The entry of a stack, to be counted later; valid until the end. */
+stacks_entry_t *profile_account_keep(profile_account_t *account,
+                                     const profile_stack_t *stack);
+void profile_account_add(profile_account_t *account, stacks_entry_t *entry,
+                         uint64_t samples, uint64_t weight);
+
+/* The index in whos for a thread. */
+uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
+                             uint32_t tid, uint64_t cgroup);
 
 /* Counts a stack once more. */
 void profile_account_count(profile_account_t *account,

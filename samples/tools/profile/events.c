@@ -9,11 +9,18 @@
 static void fill_attr(const profile_events_t *events, int is_of_cpus,
                       const profile_options_t *options,
                       struct perf_event_attr *attr) {
-  if (events->hardware)
+  if (events->off_cpu)
+    uvperf_attr_software(attr, PERF_COUNT_SW_CONTEXT_SWITCHES);
+  else if (events->hardware)
     uvperf_attr_hardware(attr, PERF_COUNT_HW_CPU_CYCLES);
   else
     uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
-  uvperf_attr_set_frequency(attr, options->frequency_hz);
+  if (events->off_cpu) {
+    attr->sample_period = 1;
+    attr->context_switch = 1;
+  } else {
+    uvperf_attr_set_frequency(attr, options->frequency_hz);
+  }
   attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
   if (!options->no_stacks)
@@ -30,13 +37,15 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
   }
   /* A CPU that idles is no place where time goes. Cycles do not count then;
    * some PMUs refuse the bit. */
-  if (!events->hardware && is_of_cpus)
+  if (!events->hardware && !events->off_cpu && is_of_cpus)
     attr->exclude_idle = 1;
 }
 
 /* Gives up what the last attempt could not have. 0 if there is nothing to give
  * up. */
 static int settle_for_less(profile_events_t *events, int cause) {
+  if (events->off_cpu)
+    return 0;
   if (cause == UVPERF_CAUSE_PERMISSION && events->kernel) {
     events->kernel = 0;
     return 1;
@@ -59,7 +68,9 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   int rc;
 
   common_files_raise(NULL);
-  events->hardware = events->kernel = 1;
+  events->off_cpu = options->off_cpu;
+  events->hardware = !events->off_cpu;
+  events->kernel = 1;
   attrs[0] = &attr;
   set_options.attrs = attrs;
   set_options.nr_attrs = 1;

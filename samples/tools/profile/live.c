@@ -14,12 +14,14 @@
 #include "profile/notes.h"
 #include "profile/proc.h"
 #include "profile/profile.h"
+#include "profile/waits.h"
 
 #define LIVE_MS 1000
 
 typedef struct live_s {
   profile_t *profile;
   profile_events_t events;
+  profile_waits_t waits; /* if these are measured */
   uint64_t started_ns;
   uvperf_stats_t stats;  /* as of the last live line, and of the end */
   uint64_t live_samples; /* what the last live line said */
@@ -48,6 +50,8 @@ static void on_stop(common_session_t *session) {
 
   uvperf_set_stop(&live->events.set);
   uvperf_set_flush(&live->events.set);
+  if (live->events.off_cpu)
+    profile_waits_end(&live->waits, now, live->profile->options.pid);
   take_totals(live, now);
   live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
   profile_notes_live_end();
@@ -63,7 +67,10 @@ static void on_written(profile_t *profile) {
   live_t *live = profile->source;
 
   profile_notes_stats(&profile->options, &live->stats);
-  profile_notes_idle(&profile->options, &profile->totals, live->nr_cpus);
+  if (live->events.off_cpu)
+    profile_notes_waits(live->waits.nr_unknown);
+  else
+    profile_notes_idle(&profile->options, &profile->totals, live->nr_cpus);
   close_set(live);
 }
 
@@ -114,9 +121,13 @@ static void on_broken(profile_t *profile, int status) {
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
   profile_t *profile = set->data;
+  live_t *live = profile->source;
 
   if (status == 0) {
-    profile_account_record(&profile->account, record);
+    if (live->events.off_cpu)
+      profile_waits_record(&live->waits, record);
+    else
+      profile_account_record(&profile->account, record);
   } else if (status == UV_EOF) {
     /* A command's end is reported by SIGCHLD instead: an exec of a setuid
      * program ends its events too. */
@@ -152,7 +163,9 @@ static int open_events(live_t *live) {
                           &profile->options, &error) != 0)
     return profile_notes_refused(&profile->options, &error);
   live->events.set.data = profile;
-  profile->event = live->events.hardware ? "cycles" : "cpu-clock";
+  profile->event = live->events.off_cpu    ? "off-cpu"
+                   : live->events.hardware ? "cycles"
+                                           : "cpu-clock";
   profile->unit = live->events.hardware ? "cycles" : "ns";
   profile_notes_opened(&profile->options, &live->events);
   return 0;
@@ -189,13 +202,15 @@ static int start(live_t *live) {
   uv_timeval64_t now;
   int rc;
 
+  if (live->events.off_cpu)
+    profile_waits_init(&live->waits, &profile->account, "/proc/kallsyms");
   common_session_listen(&profile->session);
   uvperf_set_on_cpu(&live->events.set, common_cpu_note);
   if (uvperf_set_start(&live->events.set, NULL, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }
-  live->started_ns = uv_hrtime();
+  live->started_ns = live->waits.started_ns = uv_hrtime();
   if (uv_gettimeofday(&now) == 0)
     profile->started_at_ns =
         (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_usec * 1000;

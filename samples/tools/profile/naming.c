@@ -30,7 +30,7 @@ void profile_naming_ask(const profile_account_t *account) {
   size_t i, k;
 
   for (i = 0; i < tally->nr_places; i++) {
-    if (tally->entries[i] == NULL)
+    if (tally->entries[i] == NULL || tally->entries[i]->samples == 0)
       continue;
     frames = tally->entries[i]->items;
     for (k = 0; k < tally->entries[i]->nr; k++) {
@@ -98,7 +98,8 @@ static void add_unnamed(builder_t *builder, const profile_frame_t *key,
   symbols_name_t name = {.file = ""};
   char text[320];
 
-  if (key->object == PROFILE_OBJECT_UNKNOWN)
+  if (key->object != PROFILE_OBJECT_KERNEL &&
+      key->object < PROFILE_OBJECTS_FIXED)
     snprintf(text, sizeof(text), "%s", mapped->name);
   else
     snprintf(text, sizeof(text), "%s+0x%" PRIx64, mapped->name, key->offset);
@@ -198,12 +199,12 @@ void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
   tasks = add_tasks(&builder);
   for (i = 0; i < tally->nr_places; i++) {
     entry = tally->entries[i];
-    if (entry != NULL)
+    if (entry != NULL && entry->samples > 0)
       add_stack(&builder, tasks[entry->number], entry);
   }
-  if (account->other_samples > 0)
-    stacks_add(stacks, STACKS_OTHER, &other, 1, account->other_samples,
-               account->other_weight);
+  if (account->other.samples > 0)
+    stacks_add(stacks, STACKS_OTHER, &other, 1, account->other.samples,
+               account->other.weight);
   stacks_tally_free(&builder.known);
   free(builder.objects);
   free(builder.frames);
@@ -218,6 +219,9 @@ static int has_name(const profile_account_t *account,
   const symbols_place_t *place;
   uint32_t id;
 
+  if (frame->object == PROFILE_OBJECT_READY ||
+      frame->object == PROFILE_OBJECT_BEFORE)
+    return 1;
   if (symbols_of(account, frame->object, &id) != 0)
     return 0;
   place = symbols_find(account->symbols, id, frame->offset);

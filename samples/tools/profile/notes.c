@@ -12,9 +12,24 @@
 #include "common/say.h"
 #include "profile/naming.h"
 
+/* What is measured on the kernel's side only has no smaller form. */
+static int refused_off_cpu(const profile_options_t *options,
+                           const uvperf_error_t *error) {
+  if (error->cause == UVPERF_CAUSE_PERMISSION)
+    common_say("--off-cpu measures in the kernel, where threads are switched. "
+               "Be root,\n"
+               "  have CAP_PERFMON or set kernel.perf_event_paranoid to %d or "
+               "less. From a\n"
+               "  container, run it on the host with -p\n",
+               options->all ? 0 : 1);
+  return 1;
+}
+
 int profile_notes_refused(const profile_options_t *options,
                           const uvperf_error_t *error) {
   common_say("%s\n", error->reason);
+  if (options->off_cpu)
+    return refused_off_cpu(options, error);
   if (error->cause == UVPERF_CAUSE_SAMPLE_RATE)
     return COMMON_EXIT_USAGE;
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
@@ -33,6 +48,12 @@ void profile_notes_opened(const profile_options_t *options,
                           const profile_events_t *events) {
   size_t nr_cpus = uvperf_set_nr_rings(&events->set);
 
+  if (events->off_cpu) {
+    common_say("context switches, %zu CPU%s%s\n", nr_cpus,
+               nr_cpus == 1 ? "" : "s",
+               options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
+    return;
+  }
   common_say("%s, %" PRIu64 " Hz, %zu CPU%s, %s%s\n",
              events->hardware ? "hardware cycles"
                               : "cpu-clock (there are no hardware cycles here)",
@@ -64,7 +85,10 @@ void profile_notes_live_end(void) {
 
 void profile_notes_stats(const profile_options_t *options,
                          const uvperf_stats_t *stats) {
-  if (stats->lost_records > 0)
+  if (stats->lost_records > 0 && options->off_cpu)
+    common_say("%" PRIu64 " records were lost: measure one process with -p\n",
+               stats->lost_records);
+  else if (stats->lost_records > 0)
     common_say("%" PRIu64 " records were lost: try a lower -F than %" PRIu64
                "\n",
                stats->lost_records, options->frequency_hz);
@@ -81,6 +105,12 @@ void profile_notes_gaps(const profile_account_t *account) {
     common_say("%.0f %% have no function name, in %s%s%s\n",
                100 * gaps[i].share, gaps[i].object,
                gaps[i].reason[0] == '\0' ? "" : ": ", gaps[i].reason);
+}
+
+void profile_notes_waits(uint64_t nr_unknown) {
+  if (nr_unknown > 0)
+    common_say("%" PRIu64 " waits are left out: their begin or end was lost\n",
+               nr_unknown);
 }
 
 void profile_notes_idle(const profile_options_t *options,

@@ -33,6 +33,9 @@ void profile_notes_stats(const profile_options_t *options,
 /* Says which samples have no function name, and why. */
 void profile_notes_gaps(const profile_account_t *account);
 
+/* Says of how many waits the length is not known, if there are any. */
+void profile_notes_waits(uint64_t nr_unknown);
+
 /* Says for how much of the time the CPUs were idle, if that was most of it: an
  * idle CPU is not sampled, so a quiet machine has next to no samples. */
 void profile_notes_idle(const profile_options_t *options,

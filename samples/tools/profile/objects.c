@@ -24,6 +24,8 @@ void profile_objects_init(profile_objects_t *objects) {
       common_grow(NULL, &objects->capacity, sizeof(*objects->objects));
   add_fixed(objects, "[kernel]");
   add_fixed(objects, "[unknown]");
+  add_fixed(objects, "[ready to run]");
+  add_fixed(objects, "[since before the start]");
 }
 
 void profile_objects_free(profile_objects_t *objects) {

@@ -13,6 +13,9 @@
 /* The first objects are always there. */
 #define PROFILE_OBJECT_KERNEL  0u
 #define PROFILE_OBJECT_UNKNOWN 1u
+#define PROFILE_OBJECT_READY   2u /* preempted: waits for a CPU */
+#define PROFILE_OBJECT_BEFORE  3u /* waits since before the start */
+#define PROFILE_OBJECTS_FIXED  4u
 
 typedef struct profile_object_s {
   const char *name; /* to show: without its directories */

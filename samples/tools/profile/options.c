@@ -51,6 +51,7 @@ static const struct option names[] = {
     {"help", no_argument, NULL, 'h'},
     {"html", required_argument, NULL, 'H'},
     {"inline", no_argument, NULL, 'i'},
+    {"off-cpu", no_argument, NULL, 'o'},
     {"pprof", required_argument, NULL, 'P'},
     {NULL, 0, NULL, 0},
 };
@@ -78,6 +79,9 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case 'D':
       options->debuginfod = 1;
       return 0;
+    case 'o':
+      options->off_cpu = 1;
+      return 0;
     case 'f':
       return parse_file(options, "--folded", PROFILE_FOLDED);
     case 'H':
@@ -99,6 +103,9 @@ static int check_targets(profile_options_t *options) {
     return common_options_bad("choose one of -a, -p and a command");
   if (targets == 0)
     options->all = options->all_by_default = 1;
+  if (options->off_cpu && options->no_stacks)
+    return common_options_bad("--off-cpu needs stacks: leave out "
+                              "--call-graph none");
   return 0;
 }
 

@@ -26,6 +26,7 @@ typedef struct profile_options_s {
   int inlined;    /* show inlined functions */
   int debuginfod; /* may ask debuginfod servers */
   int no_stacks;  /* sample where it runs, not who called it */
+  int off_cpu;    /* where threads wait, not where they run */
   stacks_by_t by;
   char **command; /* NULL, or argv of the command to run */
   const char *outputs[PROFILE_NR_OUTPUTS]; /* NULL, or a file */

@@ -75,10 +75,15 @@ static void write_table(const stacks_t *stacks,
                         const profile_totals_t *totals) {
   double seconds = totals->seconds > 0 ? totals->seconds : 1e-9;
 
-  if (stacks->samples == 0)
-    puts("no samples: nothing ran, or not for long enough");
-  else
+  if (stacks->samples > 0)
     stacks_text_table(stdout, stacks, options->by, MAX_ROWS);
+  else if (options->off_cpu)
+    puts("no waits: no thread was switched out");
+  else
+    puts("no samples: nothing ran, or not for long enough");
+  if (options->off_cpu)
+    printf("%.3f s off the CPU in %" PRIu64 " waits\n",
+           (double)stacks->weight / 1e9, stacks->samples);
   printf("%" PRIu64 " samples, %" PRIu64
          " records in %.1f s, %.1f records/s, %" PRIu64 " lost\n",
          totals->samples, totals->records, totals->seconds,

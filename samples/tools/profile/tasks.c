@@ -21,7 +21,7 @@ static profile_task_t *find(const profile_tasks_t *tasks, uint32_t tid) {
   return task;
 }
 
-static profile_task_t *find_or_add(profile_tasks_t *tasks, uint32_t tid) {
+profile_task_t *profile_tasks_get(profile_tasks_t *tasks, uint32_t tid) {
   profile_task_t **bucket = &tasks->buckets[tid % PROFILE_TASK_BUCKETS];
   profile_task_t *task = find(tasks, tid);
 
@@ -59,7 +59,7 @@ void profile_tasks_free(profile_tasks_t *tasks) {
 }
 
 void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm) {
-  profile_task_t *task = find_or_add(tasks, tid);
+  profile_task_t *task = profile_tasks_get(tasks, tid);
 
   task->comm = comm;
   task->has_comm = 1;
@@ -78,8 +78,8 @@ static void leave(profile_tasks_t *tasks, profile_task_t *thread,
 }
 
 void profile_tasks_thread(profile_tasks_t *tasks, uint32_t pid, uint32_t tid) {
-  profile_task_t *process = find_or_add(tasks, pid);
-  profile_task_t *thread = find_or_add(tasks, tid);
+  profile_task_t *process = profile_tasks_get(tasks, pid);
+  profile_task_t *thread = profile_tasks_get(tasks, tid);
 
   if (thread->process == pid)
     return;
@@ -114,7 +114,7 @@ static void copy_maps(profile_task_t *child, const profile_task_t *parent) {
 
 void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
                         uint32_t ppid, uint32_t ptid) {
-  profile_task_t *task = find_or_add(tasks, tid);
+  profile_task_t *task = profile_tasks_get(tasks, tid);
   const profile_task_t *process = find(tasks, ppid);
 
   /* The id can be one that a dead task had. */
@@ -127,7 +127,7 @@ void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
 }
 
 void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid) {
-  profile_task_t *task = find_or_add(tasks, pid);
+  profile_task_t *task = profile_tasks_get(tasks, pid);
 
   drop_maps(task);
   task->nr_others = 0;
@@ -195,7 +195,7 @@ static void replace(profile_task_t *task, size_t first, size_t last,
 
 void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
                        const profile_map_t *map) {
-  profile_task_t *task = find_or_add(tasks, pid);
+  profile_task_t *task = profile_tasks_get(tasks, pid);
   profile_map_t pieces[3];
   size_t first, last, nr = 0;
 

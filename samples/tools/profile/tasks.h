@@ -13,15 +13,31 @@ typedef struct profile_map_s {
   uint32_t object;     /* id of the file's name */
 } profile_map_t;
 
+/* Whether a thread is on a CPU, for profile/waits.c. */
+typedef struct profile_wait_s {
+  enum {
+    PROFILE_WAIT_NEW,     /* no record of a switch came yet */
+    PROFILE_WAIT_CAME,    /* `since` it first came to a CPU */
+    PROFILE_WAIT_BORN,    /* it has not been on a CPU */
+    PROFILE_WAIT_RUNS,    /* on a CPU */
+    PROFILE_WAIT_LEAVES,  /* its stack is known `since` */
+    PROFILE_WAIT_OUT,     /* off the CPU `since` */
+    PROFILE_WAIT_LEFT_OUT /* a thread of the kernel */
+  } state;
+  uint64_t since;
+  struct stacks_entry_s *stack;
+} profile_wait_t;
+
 /* A thread; that whose tid is the pid holds the maps of the process, also when
  * it ends before the other threads. */
 typedef struct profile_task_s {
   uint32_t tid;
   uint32_t process;   /* that it is counted in as a thread; 0: none */
   uint32_t nr_others; /* threads that are counted here */
-  uint32_t comm; /* id of a name */
+  uint32_t comm;      /* id of a name */
   int has_comm;
   uint64_t died; /* nanoseconds, 0 while it lives */
+  profile_wait_t wait;
   profile_map_t *maps; /* in memory, with room on both sides */
   size_t nr_maps;      /* sorted, without overlap */
   profile_map_t *memory;
@@ -36,6 +52,9 @@ typedef struct profile_tasks_s {
 } profile_tasks_t;
 
 void profile_tasks_free(profile_tasks_t *tasks);
+
+/* A thread, which is added if it is not there; valid until it is reaped. */
+profile_task_t *profile_tasks_get(profile_tasks_t *tasks, uint32_t tid);
 
 void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm);
 

@@ -16,10 +16,15 @@ static double percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * (double)part / (double)whole;
 }
 
-static void print_head(FILE *file, stacks_by_t by) {
+static int is_off_cpu(const stacks_t *stacks) {
+  return strcmp(stacks->event, "off-cpu") == 0;
+}
+
+static void print_head(FILE *file, const stacks_t *stacks, stacks_by_t by) {
   static const char *const where[] = {"object", "process", "pid", ""};
 
-  fprintf(file, "%8s %8s %9s  ", "self", "total", "samples");
+  fprintf(file, "%8s %8s %9s  ", "self", "total",
+          is_off_cpu(stacks) ? "waits" : "samples");
   if (by != STACKS_BY_CGROUP)
     fprintf(file, "%-*s ", by == STACKS_BY_PROCESS ? 7 : WHERE_BYTES,
             where[by]);
@@ -51,7 +56,7 @@ void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
   size_t i, nr;
 
   rows = stacks_rank(stacks, by, &nr);
-  print_head(file, by);
+  print_head(file, stacks, by);
   for (i = 0; i < nr && i < most_rows; i++)
     print_row(file, stacks, by, &rows[i]);
   if (nr > most_rows)
@@ -76,7 +81,7 @@ static void put_stack(FILE *file, const stacks_t *stacks,
     put_part(file,
              stacks_get_function(stacks, stack->frames[i - 1].function)->name);
   }
-  if (strcmp(stacks->event, "off-cpu") == 0)
+  if (is_off_cpu(stacks))
     count = stack->weight / 1000;
   fprintf(file, " %" PRIu64 "\n", count);
 }

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread that is switched out makes two records: a sample with its stack, then
+ * a SWITCH, which says whether it waits or was preempted. The SWITCH in ends the
+ * wait. Threads of the kernel are left out: they have nothing to do but wait. So
+ * are idle tasks, which are such threads. */
+#include "profile/waits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/proc.h"
+#include "common/tasks.h"
+
+/* Functions between these symbols are the scheduler's, such as schedule() and
+ * mutex_lock(): all waits end in them. /proc/PID/wchan leaves them out too. */
+void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
+                        const char *kallsyms) {
+  FILE *file = fopen(kallsyms, "re");
+  char line[512], name[32];
+  uint64_t address;
+
+  memset(waits, 0, sizeof(*waits));
+  waits->account = account;
+  if (file == NULL)
+    return;
+  while (waits->sched_end == 0 && fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "%" SCNx64 " %*c %31s", &address, name) != 2)
+      continue;
+    if (strcmp(name, "__sched_text_start") == 0)
+      waits->sched_start = address;
+    if (strcmp(name, "__sched_text_end") == 0)
+      waits->sched_end = address;
+  }
+  fclose(file);
+}
+
+/* -- stacks ---------------------------------------------------------------- */
+
+/* The kernel has no user stack for its own threads. */
+static int is_of_user(const uvperf_record_t *record) {
+  const uvperf_sample_t *sample = &record->sample;
+  size_t i;
+
+  for (i = 0; i < sample->callchain.nr; i++) {
+    if (sample->callchain.ips[i] == (uint64_t)PERF_CONTEXT_USER)
+      return 1;
+  }
+  return 0;
+}
+
+static int is_scheduler(const profile_waits_t *waits,
+                        const profile_frame_t *frame) {
+  return frame->object == PROFILE_OBJECT_KERNEL &&
+         frame->offset >= waits->sched_start &&
+         frame->offset < waits->sched_end;
+}
+
+static stacks_entry_t *stack_of(const profile_waits_t *waits,
+                                const uvperf_record_t *record) {
+  profile_stack_t stack;
+
+  profile_account_stack(waits->account, record, &stack);
+  while (stack.nr > 1 && is_scheduler(waits, stack.frames)) {
+    stack.frames++;
+    stack.nr--;
+  }
+  return profile_account_keep(waits->account, &stack);
+}
+
+/* The same stack under another frame, such as [ready to run]. */
+static stacks_entry_t *stack_under(const profile_waits_t *waits,
+                                   uint32_t object,
+                                   const stacks_entry_t *entry) {
+  profile_account_t *account = waits->account;
+  profile_stack_t stack = {.who = (uint32_t)entry->number, .nr = entry->nr + 1};
+
+  while (account->frame_capacity < stack.nr)
+    account->frames = common_grow(account->frames, &account->frame_capacity,
+                                  sizeof(*account->frames));
+  account->frames[0] = (profile_frame_t){object, 0};
+  if (entry->nr > 0)
+    memcpy(account->frames + 1, entry->items,
+           entry->nr * sizeof(*account->frames));
+  stack.frames = account->frames;
+  return profile_account_keep(account, &stack);
+}
+
+/* Only a frame that says why there are no others. */
+static stacks_entry_t *stack_without(const profile_waits_t *waits,
+                                     uint32_t object, uint32_t pid,
+                                     uint32_t tid) {
+  const stacks_entry_t none = {
+      .number = profile_account_who(waits->account, pid, tid, 0)};
+
+  return stack_under(waits, object, &none);
+}
+
+/* -- threads --------------------------------------------------------------- */
+
+static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
+                  uint64_t to) {
+  if (from < waits->started_ns)
+    from = waits->started_ns;
+  if (to > from)
+    profile_account_add(waits->account, stack, 1, to - from);
+}
+
+static void on_sample(profile_waits_t *waits, profile_task_t *task,
+                      const uvperf_record_t *record) {
+  profile_wait_t *wait = &task->wait;
+
+  if (!is_of_user(record)) {
+    wait->state = PROFILE_WAIT_LEFT_OUT;
+    return;
+  }
+  if (wait->state == PROFILE_WAIT_OUT)
+    waits->nr_unknown++;
+  if (wait->state == PROFILE_WAIT_CAME)
+    count(waits,
+          stack_without(waits, PROFILE_OBJECT_BEFORE, record->pid, record->tid),
+          0, wait->since);
+  wait->state = PROFILE_WAIT_LEAVES;
+  wait->stack = stack_of(waits, record);
+  wait->since = record->time;
+}
+
+static void on_out(profile_waits_t *waits, profile_task_t *task,
+                   const uvperf_record_t *record) {
+  profile_wait_t *wait = &task->wait;
+
+  if (wait->state == PROFILE_WAIT_OUT)
+    waits->nr_unknown++;
+  if (wait->state != PROFILE_WAIT_LEAVES)
+    wait->stack =
+        stack_without(waits, PROFILE_OBJECT_UNKNOWN, record->pid, record->tid);
+  if (uvperf_record_is_preempted(record))
+    wait->stack = stack_under(waits, PROFILE_OBJECT_READY, wait->stack);
+  wait->state = PROFILE_WAIT_OUT;
+  wait->since = record->time;
+}
+
+static void on_in(profile_waits_t *waits, profile_task_t *task,
+                  const uvperf_record_t *record) {
+  profile_wait_t *wait = &task->wait;
+
+  switch (wait->state) {
+    case PROFILE_WAIT_OUT:
+    case PROFILE_WAIT_LEAVES:
+      count(waits, wait->stack, wait->since, record->time);
+      break;
+    case PROFILE_WAIT_NEW:
+      wait->since = record->time;
+      wait->state = PROFILE_WAIT_CAME;
+      return;
+    case PROFILE_WAIT_RUNS:
+    case PROFILE_WAIT_CAME:
+      waits->nr_unknown++;
+      break;
+    default:
+      break;
+  }
+  wait->state = PROFILE_WAIT_RUNS;
+}
+
+static void forget(profile_waits_t *waits, uint32_t tid, int state) {
+  profile_task_t *task;
+
+  if (!common_tasks_has_id(tid))
+    return;
+  task = profile_tasks_get(&waits->account->tasks, tid);
+  if (task->wait.state == PROFILE_WAIT_OUT)
+    waits->nr_unknown++;
+  memset(&task->wait, 0, sizeof(task->wait));
+  task->wait.state = state;
+}
+
+/* -- records --------------------------------------------------------------- */
+
+/* A task that has ended is switched out once more, for ever. */
+static void on_switch(profile_waits_t *waits, const uvperf_record_t *record) {
+  profile_task_t *task;
+
+  if (!common_tasks_has_id(record->tid))
+    return;
+  task = profile_tasks_get(&waits->account->tasks, record->tid);
+  if (task->died != 0)
+    return;
+  if (record->type == PERF_RECORD_SAMPLE)
+    on_sample(waits, task, record);
+  else if (task->wait.state == PROFILE_WAIT_LEFT_OUT)
+    return;
+  else if (uvperf_record_is_switch_out(record))
+    on_out(waits, task, record);
+  else
+    on_in(waits, task, record);
+}
+
+void profile_waits_record(profile_waits_t *waits,
+                          const uvperf_record_t *record) {
+  switch (record->type) {
+    case PERF_RECORD_SAMPLE:
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+      on_switch(waits, record);
+      return;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+      waits->lost_ns = record->time;
+      break;
+    case PERF_RECORD_FORK:
+      forget(waits, record->task.tid, PROFILE_WAIT_BORN);
+      break;
+    case PERF_RECORD_EXIT:
+      forget(waits, record->task.tid, PROFILE_WAIT_BORN);
+      break;
+    default:
+      break;
+  }
+  profile_account_record(waits->account, record);
+}
+
+/* It has not run, unless it runs all the time. */
+static void end_of_new(profile_waits_t *waits, const profile_task_t *task,
+                       uint64_t now, int32_t pid) {
+  common_proc_stat_t stat;
+
+  if (pid != 0 && common_proc_stat(pid, (int32_t)task->tid, &stat) == 0 &&
+      stat.state != 'R')
+    count(waits,
+          stack_without(waits, PROFILE_OBJECT_BEFORE, (uint32_t)pid, task->tid),
+          0, now);
+}
+
+static void end_of(profile_waits_t *waits, const profile_task_t *task,
+                   uint64_t now, int32_t pid) {
+  const profile_wait_t *wait = &task->wait;
+
+  if (task->died != 0)
+    return;
+  if (wait->state == PROFILE_WAIT_NEW)
+    end_of_new(waits, task, now, pid);
+  if (wait->state != PROFILE_WAIT_OUT && wait->state != PROFILE_WAIT_LEAVES)
+    return;
+  /* It may have ended long ago. */
+  if (wait->since <= waits->lost_ns)
+    waits->nr_unknown++;
+  else
+    count(waits, wait->stack, wait->since, now);
+}
+
+void profile_waits_end(profile_waits_t *waits, uint64_t now, int32_t pid) {
+  const profile_tasks_t *tasks = &waits->account->tasks;
+  const profile_task_t *task;
+  size_t i;
+
+  for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
+    for (task = tasks->buckets[i]; task != NULL; task = task->next)
+      end_of(waits, task, now, pid);
+  }
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs the profiler with --off-cpu on a program that knows for how long it
+ * waited. */
+#include "tool_run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DISK "disk=/var/tmp/uvperf-waits"
+
+/* All time off the CPU, in seconds; -1 if the table has no such line. */
+static double all_seconds(const tool_run_t *run) {
+  const char *line = strstr(run->out, " s off the CPU in ");
+  double seconds = -1;
+
+  if (line == NULL)
+    return -1;
+  while (line > run->out && line[-1] != '\n')
+    line--;
+  sscanf(line, "%lf s off", &seconds);
+  return seconds;
+}
+
+/* The seconds of a row of the table; rows of one name are added. */
+static double row_seconds(const tool_run_t *run, const char *name) {
+  const char *line = strstr(run->out, " self ");
+  double self, percent = 0;
+  char shown[256];
+
+  while (line != NULL && (line = strchr(line, '\n')) != NULL) {
+    line++;
+    if (sscanf(line, "%lf%% %*f%% %*u %*20c %255s", &self, shown) == 2 &&
+        strcmp(shown, name) == 0)
+      percent += self;
+  }
+  return percent / 100 * all_seconds(run);
+}
+
+static void expect_near(const tool_run_t *run, const char *name, double seconds,
+                        double expected) {
+  if (seconds < expected * 0.95 || seconds > expected * 1.05)
+    fail_msg("%s: %.6f s, not %.6f s\n%s\n%s", name, seconds, expected,
+             run->out, run->err);
+}
+
+/* The length of a wait, as the target printed it. */
+static double wait_seconds(const char *printed, const char *name) {
+  const char *line = strstr(printed, name);
+  unsigned long long ns;
+
+  assert_non_null(line);
+  assert_int_equal(sscanf(line + strlen(name), " %llu", &ns), 1);
+  assert_true(ns > 1000000);
+  return (double)ns / 1e9;
+}
+
+static void expect_wait(const tool_run_t *run, const char *printed,
+                        const char *name) {
+  expect_near(run, name, row_seconds(run, name), wait_seconds(printed, name));
+}
+
+static void waits_of_known_length_are_within_5_percent(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "--by", "thread", "--",
+                             WAITS_PATH, "pipe", "futex", "sleep", DISK}};
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  expect_wait(&run, run.out, "wait_pipe");
+  expect_wait(&run, run.out, "wait_futex");
+  expect_wait(&run, run.out, "wait_sleep");
+  expect_wait(&run, run.out, "wait_disk");
+  tool_run_expect_text(run.out, " 0 lost\n");
+}
+
+/* Two threads on one CPU. */
+static void time_without_a_cpu_is_ready_to_run(void **state) {
+  tool_run_t run = {
+      .args = {PROFILE_PATH, "--off-cpu", "--", WAITS_PATH, "ready"}};
+  double expected, seconds;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  /* Of both threads, and the other one waits for about as long. */
+  expected = wait_seconds(run.out, "wait_ready");
+  seconds = row_seconds(&run, "[ready");
+  if (seconds < expected * 0.95)
+    fail_msg("%.6f s, not %.6f s\n%s", seconds, expected, run.out);
+}
+
+static void work_between(tool_run_t *run) {
+  tool_run_t target = {.args = {WAITS_PATH, "sleep"}};
+
+  tool_run(&target);
+  assert_int_equal(target.status, 0);
+  memcpy(run->data, target.out, 4096);
+}
+
+/* The sum of a process's stacks, in microseconds. */
+static double folded_seconds(FILE *file, const char *process) {
+  unsigned long sum = 0;
+  char line[16384];
+
+  while (fgets(line, sizeof(line), file) != NULL) {
+    if (strncmp(line, process, strlen(process)) == 0 &&
+        line[strlen(process)] == ';')
+      sum += strtoul(strrchr(line, ' '), NULL, 10);
+  }
+  return (double)sum / 1e6;
+}
+
+/* A process is called as its first thread. Threads of the kernel and idle tasks
+ * are left out. */
+static void whole_machine_has_the_waits_of_a_program(void **state) {
+  char printed[4096], path[] = "/tmp/uvperf-folded-XXXXXX";
+  tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "--folded", path, "-a"},
+                    .interrupt_at = " samples ",
+                    .work = work_between,
+                    .data = printed};
+  FILE *file;
+  int fd;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  file = fdopen(fd, "r");
+  assert_non_null(file);
+  expect_near(&run, "wait_sleep", folded_seconds(file, "wait_sleep"),
+              wait_seconds(printed, "wait_sleep"));
+  rewind(file);
+  assert_true(folded_seconds(file, "swapper") < 1e-9);
+  rewind(file);
+  assert_true(folded_seconds(file, "rcu_preempt") < 1e-9);
+  fclose(file);
+  unlink(path);
+}
+
+static pid_t start_waiting(void) {
+  char text[64] = "";
+  int out[2];
+  pid_t pid;
+
+  assert_int_equal(pipe2(out, O_CLOEXEC), 0);
+  pid = fork();
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    dup2(out[1], STDOUT_FILENO);
+    execl(WAITS_PATH, "waits_target", "ever", (char *)NULL);
+    _exit(125);
+  }
+  close(out[1]);
+  assert_true(tool_run_append(out[0], text, sizeof(text)));
+  close(out[0]);
+  usleep(50000);
+  return pid;
+}
+
+static void thread_that_waits_all_the_time_is_counted(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "-d", "0.5", "-p"}};
+  char pid_text[16];
+  pid_t pid;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  pid = start_waiting();
+  snprintf(pid_text, sizeof(pid_text), "%d", pid);
+  run.args[5] = pid_text;
+  tool_run(&run);
+  kill(pid, SIGKILL);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "[since before the start]");
+  expect_near(&run, "all", all_seconds(&run), 0.5);
+}
+
+static void wait_that_does_not_end_is_counted_to_the_end(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "-d", "0.6", "--",
+                             WAITS_PATH, "ever"}};
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_null(strstr(run.out, "[since before the start]"));
+  expect_near(&run, "all", all_seconds(&run), 0.6);
+}
+
+static void without_the_kernels_side_the_remedy_is_named(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "--", "true"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  if (tool_run_paranoid() < 2)
+    support_skip(__func__, "kernel.perf_event_paranoid at 2");
+  run.as_nobody = 1;
+  tool_run(&run);
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "--off-cpu measures in the kernel");
+  tool_run_expect_text(run.err, "perf_event_paranoid to 1 or less");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(waits_of_known_length_are_within_5_percent),
+      cmocka_unit_test(time_without_a_cpu_is_ready_to_run),
+      cmocka_unit_test(whole_machine_has_the_waits_of_a_program),
+      cmocka_unit_test(thread_that_waits_all_the_time_is_counted),
+      cmocka_unit_test(wait_that_does_not_end_is_counted_to_the_end),
+      cmocka_unit_test(without_the_kernels_side_the_remedy_is_named),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
