@@ -13,6 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/symbols/names.h"
+#include "common/symbols/perf_map.h"
 #include "common/symbols/symbols.h"
 #include "common/symbols/unwind_serve.h"
 #include "common/symbols/wire.h"
@@ -27,6 +29,8 @@ typedef void (*handler_t)(symbols_message_t *request,
                           symbols_message_t *response);
 
 static const handler_t handlers[SYMBOLS_NR_REQUESTS] = {
+    [SYMBOLS_REQUEST_NAMES] = symbols_names_answer,
+    [SYMBOLS_REQUEST_JIT] = symbols_perf_map_answer,
     [SYMBOLS_REQUEST_UNWIND_MAP] = symbols_serve_unwind_map,
     [SYMBOLS_REQUEST_UNWIND_FILES] = symbols_serve_unwind_files,
     [SYMBOLS_REQUEST_UNWIND] = symbols_serve_unwind,

@@ -22,10 +22,12 @@
 #define SYMBOLS_WIRE_BYTES ((size_t)64 << 20)
 
 enum {
+  SYMBOLS_REQUEST_NAMES = 1, /* names.h */
+  SYMBOLS_REQUEST_JIT,       /* perf_map.h */
   /* unwind_queue.c. Mappings of a process: key, version, machine, how many, and
    * of each start, end, pgoff, number of its file; the numbers of files that are
    * not known come back, and if there are any, the request counts for nothing. */
-  SYMBOLS_REQUEST_UNWIND_MAP = 3,
+  SYMBOLS_REQUEST_UNWIND_MAP,
   /* Files: machine, how many, and of each its number and whether the next fd is
    * its. Nothing comes back. */
   SYMBOLS_REQUEST_UNWIND_FILES,

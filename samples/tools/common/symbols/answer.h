@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* What is found at offsets of an object, as the worker sends it. Requests for
+ * names and for a JIT's names have this response:
+ *
+ *   text    why there are no names; "" if there are
+ *   bytes   build id
+ *   number  of offsets, in any order, those that the object has; for each
+ *     number  the offset
+ *     number  its address, as the symbol table counts
+ *     number  the first offset of the function that holds it
+ *     number  the first one after it; 0: no function holds it
+ *     number  of names, the innermost inlined first; for each
+ *       text    name, demangled
+ *       text    name, as it is linked
+ *       text    file of the source
+ *       number  line */
+#ifndef SYMBOLS_ANSWER_H
+#define SYMBOLS_ANSWER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/symbols/wire.h"
+
+/* Names are cut to fit, with a NUL. */
+#define SYMBOLS_NAME_BYTES 4096
+/* So many offsets are asked for at once. */
+#define SYMBOLS_MAX_OFFSETS 4096
+
+void symbols_answer_begin(symbols_message_t *response, const char *reason,
+                          const void *build_id, size_t build_id_bytes,
+                          size_t nr_offsets);
+void symbols_answer_place(symbols_message_t *response, uint64_t offset,
+                          uint64_t address, uint64_t first, uint64_t end,
+                          size_t nr_names);
+/* Demangles the name, and adds the suffix to it in both forms. */
+void symbols_answer_name(symbols_message_t *response, const char *name,
+                         const char *suffix, const char *file, uint32_t line);
+
+#endif

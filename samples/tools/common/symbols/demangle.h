@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of C++, Rust and D functions as their sources have them, like perf
+ * report: without parameters and without a hash. */
+#ifndef SYMBOLS_DEMANGLE_H
+#define SYMBOLS_DEMANGLE_H
+
+#include <stddef.h>
+
+/* Writes the name in its readable form, cut to fit; the same name if it is not
+ * mangled. For the worker: a hostile name may take long, or crash it. */
+void symbols_demangle(char *text, size_t size, const char *name);
+
+#endif

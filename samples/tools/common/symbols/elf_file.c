@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/symbols/elf_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The file is always given. */
+static int find_no_elf(Dwfl_Module *module, void **data, const char *name,
+                       Dwarf_Addr base, char **path, Elf **elf) {
+  (void)module;
+  (void)data;
+  (void)name;
+  (void)base;
+  (void)path;
+  (void)elf;
+  return -1;
+}
+
+static int fail(symbols_elf_file_t *file, char *reason, size_t size,
+                const char *text) {
+  snprintf(reason, size, "%s", text);
+  symbols_elf_close(file);
+  return -1;
+}
+
+int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
+                     const char *debug_path, char *reason, size_t size) {
+  GElf_Addr bias;
+  GElf_Ehdr header;
+
+  memset(file, 0, sizeof(*file));
+  file->callbacks.find_elf = find_no_elf;
+  file->callbacks.find_debuginfo = dwfl_standard_find_debuginfo;
+  if (debug_path[0] != '\0')
+    file->debug_path = strdup(debug_path);
+  file->callbacks.debuginfo_path = &file->debug_path;
+  file->dwfl = dwfl_begin(&file->callbacks);
+  if (file->dwfl == NULL) {
+    close(fd);
+    return fail(file, reason, size, dwfl_errmsg(-1));
+  }
+  dwfl_report_begin(file->dwfl);
+  /* At 0: addresses are those of the file. */
+  file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
+  if (file->module == NULL) {
+    close(fd);
+    return fail(file, reason, size, "not an ELF file");
+  }
+  dwfl_report_end(file->dwfl, NULL, NULL);
+  file->elf = dwfl_module_getelf(file->module, &bias);
+  if (file->elf == NULL || gelf_getehdr(file->elf, &header) == NULL ||
+      bias != 0 || (header.e_type != ET_EXEC && header.e_type != ET_DYN))
+    return fail(file, reason, size, "not a program or a shared library");
+  return 0;
+}
+
+void symbols_elf_close(symbols_elf_file_t *file) {
+  if (file->dwfl != NULL)
+    dwfl_end(file->dwfl);
+  free(file->debug_path);
+  free(file->ranges);
+  memset(file, 0, sizeof(*file));
+}
+
+/* Finds the segment with a byte or an address; one of code before others. */
+static int find_segment(const symbols_elf_file_t *file, uint64_t at,
+                        int is_address, GElf_Phdr *found) {
+  GElf_Phdr header;
+  uint64_t start;
+  size_t i, nr;
+  int rc = -1;
+
+  if (elf_getphdrnum(file->elf, &nr) != 0)
+    return -1;
+  for (i = 0; i < nr; i++) {
+    if (gelf_getphdr(file->elf, (int)i, &header) == NULL ||
+        header.p_type != PT_LOAD)
+      continue;
+    start = is_address ? header.p_vaddr : header.p_offset;
+    if (at < start || at - start >= header.p_filesz)
+      continue;
+    *found = header;
+    rc = 0;
+    if ((header.p_flags & PF_X) != 0)
+      break;
+  }
+  return rc;
+}
+
+int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
+                        uint64_t *address) {
+  GElf_Phdr segment;
+
+  if (find_segment(file, offset, 0, &segment) != 0)
+    return -1;
+  *address = offset - segment.p_offset + segment.p_vaddr;
+  return 0;
+}
+
+int symbols_elf_offset(const symbols_elf_file_t *file, uint64_t address,
+                       uint64_t *offset) {
+  GElf_Phdr segment;
+
+  if (find_segment(file, address, 1, &segment) != 0)
+    return -1;
+  *offset = address - segment.p_vaddr + segment.p_offset;
+  return 0;
+}
+
+int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
+                        Elf_Scn **section, GElf_Shdr *header) {
+  Elf_Scn *at = NULL;
+
+  while ((at = elf_nextscn(file->elf, at)) != NULL) {
+    if (gelf_getshdr(at, header) != NULL &&
+        (header->sh_flags & SHF_EXECINSTR) != 0 && address >= header->sh_addr &&
+        address - header->sh_addr < header->sh_size) {
+      *section = at;
+      return 0;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* An ELF file that the worker has open, with its separate debug file if one is
+ * found. */
+#ifndef SYMBOLS_ELF_FILE_H
+#define SYMBOLS_ELF_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <elfutils/libdwfl.h>
+
+typedef struct symbols_cu_range_s {
+  uint64_t start, end; /* as in the DWARF */
+  uint64_t die;        /* offset of the compilation unit's DIE */
+} symbols_cu_range_t;
+
+typedef struct symbols_elf_file_s {
+  uint64_t key; /* chosen by the program; 0: none is open */
+  uint64_t used;
+  Dwfl_Callbacks callbacks;
+  char *debug_path;
+  Dwfl *dwfl;
+  Dwfl_Module *module;
+  Elf *elf;
+  /* By inlined.c, once it was asked for. */
+  Dwarf *dwarf;
+  uint64_t dwarf_bias;
+  int has_looked_for_dwarf;
+  symbols_cu_range_t *ranges; /* by start */
+  size_t nr_ranges, range_capacity;
+} symbols_elf_file_t;
+
+/* Opens it by an fd, which it owns afterwards. `path` is where a debug file is
+ * looked for beside it, `debug_path` where else (as -debuginfo-path of
+ * elfutils; "": the usual places). 0, or -1 with the reason. */
+int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
+                     const char *debug_path, char *reason, size_t size);
+void symbols_elf_close(symbols_elf_file_t *file);
+
+/* The address of a byte of the file, as its symbol table counts: 0, or -1 if no
+ * segment has it. */
+int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
+                        uint64_t *address);
+
+/* The other way round. */
+int symbols_elf_offset(const symbols_elf_file_t *file, uint64_t address,
+                       uint64_t *offset);
+
+/* Finds the section with instructions that has an address: 0, or -1. */
+int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
+                        Elf_Scn **section, GElf_Shdr *header);
+
+#endif

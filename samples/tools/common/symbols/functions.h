@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Which function holds each of many addresses: all symbols of a file go by once,
+ * and none is kept that holds no address. */
+#ifndef SYMBOLS_FUNCTIONS_H
+#define SYMBOLS_FUNCTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/symbols/elf_file.h"
+
+typedef struct symbols_function_s {
+  const char *name;    /* in the file's memory; NULL: none was found */
+  uint64_t start, end; /* the same symbol holds all addresses between */
+  int is_plt;          /* an entry that jumps to it */
+} symbols_function_t;
+
+/* Fills functions[i] for each address; they are in ascending order. How many
+ * symbols of functions the file has. */
+size_t symbols_functions_find(symbols_elf_file_t *file,
+                              const uint64_t *addresses, size_t nr,
+                              symbols_function_t *functions);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of "START SIZE NAME", in hexadecimal. The last one that has an address
+ * counts: a JIT compiler uses memory again. */
+#include "common/symbols/perf_map.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/memory.h"
+#include "common/symbols/answer.h"
+
+#define MAX_BYTES  ((uint64_t)64 << 20)
+#define MAX_LINES  1000000u
+#define LINE_BYTES (SYMBOLS_NAME_BYTES + 64)
+
+typedef struct map_s {
+  const uint64_t *addresses; /* in ascending order */
+  char **names;              /* for each address; NULL: none */
+  size_t nr;
+  int fd;
+  uint64_t at; /* bytes read */
+  char buffer[64 << 10];
+  size_t used, nr_read;
+} map_t;
+
+/* The next byte, or -1. By offset, as the fd is shared with the program. */
+static int next_byte(map_t *map) {
+  ssize_t nr;
+
+  if (map->used == map->nr_read) {
+    if (map->at >= MAX_BYTES)
+      return -1;
+    do {
+      nr = pread(map->fd, map->buffer, sizeof(map->buffer), (off_t)map->at);
+    } while (nr < 0 && errno == EINTR);
+    if (nr <= 0)
+      return -1;
+    map->at += (uint64_t)nr;
+    map->used = 0;
+    map->nr_read = (size_t)nr;
+  }
+  return (unsigned char)map->buffer[map->used++];
+}
+
+/* A line, cut to fit. 0 at the end, also of one that is being written. */
+static int next_line(map_t *map, char line[LINE_BYTES]) {
+  size_t nr = 0;
+  int byte;
+
+  while ((byte = next_byte(map)) >= 0) {
+    if (byte == '\n') {
+      line[nr] = '\0';
+      return 1;
+    }
+    if (byte != '\0' && nr < LINE_BYTES - 1)
+      line[nr++] = (char)byte;
+  }
+  return 0;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  const uint64_t *left = a, *right = b;
+
+  return (*left > *right) - (*left < *right);
+}
+
+static size_t find_first(const map_t *map, uint64_t start) {
+  size_t low = 0, high = map->nr, middle;
+
+  while (low < high) {
+    middle = low + (high - low) / 2;
+    if (map->addresses[middle] < start)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+static void add_line(map_t *map, const char *line) {
+  uint64_t start, size;
+  char *end;
+  size_t i;
+
+  start = strtoull(line, &end, 16);
+  if (end == line || *end != ' ')
+    return;
+  line = end + 1;
+  size = strtoull(line, &end, 16);
+  if (end == line || *end != ' ' || end[1] == '\0' || start + size < start)
+    return;
+  for (i = find_first(map, start);
+       i < map->nr && map->addresses[i] < start + size; i++) {
+    free(map->names[i]);
+    map->names[i] = strdup(end + 1);
+  }
+}
+
+void symbols_perf_map_answer(symbols_message_t *request,
+                             symbols_message_t *response) {
+  map_t *map = common_calloc(1, sizeof(*map));
+  char line[LINE_BYTES];
+  uint64_t *addresses;
+  const void *bytes;
+  size_t i, size;
+
+  bytes = symbols_get_bytes(request, &size);
+  map->nr = size / sizeof(uint64_t);
+  addresses = common_calloc(map->nr + 1, sizeof(uint64_t));
+  memcpy(addresses, bytes, map->nr * sizeof(uint64_t));
+  qsort(addresses, map->nr, sizeof(*addresses), compare_numbers);
+  map->addresses = addresses;
+  map->names = common_calloc(map->nr + 1, sizeof(char *));
+  map->fd = symbols_get_fd(request);
+  for (i = 0; i < MAX_LINES && next_line(map, line); i++)
+    add_line(map, line);
+  symbols_answer_begin(response, "", NULL, 0, map->nr);
+  for (i = 0; i < map->nr; i++) {
+    /* Only this address: what else the entry has may be used again. */
+    symbols_answer_place(response, addresses[i], addresses[i], addresses[i],
+                         addresses[i] + 1, map->names[i] != NULL);
+    if (map->names[i] != NULL)
+      symbols_answer_name(response, map->names[i], "", "", 0);
+    free(map->names[i]);
+  }
+  close(map->fd);
+  free(map->names);
+  free(addresses);
+  free(map);
+}

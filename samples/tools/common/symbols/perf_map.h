@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* The worker's answer to: what does a JIT compiler say of these addresses? The
+ * request has its file, /tmp/perf-PID.map, as an fd, and
+ *
+ *   bytes   addresses, 64 bits each
+ *
+ * The response is in answer.h; an address is its own offset. */
+#ifndef SYMBOLS_PERF_MAP_H
+#define SYMBOLS_PERF_MAP_H
+
+#include "common/symbols/wire.h"
+
+void symbols_perf_map_answer(symbols_message_t *request,
+                             symbols_message_t *response);
+
+#endif
