@@ -36,4 +36,8 @@ void symbols_jobs_add(symbols_jobs_t *jobs, symbols_job_t *job);
  * call. Nothing may be added afterwards. */
 void symbols_jobs_end(symbols_jobs_t *jobs, void (*cb)(void *arg), void *arg);
 
+/* The queue behind symbols.h, for other work with the same worker. */
+struct symbols_s;
+symbols_jobs_t *symbols_jobs(struct symbols_s *symbols);
+
 #endif

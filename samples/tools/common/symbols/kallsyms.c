@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the kernel's symbols once, before sampling starts: what is loaded later
- * (modules, BPF programs) is shown by the function before it or by address.
- * Knows nothing of user space. */
+/* Reads the kernel's symbols once: what is loaded later (modules, BPF programs)
+ * is shown by the function before it or by address. Knows nothing of user
+ * space. */
 #include "common/symbols/kallsyms.h"
 
 #include <errno.h>
@@ -98,4 +98,14 @@ symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address) {
 const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
                                   const symbols_kallsym_t *symbol) {
   return symbols->text + symbol->name;
+}
+
+uint64_t symbols_kallsyms_end(const symbols_kallsyms_t *symbols,
+                              const symbols_kallsym_t *symbol) {
+  const symbols_kallsym_t *next = symbol + 1;
+
+  while (next < symbols->symbols + symbols->nr &&
+         next->address == symbol->address)
+    next++;
+  return next < symbols->symbols + symbols->nr ? next->address : UINT64_MAX;
 }

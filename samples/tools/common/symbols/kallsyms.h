@@ -27,6 +27,10 @@ void symbols_kallsyms_free(symbols_kallsyms_t *symbols);
 const symbols_kallsym_t *
 symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address);
 
+/* The first address after a function. */
+uint64_t symbols_kallsyms_end(const symbols_kallsyms_t *symbols,
+                              const symbols_kallsym_t *symbol);
+
 const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
                                   const symbols_kallsym_t *symbol);
 

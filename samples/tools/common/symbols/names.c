@@ -17,6 +17,8 @@
 /* Files stay open for the next questions, as long as they take little memory. */
 #define MAX_OPEN     8
 #define MAX_OPEN_KIB ((uint64_t)256 << 10)
+/* Past this the rest has no names: the response must not become too large. */
+#define MAX_BODY (SYMBOLS_WIRE_BYTES / 2)
 
 typedef struct question_s {
   uint64_t key, want_inlined;
@@ -117,7 +119,8 @@ static void answer_names(symbols_message_t *response,
 static void answer_place(symbols_message_t *response, uint64_t offset,
                          uint64_t address, const symbols_function_t *function,
                          const symbols_frames_t *frames) {
-  if (function->name == NULL && frames->nr == 0) {
+  if ((function->name == NULL && frames->nr == 0) ||
+      response->body.used > MAX_BODY) {
     symbols_answer_place(response, offset, address, 0, 0, 0);
     return;
   }

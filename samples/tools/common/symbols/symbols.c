@@ -1,117 +1,463 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernel names only. */
+/* The loop's side: what was asked for, what is known, whose turn it is. It does
+ * not block and knows no file. */
 #include "common/symbols/symbols.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/memory.h"
-#include "common/symbols/kallsyms.h"
+#include "common/symbols/answer.h"
+#include "common/symbols/jobs.h"
+#include "common/symbols/places.h"
+#include "common/symbols/question.h"
 
-typedef struct answer_s {
-  symbols_place_t place;
-  symbols_name_t name;
-  struct answer_s *next;
-} answer_t;
+/* How long offsets are collected before they are asked for together. */
+#define COLLECT_MS         10
+#define DEFAULT_TIMEOUT_MS 30000
+
+/* Offsets of one function. */
+typedef struct range_s {
+  uint64_t first, end;
+  uint64_t shift; /* from an offset to its address */
+  const symbols_name_t *name;
+} range_t;
+
+/* Of an object, by its id. */
+typedef struct state_s {
+  uint64_t *wanted; /* offsets to ask for */
+  size_t nr_wanted, wanted_capacity;
+  range_t *ranges; /* by offset */
+  size_t nr_ranges;
+  symbols_object_t *object; /* NULL: the kernel */
+  char reason[SYMBOLS_REASON_BYTES];
+  int is_hopeless, is_queued;
+  unsigned char build_id[20];
+  size_t build_id_bytes;
+  struct state_s *next;
+} state_t;
 
 struct symbols_s {
-  uv_idle_t idle;
-  symbols_kallsyms_t kernel;
-  const char *kallsyms;
-  int is_loaded;
-  uint32_t nr;
-  answer_t *answers;
-  symbols_cb cb;
-  void *arg;
+  uv_timer_t timer;
+  symbols_jobs_t jobs;
+  symbols_job_t open_job, ask_job;
+  int is_opening, is_asking, is_closing;
+  symbols_asker_t asker; /* of the pool while a job runs */
+  symbols_question_t question;
+  symbols_places_t places;
+  symbols_place_t beyond; /* of places past the limit */
+  state_t **states;       /* by id */
+  size_t nr_states, state_capacity;
+  state_t *first, *last; /* with offsets to ask for */
+  symbols_cb wait_cb, close_cb;
+  void *wait_arg, *close_arg;
 };
+
+static void ask_next(symbols_t *symbols);
+
+static symbols_t *symbols_of(symbols_job_t *job, size_t offset) {
+  return (symbols_t *)((char *)job - offset);
+}
+
+/* -- files ----------------------------------------------------------------- */
+
+static void open_files(symbols_job_t *job, symbols_worker_t *worker) {
+  symbols_t *symbols = symbols_of(job, offsetof(symbols_t, open_job));
+
+  (void)worker;
+  symbols_objects_open(&symbols->asker.objects);
+}
+
+static void files_opened(symbols_job_t *job) {
+  symbols_of(job, offsetof(symbols_t, open_job))->is_opening = 0;
+}
+
+/* Files of new objects are opened while an answer is waited for, too: their
+ * processes may not live long. */
+static void on_tick(void *arg) {
+  symbols_t *symbols = arg;
+
+  symbols_objects_open(&symbols->asker.objects);
+}
+
+/* -- life-cycle ------------------------------------------------------------ */
+
+static state_t *add_state(symbols_t *symbols, symbols_object_t *object) {
+  state_t *state = common_calloc(1, sizeof(*state));
+
+  if (symbols->nr_states == symbols->state_capacity)
+    symbols->states = common_grow(symbols->states, &symbols->state_capacity,
+                                  sizeof(*symbols->states));
+  symbols->states[symbols->nr_states++] = state;
+  state->object = object;
+  return state;
+}
+
+static char *copy_text(const char *text) {
+  size_t size = strlen(text) + 1;
+
+  return memcpy(common_calloc(size, 1), text, size);
+}
 
 symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols_t *symbols = common_calloc(1, sizeof(*symbols));
+  symbols_asker_t *asker = &symbols->asker;
 
-  symbols->kallsyms =
-      options->kallsyms != NULL ? options->kallsyms : "/proc/kallsyms";
-  uv_idle_init(loop, &symbols->idle);
-  symbols->idle.data = symbols;
+  uv_timer_init(loop, &symbols->timer);
+  symbols->timer.data = symbols;
+  symbols_jobs_init(&symbols->jobs, loop);
+  symbols->jobs.worker.may_use_network = options->debuginfod;
+  symbols->jobs.worker.timeout_ms =
+      options->timeout_ms == 0 ? DEFAULT_TIMEOUT_MS : options->timeout_ms;
+  symbols->jobs.worker.tick = on_tick;
+  symbols->jobs.worker.arg = symbols;
+  symbols_objects_init(&asker->objects);
+  asker->inlined = options->inlined;
+  asker->kallsyms = copy_text(options->kallsyms == NULL ? "/proc/kallsyms"
+                                                        : options->kallsyms);
+  asker->debug_path =
+      copy_text(options->debug_path == NULL ? "" : options->debug_path);
+  asker->kernel_shift = options->kernel_shift;
+  symbols->question.offsets =
+      common_calloc(SYMBOLS_MAX_OFFSETS, sizeof(uint64_t));
+  symbols->question.results =
+      common_calloc(SYMBOLS_MAX_OFFSETS, sizeof(symbols_result_t));
+  add_state(symbols, NULL);
   return symbols;
 }
 
+static void on_closed(uv_handle_t *handle) {
+  symbols_t *symbols = handle->data;
+  symbols_cb cb = symbols->close_cb;
+
+  symbols->is_closing = 2;
+  if (cb != NULL)
+    cb(symbols->close_arg);
+}
+
+static void on_jobs_end(void *arg) {
+  symbols_t *symbols = arg;
+
+  uv_close((uv_handle_t *)&symbols->timer, on_closed);
+}
+
+void symbols_close(symbols_t *symbols, symbols_cb cb, void *arg) {
+  symbols->is_closing = 1;
+  symbols->close_cb = cb;
+  symbols->close_arg = arg;
+  uv_timer_stop(&symbols->timer);
+  symbols_jobs_end(&symbols->jobs, on_jobs_end, symbols);
+}
+
+void symbols_free(symbols_t *symbols) {
+  symbols_asker_t *asker = &symbols->asker;
+  size_t i;
+
+  for (i = 0; i < symbols->nr_states; i++) {
+    free(symbols->states[i]->wanted);
+    free(symbols->states[i]->ranges);
+    free(symbols->states[i]);
+  }
+  free(symbols->states);
+  symbols_places_free(&symbols->places);
+  symbols_objects_free(&asker->objects);
+  symbols_strings_free(&asker->strings);
+  symbols_kallsyms_free(&asker->kernel);
+  symbols_message_free(&asker->request);
+  symbols_message_free(&asker->response);
+  free(asker->kallsyms);
+  free(asker->debug_path);
+  free(symbols->question.offsets);
+  free(symbols->question.results);
+  free(symbols);
+}
+
+/* -- asking ---------------------------------------------------------------- */
+
+static void call_back(symbols_t *symbols) {
+  symbols_cb cb = symbols->wait_cb;
+
+  symbols->wait_cb = NULL;
+  if (cb != NULL)
+    cb(symbols->wait_arg);
+}
+
+static void on_timer(uv_timer_t *timer) {
+  symbols_t *symbols = timer->data;
+
+  if (symbols->is_asking)
+    return;
+  if (symbols->first != NULL)
+    ask_next(symbols);
+  else
+    call_back(symbols);
+}
+
+static void queue(symbols_t *symbols, state_t *state) {
+  if (!state->is_queued) {
+    state->is_queued = 1;
+    state->next = NULL;
+    if (symbols->first == NULL)
+      symbols->first = state;
+    else
+      symbols->last->next = state;
+    symbols->last = state;
+  }
+  if (!symbols->is_asking && !symbols->is_closing &&
+      !uv_is_active((uv_handle_t *)&symbols->timer))
+    uv_timer_start(&symbols->timer, on_timer, COLLECT_MS, 0);
+}
+
+static void ask(symbols_job_t *job, symbols_worker_t *worker) {
+  symbols_t *symbols = symbols_of(job, offsetof(symbols_t, ask_job));
+
+  symbols_question_ask(&symbols->question, &symbols->asker, worker);
+}
+
+static uint32_t id_of(const state_t *state) {
+  return state->object == NULL ? SYMBOLS_KERNEL : state->object->id;
+}
+
+static void answer_unknown(symbols_entry_t *entry) {
+  if (!entry->is_answered) {
+    entry->place.address = entry->offset;
+    entry->is_answered = 1;
+  }
+}
+
+/* Merges the functions of an answer with those that were known. */
+static void add_ranges(state_t *state, const symbols_result_t *results,
+                       size_t nr) {
+  range_t *merged = common_calloc(state->nr_ranges + nr, sizeof(*merged));
+  const symbols_result_t *result;
+  size_t i, k = 0, count = 0;
+
+  for (i = 0; i < nr; i++) {
+    result = &results[i];
+    if (result->end == 0 || result->place.nr != 1)
+      continue;
+    while (k < state->nr_ranges && state->ranges[k].first <= result->first)
+      merged[count++] = state->ranges[k++];
+    if (count > 0 && merged[count - 1].end > result->first)
+      continue;
+    if (k < state->nr_ranges && state->ranges[k].first < result->end)
+      continue;
+    merged[count].first = result->first;
+    merged[count].end = result->end;
+    merged[count].shift = result->place.address - result->offset;
+    merged[count++].name = result->place.names;
+  }
+  while (k < state->nr_ranges)
+    merged[count++] = state->ranges[k++];
+  free(state->ranges);
+  state->ranges = merged;
+  state->nr_ranges = count;
+}
+
+static void install(symbols_t *symbols, state_t *state) {
+  const symbols_question_t *question = &symbols->question;
+  symbols_entry_t *entry;
+  size_t i;
+
+  for (i = 0; i < question->nr_results; i++) {
+    entry = symbols_places_find(&symbols->places, id_of(state),
+                                question->results[i].offset);
+    if (entry == NULL || entry->place.nr > 0)
+      continue;
+    entry->place = question->results[i].place;
+    entry->is_answered = 1;
+  }
+  for (i = 0; i < question->nr; i++) {
+    entry = symbols_places_find(&symbols->places, id_of(state),
+                                question->offsets[i]);
+    if (entry != NULL)
+      answer_unknown(entry);
+  }
+  if (!symbols->asker.inlined && question->nr_results > 0 &&
+      (state->object == NULL || state->object->mapping.kind != SYMBOLS_JIT))
+    add_ranges(state, question->results, question->nr_results);
+}
+
+static void answered(symbols_job_t *job) {
+  symbols_t *symbols = symbols_of(job, offsetof(symbols_t, ask_job));
+  const symbols_question_t *question = &symbols->question;
+  state_t *state =
+      symbols->states[question->object == NULL ? SYMBOLS_KERNEL
+                                               : question->object->id];
+
+  symbols->is_asking = 0;
+  install(symbols, state);
+  if (!symbols->is_closing || question->nr_results > 0) {
+    state->is_hopeless = question->is_hopeless;
+    memcpy(state->reason, question->reason, sizeof(state->reason));
+  }
+  if (question->build_id_bytes > 0) {
+    memcpy(state->build_id, question->build_id, sizeof(state->build_id));
+    state->build_id_bytes = question->build_id_bytes;
+  }
+  if (symbols->is_closing)
+    return;
+  if (symbols->first != NULL)
+    ask_next(symbols);
+  else
+    call_back(symbols);
+}
+
+static void give_up(symbols_t *symbols, state_t *state) {
+  symbols_entry_t *entry;
+  size_t i;
+
+  for (i = 0; i < state->nr_wanted; i++) {
+    entry =
+        symbols_places_find(&symbols->places, id_of(state), state->wanted[i]);
+    if (entry != NULL)
+      answer_unknown(entry);
+  }
+  state->nr_wanted = 0;
+}
+
+/* Objects take turns, each with as many offsets as go into one question. */
+static void ask_next(symbols_t *symbols) {
+  symbols_question_t *question = &symbols->question;
+  state_t *state = symbols->first;
+
+  symbols->first = state->next;
+  state->is_queued = 0;
+  if (state->is_hopeless)
+    give_up(symbols, state);
+  question->object = state->object;
+  question->nr = state->nr_wanted < SYMBOLS_MAX_OFFSETS ? state->nr_wanted
+                                                        : SYMBOLS_MAX_OFFSETS;
+  state->nr_wanted -= question->nr;
+  memcpy(question->offsets, state->wanted + state->nr_wanted,
+         question->nr * sizeof(uint64_t));
+  symbols->is_asking = 1;
+  if (state->nr_wanted > 0)
+    queue(symbols, state);
+  symbols->ask_job.run = ask;
+  symbols->ask_job.done = answered;
+  symbols_jobs_add(&symbols->jobs, &symbols->ask_job);
+}
+
+/* -- for the owner --------------------------------------------------------- */
+
 uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping) {
-  (void)mapping;
-  return ++symbols->nr;
+  symbols_object_t *object;
+  int must_open;
+
+  object = symbols_objects_get(&symbols->asker.objects, mapping, &must_open);
+  if (object->id == symbols->nr_states)
+    add_state(symbols, object);
+  if (must_open && !symbols->is_opening && !symbols->is_closing) {
+    symbols->is_opening = 1;
+    symbols->open_job.run = open_files;
+    symbols->open_job.done = files_opened;
+    symbols_jobs_add(&symbols->jobs, &symbols->open_job);
+  }
+  return object->id;
+}
+
+static const range_t *find_range(const state_t *state, uint64_t offset) {
+  size_t low = 0, high = state->nr_ranges, middle;
+
+  while (low < high) {
+    middle = low + (high - low) / 2;
+    if (state->ranges[middle].first <= offset)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low > 0 && offset < state->ranges[low - 1].end
+             ? &state->ranges[low - 1]
+             : NULL;
+}
+
+static void want_again(symbols_t *symbols, state_t *state, uint64_t offset) {
+  if (state->nr_wanted == state->wanted_capacity)
+    state->wanted = common_grow(state->wanted, &state->wanted_capacity,
+                                sizeof(*state->wanted));
+  state->wanted[state->nr_wanted++] = offset;
+  queue(symbols, state);
 }
 
 void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset) {
-  (void)offset;
-  if (object == SYMBOLS_KERNEL && !symbols->is_loaded)
-    symbols_kallsyms_load(&symbols->kernel, symbols->kallsyms);
-  symbols->is_loaded |= object == SYMBOLS_KERNEL;
+  const range_t *range;
+  symbols_entry_t *entry;
+  state_t *state;
+
+  if (object >= symbols->nr_states ||
+      symbols_places_find(&symbols->places, object, offset) != NULL)
+    return;
+  entry = symbols_places_add(&symbols->places, object, offset);
+  if (entry == NULL)
+    return;
+  state = symbols->states[object];
+  range = find_range(state, offset);
+  if (range != NULL) {
+    entry->place.address = offset + range->shift;
+    entry->place.nr = 1;
+    entry->place.names = range->name;
+    entry->is_answered = 1;
+  } else if (state->is_hopeless || symbols->is_closing) {
+    answer_unknown(entry);
+  } else {
+    want_again(symbols, state, offset);
+  }
 }
 
 const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
                                     uint64_t offset) {
-  symbols_t *owner = (symbols_t *)(uintptr_t)symbols;
-  const symbols_kallsym_t *found;
-  answer_t *answer;
+  const symbols_entry_t *entry =
+      symbols_places_find(&symbols->places, object, offset);
 
-  if (object != SYMBOLS_KERNEL)
-    return NULL;
-  found = symbols_kallsyms_find(&symbols->kernel, offset);
-  if (found == NULL)
-    return NULL;
-  answer = common_calloc(1, sizeof(*answer));
-  answer->next = owner->answers;
-  owner->answers = answer;
-  answer->name.name = answer->name.linked_name =
-      symbols_kallsyms_name(&symbols->kernel, found);
-  answer->name.file = "";
-  answer->place.address = offset;
-  answer->place.nr = 1;
-  answer->place.names = &answer->name;
-  return &answer->place;
+  if (entry != NULL)
+    return entry->is_answered ? &entry->place : NULL;
+  return symbols->places.nr == SYMBOLS_MAX_PLACES ? &symbols->beyond : NULL;
 }
 
 const char *symbols_reason(const symbols_t *symbols, uint32_t object) {
-  return object == SYMBOLS_KERNEL ? symbols->kernel.reason : "";
+  return object < symbols->nr_states ? symbols->states[object]->reason : "";
 }
 
 size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
                         const unsigned char **build_id) {
-  (void)symbols;
-  (void)object;
-  *build_id = (const unsigned char *)"";
-  return 0;
+  static const unsigned char none[1];
+
+  *build_id = none;
+  if (object >= symbols->nr_states)
+    return 0;
+  *build_id = symbols->states[object]->build_id;
+  return symbols->states[object]->build_id_bytes;
 }
 
 void symbols_refresh(symbols_t *symbols, uint32_t object) {
-  (void)symbols;
-  (void)object;
-}
+  const symbols_table_t *table;
+  size_t i, k;
 
-static void on_idle(uv_idle_t *idle) {
-  symbols_t *symbols = idle->data;
+  if (object == SYMBOLS_KERNEL || object >= symbols->nr_states ||
+      symbols->is_closing || symbols->states[object]->is_hopeless ||
+      symbols->states[object]->object->mapping.kind != SYMBOLS_JIT)
+    return;
+  for (i = 0; i < SYMBOLS_NR_TABLES; i++) {
+    table = &symbols->places.tables[i];
+    for (k = 0; k < table->size; k++) {
+      const symbols_entry_t *entry = table->entries[k];
 
-  uv_idle_stop(idle);
-  symbols->cb(symbols->arg);
+      if (entry != NULL && entry->object == object && entry->is_answered &&
+          entry->place.nr == 0)
+        want_again(symbols, symbols->states[object], entry->offset);
+    }
+  }
 }
 
 void symbols_wait(symbols_t *symbols, symbols_cb cb, void *arg) {
-  symbols->cb = cb;
-  symbols->arg = arg;
-  uv_idle_start(&symbols->idle, on_idle);
+  symbols->wait_cb = cb;
+  symbols->wait_arg = arg;
+  if (!symbols->is_asking)
+    uv_timer_start(&symbols->timer, on_timer, 0, 0);
 }
 
-void symbols_close(symbols_t *symbols, symbols_cb cb, void *arg) {
-  (void)cb;
-  (void)arg;
-  uv_close((uv_handle_t *)&symbols->idle, NULL);
-}
-
-void symbols_free(symbols_t *symbols) {
-  answer_t *answer;
-
-  while ((answer = symbols->answers) != NULL) {
-    symbols->answers = answer->next;
-    free(answer);
-  }
-  symbols_kallsyms_free(&symbols->kernel);
-  free(symbols);
+symbols_jobs_t *symbols_jobs(symbols_t *symbols) {
+  return &symbols->jobs;
 }

@@ -39,11 +39,14 @@ typedef struct symbols_mapping_s {
 } symbols_mapping_t;
 
 typedef struct symbols_options_s {
-  int inlined;           /* frames of inlined functions, from DWARF */
-  int debuginfod;        /* may ask the servers in DEBUGINFOD_URLS */
-  const char *kallsyms;  /* NULL: /proc/kallsyms; "": no kernel names */
-  uint64_t timeout_ms;   /* for one object; 0: 30,000 */
-  uint64_t kernel_shift; /* added to a kernel address before it is looked up */
+  int inlined;            /* frames of inlined functions, from DWARF */
+  int debuginfod;         /* may ask the servers in DEBUGINFOD_URLS */
+  const char *kallsyms;   /* NULL: /proc/kallsyms; "": no kernel names */
+  const char *debug_path; /* where debug files are, as -debuginfo-path of
+                             elfutils; NULL: beside the file and in
+                             /usr/lib/debug */
+  uint64_t timeout_ms;    /* for one object; 0: 30,000 */
+  uint64_t kernel_shift;  /* added to a kernel address before it is looked up */
 } symbols_options_t;
 
 /* A function, outermost last if others are inlined into it. */

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/* A process chooses the paths and the links in its own root as it likes, and
+ * what is there changes at any time. So each file is found first, without
+ * opening it (O_PATH), then checked, and what was checked is opened: no FIFO
+ * makes us wait, and no device does something. */
+#include "common/symbols/open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "common/proc.h"
+
+#define DELETED " (deleted)"
+
+/* Of openat2(2), Linux 5.6, which not all headers have. */
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#define IN_ROOT 0x10u
+
+typedef struct open_how_s {
+  uint64_t flags, mode, resolve;
+} open_how_t;
+
+/* Finds a path inside a root: links there do not lead out of it. */
+static int find_in_root(int root, const char *path, int flags) {
+  open_how_t how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0, IN_ROOT};
+
+  return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+/* Opens what was found, and closes `found`: an fd, or -1 with errno. */
+static int open_found(int found) {
+  char path[32];
+  int fd, error;
+
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+  fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  error = errno;
+  close(found);
+  errno = error;
+  return fd;
+}
+
+/* The device of a mapping is that of the file system below. */
+static int is_layered(int fd) {
+  struct statfs info;
+
+  return fstatfs(fd, &info) == 0 &&
+         ((uint32_t)info.f_type == 0x9123683eu /* btrfs */ ||
+          (uint32_t)info.f_type == 0x794c7630u /* overlayfs */);
+}
+
+static int is_mapped_one(int fd, const struct stat *info,
+                         const symbols_mapping_t *mapping) {
+  int has_build_id = mapping->build_id_bytes > 0;
+
+  if (mapping->inode == 0)
+    return 1;
+  if (info->st_ino != mapping->inode)
+    return has_build_id && is_layered(fd);
+  return (major(info->st_dev) == mapping->major &&
+          minor(info->st_dev) == mapping->minor) ||
+         has_build_id || is_layered(fd);
+}
+
+/* Checks and opens what was found. */
+static int take(int found, const symbols_mapping_t *mapping,
+                char reason[SYMBOLS_REASON_BYTES]) {
+  struct stat info;
+  const char *why = NULL;
+  int fd;
+
+  if (found < 0)
+    return -1;
+  if (fstat(found, &info) != 0)
+    why = strerror(errno);
+  else if (!S_ISREG(info.st_mode))
+    why = "not a regular file";
+  else if (!is_mapped_one(found, &info, mapping))
+    why = "the file was replaced";
+  if (why != NULL) {
+    snprintf(reason, SYMBOLS_REASON_BYTES, "%s", why);
+    close(found);
+    return -1;
+  }
+  fd = open_found(found);
+  if (fd < 0)
+    snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
+             errno == EACCES ? "permission denied" : strerror(errno));
+  else
+    reason[0] = '\0';
+  return fd;
+}
+
+static int find_mapped(const symbols_mapping_t *mapping) {
+  char path[96];
+
+  snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64,
+           mapping->pid, mapping->start, mapping->end);
+  return open(path, O_PATH | O_CLOEXEC);
+}
+
+static int find_in_process(const symbols_mapping_t *mapping) {
+  char path[32];
+  int root, found;
+
+  snprintf(path, sizeof(path), "/proc/%u/root", mapping->pid);
+  root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0)
+    return -1;
+  found = find_in_root(root, mapping->path, 0);
+  close(root);
+  return found;
+}
+
+static int is_deleted(const char *path) {
+  size_t size = strlen(path);
+
+  return size > strlen(DELETED) &&
+         strcmp(path + size - strlen(DELETED), DELETED) == 0;
+}
+
+int symbols_open_file(const symbols_mapping_t *mapping,
+                      char reason[SYMBOLS_REASON_BYTES]) {
+  int fd = -1, is_live = !mapping->is_recorded && mapping->pid != 0;
+
+  reason[0] = '\0';
+  if (is_live)
+    fd = take(find_mapped(mapping), mapping, reason);
+  if (fd < 0 && is_live && mapping->path[0] == '/')
+    fd = take(find_in_process(mapping), mapping, reason);
+  if (fd < 0 && mapping->path[0] == '/')
+    fd = take(open(mapping->path, O_PATH | O_CLOEXEC), mapping, reason);
+  if (fd < 0 && reason[0] == '\0')
+    snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
+             is_deleted(mapping->path)
+                 ? "deleted: only root can read it, while a process has it"
+             : mapping->path[0] == '/' ? "the file is not there"
+                                       : "no file");
+  return fd;
+}
+
+/* -- the vdso -------------------------------------------------------------- */
+
+typedef struct vdso_s {
+  uint64_t start, size;
+} vdso_t;
+
+static int find_size(void *arg, const common_proc_map_t *map) {
+  vdso_t *vdso = arg;
+
+  if (map->start == vdso->start)
+    vdso->size = map->end - map->start;
+  return vdso->size > 0;
+}
+
+int symbols_open_vdso(const symbols_mapping_t *mapping,
+                      char reason[SYMBOLS_REASON_BYTES]) {
+  vdso_t vdso = {getauxval(AT_SYSINFO_EHDR), 0};
+  const char *why = NULL;
+  int fd = -1;
+
+  reason[0] = '\0';
+  if (mapping->is_recorded && mapping->build_id_bytes == 0)
+    why = "the vdso of another kernel, perhaps";
+  else if (sizeof(void *) == 8 && mapping->end <= UINT64_C(1) << 32)
+    why = "the vdso of a 32-bit program";
+  else if (vdso.start == 0 ||
+           common_proc_maps((int32_t)getpid(), find_size, &vdso) <= 0)
+    why = "this program has no vdso";
+  if (why == NULL) {
+    fd = memfd_create("vdso", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, (const void *)(uintptr_t)vdso.start,
+                        (size_t)vdso.size) != (ssize_t)vdso.size)
+      why = "no memory for a copy of the vdso";
+  }
+  if (why == NULL)
+    return fd;
+  snprintf(reason, SYMBOLS_REASON_BYTES, "%s", why);
+  if (fd >= 0)
+    close(fd);
+  return -1;
+}
+
+/* -- JIT compilers --------------------------------------------------------- */
+
+int symbols_open_process(uint32_t pid) {
+  char path[32];
+
+  snprintf(path, sizeof(path), "/proc/%u", pid);
+  return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* The user of a process, and its number in its own namespace: 0, or -1 if it
+ * has ended. */
+static int read_status(int process, uint32_t *uid, uint32_t *pid) {
+  char text[4096], *line, *end;
+  int fd = openat(process, "status", O_RDONLY | O_CLOEXEC);
+  ssize_t nr;
+
+  if (fd < 0)
+    return -1;
+  nr = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  if (nr <= 0)
+    return -1;
+  text[nr] = '\0';
+  /* Real, effective, saved, of files. */
+  line = strstr(text, "\nUid:");
+  if (line == NULL || sscanf(line, "\nUid: %*u %" SCNu32, uid) != 1)
+    return -1;
+  line = strstr(text, "\nNSpid:");
+  if (line == NULL)
+    line = strstr(text, "\nPid:");
+  if (line == NULL)
+    return -1;
+  /* The last number of the line is the innermost one. */
+  end = line + 1 + strcspn(line + 1, "\n");
+  *end = '\0';
+  while (end > line && strchr("0123456789", end[-1]) != NULL)
+    end--;
+  *pid = (uint32_t)strtoul(end, NULL, 10);
+  return 0;
+}
+
+int symbols_open_perf_map(int process, char reason[SYMBOLS_REASON_BYTES]) {
+  const symbols_mapping_t any = {0};
+  uint32_t uid, pid;
+  struct stat info;
+  char path[48];
+  int root, fd;
+
+  snprintf(reason, SYMBOLS_REASON_BYTES, "%s", "the process has ended");
+  if (process < 0 || read_status(process, &uid, &pid) != 0)
+    return -1;
+  snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
+  root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (root < 0) {
+    snprintf(reason, SYMBOLS_REASON_BYTES, "its root: %s", strerror(errno));
+    return -1;
+  }
+  reason[0] = '\0';
+  fd = find_in_root(root, path, O_NOFOLLOW);
+  if (fd < 0)
+    snprintf(reason, SYMBOLS_REASON_BYTES, "%s: %s", path,
+             errno == ENOSYS ? "needs Linux 5.6" : strerror(errno));
+  close(root);
+  fd = take(fd, &any, reason);
+  if (fd >= 0 && (fstat(fd, &info) != 0 || info.st_uid != uid)) {
+    snprintf(reason, SYMBOLS_REASON_BYTES, "%s: not of the process's user",
+             path);
+    close(fd);
+    return -1;
+  }
+  return fd;
+}

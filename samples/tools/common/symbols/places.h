@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of each (object, offset) that was asked for. No entry moves, and
+ * no call takes long, because the tables that grow are small. */
+#ifndef SYMBOLS_PLACES_H
+#define SYMBOLS_PLACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/symbols/symbols.h"
+
+/* Past this many there is no room. */
+#define SYMBOLS_MAX_PLACES (1u << 20)
+#define SYMBOLS_NR_TABLES  256
+
+typedef struct symbols_entry_s {
+  symbols_place_t place;
+  uint64_t offset;
+  uint32_t object;
+  int is_answered;
+} symbols_entry_t;
+
+typedef struct symbols_table_s {
+  symbols_entry_t **entries;
+  size_t nr, size;
+} symbols_table_t;
+
+typedef struct symbols_places_s {
+  symbols_table_t tables[SYMBOLS_NR_TABLES]; /* by hash */
+  symbols_entry_t **blocks;                  /* of entries */
+  size_t nr_blocks, block_capacity;
+  size_t nr;
+} symbols_places_t;
+
+void symbols_places_free(symbols_places_t *places);
+
+/* The entry, or NULL. */
+symbols_entry_t *symbols_places_find(const symbols_places_t *places,
+                                     uint32_t object, uint64_t offset);
+
+/* Adds one that is not there yet: NULL if there is no room. */
+symbols_entry_t *symbols_places_add(symbols_places_t *places, uint32_t object,
+                                    uint64_t offset);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+#include "common/symbols/question.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/symbols/answer.h"
+#include "common/symbols/inlined.h"
+#include "common/text.h"
+
+static int compare_results(const void *a, const void *b) {
+  const symbols_result_t *left = a, *right = b;
+
+  return (left->offset > right->offset) - (left->offset < right->offset);
+}
+
+static const symbols_result_t *last_result(const symbols_question_t *question) {
+  return question->nr_results < 2
+             ? NULL
+             : &question->results[question->nr_results - 2];
+}
+
+static void read_names(symbols_message_t *response, symbols_strings_t *strings,
+                       size_t nr, symbols_place_t *place) {
+  symbols_name_t *names = symbols_strings_memory(strings, nr * sizeof(*names));
+  size_t i;
+
+  for (i = 0; i < nr; i++) {
+    const char *name = symbols_get_text(response);
+    const char *linked_name = symbols_get_text(response);
+    const char *file = symbols_get_text(response);
+    uint64_t line = symbols_get_number(response);
+
+    if (names == NULL)
+      continue;
+    names[i].name = symbols_strings_add(strings, name);
+    names[i].linked_name = symbols_strings_add(strings, linked_name);
+    names[i].file = symbols_strings_add(strings, file);
+    names[i].line = (uint32_t)line;
+    if (names[i].name[0] == '\0')
+      names = NULL;
+  }
+  place->names = names;
+  place->nr = names == NULL ? 0 : nr;
+}
+
+static void read_place(symbols_question_t *question, symbols_asker_t *asker) {
+  symbols_message_t *response = &asker->response;
+  symbols_result_t *result = &question->results[question->nr_results++];
+  const symbols_result_t *last = last_result(question);
+  uint64_t nr;
+
+  memset(result, 0, sizeof(*result));
+  result->offset = symbols_get_number(response);
+  result->place.address = symbols_get_number(response);
+  result->first = symbols_get_number(response);
+  result->end = symbols_get_number(response);
+  nr = symbols_get_number(response);
+  if (nr > SYMBOLS_MAX_INLINED) {
+    response->is_damaged = 1;
+    return;
+  }
+  if (result->offset < result->first || result->offset >= result->end)
+    result->end = 0;
+  read_names(response, &asker->strings, (size_t)nr, &result->place);
+  /* The usual case: several offsets of one function. */
+  if (last != NULL && last->place.nr == 1 && result->place.nr == 1 &&
+      last->place.names[0].name == result->place.names[0].name &&
+      last->place.names[0].linked_name == result->place.names[0].linked_name &&
+      last->place.names[0].file == result->place.names[0].file &&
+      last->place.names[0].line == result->place.names[0].line)
+    result->place.names = last->place.names;
+}
+
+static void read_answer(symbols_question_t *question, symbols_asker_t *asker) {
+  symbols_message_t *response = &asker->response;
+  const void *build_id;
+  uint64_t i, nr;
+
+  common_text_clean(question->reason, sizeof(question->reason),
+                    symbols_get_text(response));
+  build_id = symbols_get_bytes(response, &question->build_id_bytes);
+  if (question->build_id_bytes > sizeof(question->build_id))
+    question->build_id_bytes = sizeof(question->build_id);
+  memcpy(question->build_id, build_id, question->build_id_bytes);
+  nr = symbols_get_number(response);
+  for (i = 0; i < nr && i < question->nr && !response->is_damaged; i++)
+    read_place(question, asker);
+  if (response->is_damaged) {
+    question->nr_results = 0;
+    question->is_hopeless = 1;
+    snprintf(question->reason, sizeof(question->reason), "damaged");
+  }
+  qsort(question->results, question->nr_results, sizeof(*question->results),
+        compare_results);
+}
+
+static void write_request(const symbols_question_t *question,
+                          symbols_asker_t *asker, int fd) {
+  const symbols_mapping_t *mapping = &question->object->mapping;
+  symbols_message_t *request = &asker->request;
+
+  if (mapping->kind == SYMBOLS_JIT) {
+    symbols_message_begin(request, SYMBOLS_REQUEST_JIT);
+  } else {
+    symbols_message_begin(request, SYMBOLS_REQUEST_NAMES);
+    symbols_put_number(request, question->object->id);
+    symbols_put_number(request, question->inlined != 0);
+    symbols_put_text(request, mapping->path);
+    symbols_put_text(request, asker->debug_path);
+    symbols_put_bytes(request, mapping->build_id, mapping->build_id_bytes);
+  }
+  symbols_put_bytes(request, question->offsets,
+                    question->nr * sizeof(uint64_t));
+  request->fds[0] = fd;
+  request->nr_fds = 1;
+}
+
+static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
+                       symbols_worker_t *worker) {
+  int fd = symbols_objects_file(&asker->objects, question->object), rc;
+
+  if (fd < 0) {
+    snprintf(question->reason, sizeof(question->reason), "%s",
+             question->object->open_reason);
+    return;
+  }
+  write_request(question, asker, fd);
+  rc = symbols_worker_ask(worker, &asker->request, &asker->response,
+                          question->reason);
+  if (rc == 0)
+    read_answer(question, asker);
+  else
+    question->is_hopeless = 1;
+}
+
+/* -- the kernel ------------------------------------------------------------ */
+
+static void name_kernel_place(symbols_question_t *question,
+                              symbols_asker_t *asker, uint64_t offset) {
+  symbols_result_t *result = &question->results[question->nr_results++];
+  const symbols_kallsym_t *symbol;
+  symbols_name_t *name;
+
+  memset(result, 0, sizeof(*result));
+  result->offset = offset;
+  result->place.address = offset + asker->kernel_shift;
+  symbol = symbols_kallsyms_find(&asker->kernel, result->place.address);
+  if (symbol == NULL)
+    return;
+  result->first = symbol->address - asker->kernel_shift;
+  result->end =
+      symbols_kallsyms_end(&asker->kernel, symbol) - asker->kernel_shift;
+  name = symbols_strings_memory(&asker->strings, sizeof(*name));
+  if (name == NULL)
+    return;
+  name->name = name->linked_name = symbols_strings_add(
+      &asker->strings, symbols_kallsyms_name(&asker->kernel, symbol));
+  name->file = "";
+  result->place.names = name;
+  result->place.nr = 1;
+}
+
+static int compare_numbers(const void *a, const void *b) {
+  const uint64_t *left = a, *right = b;
+
+  return (*left > *right) - (*left < *right);
+}
+
+static void ask_kernel(symbols_question_t *question, symbols_asker_t *asker) {
+  size_t i;
+
+  if (!asker->has_kernel && asker->kallsyms[0] != '\0')
+    symbols_kallsyms_load(&asker->kernel, asker->kallsyms);
+  asker->has_kernel = 1;
+  snprintf(question->reason, sizeof(question->reason), "%s",
+           asker->kernel.reason);
+  qsort(question->offsets, question->nr, sizeof(*question->offsets),
+        compare_numbers);
+  for (i = 0; i < question->nr; i++)
+    name_kernel_place(question, asker, question->offsets[i]);
+}
+
+void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
+                          symbols_worker_t *worker) {
+  question->nr_results = 0;
+  question->reason[0] = '\0';
+  question->is_hopeless = 0;
+  question->build_id_bytes = 0;
+  question->inlined = asker->inlined;
+  if (question->object == NULL) {
+    ask_kernel(question, asker);
+    return;
+  }
+  question->inlined &= !question->object->has_bad_dwarf;
+  ask_worker(question, asker, worker);
+  /* The DWARF may be what is damaged or large: without it there is still the
+   * symbol table. */
+  if (question->is_hopeless && question->inlined) {
+    question->object->has_bad_dwarf = 1;
+    question->inlined = 0;
+    question->is_hopeless = 0;
+    ask_worker(question, asker, worker);
+  }
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks for the names at some offsets of one object: on libuv's pool. */
+#ifndef SYMBOLS_QUESTION_H
+#define SYMBOLS_QUESTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/symbols/kallsyms.h"
+#include "common/symbols/objects.h"
+#include "common/symbols/strings.h"
+#include "common/symbols/symbols.h"
+#include "common/symbols/worker.h"
+
+typedef struct symbols_result_s {
+  symbols_place_t place;
+  uint64_t offset;
+  uint64_t first, end; /* offsets with the same name; end 0: none is known */
+} symbols_result_t;
+
+/* What questions need that are asked one after the other. */
+typedef struct symbols_asker_s {
+  symbols_objects_t objects;
+  symbols_strings_t strings; /* of all names */
+  symbols_kallsyms_t kernel;
+  int has_kernel;
+  /* Options. */
+  int inlined;
+  char *kallsyms, *debug_path;
+  uint64_t kernel_shift;
+  /* Room. */
+  symbols_message_t request, response;
+} symbols_asker_t;
+
+typedef struct symbols_question_s {
+  symbols_object_t *object; /* NULL: the kernel */
+  int inlined;
+  uint64_t *offsets;
+  size_t nr;
+  /* The answer. */
+  symbols_result_t *results; /* by offset; those that were not found lack */
+  size_t nr_results;
+  char reason[SYMBOLS_REASON_BYTES]; /* "" if there are names */
+  int is_hopeless;                   /* the object must not be asked again */
+  unsigned char build_id[20];
+  size_t build_id_bytes;
+} symbols_question_t;
+
+/* The memory of offsets and results is the caller's. */
+void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
+                          symbols_worker_t *worker);
+
+#endif

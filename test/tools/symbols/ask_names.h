@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Asks for the names at places of files, and waits for them. main must call
+ * symbols_main first. */
+#ifndef TEST_SYMBOLS_ASK_NAMES_H
+#define TEST_SYMBOLS_ASK_NAMES_H
+
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "common/symbols/symbols.h"
+
+typedef struct ask_names_s {
+  uv_loop_t loop;
+  symbols_t *symbols;
+} ask_names_t;
+
+/* NULL: the defaults. */
+void ask_names_begin(ask_names_t *ask, const symbols_options_t *options);
+/* Also checks that nothing is left of it. */
+void ask_names_end(ask_names_t *ask);
+
+/* The object that is a file, by its path and inode; or by its path alone. */
+uint32_t ask_names_file(ask_names_t *ask, const char *path);
+uint32_t ask_names_path(ask_names_t *ask, const char *path);
+/* What a process (or this one: 0) has mapped where an address is. */
+uint32_t ask_names_mapped(ask_names_t *ask, uint32_t pid, uint64_t address,
+                          uint64_t *offset);
+
+void ask_names_wait(ask_names_t *ask);
+
+/* Wants it and waits. */
+const symbols_place_t *ask_names_at(ask_names_t *ask, uint32_t object,
+                                    uint64_t offset);
+/* The innermost name, or "" */
+const char *ask_names_name(ask_names_t *ask, uint32_t object, uint64_t offset);
+
+/* The offset of an address in an ELF file of this machine: 0, or -1. */
+int ask_names_offset(const char *path, uint64_t address, uint64_t *offset);
+
+/* The address of a symbol, as nm has it; fails the test if there is none. */
+uint64_t ask_names_symbol(const char *path, const char *name);
+
+/* A directory for files of the test, removed by ask_names_remove. */
+void ask_names_directory(char directory[64]);
+void ask_names_remove(const char *directory);
+/* Runs a command of the shell in it: its status. */
+int ask_names_run(const char *directory, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif
