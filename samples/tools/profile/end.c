@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of a profile: names, then the result. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/say.h"
 #include "profile/naming.h"
@@ -13,6 +14,9 @@ void profile_build(const profile_t *profile, stacks_t *stacks) {
   stacks->unit = profile->unit;
   stacks->duration_ns = (uint64_t)(profile->totals.seconds * 1e9);
   stacks->start_ns = profile->started_at_ns;
+  if (strcmp(profile->event, "cpu-clock") == 0 &&
+      profile->options.frequency_hz != 0)
+    stacks->period = 1000000000 / profile->options.frequency_hz;
   profile_naming_build(&profile->account, stacks);
 }
 

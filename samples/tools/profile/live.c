@@ -25,6 +25,7 @@ typedef struct live_s {
   uint64_t started_ns;
   uvperf_stats_t stats;  /* as of the last live line, and of the end */
   uint64_t live_samples; /* what the last live line said */
+  uint64_t cpu_ns;       /* CPU time of the target; 0: not known */
   size_t nr_cpus;        /* that were sampled */
   int has_stopped;
 } live_t;
@@ -44,6 +45,21 @@ static live_t *live_of(const common_session_t *session) {
   return ((profile_t *)session->data)->source;
 }
 
+/* The clock of tasks also counts where it may not sample. That of a CPU counts
+ * while it idles, too. */
+static uint64_t read_cpu_ns(live_t *live) {
+  uvperf_reading_t *reading;
+  uvperf_count_t count = {0};
+
+  if (live->events.off_cpu || live->events.hardware ||
+      live->profile->options.all || uvperf_reading_new(&reading) != 0)
+    return 0;
+  if (uvperf_set_read(&live->events.set, reading, NULL) == 0)
+    uvperf_reading_total(reading, 0, &count);
+  uvperf_reading_free(reading);
+  return count.value;
+}
+
 static void on_stop(common_session_t *session) {
   live_t *live = live_of(session);
   uint64_t now = uv_hrtime();
@@ -53,6 +69,7 @@ static void on_stop(common_session_t *session) {
   if (live->events.off_cpu)
     profile_waits_end(&live->waits, now, live->profile->options.pid);
   take_totals(live, now);
+  live->cpu_ns = read_cpu_ns(live);
   live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
   profile_notes_live_end();
   live->has_stopped = 1;
@@ -71,6 +88,8 @@ static void on_written(profile_t *profile) {
     profile_notes_waits(live->waits.nr_unknown);
   else
     profile_notes_idle(&profile->options, &profile->totals, live->nr_cpus);
+  profile_notes_unsampled(&profile->options, &live->events, live->cpu_ns,
+                          profile->account.weight);
   close_set(live);
 }
 

@@ -124,6 +124,31 @@ void profile_notes_idle(const profile_options_t *options,
                100 - 100 * taken / most);
 }
 
+/* Samples come at random: so many more or fewer are no news. */
+static int is_chance(double expected, double missing) {
+  return missing < expected / 20 || missing * missing < 9 * expected;
+}
+
+void profile_notes_unsampled(const profile_options_t *options,
+                             const profile_events_t *events, uint64_t cpu_ns,
+                             uint64_t sampled_ns) {
+  double period_ns = 1e9 / (double)options->frequency_hz;
+  double missing = (double)cpu_ns - (double)sampled_ns;
+
+  if (missing <= 0 ||
+      is_chance((double)cpu_ns / period_ns, missing / period_ns))
+    return;
+  if (events->kernel)
+    common_say("%.0f %% of the CPU time has no samples: processes of less than "
+               "1/%" PRIu64 " s\n  are seldom seen; try a higher -F\n",
+               100 * missing / (double)cpu_ns, options->frequency_hz);
+  else
+    common_say("%.0f %% of the CPU time has no samples: the kernel may not be "
+               "sampled here;\n  be root, have CAP_PERFMON or set "
+               "kernel.perf_event_paranoid to 1 or less\n",
+               100 * missing / (double)cpu_ns);
+}
+
 void profile_notes_command(int status) {
   if (WIFSIGNALED(status))
     common_say("the command was ended by signal %d (%s)\n", WTERMSIG(status),

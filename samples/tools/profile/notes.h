@@ -41,6 +41,12 @@ void profile_notes_waits(uint64_t nr_unknown);
 void profile_notes_idle(const profile_options_t *options,
                         const profile_totals_t *totals, size_t nr_cpus);
 
+/* Says how much of a target's CPU time has no samples, if that is more than
+ * chance, and why. Both in nanoseconds. */
+void profile_notes_unsampled(const profile_options_t *options,
+                             const profile_events_t *events, uint64_t cpu_ns,
+                             uint64_t sampled_ns);
+
 /* Says how a command ended if it did not end well; its wait status. */
 void profile_notes_command(int status);
 

@@ -265,6 +265,60 @@ static void unprivileged_user_profiles_own_command(void **state) {
     assert_string_not_equal(row.object, "[kernel]");
 }
 
+/* Cycles do not say how much time there was. */
+static void need_clock(const tool_run_t *run, const char *test) {
+  if (strstr(run->err, "cpu-clock") == NULL)
+    support_skip(test, "a machine without a hardware PMU");
+}
+
+/* Reading /dev/zero is the kernel's work. */
+static void time_in_the_kernel_without_samples_is_reported(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
+                             TARGET_PATH, "read"}};
+  const char *line;
+  int percent;
+
+  (void)state;
+  support_need_own_events(__func__);
+  if (tool_run_paranoid() != 2)
+    support_skip(__func__, "kernel.perf_event_paranoid at 2");
+  run.as_nobody = 1;
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  need_clock(&run, __func__);
+  line = strstr(run.err, " % of the CPU time has no samples: the kernel may ");
+  assert_non_null(line);
+  while (line > run.err && line[-1] != ' ')
+    line--;
+  assert_int_equal(sscanf(line, "%d %%", &percent), 1);
+  assert_in_range(percent, 80, 100);
+}
+
+static void time_that_is_sampled_is_not_reported(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "--",
+                             TARGET_PATH, "read"}};
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_null(strstr(run.err, "has no samples"));
+}
+
+/* None of them lasts until the first sample. */
+static void time_of_short_processes_is_reported(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "20", "--", "sh", "-c",
+                             "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); "
+                             "/bin/true; done"}};
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  need_clock(&run, __func__);
+  tool_run_expect_text(run.err, "processes of less than 1/20 s\n");
+}
+
 /* Its name could otherwise change the terminal's title, for example. */
 static void control_characters_in_names_are_not_printed(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--by", "process", "-F", "997", "-d",
@@ -314,6 +368,9 @@ int main(void) {
       cmocka_unit_test(interrupt_prints_the_table),
       cmocka_unit_test(hangup_ends_the_command_too),
       cmocka_unit_test(unprivileged_user_profiles_own_command),
+      cmocka_unit_test(time_in_the_kernel_without_samples_is_reported),
+      cmocka_unit_test(time_that_is_sampled_is_not_reported),
+      cmocka_unit_test(time_of_short_processes_is_reported),
       cmocka_unit_test(control_characters_in_names_are_not_printed),
   };
 
