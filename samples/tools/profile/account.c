@@ -20,6 +20,7 @@ void profile_account_init(profile_account_t *account, stacks_by_t by,
                           symbols_t *symbols) {
   memset(account, 0, sizeof(*account));
   account->by = by;
+  account->unit = 1;
   account->symbols = symbols;
   stacks_names_init(&account->names);
   profile_objects_init(&account->objects);
@@ -161,22 +162,11 @@ static uint32_t comm_of(profile_account_t *account, uint32_t pid,
   return name_unknown(account, pid);
 }
 
-uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
-                             uint32_t tid, uint64_t cgroup) {
+uint32_t profile_account_keep_who(profile_account_t *account,
+                                  const profile_who_t *who) {
   size_t before = account->who_keys.nr;
-  stacks_entry_t *entry;
-  profile_who_t who;
+  stacks_entry_t *entry = stacks_tally_get(&account->who_keys, 0, who, 1);
 
-  memset(&who, 0, sizeof(who));
-  who.thread = comm_of(account, pid, tid);
-  who.process = comm_of(account, pid, pid);
-  if (account->by == STACKS_BY_THREAD)
-    who.tid = tid;
-  if (account->by == STACKS_BY_PROCESS || account->by == STACKS_BY_THREAD)
-    who.pid = pid;
-  if (account->by == STACKS_BY_CGROUP)
-    who.cgroup = cgroup;
-  entry = stacks_tally_get(&account->who_keys, 0, &who, 1);
   if (entry == NULL)
     return 0;
   if (account->who_keys.nr == before)
@@ -184,9 +174,27 @@ uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
   if (before == account->who_capacity)
     account->whos = common_grow(account->whos, &account->who_capacity,
                                 sizeof(*account->whos));
-  account->whos[before] = who;
+  account->whos[before] = *who;
   entry->weight = before;
   return (uint32_t)before;
+}
+
+uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
+                             uint32_t tid, uint64_t cgroup) {
+  stacks_by_t by = account->by;
+  int all = account->has_ids;
+  profile_who_t who;
+
+  memset(&who, 0, sizeof(who));
+  who.thread = comm_of(account, pid, tid);
+  who.process = comm_of(account, pid, pid);
+  if (by == STACKS_BY_THREAD || all)
+    who.tid = tid;
+  if (by == STACKS_BY_PROCESS || by == STACKS_BY_THREAD || all)
+    who.pid = pid;
+  if (by == STACKS_BY_CGROUP || all)
+    who.cgroup = cgroup;
+  return profile_account_keep_who(account, &who);
 }
 
 /* -- counting -------------------------------------------------------------- */
@@ -212,7 +220,7 @@ void profile_account_add(profile_account_t *account, stacks_entry_t *entry,
                          uint64_t samples, uint64_t weight) {
   account->samples += samples;
   account->weight += weight;
-  entry->samples += samples;
+  entry->samples += samples * account->unit;
   entry->weight += weight;
 }
 

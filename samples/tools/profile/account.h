@@ -19,7 +19,8 @@ typedef struct profile_frame_s {
   uint64_t offset; /* 0 if the object is not known */
 } profile_frame_t;
 
-/* Who ran; equal ones are counted together. What is not told apart is 0. */
+/* Who ran; equal ones are counted together. What is not told apart is 0, unless
+ * all of it is wanted. */
 typedef struct profile_who_s {
   uint32_t thread, process; /* ids of their names, in names */
   uint32_t pid, tid;
@@ -38,6 +39,8 @@ typedef struct profile_account_s {
   profile_objects_t objects;
   profile_tasks_t tasks;
   stacks_by_t by;
+  int has_ids;   /* those of all that `by` can be */
+  uint64_t unit; /* what a sample counts: 1, or see fade.h */
   symbols_t *symbols;
   int is_recorded;         /* the records are of a file */
   stacks_tally_t who_keys; /* the weight is the index in whos */
@@ -72,9 +75,11 @@ stacks_entry_t *profile_account_keep(profile_account_t *account,
 void profile_account_add(profile_account_t *account, stacks_entry_t *entry,
                          uint64_t samples, uint64_t weight);
 
-/* The index in whos for a thread. */
+/* The index in whos for a thread, and for what is told apart of one. */
 uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
                              uint32_t tid, uint64_t cgroup);
+uint32_t profile_account_keep_who(profile_account_t *account,
+                                  const profile_who_t *who);
 
 /* Counts a stack once more. */
 void profile_account_count(profile_account_t *account,

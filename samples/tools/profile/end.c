@@ -7,6 +7,7 @@
 #include "profile/naming.h"
 #include "profile/notes.h"
 #include "profile/profile.h"
+#include "profile/top.h"
 
 void profile_build(const profile_t *profile, stacks_t *stacks) {
   stacks_init(stacks);
@@ -20,15 +21,22 @@ void profile_build(const profile_t *profile, stacks_t *stacks) {
   profile_naming_build(&profile->account, stacks);
 }
 
-static void write_result(profile_t *profile) {
+static void write_profile(profile_t *profile) {
   stacks_t stacks;
 
-  profile->state = PROFILE_WRITTEN;
   profile_build(profile, &stacks);
   profile_outputs_write(&profile->outputs, &stacks, &profile->options,
                         &profile->totals);
   profile_notes_gaps(&profile->account);
   stacks_free(&stacks);
+}
+
+static void write_result(profile_t *profile) {
+  profile->state = PROFILE_WRITTEN;
+  if (profile->top != NULL)
+    profile_top_end(profile);
+  else
+    write_profile(profile);
   symbols_close(profile->symbols, NULL, NULL);
   profile->on_written(profile);
 }
@@ -41,6 +49,10 @@ static void on_named(void *arg) {
 }
 
 void profile_end(profile_t *profile) {
+  if (profile->top != NULL) {
+    write_result(profile);
+    return;
+  }
   profile->state = PROFILE_NAMES;
   profile_naming_ask(&profile->account);
   symbols_wait(profile->symbols, on_named, profile);

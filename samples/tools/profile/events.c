@@ -26,7 +26,9 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
   if (!options->no_stacks)
     attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
   common_tasks_follow(attr);
-  if (options->by == STACKS_BY_CGROUP) {
+  if (options->by == STACKS_BY_CGROUP ||
+      (options->top && uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE,
+                                           PERF_SAMPLE_CGROUP) == 1)) {
     attr->sample_type |= PERF_SAMPLE_CGROUP;
     attr->cgroup = 1;
   }

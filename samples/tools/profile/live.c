@@ -14,6 +14,7 @@
 #include "profile/notes.h"
 #include "profile/proc.h"
 #include "profile/profile.h"
+#include "profile/top.h"
 #include "profile/waits.h"
 
 #define LIVE_MS 1000
@@ -71,7 +72,8 @@ static void on_stop(common_session_t *session) {
   take_totals(live, now);
   live->cpu_ns = read_cpu_ns(live);
   live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
-  profile_notes_live_end();
+  if (live->profile->top == NULL)
+    profile_notes_live_end();
   live->has_stopped = 1;
 }
 
@@ -122,7 +124,10 @@ static void on_tick(common_session_t *session) {
   live->live_samples = account->samples;
   profile_account_reap(account, now);
   take_totals(live, now);
-  profile_notes_live(&live->profile->totals, new_samples);
+  if (live->profile->top != NULL)
+    profile_top_tick(live->profile);
+  else
+    profile_notes_live(&live->profile->totals, new_samples);
   /* No reader is there any more to see how it goes on. */
   if (ferror(stderr))
     common_session_stop(session);
@@ -203,7 +208,7 @@ static void read_running(profile_t *profile) {
   profile_account_t *account = &profile->account;
   size_t refused = 0;
 
-  if (profile->options.by == STACKS_BY_CGROUP)
+  if (profile->options.by == STACKS_BY_CGROUP || profile->options.top)
     common_cgroups(add_cgroup, account);
   if (profile->options.all)
     refused = profile_proc_read_all(account);
@@ -237,6 +242,8 @@ static int start(live_t *live) {
   rc = common_session_go(&profile->session);
   common_session_start(&profile->session, LIVE_MS,
                        profile->options.duration_ms);
+  if (rc == 0 && profile->options.top)
+    profile_top_start(profile);
   return rc;
 }
 

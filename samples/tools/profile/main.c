@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "common/stdio.h"
+#include "profile/fade.h"
 #include "profile/profile.h"
+#include "profile/top.h"
 
 static int run(profile_t *profile) {
   symbols_options_t options = {.inlined = profile->options.inlined,
@@ -17,7 +19,12 @@ static int run(profile_t *profile) {
   profile->symbols = symbols_new(&profile->session.loop, &options);
   profile_account_init(&profile->account, profile->options.by,
                        profile->symbols);
+  if (profile->options.top) {
+    profile->account.has_ids = 1;
+    profile->account.unit = PROFILE_FADE_UNIT;
+  }
   status = profile_live_run(profile);
+  profile_top_free(profile);
   profile_account_free(&profile->account);
   symbols_free(profile->symbols);
   return status != 0 ? status : profile->failed;

@@ -53,6 +53,7 @@ static const struct option names[] = {
     {"inline", no_argument, NULL, 'i'},
     {"off-cpu", no_argument, NULL, 'o'},
     {"pprof", required_argument, NULL, 'P'},
+    {"top", no_argument, NULL, 't'},
     {NULL, 0, NULL, 0},
 };
 
@@ -88,12 +89,28 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
       return parse_file(options, "--html", PROFILE_HTML);
     case 'P':
       return parse_file(options, "--pprof", PROFILE_PPROF);
+    case 't':
+      options->top = 1;
+      return 0;
     case 'h':
       options->help = 1;
       return 0;
     default:
       return common_options_refused(option, names, argv);
   }
+}
+
+static int check_top(const profile_options_t *options) {
+  int i, files = 0;
+
+  for (i = 0; i < PROFILE_NR_OUTPUTS; i++)
+    files += options->outputs[i] != NULL;
+  if (options->top && options->off_cpu)
+    return common_options_bad("choose one of --top and --off-cpu");
+  if (options->top && files > 0)
+    return common_options_bad("--top writes no file: choose one of --top and "
+                              "--html, --pprof, --folded");
+  return 0;
 }
 
 static int check_targets(profile_options_t *options) {
@@ -125,5 +142,7 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
       return 0;
   }
   rc = common_options_command(argc, argv, &options->command);
+  if (rc == 0)
+    rc = check_top(options);
   return rc != 0 ? rc : check_targets(options);
 }

@@ -25,6 +25,7 @@ typedef struct profile_options_s {
   int help;
   int inlined;    /* show inlined functions */
   int debuginfod; /* may ask debuginfod servers */
+  int top;        /* a live table instead of a result */
   int no_stacks;  /* sample where it runs, not who called it */
   int off_cpu;    /* where threads wait, not where they run */
   stacks_by_t by;

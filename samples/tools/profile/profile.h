@@ -19,6 +19,7 @@ typedef struct profile_totals_s {
 } profile_totals_t;
 
 typedef struct profile_s profile_t;
+typedef struct profile_top_s profile_top_t;
 
 struct profile_s {
   common_session_t session;
@@ -27,6 +28,7 @@ struct profile_s {
   symbols_t *symbols;
   profile_account_t account;
   profile_totals_t totals;
+  profile_top_t *top;       /* NULL: there is no live table */
   void *source;             /* what the source has of its own */
   const char *event, *unit; /* see stacks_t */
   uint64_t started_at_ns;   /* since 1970 */
@@ -41,7 +43,7 @@ struct profile_s {
 };
 
 /* Finds the names of the functions, then writes the result and calls
- * on_written. Called once, when there are no more records. */
+ * on_written; a live table has the names already. Called once, when there are no more records. */
 void profile_end(profile_t *profile);
 
 /* Asked to hurry: writes with the names that are known. 1, or 0 if that is not

@@ -46,6 +46,8 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--folded"}, "'--folded' wants a value"},
       {{"--folded=", "-a"}, "--folded wants"},
       {{"--html=", "-a"}, "--html wants"},
+      {{"--top", "--html=/dev/null"}, "--top writes no file"},
+      {{"--top", "--off-cpu"}, "choose one of"},
       {{"--by", "name", "-a"}, "--by wants"},
       {{"--call-graph", "lbr", "-a"}, "--call-graph wants"},
       {{"-x"}, "unknown option '-x'"},

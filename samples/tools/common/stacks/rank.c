@@ -113,18 +113,55 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
   return rows;
 }
 
-static int compare(const void *a, const void *b) {
-  const stacks_row_t *left = a, *right = b;
+/* What rows are sorted by first; then it is self, then total, then names. */
+static uint64_t key_of(const stacks_row_t *row, stacks_sort_t sort) {
+  const uint64_t keys[] = {row->self, row->total, row->samples};
+
+  return keys[sort];
+}
+
+static int compare_by(const stacks_row_t *left, const stacks_row_t *right,
+                      stacks_sort_t sort) {
+  const stacks_sort_t sorts[] = {sort, STACKS_SORT_SELF, STACKS_SORT_TOTAL};
+  uint64_t one, other;
+  size_t i;
   int order;
 
-  if (left->self != right->self)
-    return left->self > right->self ? -1 : 1;
-  if (left->total != right->total)
-    return left->total > right->total ? -1 : 1;
+  for (i = 0; i < sizeof(sorts) / sizeof(sorts[0]); i++) {
+    one = key_of(left, sorts[i]);
+    other = key_of(right, sorts[i]);
+    if (one != other)
+      return one > other ? -1 : 1;
+  }
   order = strcmp(left->name, right->name);
   if (order == 0)
     order = strcmp(left->where, right->where);
   return order != 0 ? order : (left->id > right->id) - (left->id < right->id);
+}
+
+static int compare_self(const void *a, const void *b) {
+  return compare_by(a, b, STACKS_SORT_SELF);
+}
+
+static int compare_total(const void *a, const void *b) {
+  return compare_by(a, b, STACKS_SORT_TOTAL);
+}
+
+static int compare_samples(const void *a, const void *b) {
+  return compare_by(a, b, STACKS_SORT_SAMPLES);
+}
+
+const char *stacks_sort_name(stacks_sort_t sort) {
+  static const char *const names[] = {"self", "total", "samples"};
+
+  return names[sort];
+}
+
+void stacks_rank_sort(stacks_row_t *rows, size_t nr, stacks_sort_t sort) {
+  int (*const compare[])(const void *, const void *) = {
+      compare_self, compare_total, compare_samples};
+
+  qsort(rows, nr, sizeof(*rows), compare[sort]);
 }
 
 stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr) {
@@ -138,7 +175,7 @@ stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr) {
   else
     rows = rank_tasks(stacks, by, all, nr_stacks, nr);
   free(all);
-  qsort(rows, *nr, sizeof(*rows), compare);
+  stacks_rank_sort(rows, *nr, STACKS_SORT_SELF);
   /* Functions that no stack has any more, or [other]. */
   while (*nr > 0 && rows[*nr - 1].total == 0)
     --*nr;

@@ -29,4 +29,15 @@ int stacks_by_parse(const char *name, stacks_by_t *by);
  * the profile's. */
 stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr);
 
+typedef enum stacks_sort_e {
+  STACKS_SORT_SELF, /* as stacks_rank does */
+  STACKS_SORT_TOTAL,
+  STACKS_SORT_SAMPLES
+} stacks_sort_t;
+
+/* "self", "total", "samples". */
+const char *stacks_sort_name(stacks_sort_t sort);
+
+void stacks_rank_sort(stacks_row_t *rows, size_t nr, stacks_sort_t sort);
+
 #endif

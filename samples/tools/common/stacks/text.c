@@ -8,9 +8,15 @@
 
 #include "common/text.h"
 
-/* What fits into a terminal beside the numbers; a function comes last. */
-#define WHERE_BYTES 20
-#define NAME_BYTES  200
+/* Of the object, or the thread's process; of the name if nothing bounds it. */
+#define WHERE_COLUMNS 20
+#define PID_COLUMNS   7
+#define NAME_COLUMNS  200
+
+/* A line that is narrower leaves out the total, the samples, the object. */
+#define COLUMNS_WITH_TOTAL   32
+#define COLUMNS_WITH_SAMPLES 48
+#define COLUMNS_WITH_WHERE   72
 
 static double percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * (double)part / (double)whole;
@@ -20,45 +26,100 @@ static int is_off_cpu(const stacks_t *stacks) {
   return strcmp(stacks->event, "off-cpu") == 0;
 }
 
-static void print_head(FILE *file, const stacks_t *stacks, stacks_by_t by) {
-  static const char *const where[] = {"object", "process", "pid", ""};
+size_t stacks_text_cut(FILE *file, const char *text, size_t columns) {
+  size_t i, bytes;
 
-  fprintf(file, "%8s %8s %9s  ", "self", "total",
-          is_off_cpu(stacks) ? "waits" : "samples");
-  if (by != STACKS_BY_CGROUP)
-    fprintf(file, "%-*s ", by == STACKS_BY_PROCESS ? 7 : WHERE_BYTES,
-            where[by]);
-  fprintf(file, "%s\n", stacks_by_name(by));
+  for (i = 0; i < columns && *text != '\0'; i++) {
+    bytes = common_text_printable(text);
+    if (bytes == 0) {
+      putc('?', file);
+      bytes = 1;
+    } else {
+      fwrite(text, 1, bytes, file);
+    }
+    text += bytes;
+  }
+  return i;
 }
 
-static void print_row(FILE *file, const stacks_t *stacks, stacks_by_t by,
-                      const stacks_row_t *row) {
-  char where[WHERE_BYTES + 1], name[NAME_BYTES + 1];
+static void put_padded(FILE *file, const char *text, size_t columns) {
+  size_t used = stacks_text_cut(file, text, columns);
 
-  common_text_clean(where, sizeof(where), row->where);
-  common_text_clean(name, sizeof(name), row->name);
-  fprintf(file, "%7.2f%% %7.2f%% %9" PRIu64 "  ",
-          percent(row->self, stacks->weight),
-          percent(row->total, stacks->weight), row->samples);
-  if (by == STACKS_BY_PROCESS)
-    fprintf(file, "%-7" PRIu32 " ", row->id);
-  else if (by != STACKS_BY_CGROUP)
-    fprintf(file, "%-*s ", WHERE_BYTES, where);
-  fputs(name[0] == '\0' ? "[unknown]" : name, file);
-  if (by == STACKS_BY_THREAD && row->id != 0)
-    fprintf(file, " %" PRIu32, row->id);
+  fprintf(file, "%*s ", (int)(columns - used), "");
+}
+
+static int has(const stacks_layout_t *layout, size_t columns) {
+  return layout->columns == 0 || layout->columns >= columns;
+}
+
+static size_t where_columns(const stacks_layout_t *layout) {
+  if (layout->by == STACKS_BY_CGROUP || !has(layout, COLUMNS_WITH_WHERE))
+    return 0;
+  return layout->by == STACKS_BY_PROCESS ? PID_COLUMNS : WHERE_COLUMNS;
+}
+
+static size_t name_columns(const stacks_layout_t *layout) {
+  size_t used = 8, where = where_columns(layout);
+
+  used += has(layout, COLUMNS_WITH_TOTAL) ? 9 : 0;
+  used += has(layout, COLUMNS_WITH_SAMPLES) ? 10 : 0;
+  used += 2 + where + (where > 0);
+  if (layout->columns == 0)
+    return NAME_COLUMNS;
+  return layout->columns > used ? layout->columns - used : 0;
+}
+
+void stacks_text_head(FILE *file, const stacks_layout_t *layout) {
+  static const char *const where[] = {"object", "process", "pid", ""};
+
+  fprintf(file, "%8s", "self");
+  if (has(layout, COLUMNS_WITH_TOTAL))
+    fprintf(file, "%9s", "total");
+  if (has(layout, COLUMNS_WITH_SAMPLES))
+    fprintf(file, "%10s", layout->counted);
+  fputs("  ", file);
+  if (where_columns(layout) > 0)
+    put_padded(file, where[layout->by], where_columns(layout));
+  stacks_text_cut(file, stacks_by_name(layout->by), name_columns(layout));
+  putc('\n', file);
+}
+
+void stacks_text_row(FILE *file, const stacks_layout_t *layout,
+                     const stacks_row_t *row) {
+  const char *name = row->name[0] == '\0' ? "[unknown]" : row->name;
+  char number[16];
+  size_t used;
+
+  fprintf(file, "%7.2f%%", percent(row->self, layout->weight));
+  if (has(layout, COLUMNS_WITH_TOTAL))
+    fprintf(file, " %7.2f%%", percent(row->total, layout->weight));
+  if (has(layout, COLUMNS_WITH_SAMPLES))
+    fprintf(file, " %9" PRIu64, row->samples);
+  fputs("  ", file);
+  snprintf(number, sizeof(number), "%" PRIu32, row->id);
+  if (where_columns(layout) > 0)
+    put_padded(file, layout->by == STACKS_BY_PROCESS ? number : row->where,
+               where_columns(layout));
+  used = stacks_text_cut(file, name, name_columns(layout));
+  if (layout->by == STACKS_BY_THREAD && row->id != 0 &&
+      used + 1 + strlen(number) <= name_columns(layout))
+    fprintf(file, " %s", number);
   putc('\n', file);
 }
 
 void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
                        size_t most_rows) {
+  const stacks_layout_t layout = {.by = by,
+                                  .counted =
+                                      is_off_cpu(stacks) ? "waits" : "samples",
+                                  .weight = stacks->weight};
   stacks_row_t *rows;
   size_t i, nr;
 
   rows = stacks_rank(stacks, by, &nr);
-  print_head(file, stacks, by);
+  stacks_text_head(file, &layout);
   for (i = 0; i < nr && i < most_rows; i++)
-    print_row(file, stacks, by, &rows[i]);
+    stacks_text_row(file, &layout, &rows[i]);
   if (nr > most_rows)
     fprintf(file, "%*s%zu more\n", 28, "", nr - most_rows);
   free(rows);

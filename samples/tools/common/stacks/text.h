@@ -7,6 +7,22 @@
 
 #include "common/stacks/rank.h"
 
+/* How rows are written. */
+typedef struct stacks_layout_s {
+  stacks_by_t by;
+  size_t columns;      /* longer lines are cut, columns left out; 0: no bound */
+  const char *counted; /* "samples" */
+  uint64_t weight;     /* of the whole profile */
+} stacks_layout_t;
+
+/* A line that names the columns, and one for a row. */
+void stacks_text_head(FILE *file, const stacks_layout_t *layout);
+void stacks_text_row(FILE *file, const stacks_layout_t *layout,
+                     const stacks_row_t *row);
+
+/* Writes so many characters of a safe text at most; how many these were. */
+size_t stacks_text_cut(FILE *file, const char *text, size_t columns);
+
 /* The hottest rows, and how many more there are. */
 void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
                        size_t most_rows);

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* Each second the table is made again of stacks that fade, with the names that
+ * are known by then. */
+#include "profile/top.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/output.h"
+#include "common/say.h"
+#include "profile/fade.h"
+#include "profile/naming.h"
+#include "profile/screen.h"
+#include "profile/terminal.h"
+
+struct profile_top_s {
+  profile_t *profile;
+  profile_keys_t keys;
+  profile_terminal_t terminal;
+  int has_terminal;
+  common_output_t output; /* without a terminal, and at the end */
+  char target[64];
+  stacks_t stacks; /* as of the last second */
+  stacks_row_t *rows;
+  size_t nr;
+  uint64_t last_ns, last_samples; /* as of then */
+  double rate;                    /* samples a second */
+};
+
+/* -- what is shown --------------------------------------------------------- */
+
+static void rank(profile_top_t *top) {
+  size_t i;
+
+  free(top->rows);
+  top->rows = stacks_rank(&top->stacks, top->keys.by, &top->nr);
+  for (i = 0; i < top->nr; i++)
+    top->rows[i].samples =
+        (top->rows[i].samples + PROFILE_FADE_UNIT / 2) / PROFILE_FADE_UNIT;
+  stacks_rank_sort(top->rows, top->nr, top->keys.sort);
+}
+
+static void build(profile_top_t *top) {
+  stacks_free(&top->stacks);
+  profile_build(top->profile, &top->stacks);
+  rank(top);
+}
+
+/* A string for free(). */
+static char *write_lines(const profile_top_t *top, size_t columns,
+                         size_t lines) {
+  const profile_t *profile = top->profile;
+  const profile_screen_t screen = {
+      .keys = &top->keys,
+      .columns = columns,
+      .lines = lines,
+      .target = top->target,
+      .event = profile->event,
+      .rate = top->rate,
+      .lost = profile->totals.lost,
+      .weight = top->stacks.weight,
+      .rows = top->rows,
+      .nr = top->nr,
+  };
+  char *text = NULL;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
+
+  if (file == NULL)
+    return common_calloc(1, 1);
+  profile_screen_write(file, &screen);
+  fclose(file);
+  return text;
+}
+
+static void draw(profile_terminal_t *terminal) {
+  const profile_top_t *top = terminal->data;
+  size_t columns, lines;
+  char *text;
+
+  profile_terminal_size(terminal, &columns, &lines);
+  text = write_lines(top, columns, lines);
+  profile_terminal_draw(terminal, text);
+  free(text);
+}
+
+/* Blocks that a reader has not taken are not added to. */
+static void print(profile_top_t *top) {
+  char *text;
+
+  if (top->output.buffer.used == 0) {
+    text = write_lines(top, 0, 0);
+    common_buffer_text(&top->output.buffer, text);
+    common_buffer_text(&top->output.buffer, "\n");
+    free(text);
+  }
+  common_output_push(&top->output, 0);
+  if (top->output.error != 0)
+    common_session_stop_soon(&top->profile->session);
+}
+
+/* -- what happens ---------------------------------------------------------- */
+
+static void on_key(profile_terminal_t *terminal, unsigned char byte) {
+  profile_top_t *top = terminal->data;
+
+  switch (profile_keys_take(&top->keys, byte)) {
+    case PROFILE_KEY_CHANGES:
+      rank(top);
+      draw(terminal);
+      break;
+    case PROFILE_KEY_QUITS:
+      common_session_stop_soon(&top->profile->session);
+      break;
+    case PROFILE_KEY_SUSPENDS:
+      profile_terminal_suspend(terminal);
+      break;
+    case PROFILE_KEY_NONE:
+      break;
+  }
+}
+
+static void on_lost(profile_terminal_t *terminal) {
+  const profile_top_t *top = terminal->data;
+
+  top->profile->failed = 1;
+  common_session_stop_soon(&top->profile->session);
+}
+
+static void name_target(profile_top_t *top) {
+  const profile_options_t *options = &top->profile->options;
+
+  if (options->command != NULL)
+    snprintf(top->target, sizeof(top->target), "%s", options->command[0]);
+  else if (options->pid != 0)
+    snprintf(top->target, sizeof(top->target), "process %d", options->pid);
+  else
+    snprintf(top->target, sizeof(top->target), "all CPUs");
+}
+
+/* -- beginning and end ----------------------------------------------------- */
+
+/* A command writes to the terminal, too, and reads what is typed. */
+static int wants_screen(const profile_t *profile) {
+  return profile->options.command == NULL && profile_terminal_is_there();
+}
+
+static void open_screen(profile_top_t *top) {
+  int rc;
+
+  top->terminal.data = top;
+  top->terminal.on_key = on_key;
+  top->terminal.on_resize = draw;
+  top->terminal.on_lost = on_lost;
+  rc = profile_terminal_open(&top->terminal, &top->profile->session.loop);
+  if (rc != 0)
+    common_say("no screen: %s\n", uv_strerror(rc));
+  top->has_terminal = rc == 0;
+}
+
+void profile_top_start(profile_t *profile) {
+  profile_top_t *top = common_calloc(1, sizeof(*top));
+
+  profile->top = top;
+  top->profile = profile;
+  top->keys.by = profile->options.by;
+  top->last_ns = uv_hrtime();
+  name_target(top);
+  stacks_init(&top->stacks);
+  common_output_open(&top->output, NULL);
+  if (wants_screen(profile))
+    open_screen(top);
+}
+
+static void look(profile_top_t *top) {
+  profile_account_t *account = &top->profile->account;
+  uint64_t now = uv_hrtime(), since = now - top->last_ns;
+
+  top->rate = (double)(account->samples - top->last_samples) * 1e9 /
+              (double)(since > 0 ? since : 1);
+  top->last_samples = account->samples;
+  top->last_ns = now;
+  profile_naming_ask(account);
+  if (!top->keys.is_paused)
+    build(top);
+  profile_fade(account);
+}
+
+void profile_top_tick(profile_t *profile) {
+  profile_top_t *top = profile->top;
+
+  look(top);
+  if (top->has_terminal)
+    draw(&top->terminal);
+  else
+    print(top);
+}
+
+void profile_top_end(profile_t *profile) {
+  profile_top_t *top = profile->top;
+
+  look(top);
+  profile_terminal_close(&top->terminal);
+  top->keys.has_help = 0;
+  print(top);
+  profile->failed |= common_output_finish(&top->output, NULL);
+}
+
+void profile_top_free(profile_t *profile) {
+  profile_top_t *top = profile->top;
+
+  if (top == NULL)
+    return;
+  common_buffer_free(&top->output.buffer);
+  stacks_free(&top->stacks);
+  free(top->rows);
+  free(top);
+}
