@@ -350,25 +350,31 @@ static void weight_past_the_largest_number_is_the_largest(void **state) {
 }
 
 /* The first mapping is the program's, for pprof's heading. */
-static void program_where_the_heaviest_stack_begins_is_first(void **state) {
+static void expect_program(const stacks_t *stacks, const char *path) {
+  Pprof__Profile *profile = write_and_decode(stacks);
+
+  assert_string_equal(text_of(profile, profile->mapping[0]->filename), path);
+  pprof__profile__free_unpacked(profile, NULL);
+}
+
+static void program_is_the_file_with_main_of_the_heaviest_stack(void **state) {
   const stacks_object_t program = {.name = "worker", .path = "/opt/worker"};
+  const stacks_object_t library = {.name = "libc.so.6", .path = "/libc.so.6"};
   const stacks_object_t kernel = {.name = "[kernel]", .path = ""};
-  Pprof__Profile *profile;
+  uint32_t at, in_kernel, in_library;
   stacks_t stacks;
 
   (void)state;
   begin(&stacks);
-  add_stack(&stacks, 0,
-            add_function(&stacks, "k", "k", stacks_object(&stacks, &kernel)), 1,
-            100);
-  add_stack(&stacks, 0,
-            add_function(&stacks, "u", "u", stacks_object(&stacks, &program)),
-            1, 10);
-  profile = write_and_decode(&stacks);
-  assert_int_equal(profile->n_mapping, 2);
-  assert_string_equal(text_of(profile, profile->mapping[0]->filename),
-                      "/opt/worker");
-  pprof__profile__free_unpacked(profile, NULL);
+  in_kernel = stacks_object(&stacks, &kernel);
+  in_library = stacks_object(&stacks, &library);
+  at = stacks_object(&stacks, &program);
+  add_stack(&stacks, 0, add_function(&stacks, "k", "k", in_kernel), 1, 100);
+  add_stack(&stacks, 0, add_function(&stacks, "l", "l", in_library), 1, 50);
+  add_stack(&stacks, 0, add_function(&stacks, "u", "u", at), 1, 10);
+  expect_program(&stacks, "/libc.so.6");
+  add_stack(&stacks, 0, add_function(&stacks, "main", "main", at), 1, 1);
+  expect_program(&stacks, "/opt/worker");
   stacks_free(&stacks);
 }
 
@@ -648,7 +654,7 @@ int main(void) {
       cmocka_unit_test(decoded_profile_is_the_one_that_was_written),
       cmocka_unit_test(weights_of_other_events_keep_their_names),
       cmocka_unit_test(weight_past_the_largest_number_is_the_largest),
-      cmocka_unit_test(program_where_the_heaviest_stack_begins_is_first),
+      cmocka_unit_test(program_is_the_file_with_main_of_the_heaviest_stack),
       cmocka_unit_test(go_pprof_top_has_the_same_numbers),
       cmocka_unit_test(go_pprof_traces_are_the_stacks),
       cmocka_unit_test(hostile_names_are_shown_as_in_the_profile),

@@ -267,22 +267,27 @@ static void put_mapping(writer_t *writer, uint32_t i) {
   put(writer, &part);
 }
 
-/* pprof shows the first mapping as the program: the file where the heaviest
- * stack begins. */
+/* pprof shows the first mapping as the program: the file that has main() of the
+ * heaviest stack. Without one, the file where the heaviest stack begins. */
 static uint32_t program(const stacks_t *stacks, const stacks_stack_t *sorted,
                         size_t nr) {
   const stacks_function_t *function;
+  uint32_t begins = STACKS_OTHER;
   size_t i, frame;
 
   for (i = 0; i < nr; i++) {
     for (frame = sorted[i].nr_frames; frame > 0; frame--) {
       function =
           stacks_get_function(stacks, sorted[i].frames[frame - 1].function);
-      if (stacks_get_object(stacks, function->object)->path[0] != '\0')
+      if (stacks_get_object(stacks, function->object)->path[0] == '\0')
+        continue;
+      if (strcmp(function->name, "main") == 0)
         return function->object;
+      if (begins == STACKS_OTHER)
+        begins = function->object;
     }
   }
-  return STACKS_OTHER;
+  return begins;
 }
 
 static void put_mappings(writer_t *writer, uint32_t first) {
