@@ -152,7 +152,7 @@ static FILE *run_perf(const char *path, const char *words) {
   memset(&run, 0, sizeof(run));
   snprintf(line, sizeof(line),
            "perf script --no-inline --no-demangle -F event,ip,sym %s -i %s "
-           "</dev/null | c++filt",
+           "</dev/null | c++filt -p",
            words, path);
   run.args[0] = "/bin/sh";
   run.args[1] = "-c";

@@ -39,7 +39,7 @@ typedef struct costs_call_s {
 } costs_call_t;
 
 typedef struct costs_row_s {
-  const char *name; /* demangled, without a suffix after a dot */
+  const char *name; /* demangled, without parameters and clones */
   const uint64_t *steps;
 } costs_row_t;
 

@@ -31,12 +31,13 @@ COSTS_ALONE void plain(uint64_t steps) {
 
 } // namespace deep
 
+// The two have one name without their parameters.
 COSTS_ALONE void overloaded(uint64_t steps) {
   BURN(3, steps);
 }
 
 COSTS_ALONE void overloaded(uint64_t steps, const char *text) {
-  BURN(4, steps);
+  BURN(3, steps);
   costs_state += text[0] == '\0';
 }
 
@@ -152,22 +153,21 @@ int main(int argc, char **argv) {
       {call_overloaded, 12},
   };
   const costs_row_t rows[] = {
-      {"(anonymous namespace)::hidden(unsigned long)", &steps_of[0]},
-      {"costs::plain(unsigned long)", &steps_of[1]},
-      {"costs::deep::plain(unsigned long)", &steps_of[2]},
-      {"costs::overloaded(unsigned long)", &steps_of[3]},
-      {"costs::overloaded(unsigned long, char const*)", &steps_of[4]},
-      {"void costs::generic<int>(int, unsigned long&)", &steps_of[5]},
-      {"void costs::generic<double>(double, unsigned long&)", &steps_of[6]},
-      {"costs::Box<unsigned long>::work(unsigned long)", &steps_of[7]},
-      {"costs::Guard::Guard(unsigned long)", &steps_of[8]},
-      {"costs::Guard::~Guard()", &steps_of[9]},
-      {"costs::Guard::operator+=(costs::Guard const&)", &steps_of[10]},
-      {"costs::Derived::work(unsigned long)", &steps_of[11]},
+      {"(anonymous namespace)::hidden", &steps_of[0]},
+      {"costs::plain", &steps_of[1]},
+      {"costs::deep::plain", &steps_of[2]},
+      {"costs::overloaded", &steps_of[3]},
+      {"costs::generic<int>", &steps_of[5]},
+      {"costs::generic<double>", &steps_of[6]},
+      {"costs::Box<unsigned long>::work", &steps_of[7]},
+      {"costs::Guard::Guard", &steps_of[8]},
+      {"costs::Guard::~Guard", &steps_of[9]},
+      {"costs::Guard::operator+=", &steps_of[10]},
+      {"costs::Derived::work", &steps_of[11]},
       {"costs::with_lambda(unsigned long)::{lambda(unsigned long)#1}::"
-       "operator()(unsigned long) const",
+       "operator()",
        &steps_of[12]},
-      {"costs::catches(unsigned long)", &steps_of[13]},
+      {"costs::catches", &steps_of[13]},
       {"costs_of_c", &steps_of[14]},
   };
 
