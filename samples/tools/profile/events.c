@@ -3,6 +3,8 @@
  * records are for. */
 #include "profile/events.h"
 
+#include <unistd.h>
+
 #include "common/files.h"
 #include "common/tasks.h"
 
@@ -27,8 +29,8 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
     attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
   common_tasks_follow(attr);
   if (options->by == STACKS_BY_CGROUP ||
-      (options->top && uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE,
-                                           PERF_SAMPLE_CGROUP) == 1)) {
+      (options->top &&
+       uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, PERF_SAMPLE_CGROUP) == 1)) {
     attr->sample_type |= PERF_SAMPLE_CGROUP;
     attr->cgroup = 1;
   }
@@ -60,6 +62,26 @@ static int settle_for_less(profile_events_t *events, int cause) {
   return 0;
 }
 
+/* A machine can switch 100,000 times a second, and its CPUs are busy then: the
+ * records of a tenth of a second, but not more than 64 MiB of all CPUs. */
+static size_t bytes_for_switches(void) {
+  long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+  size_t bytes = ((size_t)64 << 20) / (size_t)(nr_cpus > 0 ? nr_cpus : 1);
+
+  if (bytes > (size_t)8 << 20)
+    return (size_t)8 << 20;
+  return bytes < (size_t)1 << 20 ? 0 : bytes;
+}
+
+/* The default is as much as is allowed. */
+static int settle_for_smaller_rings(uvperf_set_options_t *options, int cause) {
+  if (options->ring_bytes == 0 ||
+      (cause != UVPERF_CAUSE_LOCKED_MEMORY && cause != UVPERF_CAUSE_MEMORY))
+    return 0;
+  options->ring_bytes = 0;
+  return 1;
+}
+
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                         const uvperf_target_t *target,
                         const profile_options_t *options,
@@ -80,10 +102,13 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   set_options.nr_targets = 1;
   set_options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
+  if (events->off_cpu)
+    set_options.ring_bytes = bytes_for_switches();
   do {
     fill_attr(events, target->type == UVPERF_TARGET_CPUS, options, &attr);
     rc = uvperf_set_init(loop, &events->set, &set_options, error);
-  } while (rc != 0 && settle_for_less(events, error->cause));
+  } while (rc != 0 && (settle_for_less(events, error->cause) ||
+                       settle_for_smaller_rings(&set_options, error->cause)));
   events->is_open = rc == 0;
   return rc;
 }

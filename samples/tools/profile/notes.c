@@ -86,8 +86,10 @@ void profile_notes_live_end(void) {
 void profile_notes_stats(const profile_options_t *options,
                          const uvperf_stats_t *stats) {
   if (stats->lost_records > 0 && options->off_cpu)
-    common_say("%" PRIu64 " records were lost: measure one process with -p\n",
-               stats->lost_records);
+    common_say(
+        "%" PRIu64 " records were lost, and the waits in them: there are "
+        "too many\n  switches%s\n",
+        stats->lost_records, options->all ? "; try one process with -p" : "");
   else if (stats->lost_records > 0)
     common_say("%" PRIu64 " records were lost: try a lower -F than %" PRIu64
                "\n",
