@@ -270,6 +270,10 @@ checks.link_shows_the_same_view = ["small", async (tab, model, again) => {
     "thread");
   assert.match(await textOf(other, "said"), /^serve, .*level 3, zoomed$/);
   assert.match(await textOf(other, "found"), /of the zoomed frame$/);
+  // Flipped, the root is the lowest row.
+  const box = await boxOf(other);
+  await other.mouse("mouseMoved", box.x + 9, box.y + box.height - 9);
+  assert.match(await textOf(other, "tip"), /^all/);
   const wrong = "#zoom=-1&zoom=x&match=__proto__&by=constructor&flip=2";
   await other.run(`location.hash = "${wrong}"`);
   await other.frame();
@@ -320,6 +324,9 @@ checks.table_has_self_and_total = ["small", async (tab, model) => {
     [...sums.keys()].sort());
   await tab.run("document.querySelector('#table td button').click()");
   assert.strictEqual((await stateOf(tab)).match, "exact");
+  assert.strictEqual(await tab.run(
+    "document.querySelector('tr.hit button').textContent"),
+  [...sums.keys()].sort()[0]);
   assert.strictEqual((await stateOf(tab)).search, [...sums.keys()].sort()[0]);
 }];
 
@@ -348,7 +355,8 @@ checks.hostile_names_are_text = ["hostile", async (tab) => {
   const nr = await tab.run(`document.getElementById("table")
     .tBodies[0].rows.length`);
   const names = JSON.parse(fs.readFileSync(
-    path.join(directory, "hostile.names"), "utf8"));
+    path.join(directory, "hostile.names"), "utf8"))
+    .map((name) => name || "(unknown)");
   const shown = await tab.run(`[...document.querySelectorAll(
     "#table td button")].map((b) => b.textContent)`);
   assert.deepStrictEqual([...shown].sort(), [...names].sort());
@@ -385,6 +393,8 @@ for (const [name, frames] of [["empty", 0], ["deep", 2000],
       await tab.run("document.getElementById('flip').click()");
       await tab.frame();
     }
+    assert.strictEqual(await textOf(tab, "message"),
+      name === "empty" ? "There are no samples." : "");
     await tab.press("/");
     await tab.type("e");
   }];

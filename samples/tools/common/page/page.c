@@ -122,7 +122,8 @@ static void put_path(page_t *page, const stacks_stack_t *last,
 
 static void put_sums(page_t *page, uint64_t samples, uint64_t weight) {
   put_varint(&page->columns[SAMPLES], samples);
-  if (weight == samples * page->each)
+  if (samples > 0 ? weight / samples == page->each && weight % samples == 0
+                  : weight == 0)
     weight = 0;
   else if (weight < UINT64_MAX)
     weight++;

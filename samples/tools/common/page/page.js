@@ -169,8 +169,8 @@
     return order;
   }
 
-  // The tree that is shown. Node 0 is the root; the nodes below i are those from
-  // i + 1 to end[i] - 1; start is where a node begins, in units of weight.
+  // The tree that is shown. Node 0 is the root; the nodes below i are those
+  // from i + 1 to end[i] - 1; start is where one begins, in units of weight.
   let tree;
 
   function build(by) {
@@ -231,16 +231,15 @@
     program: "program",
     library: "libraries",
     kernel: "kernel",
-    other: "unknown, JIT",
+    other: "unknown or JIT",
     group: "",
   };
   let kindOf; // of each object
 
   function kindOfObject(name) {
-    if (/^\[(vdso|vsyscall|uprobes)\]/.test(name))
+    if (/^\[(vdso|vsyscall|uprobes)\]$/.test(name))
       return "library";
-    if (!name || /^\[(other|unknown|heap|stack|anon|jit|JIT)/.test(name) ||
-        /^(\/\/anon|perf-\d+\.map)/.test(name))
+    if (!name || /^\[(other|unknown|heap|stack|anon|jit|.* .*)/i.test(name))
       return "other";
     if (name[0] === "[" || /\.ko(\.|$)/.test(name))
       return "kernel";
@@ -260,8 +259,8 @@
       return "0";
     if (data.unit !== "ns")
       return `${grouped.format(value)} ${data.unit}`;
-    const [size, unit] = value >= 1e9 ? [1e9, "s"] : value >= 1e6 ? [1e6, "ms"]
-      : value >= 1e3 ? [1e3, "µs"] : [1, "ns"];
+    const [size, unit] = value >= 1e9 ? [1e9, "s"]
+      : value >= 1e6 ? [1e6, "ms"] : value >= 1e3 ? [1e3, "µs"] : [1, "ns"];
     const scaled = value / size;
     if (size === 1 || scaled >= 1000)
       return `${grouped.format(Math.round(scaled))} ${unit}`;
@@ -272,8 +271,10 @@
     return `${(of > 0 ? 100 * value / of : 0).toFixed(2)} %`;
   }
 
-  const samples = (nr) =>
-    `${grouped.format(nr)} ${nr === 1 ? "sample" : "samples"}`;
+  function samples(nr) {
+    const what = data.event === "off-cpu" ? "wait" : "sample";
+    return `${grouped.format(nr)} ${what}${nr === 1 ? "" : "s"}`;
+  }
 
   /* ---- State: what the address of the page holds. ---- */
 
@@ -405,7 +406,7 @@
   };
   const LEAST = 0.5; // narrower frames are drawn as one
   const graph = $("graph"), canvas = $("canvas");
-  const context = canvas.getContext("2d");
+  const context = canvas.getContext("2d", { alpha: false });
   let theme = "light", row = 19, letter = 7.2, height = 0, printing = false;
 
   // Neighbours of one kind have four shades, by name.
@@ -418,20 +419,22 @@
     return `hsl(${hue} ${saturation}% ${lightness}%)`;
   }
 
-  let colours = new Map(); // of the theme
+  let colours = {}; // by kind and key
 
   function colour(i) {
     const kind = isHit && isHit(i) ? "hit" : kindOfNode(i);
-    const key = `${kind} ${isFunction(i) ? tree.key[i] : nameOf(i)}`;
-    if (!colours.has(key))
-      colours.set(key, shade(kind, nameOf(i)));
-    return colours.get(key);
+    const key = tree.key[i];
+    colours[kind] = colours[kind] || new Map();
+    const known = colours[kind];
+    let found = known.get(key);
+    if (!found)
+      known.set(key, found = shade(kind, nameOf(i)));
+    return found;
   }
 
-  // Where a row begins, from the top of the canvas.
+  // Where a row begins, from the top of what is scrolled.
   function top(depth) {
-    const y = state.flip ? height - (depth + 1) * row : depth * row;
-    return printing ? y : y - graph.scrollTop;
+    return state.flip ? height - (depth + 1) * row : depth * row;
   }
 
   // Letters have one width, except those that are not ASCII.
@@ -457,8 +460,7 @@
     context.restore();
   }
 
-  function box(i, x, width, faded) {
-    const y = top(tree.depth[i]);
+  function box(i, x, y, width, faded) {
     const gap = width > 2 ? 1 : width * 0.2;
     context.globalAlpha = faded ? 0.4 : 1;
     context.fillStyle = colour(i);
@@ -479,10 +481,12 @@
   const font = (italic) =>
     `${italic ? "italic " : ""}12px ui-monospace, Menlo, Consolas, monospace`;
 
-  // On paper the picture has a size of its own and is scaled to the page.
-  const widthOf = () => (printing ? 1100 : graph.clientWidth);
-  const visibleOf = () =>
-    (printing ? Math.min(height, 1500) : graph.clientHeight);
+  // On paper the picture is scaled so that it fits below the title.
+  const RATIO = 1.05;
+  const widthOf = () => (printing
+    ? Math.min(Math.max(height / RATIO, 1100), 2200) : graph.clientWidth);
+  const visibleOf = () => (printing
+    ? Math.min(height, widthOf() * RATIO) : graph.clientHeight);
 
   function clear(width, visible) {
     const dots = printing ? 2 : window.devicePixelRatio || 1;
@@ -502,14 +506,14 @@
 
   // Frames too narrow to see: children are sorted, so that all the rest of a
   // parent's are.
-  function rest(parent, x, scale) {
+  function rest(parent, x, y, scale) {
     const to = tree.start[parent] + tree.total[parent] - tree.own[parent];
     const width = (to - tree.start[state.zoom]) * scale - x;
     if (width < LEAST)
       return;
     context.globalAlpha = 0.5;
     context.fillStyle = shade("other", "");
-    context.fillRect(x, top(tree.depth[parent] + 1), width, row - 1);
+    context.fillRect(x, y, width, row - 1);
     context.globalAlpha = 1;
   }
 
@@ -517,23 +521,25 @@
     const width = widthOf(), visible = visibleOf();
     const zoom = state.zoom, last = tree.end[zoom];
     const scale = tree.total[zoom] > 0 ? width / tree.total[zoom] : 0;
+    const scrolled = printing ? 0 : graph.scrollTop;
     clear(width, visible);
     for (let i = zoom; i > 0;) {
       i = tree.parent[i];
-      box(i, 0, width, true);
+      box(i, 0, top(tree.depth[i]) - scrolled, width, true);
     }
-    box(zoom, 0, width, isHit && !isHit(zoom));
+    box(zoom, 0, top(tree.depth[zoom]) - scrolled, width,
+      isHit && !isHit(zoom));
     for (let i = zoom + 1; i < last;) {
       const x = (tree.start[i] - tree.start[zoom]) * scale;
-      const w = tree.total[i] * scale, y = top(tree.depth[i]);
+      const w = tree.total[i] * scale, y = top(tree.depth[i]) - scrolled;
       if (w < LEAST) {
-        rest(tree.parent[i], x, scale);
+        rest(tree.parent[i], x, y, scale);
         i = tree.end[tree.parent[i]];
       } else if (state.flip ? y + row < 0 : y > visible) {
         i = tree.end[i];
       } else {
         if (y + row >= 0 && y <= visible)
-          box(i, x, w, isHit && !isHit(i));
+          box(i, x, y, w, isHit && !isHit(i));
         i++;
       }
     }
@@ -545,12 +551,12 @@
   function place(i) {
     const zoom = state.zoom, width = widthOf();
     if (i <= zoom && tree.end[i] >= tree.end[zoom])
-      return { x: 0, y: top(tree.depth[i]), width };
+      return { x: 0, y: top(tree.depth[i]) - graph.scrollTop, width };
     if (i < zoom || i >= tree.end[zoom])
       return null;
     const scale = width / tree.total[zoom];
     return { x: (tree.start[i] - tree.start[zoom]) * scale,
-      y: top(tree.depth[i]), width: tree.total[i] * scale };
+      y: top(tree.depth[i]) - graph.scrollTop, width: tree.total[i] * scale };
   }
 
   function ring() {
@@ -596,15 +602,23 @@
     return i;
   }
 
-  // Sizes the graph for the frames that the zoom shows.
+  // Sizes the graph for the frames that are wide enough to see; on paper, to
+  // read something.
   function measure() {
-    let deepest = 0;
-    for (let i = state.zoom; i < tree.end[state.zoom]; i++)
-      deepest = Math.max(deepest, tree.depth[i]);
+    const zoom = state.zoom;
+    const least = (printing ? 4 / 1100 : LEAST / widthOf()) * tree.total[zoom];
+    let deepest = tree.depth[zoom];
+    for (let i = zoom + 1; i < tree.end[zoom];) {
+      const isWide = tree.total[i] > least;
+      if (isWide)
+        deepest = Math.max(deepest, tree.depth[i]);
+      i = isWide ? i + 1 : tree.end[tree.parent[i]];
+    }
     row = matchMedia("(pointer: coarse)").matches ? 26 : 19;
     height = (deepest + 1) * row;
     const most = Math.max(innerHeight * 0.62, 10 * row);
     graph.style.height = printing ? "auto" : `${Math.min(height, most) + 2}px`;
+    graph.style.resize = height > most ? "vertical" : "none";
     makeRoom();
   }
 
@@ -615,7 +629,8 @@
   }
 
   function reveal(i) {
-    const y = top(tree.depth[i]), visible = graph.clientHeight;
+    const y = top(tree.depth[i]) - graph.scrollTop;
+    const visible = graph.clientHeight;
     if (y < 0)
       graph.scrollTop += y;
     else if (y + row > visible)
@@ -625,7 +640,6 @@
   // All that depends on the state.
   function show() {
     measure();
-    graph.scrollTop = 0;
     graph.scrollTop = top(tree.depth[state.zoom]) -
       (state.zoom > 0 ? graph.clientHeight / 3 : 0);
     $("whole").disabled = state.zoom === 0;
@@ -680,11 +694,13 @@
       to = beside(focused, key === "ArrowLeft" ? -1 : 1);
     else if (key !== inward)
       to = tree.parent[focused];
-    else if (focused < state.zoom)
-      for (to = state.zoom; tree.parent[to] !== focused;)
-        to = tree.parent[to];
-    else if (tree.end[focused] > focused + 1)
+    else if (focused >= state.zoom && tree.end[focused] > focused + 1)
       to = focused + 1;
+    else if (focused < state.zoom) {
+      to = state.zoom;
+      while (tree.parent[to] !== focused)
+        to = tree.parent[to];
+    }
     focused = to;
     reveal(focused);
     redraw();
@@ -759,6 +775,7 @@
     ["name", "Function", "name"], ["home", "Object", "home"],
   ];
   let sortBy = "self", isUp = false, shown = 25;
+  let listed = []; // the functions that have a row
 
   // Functions below the zoomed frame; a recursion counts once in a total.
   function functions() {
@@ -796,9 +813,9 @@
 
   function table() {
     const all = functions(), list = sorted(all);
-    $("table").tBodies[0].replaceChildren(...list.slice(0, shown).map((f) => {
-      const line = element("tr", "", hitFunctions && hitFunctions[f] ? "hit"
-        : "");
+    listed = list.slice(0, shown);
+    $("table").tBodies[0].replaceChildren(...listed.map((f) => {
+      const line = element("tr");
       const button = element("button", data.functions[f]);
       button.type = "button";
       button.title = data.functions[f].slice(0, 300);
@@ -812,12 +829,19 @@
         element("td", homeOf(f), "home"));
       return line;
     }));
+    mark();
     $("table").tHead.rows[0].replaceChildren(...heads.map(head));
     $("more").hidden = list.length <= shown;
     $("scope").textContent = (state.zoom > 0
       ? `Below the zoomed frame ${nameOf(state.zoom).slice(0, 200)}: `
       : "") + `${grouped.format(list.length)} functions. ` +
       "Percentages are of the whole profile.";
+  }
+
+  function mark() {
+    const rows = $("table").tBodies[0].rows;
+    listed.forEach((f, i) =>
+      rows[i].classList.toggle("hit", !!hitFunctions && hitFunctions[f]));
   }
 
   function head([key, text, className]) {
@@ -858,8 +882,13 @@
   function searched() {
     search();
     redraw();
-    table();
+    mark();
     remember();
+  }
+
+  function endSearch() {
+    state.search = $("search").value = "";
+    searched();
   }
 
   /* ---- The rest of the page. ---- */
@@ -881,19 +910,18 @@
   function facts() {
     const parts = [`${data.event}: ${amount(tree.total[0])}`,
       samples(tree.hits[0])];
-    const when = $("facts");
     if (data.duration > 0)
       parts.push(`measured for ${grouped.format(data.duration / 1e9)} s`);
     parts.push(`${grouped.format(data.paths)} ` +
       `${data.paths === 1 ? "stack" : "different stacks"}`);
-    when.textContent = parts.join(" · ");
+    $("facts").textContent = parts.join(" · ");
     if (data.start > 0) {
       const date = new Date(data.start / 1e6);
       if (!Number.isNaN(date.getTime())) {
         const time = element("time", date.toLocaleString(undefined,
           { dateStyle: "medium", timeStyle: "short" }));
         time.dateTime = date.toISOString();
-        when.append(" · ", time);
+        $("facts").append(" · ", time);
       }
     }
   }
@@ -920,14 +948,14 @@
       item.append(element("em", "italic"), " inlined");
       items.push(item);
     }
-    $("legend").replaceChildren(...items);
+    $("legend").replaceChildren(element("li", "Self:"), ...items);
   }
 
   function paint(name) {
     theme = name;
     document.documentElement.dataset.theme = name;
     $("theme").textContent = name === "dark" ? "Light" : "Dark";
-    colours = new Map();
+    colours = {};
     legend();
     redraw();
   }
@@ -940,9 +968,7 @@
       return;
     const typing = isTyping(event.target), key = event.key;
     if (event.target === $("search") && key === "Escape") {
-      event.target.value = "";
-      state.search = "";
-      searched();
+      endSearch();
       canvas.focus();
     } else if (typing) {
       return;
@@ -952,8 +978,11 @@
     } else if (key === "?") {
       $("help").showModal();
     } else if (key === "Escape" || key === "Backspace") {
-      $("tip").hidden = true;
-      back();
+      tip(-1);
+      if (state.zoom === 0 && views.length === 0)
+        endSearch();
+      else
+        back();
     } else if (event.target !== canvas) {
       return;
     } else if (key.startsWith("Arrow")) {
@@ -1076,7 +1105,7 @@
     const message = $("message");
     if (!("DecompressionStream" in window)) {
       message.textContent = "This browser is too old to unpack the profile: " +
-        "Chrome or Edge 80, Firefox 113, Safari 16.4 or newer can.";
+        "Chrome or Edge 86, Firefox 113, Safari 16.4 or newer can.";
       return;
     }
     try {
@@ -1086,6 +1115,7 @@
         "was the file copied whole?";
       return;
     }
+    data.functions = data.functions.map((name) => name || "(unknown)");
     kindOf = data.objects.map(kindOfObject);
     for (const by of offered()) {
       const option = element("option", groupings[by][0]);
@@ -1093,7 +1123,7 @@
       $("by").append(option);
     }
     document.documentElement.dataset.theme = theme = preferred();
-    message.textContent = "";
+    message.textContent = data.paths > 0 ? "" : "There are no samples.";
     $("main").hidden = false;
     recall();
     facts();
