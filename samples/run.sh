@@ -1,15 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the profiler and a workload, shows where CPU time goes for some seconds.
-# See usage below.
+# Builds the profiler and a workload, shows where CPU time goes for some seconds,
+# and writes the same as a flame graph. See usage below.
 set -u
 
 usage() {
   cat <<'EOT'
 usage: sh samples/run.sh [--all]
 
-Builds uvperf-profile and a workload, samples for 5 seconds, prints a table
-of the hottest places. As root it shows the whole
+Builds uvperf-profile and a workload, samples for 5 seconds, prints a table of
+the hottest functions, and writes a flame graph. As root it shows the whole
 machine, otherwise the workload alone. The workload's functions are known:
 parse takes 50 % of its time, compress 30 %, hash 15 % and count_words 5 %.
 
@@ -39,6 +39,7 @@ root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 build=${UVPERF_BUILD_DIR:-$root/build/samples}
 case $build in /*) ;; *) build=$PWD/$build ;; esac
 seconds=5
+shares="parse 50 %, compress 30 %, hash 15 %, count_words 5 %"
 
 # Whether this process may measure the whole machine: CAP_PERFMON (38) or
 # CAP_SYS_ADMIN (21) in the first user namespace, or a kernel that allows all.
@@ -70,7 +71,8 @@ profile_machine() {
 }
 
 profile() {
-  "$tools/uvperf-profile" -F 999 -d "$seconds" "$@"
+  rm -f "$graph"
+  "$tools/uvperf-profile" -F 999 -d "$seconds" --html "$graph" "$@"
 }
 
 # What is left out, as in "uvperf-bpf-output is left out: no clang".
@@ -93,24 +95,27 @@ fi
 
 setup_require compiler make cmake pkg-config libuv libdw libiberty \
   libprotobuf-c protoc-c zlib
-echo "Building in $build ..."
+echo "Building uvperf-profile in $build ..."
 if ! build_profiler; then
   echo "The build failed." >&2
   exit 1
 fi
 
 tools=$build/samples/tools
+graph=$build/profile.html
 # Ctrl-C ends the profiler, which then prints what it has.
 trap : INT
 if may_see_machine; then
-  echo "Profiling this machine for $seconds seconds, with a workload on it:" \
-    "parse 50 %, compress 30 %, hash 15 %, count_words 5 %."
+  echo "Profiling this machine for $seconds seconds, and a workload on it," \
+    "which does:"
+  echo "  $shares."
   profile_machine || exit
 else
-  echo "Profiling a workload for $seconds seconds:" \
-    "parse 50 %, compress 30 %, hash 15 %, count_words 5 %."
+  echo "Profiling a workload for $seconds seconds, which does:"
+  echo "  $shares."
   echo "Root (or CAP_PERFMON, or perf_event_paranoid at 0 instead of" \
     "$paranoid) would show the whole machine and the kernel."
   profile -- "$build/samples/workload" $((seconds + 5)) || exit
 fi
 name_others
+echo "Flame graph: $graph"

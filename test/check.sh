@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Sourced by checks.sh and install.sh: notes what each check gave. The sourcing
+# Sourced by checks.sh, install.sh and samples.sh: notes what each check gave. The sourcing
 # script sets $results, to which a line "state, tab, name, tab, message" is
 # appended for each check, and ends by `exit $failed`. Details, and "skipped:
 # name: needs what", go to standard output.

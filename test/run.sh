@@ -11,8 +11,8 @@ usage: sh test/run.sh [PATTERN...]
 Builds and runs the test programs whose path below test/ contains a PATTERN,
 which may have the shell's *, ? and []: event/control for
 unit/event/test_control*.c, live/ for all that is live, tools/stat, checks.sh,
-install.sh. Without a pattern it builds and runs everything, and installs with
-apt what it needs for that and does not find.
+install.sh, samples.sh. Without a pattern it builds and runs everything, and
+installs with apt what it needs for that and does not find.
 
 Failed tests are listed before skipped ones; the last line is "N passed,
 N failed, N skipped". The exit code is not 0 if a test failed, or skipped

@@ -6,8 +6,9 @@
 #include "profile/account.h"
 
 /* Everything counted so far counts 7/8 of that; called once a second, half of
- * the weight is from the last 5 seconds. Stacks and tasks whose weight is next to
- * nothing are forgotten. account->unit must be PROFILE_FADE_UNIT. */
+ * the weight is from the last 5 seconds. Stacks whose weight is next to nothing
+ * are forgotten, with their tasks. Pointers to entries become invalid.
+ * account->unit must be PROFILE_FADE_UNIT. */
 void profile_fade(profile_account_t *account);
 
 /* A sample, so that parts of one can be counted. */

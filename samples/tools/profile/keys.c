@@ -15,8 +15,8 @@ const char *const profile_keys_help[] = {
     "?        these keys; any key goes back",
     "",
     "self is the share of a function itself, total includes the functions",
-    "that it called. Old samples fade: each second they count 7/8 of what they",
-    "counted before, so half of the table is from the last 5 seconds.",
+    "that it called. Old samples fade by 1/8 a second, so half of the table",
+    "is from the last 5 seconds.",
     NULL,
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the keys of the live table mean. */
+/* The keys of the live table. */
 #ifndef PROFILE_KEYS_H
 #define PROFILE_KEYS_H
 
 #include "common/stacks/rank.h"
 
-/* What they choose. */
+/* The choices that they make. */
 typedef struct profile_keys_s {
   stacks_by_t by;
   stacks_sort_t sort;

@@ -43,7 +43,8 @@ struct profile_s {
 };
 
 /* Finds the names of the functions, then writes the result and calls
- * on_written; a live table has the names already. Called once, when there are no more records. */
+ * on_written; a live table has the names already. Called once, when there are
+ * no more records. */
 void profile_end(profile_t *profile);
 
 /* Asked to hurry: writes with the names that are known. 1, or 0 if that is not

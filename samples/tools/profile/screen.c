@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes what is to be seen. Knows no terminal. */
+/* Knows no terminal: its lines could go to a file. */
 #include "profile/screen.h"
 
 #include <inttypes.h>

@@ -19,8 +19,8 @@ typedef struct profile_screen_s {
   size_t nr;
 } profile_screen_t;
 
-/* At most so many lines, each at most so wide, without control characters
- * except the newline that ends each. */
+/* The lines fit into the terminal, from a width of 10 columns on. They have no
+ * control characters except the newline that ends each. */
 void profile_screen_write(FILE *file, const profile_screen_t *screen);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames are written by the loop, so that a terminal that takes nothing (Ctrl-S,
- * a broken connection) does not stop the sampling. */
+/* The loop writes the frames, so that a terminal that takes nothing (Ctrl-S, a
+ * broken connection) does not stop the sampling. */
 #include "profile/terminal.h"
 
 #include <poll.h>
@@ -16,7 +16,7 @@ static const char leave_text[] = "\030\033[?7h\033[?25h\033[?1049l";
 
 #define LEAVE_MS 200
 
-/* -- back to what it was --------------------------------------------------- */
+/* -- giving it back -------------------------------------------------------- */
 
 static volatile sig_atomic_t is_entered;
 
@@ -58,7 +58,7 @@ static void leave_at_crash(void) {
   }
 }
 
-/* -- there ----------------------------------------------------------------- */
+/* -- frames ---------------------------------------------------------------- */
 
 int profile_terminal_is_there(void) {
   const char *kind = getenv("TERM");

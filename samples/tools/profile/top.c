@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each second the table is made again of stacks that fade, with the names that
- * are known by then. */
+/* Each second the table is built again from stacks that fade, with the names
+ * that are known by then. */
 #include "profile/top.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct profile_top_s {
   double rate;                    /* samples a second */
 };
 
-/* -- what is shown --------------------------------------------------------- */
+/* -- the table ------------------------------------------------------------- */
 
 static void rank(profile_top_t *top) {
   size_t i;
@@ -101,7 +101,7 @@ static void print(profile_top_t *top) {
     common_session_stop_soon(&top->profile->session);
 }
 
-/* -- what happens ---------------------------------------------------------- */
+/* -- keys ------------------------------------------------------------------ */
 
 static void on_key(profile_terminal_t *terminal, unsigned char byte) {
   profile_top_t *top = terminal->data;
@@ -142,7 +142,7 @@ static void name_target(profile_top_t *top) {
 
 /* -- beginning and end ----------------------------------------------------- */
 
-/* A command writes to the terminal, too, and reads what is typed. */
+/* A command writes to the terminal, too, and reads from it. */
 static int wants_screen(const profile_t *profile) {
   return profile->options.command == NULL && profile_terminal_is_there();
 }

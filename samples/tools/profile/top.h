@@ -12,7 +12,7 @@ void profile_top_start(profile_t *profile);
 /* Shows what there is now; called once a second. */
 void profile_top_tick(profile_t *profile);
 
-/* Writes the table for the last time, and closes what is on the loop. */
+/* Writes the table for the last time, and closes the handles on the loop. */
 void profile_top_end(profile_t *profile);
 
 /* Once the loop is closed; profile->top may be NULL. */

@@ -20,7 +20,8 @@ void stacks_text_head(FILE *file, const stacks_layout_t *layout);
 void stacks_text_row(FILE *file, const stacks_layout_t *layout,
                      const stacks_row_t *row);
 
-/* Writes so many characters of a safe text at most; how many these were. */
+/* Writes at most the first `columns` characters of a text, and returns their
+ * number. */
 size_t stacks_text_cut(FILE *file, const char *text, size_t columns);
 
 /* The hottest rows, and how many more there are. */
