@@ -129,6 +129,20 @@ static void folded_stacks_are_outermost_first(void **state) {
               "other;main 100\n");
 }
 
+static void folded_stacks_of_other_addresses_are_one_line(void **state) {
+  stacks_t *stacks = *state;
+  const stacks_function_t function = {"main", "main", "", 0};
+  const stacks_task_t task = {1, 1, "a", "other", ""};
+  stacks_frame_t frame = {.address = 0x7777};
+
+  frame.function = stacks_function(stacks, &function);
+  stacks_add(stacks, stacks_task(stacks, &task), &frame, 1, 90, 900);
+  expect_text(stacks_text_folded, stacks,
+              "process;main;work;work 6\n"
+              "process;main;entry 3\n"
+              "other;main 91\n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
@@ -139,6 +153,8 @@ int main(void) {
           table_has_the_hottest_rows_and_says_how_many_more, setup, teardown),
       cmocka_unit_test_setup_teardown(folded_stacks_are_outermost_first, setup,
                                       teardown),
+      cmocka_unit_test_setup_teardown(
+          folded_stacks_of_other_addresses_are_one_line, setup, teardown),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
+#include "common/stacks/tally.h"
 #include "common/text.h"
 
 /* Of the object, or the thread's process; of the name if nothing bounds it. */
@@ -126,33 +128,60 @@ void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
 }
 
 /* A semicolon is what separates frames. */
-static void put_part(FILE *file, const char *text) {
+static void add_part(common_buffer_t *line, const char *text) {
   for (; *text != '\0'; text++)
-    putc(*text == ';' ? ':' : *text, file);
+    common_buffer_add(line, *text == ';' ? ":" : text, 1);
 }
 
-static void put_stack(FILE *file, const stacks_t *stacks,
+/* The stack's names, and at least one byte of 0: a multiple of 8 bytes. */
+static void make_line(common_buffer_t *line, const stacks_t *stacks,
                       const stacks_stack_t *stack) {
-  uint64_t count = stack->samples;
+  static const char zeros[8];
+  uint32_t function;
   size_t i;
 
-  put_part(file, stacks_get_task(stacks, stack->task)->process);
+  line->used = 0;
+  add_part(line, stacks_get_task(stacks, stack->task)->process);
   for (i = stack->nr_frames; i > 0; i--) {
-    putc(';', file);
-    put_part(file,
-             stacks_get_function(stacks, stack->frames[i - 1].function)->name);
+    function = stack->frames[i - 1].function;
+    common_buffer_add(line, ";", 1);
+    add_part(line, stacks_get_function(stacks, function)->name);
   }
-  if (is_off_cpu(stacks))
-    count = stack->weight / 1000;
-  fprintf(file, " %" PRIu64 "\n", count);
+  common_buffer_add(line, zeros, 8 - line->used % 8);
 }
 
+static void put_line(FILE *file, const stacks_t *stacks, const char *line,
+                     uint64_t samples, uint64_t weight) {
+  fprintf(file, "%s %" PRIu64 "\n", line,
+          is_off_cpu(stacks) ? weight / 1000 : samples);
+}
+
+/* Stacks that differ by addresses alone are one line. */
 void stacks_text_folded(FILE *file, const stacks_t *stacks) {
+  common_buffer_t line = {NULL, 0, 0};
+  stacks_entry_t *entry, **entries;
+  stacks_tally_t lines;
   stacks_stack_t *all;
   size_t i, nr;
 
+  stacks_tally_init(&lines, 8);
   all = stacks_sorted(stacks, &nr);
-  for (i = 0; i < nr; i++)
-    put_stack(file, stacks, &all[i]);
+  for (i = 0; i < nr; i++) {
+    make_line(&line, stacks, &all[i]);
+    entry = stacks_tally_get(&lines, 0, line.text, line.used / 8);
+    if (entry == NULL) {
+      put_line(file, stacks, line.text, all[i].samples, all[i].weight);
+      continue;
+    }
+    entry->samples += all[i].samples;
+    entry->weight += all[i].weight;
+  }
   free(all);
+  common_buffer_free(&line);
+  entries = stacks_tally_sorted(&lines, &nr);
+  for (i = 0; i < nr; i++)
+    put_line(file, stacks, entries[i]->items, entries[i]->samples,
+             entries[i]->weight);
+  free(entries);
+  stacks_tally_free(&lines);
 }
