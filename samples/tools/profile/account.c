@@ -11,6 +11,7 @@
 
 #include "common/memory.h"
 #include "common/tasks.h"
+#include "profile/unwinding.h"
 
 /* How long a dead task is remembered: with -a it is still sampled, in the
  * kernel, after its EXIT record was written. */
@@ -47,10 +48,9 @@ void profile_account_free(profile_account_t *account) {
 
 /* -- frames ---------------------------------------------------------------- */
 
-/* Its file is opened soon, while the process may still live. */
-static void tell_symbols(const profile_account_t *account,
-                         profile_object_t *object, uint32_t pid,
-                         const profile_map_t *map) {
+static symbols_mapping_t mapping_of(const profile_account_t *account,
+                                    const profile_object_t *object,
+                                    uint32_t pid, const profile_map_t *map) {
   symbols_mapping_t mapping;
 
   memset(&mapping, 0, sizeof(mapping));
@@ -65,12 +65,25 @@ static void tell_symbols(const profile_account_t *account,
   mapping.build_id_bytes = object->build_id_bytes;
   memcpy(mapping.build_id, object->build_id, sizeof(mapping.build_id));
   mapping.is_recorded = account->is_recorded;
-  object->symbols = symbols_object(account->symbols, &mapping);
-  object->has_symbols = 1;
+  return mapping;
 }
 
-static profile_frame_t user_frame(const profile_account_t *account,
-                                  uint32_t pid, uint64_t address) {
+/* Its file is opened soon, while the process may still live. */
+symbols_mapping_t profile_account_object(const profile_account_t *account,
+                                         uint32_t pid,
+                                         const profile_map_t *map) {
+  profile_object_t *object =
+      profile_objects_get(&account->objects, map->object);
+  symbols_mapping_t mapping = mapping_of(account, object, pid, map);
+
+  if (!object->has_symbols)
+    object->symbols = symbols_object(account->symbols, &mapping);
+  object->has_symbols = 1;
+  return mapping;
+}
+
+profile_frame_t profile_account_user_frame(const profile_account_t *account,
+                                           uint32_t pid, uint64_t address) {
   profile_frame_t frame = {PROFILE_OBJECT_UNKNOWN, 0};
   profile_object_t *object;
   const profile_map_t *map;
@@ -80,7 +93,7 @@ static profile_frame_t user_frame(const profile_account_t *account,
     return frame;
   object = profile_objects_get(&account->objects, map->object);
   if (!object->has_symbols)
-    tell_symbols(account, object, pid, map);
+    profile_account_object(account, pid, map);
   frame.object = map->object;
   frame.offset =
       object->kind == SYMBOLS_JIT ? address : address - map->start + map->pgoff;
@@ -92,7 +105,7 @@ static profile_frame_t frame_at(const profile_account_t *account, uint32_t pid,
   profile_frame_t frame = {PROFILE_OBJECT_UNKNOWN, 0};
 
   if (context == (uint64_t)PERF_CONTEXT_USER)
-    return user_frame(account, pid, address);
+    return profile_account_user_frame(account, pid, address);
   if (context == (uint64_t)PERF_CONTEXT_KERNEL) {
     frame.object = PROFILE_OBJECT_KERNEL;
     frame.offset = address;
@@ -298,7 +311,10 @@ static void count_sample(profile_account_t *account,
   profile_stack_t stack;
 
   profile_account_stack(account, record, &stack);
-  profile_account_count(account, &stack, 1, record->period);
+  if (account->unwinding == NULL ||
+      profile_unwinding_take(account->unwinding, record, &stack,
+                             record->period) != 0)
+    profile_account_count(account, &stack, 1, record->period);
 }
 
 void profile_account_record(profile_account_t *account,

@@ -27,6 +27,8 @@ typedef struct profile_who_s {
   uint64_t cgroup; /* its id */
 } profile_who_t;
 
+struct profile_unwinding_s;
+
 /* A stack of one task: the key of a tally. */
 typedef struct profile_stack_s {
   uint32_t who; /* index in whos */
@@ -42,8 +44,9 @@ typedef struct profile_account_s {
   int has_ids;   /* those of all that `by` can be */
   uint64_t unit; /* what a sample counts: 1, or see fade.h */
   symbols_t *symbols;
-  int is_recorded;         /* the records are of a file */
-  stacks_tally_t who_keys; /* the weight is the index in whos */
+  int is_recorded;                       /* the records are of a file */
+  struct profile_unwinding_s *unwinding; /* or NULL: no stacks are copied */
+  stacks_tally_t who_keys;               /* the weight is the index in whos */
   profile_who_t *whos;
   size_t who_capacity;
   stacks_tally_t stacks;  /* the number is a who, the items are frames */
@@ -63,6 +66,15 @@ void profile_account_free(profile_account_t *account);
  * what runs where. */
 void profile_account_record(profile_account_t *account,
                             const uvperf_record_t *record);
+
+/* Where an address of a process is now. */
+profile_frame_t profile_account_user_frame(const profile_account_t *account,
+                                           uint32_t pid, uint64_t address);
+
+/* Has the names of what is mapped looked for, and returns what it is. */
+symbols_mapping_t profile_account_object(const profile_account_t *account,
+                                         uint32_t pid,
+                                         const profile_map_t *map);
 
 /* The stack of a sample as of now; frames are valid until the next call. */
 void profile_account_stack(profile_account_t *account,

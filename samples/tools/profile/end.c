@@ -24,10 +24,14 @@ void profile_build(const profile_t *profile, stacks_t *stacks) {
 static void write_profile(profile_t *profile) {
   stacks_t stacks;
 
+  /* Some were counted after the end of sampling. */
+  if (profile->account.unwinding != NULL)
+    profile->totals.samples = profile->account.samples;
   profile_build(profile, &stacks);
   profile_outputs_write(&profile->outputs, &stacks, &profile->options,
                         &profile->totals);
   profile_notes_gaps(&profile->account);
+  profile_notes_unwound(&profile->unwinding, &profile->options);
   stacks_free(&stacks);
 }
 
@@ -37,6 +41,7 @@ static void write_result(profile_t *profile) {
     profile_top_end(profile);
   else
     write_profile(profile);
+  profile_unwinding_close(&profile->unwinding);
   symbols_close(profile->symbols, NULL, NULL);
   profile->on_written(profile);
 }
@@ -48,14 +53,25 @@ static void on_named(void *arg) {
     write_result(profile);
 }
 
+static void on_unwound(void *arg) {
+  profile_t *profile = arg;
+
+  if (profile->state != PROFILE_NAMES)
+    return;
+  profile_naming_ask(&profile->account);
+  symbols_wait(profile->symbols, on_named, profile);
+}
+
 void profile_end(profile_t *profile) {
   if (profile->top != NULL) {
     write_result(profile);
     return;
   }
   profile->state = PROFILE_NAMES;
-  profile_naming_ask(&profile->account);
-  symbols_wait(profile->symbols, on_named, profile);
+  if (profile->account.unwinding != NULL)
+    profile_unwinding_wait(&profile->unwinding, on_unwound, profile);
+  else
+    on_unwound(profile);
 }
 
 int profile_end_now(profile_t *profile) {

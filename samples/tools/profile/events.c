@@ -7,6 +7,7 @@
 
 #include "common/files.h"
 #include "common/tasks.h"
+#include "profile/unwinding.h"
 
 static void fill_attr(const profile_events_t *events, int is_of_cpus,
                       const profile_options_t *options,
@@ -27,6 +28,7 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
                       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
   if (!options->no_stacks)
     attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+  profile_unwinding_ask(attr, options->stack_bytes);
   common_tasks_follow(attr);
   if (options->by == STACKS_BY_CGROUP ||
       (options->top &&

@@ -102,6 +102,7 @@ static void on_close(common_session_t *session) {
     profile_end(live->profile);
     return;
   }
+  profile_unwinding_close(&live->profile->unwinding);
   symbols_close(live->profile->symbols, NULL, NULL);
   close_set(live);
 }
@@ -123,6 +124,7 @@ static void on_tick(common_session_t *session) {
 
   live->live_samples = account->samples;
   profile_account_reap(account, now);
+  profile_unwinding_flush(&live->profile->unwinding);
   take_totals(live, now);
   if (live->profile->top != NULL)
     profile_top_tick(live->profile);

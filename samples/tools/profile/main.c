@@ -23,8 +23,12 @@ static int run(profile_t *profile) {
     profile->account.has_ids = 1;
     profile->account.unit = PROFILE_FADE_UNIT;
   }
+  if (profile->options.stack_bytes != 0)
+    profile_unwinding_init(&profile->unwinding, &profile->session.loop,
+                           &profile->account, NULL);
   status = profile_live_run(profile);
   profile_top_free(profile);
+  profile_unwinding_free(&profile->unwinding);
   profile_account_free(&profile->account);
   symbols_free(profile->symbols);
   return status != 0 ? status : profile->failed;

@@ -115,6 +115,44 @@ void profile_notes_waits(uint64_t nr_unknown) {
                nr_unknown);
 }
 
+/* Of few it would be noise. */
+static void note_share(uint64_t part, uint64_t all, const char *text) {
+  if (part * 100 >= all && part > 0)
+    common_say("%.0f %% of the user stacks %s\n",
+               100 * (double)part / (double)all, text);
+}
+
+void profile_notes_unwound(const profile_unwinding_t *unwinding,
+                           const profile_options_t *options) {
+  const unwind_stats_t *stats;
+  char text[160];
+  uint64_t all;
+  size_t i;
+
+  if (unwinding->queue == NULL)
+    return;
+  stats = unwind_queue_stats(unwinding->queue);
+  all = stats->full;
+  for (i = 0; i <= UNWIND_DROPPED; i++)
+    all += stats->ends[i];
+  snprintf(text, sizeof(text),
+           "are longer than the %" PRIu32 " bytes that were copied%s",
+           options->stack_bytes,
+           options->stack_bytes < 65528
+               ? "; copy more: --call-graph dwarf,65528"
+               : "");
+  note_share(stats->ends[UNWIND_CUT], all, text);
+  note_share(stats->ends[UNWIND_NO_INFO], all,
+             "end in code without unwind information");
+  note_share(stats->ends[UNWIND_LONG], all, "have more than 127 frames");
+  note_share(stats->ends[UNWIND_ABI], all,
+             "are of 32-bit programs, which are not unwound");
+  note_share(stats->ends[UNWIND_SLOW], all, "took too long to unwind");
+  note_share(stats->ends[UNWIND_DROPPED] + stats->full, all,
+             "were not unwound: the process that does it did not keep up, or "
+             "ended");
+}
+
 void profile_notes_idle(const profile_options_t *options,
                         const profile_totals_t *totals, size_t nr_cpus) {
   double most =

@@ -50,4 +50,8 @@ void profile_notes_unsampled(const profile_options_t *options,
 /* Says how a command ended if it did not end well; its wait status. */
 void profile_notes_command(int status);
 
+/* How many user stacks are not whole, and what helps. */
+void profile_notes_unwound(const profile_unwinding_t *unwinding,
+                           const profile_options_t *options);
+
 #endif

@@ -7,8 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profile/unwinding.h"
+
 #define DEFAULT_HZ 99
 #define MAX_HZ     1000000
+/* As perf(1) has it; the kernel takes no more. */
+#define DEFAULT_STACK_BYTES 8192
+#define MAX_STACK_BYTES     65528
 
 static int parse_frequency(profile_options_t *options, const char *text) {
   uint64_t number;
@@ -28,10 +33,31 @@ static int parse_by(profile_options_t *options, const char *text) {
   return 0;
 }
 
+/* "dwarf" or "dwarf,SIZE". */
+static int parse_dwarf(profile_options_t *options, const char *text) {
+  uint64_t bytes = DEFAULT_STACK_BYTES;
+
+  if (text[0] == ',' &&
+      (common_options_number(text + 1, MAX_STACK_BYTES, &bytes) != 0 ||
+       bytes % 8 != 0))
+    return common_options_bad("--call-graph dwarf wants bytes of the stack, a "
+                              "multiple of 8 up to %d, not '%s'",
+                              MAX_STACK_BYTES, text + 1);
+  if (!profile_unwinding_can(NULL))
+    return common_options_bad("--call-graph dwarf is there on x86-64 and "
+                              "aarch64 only: try fp");
+  options->stack_bytes = (uint32_t)bytes;
+  return 0;
+}
+
 static int parse_call_graph(profile_options_t *options, const char *text) {
+  options->stack_bytes = 0;
   options->no_stacks = strcmp(text, "none") == 0;
+  if (strncmp(text, "dwarf", 5) == 0 && (text[5] == '\0' || text[5] == ','))
+    return parse_dwarf(options, text + 5);
   if (!options->no_stacks && strcmp(text, "fp") != 0)
-    return common_options_bad("--call-graph wants fp or none, not '%s'", text);
+    return common_options_bad(
+        "--call-graph wants fp, dwarf[,SIZE] or none, not '%s'", text);
   return 0;
 }
 
@@ -123,6 +149,9 @@ static int check_targets(profile_options_t *options) {
   if (options->off_cpu && options->no_stacks)
     return common_options_bad("--off-cpu needs stacks: leave out "
                               "--call-graph none");
+  if (options->off_cpu && options->stack_bytes != 0)
+    return common_options_bad("--off-cpu finds callers by frame pointers only: "
+                              "leave out --call-graph dwarf");
   return 0;
 }
 

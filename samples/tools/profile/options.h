@@ -28,6 +28,7 @@ typedef struct profile_options_s {
   int top;        /* a live table instead of a result */
   int no_stacks;  /* sample where it runs, not who called it */
   int off_cpu;    /* where threads wait, not where they run */
+  uint32_t stack_bytes; /* of user stacks that are copied; 0: none is */
   stacks_by_t by;
   char **command; /* NULL, or argv of the command to run */
   const char *outputs[PROFILE_NR_OUTPUTS]; /* NULL, or a file */

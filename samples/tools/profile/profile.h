@@ -10,6 +10,7 @@
 #include "profile/account.h"
 #include "profile/options.h"
 #include "profile/outputs.h"
+#include "profile/unwinding.h"
 
 typedef struct profile_totals_s {
   uint64_t samples;
@@ -27,6 +28,7 @@ struct profile_s {
   profile_outputs_t outputs;
   symbols_t *symbols;
   profile_account_t account;
+  profile_unwinding_t unwinding; /* if account.unwinding is not NULL */
   profile_totals_t totals;
   profile_top_t *top;       /* NULL: there is no live table */
   void *source;             /* what the source has of its own */

@@ -38,6 +38,7 @@ static void drop_maps(profile_task_t *task) {
   free(task->memory);
   task->memory = task->maps = NULL;
   task->nr_maps = task->map_capacity = 0;
+  task->is_unwindable = 0;
 }
 
 static void free_task(profile_task_t *task) {
@@ -217,6 +218,7 @@ void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
     pieces[nr++].start = map->end;
   }
   replace(task, first, last, pieces, nr);
+  task->is_unwindable = 0;
 }
 
 const profile_map_t *profile_tasks_find(const profile_tasks_t *tasks,
@@ -244,6 +246,8 @@ void profile_tasks_reap(profile_tasks_t *tasks, uint64_t before) {
         continue;
       }
       *link = task->next;
+      if (tasks->on_reap != NULL)
+        tasks->on_reap(tasks->arg, task->tid);
       free_task(task);
     }
   }

@@ -42,12 +42,15 @@ typedef struct profile_task_s {
   size_t nr_maps;      /* sorted, without overlap */
   profile_map_t *memory;
   size_t map_capacity; /* of memory */
+  int is_unwindable; /* unwinding.c knows these maps */
   struct profile_task_s *next;
 } profile_task_t;
 
 #define PROFILE_TASK_BUCKETS 4096
 
 typedef struct profile_tasks_s {
+  void (*on_reap)(void *arg, uint32_t tid); /* or NULL */
+  void *arg;
   profile_task_t *buckets[PROFILE_TASK_BUCKETS];
 } profile_tasks_t;
 

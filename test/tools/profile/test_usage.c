@@ -50,6 +50,9 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--top", "--off-cpu"}, "choose one of"},
       {{"--by", "name", "-a"}, "--by wants"},
       {{"--call-graph", "lbr", "-a"}, "--call-graph wants"},
+      {{"--call-graph", "dwarf,7", "-a"}, "a multiple of 8 up to 65528"},
+      {{"--call-graph", "dwarf,65536", "-a"}, "up to 65528, not '65536'"},
+      {{"--call-graph", "dwarf8192", "-a"}, "--call-graph wants"},
       {{"-x"}, "unknown option '-x'"},
       {{"--nonsense"}, "unknown option '--nonsense'"},
   };

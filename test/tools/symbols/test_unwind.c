@@ -38,6 +38,7 @@ typedef struct traced_s {
   unwind_file_t *files[MAX_FILES];
   size_t nr_files;
   size_t steps, calls, signals;
+  int is_after_syscall;
   uint64_t unwinder, unwinder_end; /* libgcc_s, or 0 */
 } traced_t;
 
@@ -72,7 +73,7 @@ static void map(traced_t *traced) {
     int fd = strcmp(line + at, "[vdso]") == 0
                  ? vdso_fd()
                  : open(line + at, O_RDONLY | O_CLOEXEC);
-    unwind_file_t *file = unwind_file_new(fd, unwind_machine(NULL));
+    unwind_file_t *file = unwind_file_new(fd, unwind_machine(NULL), "", 0);
     assert_non_null(file);
     traced->files[traced->nr_files++] = file;
     mappings[nr++] = (unwind_mapping_t){start, end, pgoff, file};
@@ -162,6 +163,17 @@ static int was_call(const traced_t *traced, uint64_t ip, uint64_t sp,
 #endif
 }
 
+/* Whether the instruction before is a system call. */
+static int is_after_syscall(const traced_t *traced) {
+#if defined(__x86_64__)
+  long word = ptrace(PTRACE_PEEKTEXT, traced->pid, (void *)(traced->ip - 2), 0);
+  return (word & 0xffff) == 0x050f;
+#else
+  long word = ptrace(PTRACE_PEEKTEXT, traced->pid, (void *)(traced->ip - 4), 0);
+  return (word & 0xffffffff) == 0xd4000001;
+#endif
+}
+
 static void pop(traced_t *traced) {
   while (traced->nr_callers != 0 && top(traced)->sp != 0 &&
          traced->sp > top(traced)->sp)
@@ -188,6 +200,7 @@ static int step(traced_t *traced, int signal_number) {
   if (WSTOPSIG(status) == SIGSTOP)
     return 0;
   read_state(traced);
+  traced->is_after_syscall = is_after_syscall(traced);
   if (WSTOPSIG(status) != SIGTRAP)
     return WSTOPSIG(status);
   traced->steps++;
@@ -204,7 +217,8 @@ static int step(traced_t *traced, int signal_number) {
 /* Whether the unwound stack is what was seen. */
 static int is_right(const traced_t *traced, const unwind_stack_t *stack) {
   int is_equal = stack->nr == traced->nr_callers + 1 &&
-                 stack->ips[0] == traced->ip && !stack->is_return[0] &&
+                 stack->ips[0] == traced->ip &&
+                 stack->is_return[0] == traced->is_after_syscall &&
                  stack->end == UNWIND_COMPLETE;
   for (size_t i = 1; is_equal && i < stack->nr; i++) {
     const caller_t *caller = &traced->callers[traced->nr_callers - i];

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <dwarf.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 #include <uv.h>
@@ -39,7 +40,7 @@ struct unwind_process_s {
   /* The stack that is unwound. */
   const uvperf_regs_t *regs;
   const unsigned char *copy;
-  uint64_t sp;
+  uint64_t sp, pc;
   size_t bytes;
   uint64_t deadline;
   unsigned reads;
@@ -102,6 +103,13 @@ int unwind_machine(const char *arch) {
   return EM_NONE;
 }
 
+int unwind_ip(int machine, const uvperf_regs_t *regs, uint64_t *ip) {
+  const machine_t *known = machine_of(machine);
+  return known != NULL && regs->abi == PERF_SAMPLE_REGS_ABI_64
+             ? uvperf_sample_regs_get(regs, known->ip, ip)
+             : -1;
+}
+
 /* Takes over what is loaded. Returns whether it makes sense. */
 static int take_segments(unwind_file_t *file) {
   size_t nr;
@@ -127,7 +135,15 @@ static int take_segments(unwind_file_t *file) {
   return file->nr != 0 && file->low < file->end;
 }
 
-unwind_file_t *unwind_file_new(int fd, int machine) {
+/* Longer ones were cut by the kernel. */
+static int has_build_id(Elf *elf, const void *build_id, size_t bytes) {
+  const void *own;
+  return bytes == 0 || (dwelf_elf_gnu_build_id(elf, &own) >= (ssize_t)bytes &&
+                        memcmp(own, build_id, bytes) == 0);
+}
+
+unwind_file_t *unwind_file_new(int fd, int machine, const void *build_id,
+                               size_t build_id_bytes) {
   static unsigned serial;
   unwind_file_t *file = calloc(1, sizeof *file);
   if (file == NULL)
@@ -141,7 +157,8 @@ unwind_file_t *unwind_file_new(int fd, int machine) {
       gelf_getehdr(file->elf, &ehdr) != NULL && ehdr.e_machine == machine &&
       ehdr.e_ident[EI_CLASS] == ELFCLASS64 &&
       ehdr.e_ident[EI_DATA] == ELFDATA2LSB &&
-      (ehdr.e_type == ET_EXEC || ehdr.e_type == ET_DYN) && take_segments(file))
+      (ehdr.e_type == ET_EXEC || ehdr.e_type == ET_DYN) &&
+      take_segments(file) && has_build_id(file->elf, build_id, build_id_bytes))
     return file;
   elf_end(file->elf);
   free(file);
@@ -249,6 +266,19 @@ static bool file_word(const unwind_mapping_t *mapping, uint64_t address,
   return true;
 }
 
+/* Whether the instruction before an address is a system call. Where the sample
+ * was taken in the kernel, that one is still executed; it can be the last of its
+ * function: __restore_rt of the C library. */
+static int is_after_syscall(const unwind_process_t *process, uint64_t ip) {
+  const unwind_mapping_t *mapping = find(process, ip - 1);
+  const int is_x86 = process->machine == EM_X86_64;
+  Dwarf_Word code;
+  if (mapping == NULL || ip - mapping->start < 4 ||
+      !file_word(mapping, ip - (is_x86 ? 2 : 4), &code))
+    return 0;
+  return is_x86 ? (code & 0xffff) == 0x050f : (code & 0xffffffff) == 0xd4000001;
+}
+
 /* Whether the sample was taken where x86-64 code pops registers, returns or, after
  * it has popped them, calls its last function. */
 static int is_at_pop(const unwind_process_t *process) {
@@ -333,7 +363,7 @@ static bool set_registers(Dwfl_Thread *thread, void *arg) {
     if (!dwfl_thread_state_registers(thread, i, 1, &word))
       return false;
   }
-  dwfl_thread_state_register_pc(thread, process->stack->ips[0]);
+  dwfl_thread_state_register_pc(thread, process->pc);
   return true;
 }
 
@@ -371,6 +401,10 @@ static int add_frame(Dwfl_Frame *frame, void *arg) {
     stack->end = UNWIND_LONG;
     return DWARF_CB_ABORT;
   }
+  if (stack->nr == 0) {
+    is_interrupted = ip == stack->ips[0];
+    ip = stack->ips[0];
+  }
   stack->ips[stack->nr] = ip;
   stack->is_return[stack->nr++] = !is_interrupted;
   return process->is_slow || uv_hrtime() > process->deadline ? DWARF_CB_ABORT
@@ -382,8 +416,7 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
   const machine_t *machine = machine_of(process->machine);
   stack->nr = 0;
   stack->end = UNWIND_ABI;
-  if (machine == NULL || regs->abi != PERF_SAMPLE_REGS_ABI_64 ||
-      uvperf_sample_regs_get(regs, machine->ip, &stack->ips[0]) != 0 ||
+  if (unwind_ip(process->machine, regs, &stack->ips[0]) != 0 ||
       uvperf_sample_regs_get(regs, machine->sp, &process->sp) != 0)
     return;
   process->regs = regs;
@@ -393,6 +426,9 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
   process->reads = 0;
   process->is_cut = process->is_slow = 0;
   process->stack = stack;
+  process->pc = stack->ips[0];
+  if (is_after_syscall(process, process->pc))
+    process->pc--;
   stack->end = UNWIND_NO_INFO;
   int result = -1;
   if (process->elf != NULL)

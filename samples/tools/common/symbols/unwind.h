@@ -35,8 +35,8 @@ typedef struct unwind_stack_s {
   unwind_end_t end;
   uint32_t nr;
   uint64_t ips[UNWIND_FRAMES]; /* the innermost first */
-  /* 1: where a call returns to, so that the caller is found at ip - 1. Others
-   * were interrupted there, by the sample or by a signal. */
+  /* 1: where a call or a system call returns to, so that it is found at ip - 1.
+   * Others were interrupted there, by the sample or by a signal. */
   unsigned char is_return[UNWIND_FRAMES];
 } unwind_stack_t;
 
@@ -48,10 +48,16 @@ uint64_t unwind_regs_mask(int machine);
  * is this program. EM_NONE if it is not one that is unwound. */
 int unwind_machine(const char *arch);
 
-/* An ELF file. NULL if it is none of this machine; then the fd stays the
- * caller's, else it is the file's. It must outlive what it is mapped in. */
+/* Where user code was, by the registers of a sample: 0, or -1 if they are not
+ * those of a 64-bit process. */
+int unwind_ip(int machine, const uvperf_regs_t *regs, uint64_t *ip);
+
+/* An ELF file. NULL if it is none of this machine, or has not the build id (with
+ * 0 bytes any will do); then the fd stays the caller's, else it is the file's. It
+ * must outlive what it is mapped in. */
 typedef struct unwind_file_s unwind_file_t;
-unwind_file_t *unwind_file_new(int fd, int machine);
+unwind_file_t *unwind_file_new(int fd, int machine, const void *build_id,
+                               size_t build_id_bytes);
 void unwind_file_free(unwind_file_t *file);
 
 /* An executable mapping; without file (a JIT's, or one that could not be read)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
+#include "common/symbols/open.h"
 
 #define MAX_BYTES     ((size_t)64 << 20)
 #define BATCH_SAMPLES 64
@@ -72,6 +73,13 @@ struct unwind_queue_s {
   void *wait_arg;
 };
 
+static int open_mapped(const symbols_mapping_t *mapping) {
+  char reason[SYMBOLS_REASON_BYTES];
+
+  return mapping->kind == SYMBOLS_VDSO ? symbols_open_vdso(mapping, reason)
+                                       : symbols_open_file(mapping, reason);
+}
+
 unwind_queue_t *unwind_queue_new(symbols_jobs_t *jobs,
                                  const unwind_queue_options_t *options) {
   unwind_queue_t *queue = common_calloc(1, sizeof(*queue));
@@ -80,7 +88,13 @@ unwind_queue_t *unwind_queue_new(symbols_jobs_t *jobs,
   queue->options = *options;
   if (queue->options.max_bytes == 0)
     queue->options.max_bytes = MAX_BYTES;
+  if (queue->options.open == NULL)
+    queue->options.open = open_mapped;
   return queue;
+}
+
+size_t unwind_queue_bytes(const unwind_queue_t *queue) {
+  return queue->bytes;
 }
 
 const unwind_stats_t *unwind_queue_stats(const unwind_queue_t *queue) {
@@ -195,38 +209,38 @@ static const symbols_mapping_t *mapping_of(const maps_t *maps,
   return NULL;
 }
 
+static void put_file(symbols_message_t *request, const batch_t *batch,
+                     uint64_t number) {
+  const symbols_mapping_t *mapping = mapping_of(batch->maps, number);
+  int fd = -1;
+
+  if (mapping != NULL && mapping->kind != SYMBOLS_JIT)
+    fd = batch->queue->options.open(mapping);
+  symbols_put_number(request, number);
+  symbols_put_number(request, fd >= 0);
+  symbols_put_bytes(request, mapping != NULL ? mapping->build_id : NULL,
+                    mapping != NULL ? mapping->build_id_bytes : 0);
+  if (fd >= 0)
+    request->fds[request->nr_fds++] = fd;
+}
+
 /* Sends the files that the worker lacks, as many as go into one message. */
 static int send_files(const batch_t *batch, symbols_worker_t *worker,
                       symbols_message_t *missing) {
   symbols_message_t request = {0}, response = {0};
-  const symbols_mapping_t *mapping;
-  uint64_t numbers[SYMBOLS_WIRE_FDS];
-  int fds[SYMBOLS_WIRE_FDS];
-  size_t i, nr = 0;
+  size_t nr = missing->body.used / sizeof(uint64_t);
   int rc;
 
-  while (nr < SYMBOLS_WIRE_FDS && missing->read < missing->body.used) {
-    numbers[nr] = symbols_get_number(missing);
-    mapping = mapping_of(batch->maps, numbers[nr]);
-    fds[nr] = mapping == NULL || mapping->kind == SYMBOLS_JIT
-                  ? -1
-                  : batch->queue->options.open(mapping);
-    nr++;
-  }
+  if (nr > SYMBOLS_WIRE_FDS)
+    nr = SYMBOLS_WIRE_FDS;
   symbols_message_begin(&request, SYMBOLS_REQUEST_UNWIND_FILES);
   symbols_put_number(&request, (uint64_t)batch->queue->options.machine);
   symbols_put_number(&request, nr);
-  for (i = 0; i < nr; i++) {
-    symbols_put_number(&request, numbers[i]);
-    symbols_put_number(&request, fds[i] >= 0);
-    if (fds[i] >= 0)
-      request.fds[request.nr_fds++] = fds[i];
-  }
+  while (nr-- > 0)
+    put_file(&request, batch, symbols_get_number(missing));
   rc = ask(worker, &request, &response);
-  while (nr-- > 0) {
-    if (fds[nr] >= 0)
-      close(fds[nr]);
-  }
+  while (request.nr_fds > 0)
+    close(request.fds[--request.nr_fds]);
   symbols_message_free(&request);
   symbols_message_free(&response);
   return rc;

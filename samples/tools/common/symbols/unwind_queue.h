@@ -26,7 +26,8 @@ typedef struct unwind_place_s {
 typedef struct unwind_queue_options_s {
   int machine;      /* of unwind_machine() */
   size_t max_bytes; /* of samples that wait; 0: 64 MiB */
-  /* Opens a file of a process: an fd, or -1. On a thread of libuv's pool. */
+  /* Opens a file of a process: an fd, or -1. On a thread of libuv's pool. NULL:
+   * what is mapped and nothing else (open.h). */
   int (*open)(const symbols_mapping_t *mapping);
   /* The frames of a sample, the innermost first, and what was added with it.
    * Without frames, and with UNWIND_DROPPED, if the worker ended or took too
@@ -75,6 +76,9 @@ void unwind_queue_forget(unwind_queue_t *queue, uint32_t pid);
 /* Has samples unwound that wait for others to go with them. Call it about once a
  * second. */
 void unwind_queue_flush(unwind_queue_t *queue);
+
+/* Bytes of samples that wait. */
+size_t unwind_queue_bytes(const unwind_queue_t *queue);
 
 /* Flushes, and calls back on the loop when all samples are answered, never
  * inside this call. One at a time. */

@@ -117,18 +117,21 @@ void symbols_serve_unwind_map(symbols_message_t *request,
 void symbols_serve_unwind_files(symbols_message_t *request,
                                 symbols_message_t *response) {
   int machine = (int)symbols_get_number(request), fd;
+  const void *build_id;
   uint64_t number, has_fd;
-  size_t left;
+  size_t left, size;
 
   (void)response;
   for (left = (size_t)symbols_get_number(request);
        left > 0 && !request->is_damaged; left--) {
     number = symbols_get_number(request);
     has_fd = symbols_get_number(request);
+    build_id = symbols_get_bytes(request, &size);
     fd = has_fd ? symbols_get_fd(request) : -1;
     if (number < MAX_FILES && !files[number].is_known) {
       files[number].is_known = 1;
-      files[number].file = fd < 0 ? NULL : unwind_file_new(fd, machine);
+      files[number].file =
+          fd < 0 ? NULL : unwind_file_new(fd, machine, build_id, size);
       if (files[number].file != NULL)
         fd = -1;
     }

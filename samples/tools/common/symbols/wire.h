@@ -28,8 +28,8 @@ enum {
    * of each start, end, pgoff, number of its file; the numbers of files that are
    * not known come back, and if there are any, the request counts for nothing. */
   SYMBOLS_REQUEST_UNWIND_MAP,
-  /* Files: machine, how many, and of each its number and whether the next fd is
-   * its. Nothing comes back. */
+  /* Files: machine, how many, and of each its number, whether the next fd is its,
+   * and the build id that it must have. Nothing comes back. */
   SYMBOLS_REQUEST_UNWIND_FILES,
   /* Samples: key, version, how many, and of each abi, mask, the registers, the
    * stack. Of each an unwind_end_t, ips, and bytes of is_return (unwind.h) come

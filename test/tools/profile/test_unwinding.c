@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* --call-graph dwarf: of a program without frame pointers each stack is whole. */
+#include "tool_run.h"
+
+#include <elf.h>
+#include <unistd.h>
+
+#include "common/symbols/unwind.h"
+
+/* Samples in folded stacks, and those among them that have a text. */
+static void count(const char *path, const char *text, unsigned long *all,
+                  unsigned long *with) {
+  char line[8192];
+  FILE *file = fopen(path, "re");
+
+  assert_non_null(file);
+  *all = *with = 0;
+  while (fgets(line, sizeof line, file) != NULL) {
+    unsigned long nr = strtoul(strrchr(line, ' ') + 1, NULL, 10);
+
+    *all += nr;
+    if (strstr(line, text) != NULL)
+      *with += nr;
+  }
+  fclose(file);
+}
+
+static void profile(tool_run_t *run, const char *call_graph, const char *path) {
+  const char *args[] = {PROFILE_PATH,  "--call-graph", call_graph, "-F",
+                        "499",         "--folded",     path,       "--",
+                        UNWIND_TARGET, "1500"};
+
+  memset(run, 0, sizeof *run);
+  memcpy(run->args, args, sizeof args);
+  tool_run(run);
+  tool_run_expect_status(run, 0);
+}
+
+static void stacks_without_frame_pointers_are_whole(void **state) {
+  char path[] = "/tmp/uvperf-unwinding-XXXXXX";
+  unsigned long all, whole;
+  static tool_run_t run;
+  int fd;
+
+  (void)state;
+  if (unwind_machine(NULL) == EM_NONE)
+    support_skip(__func__, "needs x86-64 or aarch64");
+  support_need_own_events(__func__);
+  fd = mkstemp(path);
+  assert_true(fd >= 0);
+  close(fd);
+  profile(&run, "dwarf", path);
+  count(path, ";main;work", &all, &whole);
+  /* Before main and after it the program runs for some samples, too. */
+  print_message("%lu of %lu samples are whole\n", whole, all);
+  assert_true(all > 100);
+  assert_true(whole >= all - all / 20);
+  /* By frame pointers they are not. */
+  profile(&run, "fp", path);
+  count(path, ";main;work", &all, &whole);
+  assert_true(whole < all / 2);
+  /* main is farther from where code runs. */
+  profile(&run, "dwarf,48", path);
+  count(path, ";main;work", &all, &whole);
+  assert_true(whole < all / 2);
+  tool_run_expect_text(run.err, "are longer than the 48 bytes");
+  unlink(path);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(stacks_without_frame_pointers_are_whole),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
