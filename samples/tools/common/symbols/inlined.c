@@ -212,23 +212,26 @@ static const char *name_of(Dwarf_Die *die) {
   return name != NULL ? name : dwarf_diename(die);
 }
 
-static uint64_t number_of(Dwarf_Die *die, unsigned int which) {
+/* 0, or -1 if it has no such attribute. */
+static int number_of(Dwarf_Die *die, unsigned int which, uint64_t *number) {
   Dwarf_Attribute attribute;
-  Dwarf_Word number;
+  Dwarf_Word value;
 
-  return dwarf_attr(die, which, &attribute) != NULL &&
-                 dwarf_formudata(&attribute, &number) == 0
-             ? number
-             : 0;
+  if (dwarf_attr(die, which, &attribute) == NULL ||
+      dwarf_formudata(&attribute, &value) != 0)
+    return -1;
+  *number = value;
+  return 0;
 }
 
 /* Where a function that is inlined was called. */
 static void place_call(Dwarf_Die *die, Dwarf_Files *files,
                        symbols_frame_t *frame) {
-  uint64_t file = number_of(die, DW_AT_call_file);
+  uint64_t file, line;
 
-  frame->line = (uint32_t)number_of(die, DW_AT_call_line);
-  if (files != NULL && file != 0)
+  if (number_of(die, DW_AT_call_line, &line) == 0)
+    frame->line = (uint32_t)line;
+  if (files != NULL && number_of(die, DW_AT_call_file, &file) == 0)
     frame->file = dwarf_filesrc(files, file, NULL, NULL);
 }
 

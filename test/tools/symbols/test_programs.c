@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs as compilers and strip make them, with their names where a debugger
+ * finds them. Made by the compilers of this machine. */
+#include "support.h"
+
+#include <unistd.h>
+
+#include "ask_names.h"
+
+static char directory[64];
+
+static const char c_source[] =
+    "#include <stdio.h>\n"
+    "static inline __attribute__((always_inline)) int inner(int x) {\n"
+    "  for (int i = 0; i < x; i++)\n"
+    "    x += puts(\"inner\");\n"
+    "  return x * 3;\n"
+    "}\n"
+    "static inline __attribute__((always_inline)) int middle(int x) {\n"
+    "  int y = inner(x) + 1;\n"
+    "  return y + inner(y);\n"
+    "}\n"
+    "__attribute__((noinline)) static int hidden(int x) {\n"
+    "  return middle(x) + middle(x + 1);\n"
+    "}\n"
+    "int main(int argc, char **argv) {\n"
+    "  (void)argv;\n"
+    "  return hidden(argc) + inner(argc);\n"
+    "}\n";
+
+static const char cpp_source[] =
+    "#include <cstdio>\n"
+    "namespace space {\n"
+    "template <class T> struct Box {\n"
+    "  T value;\n"
+    "  inline __attribute__((always_inline)) T twice(T x) const {\n"
+    "    std::puts(\"\");\n"
+    "    return x * value;\n"
+    "  }\n"
+    "  __attribute__((noipa)) T spin(long n, const char *) const;\n"
+    "};\n"
+    "template <class T> T Box<T>::spin(long n, const char *) const {\n"
+    "  return twice(n) + twice(n + 1);\n"
+    "}\n"
+    "__attribute__((noinline)) int work(int a) { return std::puts(\"\") + a; "
+    "}\n"
+    "}\n"
+    "int main(int argc, char **) {\n"
+    "  space::Box<int> box{argc};\n"
+    "  return box.spin(argc, \"\") + space::work(argc);\n"
+    "}\n";
+
+static const char rust_source[] =
+    "mod deep { pub struct S(pub u64); impl S {\n"
+    "  #[inline(never)] pub fn spin(&self, n: u64) -> u64 {\n"
+    "    let mut x = self.0; for i in 0..n { x = std::hint::black_box(x + i); "
+    "}\n"
+    "    x } } }\n"
+    "fn main() { println!(\"{}\", deep::S(3).spin(2)); }\n";
+
+static void write_file(const char *name, const char *text) {
+  char path[128];
+  FILE *file;
+
+  snprintf(path, sizeof(path), "%s/%s", directory, name);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static const char *path_of(const char *name) {
+  static char paths[4][128];
+  static int next;
+  char *path = paths[next++ % 4];
+
+  snprintf(path, 128, "%s/%s", directory, name);
+  return path;
+}
+
+static void need(const char *test, const char *program) {
+  char line[128];
+
+  snprintf(line, sizeof(line), "command -v %s >/dev/null", program);
+  if (system(line) != 0)
+    support_skip(test, program);
+}
+
+static int setup(void **state) {
+  (void)state;
+  ask_names_directory(directory);
+  write_file("program.c", c_source);
+  write_file("program.cc", cpp_source);
+  write_file("program.rs", rust_source);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  ask_names_remove(directory);
+  return 0;
+}
+
+/* The name in a file, at an address. */
+static void expect_name(const char *file, uint64_t address,
+                        const char *debug_path, const char *expected) {
+  const symbols_options_t options = {.debug_path = debug_path};
+  ask_names_t ask;
+  uint64_t offset;
+  uint32_t object;
+
+  ask_names_begin(&ask, &options);
+  object = ask_names_file(&ask, path_of(file));
+  assert_int_equal(ask_names_offset(path_of(file), address, &offset), 0);
+  assert_string_equal(ask_names_name(&ask, object, offset), expected);
+  assert_int_equal(symbols_reason(ask.symbols, object)[0] == '\0',
+                   expected[0] != '\0');
+  ask_names_end(&ask);
+}
+
+static uint64_t make_program(const char *flags) {
+  assert_int_equal(
+      ask_names_run(directory, "cc -O2 -g %s program.c -o program", flags), 0);
+  return ask_names_symbol(path_of("program"), "hidden");
+}
+
+static void static_function_has_its_name_until_it_is_stripped(void **state) {
+  uint64_t address;
+
+  (void)state;
+  need(__func__, "cc");
+  address = make_program("");
+  expect_name("program", address, NULL, "hidden");
+  expect_name("program", address + 9, NULL, "hidden");
+  assert_int_equal(ask_names_run(directory, "strip -o stripped program"), 0);
+  expect_name("stripped", address + 9, NULL, "");
+}
+
+static void debug_link_beside_the_program_names_it(void **state) {
+  uint64_t address;
+
+  (void)state;
+  need(__func__, "cc");
+  address = make_program("-Wl,--build-id=none");
+  assert_int_equal(
+      ask_names_run(directory,
+                    "mkdir -p .debug && "
+                    "objcopy --only-keep-debug program .debug/linked.debug && "
+                    "strip -o linked program && "
+                    "objcopy --add-gnu-debuglink=.debug/linked.debug linked"),
+      0);
+  expect_name("linked", address + 9, NULL, "hidden");
+  /* Another build's: the checksum is not that of the link. */
+  assert_int_equal(ask_names_run(directory, "echo >> .debug/linked.debug"), 0);
+  expect_name("linked", address + 9, NULL, "");
+}
+
+static void debug_file_of_the_build_id_names_it(void **state) {
+  uint64_t address;
+
+  (void)state;
+  need(__func__, "cc");
+  address = make_program("-Wl,--build-id=0xabcdef0123456789");
+  assert_int_equal(ask_names_run(directory,
+                                 "mkdir -p debug/.build-id/ab && "
+                                 "objcopy --only-keep-debug program "
+                                 "debug/.build-id/ab/cdef0123456789.debug && "
+                                 "strip -o by_id program"),
+                   0);
+  expect_name("by_id", address + 9, path_of("debug"), "hidden");
+  expect_name("by_id", address + 9, NULL, "");
+}
+
+static void compressed_symbol_table_in_the_program_names_it(void **state) {
+  uint64_t address;
+
+  (void)state;
+  need(__func__, "cc");
+  need(__func__, "xz");
+  address = make_program("");
+  assert_int_equal(
+      ask_names_run(directory,
+                    "objcopy --only-keep-debug program full && "
+                    "objcopy -S --keep-symbol=hidden full mini && "
+                    "xz -f mini && strip -o small program && "
+                    "objcopy --add-section .gnu_debugdata=mini.xz small"),
+      0);
+  expect_name("small", address + 9, NULL, "hidden");
+}
+
+static void entry_of_the_plt_is_named_after_its_function(void **state) {
+  char line[256];
+  unsigned long address = 0;
+  FILE *dump;
+
+  (void)state;
+  need(__func__, "cc");
+  make_program("");
+  snprintf(line, sizeof(line), "objdump -d '%s' | grep '<puts@plt>:'",
+           path_of("program"));
+  dump = popen(line, "r");
+  assert_non_null(dump);
+  assert_int_equal(fscanf(dump, "%lx", &address), 1);
+  pclose(dump);
+  expect_name("program", address, NULL, "puts@plt");
+  expect_name("program", address + 4, NULL, "puts@plt");
+}
+
+/* Names as perf report shows them: without parameters, hash and clone. */
+static void mangled_names_are_shown_as_in_the_source(void **state) {
+  ask_names_t ask;
+  uint64_t offset, address;
+  uint32_t object;
+  const symbols_place_t *place;
+
+  (void)state;
+  need(__func__, "c++");
+  assert_int_equal(ask_names_run(directory, "c++ -O2 -g program.cc -o cpp"), 0);
+  address = ask_names_symbol(path_of("cpp"), "_ZNK5space3BoxIiE4spinElPKc");
+  ask_names_begin(&ask, NULL);
+  object = ask_names_file(&ask, path_of("cpp"));
+  assert_int_equal(ask_names_offset(path_of("cpp"), address, &offset), 0);
+  place = ask_names_at(&ask, object, offset);
+  assert_int_equal(place->nr, 1);
+  assert_string_equal(place->names[0].name, "space::Box<int>::spin");
+  assert_string_equal(place->names[0].linked_name,
+                      "_ZNK5space3BoxIiE4spinElPKc");
+  ask_names_end(&ask);
+}
+
+static uint64_t find_rust(const char *file) {
+  char line[256];
+  unsigned long address = 0;
+  FILE *nm;
+
+  snprintf(line, sizeof(line), "nm '%s' | grep -E '4(deep|spin).*spin'",
+           path_of(file));
+  nm = popen(line, "r");
+  assert_non_null(nm);
+  assert_int_equal(fscanf(nm, "%lx", &address), 1);
+  pclose(nm);
+  return address;
+}
+
+static void rust_names_have_no_hash(void **state) {
+  (void)state;
+  need(__func__, "rustc");
+  assert_int_equal(
+      ask_names_run(directory,
+                    "rustc -O -g program.rs -o old && rustc -O -g -C "
+                    "symbol-mangling-version=v0 program.rs -o new"),
+      0);
+  expect_name("old", find_rust("old"), NULL, "program::deep::S::spin");
+  expect_name("new", find_rust("new"), NULL, "<program::deep::S>::spin");
+}
+
+/* -- inlined functions ----------------------------------------------------- */
+
+/* The next line without its newline and what follows a space: 0 at the end. */
+static int next_line(FILE *file, char line[512]) {
+  if (fgets(line, 512, file) == NULL)
+    return 0;
+  line[strcspn(line, " \n")] = '\0';
+  return 1;
+}
+
+static const char *base_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+
+  return slash == NULL ? path : slash + 1;
+}
+
+/* Compares the place with the lines of addr2line up to the next address. */
+static void expect_frames(FILE *lines, const symbols_place_t *place,
+                          size_t *nr_inlined) {
+  char name[512], at[512], here[512];
+  int is_past = 0;
+  size_t i;
+
+  for (i = 0; next_line(lines, name); i++) {
+    if (strncmp(name, "0x", 2) == 0)
+      break;
+    assert_int_equal(next_line(lines, at), 1);
+    /* Past the function. */
+    is_past |= strcmp(name, "??") == 0;
+    if (is_past)
+      continue;
+    if (i >= place->nr)
+      fail_msg("0x%lx: not %s", (unsigned long)place->address, name);
+    if (strcmp(place->names[i].linked_name, name) != 0)
+      fail_msg("0x%lx, %zu: %s instead of %s", (unsigned long)place->address, i,
+               place->names[i].linked_name, name);
+    if (strchr(at, '?') == NULL) {
+      snprintf(here, sizeof(here), "%s:%u", place->names[i].file,
+               place->names[i].line);
+      assert_string_equal(base_of(here), base_of(at));
+    }
+  }
+  if (!is_past)
+    assert_int_equal(i, place->nr);
+  *nr_inlined += i > 1;
+}
+
+/* `same` is the same code, of which addr2line knows more. */
+static void expect_inlined(const char *file, const char *same,
+                           const char *function) {
+  const symbols_options_t options = {.inlined = 1};
+  uint64_t address = ask_names_symbol(path_of(file), function), offset, i;
+  char command[8192], line[512];
+  size_t used, nr_inlined = 0;
+  ask_names_t ask;
+  uint32_t object;
+  FILE *lines;
+
+  ask_names_begin(&ask, &options);
+  object = ask_names_file(&ask, path_of(file));
+  assert_int_equal(ask_names_offset(path_of(file), address, &offset), 0);
+  used = (size_t)snprintf(command, sizeof(command), "addr2line -a -f -i -e %s",
+                          path_of(same));
+  for (i = 0; i < 100; i++) {
+    symbols_want(ask.symbols, object, offset + i);
+    used += (size_t)snprintf(command + used, sizeof(command) - used, " %lx",
+                             (unsigned long)(address + i));
+  }
+  ask_names_wait(&ask);
+  lines = popen(command, "r");
+  assert_non_null(lines);
+  assert_int_equal(next_line(lines, line), 1);
+  for (i = 0; i < 100; i++)
+    expect_frames(lines, symbols_find(ask.symbols, object, offset + i),
+                  &nr_inlined);
+  pclose(lines);
+  assert_true(nr_inlined > 20);
+  ask_names_end(&ask);
+}
+
+static void expect_inlined_by(const char *compiler) {
+  assert_int_equal(ask_names_run(directory,
+                                 "%s -gdwarf-4 -O2 program.c -o four && "
+                                 "%s -gdwarf-5 -O2 program.c -o five",
+                                 compiler, compiler),
+                   0);
+  expect_inlined("four", "four", "hidden");
+  /* binutils 2.40 reads indexed lists of ranges wrongly. */
+  expect_inlined("five", "four", "hidden");
+}
+
+static void inlined_functions_are_those_of_addr2line(void **state) {
+  (void)state;
+  need(__func__, "cc");
+  need(__func__, "addr2line");
+  expect_inlined_by("cc");
+  if (system("command -v clang >/dev/null") == 0)
+    expect_inlined_by("clang");
+}
+
+static void inlined_methods_are_those_of_addr2line(void **state) {
+  (void)state;
+  need(__func__, "c++");
+  need(__func__, "addr2line");
+  assert_int_equal(ask_names_run(directory, "c++ -O2 -g program.cc -o cpp"), 0);
+  expect_inlined("cpp", "cpp", "_ZNK5space3BoxIiE4spinElPKc");
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(static_function_has_its_name_until_it_is_stripped),
+      cmocka_unit_test(debug_link_beside_the_program_names_it),
+      cmocka_unit_test(debug_file_of_the_build_id_names_it),
+      cmocka_unit_test(compressed_symbol_table_in_the_program_names_it),
+      cmocka_unit_test(entry_of_the_plt_is_named_after_its_function),
+      cmocka_unit_test(mangled_names_are_shown_as_in_the_source),
+      cmocka_unit_test(rust_names_have_no_hash),
+      cmocka_unit_test(inlined_functions_are_those_of_addr2line),
+      cmocka_unit_test(inlined_methods_are_those_of_addr2line),
+  };
+
+  symbols_main(argc, argv);
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
