@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of other processes: deleted, replaced, in another root, no files at all;
+ * the map files of JIT compilers; the vdso and the kernel. */
+#include "support.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ask_names.h"
+#include "common/proc.h"
+
+static char directory[64];
+
+static int setup(void **state) {
+  (void)state;
+  ask_names_directory(directory);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  ask_names_remove(directory);
+  return 0;
+}
+
+static const char *path_of(const char *name) {
+  static char paths[4][128];
+  static int next;
+  char *path = paths[next++ % 4];
+
+  snprintf(path, 128, "%s/%s", directory, name);
+  return path;
+}
+
+static void write_file(const char *name, const char *text) {
+  FILE *file = fopen(path_of(name), "w");
+
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+/* Makes a program that waits in a function of this name; its own libraries are
+ * in it, so that it runs in any root. */
+static void make_waiting(const char *file, const char *function) {
+  char source[256];
+
+  snprintf(source, sizeof(source),
+           "#include <unistd.h>\n"
+           "__attribute__((noinline)) int %s(void) { return pause(); }\n"
+           "int main(void) { return %s(); }\n",
+           function, function);
+  write_file("waiting.c", source);
+  if (ask_names_run(directory, "cc -O1 -static -o '%s' waiting.c", file) != 0)
+    support_skip(__func__, "a compiler and a static C library");
+}
+
+/* Runs it, in a root if there is one, and returns once it waits. */
+static pid_t run_waiting(const char *path, const char *root) {
+  common_proc_stat_t stat = {.state = 'R'};
+  char exe[64], link[256];
+  pid_t pid = fork();
+  int turns;
+
+  assert_true(pid >= 0);
+  if (pid == 0) {
+    if (root != NULL && (chroot(root) != 0 || chdir("/") != 0))
+      _exit(99);
+    execl(path, path, NULL);
+    _exit(98);
+  }
+  snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+  for (turns = 0; turns < 1000; turns++) {
+    ssize_t nr = readlink(exe, link, sizeof(link) - 1);
+
+    assert_int_equal(common_proc_stat(pid, pid, &stat), 0);
+    if (stat.state == 'S' && nr > 0 && strstr(link, "waiting") != NULL)
+      return pid;
+    usleep(1000);
+  }
+  fail_msg("%s does not run", path);
+  return pid;
+}
+
+static void end_waiting(pid_t pid) {
+  kill(pid, SIGKILL);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void a_deleted_program_that_runs_has_its_names(void **state) {
+  uint64_t address, offset;
+  ask_names_t ask;
+  uint32_t object;
+  pid_t pid;
+
+  (void)state;
+  support_need_admin(__func__);
+  make_waiting("waiting", "deleted");
+  address = ask_names_symbol(path_of("waiting"), "deleted");
+  pid = run_waiting(path_of("waiting"), NULL);
+  assert_int_equal(unlink(path_of("waiting")), 0);
+  ask_names_begin(&ask, NULL);
+  object = ask_names_mapped(&ask, (uint32_t)pid, address, &offset);
+  assert_string_equal(ask_names_name(&ask, object, offset), "deleted");
+  /* The file is held: it is needed when the process is gone. */
+  end_waiting(pid);
+  assert_string_equal(ask_names_name(&ask, object, offset + 1), "deleted");
+  assert_int_equal(ask_names_at(&ask, object, 1)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object), "");
+  ask_names_end(&ask);
+}
+
+static void a_deleted_program_that_has_ended_has_a_reason(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE,
+                               .path = "/tmp/uvperf-none (deleted)",
+                               .inode = 1,
+                               .pid = 1};
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, 4096)->nr, 0);
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), "deleted"));
+  assert_string_equal(symbols_reason(ask.symbols, 99), "");
+  ask_names_end(&ask);
+}
+
+/* A file that took the place of the sampled one names nothing. */
+static void a_replaced_program_has_a_reason_and_no_names(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
+  uint64_t address, offset;
+  struct stat info;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  make_waiting("waiting", "replaced");
+  address = ask_names_symbol(path_of("waiting"), "replaced");
+  assert_int_equal(ask_names_offset(path_of("waiting"), address, &offset), 0);
+  assert_int_equal(stat(path_of("waiting"), &info), 0);
+  assert_int_equal(ask_names_run(directory, "cp waiting w && mv w waiting"), 0);
+  mapping.path = path_of("waiting");
+  mapping.inode = info.st_ino;
+  ask_names_begin(&ask, NULL);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was replaced");
+  /* The inode is not known, but the build id is. */
+  mapping.inode = 0;
+  mapping.build_id_bytes = 20;
+  object = symbols_object(ask.symbols, &mapping);
+  assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "the file was replaced: its build id is another");
+  ask_names_end(&ask);
+}
+
+/* With a link at its root's top that would lead out of it. */
+static void a_program_in_another_root_is_read_there(void **state) {
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .path = "/bin/waiting"};
+  uint64_t inside, offset;
+  struct stat info;
+  ask_names_t ask;
+  uint32_t object;
+  pid_t pid;
+
+  (void)state;
+  support_need_root(__func__);
+  make_waiting("outside", "outside");
+  assert_int_equal(ask_names_run(directory, "mkdir -p root/real"), 0);
+  make_waiting("root/real/waiting", "inside");
+  assert_int_equal(ask_names_run(directory, "ln -s /real root/bin"), 0);
+  inside = ask_names_symbol(path_of("root/real/waiting"), "inside");
+  assert_int_equal(
+      ask_names_offset(path_of("root/real/waiting"), inside, &offset), 0);
+  assert_int_equal(stat(path_of("root/real/waiting"), &info), 0);
+  pid = run_waiting("/bin/waiting", path_of("root"));
+  ask_names_begin(&ask, NULL);
+  /* Not by its mapping, which is not at 1. */
+  mapping.pid = (uint32_t)pid;
+  mapping.start = 1;
+  mapping.inode = info.st_ino;
+  mapping.major = major(info.st_dev);
+  mapping.minor = minor(info.st_dev);
+  object = symbols_object(ask.symbols, &mapping);
+  assert_string_equal(ask_names_name(&ask, object, offset), "inside");
+  end_waiting(pid);
+  ask_names_end(&ask);
+}
+
+static void what_is_no_regular_file_is_not_opened(void **state) {
+  static const char *const names[] = {"fifo", "/dev/zero", "/"};
+  symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
+  ask_names_t ask;
+  uint32_t object;
+  size_t i;
+
+  (void)state;
+  assert_int_equal(mkfifo(path_of("fifo"), 0644), 0);
+  ask_names_begin(&ask, NULL);
+  for (i = 0; i < 3; i++) {
+    mapping.path = names[i][0] == '/' ? names[i] : path_of(names[i]);
+    object = symbols_object(ask.symbols, &mapping);
+    assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
+    assert_string_equal(symbols_reason(ask.symbols, object),
+                        "not a regular file");
+  }
+  write_file("text", "This is no program.\n");
+  object = ask_names_file(&ask, path_of("text"));
+  assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object), "not an ELF file");
+  ask_names_end(&ask);
+}
+
+/* -- JIT compilers --------------------------------------------------------- */
+
+static void write_map(const char *path, const char *text) {
+  FILE *file;
+
+  unlink(path);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  fputs(text, file);
+  fclose(file);
+}
+
+static void map_path(pid_t pid, char path[64]) {
+  snprintf(path, 64, "/tmp/perf-%d.map", (int)pid);
+}
+
+static uint32_t jit_of(ask_names_t *ask, pid_t pid) {
+  const symbols_mapping_t mapping = {
+      .kind = SYMBOLS_JIT, .pid = (uint32_t)pid, .path = "//anon"};
+
+  return symbols_object(ask->symbols, &mapping);
+}
+
+static int wait_for_signal(void *arg) {
+  (void)arg;
+  pause();
+  return 0;
+}
+
+static void map_file_names_what_a_jit_compiler_made(void **state) {
+  pid_t pid = support_fork(wait_for_signal, NULL);
+  ask_names_t ask;
+  uint32_t object;
+  char path[64];
+
+  (void)state;
+  map_path(pid, path);
+  write_map(path, "1000 100 old\n"
+                  "1080 20 js:f\x1b[2J <script>\n"
+                  "1000 40 new one\n"
+                  "zzz\n"
+                  "ffffffffffffffff 10 around\n"
+                  "3000 100 cut");
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid);
+  assert_int_equal(jit_of(&ask, pid), object);
+  assert_string_equal(ask_names_name(&ask, object, 0x1000), "new one");
+  assert_string_equal(ask_names_name(&ask, object, 0x1050), "old");
+  assert_string_equal(ask_names_name(&ask, object, 0x1080),
+                      "js:f?[2J <script>");
+  assert_string_equal(ask_names_name(&ask, object, 0x3000), "");
+  assert_string_equal(ask_names_name(&ask, object, 0x4000), "");
+  assert_string_equal(symbols_reason(ask.symbols, object), "");
+
+  /* The file grows, and the process ends. */
+  write_map(path, "4000 10 later\n");
+  symbols_refresh(ask.symbols, object);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
+  kill(pid, SIGKILL);
+  support_wait(pid);
+  assert_string_equal(ask_names_name(&ask, object, 0x4001), "later");
+  ask_names_end(&ask);
+  unlink(path);
+}
+
+static void expect_map_refused(pid_t pid, const char *reason) {
+  ask_names_t ask;
+  uint32_t object;
+
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid);
+  assert_string_equal(ask_names_name(&ask, object, 0x1000), "");
+  assert_non_null(strstr(symbols_reason(ask.symbols, object), reason));
+  ask_names_end(&ask);
+}
+
+/* Anyone can make a file in /tmp. */
+static void map_file_of_another_user_or_kind_is_not_read(void **state) {
+  pid_t pid = support_fork(wait_for_signal, NULL);
+  char path[64];
+
+  (void)state;
+  map_path(pid, path);
+  unlink(path);
+  expect_map_refused(pid, "No such file");
+  write_file("map", "1000 100 foreign\n");
+  assert_int_equal(symlink(path_of("map"), path), 0);
+  expect_map_refused(pid, "not a regular file");
+  unlink(path);
+  assert_int_equal(mkfifo(path, 0644), 0);
+  expect_map_refused(pid, "not a regular file");
+  unlink(path);
+  if (geteuid() == 0) {
+    write_map(path, "1000 100 foreign\n");
+    assert_int_equal(chown(path, 1234, 1234), 0);
+    expect_map_refused(pid, "not of the process's user");
+    unlink(path);
+  }
+  kill(pid, SIGKILL);
+  support_wait(pid);
+  expect_map_refused(pid, "ended");
+}
+
+static void names_of_a_megabyte_are_cut(void **state) {
+  pid_t pid = support_fork(wait_for_signal, NULL);
+  const symbols_place_t *place;
+  ask_names_t ask;
+  char path[64];
+  FILE *file;
+  int i;
+
+  (void)state;
+  map_path(pid, path);
+  unlink(path);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  fprintf(file, "1000 100 _Z");
+  for (i = 0; i < 1 << 20; i++)
+    fputc('P', file);
+  fprintf(file, "\n2000 100 after\n");
+  fclose(file);
+  ask_names_begin(&ask, NULL);
+  place = ask_names_at(&ask, jit_of(&ask, pid), 0x1000);
+  assert_int_equal(place->nr, 1);
+  assert_in_range(strlen(place->names[0].name), 1000, 4096);
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid), 0x2000), "after");
+  ask_names_end(&ask);
+  unlink(path);
+  kill(pid, SIGKILL);
+  support_wait(pid);
+}
+
+/* -- what is no file ------------------------------------------------------- */
+
+static void function_of_the_vdso_has_its_name(void **state) {
+  uint64_t address = getauxval(AT_SYSINFO_EHDR), offset, k;
+  ask_names_t ask;
+  uint32_t object;
+  int found = 0;
+
+  (void)state;
+  if (address == 0)
+    support_skip(__func__, "a vdso");
+  ask_names_begin(&ask, NULL);
+  object = ask_names_mapped(&ask, 0, address, &offset);
+  assert_int_equal(offset, 0);
+  for (k = 0; k < 0x1000; k += 16)
+    symbols_want(ask.symbols, object, k);
+  ask_names_wait(&ask);
+  for (k = 0; k < 0x1000; k += 16) {
+    const symbols_place_t *place = symbols_find(ask.symbols, object, k);
+
+    found |=
+        place->nr == 1 && strstr(place->names[0].name, "clock_gettime") != NULL;
+  }
+  assert_true(found);
+  ask_names_end(&ask);
+}
+
+static void kernel_addresses_have_the_names_of_the_file(void **state) {
+  const symbols_options_t options = {.kallsyms = path_of("kallsyms"),
+                                     .kernel_shift = 0x100};
+  const symbols_options_t none = {.kallsyms = ""};
+  const symbols_place_t *place;
+  ask_names_t ask;
+
+  (void)state;
+  write_file("kallsyms", "ffffffff81000100 t first\n"
+                         "ffffffff81000200 T second\n"
+                         "ffffffffc0000000 t third\t[module]\n");
+  ask_names_begin(&ask, &options);
+  place = ask_names_at(&ask, SYMBOLS_KERNEL, 0xffffffff81000080);
+  assert_int_equal(place->nr, 1);
+  assert_string_equal(place->names[0].name, "first");
+  assert_true(place->address == 0xffffffff81000180);
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff810000ff),
+                      "first");
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff81000100),
+                      "second");
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffffc0000000),
+                      "third [module]");
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0x1000), "");
+  ask_names_end(&ask);
+
+  ask_names_begin(&ask, &none);
+  assert_string_equal(ask_names_name(&ask, SYMBOLS_KERNEL, 0xffffffff81000100),
+                      "");
+  ask_names_end(&ask);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_deleted_program_that_runs_has_its_names),
+      cmocka_unit_test(a_deleted_program_that_has_ended_has_a_reason),
+      cmocka_unit_test(a_replaced_program_has_a_reason_and_no_names),
+      cmocka_unit_test(a_program_in_another_root_is_read_there),
+      cmocka_unit_test(what_is_no_regular_file_is_not_opened),
+      cmocka_unit_test(map_file_names_what_a_jit_compiler_made),
+      cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
+      cmocka_unit_test(names_of_a_megabyte_are_cut),
+      cmocka_unit_test(function_of_the_vdso_has_its_name),
+      cmocka_unit_test(kernel_addresses_have_the_names_of_the_file),
+  };
+
+  symbols_main(argc, argv);
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
