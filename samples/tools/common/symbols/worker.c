@@ -20,13 +20,13 @@
 
 /* Between two looks at the clock and at the worker's memory. */
 #define TICK_MS 20
-/* Memory of its own that the worker may use, without the pages of files. */
 #define MAX_KIB ((uint64_t)1 << 20)
 
 extern char **environ;
 
 void symbols_worker_init(symbols_worker_t *worker) {
   memset(worker, 0, sizeof(*worker));
+  worker->max_kib = MAX_KIB;
   worker->socket = -1;
 }
 
@@ -107,7 +107,7 @@ static int wait_for(void *arg, int fd, short events) {
     return -ECANCELED;
   if (now >= worker->deadline)
     return -ETIMEDOUT;
-  return memory_of(worker->pid) > MAX_KIB ? -ENOMEM : 0;
+  return memory_of(worker->pid) > worker->max_kib ? -ENOMEM : 0;
 }
 
 /* The signal that had ended the worker before, or 0. */
@@ -138,7 +138,8 @@ static void explain(const symbols_worker_t *worker, int rc, int number,
       break;
     case -ENOMEM:
       snprintf(reason, SYMBOLS_REASON_BYTES,
-               "reading its names took more than 1 GiB of memory");
+               "reading its names took more than %g GiB of memory",
+               (double)worker->max_kib / (1 << 20));
       break;
     case -ECONNRESET:
       if (number != 0)

@@ -14,6 +14,7 @@
 typedef struct symbols_worker_s {
   int may_use_network; /* debuginfod; then it keeps its user */
   uint64_t timeout_ms; /* for a request */
+  uint64_t max_kib;    /* memory of its own, without pages of files: 1 GiB */
   /* Called about 50 times a second while an answer is waited for. */
   void (*tick)(void *arg);
   void *arg;

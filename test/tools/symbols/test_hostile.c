@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that were made to break who reads them, and a worker that breaks. */
+#include "support.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "ask_names.h"
+#include "common/small_file.h"
+#include "common/symbols/jobs.h"
+
+#define NR_MUTATIONS 3000
+
+static char directory[64];
+
+static int setup(void **state) {
+  (void)state;
+  ask_names_directory(directory);
+  return 0;
+}
+
+static int teardown(void **state) {
+  (void)state;
+  ask_names_remove(directory);
+  return 0;
+}
+
+static const char *path_of(const char *name) {
+  static char paths[4][128];
+  static int next;
+  char *path = paths[next++ % 4];
+
+  snprintf(path, 128, "%s/%s", directory, name);
+  return path;
+}
+
+static void write_bytes(const char *name, const char *bytes, size_t size) {
+  FILE *file = fopen(path_of(name), "w");
+
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
+  fclose(file);
+}
+
+static void make(const char *test, const char *source, const char *flags) {
+  write_bytes("source.s", source, strlen(source));
+  if (ask_names_run(directory, "cc %s source.s -o program 2>/dev/null",
+                    flags) != 0)
+    support_skip(test, "an assembler for x86-64");
+}
+
+static symbols_worker_t *worker_of(const ask_names_t *ask) {
+  return &symbols_jobs(ask->symbols)->worker;
+}
+
+/* Asks a worker that does not run, and has the reason of the object. */
+static void ask_stopped(ask_names_t *ask, uint32_t object, int number,
+                        const char *reason) {
+  pid_t pid = worker_of(ask)->pid;
+
+  assert_true(pid > 0);
+  assert_int_equal(kill(pid, SIGSTOP), 0);
+  if (number != 0)
+    assert_int_equal(kill(pid, number), 0);
+  symbols_want(ask->symbols, object, 0x10);
+  if (number != 0)
+    assert_int_equal(kill(pid, SIGCONT), 0);
+  ask_names_wait(ask);
+  assert_int_equal(symbols_find(ask->symbols, object, 0x10)->nr, 0);
+  assert_non_null(strstr(symbols_reason(ask->symbols, object), reason));
+  assert_int_equal(kill(pid, 0), -1);
+  assert_int_equal(errno, ESRCH);
+}
+
+static uint64_t entry_of(ask_names_t *ask, uint32_t *object) {
+  uint64_t offset;
+
+  *object = ask_names_mapped(ask, 0, (uint64_t)(uintptr_t)entry_of, &offset);
+  return offset;
+}
+
+/* Each time the worker is another one, and other objects have their names. */
+static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
+  const symbols_options_t options = {.timeout_ms = 300};
+  uint64_t offset, begin;
+  ask_names_t ask;
+  uint32_t self;
+
+  (void)state;
+  write_bytes("a", "", 0);
+  write_bytes("b", "", 0);
+  write_bytes("c", "", 0);
+  ask_names_begin(&ask, &options);
+  offset = entry_of(&ask, &self);
+  assert_string_equal(ask_names_name(&ask, self, offset), "entry_of");
+  begin = uv_hrtime();
+  ask_stopped(&ask, ask_names_path(&ask, path_of("a")), 0,
+              "took longer than 0.3 s");
+  assert_in_range(uv_hrtime() - begin, 300000000, 2000000000);
+  offset++;
+  symbols_want(ask.symbols, self, 1);
+  ask_names_wait(&ask);
+  assert_string_equal(ask_names_name(&ask, self, offset), "entry_of");
+
+  ask_stopped(&ask, ask_names_path(&ask, path_of("b")), SIGILL, "damaged");
+  symbols_want(ask.symbols, self, 2);
+  ask_names_wait(&ask);
+
+  worker_of(&ask)->max_kib = 1;
+  ask_stopped(&ask, ask_names_path(&ask, path_of("c")), 0, "memory");
+  /* It is not asked again about those. */
+  assert_int_equal(
+      ask_names_at(&ask, ask_names_path(&ask, path_of("a")), 0x20)->nr, 0);
+  assert_int_equal(worker_of(&ask)->pid, 0);
+  ask_names_end(&ask);
+}
+
+/* What runs is ended, and nobody waits for it. */
+static void closing_ends_a_worker_that_hangs(void **state) {
+  uint64_t begin;
+  ask_names_t ask;
+  uint32_t self;
+  pid_t pid;
+
+  (void)state;
+  ask_names_begin(&ask, NULL);
+  ask_names_at(&ask, 1, entry_of(&ask, &self));
+  pid = worker_of(&ask)->pid;
+  assert_int_equal(kill(pid, SIGSTOP), 0);
+  symbols_want(ask.symbols, self, 1);
+  uv_run(&ask.loop, UV_RUN_ONCE);
+  begin = uv_hrtime();
+  ask_names_end(&ask);
+  assert_in_range(uv_hrtime() - begin, 0, 1000000000);
+  assert_int_equal(kill(pid, 0), -1);
+}
+
+static int count_inherited(void) {
+  DIR *list = opendir("/proc/self/fd");
+  struct dirent *entry;
+  int nr = 0, flags;
+
+  assert_non_null(list);
+  while ((entry = readdir(list)) != NULL) {
+    flags = fcntl(atoi(entry->d_name), F_GETFD);
+    nr += entry->d_name[0] != '.' && flags >= 0 && (flags & FD_CLOEXEC) == 0;
+  }
+  closedir(list);
+  return nr;
+}
+
+static void expect_line(pid_t pid, const char *file, const char *expected) {
+  char path[64], *text;
+  size_t size;
+
+  snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+  text = common_file_read(path, &size);
+  assert_non_null(text);
+  if (strstr(text, expected) == NULL)
+    fail_msg("no '%s' in:\n%s", expected, text);
+  free(text);
+}
+
+static void worker_has_few_rights_and_no_fds_of_ours(void **state) {
+  int inherited = count_inherited(), leaked = open("/dev/null", O_RDONLY), nr;
+  struct dirent *entry;
+  ask_names_t ask;
+  uint32_t self;
+  char path[64];
+  DIR *list;
+  pid_t pid;
+
+  (void)state;
+  ask_names_begin(&ask, NULL);
+  ask_names_at(&ask, 1, entry_of(&ask, &self));
+  pid = worker_of(&ask)->pid;
+  assert_int_equal(count_inherited(), inherited + 1);
+  expect_line(pid, "status", "NoNewPrivs:\t1");
+  expect_line(pid, "limits", "Max core file size        0 ");
+  if (geteuid() == 0) {
+    expect_line(pid, "status", "Uid:\t65534\t65534\t65534\t65534");
+    expect_line(pid, "status", "CapEff:\t0000000000000000");
+    expect_line(pid, "status", "Groups:\t \n");
+    /* The standard streams, the socket, the ELF file, and a debug file. */
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    list = opendir(path);
+    assert_non_null(list);
+    for (nr = 0; (entry = readdir(list)) != NULL;)
+      nr += entry->d_name[0] != '.';
+    closedir(list);
+    assert_in_range(nr, 4, 6);
+  }
+  close(leaked);
+  ask_names_end(&ask);
+}
+
+/* -- files ----------------------------------------------------------------- */
+
+static uint64_t next_random(uint64_t *state) {
+  *state ^= *state << 13;
+  *state ^= *state >> 7;
+  *state ^= *state << 17;
+  return *state;
+}
+
+static void mutate(char *bytes, size_t *size, uint64_t *random) {
+  size_t i, nr = 1 + next_random(random) % 16;
+
+  if (next_random(random) % 8 == 0)
+    *size = next_random(random) % *size;
+  /* The headers are what is read first. */
+  for (i = 0; i<nr && * size> 0; i++) {
+    size_t within = next_random(random) % 2 == 0 && *size > 1024 ? 1024 : *size;
+    size_t at = next_random(random) % within;
+
+    if (next_random(random) % 4 == 0)
+      at = *size - 1 - at;
+    bytes[at] =
+        (char)(next_random(random) % 2 == 0
+                   ? next_random(random)
+                   : (uint64_t)bytes[at] ^ 1u << next_random(random) % 8);
+  }
+}
+
+static void damaged_files_cost_their_own_names_only(void **state) {
+  static const char source[] =
+      "static inline int inner(int x) { return x * x + 3; }\n"
+      "__attribute__((noinline)) int outer(int x) { return inner(x) + 1; }\n"
+      "int main(int argc, char **argv) { return outer(argc) + !argv; }\n";
+  const symbols_options_t options = {.inlined = 1, .timeout_ms = 2000};
+  uint64_t random = 20261123, begin = uv_hrtime(), self_offset, k;
+  size_t i, size, whole, named = 0, ended = 0;
+  char name[32], *bytes, *copy;
+  ask_names_t ask;
+  uint32_t object, self;
+
+  (void)state;
+  write_bytes("program.c", source, strlen(source));
+  if (ask_names_run(directory, "cc -O2 -g program.c -o program") != 0)
+    support_skip(__func__, "a compiler");
+  bytes = common_file_read(path_of("program"), &whole);
+  assert_non_null(bytes);
+  copy = malloc(whole);
+  ask_names_begin(&ask, &options);
+  for (i = 0; i < NR_MUTATIONS; i++) {
+    memcpy(copy, bytes, whole);
+    size = whole;
+    mutate(copy, &size, &random);
+    snprintf(name, sizeof(name), "m%zu", i);
+    write_bytes(name, copy, size);
+    object = ask_names_path(&ask, path_of(name));
+    for (k = 0x1000; k < 0x1200; k += 8)
+      symbols_want(ask.symbols, object, k);
+    ask_names_wait(&ask);
+    unlink(path_of(name));
+    for (k = 0x1000; k < 0x1200; k += 8) {
+      if (symbols_find(ask.symbols, object, k)->nr > 0)
+        break;
+    }
+    named += k < 0x1200;
+    ended += strstr(symbols_reason(ask.symbols, object), "ended") != NULL;
+  }
+  print_message("%zu of %d files have names, %zu ended the worker, %.1f s\n",
+                named, NR_MUTATIONS, ended,
+                (double)(uv_hrtime() - begin) / 1e9);
+  assert_true(named > NR_MUTATIONS / 10);
+  self_offset = entry_of(&ask, &self);
+  assert_string_equal(ask_names_name(&ask, self, self_offset), "entry_of");
+  ask_names_end(&ask);
+  free(bytes);
+  free(copy);
+}
+
+/* DIEs that lead back: a sibling before itself, a function inlined into what it
+ * is, and a child without an end. */
+static void circles_in_dwarf_end(void **state) {
+  static const char source[] =
+      ".text\n.globl main\n.type main,@function\n"
+      "main: nop\n nop\n nop\n ret\n.Lend:\n.size main,.Lend-main\n"
+      ".section .debug_abbrev,\"\",@progbits\n"
+      ".uleb128 1, 0x11\n.byte 1\n"             /* compile unit */
+      ".uleb128 0x11, 0x01, 0x12, 0x07, 0, 0\n" /* low_pc, high_pc */
+      ".uleb128 2, 0x2e\n.byte 1\n"             /* subprogram */
+      ".uleb128 0x01, 0x13, 0x11, 0x01, 0x12, 0x07, 0, 0\n" /* + sibling */
+      ".uleb128 3, 0x1d\n.byte 1\n" /* inlined subroutine */
+      ".uleb128 0x31, 0x13, 0x01, 0x13, 0x11, 0x01, 0x12, 0x07, 0, 0\n"
+      ".uleb128 0\n"
+      ".section .debug_info,\"\",@progbits\n"
+      ".Lstart: .long .Linfo_end-.Linfo\n"
+      ".Linfo: .short 4\n.long 0\n.byte 8\n"
+      ".uleb128 1\n.quad main\n.quad .Lend-main\n"
+      ".Lf: .uleb128 2\n.long .Lf-.Lstart\n.quad main\n.quad .Lend-main\n"
+      ".Li: .uleb128 3\n.long .Li-.Lstart\n.long .Lf-.Lstart\n.quad main\n"
+      ".quad .Lend-main\n"
+      ".Linfo_end:\n";
+  const symbols_options_t options = {.inlined = 1, .timeout_ms = 5000};
+  const symbols_place_t *place;
+  uint64_t address, offset;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  make(__func__, source, "");
+  address = ask_names_symbol(path_of("program"), "main");
+  assert_int_equal(ask_names_offset(path_of("program"), address, &offset), 0);
+  ask_names_begin(&ask, &options);
+  object = ask_names_path(&ask, path_of("program"));
+  place = ask_names_at(&ask, object, offset + 1);
+  assert_int_equal(place->nr, 2);
+  assert_string_equal(place->names[0].name, "[inlined]");
+  assert_string_equal(place->names[1].name, "main");
+  assert_string_equal(symbols_reason(ask.symbols, object), "");
+  ask_names_end(&ask);
+}
+
+/* Names that are long, that nest deeply, and that stand for much more than they
+ * are: pairs of pairs of pairs. */
+static void names_of_any_length_are_cut_in_time(void **state) {
+  static const char frame[] = ".text\n.globl main\nmain: ret\n";
+  char *source = calloc(1, 1 << 21), *at = source;
+  const symbols_options_t options = {.timeout_ms = 5000};
+  const symbols_place_t *place;
+  uint64_t address, offset, k;
+  ask_names_t ask;
+  uint32_t object;
+  int i;
+
+  (void)state;
+  at += sprintf(at, "%sfirst:\nf", frame);
+  for (i = 0; i < 1 << 20; i++)
+    *at++ = 'P';
+  at += sprintf(at, "i: nop\n nop\n_Z1g");
+  for (i = 0; i < 12000; i++)
+    *at++ = 'P';
+  at += sprintf(at, "i: nop\n nop\n_Z1hISt4pairIiiE");
+  for (i = 0; i < 34; i++)
+    at += sprintf(at, "S_IS%.1s_S%.1s_E",
+                  &"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i],
+                  &"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i]);
+  sprintf(at, "EvT_: nop\n nop\n");
+  make(__func__, source, "-c");
+  assert_int_equal(ask_names_run(directory, "cc -no-pie program -o linked"), 0);
+  address = ask_names_symbol(path_of("linked"), "first");
+  assert_int_equal(ask_names_offset(path_of("linked"), address, &offset), 0);
+  ask_names_begin(&ask, &options);
+  object = ask_names_path(&ask, path_of("linked"));
+  for (k = 0; k < 3; k++) {
+    place = ask_names_at(&ask, object, offset + 2 * k);
+    assert_int_equal(place->nr, 1);
+    assert_in_range(strlen(place->names[0].name), 1000, 4096);
+  }
+  /* That of the last one is 2^34 times "std::pair". */
+  assert_memory_equal(place->names[0].name, "h<std::pair<int, int>, ", 23);
+  assert_string_equal(symbols_reason(ask.symbols, object), "");
+  ask_names_end(&ask);
+  free(source);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(worker_that_hangs_or_dies_costs_one_objects_names),
+      cmocka_unit_test(closing_ends_a_worker_that_hangs),
+      cmocka_unit_test(worker_has_few_rights_and_no_fds_of_ours),
+      cmocka_unit_test(damaged_files_cost_their_own_names_only),
+      cmocka_unit_test(circles_in_dwarf_end),
+      cmocka_unit_test(names_of_any_length_are_cut_in_time),
+  };
+
+  symbols_main(argc, argv);
+  return cmocka_run_group_tests(tests, setup, teardown);
+}
