@@ -15,7 +15,7 @@ function(embed_base64 out six digits)
   set(alphabet
     ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/)
   set(text "")
-  foreach(shift RANGE 18 0 -6)
+  foreach(shift 18 12 6 0)
     math(EXPR at "(0x${six} >> ${shift}) & 63")
     string(SUBSTRING ${alphabet} ${at} 1 digit)
     string(APPEND text ${digit})

@@ -504,6 +504,12 @@
     letter = context.measureText("0000000000").width / 10;
   }
 
+  // Whether a frame is drawn, or on paper has room for some letters.
+  function isWide(i) {
+    const [width, least] = printing ? [1100, 4] : [widthOf(), LEAST];
+    return tree.total[i] * width / tree.total[state.zoom] >= least;
+  }
+
   // Frames too narrow to see: children are sorted, so that all the rest of a
   // parent's are.
   function rest(parent, x, y, scale) {
@@ -606,13 +612,12 @@
   // read something.
   function measure() {
     const zoom = state.zoom;
-    const least = (printing ? 4 / 1100 : LEAST / widthOf()) * tree.total[zoom];
     let deepest = tree.depth[zoom];
     for (let i = zoom + 1; i < tree.end[zoom];) {
-      const isWide = tree.total[i] > least;
-      if (isWide)
-        deepest = Math.max(deepest, tree.depth[i]);
-      i = isWide ? i + 1 : tree.end[tree.parent[i]];
+      if (isWide(i))
+        deepest = Math.max(deepest, tree.depth[i++]);
+      else
+        i = tree.end[tree.parent[i]];
     }
     row = matchMedia("(pointer: coarse)").matches ? 26 : 19;
     height = (deepest + 1) * row;
@@ -667,11 +672,17 @@
     zoomTo(views.length > 0 ? views.pop() : 0, true);
   }
 
-  // The next node in a row of what is shown, or the same.
+  // The next frame that is drawn in a row, or the same.
   function beside(i, step) {
     const zoom = state.zoom;
     let found = i;
+    if (tree.depth[i] <= tree.depth[zoom])
+      return i;
     for (let j = zoom; j < tree.end[zoom];) {
+      if (j > zoom && !isWide(j)) {
+        j = tree.end[tree.parent[j]];
+        continue;
+      }
       if (tree.depth[j] < tree.depth[i]) {
         j++;
         continue;
@@ -694,7 +705,8 @@
       to = beside(focused, key === "ArrowLeft" ? -1 : 1);
     else if (key !== inward)
       to = tree.parent[focused];
-    else if (focused >= state.zoom && tree.end[focused] > focused + 1)
+    else if (focused >= state.zoom && tree.end[focused] > focused + 1 &&
+        isWide(focused + 1))
       to = focused + 1;
     else if (focused < state.zoom) {
       to = state.zoom;
