@@ -55,6 +55,16 @@ int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
   return 0;
 }
 
+/* "nr arguments sp pc", proc(5), or "running". */
+int common_proc_entry(int32_t pid, int32_t tid, uint64_t *address) {
+  char text[512], *last;
+
+  if (read_task(pid, tid, "syscall", text, sizeof(text)) == 0)
+    return -1;
+  last = strrchr(text, ' ');
+  return last != NULL && sscanf(last, " %" SCNx64, address) == 1 ? 0 : -1;
+}
+
 static void show_threads(int32_t pid, common_proc_thread_cb cb, void *arg) {
   common_ids_t tids = {NULL, 0, 0};
   char comm[COMMON_PROC_COMM_BYTES];

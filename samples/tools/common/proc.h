@@ -23,6 +23,10 @@ typedef struct common_proc_stat_s {
 /* 0, or -1 if there is no such thread. */
 int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat);
 
+/* Where a thread entered the kernel, in which it waits: 0, or -1 if it runs or
+ * that may not be read. */
+int common_proc_entry(int32_t pid, int32_t tid, uint64_t *address);
+
 /* Shows each thread that lives now, and its name. */
 typedef void (*common_proc_thread_cb)(void *arg, int32_t tid, const char *comm);
 void common_proc_threads(common_proc_thread_cb cb, void *arg);

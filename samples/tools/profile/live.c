@@ -216,6 +216,8 @@ static void read_running(profile_t *profile) {
     refused = profile_proc_read_all(account);
   else if (profile->options.pid != 0)
     refused = profile_proc_read(account, profile->options.pid) != 0;
+  if (profile->options.off_cpu)
+    profile_waits_look(&((live_t *)profile->source)->waits);
   if (refused > 0)
     common_say("the mappings of %zu process%s may not be read; places "
                "in them are [unknown]\n",

@@ -97,6 +97,37 @@ static stacks_entry_t *stack_without(const profile_waits_t *waits,
   return stack_under(waits, object, &none);
 }
 
+/* Of a thread that waits since before the start, as far as /proc knows it. */
+static stacks_entry_t *stack_before(const profile_waits_t *waits, uint32_t pid,
+                                    uint32_t tid) {
+  uint64_t ips[] = {(uint64_t)PERF_CONTEXT_USER, 0};
+  profile_stack_t stack;
+  uvperf_record_t record;
+
+  memset(&record, 0, sizeof(record));
+  record.pid = pid;
+  record.tid = tid;
+  record.sample.callchain.ips = ips;
+  record.sample.callchain.nr = 2;
+  if (common_proc_entry((int32_t)pid, (int32_t)tid, &ips[1]) != 0)
+    return stack_without(waits, PROFILE_OBJECT_BEFORE, pid, tid);
+  profile_account_stack(waits->account, &record, &stack);
+  return stack_under(waits, PROFILE_OBJECT_BEFORE,
+                     profile_account_keep(waits->account, &stack));
+}
+
+void profile_waits_look(profile_waits_t *waits) {
+  profile_task_t *task;
+  size_t i;
+
+  for (i = 0; i < PROFILE_TASK_BUCKETS; i++) {
+    for (task = waits->account->tasks.buckets[i]; task != NULL;
+         task = task->next)
+      task->wait.stack = stack_before(
+          waits, task->process != 0 ? task->process : task->tid, task->tid);
+  }
+}
+
 /* -- threads --------------------------------------------------------------- */
 
 static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
@@ -105,6 +136,14 @@ static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
     from = waits->started_ns;
   if (to > from)
     profile_account_add(waits->account, stack, 1, to - from);
+}
+
+static stacks_entry_t *before(const profile_waits_t *waits,
+                              const profile_wait_t *wait, uint32_t pid,
+                              uint32_t tid) {
+  if (wait->stack != NULL)
+    return wait->stack;
+  return stack_without(waits, PROFILE_OBJECT_BEFORE, pid, tid);
 }
 
 static void on_sample(profile_waits_t *waits, profile_task_t *task,
@@ -118,9 +157,7 @@ static void on_sample(profile_waits_t *waits, profile_task_t *task,
   if (wait->state == PROFILE_WAIT_OUT)
     waits->nr_unknown++;
   if (wait->state == PROFILE_WAIT_CAME)
-    count(waits,
-          stack_without(waits, PROFILE_OBJECT_BEFORE, record->pid, record->tid),
-          0, wait->since);
+    count(waits, before(waits, wait, record->pid, record->tid), 0, wait->since);
   wait->state = PROFILE_WAIT_LEAVES;
   wait->stack = stack_of(waits, record);
   wait->since = record->time;
@@ -228,9 +265,7 @@ static void end_of_new(profile_waits_t *waits, const profile_task_t *task,
 
   if (pid != 0 && common_proc_stat(pid, (int32_t)task->tid, &stat) == 0 &&
       stat.state != 'R')
-    count(waits,
-          stack_without(waits, PROFILE_OBJECT_BEFORE, (uint32_t)pid, task->tid),
-          0, now);
+    count(waits, before(waits, &task->wait, (uint32_t)pid, task->tid), 0, now);
 }
 
 static void end_of(profile_waits_t *waits, const profile_task_t *task,

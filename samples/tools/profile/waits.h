@@ -21,6 +21,9 @@ typedef struct profile_waits_s {
 void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
                         const char *kallsyms);
 
+/* Looks where threads that are known already wait, before there are records. */
+void profile_waits_look(profile_waits_t *waits);
+
 /* Takes in a record, in the order of time: samples of context switches, SWITCH,
  * LOST and those that the account follows. */
 void profile_waits_record(profile_waits_t *waits,

@@ -212,6 +212,7 @@ static void thread_that_waits_all_the_time_is_counted(void **state) {
   assert_int_equal(waitpid(pid, NULL, 0), pid);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, "[since before the start]");
+  tool_run_expect_text(run.out, " syscall\n");
   expect_near(&run, "all", all_seconds(&run), 0.5);
 }
 
