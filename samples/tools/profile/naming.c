@@ -91,8 +91,11 @@ static void add_frame(builder_t *builder, const symbols_name_t *name,
   frame->line = name->line & INT32_MAX;
 }
 
+/* By where its function begins, if that is known: then it is one row. */
 static void add_unnamed(builder_t *builder, const profile_frame_t *key,
-                        uint32_t object, uint64_t address) {
+                        uint32_t object, const symbols_place_t *place) {
+  uint64_t first = place == NULL ? key->offset : place->first;
+  uint64_t address = place == NULL ? key->offset : place->address;
   const profile_object_t *mapped =
       profile_objects_get(&builder->account->objects, (uint32_t)key->object);
   symbols_name_t name = {.file = ""};
@@ -102,7 +105,7 @@ static void add_unnamed(builder_t *builder, const profile_frame_t *key,
       key->object < PROFILE_OBJECTS_FIXED)
     snprintf(text, sizeof(text), "%s", mapped->name);
   else
-    snprintf(text, sizeof(text), "%s+0x%" PRIx64, mapped->name, key->offset);
+    snprintf(text, sizeof(text), "%s+0x%" PRIx64, mapped->name, first);
   name.name = name.linked_name = text;
   add_frame(builder, &name, object, address);
 }
@@ -127,8 +130,7 @@ static const stacks_entry_t *frames_of(builder_t *builder,
     builder->frames[builder->nr_frames - 1].is_inlined = i + 1 < place->nr;
   }
   if (place == NULL || place->nr == 0)
-    add_unnamed(builder, key, object,
-                place == NULL ? key->offset : place->address);
+    add_unnamed(builder, key, object, place);
   entry->samples = builder->nr_frames - entry->weight;
   return entry;
 }

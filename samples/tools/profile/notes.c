@@ -104,7 +104,7 @@ void profile_notes_gaps(const profile_account_t *account) {
 
   nr = profile_naming_gaps(account, gaps, 3);
   for (i = 0; i < nr; i++)
-    common_say("%.0f %% have no function name, in %s%s%s\n",
+    common_say("no function names for %.0f %% of all, in %s%s%s\n",
                100 * gaps[i].share, gaps[i].object,
                gaps[i].reason[0] == '\0' ? "" : ": ", gaps[i].reason);
 }

@@ -136,6 +136,31 @@ static void static_function_has_its_name_until_it_is_stripped(void **state) {
   expect_name("stripped", address + 9, NULL, "");
 }
 
+/* The second and the third place are answered from what the first one brought. */
+static void stripped_function_is_known_by_where_it_begins(void **state) {
+  static const uint64_t steps[] = {9, 0, 4};
+  uint64_t address, first, offset;
+  ask_names_t ask;
+  uint32_t object;
+  size_t i;
+
+  (void)state;
+  need(__func__, "cc");
+  address = make_program("");
+  assert_int_equal(ask_names_run(directory, "strip program"), 0);
+  ask_names_begin(&ask, NULL);
+  object = ask_names_file(&ask, path_of("program"));
+  assert_int_equal(ask_names_offset(path_of("program"), address, &first), 0);
+  for (i = 0; i < 3; i++) {
+    offset = first + steps[i];
+    assert_int_equal(ask_names_at(&ask, object, offset)->first, first);
+    assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
+    assert_int_equal(ask_names_at(&ask, object, offset)->address,
+                     address + steps[i]);
+  }
+  ask_names_end(&ask);
+}
+
 static void debug_link_beside_the_program_names_it(void **state) {
   uint64_t address;
 
@@ -365,6 +390,7 @@ static void inlined_methods_are_those_of_addr2line(void **state) {
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(static_function_has_its_name_until_it_is_stripped),
+      cmocka_unit_test(stripped_function_is_known_by_where_it_begins),
       cmocka_unit_test(debug_link_beside_the_program_names_it),
       cmocka_unit_test(debug_file_of_the_build_id_names_it),
       cmocka_unit_test(compressed_symbol_table_in_the_program_names_it),

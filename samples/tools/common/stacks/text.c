@@ -89,6 +89,8 @@ void stacks_text_head(FILE *file, const stacks_layout_t *layout) {
 void stacks_text_row(FILE *file, const stacks_layout_t *layout,
                      const stacks_row_t *row) {
   const char *name = row->name[0] == '\0' ? "[unknown]" : row->name;
+  /* "[unknown]" is an object as well. */
+  const char *where = strcmp(row->where, row->name) == 0 ? "-" : row->where;
   char number[16];
   size_t used;
 
@@ -100,7 +102,7 @@ void stacks_text_row(FILE *file, const stacks_layout_t *layout,
   fputs("  ", file);
   snprintf(number, sizeof(number), "%" PRIu32, row->id);
   if (where_columns(layout) > 0)
-    put_padded(file, layout->by == STACKS_BY_PROCESS ? number : row->where,
+    put_padded(file, layout->by == STACKS_BY_PROCESS ? number : where,
                where_columns(layout));
   used = stacks_text_cut(file, name, name_columns(layout));
   if (layout->by == STACKS_BY_THREAD && row->id != 0 &&

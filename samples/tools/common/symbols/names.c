@@ -13,6 +13,7 @@
 #include "common/symbols/functions.h"
 #include "common/symbols/inlined.h"
 #include "common/symbols/plt.h"
+#include "common/symbols/unnamed.h"
 
 /* Files stay open for the next questions, as long as they take little memory. */
 #define MAX_OPEN     8
@@ -119,15 +120,19 @@ static void answer_names(symbols_message_t *response,
 static void answer_place(symbols_message_t *response, uint64_t offset,
                          uint64_t address, const symbols_function_t *function,
                          const symbols_frames_t *frames) {
-  if ((function->name == NULL && frames->nr == 0) ||
-      response->body.used > MAX_BODY) {
+  size_t is_named = function->name != NULL || frames->nr > 0;
+  uint64_t first = offset - (address - function->start);
+  uint64_t end = offset + (function->end - address);
+
+  if (response->body.used > MAX_BODY) {
     symbols_answer_place(response, offset, address, 0, 0, 0);
     return;
   }
-  symbols_answer_place(
-      response, offset, address, offset - (address - function->start),
-      offset + (function->end - address), frames->nr == 0 ? 1 : frames->nr);
-  answer_names(response, function, frames);
+  symbols_answer_place(response, offset, address, first,
+                       function->end == 0 ? 0 : end,
+                       frames->nr > 0 ? frames->nr : is_named);
+  if (is_named)
+    answer_names(response, function, frames);
 }
 
 typedef struct pair_s {
@@ -178,6 +183,8 @@ static void answer_all(symbols_elf_file_t *file, const question_t *question,
   for (i = 0; i < nr; i++) {
     if (functions[i].name == NULL)
       symbols_plt_find(file, places->addresses[i], &functions[i]);
+    if (functions[i].name == NULL)
+      symbols_unnamed_find(file, places->addresses[i], &functions[i]);
   }
   if (question->want_inlined != 0)
     symbols_inlined_find(file, places->addresses, nr, frames);

@@ -65,6 +65,7 @@ static void read_place(symbols_question_t *question, symbols_asker_t *asker) {
   }
   if (result->offset < result->first || result->offset >= result->end)
     result->end = 0;
+  result->place.first = result->end == 0 ? result->offset : result->first;
   read_names(response, &asker->strings, (size_t)nr, &result->place);
   /* The usual case: several offsets of one function. */
   if (last != NULL && last->place.nr == 1 && result->place.nr == 1 &&
@@ -148,10 +149,12 @@ static void name_kernel_place(symbols_question_t *question,
   memset(result, 0, sizeof(*result));
   result->offset = offset;
   result->place.address = offset + asker->kernel_shift;
+  result->place.first = offset;
   symbol = symbols_kallsyms_find(&asker->kernel, result->place.address);
   if (symbol == NULL)
     return;
   result->first = symbol->address - asker->kernel_shift;
+  result->place.first = result->first;
   result->end =
       symbols_kallsyms_end(&asker->kernel, symbol) - asker->kernel_shift;
   name = symbols_strings_memory(&asker->strings, sizeof(*name));

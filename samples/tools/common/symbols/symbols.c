@@ -20,8 +20,8 @@
 /* Offsets of one function. */
 typedef struct range_s {
   uint64_t first, end;
-  uint64_t shift; /* from an offset to its address */
-  const symbols_name_t *name;
+  uint64_t shift;             /* from an offset to its address */
+  const symbols_name_t *name; /* NULL: it has none */
 } range_t;
 
 /* Of an object, by its id. */
@@ -221,7 +221,7 @@ static uint32_t id_of(const state_t *state) {
 
 static void answer_unknown(symbols_entry_t *entry) {
   if (!entry->is_answered) {
-    entry->place.address = entry->offset;
+    entry->place.address = entry->place.first = entry->offset;
     entry->is_answered = 1;
   }
 }
@@ -235,7 +235,7 @@ static void add_ranges(state_t *state, const symbols_result_t *results,
 
   for (i = 0; i < nr; i++) {
     result = &results[i];
-    if (result->end == 0 || result->place.nr != 1)
+    if (result->end == 0 || result->place.nr > 1)
       continue;
     while (k < state->nr_ranges && state->ranges[k].first <= result->first)
       merged[count++] = state->ranges[k++];
@@ -246,7 +246,7 @@ static void add_ranges(state_t *state, const symbols_result_t *results,
     merged[count].first = result->first;
     merged[count].end = result->end;
     merged[count].shift = result->place.address - result->offset;
-    merged[count++].name = result->place.names;
+    merged[count++].name = result->place.nr == 0 ? NULL : result->place.names;
   }
   while (k < state->nr_ranges)
     merged[count++] = state->ranges[k++];
@@ -396,7 +396,8 @@ void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset) {
   range = find_range(state, offset);
   if (range != NULL) {
     entry->place.address = offset + range->shift;
-    entry->place.nr = 1;
+    entry->place.first = range->first;
+    entry->place.nr = range->name != NULL;
     entry->place.names = range->name;
     entry->is_answered = 1;
   } else if (state->is_hopeless || symbols->is_closing) {

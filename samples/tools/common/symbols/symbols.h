@@ -58,8 +58,10 @@ typedef struct symbols_name_s {
 } symbols_name_t;
 
 typedef struct symbols_place_s {
-  uint64_t address;            /* of the offset, as the symbol table counts */
-  size_t nr;                   /* of names; 0: none is known */
+  uint64_t address; /* of the offset, as the symbol table counts */
+  uint64_t first;   /* offset where its function begins, named or not; the
+                       offset itself if that is not known */
+  size_t nr;        /* of names; 0: none is known */
   const symbols_name_t *names; /* the innermost inlined one first */
 } symbols_place_t;
 
