@@ -116,7 +116,7 @@ row "" work ratio "CPU time" samples lost
 alone=$(time_work)
 row "nothing" "$(in_seconds "$alone")" 1.00 "" "" ""
 
-beside "$profile" -a -F 999 -g --folded "$scratch/folded"
+beside "$profile" -a -F 999 -g
 ours=$cpu
 sum=$(sed -n 's/^\([0-9]*\) samples, .* \([0-9]*\) lost$/\1 \2/p' \
   "$scratch/said")

@@ -2,16 +2,18 @@
 #include "costs.h"
 
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define STANDARD_ERRORS 4.5
 
 static char directory[] = "/tmp/uvperf_costs_XXXXXX";
 
+/* Debug files there are opened by a process without privileges. */
 int costs_setup(void **state) {
   (void)state;
   memcpy(directory + sizeof(directory) - 7, "XXXXXX", 6);
-  return mkdtemp(directory) != NULL ? 0 : -1;
+  return mkdtemp(directory) != NULL ? chmod(directory, 0755) : -1;
 }
 
 int costs_teardown(void **state) {

@@ -10,10 +10,9 @@
 #define STANDARD_ERRORS 4.5
 
 /* perf record follows the profiler and the command that this runs. */
-#define BOTH(rate, rounds)                                                     \
-  "perf record -q -N -o perf.data -F " rate " -e task-clock -g " PROFILE_PATH  \
-  " -F " rate " --folded folded -- sh -c 'exec ./costs " rounds ">costs.txt' " \
-  ">table"
+#define PERF    "perf record -q -N -o perf.data -F 1999 -e task-clock -g "
+#define PROFILE PROFILE_PATH " -F 1999 --folded folded "
+#define COMMAND "-- sh -c 'exec ./costs 8000 >costs.txt' >table"
 
 /* Two samples of the same shares: see costs_expect. */
 static void expect_alike(const costs_t *costs, const folded_t *ours,
@@ -54,12 +53,12 @@ static void read_ours(folded_t *folded) {
   fclose(file);
 }
 
-static void read_costs(costs_t *costs) {
+static void read_costs(costs_t *costs, int inlined) {
   static tool_run_t run;
 
   memset(&run, 0, sizeof(run));
   costs_run(&run, "cat costs.txt");
-  costs_read(costs, run.out, 0);
+  costs_read(costs, run.out, inlined);
 }
 
 static void compare(const char *test, const char *variant) {
@@ -71,8 +70,8 @@ static void compare(const char *test, const char *variant) {
   support_need_own_events(test);
   costs_build(test, variant);
   memset(&run, 0, sizeof(run));
-  costs_run(&run, BOTH("1999", "8000"));
-  read_costs(&costs);
+  costs_run(&run, PERF PROFILE COMMAND);
+  read_costs(&costs, 0);
   read_ours(&ours);
   folded_read_perf(&perfs, costs_path("perf.data"), NULL, "--comms costs");
   costs_expect(&costs, &perfs, 1000);
@@ -102,12 +101,48 @@ static void live_functions_in_go_have_the_shares_of_perf(void **state) {
   compare(__func__, "go");
 }
 
+static void live_static_functions_have_the_shares_of_perf(void **state) {
+  (void)state;
+  compare(__func__, "c-static");
+}
+
+static void live_functions_of_clang_have_the_shares_of_perf(void **state) {
+  (void)state;
+  compare(__func__, "c-clang");
+}
+
+static void
+live_functions_in_debug_files_have_the_shares_of_perf(void **state) {
+  (void)state;
+  compare(__func__, "c-debug");
+}
+
+static void live_inlined_functions_have_their_own_cost(void **state) {
+  static tool_run_t run;
+  folded_t ours = {0};
+  costs_t costs;
+
+  (void)state;
+  support_need_own_events(__func__);
+  costs_build(__func__, "c");
+  memset(&run, 0, sizeof(run));
+  costs_run(&run, PROFILE "--inline " COMMAND);
+  read_costs(&costs, 1);
+  read_ours(&ours);
+  costs_expect(&costs, &ours, 1000);
+  folded_free(&ours);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       costs_test(live_functions_in_c_have_the_shares_of_perf),
       costs_test(live_functions_in_cxx_have_the_shares_of_perf),
       costs_test(live_functions_in_rust_have_the_shares_of_perf),
       costs_test(live_functions_in_go_have_the_shares_of_perf),
+      costs_test(live_static_functions_have_the_shares_of_perf),
+      costs_test(live_functions_of_clang_have_the_shares_of_perf),
+      costs_test(live_functions_in_debug_files_have_the_shares_of_perf),
+      costs_test(live_inlined_functions_have_their_own_cost),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,8 +131,14 @@ void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
 
 /* A semicolon is what separates frames. */
 static void add_part(common_buffer_t *line, const char *text) {
-  for (; *text != '\0'; text++)
-    common_buffer_add(line, *text == ';' ? ":" : text, 1);
+  size_t size = strcspn(text, ";");
+
+  common_buffer_add(line, text, size);
+  for (text += size; *text != '\0'; text += size) {
+    common_buffer_add(line, ":", 1);
+    size = strcspn(++text, ";");
+    common_buffer_add(line, text, size);
+  }
 }
 
 /* The stack's names, and at least one byte of 0: a multiple of 8 bytes. */
