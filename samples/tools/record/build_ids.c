@@ -18,7 +18,7 @@
 
 #include "common/memory.h"
 #include "common/small_file.h"
-#include "record/elf_note.h"
+#include "common/elf_note.h"
 
 /* Bits of misc that older headers lack. */
 #define MISC_MMAP_BUILD_ID (1u << 14)
@@ -37,7 +37,7 @@ typedef struct object_s {
   struct object_s *next;
   uint16_t misc;
   size_t nr; /* bytes of the id, 0 if there is none */
-  unsigned char id[RECORD_BUILD_ID_BYTES];
+  unsigned char id[COMMON_BUILD_ID_BYTES];
   char name[];
 } object_t;
 
@@ -102,13 +102,13 @@ static int open_program(int found, uint64_t inode) {
 }
 
 static size_t read_file(int found, uint64_t inode,
-                        unsigned char id[RECORD_BUILD_ID_BYTES]) {
+                        unsigned char id[COMMON_BUILD_ID_BYTES]) {
   int fd = open_program(found, inode);
   size_t nr;
 
   if (fd < 0)
     return 0;
-  nr = record_elf_note_of_file(fd, id);
+  nr = common_elf_note_of_file(fd, id);
   close(fd);
   return nr;
 }
@@ -135,11 +135,11 @@ static int find_in_root(int32_t pid, const char *name) {
 /* The process may have another root than ours, as in a container. If it is
  * gone, another file can have that name here, which the inode shows. */
 static size_t read_user(const mapping_t *mapping,
-                        unsigned char id[RECORD_BUILD_ID_BYTES]) {
+                        unsigned char id[COMMON_BUILD_ID_BYTES]) {
   size_t nr;
 
   if (strcmp(mapping->name, "[vdso]") == 0)
-    return record_elf_note_of_vdso(id);
+    return common_elf_note_of_vdso(id);
   if (mapping->name[0] != '/' || mapping->name[1] == '/')
     return 0;
   nr = read_file(find_in_root(mapping->pid, mapping->name), 0, id);
@@ -149,14 +149,14 @@ static size_t read_user(const mapping_t *mapping,
 }
 
 static size_t read_notes(const char *path,
-                         unsigned char id[RECORD_BUILD_ID_BYTES]) {
+                         unsigned char id[COMMON_BUILD_ID_BYTES]) {
   size_t size, nr;
   char *notes;
 
   notes = common_file_read(path, &size);
   if (notes == NULL)
     return 0;
-  nr = record_elf_note_find(notes, size, id);
+  nr = common_elf_note_find(notes, size, id);
   free(notes);
   return nr;
 }
@@ -164,7 +164,7 @@ static size_t read_notes(const char *path,
 /* ".../xfs.ko", ".../xfs.ko.zst" or "[xfs]". In sysfs a dash is an
  * underscore. */
 static size_t read_module(const char *name,
-                          unsigned char id[RECORD_BUILD_ID_BYTES]) {
+                          unsigned char id[COMMON_BUILD_ID_BYTES]) {
   const char *base = strrchr(name, '/');
   char path[NAME_BYTES], module[256], *at;
 
@@ -220,7 +220,7 @@ static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
 static int take_id(const unsigned char *record, object_t *object) {
   size_t nr = record[40];
 
-  object->nr = nr < RECORD_BUILD_ID_BYTES ? nr : RECORD_BUILD_ID_BYTES;
+  object->nr = nr < COMMON_BUILD_ID_BYTES ? nr : COMMON_BUILD_ID_BYTES;
   memcpy(object->id, record + 44, object->nr);
   return object->nr > 0;
 }
@@ -264,7 +264,7 @@ static void put_object(const object_t *object, record_bytes_t *bytes) {
   unsigned char id[24] = {0};
 
   memcpy(id, object->id, object->nr);
-  id[RECORD_BUILD_ID_BYTES] = (unsigned char)object->nr;
+  id[COMMON_BUILD_ID_BYTES] = (unsigned char)object->nr;
   header.misc = object->misc | MISC_BUILD_ID_SIZE;
   header.size =
       (uint16_t)(sizeof(header) + sizeof(uint32_t) + sizeof(id) + name);

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "record/build_ids.h"
-#include "record/elf_note.h"
+#include "common/elf_note.h"
 #include "record_builder.h"
 #include "support.h"
 #include "temp_tree.h"
 
-#define ID_BYTES RECORD_BUILD_ID_BYTES
+#define ID_BYTES COMMON_BUILD_ID_BYTES
 
 /* -- files ----------------------------------------------------------------- */
 
@@ -71,7 +71,7 @@ static size_t note_of(const temp_tree_t *tree, const void *bytes, size_t size,
   snprintf(path, sizeof(path), "%s/image", tree->root);
   fd = open(path, O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
-  nr = record_elf_note_of_file(fd, id);
+  nr = common_elf_note_of_file(fd, id);
   close(fd);
   assert_true(nr <= ID_BYTES);
   return nr;
@@ -103,7 +103,7 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *arg) {
   (void)size;
   for (i = 0; i < info->dlpi_phnum; i++) {
     if (info->dlpi_phdr[i].p_type == PT_NOTE &&
-        record_elf_note_find((const char *)info->dlpi_addr +
+        common_elf_note_find((const char *)info->dlpi_addr +
                                  info->dlpi_phdr[i].p_vaddr,
                              info->dlpi_phdr[i].p_memsz, arg) > 0)
       return 1;
@@ -119,7 +119,7 @@ static void live_build_id_of_this_program_is_that_in_memory(void **state) {
   assert_int_equal(dl_iterate_phdr(find_own, loaded), 1);
   fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   assert_true(fd >= 0);
-  assert_true(record_elf_note_of_file(fd, id) > 0);
+  assert_true(common_elf_note_of_file(fd, id) > 0);
   close(fd);
   assert_memory_equal(id, loaded, ID_BYTES);
 }
@@ -158,7 +158,7 @@ static void damaged_notes_end_where_they_end(void **state) {
     if (cut > 0)
       notes[1 + record_random(&random) % cut] =
           (unsigned char)record_random(&random);
-    record_elf_note_find(notes + 1, cut, id);
+    common_elf_note_find(notes + 1, cut, id);
     free(notes);
   }
 }
@@ -435,7 +435,7 @@ static void live_kernel_and_vdso_have_theirs(void **state) {
   size = read(fd, notes, sizeof(notes));
   close(fd);
   assert_true(size > 0);
-  assert_int_equal(record_elf_note_find(notes, (size_t)size, id), ID_BYTES);
+  assert_int_equal(common_elf_note_find(notes, (size_t)size, id), ID_BYTES);
   begin(&maps);
   map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
       "[kernel.kallsyms]_text");
@@ -447,7 +447,7 @@ static void live_kernel_and_vdso_have_theirs(void **state) {
   assert_non_null(told(&maps, "[kernel.kallsyms]"));
   assert_memory_equal(told(&maps, "[kernel.kallsyms]"), id, ID_BYTES);
   assert_null(told(&maps, "[no_such_module]"));
-  if (record_elf_note_of_vdso(id) > 0)
+  if (common_elf_note_of_vdso(id) > 0)
     assert_memory_equal(told(&maps, "[vdso]"), id, ID_BYTES);
   end(&maps);
 }

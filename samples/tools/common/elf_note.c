@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Source: elf(5), "Notes"; ld(1), --build-id. */
-#include "record/elf_note.h"
+#include "common/elf_note.h"
 
 #include <elf.h>
 #include <stdint.h>
@@ -27,8 +27,8 @@ static size_t padded(size_t size) {
   return (size + 3) / 4 * 4;
 }
 
-size_t record_elf_note_find(const void *notes, size_t size,
-                            unsigned char id[RECORD_BUILD_ID_BYTES]) {
+size_t common_elf_note_find(const void *notes, size_t size,
+                            unsigned char id[COMMON_BUILD_ID_BYTES]) {
   const unsigned char *at = notes;
   const unsigned char *end = at + size;
   size_t rest, nr;
@@ -43,8 +43,8 @@ size_t record_elf_note_find(const void *notes, size_t size,
       break;
     if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
         memcmp(at, "GNU", 4) == 0 && note.n_descsz > 0) {
-      nr = note.n_descsz < RECORD_BUILD_ID_BYTES ? note.n_descsz
-                                                 : RECORD_BUILD_ID_BYTES;
+      nr = note.n_descsz < COMMON_BUILD_ID_BYTES ? note.n_descsz
+                                                 : COMMON_BUILD_ID_BYTES;
       memcpy(id, at + padded(note.n_namesz), nr);
       return nr;
     }
@@ -100,18 +100,18 @@ static int is_notes(const headers_t *headers, const unsigned char *bytes,
 }
 
 static size_t read_notes(int fd, uint64_t offset, uint64_t size,
-                         unsigned char id[RECORD_BUILD_ID_BYTES]) {
+                         unsigned char id[COMMON_BUILD_ID_BYTES]) {
   unsigned char *notes = common_calloc(1, (size_t)size + 1);
   ssize_t nr = pread(fd, notes, (size_t)size, (off_t)offset);
   size_t found;
 
-  found = nr <= 0 ? 0 : record_elf_note_find(notes, (size_t)nr, id);
+  found = nr <= 0 ? 0 : common_elf_note_find(notes, (size_t)nr, id);
   free(notes);
   return found;
 }
 
-size_t record_elf_note_of_file(int fd,
-                               unsigned char id[RECORD_BUILD_ID_BYTES]) {
+size_t common_elf_note_of_file(int fd,
+                               unsigned char id[COMMON_BUILD_ID_BYTES]) {
   unsigned char start[sizeof(Elf64_Ehdr)];
   unsigned char table[MOST_HEADERS * sizeof(Elf64_Phdr)];
   uint64_t offset, address, size;
@@ -132,7 +132,7 @@ size_t record_elf_note_of_file(int fd,
   return found;
 }
 
-size_t record_elf_note_of_vdso(unsigned char id[RECORD_BUILD_ID_BYTES]) {
+size_t common_elf_note_of_vdso(unsigned char id[COMMON_BUILD_ID_BYTES]) {
   const unsigned char *base;
   uint64_t offset, address, size;
   headers_t headers;
@@ -144,7 +144,7 @@ size_t record_elf_note_of_vdso(unsigned char id[RECORD_BUILD_ID_BYTES]) {
   for (i = 0; i < headers.nr && found == 0; i++) {
     if (is_notes(&headers, base + headers.offset + i * headers.size, &offset,
                  &address, &size))
-      found = record_elf_note_find(base + offset, (size_t)size, id);
+      found = common_elf_note_find(base + offset, (size_t)size, id);
   }
   return found;
 }
