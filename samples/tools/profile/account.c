@@ -17,6 +17,9 @@
  * kernel, after its EXIT record was written. */
 #define DEAD_NS UINT64_C(1000000000)
 
+/* What the kernel's own mappings have for a process. */
+#define KERNEL_PID UINT32_MAX
+
 void profile_account_init(profile_account_t *account, stacks_by_t by,
                           symbols_t *symbols) {
   memset(account, 0, sizeof(*account));
@@ -48,17 +51,28 @@ void profile_account_free(profile_account_t *account) {
 
 /* -- frames ---------------------------------------------------------------- */
 
+/* A table of the file may know the build id that the record did not have. */
+static void find_build_id(const profile_account_t *account,
+                          profile_object_t *object) {
+  if (object->build_id_bytes == 0 && account->build_id != NULL)
+    object->build_id_bytes = account->build_id(account->build_id_arg,
+                                               object->path, object->build_id);
+}
+
 static symbols_mapping_t mapping_of(const profile_account_t *account,
-                                    const profile_object_t *object,
-                                    uint32_t pid, const profile_map_t *map) {
+                                    profile_object_t *object, uint32_t pid,
+                                    const profile_map_t *map) {
   symbols_mapping_t mapping;
 
+  find_build_id(account, object);
   memset(&mapping, 0, sizeof(mapping));
   mapping.kind = object->kind;
   mapping.pid = pid;
   mapping.start = map->start;
   mapping.end = map->end;
   mapping.path = object->path;
+  if (account->is_elsewhere && object->build_id_bytes == 0)
+    mapping.path = "";
   mapping.major = object->major;
   mapping.minor = object->minor;
   mapping.inode = object->inode;
@@ -100,16 +114,29 @@ profile_frame_t profile_account_user_frame(const profile_account_t *account,
   return frame;
 }
 
+/* Modules of a recorded kernel are mapped into KERNEL_PID. */
+static profile_frame_t kernel_frame(const profile_account_t *account,
+                                    uint64_t address) {
+  profile_frame_t frame = {PROFILE_OBJECT_KERNEL, address};
+  const profile_map_t *map;
+
+  if (!account->has_modules ||
+      (address >= account->kernel_start && address < account->kernel_end))
+    return frame;
+  map = profile_tasks_find(&account->tasks, KERNEL_PID, address);
+  frame.object = map == NULL ? PROFILE_OBJECT_UNKNOWN : map->object;
+  frame.offset = map == NULL ? 0 : address - map->start;
+  return frame;
+}
+
 static profile_frame_t frame_at(const profile_account_t *account, uint32_t pid,
                                 uint64_t context, uint64_t address) {
   profile_frame_t frame = {PROFILE_OBJECT_UNKNOWN, 0};
 
   if (context == (uint64_t)PERF_CONTEXT_USER)
     return profile_account_user_frame(account, pid, address);
-  if (context == (uint64_t)PERF_CONTEXT_KERNEL) {
-    frame.object = PROFILE_OBJECT_KERNEL;
-    frame.offset = address;
-  }
+  if (context == (uint64_t)PERF_CONTEXT_KERNEL)
+    return kernel_frame(account, address);
   return frame;
 }
 
@@ -144,10 +171,15 @@ static size_t take_frames(profile_account_t *account,
       is_return = 0;
       continue;
     }
-    account->frames[nr] =
+    /* The PMU can know better where it was than the chain. */
+    if (nr == 0 && context == context_of(record->misc))
+      ip = record->ip;
+    else if (nr == 0)
+      account->frames[nr++] =
+          frame_at(account, record->pid, context_of(record->misc), record->ip);
+    account->frames[nr++] =
         frame_at(account, record->pid, context, is_return ? ip - 1 : ip);
     is_return = 1;
-    nr++;
   }
   if (nr == 0)
     account->frames[nr++] = frame_at(account, record->pid, context, record->ip);
@@ -244,6 +276,12 @@ void profile_account_count(profile_account_t *account,
                       weight);
 }
 
+void profile_account_restart(profile_account_t *account) {
+  stacks_tally_free(&account->stacks);
+  stacks_tally_init(&account->stacks, sizeof(profile_frame_t));
+  account->other_samples = account->other_weight = account->samples = 0;
+}
+
 void profile_account_cgroup(profile_account_t *account, uint64_t id,
                             const char *path) {
   uint64_t words[512] = {0};
@@ -259,15 +297,22 @@ void profile_account_cgroup(profile_account_t *account, uint64_t id,
 
 /* -- records --------------------------------------------------------------- */
 
+/* Maps of the kernel's own have pid -1. kallsyms covers them, but for modules of
+ * a recorded kernel, which may lie elsewhere now. */
+static int is_wanted(const profile_account_t *account,
+                     const uvperf_record_t *record) {
+  if (uvperf_record_cpu_mode(record->misc) == PERF_RECORD_MISC_USER)
+    return common_tasks_has_id(record->mmap.pid);
+  return account->is_recorded && record->mmap.pid == KERNEL_PID;
+}
+
 static void follow_map(profile_account_t *account,
                        const uvperf_record_t *record) {
   const uvperf_mmap_t *mmap = &record->mmap;
   profile_object_t object;
   profile_map_t map;
 
-  /* Maps of the kernel's own have pid -1; kallsyms covers them. */
-  if (uvperf_record_cpu_mode(record->misc) != PERF_RECORD_MISC_USER ||
-      !common_tasks_has_id(mmap->pid))
+  if (!is_wanted(account, record))
     return;
   memset(&object, 0, sizeof(object));
   object.path = mmap->filename;
@@ -295,7 +340,12 @@ static void follow_comm(profile_account_t *account,
 
 static void follow_fork(profile_account_t *account,
                         const uvperf_record_t *record) {
-  if (common_tasks_has_id(record->task.tid))
+  if (!common_tasks_has_id(record->task.tid))
+    return;
+  /* perf(1) made it, of what ran already: the mappings follow. */
+  if (record->task.time == 0)
+    profile_tasks_thread(&account->tasks, record->task.pid, record->task.tid);
+  else
     profile_tasks_fork(&account->tasks, record->task.pid, record->task.tid,
                        record->task.ppid, record->task.ptid);
 }
@@ -306,15 +356,22 @@ static void follow_exit(profile_account_t *account,
     profile_tasks_exit(&account->tasks, record->task.tid, record->time);
 }
 
+/* A period that never changes is not in the samples. */
+static uint64_t weight_of(const uvperf_record_t *record) {
+  if (!(record->present & PERF_SAMPLE_PERIOD) && record->source != NULL)
+    return record->source->attr->sample_period;
+  return record->period;
+}
+
 static void count_sample(profile_account_t *account,
                          const uvperf_record_t *record) {
+  uint64_t weight = weight_of(record);
   profile_stack_t stack;
 
   profile_account_stack(account, record, &stack);
   if (account->unwinding == NULL ||
-      profile_unwinding_take(account->unwinding, record, &stack,
-                             record->period) != 0)
-    profile_account_count(account, &stack, 1, record->period);
+      profile_unwinding_take(account->unwinding, record, &stack, weight) != 0)
+    profile_account_count(account, &stack, 1, weight);
 }
 
 void profile_account_record(profile_account_t *account,

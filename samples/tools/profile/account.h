@@ -44,15 +44,22 @@ typedef struct profile_account_s {
   int has_ids;   /* those of all that `by` can be */
   uint64_t unit; /* what a sample counts: 1, or see fade.h */
   symbols_t *symbols;
-  int is_recorded;                       /* the records are of a file */
+  /* Of a recorded file, else 0. */
+  int is_recorded;
+  int is_elsewhere; /* of another machine: paths say nothing without build id */
+  int has_modules;  /* their mappings are known, and kallsyms is not of them */
+  uint64_t kernel_start, kernel_end; /* with has_modules: what kallsyms is of */
+  size_t (*build_id)(void *arg, const char *path, unsigned char build_id[20]);
+  void *build_id_arg;
   struct profile_unwinding_s *unwinding; /* or NULL: no stacks are copied */
-  stacks_tally_t who_keys;               /* the weight is the index in whos */
+  stacks_tally_t who_keys; /* the weight is the index in whos */
   profile_who_t *whos;
   size_t who_capacity;
   stacks_tally_t stacks;  /* the number is a who, the items are frames */
   stacks_tally_t cgroups; /* the number is an id, the items are its path */
   stacks_entry_t other;   /* stacks that were not kept: there are too many */
   uint64_t samples, weight;
+  uint32_t nr_restarts;
   profile_frame_t *frames; /* room for a stack */
   size_t frame_capacity;
 } profile_account_t;
@@ -97,6 +104,9 @@ uint32_t profile_account_keep_who(profile_account_t *account,
 void profile_account_count(profile_account_t *account,
                            const profile_stack_t *stack, uint64_t samples,
                            uint64_t weight);
+
+/* Forgets all stacks, but not what is mapped where. */
+void profile_account_restart(profile_account_t *account);
 
 /* Adds a cgroup's path, by its id. */
 void profile_account_cgroup(profile_account_t *account, uint64_t id,

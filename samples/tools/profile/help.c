@@ -5,6 +5,7 @@
 
 static const char help_text[] =
     "Usage: uvperf-profile [options] [-p PID | -a | -- command...]\n"
+    "       uvperf-profile [options] --input FILE\n"
     "\n"
     "Shows where CPU time goes, by sampling: a table of functions on stdout.\n"
     "\n"
@@ -23,6 +24,9 @@ static const char help_text[] =
     "                 -g is the same); by unwind information, from a copy of\n"
     "                 the stack's first SIZE bytes (8192 by default, at most\n"
     "                 65528); or not at all\n"
+    "  --input FILE   what perf record or uvperf-record wrote, - for stdin\n"
+    "  --event NAME   which of its events; by default the first that has "
+    "samples\n"
     "\n"
     "What to show:\n"
     "  --by function|thread|process|cgroup\n"

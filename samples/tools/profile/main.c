@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* profile: a sampling profiler on a libuv loop. This file is its frame: options,
- * files, the loop. Records come from live.c; their result is made in end.c. */
+ * files, the loop. Records come from live.c or recorded.c; their result is made in
+ * end.c. */
 #include <stdio.h>
 
 #include "common/stdio.h"
@@ -16,7 +17,9 @@ static int run(profile_t *profile) {
   profile->session.data = profile;
   if (common_session_init(&profile->session) != 0)
     return 1;
-  profile->symbols = symbols_new(&profile->session.loop, &options);
+  /* Of a file it must be known first which kernel it is of. */
+  if (profile->options.input == NULL)
+    profile->symbols = symbols_new(&profile->session.loop, &options);
   profile_account_init(&profile->account, profile->options.by,
                        profile->symbols);
   if (profile->options.top) {
@@ -26,11 +29,13 @@ static int run(profile_t *profile) {
   if (profile->options.stack_bytes != 0)
     profile_unwinding_init(&profile->unwinding, &profile->session.loop,
                            &profile->account, NULL);
-  status = profile_live_run(profile);
+  status = profile->options.input == NULL ? profile_live_run(profile)
+                                          : profile_recorded_run(profile);
   profile_top_free(profile);
   profile_unwinding_free(&profile->unwinding);
   profile_account_free(&profile->account);
-  symbols_free(profile->symbols);
+  if (profile->symbols != NULL)
+    symbols_free(profile->symbols);
   return status != 0 ? status : profile->failed;
 }
 

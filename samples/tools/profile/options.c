@@ -73,10 +73,12 @@ static const struct option names[] = {
     {"by", required_argument, NULL, 'b'},
     {"call-graph", required_argument, NULL, 'c'},
     {"debuginfod", no_argument, NULL, 'D'},
+    {"event", required_argument, NULL, 'e'},
     {"folded", required_argument, NULL, 'f'},
     {"help", no_argument, NULL, 'h'},
     {"html", required_argument, NULL, 'H'},
     {"inline", no_argument, NULL, 'i'},
+    {"input", required_argument, NULL, 'I'},
     {"off-cpu", no_argument, NULL, 'o'},
     {"pprof", required_argument, NULL, 'P'},
     {"top", no_argument, NULL, 't'},
@@ -109,6 +111,12 @@ static int parse_option(profile_options_t *options, int option, char **argv) {
     case 'o':
       options->off_cpu = 1;
       return 0;
+    case 'e':
+      options->event = optarg;
+      return 0;
+    case 'I':
+      options->input = optarg;
+      return 0;
     case 'f':
       return parse_file(options, "--folded", PROFILE_FOLDED);
     case 'H':
@@ -139,11 +147,35 @@ static int check_top(const profile_options_t *options) {
   return 0;
 }
 
+/* What a file has is decided. */
+static int check_input(const profile_options_t *options) {
+  const char *other = NULL;
+
+  if (options->all || options->pid != 0)
+    other = options->all ? "-a" : "-p";
+  else if (options->command != NULL)
+    other = "a command";
+  else if (options->frequency_hz != 0 || options->duration_ms != 0)
+    other = options->frequency_hz != 0 ? "-F" : "-d";
+  else if (options->no_stacks || options->stack_bytes != 0)
+    other = "--call-graph";
+  else if (options->off_cpu || options->top)
+    other = options->top ? "--top" : "--off-cpu";
+  if (other != NULL)
+    return common_options_bad("%s does not go with --input: the file was "
+                              "recorded before",
+                              other);
+  return 0;
+}
+
 static int check_targets(profile_options_t *options) {
   int targets = (options->pid != 0) + options->all + (options->command != NULL);
 
   if (targets > 1)
     return common_options_bad("choose one of -a, -p and a command");
+  if (options->event != NULL)
+    return common_options_bad("--event chooses one of a file: it needs "
+                              "--input");
   if (targets == 0)
     options->all = options->all_by_default = 1;
   if (options->off_cpu && options->no_stacks)
@@ -159,7 +191,6 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
   int option, rc;
 
   memset(options, 0, sizeof(*options));
-  options->frequency_hz = DEFAULT_HZ;
   opterr = 0;
   /* The + ends the options with the first word that is none: all that follows
    * belongs to the command, with or without a -- before it. */
@@ -173,5 +204,9 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
   rc = common_options_command(argc, argv, &options->command);
   if (rc == 0)
     rc = check_top(options);
-  return rc != 0 ? rc : check_targets(options);
+  if (rc == 0)
+    rc = options->input != NULL ? check_input(options) : check_targets(options);
+  if (options->frequency_hz == 0 && options->input == NULL)
+    options->frequency_hz = DEFAULT_HZ;
+  return rc;
 }

@@ -30,7 +30,9 @@ typedef struct profile_options_s {
   int off_cpu;    /* where threads wait, not where they run */
   uint32_t stack_bytes; /* of user stacks that are copied; 0: none is */
   stacks_by_t by;
-  char **command; /* NULL, or argv of the command to run */
+  const char *input; /* NULL, or a recorded file, "-" for stdin */
+  const char *event; /* NULL, or which of its events */
+  char **command;    /* NULL, or argv of the command to run */
   const char *outputs[PROFILE_NR_OUTPUTS]; /* NULL, or a file */
 } profile_options_t;
 

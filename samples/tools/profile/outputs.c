@@ -22,7 +22,7 @@
 #define MAX_ROWS 20
 
 /* "uvperf-profile -a -d 5 on host". */
-static char *make_title(int argc, char **argv) {
+static char *make_title(int argc, char **argv, int has_host) {
   common_buffer_t buffer = {NULL, 0, 0};
   char host[256] = "";
   int i;
@@ -32,7 +32,7 @@ static char *make_title(int argc, char **argv) {
     common_buffer_text(&buffer, " ");
     common_buffer_text(&buffer, argv[i]);
   }
-  if (gethostname(host, sizeof(host) - 1) == 0) {
+  if (has_host && gethostname(host, sizeof(host) - 1) == 0) {
     common_buffer_text(&buffer, " on ");
     common_buffer_text(&buffer, host);
   }
@@ -66,7 +66,7 @@ int profile_outputs_open(profile_outputs_t *outputs,
     if (outputs->files[i] == NULL)
       return 1;
   }
-  outputs->title = make_title(argc, argv);
+  outputs->title = make_title(argc, argv, options->input == NULL);
   return 0;
 }
 

@@ -60,4 +60,7 @@ void profile_build(const profile_t *profile, stacks_t *stacks);
  * one. */
 int profile_live_run(profile_t *profile);
 
+/* The same of a recorded file. It makes profile->symbols, or fails. */
+int profile_recorded_run(profile_t *profile);
+
 #endif

@@ -12,6 +12,7 @@
 typedef struct taken_s {
   uint64_t weight;
   uint32_t who;
+  uint32_t nr_restarts;     /* of the account */
   uint32_t nr_kernel;       /* frames */
   profile_frame_t frames[]; /* of the kernel, then one of the user's */
 } taken_t;
@@ -79,6 +80,8 @@ static void on_stack(void *arg, const void *context, unwind_end_t end,
   size_t i;
 
   (void)end;
+  if (taken->nr_restarts != unwinding->account->nr_restarts)
+    return;
   memcpy(frames, taken->frames, (taken->nr_kernel + 1) * sizeof(*frames));
   for (i = 0; i < nr; i++) {
     frames[stack.nr + i].object = places[i].object == UNWIND_NO_OBJECT
@@ -119,6 +122,7 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
   taken = common_calloc(1, bytes);
   taken->weight = weight;
   taken->who = stack->who;
+  taken->nr_restarts = unwinding->account->nr_restarts;
   taken->nr_kernel = (uint32_t)(is_user ? 0 : stack->nr);
   memcpy(taken->frames, stack->frames,
          taken->nr_kernel * sizeof(*stack->frames));

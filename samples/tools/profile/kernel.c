@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/kernel.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "common/elf_note.h"
+#include "common/small_file.h"
+
+/* perf(1) writes the symbol that it begins with behind this. */
+#define KERNEL "[kernel.kallsyms]"
+
+void profile_kernel_free(profile_kernel_t *kernel) {
+  free(kernel->modules);
+  kernel->modules = NULL;
+}
+
+/* -- what was recorded ----------------------------------------------------- */
+
+static void see_core(profile_kernel_t *kernel, const uvperf_record_t *record) {
+  const uvperf_mmap_t *mmap = &record->mmap;
+  const char *symbol = mmap->filename + strlen(KERNEL);
+
+  kernel->start = mmap->addr;
+  kernel->end =
+      mmap->len < UINT64_MAX - mmap->addr ? mmap->addr + mmap->len : UINT64_MAX;
+  snprintf(kernel->symbol, sizeof(kernel->symbol), "%s", symbol);
+  kernel->address = mmap->pgoff;
+  kernel->build_id_bytes = mmap->build_id_size;
+  memcpy(kernel->build_id, mmap->build_id, sizeof(kernel->build_id));
+}
+
+/* "xfs 2109440 1 - Live 0xffffffffc0a00000", proc(5). */
+static void see_module(profile_kernel_t *kernel, uint64_t start) {
+  char address[32];
+  size_t size;
+
+  if (kernel->modules == NULL)
+    kernel->modules = common_file_read("/proc/modules", &size);
+  snprintf(address, sizeof(address), " 0x%016" PRIx64, start);
+  if (kernel->modules == NULL || strstr(kernel->modules, address) == NULL)
+    kernel->has_moved_modules = 1;
+}
+
+void profile_kernel_see(profile_kernel_t *kernel,
+                        const uvperf_record_t *record) {
+  if ((record->type != PERF_RECORD_MMAP && record->type != PERF_RECORD_MMAP2) ||
+      uvperf_record_cpu_mode(record->misc) != PERF_RECORD_MISC_KERNEL)
+    return;
+  if (strncmp(record->mmap.filename, KERNEL, strlen(KERNEL)) == 0)
+    see_core(kernel, record);
+  else if (!kernel->has_moved_modules)
+    see_module(kernel, record->mmap.addr);
+}
+
+/* -- what runs here -------------------------------------------------------- */
+
+/* A recording without build ids (a pipe has none) is of this kernel if all that
+ * it says of the machine is so here. */
+static int is_same_machine(const recording_t *recording) {
+  const char *release = recording_release(recording);
+  const char *host = recording_hostname(recording);
+  struct utsname here;
+
+  return release != NULL && host != NULL && uname(&here) == 0 &&
+         strcmp(release, here.release) == 0 && strcmp(host, here.nodename) == 0;
+}
+
+static int is_running(const profile_kernel_t *kernel, recording_t *recording) {
+  unsigned char recorded[20], running[COMMON_BUILD_ID_BYTES];
+  size_t nr = kernel->build_id_bytes, size, nr_running;
+  char *notes;
+
+  memcpy(recorded, kernel->build_id, sizeof(recorded));
+  if (nr == 0)
+    nr = recording_build_id(recording, KERNEL, recorded);
+  if (nr == 0)
+    return is_same_machine(recording);
+  notes = common_file_read("/sys/kernel/notes", &size);
+  if (notes == NULL)
+    return 0;
+  nr_running = common_elf_note_find(notes, size, running);
+  free(notes);
+  return nr == nr_running && memcmp(recorded, running, nr) == 0;
+}
+
+/* 0 if it is hidden or not there. */
+static uint64_t address_of(const char *symbol) {
+  FILE *file = fopen("/proc/kallsyms", "re");
+  uint64_t address, found = 0;
+  char line[1024], name[32];
+
+  if (file == NULL)
+    return 0;
+  while (found == 0 && fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "%" SCNx64 " %*c %31s", &address, name) == 2 &&
+        strcmp(name, symbol) == 0)
+      found = address;
+  }
+  fclose(file);
+  return found;
+}
+
+const char *profile_kernel_decide(const profile_kernel_t *kernel,
+                                  recording_t *recording,
+                                  profile_account_t *account,
+                                  symbols_options_t *options) {
+  uint64_t running;
+
+  account->kernel_start = kernel->start;
+  account->kernel_end = kernel->end;
+  account->has_modules = 1;
+  options->kallsyms = "";
+  if (kernel->start == 0)
+    return "the file does not say where the kernel was";
+  if (!is_running(kernel, recording))
+    return "it is not the kernel that runs here";
+  options->kallsyms = NULL;
+  running = address_of(kernel->symbol);
+  options->kernel_shift = running == 0 ? 0 : running - kernel->address;
+  account->has_modules =
+      options->kernel_shift != 0 || kernel->has_moved_modules;
+  return NULL;
+}

@@ -1,0 +1,524 @@
+/* SPDX-License-Identifier: MIT */
+/* Records from a file: a slice of it in each turn of the loop, so that signals
+ * come through and files of symbols are opened meanwhile. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "common/memory.h"
+#include "common/recording/recording.h"
+#include "common/say.h"
+#include "common/text.h"
+#include "profile/kernel.h"
+#include "profile/profile.h"
+
+#define SLICE_NS    5000000
+#define TICK_MS     1000
+#define QUIET_TICKS 5 /* between lines where stderr is no terminal */
+
+/* Samples that may wait to be unwound: unwinding is slower than reading, and what
+ * does not fit there would have no callers. */
+#define UNWINDING_BYTES ((size_t)16 << 20)
+
+#define NONE SIZE_MAX
+
+typedef struct recorded_s {
+  profile_t *profile;
+  recording_t *recording;
+  profile_kernel_t kernel;
+  uv_idle_t idle;
+  uv_poll_t poll;
+  int has_poll;
+  int has_ended; /* all is read */
+  int has_line;  /* of progress, on a terminal */
+  size_t ticks;
+  size_t event;    /* whose samples count; NONE: none has come */
+  uint64_t fields; /* PERF_SAMPLE_*: what its samples have */
+  /* Samples by event; events past the last one have none. */
+  uint64_t *samples;
+  size_t nr_samples;
+  uint64_t first_ns, last_ns;
+  size_t unwinding_bytes; /* since all was unwound */
+  int is_unwinding;       /* reading waits for it */
+  int ends;               /* and so does the end */
+  int no_unwinding;       /* stacks of that machine are not unwound */
+  const char *no_kernel;  /* why it has no names, or NULL */
+  char name[256];         /* of the event */
+} recorded_t;
+
+static recorded_t *recorded_of(const common_session_t *session) {
+  return ((profile_t *)session->data)->source;
+}
+
+/* -- events ---------------------------------------------------------------- */
+
+/* A file whose end is missing has no names. */
+static void name_of(const recorded_t *recorded, size_t i, char *name,
+                    size_t size) {
+  recording_event_t event;
+  size_t label = size;
+
+  recording_event(recorded->recording, i, &event);
+  if (event.name[0] != '\0')
+    snprintf(name, size, "%s", event.name);
+  else if (uvperf_attr_label(event.attr, name, &label) != 0)
+    snprintf(name, size, "event %zu", i);
+}
+
+/* "cycles" is "cycles:P" too. */
+static int is_asked_for(const recorded_t *recorded, size_t i) {
+  const char *asked = recorded->profile->options.event;
+  char name[256];
+
+  if (asked == NULL)
+    return 1;
+  name_of(recorded, i, name, sizeof(name));
+  if (strcmp(name, asked) == 0)
+    return 1;
+  name[strcspn(name, ":")] = '\0';
+  return strcmp(name, asked) == 0;
+}
+
+static const char *unit_of(const struct perf_event_attr *attr) {
+  if (attr->type == PERF_TYPE_SOFTWARE &&
+      (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+       attr->config == PERF_COUNT_SW_TASK_CLOCK))
+    return "ns";
+  if (attr->type == PERF_TYPE_HARDWARE &&
+      attr->config == PERF_COUNT_HW_CPU_CYCLES)
+    return "cycles";
+  return "events";
+}
+
+/* If its samples have copies of stacks. */
+static void start_unwinding(recorded_t *recorded,
+                            const struct perf_event_attr *attr) {
+  const uint64_t needed = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER;
+  profile_t *profile = recorded->profile;
+
+  if ((attr->sample_type & needed) != needed ||
+      profile->account.unwinding != NULL)
+    return;
+  recorded->no_unwinding =
+      profile_unwinding_init(&profile->unwinding, &profile->session.loop,
+                             &profile->account,
+                             recording_arch(recorded->recording)) != 0;
+}
+
+/* The first event that has samples is not known before the end: what was counted
+ * of a later one is given up when an earlier one has its first. */
+static void choose(recorded_t *recorded, size_t i) {
+  profile_t *profile = recorded->profile;
+  recording_event_t event;
+
+  if (recorded->event != NONE)
+    profile_account_restart(&profile->account);
+  recorded->event = i;
+  recorded->fields = 0;
+  recorded->first_ns = recorded->last_ns = 0;
+  name_of(recorded, i, recorded->name, sizeof(recorded->name));
+  recording_event(recorded->recording, i, &event);
+  profile->event = recorded->name;
+  profile->unit = unit_of(event.attr);
+  start_unwinding(recorded, event.attr);
+}
+
+static void count_event(recorded_t *recorded, size_t i) {
+  size_t nr = recording_nr_events(recorded->recording), k;
+  uint64_t *samples;
+
+  if (nr > recorded->nr_samples) {
+    samples = common_calloc(nr, sizeof(*samples));
+    for (k = 0; k < recorded->nr_samples; k++)
+      samples[k] = recorded->samples[k];
+    free(recorded->samples);
+    recorded->samples = samples;
+    recorded->nr_samples = nr;
+  }
+  recorded->samples[i]++;
+}
+
+/* -- records --------------------------------------------------------------- */
+
+static size_t find_build_id(void *arg, const char *path,
+                            unsigned char build_id[20]) {
+  return recording_build_id(arg, path, build_id);
+}
+
+/* What the header says is known by now, also of a pipe. */
+static void make_symbols(recorded_t *recorded) {
+  profile_t *profile = recorded->profile;
+  profile_account_t *account = &profile->account;
+  const char *host = recording_hostname(recorded->recording);
+  symbols_options_t options = {.inlined = profile->options.inlined,
+                               .debuginfod = profile->options.debuginfod};
+  struct utsname here;
+
+  account->is_elsewhere =
+      host != NULL && uname(&here) == 0 && strcmp(host, here.nodename) != 0;
+  account->build_id = find_build_id;
+  account->build_id_arg = recorded->recording;
+  recorded->no_kernel = profile_kernel_decide(
+      &recorded->kernel, recorded->recording, account, &options);
+  profile->symbols = symbols_new(&profile->session.loop, &options);
+  account->symbols = profile->symbols;
+}
+
+static void take_sample(recorded_t *recorded, const uvperf_record_t *record) {
+  size_t i = recording_event_of(recorded->recording, record);
+  profile_t *profile = recorded->profile;
+
+  if (i == NONE)
+    return;
+  count_event(recorded, i);
+  if (i > recorded->event || !is_asked_for(recorded, i))
+    return;
+  if (profile->symbols == NULL)
+    make_symbols(recorded);
+  if (i < recorded->event)
+    choose(recorded, i);
+  recorded->fields |= record->present;
+  if (recorded->first_ns == 0)
+    recorded->first_ns = record->time;
+  if (record->time > recorded->last_ns)
+    recorded->last_ns = record->time;
+  if (profile->account.unwinding != NULL)
+    recorded->unwinding_bytes += record->size;
+  profile_account_record(&profile->account, record);
+}
+
+static void take_record(recorded_t *recorded, const uvperf_record_t *record) {
+  profile_t *profile = recorded->profile;
+
+  profile->totals.records++;
+  switch (record->type) {
+    case PERF_RECORD_SAMPLE:
+      take_sample(recorded, record);
+      return;
+    case PERF_RECORD_LOST:
+      profile->totals.lost += record->lost.lost;
+      return;
+    case PERF_RECORD_LOST_SAMPLES:
+      profile->totals.lost += record->lost_samples.lost;
+      return;
+    default:
+      profile_kernel_see(&recorded->kernel, record);
+      profile_account_record(&profile->account, record);
+      return;
+  }
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events);
+
+/* A pipe has nothing more for now. */
+static void wait_for_pipe(recorded_t *recorded) {
+  int rc = 0;
+
+  uv_idle_stop(&recorded->idle);
+  if (!recorded->has_poll)
+    rc = uv_poll_init(&recorded->profile->session.loop, &recorded->poll,
+                      recording_fd(recorded->recording));
+  recorded->has_poll = rc == 0;
+  recorded->poll.data = recorded;
+  if (rc == 0)
+    rc = uv_poll_start(&recorded->poll, UV_READABLE, on_readable);
+  if (rc == 0)
+    return;
+  common_say("%s: %s\n", recorded->profile->options.input, uv_strerror(rc));
+  recorded->profile->failed = 1;
+  common_session_stop(&recorded->profile->session);
+}
+
+static void on_unwound(void *arg);
+
+static void wait_for_unwinding(recorded_t *recorded) {
+  uv_idle_stop(&recorded->idle);
+  recorded->is_unwinding = 1;
+  recorded->unwinding_bytes = 0;
+  profile_unwinding_wait(&recorded->profile->unwinding, on_unwound, recorded);
+}
+
+static void on_idle(uv_idle_t *idle) {
+  recorded_t *recorded = idle->data;
+  uint64_t until = uv_hrtime() + SLICE_NS, last = 0;
+  const uvperf_record_t *record;
+  int rc = 1;
+  size_t i;
+
+  for (i = 0; rc == 1 && recorded->unwinding_bytes < UNWINDING_BYTES &&
+              (i % 64 != 0 || uv_hrtime() < until);
+       i++) {
+    rc = recording_next(recorded->recording, &record);
+    if (rc == 1) {
+      take_record(recorded, record);
+      last = record->time;
+    }
+  }
+  profile_account_reap(&recorded->profile->account, last);
+  if (rc == RECORDING_WAIT)
+    wait_for_pipe(recorded);
+  else if (rc == 1 && recorded->unwinding_bytes >= UNWINDING_BYTES)
+    wait_for_unwinding(recorded);
+  if (rc == 1 || rc == RECORDING_WAIT)
+    return;
+  recorded->has_ended = 1;
+  common_session_stop(&recorded->profile->session);
+}
+
+static void on_unwound(void *arg) {
+  recorded_t *recorded = arg;
+
+  recorded->is_unwinding = 0;
+  if (recorded->ends)
+    profile_end(recorded->profile);
+  else
+    uv_idle_start(&recorded->idle, on_idle);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events) {
+  recorded_t *recorded = poll->data;
+
+  (void)status;
+  (void)events;
+  uv_poll_stop(poll);
+  uv_idle_start(&recorded->idle, on_idle);
+}
+
+/* -- what is said ---------------------------------------------------------- */
+
+static void print_progress(recorded_t *recorded) {
+  uint64_t bytes = recording_bytes(recorded->recording);
+  int is_terminal = isatty(STDERR_FILENO);
+  char share[16] = "";
+
+  if (!is_terminal && recorded->ticks % QUIET_TICKS != 0)
+    return;
+  if (bytes > 0)
+    snprintf(share, sizeof(share), "%3.0f %%  ",
+             100.0 * (double)recording_offset(recorded->recording) /
+                 (double)bytes);
+  fprintf(stderr, "%s%s%" PRIu64 " samples%s", is_terminal ? "\r" : "", share,
+          recorded->profile->account.samples, is_terminal ? "      " : "\n");
+  recorded->has_line = is_terminal;
+}
+
+/* Which events have samples, in one line. */
+static void say_events(const recorded_t *recorded) {
+  const char *separator = "; of others: ";
+  char text[1024] = "", name[256];
+  size_t i, used = 0;
+
+  for (i = 0; i < recorded->nr_samples && used < sizeof(text) - 320; i++) {
+    if (i == recorded->event || recorded->samples[i] == 0)
+      continue;
+    name_of(recorded, i, name, sizeof(name));
+    used +=
+        (size_t)snprintf(text + used, sizeof(text) - used, "%s%s (%" PRIu64 ")",
+                         separator, name, recorded->samples[i]);
+    separator = ", ";
+  }
+  common_say("%" PRIu64 " samples of %s%s%s\n",
+             recorded->profile->account.samples, recorded->name, text,
+             used > 0 ? "; --event chooses" : "");
+}
+
+static void say_nothing_there(const recorded_t *recorded) {
+  const profile_options_t *options = &recorded->profile->options;
+  char text[1024] = "", name[256];
+  size_t i, used = 0, nr = recording_nr_events(recorded->recording);
+
+  for (i = 0; i < nr && used < sizeof(text) - 320; i++) {
+    name_of(recorded, i, name, sizeof(name));
+    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+                             i == 0 ? "; its events are " : ", ", name);
+  }
+  if (options->event == NULL)
+    common_say("%s: no samples in it%s\n", options->input, text);
+  else
+    common_say("%s: no samples of %s in it%s\n", options->input, options->event,
+               text);
+}
+
+/* Files whose names of functions cannot be had, of a recording that was made
+ * elsewhere. */
+static void say_missing(const recorded_t *recorded) {
+  const profile_account_t *account = &recorded->profile->account;
+  char host[128];
+  const profile_object_t *object;
+  size_t i, nr = 0, missing = 0;
+
+  if (!account->is_elsewhere)
+    return;
+  for (i = PROFILE_OBJECT_UNKNOWN + 1; i < account->objects.nr; i++) {
+    object = profile_objects_get(&account->objects, (uint32_t)i);
+    if (object->kind != SYMBOLS_FILE || !object->has_symbols)
+      continue;
+    nr++;
+    missing += symbols_reason(account->symbols, object->symbols)[0] != '\0';
+  }
+  if (missing == 0)
+    return;
+  common_text_clean(host, sizeof(host),
+                    recording_hostname(recorded->recording));
+  common_say("recorded on %s: of %zu files that ran %zu are not here by their "
+             "build id\n",
+             host, nr, missing);
+}
+
+static int has_kernel(const profile_account_t *account) {
+  const stacks_tally_t *tally = &account->stacks;
+  const profile_frame_t *frames;
+  size_t i, k;
+
+  for (i = 0; i < tally->nr_places; i++) {
+    frames = tally->entries[i] == NULL ? NULL : tally->entries[i]->items;
+    for (k = 0; frames != NULL && k < tally->entries[i]->nr; k++) {
+      if (frames[k].object == PROFILE_OBJECT_KERNEL)
+        return 1;
+    }
+  }
+  return 0;
+}
+
+static void say_lacks(const recorded_t *recorded) {
+  const profile_t *profile = recorded->profile;
+
+  if (recorded->no_kernel != NULL && has_kernel(&profile->account))
+    common_say("functions of the kernel have no names: %s\n",
+               recorded->no_kernel);
+  if (recorded->no_unwinding)
+    common_say("stacks of %s cannot be unwound: no callers are known\n",
+               recording_arch(recorded->recording) == NULL
+                   ? "that machine"
+                   : recording_arch(recorded->recording));
+  else if (!(recorded->fields &
+             (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER)))
+    common_say("no callers are known: record with -g\n");
+  if (profile->options.by == STACKS_BY_CGROUP &&
+      !(recorded->fields & PERF_SAMPLE_CGROUP))
+    common_say("no cgroups are known: record with --all-cgroups\n");
+}
+
+static void say_damage(const recorded_t *recorded) {
+  uint64_t damaged = recording_damaged(recorded->recording);
+  uint64_t late = recording_late(recorded->recording);
+
+  if (recording_message(recorded->recording)[0] != '\0')
+    common_say("%s\n", recording_message(recorded->recording));
+  if (damaged > 0)
+    common_say("%" PRIu64 " records made no sense\n", damaged);
+  if (late > 0)
+    common_say("%" PRIu64 " records came too late for the order of time\n",
+               late);
+  if (!recorded->has_ended)
+    common_say("%s was not read to its end\n",
+               recorded->profile->options.input);
+}
+
+/* -- the session ----------------------------------------------------------- */
+
+static void on_tick(common_session_t *session) {
+  recorded_t *recorded = recorded_of(session);
+
+  recorded->ticks++;
+  profile_unwinding_flush(&recorded->profile->unwinding);
+  print_progress(recorded);
+  if (ferror(stderr))
+    common_session_stop(session);
+}
+
+static void on_stop(common_session_t *session) {
+  recorded_t *recorded = recorded_of(session);
+  profile_totals_t *totals = &recorded->profile->totals;
+
+  uv_idle_stop(&recorded->idle);
+  if (recorded->has_poll)
+    uv_poll_stop(&recorded->poll);
+  if (recorded->has_line)
+    fputc('\n', stderr);
+  totals->samples = recorded->profile->account.samples;
+  totals->seconds = (double)(recorded->last_ns - recorded->first_ns) / 1e9;
+}
+
+static void close_handles(recorded_t *recorded) {
+  uv_close((uv_handle_t *)&recorded->idle, NULL);
+  if (recorded->has_poll)
+    uv_close((uv_handle_t *)&recorded->poll, NULL);
+}
+
+static void on_written(profile_t *profile) {
+  recorded_t *recorded = profile->source;
+
+  say_missing(recorded);
+  say_lacks(recorded);
+  close_handles(recorded);
+}
+
+static void on_close(common_session_t *session) {
+  recorded_t *recorded = recorded_of(session);
+  profile_t *profile = recorded->profile;
+
+  if (recorded->recording == NULL) {
+    close_handles(recorded);
+    return;
+  }
+  say_damage(recorded);
+  if (recorded->event != NONE) {
+    say_events(recorded);
+    recorded->ends = 1;
+    if (!recorded->is_unwinding)
+      profile_end(profile);
+    return;
+  }
+  profile->failed = 1;
+  if (recording_message(recorded->recording)[0] == '\0' && recorded->has_ended)
+    say_nothing_there(recorded);
+  profile_unwinding_close(&profile->unwinding);
+  if (profile->symbols != NULL)
+    symbols_close(profile->symbols, NULL, NULL);
+  close_handles(recorded);
+}
+
+static int on_late_signal(common_session_t *session) {
+  return profile_end_now(session->data);
+}
+
+static int open_file(recorded_t *recorded) {
+  char message[512];
+
+  if (recording_open(&recorded->recording, recorded->profile->options.input,
+                     message, sizeof(message)) == 0)
+    return 0;
+  common_say("%s\n", message);
+  return 1;
+}
+
+int profile_recorded_run(profile_t *profile) {
+  recorded_t recorded = {.profile = profile, .event = NONE};
+  common_session_t *session = &profile->session;
+  int status;
+
+  profile->source = &recorded;
+  profile->account.is_recorded = 1;
+  profile->on_written = on_written;
+  session->on_stop = on_stop;
+  session->on_tick = on_tick;
+  session->on_close = on_close;
+  session->on_late_signal = on_late_signal;
+  uv_idle_init(&session->loop, &recorded.idle);
+  recorded.idle.data = &recorded;
+  status = open_file(&recorded);
+  if (status == 0) {
+    common_session_listen(session);
+    common_session_start(session, TICK_MS, 0);
+    uv_idle_start(&recorded.idle, on_idle);
+  }
+  status = common_session_run(session, status);
+  recording_free(recorded.recording);
+  profile_kernel_free(&recorded.kernel);
+  free(recorded.samples);
+  return status;
+}
