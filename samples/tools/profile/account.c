@@ -279,7 +279,8 @@ void profile_account_count(profile_account_t *account,
 void profile_account_restart(profile_account_t *account) {
   stacks_tally_free(&account->stacks);
   stacks_tally_init(&account->stacks, sizeof(profile_frame_t));
-  account->other_samples = account->other_weight = account->samples = 0;
+  memset(&account->other, 0, sizeof(account->other));
+  account->samples = account->weight = 0;
 }
 
 void profile_account_cgroup(profile_account_t *account, uint64_t id,

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded file is profiled as perf report does it. */
+#include <math.h>
+#include <unistd.h>
+
+#include "perf_dump.h"
+#include "profile_run.h"
+#include "record_run.h"
+#include "tool_usage.h"
+
+#define BUSY "sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; ls /'"
+
+static tool_run_t run;
+
+static void profile(const char *words) {
+  char line[1024];
+
+  memset(&run, 0, sizeof(run));
+  snprintf(line, sizeof(line), "exec %s --input %s %s", PROFILE_PATH,
+           record_run_path(), words);
+  run.args[0] = "/bin/sh";
+  run.args[1] = "-c";
+  run.args[2] = line;
+  tool_run(&run);
+}
+
+/* -- the shares of perf ---------------------------------------------------- */
+
+/* What perf says of a function in a file, in percent: "14.25%|[.] name|file", in
+ * the part of the event; -1 if it does not know it. */
+static double share_by_perf(FILE *report, const char *event,
+                            const profile_row_t *row) {
+  char line[1024], part[256], *name, *file;
+  int is_kernel = strcmp(row->object, "[kernel]") == 0, is_in = 0;
+
+  snprintf(part, sizeof(part), " of event '%s'", event);
+  rewind(report);
+  while (fgets(line, sizeof(line), report) != NULL) {
+    if (strstr(line, " of event '") != NULL)
+      is_in = strstr(line, part) != NULL;
+    name = strchr(line, '|');
+    file = name == NULL ? NULL : strchr(name + 1, '|');
+    if (!is_in || file == NULL || file - name < 6)
+      continue;
+    *file++ = '\0';
+    name += strlen("|[.] ");
+    name[strcspn(name, " ")] = '\0';
+    file[strcspn(file, " \n")] = '\0';
+    if (strcmp(name, row->name) == 0 &&
+        strcmp(file, is_kernel ? "[kernel.kallsyms]" : row->object) == 0)
+      return strtod(line, NULL);
+  }
+  return -1;
+}
+
+/* Compares each row that has a name; some rows must. */
+static void compare_with_perf(const char *event, size_t least) {
+  profile_row_t row;
+  size_t i, nr = 0;
+  char words[512];
+  double share;
+  FILE *report;
+
+  snprintf(words, sizeof(words),
+           "report --stdio --no-children -g none -s sym,dso -t '|' -i %s",
+           record_run_path());
+  report = perf_dump_run(words, 1);
+  for (i = 0; profile_run_row(&run, i, &row); i++) {
+    if (strstr(row.name, "+0x") != NULL || row.name[0] == '[' || row.self == 0)
+      continue;
+    share = share_by_perf(report, event, &row);
+    if (fabs(share - row.self) > 0.1)
+      fail_msg("%s of %s: %.2f %% of perf, here %.2f %%", row.name, row.object,
+               share, row.self);
+    nr++;
+  }
+  fclose(report);
+  assert_true(nr >= least);
+}
+
+static void record(const char *words) {
+  char line[1024];
+
+  snprintf(line, sizeof(line), "perf record -q -o @ %s >/dev/null", words);
+  record_run_shell(line);
+}
+
+static void functions_have_the_shares_of_perf(void **state) {
+  static const char *const kinds[] = {
+      "-e cpu-clock -F 4000 -- " BUSY,
+      "-e cpu-clock -F 4000 -a -g -- " BUSY,
+      "-e cpu-clock -c 250000 -z -g -- " BUSY,
+  };
+  size_t i;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  perf_dump_need(__func__);
+  for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    record(kinds[i]);
+    profile("");
+    tool_run_expect_status(&run, 0);
+    assert_true(profile_run_samples(&run) > 100);
+    compare_with_perf("cpu-clock", 5);
+  }
+}
+
+/* -- several events -------------------------------------------------------- */
+
+static void event_can_be_chosen(void **state) {
+  (void)state;
+  support_need_kernel_side(__func__);
+  perf_dump_need(__func__);
+  record("-e context-switches:u,cpu-clock,page-faults -F 4000 -g -- " BUSY);
+  profile("");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err,
+                       " samples of cpu-clock; of others: page-faults");
+  compare_with_perf("cpu-clock", 5);
+  profile("--event page-faults");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err,
+                       " samples of page-faults; of others: cpu-clock");
+  compare_with_perf("page-faults", 3);
+  profile("--event nothing");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "no samples of nothing in it; its events are "
+                                "context-switches:u, cpu-clock, page-faults");
+  assert_string_equal(run.out, "");
+}
+
+/* -- what is missing ------------------------------------------------------- */
+
+static void recording_without_samples_is_an_error(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  perf_dump_need(__func__);
+  record("-e dummy:u -- true");
+  profile("");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "no samples in it; its events are dummy:u");
+}
+
+static void recording_without_callers_is_said(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  perf_dump_need(__func__);
+  record("-e cpu-clock:u -F 4000 -- " BUSY);
+  profile("--by cgroup");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "no callers are known: record with -g");
+  tool_run_expect_text(run.err, "no cgroups are known: record with "
+                                "--all-cgroups");
+}
+
+static void file_that_is_cut_off_is_profiled_so_far(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  perf_dump_need(__func__);
+  record("-e cpu-clock:u -F 4000 -- " BUSY);
+  record_run_shell("truncate -s -20000 @");
+  profile("");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "cut off");
+  assert_true(profile_run_samples(&run) > 10);
+}
+
+/* The host's name is changed in the header; it has as many bytes then. The
+ * build ids still lead to the files. */
+static void recording_of_another_machine_is_named_by_build_ids(void **state) {
+  char words[512], host[256] = "";
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  perf_dump_need(__func__);
+  assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
+  record("-e cpu-clock -F 4000 -- " BUSY);
+  snprintf(words, sizeof(words), "sed -i 's/%s\\x00/%.*s\\x00/' @", host,
+           (int)strlen(host), "elsewhereelsewhereelsewhere");
+  if (strlen(host) > 27)
+    support_skip(__func__, "a host's name of at most 27 bytes");
+  record_run_shell(words);
+  profile("");
+  tool_run_expect_status(&run, 0);
+  compare_with_perf("cpu-clock", 5);
+}
+
+/* -- pipes, and who ends it ------------------------------------------------ */
+
+static void pipe_is_profiled_when_it_ends(void **state) {
+  memset(&run, 0, sizeof(run));
+  run.args[0] = "/bin/sh";
+  run.args[1] = "-c";
+  run.args[2] = "perf record -q -o - -a -e cpu-clock -F 999 -g -- sleep 0.2 | "
+                "exec " PROFILE_PATH " --input -";
+  (void)state;
+  support_need_cpu_wide(__func__);
+  perf_dump_need(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_true(profile_run_samples(&run) > 100);
+}
+
+/* The pipe is still open when all has come through; the writer of the pipe ends
+ * when its reader is gone. */
+static void interrupt_shows_what_came_so_far(void **state) {
+  (void)state;
+  support_need_cpu_wide(__func__);
+  perf_dump_need(__func__);
+  memset(&run, 0, sizeof(run));
+  run.args[0] = "/bin/sh";
+  run.args[1] = "-c";
+  run.args[2] = "mkfifo $0.old; perf record -q -o - -a -e cpu-clock -F 999 -- "
+                "sleep 20 >$0.old 2>/dev/null & "
+                "sleep 0.5; exec " PROFILE_PATH " --input $0.old";
+  run.args[3] = record_run_path();
+  run.interrupt_at = " samples"; /* a line of progress */
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "was not read to its end");
+  assert_true(profile_run_samples(&run) > 100);
+}
+
+static void options_for_measuring_are_refused(void **state) {
+  static const tool_usage_t cases[] = {
+      {{"--input=x", "-a"}, "-a does not go with --input"},
+      {{"--input=x", "-p", "1"}, "-p does not go with --input"},
+      {{"--input=x", "-F", "9"}, "-F does not go with --input"},
+      {{"--input=x", "-d", "9"}, "-d does not go with --input"},
+      {{"--input=x", "--top"}, "--top does not go with --input"},
+      {{"--input=x", "--off-cpu"}, "--off-cpu does not go with --input"},
+      {{"--input=x", "--call-graph=none"}, "--call-graph does not go with"},
+      {{"--input=x", "--", "true"}, "a command does not go with --input"},
+      {{"--event=x", "-a"}, "it needs --input"},
+  };
+
+  (void)state;
+  tool_usage_refused(PROFILE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void file_that_is_no_recording_is_an_error(void **state) {
+  (void)state;
+  record_run_shell("echo hello >@");
+  profile("");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "not made by perf record");
+  assert_string_equal(run.out, "");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      record_run_test(functions_have_the_shares_of_perf),
+      record_run_test(event_can_be_chosen),
+      record_run_test(recording_without_samples_is_an_error),
+      record_run_test(recording_without_callers_is_said),
+      record_run_test(file_that_is_cut_off_is_profiled_so_far),
+      record_run_test(recording_of_another_machine_is_named_by_build_ids),
+      record_run_test(pipe_is_profiled_when_it_ends),
+      record_run_test(interrupt_shows_what_came_so_far),
+      cmocka_unit_test(options_for_measuring_are_refused),
+      record_run_test(file_that_is_no_recording_is_an_error),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
