@@ -75,7 +75,9 @@ static symbols_mapping_t mapping_of(const profile_account_t *account,
     mapping.path = "";
   mapping.major = object->major;
   mapping.minor = object->minor;
-  mapping.inode = object->inode;
+  /* A build id says more than where it was on the disk of a recording. */
+  if (!account->is_recorded || object->build_id_bytes == 0)
+    mapping.inode = object->inode;
   mapping.build_id_bytes = object->build_id_bytes;
   memcpy(mapping.build_id, object->build_id, sizeof(mapping.build_id));
   mapping.is_recorded = account->is_recorded;

