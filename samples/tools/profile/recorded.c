@@ -102,6 +102,7 @@ static void start_unwinding(recorded_t *recorded,
   if ((attr->sample_type & needed) != needed ||
       profile->account.unwinding != NULL)
     return;
+  profile->options.stack_bytes = attr->sample_stack_user;
   recorded->no_unwinding =
       profile_unwinding_init(&profile->unwinding, &profile->session.loop,
                              &profile->account,
@@ -321,7 +322,7 @@ static void say_events(const recorded_t *recorded) {
     separator = ", ";
   }
   common_say("%" PRIu64 " samples of %s%s%s\n",
-             recorded->profile->account.samples, recorded->name, text,
+             recorded->samples[recorded->event], recorded->name, text,
              used > 0 ? "; --event chooses" : "");
 }
 
