@@ -160,8 +160,8 @@ static size_t take_frames(profile_account_t *account,
                           const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
   uint64_t context = context_of(record->misc), ip;
+  int is_return = 0, has_ip = (record->present & PERF_SAMPLE_IP) != 0;
   size_t i, nr = 0;
-  int is_return = 0;
 
   while (account->frame_capacity < 1 + sample->callchain.nr)
     account->frames = common_grow(account->frames, &account->frame_capacity,
@@ -173,10 +173,11 @@ static size_t take_frames(profile_account_t *account,
       is_return = 0;
       continue;
     }
-    /* The PMU can know better where it was than the chain. */
-    if (nr == 0 && context == context_of(record->misc))
+    /* The PMU can know better where it was; and the chain can be of user code
+     * alone. */
+    if (nr == 0 && has_ip && context == context_of(record->misc))
       ip = record->ip;
-    else if (nr == 0)
+    else if (nr == 0 && has_ip)
       account->frames[nr++] =
           frame_at(account, record->pid, context_of(record->misc), record->ip);
     account->frames[nr++] =

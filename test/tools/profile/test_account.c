@@ -132,6 +132,30 @@ static void callers_are_the_byte_before_they_return_to(void **state) {
   assert_int_equal(fixture->account.samples, 2);
 }
 
+/* As with precise events, whose chain begins where the interrupt came; and with
+ * chains of user code alone. */
+static void sample_is_where_its_ip_is(void **state) {
+  static const uint64_t ips[] = {USER, 0x400100, 0x401200};
+  fixture_t *fixture = *state;
+  uvperf_record_t record;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  map(fixture, 5, 0x400000, 0x2000, 0, "/bin/program");
+  record = new_record(fixture, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  record.present = PERF_SAMPLE_IP;
+  record.pid = record.tid = 5;
+  record.ip = 0x400000;
+  record.sample.callchain.ips = ips;
+  record.sample.callchain.nr = 3;
+  profile_account_record(&fixture->account, &record);
+  expect_stack(fixture, "program+0 program+11ff");
+  profile_account_restart(&fixture->account);
+  record.misc = PERF_RECORD_MISC_KERNEL;
+  record.ip = 0xffffffff81000010;
+  profile_account_record(&fixture->account, &record);
+  expect_stack(fixture, "[kernel]+ffffffff81000010 program+100 program+11ff");
+}
+
 static void sample_without_a_call_chain_is_its_address(void **state) {
   static const uint64_t ips[] = {USER};
   fixture_t *fixture = *state;
@@ -244,6 +268,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
       TEST(callers_are_the_byte_before_they_return_to),
+      TEST(sample_is_where_its_ip_is),
       TEST(sample_without_a_call_chain_is_its_address),
       TEST(file_in_two_processes_is_one_object),
       TEST(file_of_a_process_that_maps_too_many_is_unknown),
