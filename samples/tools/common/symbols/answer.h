@@ -25,7 +25,7 @@
 /* Names are cut to fit, with a NUL. */
 #define SYMBOLS_NAME_BYTES 4096
 /* So many offsets are asked for at once. */
-#define SYMBOLS_MAX_OFFSETS 4096
+#define SYMBOLS_MAX_OFFSETS 16384
 
 void symbols_answer_begin(symbols_message_t *response, const char *reason,
                           const void *build_id, size_t build_id_bytes,
