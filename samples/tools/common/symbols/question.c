@@ -134,6 +134,8 @@ static void ask_worker(symbols_question_t *question, symbols_asker_t *asker,
                           question->reason);
   if (rc == 0)
     read_answer(question, asker);
+  else if (rc == -ECANCELED)
+    question->is_canceled = 1;
   else
     question->is_hopeless = 1;
 }
@@ -187,11 +189,34 @@ static void ask_kernel(symbols_question_t *question, symbols_asker_t *asker) {
     name_kernel_place(question, asker, question->offsets[i]);
 }
 
+static void add_unknown(symbols_question_t *question, uint64_t offset) {
+  symbols_result_t *result = &question->results[question->nr_results++];
+
+  memset(result, 0, sizeof(*result));
+  result->offset = result->place.address = result->place.first = offset;
+}
+
+/* Each offset has a result, and no other. */
+static void complete(symbols_question_t *question) {
+  size_t i, k = 0, nr = question->nr_results;
+
+  qsort(question->offsets, question->nr, sizeof(*question->offsets),
+        compare_numbers);
+  for (i = 0; i < question->nr; i++) {
+    while (k < nr && question->results[k].offset < question->offsets[i])
+      k++;
+    if (k == nr || question->results[k].offset != question->offsets[i])
+      add_unknown(question, question->offsets[i]);
+  }
+  qsort(question->results, question->nr_results, sizeof(*question->results),
+        compare_results);
+}
+
 void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
                           symbols_worker_t *worker) {
   question->nr_results = 0;
   question->reason[0] = '\0';
-  question->is_hopeless = 0;
+  question->is_hopeless = question->is_canceled = 0;
   question->build_id_bytes = 0;
   question->inlined = asker->inlined;
   if (question->object == NULL) {
@@ -208,4 +233,5 @@ void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
     question->is_hopeless = 0;
     ask_worker(question, asker, worker);
   }
+  complete(question);
 }

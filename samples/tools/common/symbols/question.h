@@ -38,10 +38,12 @@ typedef struct symbols_question_s {
   uint64_t *offsets;
   size_t nr;
   /* The answer. */
-  symbols_result_t *results; /* by offset; those that were not found lack */
+  symbols_result_t *results; /* by offset, one for each; room for twice as many,
+                                as the worker can send wrong ones */
   size_t nr_results;
   char reason[SYMBOLS_REASON_BYTES]; /* "" if there are names */
   int is_hopeless;                   /* the object must not be asked again */
+  int is_canceled;                   /* not answered, for no fault of its own */
   unsigned char build_id[20];
   size_t build_id_bytes;
 } symbols_question_t;

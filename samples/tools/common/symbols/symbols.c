@@ -16,6 +16,8 @@
 /* How long offsets are collected before they are asked for together. */
 #define COLLECT_MS         10
 #define DEFAULT_TIMEOUT_MS 30000
+/* Places that are taken in at once. */
+#define INSTALL_NR 1024
 
 /* Offsets of one function. */
 typedef struct range_s {
@@ -45,6 +47,7 @@ struct symbols_s {
   int is_opening, is_asking, is_closing;
   symbols_asker_t asker; /* of the pool while a job runs */
   symbols_question_t question;
+  size_t installed; /* of its results */
   symbols_places_t places;
   symbols_place_t beyond; /* of places past the limit */
   state_t **states;       /* by id */
@@ -55,6 +58,7 @@ struct symbols_s {
 };
 
 static void ask_next(symbols_t *symbols);
+static void on_install(uv_timer_t *timer);
 
 static symbols_t *symbols_of(symbols_job_t *job, size_t offset) {
   return (symbols_t *)((char *)job - offset);
@@ -122,7 +126,7 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options) {
   symbols->question.offsets =
       common_calloc(SYMBOLS_MAX_OFFSETS, sizeof(uint64_t));
   symbols->question.results =
-      common_calloc(SYMBOLS_MAX_OFFSETS, sizeof(symbols_result_t));
+      common_calloc(2 * SYMBOLS_MAX_OFFSETS, sizeof(symbols_result_t));
   add_state(symbols, NULL);
   return symbols;
 }
@@ -219,6 +223,11 @@ static uint32_t id_of(const state_t *state) {
   return state->object == NULL ? SYMBOLS_KERNEL : state->object->id;
 }
 
+static state_t *state_of(const symbols_t *symbols,
+                         const symbols_object_t *object) {
+  return symbols->states[object == NULL ? SYMBOLS_KERNEL : object->id];
+}
+
 static void answer_unknown(symbols_entry_t *entry) {
   if (!entry->is_answered) {
     entry->place.address = entry->place.first = entry->offset;
@@ -255,40 +264,54 @@ static void add_ranges(state_t *state, const symbols_result_t *results,
   state->nr_ranges = count;
 }
 
-static void install(symbols_t *symbols, state_t *state) {
+static void go_on(symbols_t *symbols) {
+  symbols->is_asking = 0;
+  if (symbols->is_closing)
+    return;
+  if (symbols->first != NULL)
+    ask_next(symbols);
+  else
+    call_back(symbols);
+}
+
+/* Takes in a part of the answer: other work of the loop comes between. */
+static void install(symbols_t *symbols) {
   const symbols_question_t *question = &symbols->question;
+  state_t *state = state_of(symbols, question->object);
+  const symbols_result_t *result;
   symbols_entry_t *entry;
   size_t i;
 
-  for (i = 0; i < question->nr_results; i++) {
-    entry = symbols_places_find(&symbols->places, id_of(state),
-                                question->results[i].offset);
+  for (i = 0; (i < INSTALL_NR || symbols->is_closing) &&
+              symbols->installed < question->nr_results;
+       i++) {
+    result = &question->results[symbols->installed++];
+    entry = symbols_places_find(&symbols->places, id_of(state), result->offset);
     if (entry == NULL || entry->place.nr > 0)
       continue;
-    entry->place = question->results[i].place;
+    entry->place = result->place;
     entry->is_answered = 1;
   }
-  for (i = 0; i < question->nr; i++) {
-    entry = symbols_places_find(&symbols->places, id_of(state),
-                                question->offsets[i]);
-    if (entry != NULL)
-      answer_unknown(entry);
+  if (symbols->installed < question->nr_results) {
+    uv_timer_start(&symbols->timer, on_install, 0, 0);
+    return;
   }
   if (!symbols->asker.inlined && question->nr_results > 0 &&
       (state->object == NULL || state->object->mapping.kind != SYMBOLS_JIT))
     add_ranges(state, question->results, question->nr_results);
+  go_on(symbols);
+}
+
+static void on_install(uv_timer_t *timer) {
+  install(timer->data);
 }
 
 static void answered(symbols_job_t *job) {
   symbols_t *symbols = symbols_of(job, offsetof(symbols_t, ask_job));
   const symbols_question_t *question = &symbols->question;
-  state_t *state =
-      symbols->states[question->object == NULL ? SYMBOLS_KERNEL
-                                               : question->object->id];
+  state_t *state = state_of(symbols, question->object);
 
-  symbols->is_asking = 0;
-  install(symbols, state);
-  if (!symbols->is_closing || question->nr_results > 0) {
+  if (!question->is_canceled) {
     state->is_hopeless = question->is_hopeless;
     memcpy(state->reason, question->reason, sizeof(state->reason));
   }
@@ -296,12 +319,8 @@ static void answered(symbols_job_t *job) {
     memcpy(state->build_id, question->build_id, sizeof(state->build_id));
     state->build_id_bytes = question->build_id_bytes;
   }
-  if (symbols->is_closing)
-    return;
-  if (symbols->first != NULL)
-    ask_next(symbols);
-  else
-    call_back(symbols);
+  symbols->installed = 0;
+  install(symbols);
 }
 
 static void give_up(symbols_t *symbols, state_t *state) {
