@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "common/small_file.h"
 #include "common/targets.h"
 
 /* A file that is read at once; /proc makes none of these longer. */
@@ -52,6 +54,28 @@ int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
     return -1;
   *end = '\0';
   snprintf(stat->comm, sizeof(stat->comm), "%s", name + 1);
+  return 0;
+}
+
+/* The same file of a process, where utime, stime, cutime and cstime follow ten
+ * other fields. */
+int common_proc_time(int32_t pid, common_proc_time_t *time) {
+  uint64_t user, system, child_user, child_system;
+  uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
+  char path[64], line[1024], *end;
+
+  snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+  if (common_file_line(path, line, sizeof(line)) != 0)
+    return -1;
+  end = strrchr(line, ')');
+  if (end == NULL ||
+      sscanf(end + 1,
+             " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+             " %" SCNu64 " %" SCNu64,
+             &user, &system, &child_user, &child_system) != 4)
+    return -1;
+  time->user = (user + child_user) * tick;
+  time->system = (system + child_system) * tick;
   return 0;
 }
 

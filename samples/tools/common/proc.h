@@ -23,6 +23,15 @@ typedef struct common_proc_stat_s {
 /* 0, or -1 if there is no such thread. */
 int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat);
 
+/* CPU time of a process with all its threads, and of children that it waited
+ * for, in nanoseconds. */
+typedef struct common_proc_time_s {
+  uint64_t user, system;
+} common_proc_time_t;
+
+/* 0, or -1 if there is no such process. */
+int common_proc_time(int32_t pid, common_proc_time_t *time);
+
 /* Where a thread entered the kernel, in which it waits: 0, or -1 if it runs or
  * that may not be read. */
 int common_proc_entry(int32_t pid, int32_t tid, uint64_t *address);

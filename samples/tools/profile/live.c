@@ -3,11 +3,13 @@
  * loop until something ends it, stop. */
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "uvperf.h"
 
 #include "common/cgroups.h"
 #include "common/cpu.h"
+#include "common/proc.h"
 #include "common/say.h"
 #include "common/targets.h"
 #include "profile/events.h"
@@ -24,10 +26,12 @@ typedef struct live_s {
   profile_events_t events;
   profile_waits_t waits; /* if these are measured */
   uint64_t started_ns;
-  uvperf_stats_t stats;  /* as of the last live line, and of the end */
-  uint64_t live_samples; /* what the last live line said */
-  uint64_t cpu_ns;       /* CPU time of the target; 0: not known */
-  size_t nr_cpus;        /* that were sampled */
+  uvperf_stats_t stats;     /* as of the last live line, and of the end */
+  uint64_t live_samples;    /* what the last live line said */
+  common_proc_time_t began; /* CPU time of a process before the start */
+  uint64_t cpu_ns;          /* CPU time of the target; 0: not known */
+  uint64_t kernel_ns;       /* of that in the kernel, if it is not sampled */
+  size_t nr_cpus;           /* that were sampled */
   int has_stopped;
 } live_t;
 
@@ -46,19 +50,57 @@ static live_t *live_of(const common_session_t *session) {
   return ((profile_t *)session->data)->source;
 }
 
-/* The clock of tasks also counts where it may not sample. That of a CPU counts
- * while it idles, too. */
-static uint64_t read_cpu_ns(live_t *live) {
+static int read_time(const profile_t *profile, common_proc_time_t *time) {
+  struct rusage usage;
+  int32_t pid = profile->options.pid != 0 ? profile->options.pid
+                                          : profile->session.command.pid;
+
+  if (pid != 0)
+    return common_proc_time(pid, time);
+  /* The command has ended. */
+  getrusage(RUSAGE_CHILDREN, &usage);
+  time->user = (uint64_t)usage.ru_utime.tv_sec * 1000000000 +
+               (uint64_t)usage.ru_utime.tv_usec * 1000;
+  time->system = (uint64_t)usage.ru_stime.tv_sec * 1000000000 +
+                 (uint64_t)usage.ru_stime.tv_usec * 1000;
+  return 0;
+}
+
+static uint64_t read_clock(live_t *live) {
   uvperf_reading_t *reading;
   uvperf_count_t count = {0};
 
-  if (live->events.off_cpu || live->events.hardware ||
-      live->profile->options.all || uvperf_reading_new(&reading) != 0)
+  if (uvperf_reading_new(&reading) != 0)
     return 0;
   if (uvperf_set_read(&live->events.set, reading, NULL) == 0)
     uvperf_reading_total(reading, 0, &count);
   uvperf_reading_free(reading);
   return count.value;
+}
+
+/* A clock counts its time also where it makes no samples, but that of a CPU
+ * counts while it idles, too. */
+static void read_cpu_time(live_t *live) {
+  const profile_events_t *events = &live->events;
+  common_proc_time_t time;
+
+  if (events->off_cpu || live->profile->options.all)
+    return;
+  if (events->kernel && !events->hardware) {
+    live->cpu_ns = read_clock(live);
+  } else if (!events->kernel && read_time(live->profile, &time) == 0) {
+    live->kernel_ns = time.system - live->began.system;
+    live->cpu_ns = time.user - live->began.user + live->kernel_ns;
+  }
+}
+
+/* Nanoseconds without samples. */
+static uint64_t unsampled(const live_t *live) {
+  uint64_t sampled = live->profile->account.weight;
+
+  if (!live->events.kernel)
+    return live->kernel_ns;
+  return live->cpu_ns > sampled ? live->cpu_ns - sampled : 0;
 }
 
 static void on_stop(common_session_t *session) {
@@ -70,7 +112,7 @@ static void on_stop(common_session_t *session) {
   if (live->events.off_cpu)
     profile_waits_end(&live->waits, now, live->profile->options.pid);
   take_totals(live, now);
-  live->cpu_ns = read_cpu_ns(live);
+  read_cpu_time(live);
   live->nr_cpus = uvperf_set_nr_rings(&live->events.set);
   if (live->profile->top == NULL)
     profile_notes_live_end();
@@ -91,7 +133,7 @@ static void on_written(profile_t *profile) {
   else
     profile_notes_idle(&profile->options, &profile->totals, live->nr_cpus);
   profile_notes_unsampled(&profile->options, &live->events, live->cpu_ns,
-                          profile->account.weight);
+                          unsampled(live));
   close_set(live);
 }
 
@@ -238,6 +280,8 @@ static int start(live_t *live) {
     common_say("%s\n", error.reason);
     return 1;
   }
+  if (profile->options.pid != 0)
+    common_proc_time(profile->options.pid, &live->began);
   live->started_ns = live->waits.started_ns = uv_hrtime();
   if (uv_gettimeofday(&now) == 0)
     profile->started_at_ns =

@@ -171,22 +171,23 @@ static int is_chance(double expected, double missing) {
 
 void profile_notes_unsampled(const profile_options_t *options,
                              const profile_events_t *events, uint64_t cpu_ns,
-                             uint64_t sampled_ns) {
+                             uint64_t unsampled_ns) {
   double period_ns = 1e9 / (double)options->frequency_hz;
-  double missing = (double)cpu_ns - (double)sampled_ns;
+  double percent =
+      100 * (double)unsampled_ns / (double)(cpu_ns > 0 ? cpu_ns : 1);
 
-  if (missing <= 0 ||
-      is_chance((double)cpu_ns / period_ns, missing / period_ns))
+  if (unsampled_ns == 0 ||
+      is_chance((double)cpu_ns / period_ns, (double)unsampled_ns / period_ns))
     return;
   if (events->kernel)
     common_say("%.0f %% of the CPU time has no samples: processes of less than "
                "1/%" PRIu64 " s\n  are seldom seen; try a higher -F\n",
-               100 * missing / (double)cpu_ns, options->frequency_hz);
+               percent, options->frequency_hz);
   else
     common_say("%.0f %% of the CPU time has no samples: the kernel may not be "
                "sampled here;\n  be root, have CAP_PERFMON or set "
                "kernel.perf_event_paranoid to 1 or less\n",
-               100 * missing / (double)cpu_ns);
+               percent);
 }
 
 void profile_notes_command(int status) {

@@ -45,7 +45,7 @@ void profile_notes_idle(const profile_options_t *options,
  * chance, and why. Both in nanoseconds. */
 void profile_notes_unsampled(const profile_options_t *options,
                              const profile_events_t *events, uint64_t cpu_ns,
-                             uint64_t sampled_ns);
+                             uint64_t unsampled_ns);
 
 /* Says how a command ended if it did not end well; its wait status. */
 void profile_notes_command(int status);
