@@ -11,7 +11,7 @@
 
 typedef struct taken_s {
   uint64_t weight;
-  uint32_t who;
+  profile_who_t who;        /* its index may change: see fade.h */
   uint32_t nr_restarts;     /* of the account */
   uint32_t nr_kernel;       /* frames */
   profile_frame_t frames[]; /* of the kernel, then one of the user's */
@@ -76,12 +76,13 @@ static void on_stack(void *arg, const void *context, unwind_end_t end,
   const profile_unwinding_t *unwinding = arg;
   profile_frame_t frames[UNWIND_FRAMES + PERF_MAX_STACK_DEPTH + 2];
   const taken_t *taken = context;
-  profile_stack_t stack = {taken->who, frames, taken->nr_kernel};
+  profile_stack_t stack = {0, frames, taken->nr_kernel};
   size_t i;
 
   (void)end;
   if (taken->nr_restarts != unwinding->account->nr_restarts)
     return;
+  stack.who = profile_account_keep_who(unwinding->account, &taken->who);
   memcpy(frames, taken->frames, (taken->nr_kernel + 1) * sizeof(*frames));
   for (i = 0; i < nr; i++) {
     frames[stack.nr + i].object = places[i].object == UNWIND_NO_OBJECT
@@ -121,7 +122,7 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
   bytes = sizeof(*taken) + (stack->nr + 1) * sizeof(*taken->frames);
   taken = common_calloc(1, bytes);
   taken->weight = weight;
-  taken->who = stack->who;
+  taken->who = unwinding->account->whos[stack->who];
   taken->nr_restarts = unwinding->account->nr_restarts;
   taken->nr_kernel = (uint32_t)(is_user ? 0 : stack->nr);
   memcpy(taken->frames, stack->frames,
