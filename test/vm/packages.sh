@@ -8,6 +8,7 @@
 
 # What the tests are built with, and what runs in the guest.
 packages="libc6-dev libuv1-dev libcmocka-dev libtraceevent-dev libbpf-dev
+  libdw-dev libiberty-dev libprotobuf-c-dev zlib1g-dev
   dash coreutils grep sed mawk util-linux mount"
 
 # Runs a program of apt with the cache's state: apt_for program argument …

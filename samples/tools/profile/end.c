@@ -41,7 +41,6 @@ static void write_result(profile_t *profile) {
     profile_top_end(profile);
   else
     write_profile(profile);
-  profile_unwinding_close(&profile->unwinding);
   symbols_close(profile->symbols, NULL, NULL);
   profile->on_written(profile);
 }

@@ -144,7 +144,6 @@ static void on_close(common_session_t *session) {
     profile_end(live->profile);
     return;
   }
-  profile_unwinding_close(&live->profile->unwinding);
   symbols_close(live->profile->symbols, NULL, NULL);
   close_set(live);
 }

@@ -27,8 +27,7 @@ static int run(profile_t *profile) {
     profile->account.unit = PROFILE_FADE_UNIT;
   }
   if (profile->options.stack_bytes != 0)
-    profile_unwinding_init(&profile->unwinding, &profile->session.loop,
-                           &profile->account, NULL);
+    profile_unwinding_init(&profile->unwinding, &profile->account, NULL);
   status = profile->options.input == NULL ? profile_live_run(profile)
                                           : profile_recorded_run(profile);
   profile_top_free(profile);

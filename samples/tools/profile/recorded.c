@@ -104,8 +104,7 @@ static void start_unwinding(recorded_t *recorded,
     return;
   profile->options.stack_bytes = attr->sample_stack_user;
   recorded->no_unwinding =
-      profile_unwinding_init(&profile->unwinding, &profile->session.loop,
-                             &profile->account,
+      profile_unwinding_init(&profile->unwinding, &profile->account,
                              recording_arch(recorded->recording)) != 0;
 }
 
@@ -477,7 +476,6 @@ static void on_close(common_session_t *session) {
   profile->failed = 1;
   if (recording_message(recorded->recording)[0] == '\0' && recorded->has_ended)
     say_nothing_there(recorded);
-  profile_unwinding_close(&profile->unwinding);
   if (profile->symbols != NULL)
     symbols_close(profile->symbols, NULL, NULL);
   close_handles(recorded);

@@ -137,7 +137,7 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
 
 /* -- life-cycle ------------------------------------------------------------ */
 
-int profile_unwinding_init(profile_unwinding_t *unwinding, uv_loop_t *loop,
+int profile_unwinding_init(profile_unwinding_t *unwinding,
                            profile_account_t *account, const char *arch) {
   unwind_queue_options_t options = {
       .machine = unwind_machine(arch), .on_stack = on_stack, .arg = unwinding};
@@ -146,8 +146,8 @@ int profile_unwinding_init(profile_unwinding_t *unwinding, uv_loop_t *loop,
     return -1;
   unwinding->account = account;
   unwinding->machine = options.machine;
-  symbols_jobs_init(&unwinding->jobs, loop);
-  unwinding->queue = unwind_queue_new(&unwinding->jobs, &options);
+  unwinding->queue =
+      unwind_queue_new(symbols_jobs(account->symbols), &options);
   account->unwinding = unwinding;
   account->tasks.on_reap = on_reap;
   account->tasks.arg = unwinding;
@@ -162,16 +162,6 @@ void profile_unwinding_flush(profile_unwinding_t *unwinding) {
 void profile_unwinding_wait(profile_unwinding_t *unwinding,
                             void (*cb)(void *arg), void *arg) {
   unwind_queue_wait(unwinding->queue, cb, arg);
-}
-
-static void on_ended(void *arg) {
-  (void)arg;
-}
-
-void profile_unwinding_close(profile_unwinding_t *unwinding) {
-  if (unwinding->queue != NULL && !unwinding->is_ended)
-    symbols_jobs_end(&unwinding->jobs, on_ended, NULL);
-  unwinding->is_ended = 1;
 }
 
 void profile_unwinding_free(profile_unwinding_t *unwinding) {

@@ -12,14 +12,12 @@ typedef struct profile_unwinding_s {
   unwind_queue_t *queue;
   /* private */
   int machine;
-  symbols_jobs_t jobs;
-  int is_ended;
 } profile_unwinding_t;
 
 /* From now on the account has such samples unwound. `arch` is the machine they
  * are of, as uname -m has it; NULL is this one. -1 if its stacks cannot be
  * unwound. */
-int profile_unwinding_init(profile_unwinding_t *unwinding, uv_loop_t *loop,
+int profile_unwinding_init(profile_unwinding_t *unwinding,
                            profile_account_t *account, const char *arch);
 
 /* What an event must have for it; 0 bytes: nothing. */
@@ -42,9 +40,7 @@ void profile_unwinding_flush(profile_unwinding_t *unwinding);
 void profile_unwinding_wait(profile_unwinding_t *unwinding,
                             void (*cb)(void *arg), void *arg);
 
-/* Ends the worker, with what it has not answered counted without callers. Free it
- * when the loop has run to its end. */
-void profile_unwinding_close(profile_unwinding_t *unwinding);
+/* After the end of the account's symbols, whose worker it is. */
 void profile_unwinding_free(profile_unwinding_t *unwinding);
 
 #endif

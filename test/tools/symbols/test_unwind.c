@@ -82,11 +82,13 @@ static void map(traced_t *traced) {
   assert_int_equal(unwind_process_map(traced->process, mappings, nr), 0);
 }
 
+#if defined(__x86_64__)
 static uint64_t word_at(const traced_t *traced, uint64_t address) {
   uint64_t word;
   memcpy(&word, traced->copy + (address - traced->sp), sizeof word);
   return word;
 }
+#endif
 
 static void read_state(traced_t *traced) {
   struct iovec regs, local = {traced->copy, COPY}, remote;

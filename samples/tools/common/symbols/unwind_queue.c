@@ -66,12 +66,14 @@ struct unwind_queue_s {
   size_t nr_objects;
   process_t *buckets[BUCKETS];
   uint64_t last_version;
-  size_t bytes;   /* in batches */
-  size_t batches; /* that are with the jobs */
-  symbols_job_t wait;
-  void (*wait_cb)(void *arg);
-  void *wait_arg;
+  size_t bytes; /* in batches */
 };
+
+typedef struct wait_s {
+  symbols_job_t job;
+  void (*cb)(void *arg);
+  void *arg;
+} wait_t;
 
 static int open_mapped(const symbols_mapping_t *mapping) {
   char reason[SYMBOLS_REASON_BYTES];
@@ -375,7 +377,6 @@ static void batch_done(symbols_job_t *job) {
   unwind_queue_t *queue = batch->queue;
   process_t *process = *place_of(queue, batch->pid);
 
-  queue->batches--;
   queue->bytes -= bytes_of(batch);
   if (batch->failed && process != NULL)
     process->strikes++;
@@ -392,7 +393,6 @@ static void send_batch(process_t *process) {
     return;
   process->batch = NULL;
   process->is_sent = 1;
-  batch->queue->batches++;
   symbols_jobs_add(batch->queue->jobs, &batch->job);
 }
 
@@ -472,20 +472,22 @@ static void run_nothing(symbols_job_t *job, symbols_worker_t *worker) {
 }
 
 static void waited(symbols_job_t *job) {
-  unwind_queue_t *queue =
-      (unwind_queue_t *)((char *)job - offsetof(unwind_queue_t, wait));
+  wait_t *wait = (wait_t *)job;
 
-  queue->wait_cb(queue->wait_arg);
+  wait->cb(wait->arg);
+  free(wait);
 }
 
 void unwind_queue_wait(unwind_queue_t *queue, void (*cb)(void *arg),
                        void *arg) {
+  wait_t *wait = common_calloc(1, sizeof(*wait));
+
   unwind_queue_flush(queue);
-  queue->wait.run = run_nothing;
-  queue->wait.done = waited;
-  queue->wait_cb = cb;
-  queue->wait_arg = arg;
-  symbols_jobs_add(queue->jobs, &queue->wait);
+  wait->job.run = run_nothing;
+  wait->job.done = waited;
+  wait->cb = cb;
+  wait->arg = arg;
+  symbols_jobs_add(queue->jobs, &wait->job);
 }
 
 void unwind_queue_free(unwind_queue_t *queue) {

@@ -46,7 +46,7 @@ typedef struct unwind_queue_s unwind_queue_t;
 
 unwind_queue_t *unwind_queue_new(symbols_jobs_t *jobs,
                                  const unwind_queue_options_t *options);
-/* After the last job has ended. */
+/* After the end of the jobs, which answers what is left. */
 void unwind_queue_free(unwind_queue_t *queue);
 
 /* An executable mapping. */
@@ -81,7 +81,7 @@ void unwind_queue_flush(unwind_queue_t *queue);
 size_t unwind_queue_bytes(const unwind_queue_t *queue);
 
 /* Flushes, and calls back on the loop when all samples are answered, never
- * inside this call. One at a time. */
+ * inside this call. */
 void unwind_queue_wait(unwind_queue_t *queue, void (*cb)(void *arg), void *arg);
 
 const unwind_stats_t *unwind_queue_stats(const unwind_queue_t *queue);
