@@ -19,7 +19,8 @@
 /* The clock is read once for so many words of memory. */
 #define READS_PER_CHECK 256
 /* Bytes of all registers that a function saves. */
-#define POPPED 48
+#define POPPED       48
+#define AARCH64_LINK 30
 
 struct unwind_file_s {
   int fd;
@@ -40,7 +41,11 @@ struct unwind_process_s {
   /* The stack that is unwound. */
   const uvperf_regs_t *regs;
   const unsigned char *copy;
-  uint64_t sp, pc;
+  uint64_t sp;
+  /* Where it begins: at a return address that is ip the code is looked up one
+   * byte before. */
+  uint64_t ip;
+  int is_return, has_begun;
   size_t bytes;
   uint64_t deadline;
   unsigned reads;
@@ -295,6 +300,34 @@ static int is_at_pop(const unwind_process_t *process) {
          (code & 0xff) == 0xe9 || (code & 0x38ff) == 0x20ff;
 }
 
+/* Whether a file has no information for where it was sampled. On aarch64 that is
+ * code which has no frame, and whose caller is in x30: the stubs of the PLT. */
+static int is_bare_leaf(const unwind_process_t *process, uint64_t *caller) {
+  const unwind_mapping_t *mapping = find(process, process->ip);
+  uint64_t link;
+  if (process->machine != EM_AARCH64 || mapping == NULL ||
+      mapping->file == NULL ||
+      uvperf_sample_regs_get(process->regs, AARCH64_LINK, &link) != 0)
+    return 0;
+  link = strip(process, link);
+  Dwfl_Module *module = dwfl_addrmodule(process->dwfl, process->ip);
+  Dwarf_Addr bias;
+  Dwarf_Frame *frame;
+  for (int i = 0; i < 2; i++) {
+    Dwarf_CFI *cfi = i == 0 ? dwfl_module_eh_cfi(module, &bias)
+                            : dwfl_module_dwarf_cfi(module, &bias);
+    if (cfi == NULL ||
+        dwarf_cfi_addrframe(cfi, process->ip - bias, &frame) != 0)
+      continue;
+    free(frame);
+    return 0;
+  }
+  if (find(process, link) == NULL)
+    return 0;
+  *caller = link;
+  return 1;
+}
+
 /* A register that was popped is said to be below the stack pointer still, which
  * is not in the copy; but it has its value back. */
 static bool popped_word(unwind_process_t *process, uint64_t address,
@@ -363,7 +396,8 @@ static bool set_registers(Dwfl_Thread *thread, void *arg) {
     if (!dwfl_thread_state_registers(thread, i, 1, &word))
       return false;
   }
-  dwfl_thread_state_register_pc(thread, process->pc);
+  dwfl_thread_state_register_pc(thread,
+                                process->ip - (process->is_return ? 1 : 0));
   return true;
 }
 
@@ -401,10 +435,11 @@ static int add_frame(Dwfl_Frame *frame, void *arg) {
     stack->end = UNWIND_LONG;
     return DWARF_CB_ABORT;
   }
-  if (stack->nr == 0) {
-    is_interrupted = ip == stack->ips[0];
-    ip = stack->ips[0];
+  if (!process->has_begun) {
+    is_interrupted = !process->is_return;
+    ip = process->ip;
   }
+  process->has_begun = 1;
   stack->ips[stack->nr] = ip;
   stack->is_return[stack->nr++] = !is_interrupted;
   return process->is_slow || uv_hrtime() > process->deadline ? DWARF_CB_ABORT
@@ -426,9 +461,14 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
   process->reads = 0;
   process->is_cut = process->is_slow = 0;
   process->stack = stack;
-  process->pc = stack->ips[0];
-  if (is_after_syscall(process, process->pc))
-    process->pc--;
+  process->has_begun = 0;
+  process->ip = stack->ips[0];
+  process->is_return = is_after_syscall(process, process->ip);
+  if (is_bare_leaf(process, &process->ip)) {
+    stack->is_return[0] = 0;
+    stack->nr = 1;
+    process->is_return = 1;
+  }
   stack->end = UNWIND_NO_INFO;
   int result = -1;
   if (process->elf != NULL)
