@@ -26,7 +26,7 @@ static int run(profile_t *profile) {
     profile->account.has_ids = 1;
     profile->account.unit = PROFILE_FADE_UNIT;
   }
-  if (profile->options.stack_bytes != 0)
+  if (profile->options.stack_bytes != 0 && profile->options.input == NULL)
     profile_unwinding_init(&profile->unwinding, &profile->account, NULL);
   status = profile->options.input == NULL ? profile_live_run(profile)
                                           : profile_recorded_run(profile);
