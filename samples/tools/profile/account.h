@@ -52,7 +52,7 @@ typedef struct profile_account_s {
   size_t (*build_id)(void *arg, const char *path, unsigned char build_id[20]);
   void *build_id_arg;
   struct profile_unwinding_s *unwinding; /* or NULL: no stacks are copied */
-  stacks_tally_t who_keys; /* the weight is the index in whos */
+  stacks_tally_t who_keys;               /* the weight is the index in whos */
   profile_who_t *whos;
   size_t who_capacity;
   stacks_tally_t stacks;  /* the number is a who, the items are frames */

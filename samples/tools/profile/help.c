@@ -57,7 +57,7 @@ static const char help_text[] =
     "CPU to another does not wait: it is in [ready to run]. One that waited\n"
     "before the start is in [since before the start]. Threads of the kernel\n"
     "are left out, and so are the scheduler's own functions. --folded writes\n"
-    "microseconds; -F has no meaning.\n"
+    "microseconds.\n"
     "\n"
     "--top shows the present: old samples fade by 1/8 a second, so half of\n"
     "the table is from the last 5 seconds.\n"

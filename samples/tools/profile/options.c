@@ -168,6 +168,18 @@ static int check_input(const profile_options_t *options) {
   return 0;
 }
 
+static int check_off_cpu(const profile_options_t *options) {
+  if (options->frequency_hz != 0)
+    return common_options_bad("--off-cpu counts all waits: leave out -F");
+  if (options->no_stacks)
+    return common_options_bad("--off-cpu needs stacks: leave out "
+                              "--call-graph none");
+  if (options->stack_bytes != 0)
+    return common_options_bad("--off-cpu finds callers by frame pointers only: "
+                              "leave out --call-graph dwarf");
+  return 0;
+}
+
 static int check_targets(profile_options_t *options) {
   int targets = (options->pid != 0) + options->all + (options->command != NULL);
 
@@ -178,13 +190,7 @@ static int check_targets(profile_options_t *options) {
                               "--input");
   if (targets == 0)
     options->all = options->all_by_default = 1;
-  if (options->off_cpu && options->no_stacks)
-    return common_options_bad("--off-cpu needs stacks: leave out "
-                              "--call-graph none");
-  if (options->off_cpu && options->stack_bytes != 0)
-    return common_options_bad("--off-cpu finds callers by frame pointers only: "
-                              "leave out --call-graph dwarf");
-  return 0;
+  return options->off_cpu ? check_off_cpu(options) : 0;
 }
 
 int profile_options_parse(profile_options_t *options, int argc, char **argv) {
