@@ -274,6 +274,27 @@ static void damaged_files_cost_their_own_names_only(void **state) {
   free(copy);
 }
 
+/* Few bytes that stand for many: elfutils unpacks what is compressed. */
+static void file_that_takes_much_memory_has_a_reason(void **state) {
+  uint64_t begin;
+  ask_names_t ask;
+  uint32_t object;
+
+  (void)state;
+  if (ask_names_run(directory, "(head -c 64 /bin/sh; head -c 400000000 "
+                               "/dev/zero) | gzip -1 > bomb") != 0)
+    support_skip(__func__, "gzip");
+  ask_names_begin(&ask, NULL);
+  worker_of(&ask)->max_kib = 128 << 10;
+  begin = uv_hrtime();
+  object = ask_names_path(&ask, path_of("bomb"));
+  assert_int_equal(ask_names_at(&ask, object, 0x1000)->nr, 0);
+  assert_string_equal(symbols_reason(ask.symbols, object),
+                      "reading its names took more than 0.125 GiB of memory");
+  assert_in_range(uv_hrtime() - begin, 0, 10000000000);
+  ask_names_end(&ask);
+}
+
 /* DIEs that lead back: a sibling before itself, a function inlined into what it
  * is, and a child without an end. */
 static void circles_in_dwarf_end(void **state) {
@@ -365,6 +386,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(closing_ends_a_worker_that_hangs),
       cmocka_unit_test(worker_has_few_rights_and_no_fds_of_ours),
       cmocka_unit_test(damaged_files_cost_their_own_names_only),
+      cmocka_unit_test(file_that_takes_much_memory_has_a_reason),
       cmocka_unit_test(circles_in_dwarf_end),
       cmocka_unit_test(names_of_any_length_are_cut_in_time),
   };

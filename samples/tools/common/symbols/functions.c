@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses among symbols as perf does: of those with one address a symbol with a
- * size, with a type, strong, global, with few underscores in front and with a
- * long name is preferred, in this order. */
 #include "common/symbols/functions.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/symbols/choice.h"
 
 typedef struct symbol_s {
-  const char *name; /* NULL: none */
+  symbols_choice_t choice; /* without a name: none */
   uint64_t start;
   uint64_t end; /* start if its size is not known */
-  unsigned char type, binding;
 } symbol_t;
 
 /* What is known of an address. */
@@ -29,32 +26,10 @@ typedef struct search_s {
   size_t nr;
 } search_t;
 
-static int underscores(const char *name) {
-  return (int)strspn(name, "_");
-}
-
-/* Both start at the same address. */
-static int is_better(const symbol_t *a, const symbol_t *b) {
-  size_t a_bytes, b_bytes;
-
-  if ((a->end > a->start) != (b->end > b->start))
-    return a->end > a->start;
-  if ((a->type == STT_NOTYPE) != (b->type == STT_NOTYPE))
-    return b->type == STT_NOTYPE;
-  if ((a->binding == STB_WEAK) != (b->binding == STB_WEAK))
-    return b->binding == STB_WEAK;
-  if ((a->binding == STB_GLOBAL) != (b->binding == STB_GLOBAL))
-    return a->binding == STB_GLOBAL;
-  if (underscores(a->name) != underscores(b->name))
-    return underscores(a->name) < underscores(b->name);
-  a_bytes = strlen(a->name);
-  b_bytes = strlen(b->name);
-  return a_bytes > b_bytes;
-}
-
 static void prefer(symbol_t *best, const symbol_t *symbol) {
-  if (best->name == NULL || symbol->start > best->start ||
-      (symbol->start == best->start && is_better(symbol, best)))
+  if (best->choice.name == NULL || symbol->start > best->start ||
+      (symbol->start == best->start &&
+       symbols_choice_is_better(&symbol->choice, &best->choice)))
     *best = *symbol;
 }
 
@@ -83,7 +58,7 @@ static void spread(search_t *search) {
   size_t i;
 
   for (i = 1; i < search->nr; i++) {
-    if (slots[i].nearest.name == NULL)
+    if (slots[i].nearest.choice.name == NULL)
       slots[i].nearest = slots[i - 1].nearest;
   }
   for (i = search->nr; i-- > 1;) {
@@ -133,16 +108,18 @@ static size_t add_all(search_t *search, Dwfl_Module *module) {
   int i, nr = dwfl_module_getsymtab(module);
 
   for (i = 0; i < nr; i++) {
-    symbol.name = dwfl_module_getsym_info(module, i, &info, &address, &section,
-                                          &elf, &bias);
-    if (!is_function(&info, symbol.name, section, elf))
+    symbol.choice.name = dwfl_module_getsym_info(module, i, &info, &address,
+                                                 &section, &elf, &bias);
+    if (!is_function(&info, symbol.choice.name, section, elf))
       continue;
     symbol.start = address;
     symbol.end = address + info.st_size;
     if (symbol.end < symbol.start)
       continue;
-    symbol.type = GELF_ST_TYPE(info.st_info);
-    symbol.binding = GELF_ST_BIND(info.st_info);
+    symbol.choice.has_size = info.st_size > 0;
+    symbol.choice.has_type = GELF_ST_TYPE(info.st_info) != STT_NOTYPE;
+    symbol.choice.is_weak = GELF_ST_BIND(info.st_info) == STB_WEAK;
+    symbol.choice.is_global = GELF_ST_BIND(info.st_info) == STB_GLOBAL;
     add(search, &symbol);
     found++;
   }
@@ -156,10 +133,10 @@ static void choose(const symbols_elf_file_t *file, const slot_t *slot,
   GElf_Shdr header;
   Elf_Scn *section;
 
-  if (nearest->name == NULL)
+  if (nearest->choice.name == NULL)
     return;
-  if (slot->holder.name != NULL) {
-    function->name = slot->holder.name;
+  if (slot->holder.choice.name != NULL) {
+    function->name = slot->holder.choice.name;
     function->start =
         slot->holder.start == nearest->start ? nearest->start : address;
     function->end =
@@ -171,7 +148,7 @@ static void choose(const symbols_elf_file_t *file, const slot_t *slot,
         header.sh_addr + header.sh_size < function->end)
       function->end = header.sh_addr + header.sh_size;
     if (address < function->end)
-      function->name = nearest->name;
+      function->name = nearest->choice.name;
   }
 }
 

@@ -135,6 +135,8 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
   if (copy.build_id_bytes > sizeof(copy.build_id))
     copy.build_id_bytes = sizeof(copy.build_id);
   bucket = find_bucket(objects, &copy);
+  if (*bucket == 0 && objects->nr == SYMBOLS_MAX_OBJECTS)
+    return NULL;
   object = *bucket == 0 ? add(objects, &copy) : objects->objects[*bucket - 1];
   *bucket = object->id;
   uv_mutex_lock(&objects->lock);

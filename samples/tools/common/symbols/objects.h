@@ -28,6 +28,9 @@ typedef struct symbols_object_s {
   int was_added, is_to_open, has_failed;
 } symbols_object_t;
 
+/* Past this many there is no room. */
+#define SYMBOLS_MAX_OBJECTS 65536
+
 typedef struct symbols_objects_s {
   symbols_object_t **objects; /* by id - 1 */
   size_t nr, capacity;
@@ -44,7 +47,7 @@ typedef struct symbols_objects_s {
 void symbols_objects_init(symbols_objects_t *objects);
 void symbols_objects_free(symbols_objects_t *objects);
 
-/* On the loop: the object of a mapping. *must_open: its file is to be opened by
+/* On the loop: the object of a mapping, or NULL without room. *must_open: its file is to be opened by
  * symbols_objects_open soon. */
 symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
                                       const symbols_mapping_t *mapping,

@@ -19,6 +19,9 @@
 /* Places that are taken in at once. */
 #define INSTALL_NR 1024
 
+/* The object of mappings for which there is no room. */
+#define NONE UINT32_MAX
+
 /* Offsets of one function. */
 typedef struct range_s {
   uint64_t first, end;
@@ -363,9 +366,11 @@ static void ask_next(symbols_t *symbols) {
 
 uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping) {
   symbols_object_t *object;
-  int must_open;
+  int must_open = 0;
 
   object = symbols_objects_get(&symbols->asker.objects, mapping, &must_open);
+  if (object == NULL)
+    return NONE;
   if (object->id == symbols->nr_states)
     add_state(symbols, object);
   if (must_open && !symbols->is_opening && !symbols->is_closing) {
@@ -437,6 +442,8 @@ const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
 }
 
 const char *symbols_reason(const symbols_t *symbols, uint32_t object) {
+  if (object == NONE)
+    return "too many files";
   return object < symbols->nr_states ? symbols->states[object]->reason : "";
 }
 

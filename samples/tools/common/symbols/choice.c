@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Preferred is a symbol with a size, with a type, that is not weak, global, with
+ * few underscores in front, with a long name, in this order. */
+#include "common/symbols/choice.h"
+
+#include <string.h>
+
+int symbols_choice_is_better(const symbols_choice_t *a,
+                             const symbols_choice_t *b) {
+  size_t a_bytes, b_bytes;
+
+  if (a->has_size != b->has_size)
+    return a->has_size;
+  if (a->has_type != b->has_type)
+    return a->has_type;
+  if (a->is_weak != b->is_weak)
+    return b->is_weak;
+  if (a->is_global != b->is_global)
+    return a->is_global;
+  a_bytes = strspn(a->name, "_");
+  b_bytes = strspn(b->name, "_");
+  if (a_bytes != b_bytes)
+    return a_bytes < b_bytes;
+  return strlen(a->name) > strlen(b->name);
+}
