@@ -284,6 +284,7 @@ void profile_account_restart(profile_account_t *account) {
   stacks_tally_init(&account->stacks, sizeof(profile_frame_t));
   memset(&account->other, 0, sizeof(account->other));
   account->samples = account->weight = 0;
+  account->nr_restarts++;
 }
 
 void profile_account_cgroup(profile_account_t *account, uint64_t id,

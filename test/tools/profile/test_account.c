@@ -4,8 +4,11 @@
 #include "support.h"
 
 #include "common/symbols/symbols.h"
+#include "common/symbols/unwind.h"
 #include "profile/account.h"
+#include "profile/fade.h"
 #include "profile/naming.h"
+#include "profile/unwinding.h"
 
 #define USER   ((uint64_t)PERF_CONTEXT_USER)
 #define KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
@@ -14,6 +17,7 @@ typedef struct fixture_s {
   uv_loop_t loop;
   symbols_t *symbols;
   profile_account_t account;
+  profile_unwinding_t unwinding;
   uint64_t time;
 } fixture_t;
 
@@ -39,6 +43,8 @@ static int teardown(void **state) {
 
   symbols_close(fixture->symbols, NULL, NULL);
   uv_run(&fixture->loop, UV_RUN_DEFAULT);
+  if (fixture->account.unwinding != NULL)
+    profile_unwinding_free(&fixture->unwinding);
   profile_account_free(&fixture->account);
   symbols_free(fixture->symbols);
   return uv_loop_close(&fixture->loop);
@@ -264,7 +270,78 @@ static void cgroups_are_named_by_their_newest_path(void **state) {
   expect_rows(*state, "/services,0,30;,0,10;");
 }
 
-int main(void) {
+/* -- stacks that are unwound meanwhile ------------------------------------- */
+
+static void on_unwound(void *arg) {
+  *(int *)arg = 1;
+}
+
+/* A thread of which nothing is known is sampled, then something happens. */
+static void unwind_while(fixture_t *fixture, void (*happens)(fixture_t *)) {
+  const uint64_t regs[64] = {0};
+  profile_unwinding_t *unwinding = &fixture->unwinding;
+  uvperf_record_t record;
+  int is_unwound = 0;
+
+  assert_int_equal(profile_unwinding_init(unwinding, &fixture->account, NULL),
+                   0);
+  record = new_record(fixture, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+  record.pid = 5;
+  record.tid = 6;
+  record.period = 10;
+  record.present = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER;
+  record.sample.regs_user.abi = PERF_SAMPLE_REGS_ABI_64;
+  record.sample.regs_user.mask = unwind_regs_mask(unwind_machine(NULL));
+  record.sample.regs_user.nr = 64;
+  record.sample.regs_user.regs = regs;
+  profile_account_record(&fixture->account, &record);
+  happens(fixture);
+  profile_unwinding_flush(unwinding);
+  profile_unwinding_wait(unwinding, on_unwound, &is_unwound);
+  while (!is_unwound)
+    uv_run(&fixture->loop, UV_RUN_ONCE);
+}
+
+static void restart(fixture_t *fixture) {
+  assert_int_equal(fixture->account.samples, 0);
+  profile_account_restart(&fixture->account);
+}
+
+static void restart_gives_up_stacks_that_are_unwound(void **state) {
+  fixture_t *fixture = *state;
+
+  if (!profile_unwinding_can(NULL))
+    support_skip(__func__, "needs x86-64 or aarch64");
+  start_by(fixture, STACKS_BY_THREAD);
+  unwind_while(fixture, restart);
+  assert_int_equal(fixture->account.samples, 0);
+}
+
+/* Until its first task is forgotten, so that another one has the first index. */
+static void fade_all(fixture_t *fixture) {
+  size_t i;
+
+  assert_int_equal(fixture->account.who_keys.nr, 2);
+  for (i = 0; i < 40; i++)
+    profile_fade(&fixture->account);
+  assert_int_equal(fixture->account.who_keys.nr, 0);
+}
+
+static void unwound_stack_is_of_its_task_after_others_have_faded(void **state) {
+  fixture_t *fixture = *state;
+
+  if (!profile_unwinding_can(NULL))
+    support_skip(__func__, "needs x86-64 or aarch64");
+  start_by(fixture, STACKS_BY_THREAD);
+  fixture->account.unit = PROFILE_FADE_UNIT;
+  sample(fixture, 1, 1, NULL, 0);
+  unwind_while(fixture, fade_all);
+  assert_int_equal(fixture->account.who_keys.nr, 1);
+  assert_int_equal(fixture->account.whos[0].tid, 6);
+  assert_int_equal(fixture->account.stacks.nr, 1);
+}
+
+int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
       TEST(callers_are_the_byte_before_they_return_to),
@@ -277,8 +354,11 @@ int main(void) {
       TEST(threads_are_told_apart_by_tid),
       TEST(processes_are_told_apart_by_pid),
       TEST(cgroups_are_named_by_their_newest_path),
+      TEST(restart_gives_up_stacks_that_are_unwound),
+      TEST(unwound_stack_is_of_its_task_after_others_have_faded),
 #undef TEST
   };
 
+  symbols_main(argc, argv);
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
