@@ -138,12 +138,19 @@ static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
     profile_account_add(waits->account, stack, 1, to - from);
 }
 
+/* That stack, as of who the thread is by now. */
 static stacks_entry_t *before(const profile_waits_t *waits,
                               const profile_wait_t *wait, uint32_t pid,
-                              uint32_t tid) {
-  if (wait->stack != NULL)
-    return wait->stack;
-  return stack_without(waits, PROFILE_OBJECT_BEFORE, pid, tid);
+                              uint32_t tid, uint64_t cgroup) {
+  const stacks_entry_t *entry = wait->stack;
+  profile_stack_t stack;
+
+  if (entry == NULL)
+    entry = stack_without(waits, PROFILE_OBJECT_BEFORE, pid, tid);
+  stack.who = profile_account_who(waits->account, pid, tid, cgroup);
+  stack.frames = entry->items;
+  stack.nr = entry->nr;
+  return profile_account_keep(waits->account, &stack);
 }
 
 static void on_sample(profile_waits_t *waits, profile_task_t *task,
@@ -157,7 +164,9 @@ static void on_sample(profile_waits_t *waits, profile_task_t *task,
   if (wait->state == PROFILE_WAIT_OUT)
     waits->nr_unknown++;
   if (wait->state == PROFILE_WAIT_CAME)
-    count(waits, before(waits, wait, record->pid, record->tid), 0, wait->since);
+    count(waits,
+          before(waits, wait, record->pid, record->tid, record->sample.cgroup),
+          0, wait->since);
   wait->state = PROFILE_WAIT_LEAVES;
   wait->stack = stack_of(waits, record);
   wait->since = record->time;
@@ -265,7 +274,8 @@ static void end_of_new(profile_waits_t *waits, const profile_task_t *task,
 
   if (pid != 0 && common_proc_stat(pid, (int32_t)task->tid, &stat) == 0 &&
       stat.state != 'R')
-    count(waits, before(waits, &task->wait, (uint32_t)pid, task->tid), 0, now);
+    count(waits, before(waits, &task->wait, (uint32_t)pid, task->tid, 0), 0,
+          now);
 }
 
 static void end_of(profile_waits_t *waits, const profile_task_t *task,

@@ -6,7 +6,8 @@
 
 #include "profile/waits.h"
 
-#define PID 7u
+#define PID    7u
+#define CGROUP 55u
 
 typedef struct fixture_s {
   profile_account_t account;
@@ -37,6 +38,7 @@ static void put(fixture_t *fixture, uint32_t type, uint16_t misc, uint32_t tid,
     record.task.pid = record.task.ppid = PID;
     record.task.tid = tid;
     record.task.ptid = PID;
+    record.task.time = time;
   }
   profile_waits_record(&fixture->waits, &record);
 }
@@ -56,6 +58,7 @@ static void put_sample(fixture_t *fixture, uint32_t tid, uint64_t time,
   record.time = time;
   record.sample.callchain.ips = ips;
   record.sample.callchain.nr = is_of_user ? 4 : 2;
+  record.sample.cgroup = CGROUP;
   profile_waits_record(&fixture->waits, &record);
 }
 
@@ -158,6 +161,26 @@ static void wait_from_before_the_start_has_no_stack(void **state) {
   put_in(&fixture, 8, 2020);
   expect(&fixture, PROFILE_OBJECT_BEFORE, 0, 1, 500);
   expect_kernel(&fixture, 0x10, 1, 10);
+  end(&fixture);
+}
+
+/* A SWITCH does not say it, but the next sample does. */
+static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
+  fixture_t fixture;
+  size_t i;
+
+  (void)state;
+  profile_account_init(&fixture.account, STACKS_BY_CGROUP, NULL);
+  profile_waits_init(&fixture.waits, &fixture.account, "/dev/null");
+  put_in(&fixture, 8, 1500);
+  put_sample(&fixture, 8, 2000, 0x10, 1);
+  expect(&fixture, PROFILE_OBJECT_BEFORE, 0, 1, 1500);
+  for (i = 0; i < fixture.account.stacks.nr_places; i++) {
+    const stacks_entry_t *entry = fixture.account.stacks.entries[i];
+
+    if (entry != NULL && entry->samples > 0)
+      assert_int_equal(fixture.account.whos[entry->number].cgroup, CGROUP);
+  }
   end(&fixture);
 }
 
@@ -278,6 +301,7 @@ int main(void) {
       cmocka_unit_test(preempted_thread_is_ready_to_run),
       cmocka_unit_test(wait_at_the_end_is_counted_up_to_it),
       cmocka_unit_test(wait_from_before_the_start_has_no_stack),
+      cmocka_unit_test(wait_from_before_the_start_is_of_the_threads_cgroup),
       cmocka_unit_test(thread_that_is_born_did_not_wait_before),
       cmocka_unit_test(thread_that_ended_does_not_wait),
       cmocka_unit_test(kernel_threads_and_tasks_without_id_are_left_out),
