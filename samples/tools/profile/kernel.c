@@ -24,6 +24,7 @@ static void see_core(profile_kernel_t *kernel, const uvperf_record_t *record) {
   const uvperf_mmap_t *mmap = &record->mmap;
   const char *symbol = mmap->filename + strlen(KERNEL);
 
+  kernel->is_known = 1;
   kernel->start = mmap->addr;
   kernel->end =
       mmap->len < UINT64_MAX - mmap->addr ? mmap->addr + mmap->len : UINT64_MAX;
@@ -114,7 +115,7 @@ const char *profile_kernel_decide(const profile_kernel_t *kernel,
   account->kernel_end = kernel->end;
   account->has_modules = 1;
   options->kallsyms = "";
-  if (kernel->start == 0)
+  if (!kernel->is_known)
     return "the file does not say where the kernel was";
   if (!is_running(kernel, recording))
     return "it is not the kernel that runs here";

@@ -10,9 +10,10 @@
 #include "profile/account.h"
 
 typedef struct profile_kernel_s {
-  uint64_t start, end; /* 0: not recorded */
-  char symbol[16];     /* "_text" or "_stext" */
-  uint64_t address;    /* of that symbol, as recorded */
+  int is_known; /* the file has its mapping */
+  uint64_t start, end;
+  char symbol[16];  /* "_text" or "_stext" */
+  uint64_t address; /* of that symbol, as recorded */
   unsigned char build_id[20];
   size_t build_id_bytes;
   int has_moved_modules; /* one lies elsewhere now */

@@ -55,16 +55,22 @@ static recorded_t *recorded_of(const common_session_t *session) {
 
 /* -- events ---------------------------------------------------------------- */
 
-/* A file whose end is missing has no names. */
+/* A file whose end is missing has no names: then what it counts is the name, not
+ * how it was sampled. */
 static void name_of(const recorded_t *recorded, size_t i, char *name,
                     size_t size) {
   recording_event_t event;
+  struct perf_event_attr attr;
   size_t label = size;
 
   recording_event(recorded->recording, i, &event);
+  uvperf_attr_init(&attr, event.attr->type, event.attr->config);
+  attr.exclude_user = event.attr->exclude_user;
+  attr.exclude_kernel = event.attr->exclude_kernel;
+  attr.exclude_hv = event.attr->exclude_hv;
   if (event.name[0] != '\0')
     snprintf(name, size, "%s", event.name);
-  else if (uvperf_attr_label(event.attr, name, &label) != 0)
+  else if (uvperf_attr_label(&attr, name, &label) != 0)
     snprintf(name, size, "event %zu", i);
 }
 
@@ -342,51 +348,56 @@ static void say_nothing_there(const recorded_t *recorded) {
                text);
 }
 
-/* Files whose names of functions cannot be had, of a recording that was made
- * elsewhere. */
-static void say_missing(const recorded_t *recorded) {
-  const profile_account_t *account = &recorded->profile->account;
-  char host[128];
-  const profile_object_t *object;
-  size_t i, nr = 0, missing = 0;
-
-  if (!account->is_elsewhere)
-    return;
-  for (i = PROFILE_OBJECT_UNKNOWN + 1; i < account->objects.nr; i++) {
-    object = profile_objects_get(&account->objects, (uint32_t)i);
-    if (object->kind != SYMBOLS_FILE || !object->has_symbols)
-      continue;
-    nr++;
-    missing += symbols_reason(account->symbols, object->symbols)[0] != '\0';
-  }
-  if (missing == 0)
-    return;
-  common_text_clean(host, sizeof(host),
-                    recording_hostname(recorded->recording));
-  common_say("recorded on %s: of %zu files that ran %zu are not here by their "
-             "build id\n",
-             host, nr, missing);
-}
-
-static int has_kernel(const profile_account_t *account) {
+/* 1 for each object that is in a stack; for free(). */
+static unsigned char *find_sampled(const profile_account_t *account) {
+  unsigned char *sampled = common_calloc(account->objects.nr, 1);
   const stacks_tally_t *tally = &account->stacks;
   const profile_frame_t *frames;
   size_t i, k;
 
   for (i = 0; i < tally->nr_places; i++) {
     frames = tally->entries[i] == NULL ? NULL : tally->entries[i]->items;
-    for (k = 0; frames != NULL && k < tally->entries[i]->nr; k++) {
-      if (frames[k].object == PROFILE_OBJECT_KERNEL)
-        return 1;
-    }
+    for (k = 0; frames != NULL && k < tally->entries[i]->nr; k++)
+      sampled[frames[k].object] = 1;
   }
-  return 0;
+  return sampled;
+}
+
+/* Of a recording that was made elsewhere. A file that was found has told its
+ * build id. */
+static void say_missing(const recorded_t *recorded,
+                        const unsigned char *sampled) {
+  const profile_account_t *account = &recorded->profile->account;
+  const unsigned char *build_id;
+  const profile_object_t *object;
+  size_t i, nr = 0, missing = 0;
+  char host[128];
+
+  for (i = PROFILE_OBJECT_UNKNOWN + 1; i < account->objects.nr; i++) {
+    object = profile_objects_get(&account->objects, (uint32_t)i);
+    if (!sampled[i] || object->kind != SYMBOLS_FILE)
+      continue;
+    nr++;
+    missing +=
+        !object->has_symbols ||
+        symbols_build_id(account->symbols, object->symbols, &build_id) == 0;
+  }
+  if (missing == 0)
+    return;
+  common_text_clean(host, sizeof(host),
+                    recording_hostname(recorded->recording));
+  common_say("recorded on %s: %zu of %zu files are not here with the same "
+             "build id\n",
+             host, missing, nr);
 }
 
 static void say_lacks(const recorded_t *recorded) {
   const profile_t *profile = recorded->profile;
+  unsigned char *sampled = find_sampled(&profile->account);
 
-  if (recorded->no_kernel != NULL && has_kernel(&profile->account))
+  if (profile->account.is_elsewhere)
+    say_missing(recorded, sampled);
+  if (recorded->no_kernel != NULL && sampled[PROFILE_OBJECT_KERNEL])
     common_say("functions of the kernel have no names: %s\n",
                recorded->no_kernel);
   if (recorded->no_unwinding)
@@ -400,6 +411,7 @@ static void say_lacks(const recorded_t *recorded) {
   if (profile->options.by == STACKS_BY_CGROUP &&
       !(recorded->fields & PERF_SAMPLE_CGROUP))
     common_say("no cgroups are known: record with --all-cgroups\n");
+  free(sampled);
 }
 
 static void say_damage(const recorded_t *recorded) {
@@ -452,7 +464,6 @@ static void close_handles(recorded_t *recorded) {
 static void on_written(profile_t *profile) {
   recorded_t *recorded = profile->source;
 
-  say_missing(recorded);
   say_lacks(recorded);
   close_handles(recorded);
 }
