@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a recorded kernel is the one that runs, and how far it has moved
+ * since. */
+#include <inttypes.h>
+
+#include "common/elf_note.h"
+#include "common/small_file.h"
+#include "profile/kernel.h"
+#include "support.h"
+
+typedef struct fixture_s {
+  profile_kernel_t kernel;
+  profile_account_t account;
+  symbols_options_t options;
+  uvperf_record_t record;
+  uint64_t text; /* where _text is now */
+} fixture_t;
+
+static uint64_t find_text(void) {
+  FILE *file = fopen("/proc/kallsyms", "re");
+  uint64_t address = 0;
+  char line[512];
+
+  while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+    if (strstr(line, " _text\n") != NULL)
+      address = strtoull(line, NULL, 16);
+  }
+  if (file != NULL)
+    fclose(file);
+  return address;
+}
+
+/* As perf record --buildid-mmap records it, so far from where it is now. */
+static void see_kernel(fixture_t *fixture, uint64_t moved) {
+  uvperf_record_t *record = &fixture->record;
+  char *notes;
+  size_t size;
+
+  notes = common_file_read("/sys/kernel/notes", &size);
+  assert_non_null(notes);
+  record->type = PERF_RECORD_MMAP2;
+  record->misc = PERF_RECORD_MISC_KERNEL;
+  record->mmap.build_id_size =
+      (uint8_t)common_elf_note_find(notes, size, record->mmap.build_id);
+  free(notes);
+  record->mmap.pid = UINT32_MAX;
+  record->mmap.addr = fixture->text + moved;
+  record->mmap.pgoff = fixture->text + moved;
+  record->mmap.len = 0x1000000;
+  record->mmap.filename = "[kernel.kallsyms]_text";
+}
+
+static const char *decide(fixture_t *fixture) {
+  profile_kernel_see(&fixture->kernel, &fixture->record);
+  return profile_kernel_decide(&fixture->kernel, NULL, &fixture->account,
+                               &fixture->options);
+}
+
+static int setup(void **state) {
+  static fixture_t fixture;
+
+  memset(&fixture, 0, sizeof(fixture));
+  fixture.text = find_text();
+  *state = &fixture;
+  return 0;
+}
+
+static int teardown(void **state) {
+  profile_kernel_free(&((fixture_t *)*state)->kernel);
+  return 0;
+}
+
+static void need_text(const fixture_t *fixture, const char *test) {
+  if (fixture->text == 0)
+    support_skip(test, "addresses in /proc/kallsyms");
+}
+
+static void running_kernel_is_looked_up_as_it_is(void **state) {
+  fixture_t *fixture = *state;
+
+  need_text(fixture, __func__);
+  see_kernel(fixture, 0);
+  assert_null(decide(fixture));
+  assert_null(fixture->options.kallsyms);
+  assert_int_equal(fixture->options.kernel_shift, 0);
+  assert_int_equal(fixture->account.has_modules, 0);
+}
+
+/* It was started again since, and KASLR moved it: its modules are elsewhere,
+ * too. */
+static void moved_kernel_is_looked_up_where_it_is_now(void **state) {
+  fixture_t *fixture = *state;
+
+  need_text(fixture, __func__);
+  see_kernel(fixture, 0x2200000);
+  assert_null(decide(fixture));
+  assert_null(fixture->options.kallsyms);
+  assert_int_equal(fixture->options.kernel_shift, (uint64_t)-0x2200000);
+  assert_int_equal(fixture->account.has_modules, 1);
+  assert_int_equal(fixture->account.kernel_start, fixture->text + 0x2200000);
+  assert_int_equal(fixture->account.kernel_end, fixture->text + 0x3200000);
+}
+
+static void kernel_with_another_build_id_has_no_names(void **state) {
+  fixture_t *fixture = *state;
+
+  need_text(fixture, __func__);
+  see_kernel(fixture, 0);
+  fixture->record.mmap.build_id[19] ^= 1;
+  assert_string_equal(decide(fixture), "it is not the kernel that runs here");
+  assert_string_equal(fixture->options.kallsyms, "");
+  assert_int_equal(fixture->account.has_modules, 1);
+}
+
+static void module_that_lies_elsewhere_now_has_no_names(void **state) {
+  fixture_t *fixture = *state;
+
+  need_text(fixture, __func__);
+  see_kernel(fixture, 0);
+  profile_kernel_see(&fixture->kernel, &fixture->record);
+  fixture->record.mmap.filename = "[not_here]";
+  fixture->record.mmap.addr = 0xffffffffc1234000;
+  assert_null(decide(fixture));
+  assert_int_equal(fixture->account.has_modules, 1);
+}
+
+static void file_without_the_kernels_mapping_has_no_names(void **state) {
+  fixture_t *fixture = *state;
+
+  assert_string_equal(decide(fixture),
+                      "the file does not say where the kernel was");
+  assert_string_equal(fixture->options.kallsyms, "");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+      TEST(running_kernel_is_looked_up_as_it_is),
+      TEST(moved_kernel_is_looked_up_where_it_is_now),
+      TEST(kernel_with_another_build_id_has_no_names),
+      TEST(module_that_lies_elsewhere_now_has_no_names),
+      TEST(file_without_the_kernels_mapping_has_no_names),
+#undef TEST
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
