@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "foreign.h"
 #include "perf_dump.h"
 #include "random_run.h"
 #include "record_run.h"
@@ -19,8 +20,8 @@ typedef struct bytes_s {
   size_t size;
 } bytes_t;
 
-static void load(bytes_t *file) {
-  int fd = open(record_run_path(), O_RDONLY | O_CLOEXEC);
+static void load(bytes_t *file, const char *path) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
 
   assert_true(fd >= 0);
   file->size = (size_t)lseek(fd, 0, SEEK_END);
@@ -125,15 +126,17 @@ static void change_everywhere(const bytes_t *file, uint64_t seed) {
 static void damaged_file_is_read_up_to_the_damage(void **state) {
   static const struct {
     const char *words;
-    int is_pipe;
+    int is_pipe, has_other_order;
   } kinds[] = {
-      {"perf record -q -o @ -g -e cpu-clock,page-faults -- ls /", 0},
-      {"perf record -q -z -o @ -g -e cpu-clock -F 8000 -- ls /", 0},
-      {"perf record -q -o @ -e page-faults --call-graph dwarf,1024 -- ls /", 0},
-      {"perf record -q -o - -g -e cpu-clock,page-faults -- true >@", 1},
-      {"perf record -q -z -o - -g -e cpu-clock -F 8000 -- true >@", 1},
+      {"perf record -q -o @ -g -e cpu-clock,page-faults -- ls /", 0, 1},
+      {"perf record -q -z -o @ -g -e cpu-clock -F 8000 -- ls /", 0, 0},
+      {"perf record -q -o @ -e page-faults --call-graph dwarf,1024 -- ls /", 0,
+       1},
+      {"perf record -q -o - -g -e cpu-clock,page-faults -- true >@", 1, 0},
+      {"perf record -q -z -o - -g -e cpu-clock -F 8000 -- true >@", 1, 0},
   };
   char words[256];
+  char other[256];
   bytes_t file;
   size_t i;
 
@@ -144,8 +147,16 @@ static void damaged_file_is_read_up_to_the_damage(void **state) {
     snprintf(words, sizeof(words), "%s%s", kinds[i].words,
              kinds[i].is_pipe ? "" : " >/dev/null");
     record_run_shell(words);
-    load(&file);
+    load(&file, record_run_path());
     cut_everywhere(&file, kinds[i].is_pipe, i + 1);
+    change_everywhere(&file, i + 1);
+    free(file.bytes);
+    if (!kinds[i].has_other_order)
+      continue;
+    snprintf(other, sizeof(other), "%s.old", record_run_path());
+    foreign_copy(record_run_path(), other);
+    load(&file, other);
+    cut_everywhere(&file, 0, i + 1);
     change_everywhere(&file, i + 1);
     free(file.bytes);
   }
