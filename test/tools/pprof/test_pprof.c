@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The file has the profile that was written: as protobuf-c decodes it, and as
  * `go tool pprof` shows it. */
-#include "tool_run.h"
+#include "go_pprof.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -380,34 +380,17 @@ static void program_is_the_file_with_main_of_the_heaviest_stack(void **state) {
 
 /* -- go tool pprof --------------------------------------------------------- */
 
-static void need_go(const char *test) {
-  if (system("go tool pprof -h >/dev/null 2>&1; test $? -le 2") != 0)
-    support_skip(test, "go tool pprof");
-}
-
-/* Writes a profile, and runs pprof on it with an output that it has. */
 static void run_go(tool_run_t *run, const stacks_t *stacks,
                    const char *options) {
-  char path[] = "/tmp/uvperf-pprof-XXXXXX", command[512];
-  FILE *file;
+  char path[] = "/tmp/uvperf-pprof-XXXXXX";
   int fd = mkstemp(path);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
-  assert_true(fd >= 0);
-  file = fdopen(fd, "w+");
   assert_non_null(file);
   assert_int_equal(pprof_write(file, stacks), 0);
-  snprintf(command, sizeof(command),
-           "go tool pprof -nodefraction=0 -edgefraction=0 -nodecount=100000 "
-           "%s %s",
-           options, path);
-  memset(run, 0, sizeof(*run));
-  run->args[0] = "/bin/sh";
-  run->args[1] = "-c";
-  run->args[2] = command;
-  tool_run(run);
   fclose(file);
+  go_pprof_run(run, options, path);
   unlink(path);
-  tool_run_expect_status(run, 0);
 }
 
 static const char *name_at(const stacks_t *stacks, const stacks_stack_t *stack,
@@ -503,7 +486,7 @@ static void go_pprof_top_has_the_same_numbers(void **state) {
   stacks_t stacks;
 
   (void)state;
-  need_go(__func__);
+  go_pprof_need(__func__);
   begin(&stacks);
   fill(&stacks, 300);
   run_go(&run, &stacks, "-top -unit=ns");
@@ -554,7 +537,7 @@ static void go_pprof_traces_are_the_stacks(void **state) {
   size_t i, nr;
 
   (void)state;
-  need_go(__func__);
+  go_pprof_need(__func__);
   begin(&stacks);
   fill(&stacks, 100);
   run_go(&run, &stacks, "-traces -unit=ns");
@@ -588,7 +571,7 @@ static void hostile_names_are_shown_as_in_the_profile(void **state) {
   size_t i;
 
   (void)state;
-  need_go(__func__);
+  go_pprof_need(__func__);
   memset(lengthy, 'x', 99999);
   lengthy[99999] = '\0';
   begin(&stacks);
@@ -622,7 +605,7 @@ static void profile_without_samples_is_one(void **state) {
   assert_null(profile->period_type);
   pprof__profile__free_unpacked(profile, NULL);
   stacks_free(&stacks);
-  need_go(__func__);
+  go_pprof_need(__func__);
   begin(&stacks);
   run_go(&run, &stacks, "-raw");
   tool_run_expect_text(run.out, "samples/count cpu/nanoseconds[dflt]\n");
