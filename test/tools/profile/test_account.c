@@ -317,7 +317,7 @@ static void restart_gives_up_stacks_that_are_unwound(void **state) {
   assert_int_equal(fixture->account.samples, 0);
 }
 
-/* Until its first task is forgotten, so that another one has the first index. */
+/* Until the first task is forgotten, so that another one has its index. */
 static void fade_all(fixture_t *fixture) {
   size_t i;
 
