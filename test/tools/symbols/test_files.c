@@ -48,7 +48,8 @@ static void write_file(const char *name, const char *text) {
 
 /* Makes a program that waits in a function of this name; its own libraries are
  * in it, so that it runs in any root. */
-static void make_waiting(const char *file, const char *function) {
+static void make_waiting(const char *test, const char *file,
+                         const char *function) {
   char source[256];
 
   snprintf(source, sizeof(source),
@@ -58,7 +59,7 @@ static void make_waiting(const char *file, const char *function) {
            function, function);
   write_file("waiting.c", source);
   if (ask_names_run(directory, "cc -O1 -static -o '%s' waiting.c", file) != 0)
-    support_skip(__func__, "a compiler and a static C library");
+    support_skip(test, "a compiler and a static C library");
 }
 
 /* Runs it, in a root if there is one, and returns once it waits. */
@@ -101,7 +102,7 @@ static void a_deleted_program_that_runs_has_its_names(void **state) {
 
   (void)state;
   support_need_admin(__func__);
-  make_waiting("waiting", "deleted");
+  make_waiting(__func__, "waiting", "deleted");
   address = ask_names_symbol(path_of("waiting"), "deleted");
   pid = run_waiting(path_of("waiting"), NULL);
   assert_int_equal(unlink(path_of("waiting")), 0);
@@ -142,7 +143,7 @@ static void a_replaced_program_has_a_reason_and_no_names(void **state) {
   uint32_t object;
 
   (void)state;
-  make_waiting("waiting", "replaced");
+  make_waiting(__func__, "waiting", "replaced");
   address = ask_names_symbol(path_of("waiting"), "replaced");
   assert_int_equal(ask_names_offset(path_of("waiting"), address, &offset), 0);
   assert_int_equal(stat(path_of("waiting"), &info), 0);
@@ -175,9 +176,9 @@ static void a_program_in_another_root_is_read_there(void **state) {
 
   (void)state;
   support_need_root(__func__);
-  make_waiting("outside", "outside");
+  make_waiting(__func__, "outside", "outside");
   assert_int_equal(ask_names_run(directory, "mkdir -p root/real"), 0);
-  make_waiting("root/real/waiting", "inside");
+  make_waiting(__func__, "root/real/waiting", "inside");
   assert_int_equal(ask_names_run(directory, "ln -s /real root/bin"), 0);
   inside = ask_names_symbol(path_of("root/real/waiting"), "inside");
   assert_int_equal(

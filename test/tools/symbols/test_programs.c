@@ -53,8 +53,8 @@ static const char cpp_source[] =
 static const char rust_source[] =
     "mod deep { pub struct S(pub u64); impl S {\n"
     "  #[inline(never)] pub fn spin(&self, n: u64) -> u64 {\n"
-    "    let mut x = self.0; for i in 0..n { x = std::hint::black_box(x + i); "
-    "}\n"
+    "    let mut x = self.0;\n"
+    "    for i in 0..n { x += unsafe { std::ptr::read_volatile(&i) }; }\n"
     "    x } } }\n"
     "fn main() { println!(\"{}\", deep::S(3).spin(2)); }\n";
 
@@ -78,12 +78,12 @@ static const char *path_of(const char *name) {
   return path;
 }
 
-static void need(const char *test, const char *program) {
+static void need(const char *test, const char *what, const char *command) {
   char line[128];
 
-  snprintf(line, sizeof(line), "command -v %s >/dev/null", program);
+  snprintf(line, sizeof(line), "%s >/dev/null 2>&1", command);
   if (system(line) != 0)
-    support_skip(test, program);
+    support_skip(test, what);
 }
 
 static int setup(void **state) {
@@ -128,7 +128,7 @@ static void static_function_has_its_name_until_it_is_stripped(void **state) {
   uint64_t address;
 
   (void)state;
-  need(__func__, "cc");
+  need(__func__, "a C compiler", "cc --version");
   address = make_program("");
   expect_name("program", address, NULL, "hidden");
   expect_name("program", address + 9, NULL, "hidden");
@@ -145,7 +145,7 @@ static void stripped_function_is_known_by_where_it_begins(void **state) {
   size_t i;
 
   (void)state;
-  need(__func__, "cc");
+  need(__func__, "a C compiler", "cc --version");
   address = make_program("");
   assert_int_equal(ask_names_run(directory, "strip program"), 0);
   ask_names_begin(&ask, NULL);
@@ -165,7 +165,7 @@ static void debug_link_beside_the_program_names_it(void **state) {
   uint64_t address;
 
   (void)state;
-  need(__func__, "cc");
+  need(__func__, "a C compiler", "cc --version");
   address = make_program("-Wl,--build-id=none");
   assert_int_equal(
       ask_names_run(directory,
@@ -184,7 +184,7 @@ static void debug_file_of_the_build_id_names_it(void **state) {
   uint64_t address;
 
   (void)state;
-  need(__func__, "cc");
+  need(__func__, "a C compiler", "cc --version");
   address = make_program("-Wl,--build-id=0xabcdef0123456789");
   assert_int_equal(ask_names_run(directory,
                                  "mkdir -p debug/.build-id/ab && "
@@ -200,8 +200,8 @@ static void compressed_symbol_table_in_the_program_names_it(void **state) {
   uint64_t address;
 
   (void)state;
-  need(__func__, "cc");
-  need(__func__, "xz");
+  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "xz", "xz --version");
   address = make_program("");
   assert_int_equal(
       ask_names_run(directory,
@@ -219,7 +219,7 @@ static void entry_of_the_plt_is_named_after_its_function(void **state) {
   FILE *dump;
 
   (void)state;
-  need(__func__, "cc");
+  need(__func__, "a C compiler", "cc --version");
   make_program("");
   snprintf(line, sizeof(line), "objdump -d '%s' | grep '<puts@plt>:'",
            path_of("program"));
@@ -239,7 +239,7 @@ static void mangled_names_are_shown_as_in_the_source(void **state) {
   const symbols_place_t *place;
 
   (void)state;
-  need(__func__, "c++");
+  need(__func__, "a C++ compiler", "c++ --version");
   assert_int_equal(ask_names_run(directory, "c++ -O2 -g program.cc -o cpp"), 0);
   address = ask_names_symbol(path_of("cpp"), "_ZNK5space3BoxIiE4spinElPKc");
   ask_names_begin(&ask, NULL);
@@ -269,7 +269,7 @@ static uint64_t find_rust(const char *file) {
 
 static void rust_names_have_no_hash(void **state) {
   (void)state;
-  need(__func__, "rustc");
+  need(__func__, "rustc", "rustc --version");
   assert_int_equal(
       ask_names_run(directory,
                     "rustc -O -g program.rs -o old && rustc -O -g -C "
@@ -372,8 +372,8 @@ static void expect_inlined_by(const char *compiler) {
 
 static void inlined_functions_are_those_of_addr2line(void **state) {
   (void)state;
-  need(__func__, "cc");
-  need(__func__, "addr2line");
+  need(__func__, "a C compiler", "cc --version");
+  need(__func__, "addr2line", "addr2line --version");
   expect_inlined_by("cc");
   if (system("command -v clang >/dev/null") == 0)
     expect_inlined_by("clang");
@@ -381,8 +381,8 @@ static void inlined_functions_are_those_of_addr2line(void **state) {
 
 static void inlined_methods_are_those_of_addr2line(void **state) {
   (void)state;
-  need(__func__, "c++");
-  need(__func__, "addr2line");
+  need(__func__, "a C++ compiler", "c++ --version");
+  need(__func__, "addr2line", "addr2line --version");
   assert_int_equal(ask_names_run(directory, "c++ -O2 -g program.cc -o cpp"), 0);
   expect_inlined("cpp", "cpp", "_ZNK5space3BoxIiE4spinElPKc");
 }
