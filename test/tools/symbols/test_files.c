@@ -238,9 +238,11 @@ static void map_path(pid_t pid, char path[64]) {
   snprintf(path, 64, "/tmp/perf-%d.map", (int)pid);
 }
 
-static uint32_t jit_of(ask_names_t *ask, pid_t pid) {
-  const symbols_mapping_t mapping = {
-      .kind = SYMBOLS_JIT, .pid = (uint32_t)pid, .path = "//anon"};
+static uint32_t jit_of(ask_names_t *ask, pid_t pid, int is_recorded) {
+  const symbols_mapping_t mapping = {.kind = SYMBOLS_JIT,
+                                     .pid = (uint32_t)pid,
+                                     .path = "//anon",
+                                     .is_recorded = is_recorded};
 
   return symbols_object(ask->symbols, &mapping);
 }
@@ -266,8 +268,8 @@ static void map_file_names_what_a_jit_compiler_made(void **state) {
                   "ffffffffffffffff 10 around\n"
                   "3000 100 cut");
   ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid);
-  assert_int_equal(jit_of(&ask, pid), object);
+  object = jit_of(&ask, pid, 0);
+  assert_int_equal(jit_of(&ask, pid, 0), object);
   assert_string_equal(ask_names_name(&ask, object, 0x1000), "new one");
   assert_string_equal(ask_names_name(&ask, object, 0x1050), "old");
   assert_string_equal(ask_names_name(&ask, object, 0x1080),
@@ -285,6 +287,11 @@ static void map_file_names_what_a_jit_compiler_made(void **state) {
   support_wait(pid);
   assert_string_equal(ask_names_name(&ask, object, 0x4001), "later");
   ask_names_end(&ask);
+
+  ask_names_begin(&ask, NULL);
+  object = jit_of(&ask, pid, 1);
+  assert_string_equal(ask_names_name(&ask, object, 0x4000), "later");
+  ask_names_end(&ask);
   unlink(path);
 }
 
@@ -293,7 +300,7 @@ static void expect_map_refused(pid_t pid, const char *reason) {
   uint32_t object;
 
   ask_names_begin(&ask, NULL);
-  object = jit_of(&ask, pid);
+  object = jit_of(&ask, pid, 0);
   assert_string_equal(ask_names_name(&ask, object, 0x1000), "");
   assert_non_null(strstr(symbols_reason(ask.symbols, object), reason));
   ask_names_end(&ask);
@@ -345,10 +352,11 @@ static void names_of_a_megabyte_are_cut(void **state) {
   fprintf(file, "\n2000 100 after\n");
   fclose(file);
   ask_names_begin(&ask, NULL);
-  place = ask_names_at(&ask, jit_of(&ask, pid), 0x1000);
+  place = ask_names_at(&ask, jit_of(&ask, pid, 0), 0x1000);
   assert_int_equal(place->nr, 1);
   assert_in_range(strlen(place->names[0].name), 1000, 4096);
-  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid), 0x2000), "after");
+  assert_string_equal(ask_names_name(&ask, jit_of(&ask, pid, 0), 0x2000),
+                      "after");
   ask_names_end(&ask);
   unlink(path);
   kill(pid, SIGKILL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is found at offsets of an object, as the worker sends it. Requests for
- * names and for a JIT's names have this response:
+/* The worker's answer about offsets of an object. Requests for names and for a
+ * JIT's names have this response:
  *
  *   text    why there are no names; "" if there are
  *   bytes   build id
@@ -24,7 +24,7 @@
 
 /* Names are cut to fit, with a NUL. */
 #define SYMBOLS_NAME_BYTES 4096
-/* So many offsets are asked for at once. */
+/* Offsets in one question. */
 #define SYMBOLS_MAX_OFFSETS 16384
 
 void symbols_answer_begin(symbols_message_t *response, const char *reason,

@@ -39,7 +39,7 @@ static int demangle_by(sink_t *sink, const char *name,
   return demangle(name, DMGL_NO_OPTS, put, sink);
 }
 
-/* Of D it gives a string. */
+/* For D there is no callback. */
 static int demangle_d(sink_t *sink, const char *name) {
   char *text = dlang_demangle(name, DMGL_NO_OPTS);
 

@@ -42,7 +42,7 @@ int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
     return fail(file, reason, size, dwfl_errmsg(-1));
   }
   dwfl_report_begin(file->dwfl);
-  /* At 0: addresses are those of the file. */
+  /* At 0, so addresses stay as they are in the file. */
   file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
   if (file->module == NULL) {
     close(fd);

@@ -15,7 +15,7 @@ typedef struct symbols_cu_range_s {
 } symbols_cu_range_t;
 
 typedef struct symbols_elf_file_s {
-  uint64_t key; /* chosen by the program; 0: none is open */
+  uint64_t key; /* chosen by the program; 0: not open */
   uint64_t used;
   Dwfl_Callbacks callbacks;
   char *debug_path;

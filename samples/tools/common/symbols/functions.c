@@ -13,7 +13,7 @@ typedef struct symbol_s {
   uint64_t end; /* start if its size is not known */
 } symbol_t;
 
-/* What is known of an address. */
+/* The symbols around an address. */
 typedef struct slot_s {
   symbol_t nearest; /* that starts before it */
   symbol_t holder;  /* the nearest one with a size that holds it */

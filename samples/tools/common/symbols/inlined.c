@@ -14,8 +14,8 @@
 #define MAX_DIES  20000000u
 #define MAX_DEPTH 200
 
-/* What is known of an address: the DIEs of the function and of those inlined
- * there, the outermost first. */
+/* The DIEs at an address: the ones of the function and of
+ * functions inlined there, the outermost first. */
 typedef struct chain_s {
   Dwarf_Die dies[SYMBOLS_MAX_INLINED];
   size_t nr;
@@ -75,7 +75,7 @@ static int find_unit(const symbols_elf_file_t *file, uint64_t address,
                      uint64_t *unit) {
   size_t low = 0, high = file->nr_ranges, middle;
 
-  /* low becomes the first range behind the address. */
+  /* low becomes the first range after the address. */
   while (low < high) {
     middle = low + (high - low) / 2;
     if (file->ranges[middle].start <= address)
@@ -89,8 +89,8 @@ static int find_unit(const symbols_elf_file_t *file, uint64_t address,
   return 0;
 }
 
-/* Copies those of `set` whose addresses a DIE has. They are in ascending order,
- * and stay so if its ranges are; else some are there twice, and are dropped. */
+/* Copies the members of `set` whose addresses a DIE has; if its ranges overlap,
+ * some of them twice. */
 static size_t pick(const walk_t *walk, Dwarf_Die *die, const size_t *set,
                    size_t nr, size_t *picked) {
   Dwarf_Addr base, start, end;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue in front of libuv's thread pool. Does not know what is done. */
+/* A queue in front of libuv's thread pool. Knows nothing of the work. */
 #include "common/symbols/jobs.h"
 
 #include <stddef.h>

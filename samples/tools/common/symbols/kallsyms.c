@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the kernel's symbols once: what is loaded later (modules, BPF programs)
- * is shown by the function before it or by address. Knows nothing of user
+/* Reads the kernel's symbols once: modules and BPF programs that are
+ * loaded later are shown by the function before them or by address. Knows nothing of user
  * space. */
 #include "common/symbols/kallsyms.h"
 

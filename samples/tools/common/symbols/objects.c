@@ -9,7 +9,7 @@
 #include "common/memory.h"
 #include "common/symbols/open.h"
 
-/* Files that are kept open; a quarter of what the process may have. */
+/* Open files; at most a quarter of the process's limit. */
 #define MAX_OPEN 256
 
 void symbols_objects_init(symbols_objects_t *objects) {
@@ -159,6 +159,15 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
   return object;
 }
 
+int symbols_objects_must_open(symbols_objects_t *objects) {
+  int must_open;
+
+  uv_mutex_lock(&objects->lock);
+  must_open = objects->to_open != NULL;
+  uv_mutex_unlock(&objects->lock);
+  return must_open;
+}
+
 /* -- on the pool ----------------------------------------------------------- */
 
 static void keep_open(symbols_objects_t *objects, symbols_object_t *object) {
@@ -186,7 +195,9 @@ static void open_file(symbols_objects_t *objects, symbols_object_t *object,
      * process has ended. */
     if (object->process < 0 && !object->was_tried && !mapping->is_recorded)
       object->process = symbols_open_process(mapping->pid);
-    fd = symbols_open_perf_map(object->process, object->open_reason);
+    fd = mapping->is_recorded
+             ? symbols_open_recorded_map(mapping->pid, object->open_reason)
+             : symbols_open_perf_map(object->process, object->open_reason);
     if (fd >= 0 && object->fd >= 0)
       close(object->fd);
     if (fd >= 0)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mapped, and the files of it that are open: on the loop and on libuv's
- * pool. */
+/* The mapped objects and their open files: on the loop and on libuv's pool. */
 #ifndef SYMBOLS_OBJECTS_H
 #define SYMBOLS_OBJECTS_H
 
@@ -52,6 +51,9 @@ void symbols_objects_free(symbols_objects_t *objects);
 symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
                                       const symbols_mapping_t *mapping,
                                       int *must_open);
+
+/* Whether there are such files. */
+int symbols_objects_must_open(symbols_objects_t *objects);
 
 /* On the pool: opens the files of objects that were added; keeps a bounded
  * number of them open. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A process chooses the paths and the links in its own root as it likes, and
- * what is there changes at any time. So each file is found first, without
- * opening it (O_PATH), then checked, and what was checked is opened: no FIFO
- * makes us wait, and no device does something. */
+/* A process chooses the paths and the links in its own root as it likes, and can
+ * change them at any time. So each file is found first without being opened
+ * (O_PATH), then checked, and then the checked file is opened: no FIFO makes us
+ * wait, and no device starts to do something. */
 #include "common/symbols/open.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static int find_in_root(int root, const char *path, int flags) {
   return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
-/* Opens what was found, and closes `found`: an fd, or -1 with errno. */
+/* Opens a found file, and closes `found`: an fd, or -1 with errno. */
 static int open_found(int found) {
   char path[32];
   int fd, error;
@@ -53,7 +53,7 @@ static int open_found(int found) {
   return fd;
 }
 
-/* The device of a mapping is that of the file system below. */
+/* Mappings have the device of the file system below, files their own. */
 static int is_layered(int fd) {
   struct statfs info;
 
@@ -75,7 +75,7 @@ static int is_mapped_one(int fd, const struct stat *info,
          has_build_id || is_layered(fd);
 }
 
-/* Checks and opens what was found. */
+/* Checks and opens a found file. */
 static int take(int found, const symbols_mapping_t *mapping,
                 char reason[SYMBOLS_REASON_BYTES]) {
   struct stat info;
@@ -235,10 +235,22 @@ static int read_status(int process, uint32_t *uid, uint32_t *pid) {
   return 0;
 }
 
-int symbols_open_perf_map(int process, char reason[SYMBOLS_REASON_BYTES]) {
+static int take_of_user(int found, uint32_t uid, const char *path,
+                        char reason[SYMBOLS_REASON_BYTES]) {
   const symbols_mapping_t any = {0};
-  uint32_t uid, pid;
+  int fd = take(found, &any, reason);
   struct stat info;
+
+  if (fd < 0 ||
+      (fstat(fd, &info) == 0 && (info.st_uid == uid || info.st_uid == 0)))
+    return fd;
+  snprintf(reason, SYMBOLS_REASON_BYTES, "%s: not of the process's user", path);
+  close(fd);
+  return -1;
+}
+
+int symbols_open_perf_map(int process, char reason[SYMBOLS_REASON_BYTES]) {
+  uint32_t uid, pid;
   char path[48];
   int root, fd;
 
@@ -257,12 +269,16 @@ int symbols_open_perf_map(int process, char reason[SYMBOLS_REASON_BYTES]) {
     snprintf(reason, SYMBOLS_REASON_BYTES, "%s: %s", path,
              errno == ENOSYS ? "needs Linux 5.6" : strerror(errno));
   close(root);
-  fd = take(fd, &any, reason);
-  if (fd >= 0 && (fstat(fd, &info) != 0 || info.st_uid != uid)) {
-    snprintf(reason, SYMBOLS_REASON_BYTES, "%s: not of the process's user",
-             path);
-    close(fd);
-    return -1;
-  }
-  return fd;
+  return take_of_user(fd, uid, path, reason);
+}
+
+int symbols_open_recorded_map(uint32_t pid, char reason[SYMBOLS_REASON_BYTES]) {
+  char path[48];
+  int found;
+
+  snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
+  found = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+  snprintf(reason, SYMBOLS_REASON_BYTES, "%s: %s", path,
+           found < 0 ? strerror(errno) : "");
+  return take_of_user(found, geteuid(), path, reason);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the files of other processes: what was mapped and nothing else. Blocks:
- * for libuv's pool. */
+/* Opens the mapped files of other processes, and no others. Blocks: for libuv's
+ * pool. */
 #ifndef SYMBOLS_OPEN_H
 #define SYMBOLS_OPEN_H
 
@@ -19,11 +19,15 @@ int symbols_open_file(const symbols_mapping_t *mapping,
 int symbols_open_vdso(const symbols_mapping_t *mapping,
                       char reason[SYMBOLS_REASON_BYTES]);
 
-/* The directory /proc/PID, which stays that of this process when its number is
- * used again; -1 if it has ended. */
+/* The directory /proc/PID: -1 if the process has ended. It never becomes that
+ * of another process with the same number. */
 int symbols_open_process(uint32_t pid);
 
 /* The process's /tmp/perf-PID.map, if it is a regular file of its user. */
 int symbols_open_perf_map(int process, char reason[SYMBOLS_REASON_BYTES]);
+
+/* /tmp/perf-PID.map of a process that has ended, as perf report takes it: a
+ * regular file of this user or of root. */
+int symbols_open_recorded_map(uint32_t pid, char reason[SYMBOLS_REASON_BYTES]);
 
 #endif

@@ -119,7 +119,7 @@ void symbols_perf_map_answer(symbols_message_t *request,
     add_line(map, line);
   symbols_answer_begin(response, "", NULL, 0, map->nr);
   for (i = 0; i < map->nr; i++) {
-    /* Only this address: what else the entry has may be used again. */
+    /* Only this address: the compiler may use the rest of the entry again. */
     symbols_answer_place(response, addresses[i], addresses[i], addresses[i],
                          addresses[i] + 1, map->names[i] != NULL);
     if (map->names[i] != NULL)

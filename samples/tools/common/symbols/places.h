@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of each (object, offset) that was asked for. No entry moves, and
+/* The answer for each (object, offset) that was asked for. No entry moves, and
  * no call takes long, because the tables that grow are small. */
 #ifndef SYMBOLS_PLACES_H
 #define SYMBOLS_PLACES_H

@@ -225,8 +225,7 @@ void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
   }
   question->inlined &= !question->object->has_bad_dwarf;
   ask_worker(question, asker, worker);
-  /* The DWARF may be what is damaged or large: without it there is still the
-   * symbol table. */
+  /* If the DWARF is damaged or large, there is still the symbol table. */
   if (question->is_hopeless && question->inlined) {
     question->object->has_bad_dwarf = 1;
     question->inlined = 0;

@@ -15,7 +15,7 @@
 typedef struct symbols_result_s {
   symbols_place_t place;
   uint64_t offset;
-  uint64_t first, end; /* offsets with the same name; end 0: none is known */
+  uint64_t first, end; /* offsets with the same name; end 0: not known */
 } symbols_result_t;
 
 /* What questions need that are asked one after the other. */

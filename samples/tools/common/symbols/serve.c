@@ -20,11 +20,11 @@
 #include "common/symbols/wire.h"
 #include "common/symbols/worker.h"
 
-/* The users and groups called nobody and nogroup nearly everywhere. */
+/* The user and the group without rights on nearly all systems. */
 #define NOBODY 65534
 
 /* Reads the body of a request and its fds, and writes the body of the response.
- * What it leaves of the fds is closed. */
+ * Fds that it does not take are closed. */
 typedef void (*handler_t)(symbols_message_t *request,
                           symbols_message_t *response);
 

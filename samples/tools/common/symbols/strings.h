@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that stay where they are, each once and safe to print. */
+/* Names that never move, each once and safe to print. */
 #ifndef SYMBOLS_STRINGS_H
 #define SYMBOLS_STRINGS_H
 

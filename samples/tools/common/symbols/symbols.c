@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop's side: what was asked for, what is known, whose turn it is. It does
- * not block and knows no file. */
+/* The loop's side: collects offsets, asks about one object after the other, and
+ * keeps the answers. It does not block and opens no file. */
 #include "common/symbols/symbols.h"
 
 #include <stdio.h>
@@ -76,8 +76,24 @@ static void open_files(symbols_job_t *job, symbols_worker_t *worker) {
   symbols_objects_open(&symbols->asker.objects);
 }
 
+static void files_opened(symbols_job_t *job);
+
+static void start_opening(symbols_t *symbols) {
+  if (symbols->is_opening || symbols->is_closing)
+    return;
+  symbols->is_opening = 1;
+  symbols->open_job.run = open_files;
+  symbols->open_job.done = files_opened;
+  symbols_jobs_add(&symbols->jobs, &symbols->open_job);
+}
+
 static void files_opened(symbols_job_t *job) {
-  symbols_of(job, offsetof(symbols_t, open_job))->is_opening = 0;
+  symbols_t *symbols = symbols_of(job, offsetof(symbols_t, open_job));
+
+  symbols->is_opening = 0;
+  /* One may have been added after the job had looked. */
+  if (symbols_objects_must_open(&symbols->asker.objects))
+    start_opening(symbols);
 }
 
 /* Files of new objects are opened while an answer is waited for, too: their
@@ -138,7 +154,6 @@ static void on_closed(uv_handle_t *handle) {
   symbols_t *symbols = handle->data;
   symbols_cb cb = symbols->close_cb;
 
-  symbols->is_closing = 2;
   if (cb != NULL)
     cb(symbols->close_arg);
 }
@@ -373,12 +388,8 @@ uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping) {
     return NONE;
   if (object->id == symbols->nr_states)
     add_state(symbols, object);
-  if (must_open && !symbols->is_opening && !symbols->is_closing) {
-    symbols->is_opening = 1;
-    symbols->open_job.run = open_files;
-    symbols->open_job.done = files_opened;
-    symbols_jobs_add(&symbols->jobs, &symbols->open_job);
-  }
+  if (must_open)
+    start_opening(symbols);
   return object->id;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of the functions at addresses, found while sampling goes on: ELF files
- * belong to anybody, so that a worker process reads them (libdwfl), bounded in
- * memory and time, and libuv's pool waits for it, never the loop. Kernel names
- * come from /proc/kallsyms.
+/* Names of the functions at addresses, found while sampling goes on. ELF files
+ * belong to strangers, so a worker process reads them (libdwfl), with limits on
+ * memory and time. libuv's pool waits for it, never the loop. Kernel names come
+ * from /proc/kallsyms.
  *
- * One object is what one mapping is of. Tell of an object when it was first
- * sampled: its file is opened soon after, while the process may still live, so
- * that deleted files and files in containers can be read. */
+ * An object is a mapped file, the vdso, or memory of a JIT compiler. Add it when
+ * it is first sampled: its file is opened soon after, while the process may
+ * still live, so that deleted files and files in containers can be read. */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
 
@@ -75,11 +75,11 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options);
  * and path; a JIT's by process). */
 uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping);
 
-/* Asks for the name at an offset. Of a return address ask for offset - 1. Costs
+/* Asks for the name at an offset. For a return address ask for offset - 1. Costs
  * a look into a hash table if it was asked for before. */
 void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset);
 
-/* What is known by now, or NULL if the answer has not come yet. Valid until
+/* The answer, or NULL if the answer has not come yet. Valid until
  * symbols_free. */
 const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
                                     uint64_t offset);
@@ -95,12 +95,12 @@ size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
 /* Has the names of a JIT's process looked for again: its map file grows. */
 void symbols_refresh(symbols_t *symbols, uint32_t object);
 
-/* Calls back once all that was wanted before is answered; on the loop, never
+/* Calls back once each offset that was wanted before has its answer; on the loop, never
  * inside this call. At most one at a time. */
 void symbols_wait(symbols_t *symbols, symbols_cb cb, void *arg);
 
 /* Ends the worker and what runs; cb is called once it has ended, or may be NULL.
- * What was found is kept until symbols_free. */
+ * Answers are kept until symbols_free. */
 void symbols_close(symbols_t *symbols, symbols_cb cb, void *arg);
 void symbols_free(symbols_t *symbols);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves messages through a stream socket. Does not know what they mean. */
+/* Moves messages through a stream socket. Does not know their meaning. */
 #include "common/symbols/wire.h"
 
 #include <errno.h>

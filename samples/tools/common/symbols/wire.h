@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages between the program and its worker: a type, a body of numbers and
- * bytes, and fds. Each side checks what it reads, because a hostile file may
+ * bytes, and fds. Each side checks its input, because a hostile file may
  * have taken over the worker.
  *
  * To add a request:
  *   1. here: a SYMBOLS_REQUEST_…, with what its body and its response have;
  *   2. serve.c: its function in the table `handlers`; it reads the request's
- *      body and writes that of the response;
+ *      body and writes the body of the response;
  *   3. the program's side: a job (jobs.h) whose function runs on libuv's pool,
  *      fills a message and calls symbols_worker_ask (worker.h). */
 #ifndef SYMBOLS_WIRE_H
@@ -18,7 +18,7 @@
 #include "common/buffer.h"
 
 #define SYMBOLS_WIRE_FDS 64
-/* A body is at most so long. */
+/* The longest body. */
 #define SYMBOLS_WIRE_BYTES ((size_t)64 << 20)
 
 enum {
@@ -39,7 +39,7 @@ enum {
 };
 
 typedef struct symbols_message_s {
-  uint32_t type; /* of a response: that of its request */
+  uint32_t type; /* a response has the type of its request */
   common_buffer_t body;
   size_t read;    /* how much of the body was read by symbols_get_… */
   int is_damaged; /* more was asked for than there is */
@@ -63,7 +63,7 @@ uint64_t symbols_get_number(symbols_message_t *message);
 const void *symbols_get_bytes(symbols_message_t *message, size_t *size);
 /* The same for a text, which has a NUL at its end. "" if it is damaged. */
 const char *symbols_get_text(symbols_message_t *message);
-/* Takes an fd out of the message: -1 if there is none left. */
+/* Takes an fd out of the message: -1 without one. */
 int symbols_get_fd(symbols_message_t *message);
 
 /* Called before each wait for the socket: waits for these events of poll(2).

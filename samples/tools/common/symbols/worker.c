@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the worker. Does not know what is asked. */
+/* Runs the worker. Does not know the questions. */
 #include "common/symbols/worker.h"
 
 #include <errno.h>

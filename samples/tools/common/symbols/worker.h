@@ -27,8 +27,8 @@ typedef struct symbols_worker_s {
 
 void symbols_worker_init(symbols_worker_t *worker);
 
-/* Sends a request and receives its response, starting the worker if there is
- * none. Fds of the request stay the caller's. 0, or, with the reason in words,
+/* Sends a request and receives its response, starting the worker first if it
+ * does not run. Fds of the request stay the caller's. 0, or, with the reason in words,
  * an error: then the worker was ended, and the next request starts another. */
 #define SYMBOLS_REASON_BYTES 160
 int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
