@@ -302,8 +302,8 @@ void profile_account_cgroup(profile_account_t *account, uint64_t id,
 
 /* -- records --------------------------------------------------------------- */
 
-/* Maps of the kernel's own have pid -1. kallsyms covers them, but for modules of
- * a recorded kernel, which may lie elsewhere now. */
+/* Maps of the kernel's own have pid -1. kallsyms covers them, but for modules
+ * of a recorded kernel, which may lie elsewhere now. */
 static int is_wanted(const profile_account_t *account,
                      const uvperf_record_t *record) {
   if (uvperf_record_cpu_mode(record->misc) == PERF_RECORD_MISC_USER)

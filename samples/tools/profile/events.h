@@ -18,9 +18,9 @@ typedef struct profile_events_s {
 } profile_events_t;
 
 /* Opens the events of a target, disabled: cycles where there are any, else
- * cpu-clock, with the kernel's side where that is allowed; or for options->off_cpu
- * context switches, which are on the kernel's side only. On failure nothing is
- * left open. */
+ * cpu-clock, with the kernel's side where that is allowed; or for
+ * options->off_cpu context switches, which are on the kernel's side only. On
+ * failure nothing is left open. */
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                         const uvperf_target_t *target,
                         const profile_options_t *options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records from a live set: open, start, look at what is already running, run the
- * loop until something ends it, stop. */
+/* Records from a live set: open, start, look at what is already running, run
+ * the loop until something ends it, stop. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* profile: a sampling profiler on a libuv loop. This file is its frame: options,
- * files, the loop. Records come from live.c or recorded.c; their result is made in
- * end.c. */
+/* profile: a sampling profiler on a libuv loop. This file is its frame:
+ * options, files, the loop. Records come from live.c or recorded.c; their
+ * result is made in end.c. */
 #include <stdio.h>
 
 #include "common/stdio.h"

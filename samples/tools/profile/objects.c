@@ -40,8 +40,8 @@ static int begins(const char *text, const char *with) {
 }
 
 /* "//anon" comes from the kernel's perf_event_mmap_event; /proc/PID/maps leaves
- * the name empty or says "[anon:name]". What else is no file on a disk is memory
- * that a compiler can have filled. */
+ * the name empty or says "[anon:name]". What else is no file on a disk is
+ * memory that a compiler can have filled. */
 static symbols_kind_t kind_of(const char *path) {
   if (strcmp(path, "[vdso]") == 0)
     return SYMBOLS_VDSO;

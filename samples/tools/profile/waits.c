@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that is switched out makes two records: a sample with its stack, then
- * a SWITCH, which says whether it waits or was preempted. The SWITCH in ends the
- * wait. Threads of the kernel are left out: they have nothing to do but wait. So
- * are idle tasks, which are such threads. */
+/* A thread that is switched out makes two records: a sample with its stack,
+ * then a SWITCH, which says whether it waits or was preempted. The SWITCH in
+ * ends the wait. Threads of the kernel are left out: they have nothing to do
+ * but wait. So are idle tasks, which are such threads. */
 #include "profile/waits.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that waits, and knows for how long. It waits as it is asked to, each
- * time in a function of its own, after which its thread is called meanwhile.
- * Then it prints "wait_pipe 201345678": the nanoseconds in which the thread was
- * not on a CPU. Ends by SIGALRM if it hangs.
+/* A program that waits, and knows for how long. It waits as it is asked to,
+ * each time in a function of its own, after which its thread is called
+ * meanwhile. Then it prints "wait_pipe 201345678": the nanoseconds in which the
+ * thread was not on a CPU. Ends by SIGALRM if it hangs.
  *
  * syscall(3) has no frame, so that the function that calls it is missing in a
  * stack by frame pointers, but not the one before: hence the pairs. */

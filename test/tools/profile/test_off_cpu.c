@@ -109,7 +109,8 @@ static void waits_of_known_length_are_within_5_percent(void **state) {
   tool_run_expect_text(run.out, " 0 lost\n");
 }
 
-/* Only a disk takes its time, and a file system in memory may refuse O_DIRECT. */
+/* Only a disk takes its time, and a file system in memory may refuse
+ * O_DIRECT. */
 static void need_disk(const char *test) {
   struct statfs system;
 

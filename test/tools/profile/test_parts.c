@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the profiler that need no kernel: tasks, their maps and names. */
+/* The parts of the profiler that need no kernel: tasks, their maps and
+ * names. */
 #include "support.h"
 
 #include <time.h>
@@ -161,7 +162,8 @@ static void first_thread_that_ends_is_kept_for_the_others(void **state) {
   free(tasks);
 }
 
-/* The thread gets the tid of the first one, and its own is not reported again. */
+/* The thread gets the tid of the first one, and its own is not reported
+ * again. */
 static void process_lives_after_an_exec_by_another_thread(void **state) {
   profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};

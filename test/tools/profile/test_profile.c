@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whether a row is the target's spin(), or lies in it, as the target printed. */
+/* Whether a row is the target's spin(), or lies in it, as the target
+ * printed. */
 static int is_spin(const tool_run_t *run, const profile_row_t *row) {
   static const char object[] = "profile_target+0x";
   unsigned long start, end, offset;

@@ -13,7 +13,8 @@ static uint32_t function(stacks_t *stacks, const char *name,
   return stacks_function(stacks, &function);
 }
 
-/* main calls work, which calls itself, and the kernel; another process idles. */
+/* main calls work, which calls itself, and the kernel; another process
+ * idles. */
 static int setup(void **state) {
   const stacks_task_t one = {10, 11, "thread;1", "process", "/a"};
   const stacks_task_t two = {20, 20, "other", "other", "/a"};

@@ -26,8 +26,8 @@ int stacks_by_parse(const char *name, stacks_by_t *by) {
   return -1;
 }
 
-/* A recursive function is in a stack several times: last_seen says for which one
- * it was counted. */
+/* A recursive function is in a stack several times: last_seen says for which
+ * one it was counted. */
 static void add_stack(stacks_row_t *rows, size_t *last_seen, size_t which,
                       const stacks_stack_t *stack) {
   uint32_t function;

@@ -25,8 +25,8 @@ typedef struct stacks_row_s {
 const char *stacks_by_name(stacks_by_t by);
 int stacks_by_parse(const char *name, stacks_by_t *by);
 
-/* The rows in an array for free(), by self, then total; *nr of them. Strings are
- * the profile's. */
+/* The rows in an array for free(), by self, then total; *nr of them. Strings
+ * are the profile's. */
 stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr);
 
 typedef enum stacks_sort_e {

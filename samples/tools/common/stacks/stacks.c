@@ -32,8 +32,8 @@ static void index_init(index_t *index) {
   stacks_tally_init(&index->keys, sizeof(uint64_t));
 }
 
-/* The index for a key. *items has room for it, and *is_new says whether it is to
- * be filled in. */
+/* The index for a key. *items has room for it, and *is_new says whether it is
+ * to be filled in. */
 static uint32_t index_get(index_t *index, void **items, size_t item_size,
                           const uint64_t *key, size_t nr, int *is_new) {
   size_t before = index->keys.nr;
