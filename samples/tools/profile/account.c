@@ -306,8 +306,11 @@ void profile_account_cgroup(profile_account_t *account, uint64_t id,
  * of a recorded kernel, which may lie elsewhere now. */
 static int is_wanted(const profile_account_t *account,
                      const uvperf_record_t *record) {
+  /* perf record --call-graph dwarf records data too: the end of a file's code
+   * and the begin of its data can be one page, which is mapped twice. */
   if (uvperf_record_cpu_mode(record->misc) == PERF_RECORD_MISC_USER)
-    return common_tasks_has_id(record->mmap.pid);
+    return common_tasks_has_id(record->mmap.pid) &&
+           (record->misc & PERF_RECORD_MISC_MMAP_DATA) == 0;
   return account->is_recorded && record->mmap.pid == KERNEL_PID;
 }
 

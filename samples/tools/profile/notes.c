@@ -132,7 +132,7 @@ void profile_notes_unwound(const profile_unwinding_t *unwinding,
   if (unwinding->queue == NULL)
     return;
   stats = unwind_queue_stats(unwinding->queue);
-  all = stats->full;
+  all = stats->full + unwinding->nr_32_bit;
   for (i = 0; i <= UNWIND_DROPPED; i++)
     all += stats->ends[i];
   snprintf(text, sizeof(text),
@@ -145,7 +145,7 @@ void profile_notes_unwound(const profile_unwinding_t *unwinding,
   note_share(stats->ends[UNWIND_NO_INFO], all,
              "end in code without unwind information");
   note_share(stats->ends[UNWIND_LONG], all, "have more than 127 frames");
-  note_share(stats->ends[UNWIND_ABI], all,
+  note_share(unwinding->nr_32_bit, all,
              "are of 32-bit programs, which are not unwound");
   note_share(stats->ends[UNWIND_SLOW], all, "took too long to unwind");
   note_share(stats->ends[UNWIND_DROPPED] + stats->full, all,

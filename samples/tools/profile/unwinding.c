@@ -13,7 +13,8 @@ typedef struct taken_s {
   uint64_t weight;
   profile_who_t who;        /* its index may change: see fade.h */
   uint32_t nr_restarts;     /* of the account */
-  uint32_t nr_kernel;       /* frames */
+  uint32_t nr_kernel : 31;  /* frames */
+  uint32_t is_user : 1;     /* the user's frame is that of the sample */
   profile_frame_t frames[]; /* of the kernel, then one of the user's */
 } taken_t;
 
@@ -84,7 +85,8 @@ static void on_stack(void *arg, const void *context, unwind_end_t end,
     return;
   stack.who = profile_account_keep_who(unwinding->account, &taken->who);
   memcpy(frames, taken->frames, (taken->nr_kernel + 1) * sizeof(*frames));
-  for (i = 0; i < nr; i++) {
+  /* Where registers were copied can be later than a precise event. */
+  for (i = taken->is_user; i < nr; i++) {
     frames[stack.nr + i].object = places[i].object == UNWIND_NO_OBJECT
                                       ? PROFILE_OBJECT_UNKNOWN
                                       : places[i].object;
@@ -113,9 +115,12 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
   int rc;
 
   if (!has_stack(record) || !common_tasks_has_id(record->pid) ||
-      stack->nr > PERF_MAX_STACK_DEPTH ||
-      unwind_ip(unwinding->machine, &record->sample.regs_user, &ip) != 0)
+      stack->nr > PERF_MAX_STACK_DEPTH)
     return -1;
+  if (unwind_ip(unwinding->machine, &record->sample.regs_user, &ip) != 0) {
+    unwinding->nr_32_bit++;
+    return -1;
+  }
   task = profile_tasks_get(&unwinding->account->tasks, record->pid);
   if (!task->is_unwindable)
     tell_maps(unwinding, record->pid, task);
@@ -124,11 +129,12 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
   taken->weight = weight;
   taken->who = unwinding->account->whos[stack->who];
   taken->nr_restarts = unwinding->account->nr_restarts;
-  taken->nr_kernel = (uint32_t)(is_user ? 0 : stack->nr);
+  taken->is_user = is_user && (record->present & PERF_SAMPLE_IP) != 0;
+  taken->nr_kernel = (uint32_t)(is_user ? 0 : stack->nr) & INT32_MAX;
   memcpy(taken->frames, stack->frames,
          taken->nr_kernel * sizeof(*stack->frames));
-  taken->frames[taken->nr_kernel] =
-      profile_account_user_frame(unwinding->account, record->pid, ip);
+  taken->frames[taken->nr_kernel] = profile_account_user_frame(
+      unwinding->account, record->pid, taken->is_user ? record->ip : ip);
   rc = unwind_queue_add(unwinding->queue, record->pid, &record->sample, taken,
                         bytes);
   free(taken);
@@ -146,8 +152,7 @@ int profile_unwinding_init(profile_unwinding_t *unwinding,
     return -1;
   unwinding->account = account;
   unwinding->machine = options.machine;
-  unwinding->queue =
-      unwind_queue_new(symbols_jobs(account->symbols), &options);
+  unwinding->queue = unwind_queue_new(symbols_jobs(account->symbols), &options);
   account->unwinding = unwinding;
   account->tasks.on_reap = on_reap;
   account->tasks.arg = unwinding;

@@ -10,6 +10,7 @@
 typedef struct profile_unwinding_s {
   profile_account_t *account;
   unwind_queue_t *queue;
+  uint64_t nr_32_bit; /* samples of 32-bit processes, which are not unwound */
   /* private */
   int machine;
 } profile_unwinding_t;

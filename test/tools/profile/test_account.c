@@ -138,6 +138,24 @@ static void callers_are_the_byte_before_they_return_to(void **state) {
   assert_int_equal(fixture->account.samples, 2);
 }
 
+static void mapped_data_is_no_code(void **state) {
+  static const uint64_t ips[] = {USER, 0x400100, 0x401200};
+  fixture_t *fixture = *state;
+  uvperf_record_t record;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  map(fixture, 5, 0x400000, 0x2000, 0, "/bin/program");
+  record = new_record(fixture, PERF_RECORD_MMAP2,
+                      PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA);
+  record.mmap.pid = 5;
+  record.mmap.addr = 0x401000;
+  record.mmap.len = 0x1000;
+  record.mmap.filename = "/bin/other";
+  profile_account_record(&fixture->account, &record);
+  sample(fixture, 5, 5, ips, 3);
+  expect_stack(fixture, "program+100 program+11ff");
+}
+
 /* As with precise events, whose chain begins where the interrupt came; and with
  * chains of user code alone. */
 static void sample_is_where_its_ip_is(void **state) {
@@ -345,6 +363,7 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
       TEST(callers_are_the_byte_before_they_return_to),
+      TEST(mapped_data_is_no_code),
       TEST(sample_is_where_its_ip_is),
       TEST(sample_without_a_call_chain_is_its_address),
       TEST(file_in_two_processes_is_one_object),
