@@ -10,6 +10,7 @@
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
+#include <elfutils/version.h>
 #include <gelf.h>
 #include <uv.h>
 
@@ -19,8 +20,10 @@
 /* The clock is read once for so many words of memory. */
 #define READS_PER_CHECK 256
 /* Bytes of all registers that a function saves. */
-#define POPPED       48
+#define POPPED 48
+/* Registers of aarch64 that have a use. */
 #define AARCH64_LINK 30
+#define AARCH64_SP   31
 
 struct unwind_file_s {
   int fd;
@@ -30,6 +33,15 @@ struct unwind_file_s {
   size_t nr;
   GElf_Phdr segments[MAX_SEGMENTS]; /* that are loaded and executable */
 };
+
+/* Where libdwfl begins, or begins again: registers by DWARF's numbers. If ip is a
+ * return address, the code is looked up one byte before. */
+typedef struct start_s {
+  uint64_t ip;
+  int is_return, has_begun;
+  uint64_t known; /* bits of registers */
+  uint64_t regs[32];
+} start_t;
 
 struct unwind_process_s {
   int machine;
@@ -42,11 +54,9 @@ struct unwind_process_s {
   const uvperf_regs_t *regs;
   const unsigned char *copy;
   uint64_t sp;
-  /* Where it begins: at a return address that is ip the code is looked up one
-   * byte before. */
-  uint64_t ip;
-  int is_return, has_begun;
   size_t bytes;
+  start_t start;
+  int begins_again;
   uint64_t deadline;
   unsigned reads;
   int is_cut, is_slow;
@@ -300,31 +310,19 @@ static int is_at_pop(const unwind_process_t *process) {
          (code & 0xff) == 0xe9 || (code & 0x38ff) == 0x20ff;
 }
 
-/* Whether a file has no information for where it was sampled. On aarch64 that is
- * code which has no frame, and whose caller is in x30: the stubs of the PLT. */
-static int is_bare_leaf(const unwind_process_t *process, uint64_t *caller) {
-  const unwind_mapping_t *mapping = find(process, process->ip);
-  uint64_t link;
-  if (process->machine != EM_AARCH64 || mapping == NULL ||
-      mapping->file == NULL ||
-      uvperf_sample_regs_get(process->regs, AARCH64_LINK, &link) != 0)
-    return 0;
-  link = strip(process, link);
-  Dwfl_Module *module = dwfl_addrmodule(process->dwfl, process->ip);
+/* Whether files say nothing about how to leave code at an address. */
+static int is_without_info(const unwind_process_t *process, uint64_t ip) {
+  Dwfl_Module *module = dwfl_addrmodule(process->dwfl, ip);
   Dwarf_Addr bias;
   Dwarf_Frame *frame;
   for (int i = 0; i < 2; i++) {
     Dwarf_CFI *cfi = i == 0 ? dwfl_module_eh_cfi(module, &bias)
                             : dwfl_module_dwarf_cfi(module, &bias);
-    if (cfi == NULL ||
-        dwarf_cfi_addrframe(cfi, process->ip - bias, &frame) != 0)
+    if (cfi == NULL || dwarf_cfi_addrframe(cfi, ip - bias, &frame) != 0)
       continue;
     free(frame);
     return 0;
   }
-  if (find(process, link) == NULL)
-    return 0;
-  *caller = link;
   return 1;
 }
 
@@ -387,17 +385,12 @@ static bool read_word(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *word,
 
 static bool set_registers(Dwfl_Thread *thread, void *arg) {
   const unwind_process_t *process = arg;
-  const machine_t *machine = machine_of(process->machine);
-  for (int i = 0; i < machine->nr; i++) {
-    uint64_t value;
-    if (uvperf_sample_regs_get(process->regs, machine->perf[i], &value) != 0)
-      continue;
-    Dwarf_Word word = strip(process, value);
-    if (!dwfl_thread_state_registers(thread, i, 1, &word))
+  const start_t *start = &process->start;
+  for (int i = 0; i < machine_of(process->machine)->nr; i++)
+    if (start->known >> i & 1 &&
+        !dwfl_thread_state_registers(thread, i, 1, &start->regs[i]))
       return false;
-  }
-  dwfl_thread_state_register_pc(thread,
-                                process->ip - (process->is_return ? 1 : 0));
+  dwfl_thread_state_register_pc(thread, start->ip - (start->is_return ? 1 : 0));
   return true;
 }
 
@@ -423,27 +416,114 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
     .set_initial_registers = set_registers,
 };
 
+/* -- aarch64 --------------------------------------------------------------- */
+
+/* The stubs of the PLT have no information. They have no frame either, and their
+ * caller is in x30. */
+static int is_stub(const unwind_process_t *process, const start_t *start) {
+  const unwind_mapping_t *mapping = find(process, start->ip);
+  return process->machine == EM_AARCH64 && !start->is_return &&
+         mapping != NULL && mapping->file != NULL &&
+         start->known >> AARCH64_LINK & 1 &&
+         find(process, start->regs[AARCH64_LINK]) != NULL &&
+         is_without_info(process, start->ip);
+}
+
+/* Where signal handlers return to, which the kernel has left without information
+ * since Linux 5.8: "mov x8, #__NR_rt_sigreturn", "svc #0", in the vdso. */
+static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
+  const unwind_mapping_t *mapping = find(process, ip);
+  Dwarf_Word code;
+  for (uint64_t i = 0; i <= 8 && mapping != NULL; i += 4)
+    if (ip - mapping->start >= i && file_word(mapping, ip - i, &code) &&
+        code == 0xd4000001d2801168)
+      return process->machine == EM_AARCH64;
+  return 0;
+}
+
+/* Begins again with what the signal interrupted: struct rt_sigframe. */
+static int enter_sigframe(unwind_process_t *process, Dwfl_Frame *frame) {
+#if _ELFUTILS_PREREQ(0, 188)
+  const uint64_t siginfo = 128, ucontext = 176, fault_address = 8;
+  start_t start = {.known = UINT32_MAX};
+  Dwarf_Word sp;
+  if (dwfl_frame_reg(frame, AARCH64_SP, &sp) != 0)
+    return 0;
+  sp += siginfo + ucontext + fault_address;
+  for (int i = 0; i < 32; i++, sp += sizeof sp)
+    if (!read_word(NULL, sp, &start.regs[i], process))
+      return 0;
+  if (!read_word(NULL, sp, &start.ip, process))
+    return 0;
+  process->start = start;
+  process->begins_again = 1;
+  return 1;
+#else
+  (void)process;
+  (void)frame;
+  return 0;
+#endif
+}
+
+/* -- frames ---------------------------------------------------------------- */
+
+static int take_frame(unwind_stack_t *stack, uint64_t ip, int is_return) {
+  if (stack->nr == UNWIND_FRAMES) {
+    stack->end = UNWIND_LONG;
+    return -1;
+  }
+  stack->ips[stack->nr] = ip;
+  stack->is_return[stack->nr++] = (unsigned char)is_return;
+  return 0;
+}
+
 static int add_frame(Dwfl_Frame *frame, void *arg) {
   unwind_process_t *process = arg;
-  unwind_stack_t *stack = process->stack;
+  start_t *start = &process->start;
   Dwarf_Addr ip;
   bool is_interrupted;
   process->is_cut = 0;
   if (!dwfl_frame_pc(frame, &ip, &is_interrupted))
     return DWARF_CB_ABORT;
-  if (stack->nr == UNWIND_FRAMES) {
-    stack->end = UNWIND_LONG;
+  if (!start->has_begun) {
+    is_interrupted = !start->is_return;
+    ip = start->ip;
+  }
+  start->has_begun = 1;
+  const int is_end = is_sigreturn(process, ip);
+  if (take_frame(process->stack, ip, !is_interrupted && !is_end) != 0 ||
+      (is_end && enter_sigframe(process, frame)))
     return DWARF_CB_ABORT;
-  }
-  if (!process->has_begun) {
-    is_interrupted = !process->is_return;
-    ip = process->ip;
-  }
-  process->has_begun = 1;
-  stack->ips[stack->nr] = ip;
-  stack->is_return[stack->nr++] = !is_interrupted;
   return process->is_slow || uv_hrtime() > process->deadline ? DWARF_CB_ABORT
                                                              : DWARF_CB_OK;
+}
+
+/* From where it begins, to its end or where it has to begin again. */
+static int unwind_on(unwind_process_t *process) {
+  start_t *start = &process->start;
+  process->begins_again = 0;
+  if (is_stub(process, start)) {
+    if (take_frame(process->stack, start->ip, 0) != 0)
+      return -1;
+    start->ip = start->regs[AARCH64_LINK];
+    start->is_return = 1;
+  }
+  return dwfl_getthread_frames(process->dwfl, 1, add_frame, process);
+}
+
+static void take_registers(unwind_process_t *process) {
+  const machine_t *machine = machine_of(process->machine);
+  start_t *start = &process->start;
+  uint64_t value;
+  memset(start, 0, sizeof *start);
+  for (int i = 0; i < machine->nr; i++) {
+    if (uvperf_sample_regs_get(process->regs, machine->perf[i], &value) != 0)
+      continue;
+    start->regs[i] = strip(process, value);
+    start->known |= UINT64_C(1) << i;
+  }
+  start->ip = process->stack->ips[0];
+  start->is_return = is_after_syscall(process, start->ip);
 }
 
 void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
@@ -461,18 +541,12 @@ void unwind_stack(unwind_process_t *process, const uvperf_regs_t *regs,
   process->reads = 0;
   process->is_cut = process->is_slow = 0;
   process->stack = stack;
-  process->has_begun = 0;
-  process->ip = stack->ips[0];
-  process->is_return = is_after_syscall(process, process->ip);
-  if (is_bare_leaf(process, &process->ip)) {
-    stack->is_return[0] = 0;
-    stack->nr = 1;
-    process->is_return = 1;
-  }
+  take_registers(process);
   stack->end = UNWIND_NO_INFO;
   int result = -1;
-  if (process->elf != NULL)
-    result = dwfl_getthread_frames(process->dwfl, 1, add_frame, process);
+  process->begins_again = process->elf != NULL;
+  while (process->begins_again) /* after at least one more frame */
+    result = unwind_on(process);
   if (stack->nr == 0) {
     stack->is_return[0] = 0;
     stack->nr = 1;

@@ -29,7 +29,7 @@ typedef enum unwind_end_e {
 } unwind_end_t;
 
 /* For one stack. */
-#define UNWIND_MS 20
+#define UNWIND_MS 50
 
 typedef struct unwind_stack_s {
   unwind_end_t end;
