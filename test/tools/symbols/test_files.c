@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of other processes: deleted, replaced, in another root, no files at all;
- * the map files of JIT compilers; the vdso and the kernel. */
+/* Files of other processes: deleted, replaced, in another root, no files at
+ * all; the map files of JIT compilers; the vdso and the kernel. */
 #include "support.h"
 
 #include <errno.h>

@@ -178,6 +178,7 @@ static void worker_has_few_rights_and_no_fds_of_ours(void **state) {
   ask_names_at(&ask, 1, entry_of(&ask, &self));
   pid = worker_of(&ask)->pid;
   assert_int_equal(count_inherited(), inherited + 1);
+  expect_line(pid, "comm", "symbols-worker\n");
   expect_line(pid, "status", "NoNewPrivs:\t1");
   expect_line(pid, "limits", "Max core file size        0 ");
   if (geteuid() == 0) {

@@ -136,7 +136,8 @@ static void static_function_has_its_name_until_it_is_stripped(void **state) {
   expect_name("stripped", address + 9, NULL, "");
 }
 
-/* The second and the third place are answered from what the first one brought. */
+/* The second and the third place are answered from what the first one
+ * brought. */
 static void stripped_function_is_known_by_where_it_begins(void **state) {
   static const uint64_t steps[] = {9, 0, 4};
   uint64_t address, first, offset;

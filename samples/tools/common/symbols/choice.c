@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preferred is a symbol with a size, with a type, that is not weak, global, with
- * few underscores in front, with a long name, in this order. */
+/* Preferred is a symbol with a size, with a type, that is not weak, global,
+ * with few underscores in front, with a long name, in this order. */
 #include "common/symbols/choice.h"
 
 #include <string.h>

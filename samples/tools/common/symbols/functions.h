@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which function holds each of many addresses: passes once over all symbols of a
- * file, and keeps only the ones that hold an address. */
+/* Which function holds each of many addresses: passes once over all symbols of
+ * a file, and keeps only the ones that hold an address. */
 #ifndef SYMBOLS_FUNCTIONS_H
 #define SYMBOLS_FUNCTIONS_H
 

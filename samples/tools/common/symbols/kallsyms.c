@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the kernel's symbols once: modules and BPF programs that are
- * loaded later are shown by the function before them or by address. Knows nothing of user
- * space. */
+/* Reads the kernel's symbols once: modules and BPF programs that are loaded
+ * later are shown by the function before them or by address. Knows nothing of
+ * user space. */
 #include "common/symbols/kallsyms.h"
 
 #include <errno.h>

@@ -15,7 +15,8 @@
 #include "common/symbols/plt.h"
 #include "common/symbols/unnamed.h"
 
-/* Files stay open for the next questions, as long as they take little memory. */
+/* Files stay open for the next questions, as long as they take little
+ * memory. */
 #define MAX_OPEN     8
 #define MAX_OPEN_KIB ((uint64_t)256 << 10)
 /* Past this the rest has no names: the response must not become too large. */

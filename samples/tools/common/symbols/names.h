@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker's answer to: which functions are at these bytes of an ELF file? The
- * request has the file as an fd, and
+/* The worker's answer to: which functions are at these bytes of an ELF file?
+ * The request has the file as an fd, and
  *
  *   number  key of the object: the worker keeps files of several keys open
  *   number  1: with inlined functions

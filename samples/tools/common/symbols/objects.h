@@ -46,8 +46,8 @@ typedef struct symbols_objects_s {
 void symbols_objects_init(symbols_objects_t *objects);
 void symbols_objects_free(symbols_objects_t *objects);
 
-/* On the loop: the object of a mapping, or NULL without room. *must_open: its file is to be opened by
- * symbols_objects_open soon. */
+/* On the loop: the object of a mapping, or NULL without room. *must_open: its
+ * file is to be opened by symbols_objects_open soon. */
 symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
                                       const symbols_mapping_t *mapping,
                                       int *must_open);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A process chooses the paths and the links in its own root as it likes, and can
- * change them at any time. So each file is found first without being opened
+/* A process chooses the paths and the links in its own root as it likes, and
+ * can change them at any time. So each file is found first without being opened
  * (O_PATH), then checked, and then the checked file is opened: no FIFO makes us
  * wait, and no device starts to do something. */
 #include "common/symbols/open.h"

@@ -72,6 +72,7 @@ static void limit(int may_use_network) {
         setresgid(NOBODY, NOBODY, NOBODY) == 0)
       (void)!setresuid(NOBODY, NOBODY, NOBODY);
   }
+  prctl(PR_SET_NAME, "symbols-worker");
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   /* Others of its user cannot look into it, and it leaves no core file. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

@@ -4,9 +4,9 @@
  * memory and time. libuv's pool waits for it, never the loop. Kernel names come
  * from /proc/kallsyms.
  *
- * An object is a mapped file, the vdso, or memory of a JIT compiler. Add it when
- * it is first sampled: its file is opened soon after, while the process may
- * still live, so that deleted files and files in containers can be read. */
+ * An object is a mapped file, the vdso, or memory of a JIT compiler. Add it
+ * when it is first sampled: its file is opened soon after, while the process
+ * may still live, so that deleted files and files in containers can be read. */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
 
@@ -75,8 +75,8 @@ symbols_t *symbols_new(uv_loop_t *loop, const symbols_options_t *options);
  * and path; a JIT's by process). */
 uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping);
 
-/* Asks for the name at an offset. For a return address ask for offset - 1. Costs
- * a look into a hash table if it was asked for before. */
+/* Asks for the name at an offset. For a return address ask for offset - 1.
+ * Costs a look into a hash table if it was asked for before. */
 void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset);
 
 /* The answer, or NULL if the answer has not come yet. Valid until
@@ -84,8 +84,8 @@ void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset);
 const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
                                     uint64_t offset);
 
-/* Why an object has no names: "" if it has or is not known yet; else "stripped",
- * "permission denied", "took longer than 30 s" … */
+/* Why an object has no names: "" if it has or is not known yet; else
+ * "stripped", "permission denied", "took longer than 30 s" … */
 const char *symbols_reason(const symbols_t *symbols, uint32_t object);
 
 /* Its build id: how many bytes are known by now, and in *build_id where. */
@@ -95,12 +95,12 @@ size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
 /* Has the names of a JIT's process looked for again: its map file grows. */
 void symbols_refresh(symbols_t *symbols, uint32_t object);
 
-/* Calls back once each offset that was wanted before has its answer; on the loop, never
- * inside this call. At most one at a time. */
+/* Calls back once each offset that was wanted before has its answer; on the
+ * loop, never inside this call. At most one at a time. */
 void symbols_wait(symbols_t *symbols, symbols_cb cb, void *arg);
 
-/* Ends the worker and what runs; cb is called once it has ended, or may be NULL.
- * Answers are kept until symbols_free. */
+/* Ends the worker and what runs; cb is called once it has ended, or may be
+ * NULL. Answers are kept until symbols_free. */
 void symbols_close(symbols_t *symbols, symbols_cb cb, void *arg);
 void symbols_free(symbols_t *symbols);
 

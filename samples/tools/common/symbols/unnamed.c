@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* .eh_frame_hdr is a table of where functions begin, sorted, for those who throw
- * exceptions. Source: Linux Standard Base, Core, "DWARF Extensions". */
+/* .eh_frame_hdr is a table of where functions begin, sorted, for those who
+ * throw exceptions. Source: Linux Standard Base, Core, "DWARF Extensions". */
 #include "common/symbols/unnamed.h"
 
 #include <dwarf.h>
@@ -25,8 +25,8 @@ static int find_segment(Elf *elf, GElf_Phdr *segment) {
   return -1;
 }
 
-/* A version, three encodings, a pointer, how many pairs, the pairs. Linkers make
- * the encodings that are looked for here. */
+/* A version, three encodings, a pointer, how many pairs, the pairs. Linkers
+ * make the encodings that are looked for here. */
 static int find_table(const symbols_elf_file_t *file, table_t *table) {
   const unsigned char *bytes;
   Elf_Data *head, *rest;

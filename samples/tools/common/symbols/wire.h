@@ -25,11 +25,12 @@ enum {
   SYMBOLS_REQUEST_NAMES = 1, /* names.h */
   SYMBOLS_REQUEST_JIT,       /* perf_map.h */
   /* unwind_queue.c. Mappings of a process: key, version, machine, how many, and
-   * of each start, end, pgoff, number of its file; the numbers of files that are
-   * not known come back, and if there are any, the request counts for nothing. */
+   * of each start, end, pgoff, number of its file; the numbers of files that
+   * are not known come back, and if there are any, the request counts for
+   * nothing. */
   SYMBOLS_REQUEST_UNWIND_MAP,
-  /* Files: machine, how many, and of each its number, whether the next fd is its,
-   * and the build id that it must have. Nothing comes back. */
+  /* Files: machine, how many, and of each its number, whether the next fd is
+   * its, and the build id that it must have. Nothing comes back. */
   SYMBOLS_REQUEST_UNWIND_FILES,
   /* Samples: key, version, how many, and of each abi, mask, the registers, the
    * stack. Of each an unwind_end_t, ips, and bytes of is_return (unwind.h) come

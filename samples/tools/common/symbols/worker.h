@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's side of the worker: starts the process, asks it, and ends it if
- * an answer takes too much time or memory. Blocks: for a thread of libuv's pool,
- * one at a time. */
+ * an answer takes too much time or memory. Blocks: for a thread of libuv's
+ * pool, one at a time. */
 #ifndef SYMBOLS_WORKER_H
 #define SYMBOLS_WORKER_H
 
@@ -27,9 +27,9 @@ typedef struct symbols_worker_s {
 
 void symbols_worker_init(symbols_worker_t *worker);
 
-/* Sends a request and receives its response, starting the worker first if it
- * does not run. Fds of the request stay the caller's. 0, or, with the reason in words,
- * an error: then the worker was ended, and the next request starts another. */
+/* Sends a request and receives its response; starts the worker first if it does
+ * not run. Fds of the request stay the caller's. 0, or an error with the reason
+ * in words: then the worker was ended, and the next request starts another. */
 #define SYMBOLS_REASON_BYTES 160
 int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
                        symbols_message_t *response,
