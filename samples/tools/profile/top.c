@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Each second the table is built again from stacks that fade, with the names
- * that are known by then. */
+ * that are known by then: they are asked for when the second ends. */
 #include "profile/top.h"
 
 #include <stdio.h>
@@ -15,6 +15,8 @@
 #include "profile/screen.h"
 #include "profile/terminal.h"
 
+#define MIN_NS UINT64_C(500000000)
+
 struct profile_top_s {
   profile_t *profile;
   profile_keys_t keys;
@@ -27,6 +29,8 @@ struct profile_top_s {
   size_t nr;
   uint64_t last_ns, last_samples; /* as of then */
   double rate;                    /* samples a second */
+  int is_second_open;             /* the last one was not shown */
+  int is_naming;                  /* names are waited for */
 };
 
 /* -- the table ------------------------------------------------------------- */
@@ -174,34 +178,65 @@ void profile_top_start(profile_t *profile) {
     open_screen(top);
 }
 
-static void look(profile_top_t *top) {
-  profile_account_t *account = &top->profile->account;
+/* -- each second ----------------------------------------------------------- */
+
+/* The last part of a second is too short to say something. */
+static void measure(profile_top_t *top) {
+  const profile_account_t *account = &top->profile->account;
   uint64_t now = uv_hrtime(), since = now - top->last_ns;
 
+  if (since < MIN_NS && top->rate > 0)
+    return;
   top->rate = (double)(account->samples - top->last_samples) * 1e9 /
               (double)(since > 0 ? since : 1);
   top->last_samples = account->samples;
   top->last_ns = now;
-  profile_naming_ask(account);
-  if (!top->keys.is_paused)
-    build(top);
-  profile_fade(account);
 }
 
-void profile_top_tick(profile_t *profile) {
-  profile_top_t *top = profile->top;
-
-  look(top);
+static void show(profile_top_t *top) {
+  if (!top->keys.is_paused)
+    build(top);
   if (top->has_terminal)
     draw(&top->terminal);
   else
     print(top);
 }
 
+/* A second is shown when its names are there, or when the next one ends. Its
+ * samples fade after that. */
+static void end_second(profile_top_t *top) {
+  if (!top->is_second_open)
+    return;
+  top->is_second_open = 0;
+  show(top);
+  profile_fade(&top->profile->account);
+}
+
+static void on_named(void *arg) {
+  profile_top_t *top = arg;
+
+  top->is_naming = 0;
+  end_second(top);
+}
+
+void profile_top_tick(profile_t *profile) {
+  profile_top_t *top = profile->top;
+
+  end_second(top);
+  measure(top);
+  top->is_second_open = 1;
+  profile_naming_ask(&profile->account);
+  if (!top->is_naming)
+    symbols_wait(profile->symbols, on_named, top);
+  top->is_naming = 1;
+}
+
 void profile_top_end(profile_t *profile) {
   profile_top_t *top = profile->top;
 
-  look(top);
+  measure(top);
+  build(top);
+  top->is_second_open = 0;
   profile_terminal_close(&top->terminal);
   top->keys.has_help = 0;
   print(top);

@@ -386,6 +386,23 @@ static void without_a_terminal_lines_come_each_second(void **state) {
   assert_null(strchr(run.out, '\033'));
 }
 
+/* The names come within the first second, although they are looked up after
+ * it. */
+static void first_lines_have_names(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "--top", "-F", "499", "-d", "1.9",
+                             "--", TARGET_PATH, "spin"}};
+  const char *row;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  row = strstr(run.out, "profile_target ");
+  assert_non_null(row);
+  tool_run_expect_text(row, " spin\n");
+  assert_true(strstr(row, " spin\n") < strchr(row, '\n'));
+}
+
 static void reader_that_has_enough_ends_it(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "'" PROFILE_PATH "' --top -- '" TARGET_PATH
@@ -405,6 +422,7 @@ int main(void) {
       cmocka_unit_test(stopped_tool_lends_the_terminal_to_the_shell),
       cmocka_unit_test(lost_terminal_ends_the_tool),
       cmocka_unit_test(without_a_terminal_lines_come_each_second),
+      cmocka_unit_test(first_lines_have_names),
       cmocka_unit_test(reader_that_has_enough_ends_it),
   };
 
