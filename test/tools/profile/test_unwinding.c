@@ -44,7 +44,7 @@ static void stacks_without_frame_pointers_are_whole(void **state) {
 
   (void)state;
   if (unwind_machine(NULL) == EM_NONE)
-    support_skip(__func__, "needs x86-64 or aarch64");
+    support_skip(__func__, "x86-64 or aarch64");
   support_need_own_events(__func__);
   fd = mkstemp(path);
   assert_true(fd >= 0);

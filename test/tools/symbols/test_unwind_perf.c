@@ -168,7 +168,7 @@ static void stacks_are_those_of_perf(void **state) {
   size_t same, longer, others;
   (void)state;
   if (unwind_machine(NULL) == EM_NONE)
-    support_skip(__func__, "needs x86-64 or aarch64");
+    support_skip(__func__, "x86-64 or aarch64");
   perf_dump_need(__func__);
   support_need_own_events(__func__);
   int fd = mkstemp(path);

@@ -210,7 +210,7 @@ static void end(run_t *run) {
 
 static void need_unwinding(const char *test) {
   if (unwind_machine(NULL) == EM_NONE)
-    support_skip(test, "needs x86-64 or aarch64");
+    support_skip(test, "x86-64 or aarch64");
   support_need_own_events(test);
 }
 

@@ -418,17 +418,6 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* -- aarch64 --------------------------------------------------------------- */
 
-/* The stubs of the PLT have no information. They have no frame either, and their
- * caller is in x30. */
-static int is_stub(const unwind_process_t *process, const start_t *start) {
-  const unwind_mapping_t *mapping = find(process, start->ip);
-  return process->machine == EM_AARCH64 && !start->is_return &&
-         mapping != NULL && mapping->file != NULL &&
-         start->known >> AARCH64_LINK & 1 &&
-         find(process, start->regs[AARCH64_LINK]) != NULL &&
-         is_without_info(process, start->ip);
-}
-
 /* Where signal handlers return to, which the kernel has left without information
  * since Linux 5.8: "mov x8, #__NR_rt_sigreturn", "svc #0", in the vdso. */
 static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
@@ -439,6 +428,18 @@ static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
         code == 0xd4000001d2801168)
       return process->machine == EM_AARCH64;
   return 0;
+}
+
+/* The stubs of the PLT have no information. They have no frame either, and their
+ * caller is in x30. */
+static int is_stub(const unwind_process_t *process, const start_t *start) {
+  const unwind_mapping_t *mapping = find(process, start->ip);
+  return process->machine == EM_AARCH64 && !start->is_return &&
+         mapping != NULL && mapping->file != NULL &&
+         !is_sigreturn(process, start->ip) &&
+         start->known >> AARCH64_LINK & 1 &&
+         find(process, start->regs[AARCH64_LINK]) != NULL &&
+         is_without_info(process, start->ip);
 }
 
 /* Begins again with what the signal interrupted: struct rt_sigframe. */
