@@ -33,6 +33,8 @@ typedef struct range_s {
 typedef struct state_s {
   uint64_t *wanted; /* offsets to ask for */
   size_t nr_wanted, wanted_capacity;
+  uint64_t *unnamed; /* of a JIT: offsets that have no name yet */
+  size_t nr_unnamed, unnamed_capacity;
   range_t *ranges; /* by offset */
   size_t nr_ranges;
   symbols_object_t *object; /* NULL: the kernel */
@@ -178,6 +180,7 @@ void symbols_free(symbols_t *symbols) {
 
   for (i = 0; i < symbols->nr_states; i++) {
     free(symbols->states[i]->wanted);
+    free(symbols->states[i]->unnamed);
     free(symbols->states[i]->ranges);
     free(symbols->states[i]);
   }
@@ -246,6 +249,17 @@ static state_t *state_of(const symbols_t *symbols,
   return symbols->states[object == NULL ? SYMBOLS_KERNEL : object->id];
 }
 
+static int is_jit(const state_t *state) {
+  return state->object != NULL && state->object->mapping.kind == SYMBOLS_JIT;
+}
+
+static void add_offset(uint64_t **offsets, size_t *nr, size_t *capacity,
+                       uint64_t offset) {
+  if (*nr == *capacity)
+    *offsets = common_grow(*offsets, capacity, sizeof(**offsets));
+  (*offsets)[(*nr)++] = offset;
+}
+
 static void answer_unknown(symbols_entry_t *entry) {
   if (!entry->is_answered) {
     entry->place.address = entry->place.first = entry->offset;
@@ -309,13 +323,15 @@ static void install(symbols_t *symbols) {
       continue;
     entry->place = result->place;
     entry->is_answered = 1;
+    if (is_jit(state) && entry->place.nr == 0)
+      add_offset(&state->unnamed, &state->nr_unnamed, &state->unnamed_capacity,
+                 entry->offset);
   }
   if (symbols->installed < question->nr_results) {
     uv_timer_start(&symbols->timer, on_install, 0, 0);
     return;
   }
-  if (!symbols->asker.inlined && question->nr_results > 0 &&
-      (state->object == NULL || state->object->mapping.kind != SYMBOLS_JIT))
+  if (!symbols->asker.inlined && question->nr_results > 0 && !is_jit(state))
     add_ranges(state, question->results, question->nr_results);
   go_on(symbols);
 }
@@ -409,10 +425,8 @@ static const range_t *find_range(const state_t *state, uint64_t offset) {
 }
 
 static void want_again(symbols_t *symbols, state_t *state, uint64_t offset) {
-  if (state->nr_wanted == state->wanted_capacity)
-    state->wanted = common_grow(state->wanted, &state->wanted_capacity,
-                                sizeof(*state->wanted));
-  state->wanted[state->nr_wanted++] = offset;
+  add_offset(&state->wanted, &state->nr_wanted, &state->wanted_capacity,
+             offset);
   queue(symbols, state);
 }
 
@@ -470,23 +484,15 @@ size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
 }
 
 void symbols_refresh(symbols_t *symbols, uint32_t object) {
-  const symbols_table_t *table;
-  size_t i, k;
+  state_t *state;
+  size_t i;
 
-  if (object == SYMBOLS_KERNEL || object >= symbols->nr_states ||
-      symbols->is_closing || symbols->states[object]->is_hopeless ||
-      symbols->states[object]->object->mapping.kind != SYMBOLS_JIT)
+  if (object >= symbols->nr_states || symbols->is_closing)
     return;
-  for (i = 0; i < SYMBOLS_NR_TABLES; i++) {
-    table = &symbols->places.tables[i];
-    for (k = 0; k < table->size; k++) {
-      const symbols_entry_t *entry = table->entries[k];
-
-      if (entry != NULL && entry->object == object && entry->is_answered &&
-          entry->place.nr == 0)
-        want_again(symbols, symbols->states[object], entry->offset);
-    }
-  }
+  state = symbols->states[object];
+  for (i = 0; i < state->nr_unnamed; i++)
+    want_again(symbols, state, state->unnamed[i]);
+  state->nr_unnamed = 0;
 }
 
 void symbols_wait(symbols_t *symbols, symbols_cb cb, void *arg) {
