@@ -10,6 +10,7 @@
 
 #include "ask_names.h"
 #include "common/small_file.h"
+#include "common/symbols/answer.h"
 #include "common/symbols/jobs.h"
 
 #define NR_MUTATIONS 3000
@@ -56,20 +57,25 @@ static symbols_worker_t *worker_of(const ask_names_t *ask) {
   return &symbols_jobs(ask->symbols)->worker;
 }
 
-/* Asks a worker that does not run, and has the reason of the object. */
+/* Asks a worker that does not run, more than goes into one question. Each offset
+ * is answered with the reason of the object, after one question. */
 static void ask_stopped(ask_names_t *ask, uint32_t object, int number,
                         const char *reason) {
   pid_t pid = worker_of(ask)->pid;
+  uint64_t k;
 
   assert_true(pid > 0);
   assert_int_equal(kill(pid, SIGSTOP), 0);
   if (number != 0)
     assert_int_equal(kill(pid, number), 0);
-  symbols_want(ask->symbols, object, 0x10);
+  for (k = 0; k < 2 * SYMBOLS_MAX_OFFSETS; k++)
+    symbols_want(ask->symbols, object, k);
   if (number != 0)
     assert_int_equal(kill(pid, SIGCONT), 0);
   ask_names_wait(ask);
-  assert_int_equal(symbols_find(ask->symbols, object, 0x10)->nr, 0);
+  for (k = 0; k < 2 * SYMBOLS_MAX_OFFSETS; k++)
+    assert_int_equal(symbols_find(ask->symbols, object, k)->nr, 0);
+  assert_int_equal(worker_of(ask)->pid, 0);
   assert_non_null(strstr(symbols_reason(ask->symbols, object), reason));
   assert_int_equal(kill(pid, 0), -1);
   assert_int_equal(errno, ESRCH);
@@ -113,7 +119,7 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   ask_stopped(&ask, ask_names_path(&ask, path_of("c")), 0, "memory");
   /* It is not asked again about those. */
   assert_int_equal(
-      ask_names_at(&ask, ask_names_path(&ask, path_of("a")), 0x20)->nr, 0);
+      ask_names_at(&ask, ask_names_path(&ask, path_of("a")), 1 << 20)->nr, 0);
   assert_int_equal(worker_of(&ask)->pid, 0);
   ask_names_end(&ask);
 }

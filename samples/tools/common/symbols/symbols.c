@@ -63,6 +63,7 @@ struct symbols_s {
 };
 
 static void ask_next(symbols_t *symbols);
+static void go_on(symbols_t *symbols);
 static void on_install(uv_timer_t *timer);
 
 static symbols_t *symbols_of(symbols_job_t *job, size_t offset) {
@@ -211,12 +212,8 @@ static void call_back(symbols_t *symbols) {
 static void on_timer(uv_timer_t *timer) {
   symbols_t *symbols = timer->data;
 
-  if (symbols->is_asking)
-    return;
-  if (symbols->first != NULL)
-    ask_next(symbols);
-  else
-    call_back(symbols);
+  if (!symbols->is_asking)
+    go_on(symbols);
 }
 
 static void queue(symbols_t *symbols, state_t *state) {
@@ -300,9 +297,9 @@ static void go_on(symbols_t *symbols) {
   symbols->is_asking = 0;
   if (symbols->is_closing)
     return;
-  if (symbols->first != NULL)
+  while (symbols->first != NULL && !symbols->is_asking)
     ask_next(symbols);
-  else
+  if (!symbols->is_asking)
     call_back(symbols);
 }
 
@@ -377,8 +374,10 @@ static void ask_next(symbols_t *symbols) {
 
   symbols->first = state->next;
   state->is_queued = 0;
-  if (state->is_hopeless)
+  if (state->is_hopeless) {
     give_up(symbols, state);
+    return;
+  }
   question->object = state->object;
   question->nr = state->nr_wanted < SYMBOLS_MAX_OFFSETS ? state->nr_wanted
                                                         : SYMBOLS_MAX_OFFSETS;
