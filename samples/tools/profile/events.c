@@ -64,9 +64,10 @@ static int settle_for_less(profile_events_t *events, int cause) {
   return 0;
 }
 
-/* A machine can switch 100,000 times a second, and its CPUs are busy then: the
- * records of a tenth of a second, but not more than 64 MiB of all CPUs. */
-static size_t bytes_for_switches(void) {
+/* A machine can switch 100,000 times a second, and its CPUs are busy then; 999
+ * copied stacks are 8 MiB. Room for the records of a tenth of a second or more,
+ * but not more than 64 MiB for all CPUs. */
+static size_t bytes_for_much(void) {
   long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
   size_t bytes = ((size_t)64 << 20) / (size_t)(nr_cpus > 0 ? nr_cpus : 1);
 
@@ -104,8 +105,8 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   set_options.nr_targets = 1;
   set_options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
-  if (events->off_cpu)
-    set_options.ring_bytes = bytes_for_switches();
+  if (events->off_cpu || options->stack_bytes != 0)
+    set_options.ring_bytes = bytes_for_much();
   do {
     fill_attr(events, target->type == UVPERF_TARGET_CPUS, options, &attr);
     rc = uvperf_set_init(loop, &events->set, &set_options, error);
