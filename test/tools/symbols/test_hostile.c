@@ -57,8 +57,8 @@ static symbols_worker_t *worker_of(const ask_names_t *ask) {
   return &symbols_jobs(ask->symbols)->worker;
 }
 
-/* Asks a worker that does not run, more than goes into one question. Each offset
- * is answered with the reason of the object, after one question. */
+/* Asks a worker that does not run, more than goes into one question. Each
+ * offset is answered with the reason of the object, after one question. */
 static void ask_stopped(ask_names_t *ask, uint32_t object, int number,
                         const char *reason) {
   pid_t pid = worker_of(ask)->pid;
