@@ -13,6 +13,7 @@
 #include "common/say.h"
 #include "common/targets.h"
 #include "profile/events.h"
+#include "profile/naming.h"
 #include "profile/notes.h"
 #include "profile/proc.h"
 #include "profile/profile.h"
@@ -26,8 +27,9 @@ typedef struct live_s {
   profile_events_t events;
   profile_waits_t waits; /* if these are measured */
   uint64_t started_ns;
-  uvperf_stats_t stats;     /* as of the last live line, and of the end */
-  uint64_t live_samples;    /* what the last live line said */
+  uvperf_stats_t stats;  /* as of the last live line, and of the end */
+  uint64_t live_samples; /* what the last live line said */
+  uint64_t ticks;
   common_proc_time_t began; /* CPU time of a process before the start */
   uint64_t cpu_ns;          /* CPU time of the target; 0: not known */
   uint64_t kernel_ns;       /* of that in the kernel, if it is not sampled */
@@ -157,6 +159,15 @@ static void on_command(common_session_t *session, int status) {
   profile_notes_command(status);
 }
 
+/* After 1, 2, 4, 8 … seconds: then little is left to be found at the end, and a
+ * large file is not read each second. */
+static void ask_for_names(live_t *live) {
+  uint64_t ticks = ++live->ticks;
+
+  if ((ticks & (ticks - 1)) == 0)
+    profile_naming_ask(&live->profile->account);
+}
+
 static void on_tick(common_session_t *session) {
   live_t *live = live_of(session);
   profile_account_t *account = &live->profile->account;
@@ -167,10 +178,12 @@ static void on_tick(common_session_t *session) {
   profile_account_reap(account, now);
   profile_unwinding_flush(&live->profile->unwinding);
   take_totals(live, now);
-  if (live->profile->top != NULL)
+  if (live->profile->top != NULL) {
     profile_top_tick(live->profile);
-  else
+  } else {
     profile_notes_live(&live->profile->totals, new_samples);
+    ask_for_names(live);
+  }
   /* No reader is there any more to see how it goes on. */
   if (ferror(stderr))
     common_session_stop(session);

@@ -23,12 +23,25 @@ static int symbols_of(const profile_account_t *account, uint64_t index,
   return object->has_symbols ? 0 : -1;
 }
 
+/* What a JIT compiler made since the last time. */
+static void ask_again(const profile_account_t *account) {
+  const profile_object_t *object;
+  size_t i;
+
+  for (i = 0; i < account->objects.nr; i++) {
+    object = profile_objects_get(&account->objects, (uint32_t)i);
+    if (object->has_symbols && object->kind == SYMBOLS_JIT)
+      symbols_refresh(account->symbols, object->symbols);
+  }
+}
+
 void profile_naming_ask(const profile_account_t *account) {
   const stacks_tally_t *tally = &account->stacks;
   const profile_frame_t *frames;
   uint32_t id;
   size_t i, k;
 
+  ask_again(account);
   for (i = 0; i < tally->nr_places; i++) {
     if (tally->entries[i] == NULL || tally->entries[i]->samples == 0)
       continue;

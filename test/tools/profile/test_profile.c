@@ -99,6 +99,26 @@ static void end_target(pid_t pid) {
   assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* Names are looked for while it runs, before the compiler has written any. */
+static void function_that_a_compiler_names_late_is_named(void **state) {
+  tool_run_t run = {
+      .args = {PROFILE_PATH, "-F", "997", "-d", "3", "--", TARGET_PATH, "jit"}};
+  profile_row_t row = {0};
+  char path[64];
+  int pid = 0;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  assert_int_equal(sscanf(run.out, "%*x %*x %d", &pid), 1);
+  snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+  assert_int_equal(unlink(path), 0);
+  tool_run_expect_status(&run, 0);
+  assert_true(profile_run_row(&run, 0, &row));
+  assert_string_equal(row.object, "[anon]");
+  assert_string_equal(row.name, "compiled");
+}
+
 /* Its mappings are known from /proc only. */
 static void running_process_is_profiled_by_pid(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p"}};
@@ -377,6 +397,7 @@ int main(void) {
       cmocka_unit_test(busy_loop_is_named_as_hottest_place),
       cmocka_unit_test(busy_loop_in_a_grandchild_is_named),
       cmocka_unit_test(busy_loop_is_sampled_by_the_cycles_of_a_pmu),
+      cmocka_unit_test(function_that_a_compiler_names_late_is_named),
       cmocka_unit_test(running_process_is_profiled_by_pid),
       cmocka_unit_test(profile_of_a_process_ends_with_it),
       cmocka_unit_test(whole_machine_shows_a_busy_loop),
