@@ -165,7 +165,7 @@ int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
                        symbols_message_t *response,
                        char reason[SYMBOLS_REASON_BYTES]) {
   uint64_t now = uv_hrtime() / 1000000;
-  int rc = 0;
+  int rc = 0, fd;
 
   reason[0] = '\0';
   if (atomic_load(&worker->is_stopped)) {
@@ -185,8 +185,11 @@ int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
   rc = symbols_wire_send(worker->socket, request, wait_for, worker);
   if (rc == 0)
     rc = symbols_wire_receive(worker->socket, response, wait_for, worker);
-  if (rc == 0 && response->type != request->type)
+  if (rc == 0 && (response->type != request->type || response->nr_fds > 0))
     rc = -EPROTO;
+  /* It has none to give. */
+  while ((fd = symbols_get_fd(response)) >= 0)
+    close(fd);
   if (rc != 0)
     explain(worker, rc, end(worker), reason);
   return rc;
