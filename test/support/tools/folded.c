@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names are brought to one form: a Rust hash and the version of a symbol are
- * cut, and an address without a name is [unknown], as profilers write it in
- * different ways. */
+/* Names are brought to one form: the hashes of Rust and the version of a symbol
+ * are cut, and an address without a name is [unknown], as profilers write it in
+ * different ways.
+ *
+ * perf(1) takes a return address for the address of a call. Of a signal handler
+ * that is the first byte of __restore_rt, which therefore counts as [unknown],
+ * too. What is further out than __libc_start_call_main is what happened to be on
+ * the stack, as the C library has no frame pointers. */
 #include "folded.h"
 
 #include "tool_run.h"
@@ -70,14 +75,19 @@ unsigned long folded_samples(const folded_t *folded, const char *stack) {
   return row != NULL ? row->samples : 0;
 }
 
-/* "name::h0123456789abcdef": without the hash. */
+/* "name::h0123456789abcdef", "crate[0123456789abcdef]::name". */
 static void cut_hash(char *name) {
-  size_t length = strlen(name);
+  static const char digits[] = "0123456789abcdef";
+  size_t length = strlen(name), nr;
   char *hash = length > 19 ? name + length - 19 : name;
 
-  if (strncmp(hash, "::h", 3) == 0 &&
-      strspn(hash + 3, "0123456789abcdef") == 16)
+  if (strncmp(hash, "::h", 3) == 0 && strspn(hash + 3, digits) == 16)
     *hash = '\0';
+  for (hash = strchr(name, '['); hash != NULL; hash = strchr(hash + 1, '[')) {
+    nr = strspn(hash + 1, digits);
+    if (nr >= 12 && hash[1 + nr] == ']')
+      memmove(hash, hash + nr + 2, strlen(hash + nr + 2) + 1);
+  }
 }
 
 /* "name@@VERSION", but not "name@plt". */
@@ -96,17 +106,23 @@ static int is_place(const char *name) {
          offset[3 + strspn(offset + 3, "0123456789abcdef")] == '\0';
 }
 
-/* Adds a frame behind those that are further out. */
+static int has_no_name(const char *name) {
+  return name[0] == '[' || is_place(name) || strcmp(name, "__restore_rt") == 0;
+}
+
+/* Adds a frame to those that are further out. */
 static void append(char *stack, char *name) {
   size_t used = strlen(stack);
 
   cut_hash(name);
   cut_version(name);
+  if (strcmp(name, "__libc_start_call_main") == 0)
+    used = 0;
   snprintf(stack + used, MAX_STACK_BYTES - used, "%s%s", used > 0 ? ";" : "",
-           is_place(name) || name[0] == '[' ? "[unknown]" : name);
+           has_no_name(name) ? "[unknown]" : name);
 }
 
-void folded_read(folded_t *folded, FILE *file) {
+void folded_read(folded_t *folded, FILE *file, const char *process) {
   static char line[MAX_STACK_BYTES], stack[MAX_STACK_BYTES];
   char *count, *name, *rest;
 
@@ -115,7 +131,9 @@ void folded_read(folded_t *folded, FILE *file) {
     assert_non_null(count);
     *count++ = '\0';
     rest = line;
-    strsep(&rest, ";");
+    name = strsep(&rest, ";");
+    if (process != NULL && strcmp(name, process) != 0)
+      continue;
     stack[0] = '\0';
     while ((name = strsep(&rest, ";")) != NULL)
       append(stack, name);

@@ -25,8 +25,9 @@ void folded_free(folded_t *folded);
 void folded_add(folded_t *folded, const char *stack, unsigned long samples);
 void folded_sort(folded_t *folded);
 
-/* Reads lines such as "process;outer;...;inner 12", without the process. */
-void folded_read(folded_t *folded, FILE *file);
+/* Reads lines such as "process;outer;...;inner 12", without the process: those
+ * of one, or with NULL of all. */
+void folded_read(folded_t *folded, FILE *file, const char *process);
 
 /* Reads what perf script makes of an event's samples in a file, whose names are
  * demangled by c++filt(1), without parameters. NULL is the only event. `words` are more options. */

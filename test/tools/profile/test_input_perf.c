@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs with functions of known cost, recorded by perf(1): what it makes of
- * the file is what they cost. */
+/* Programs with functions of known cost, recorded by perf(1): what the profiler
+ * and perf make of the file is the same, and what they cost. */
 #include "costs.h"
+
+#include <math.h>
+
 #include "perf_dump.h"
 
-#define PERF "perf record -q -N -o perf.data -F 1999 -e task-clock "
+#define PERF   "perf record -q -N -o perf.data -F 1999 -e task-clock "
+#define RECORD RECORD_PATH " -q -o perf.data -F 1999 -e task-clock -g "
 
 static void record(costs_t *costs, const char *words) {
   static tool_run_t run;
@@ -15,17 +19,81 @@ static void record(costs_t *costs, const char *words) {
   costs_read(costs, run.out, 0);
 }
 
+/* What the profiler makes of the file. */
+static void read_ours(folded_t *folded, const char *process,
+                      const char *words) {
+  static tool_run_t run;
+  char line[512];
+  FILE *file;
+
+  memset(&run, 0, sizeof(run));
+  snprintf(line, sizeof(line),
+           PROFILE_PATH " --input perf.data --folded folded %s", words);
+  costs_run(&run, line);
+  file = fopen(costs_path("folded"), "re");
+  assert_non_null(file);
+  folded_read(folded, file, process);
+  fclose(file);
+}
+
+/* To 0.1 point. */
+static void expect_equal_shares(const folded_t *ours, const folded_t *perfs) {
+  folded_t our_leaves = {0}, perf_leaves = {0};
+  double nr = (double)perfs->samples, share, perf_share, worst = 0;
+  size_t i;
+
+  assert_int_equal(ours->samples, perfs->samples);
+  folded_leaves(ours, &our_leaves);
+  folded_leaves(perfs, &perf_leaves);
+  for (i = 0; i < perf_leaves.nr; i++) {
+    perf_share = (double)perf_leaves.rows[i].samples / nr;
+    share = (double)folded_samples(&our_leaves, perf_leaves.rows[i].stack) / nr;
+    worst = fmax(worst, 100 * fabs(share - perf_share));
+  }
+  print_message("shares of %zu functions differ by at most %.2f points\n",
+                perf_leaves.nr, worst);
+  folded_free(&our_leaves);
+  folded_free(&perf_leaves);
+  assert_true(worst <= 0.1);
+}
+
+/* A function is followed by another one that never returns, here and there, or
+ * the stack ends in something that is no address: perf(1) then names the next
+ * function. */
+static void expect_equal_callers(const folded_t *ours, const folded_t *perfs) {
+  unsigned long differ = folded_differ(ours, "profile", perfs, "perf");
+
+  print_message("%lu of %lu stacks differ\n", differ, perfs->samples);
+  assert_true((double)differ <= 2 + 0.005 * (double)perfs->samples);
+}
+
+/* Of one event, or of the only one. */
+static void compare_event(const costs_t *costs, const char *event) {
+  folded_t ours = {0}, perfs = {0};
+  char words[64] = "";
+
+  if (event != NULL)
+    snprintf(words, sizeof(words), "--event %s", event);
+  folded_read_perf(&perfs, costs_path("perf.data"), event, "");
+  read_ours(&ours, NULL, words);
+  if (costs != NULL) {
+    costs_expect(costs, &perfs, 1000);
+    costs_expect(costs, &ours, 1000);
+  }
+  expect_equal_shares(&ours, &perfs);
+  expect_equal_callers(&ours, &perfs);
+  folded_free(&ours);
+  folded_free(&perfs);
+}
+
 static void compare(const char *test, const char *variant, const char *words) {
-  folded_t perf = {0};
   costs_t costs;
 
   perf_dump_need(test);
   support_need_own_events(test);
   costs_build(test, variant);
   record(&costs, words);
-  folded_read_perf(&perf, costs_path("perf.data"), NULL, "");
-  costs_expect(&costs, &perf, 1000);
-  folded_free(&perf);
+  compare_event(&costs, NULL);
 }
 
 static void functions_in_c_are_those_of_perf(void **state) {
@@ -68,6 +136,90 @@ static void functions_in_go_are_those_of_perf(void **state) {
   compare(__func__, "go", PERF "-g ./costs 8000");
 }
 
+static void file_of_uvperf_record_is_read_as_by_perf(void **state) {
+  (void)state;
+  compare(__func__, "c", RECORD "./costs 8000");
+}
+
+static void each_of_several_events_is_that_of_perf(void **state) {
+  costs_t costs;
+
+  (void)state;
+  perf_dump_need(__func__);
+  support_need_own_events(__func__);
+  costs_build(__func__, "c");
+  record(&costs, PERF "-e cpu-clock -e page-faults -g ./costs 8000");
+  compare_event(&costs, "task-clock");
+  compare_event(&costs, "cpu-clock");
+  compare_event(NULL, "page-faults");
+}
+
+/* Two programs, and what else runs, of which not all has frame pointers. */
+static void whole_machine_is_that_of_perf(void **state) {
+  folded_t ours = {0}, perfs = {0}, our_costs = {0}, perf_costs = {0};
+  costs_t costs;
+
+  (void)state;
+  perf_dump_need(__func__);
+  support_need_cpu_wide(__func__);
+  costs_build(__func__, "c");
+  record(&costs, "perf record -q -N -o perf.data -F 1999 -e cpu-clock -a -g "
+                 "sh -c './costs 6000 >other </dev/null & ./costs 6000; wait'");
+  read_ours(&ours, NULL, "");
+  read_ours(&our_costs, "costs", "");
+  folded_read_perf(&perfs, costs_path("perf.data"), NULL, "");
+  folded_read_perf(&perf_costs, costs_path("perf.data"), NULL, "--comms costs");
+  expect_equal_shares(&ours, &perfs);
+  expect_equal_callers(&our_costs, &perf_costs);
+  folded_free(&ours);
+  folded_free(&perfs);
+  folded_free(&our_costs);
+  folded_free(&perf_costs);
+}
+
+/* A line "12.34%|56|object|[.] name" of perf report: 1 if it is one. */
+static int parse_row(const char *line, double *share, unsigned long *samples,
+                     char name[128]) {
+  return sscanf(line, " %lf%% | %lu |%*[^|]|[%*c] %127s", share, samples,
+                name) == 3;
+}
+
+static void table_has_the_numbers_of_perf_report(void **state) {
+  static tool_run_t run, report;
+  char name[128], expected[256], *line, *rest;
+  unsigned long samples;
+  int nr = 0;
+  double share;
+  costs_t costs;
+
+  (void)state;
+  perf_dump_need(__func__);
+  support_need_own_events(__func__);
+  costs_build(__func__, "c");
+  record(&costs, PERF "-g ./costs 8000");
+  memset(&run, 0, sizeof(run));
+  memset(&report, 0, sizeof(report));
+  costs_run(&run, PROFILE_PATH " --input perf.data");
+  costs_run(&report, "perf report -i perf.data --stdio --no-children -g none "
+                     "-F overhead,sample,dso,sym -t '|'");
+  rest = report.out;
+  while (nr < 18 && (line = strsep(&rest, "\n")) != NULL) {
+    if (!parse_row(line, &share, &samples, name))
+      continue;
+    nr++;
+    snprintf(expected, sizeof(expected), "%7.2f%% ", share);
+    tool_run_expect_text(run.out, expected);
+    line = strstr(run.out, name);
+    if (line == NULL)
+      print_error("no %s in\n%s", name, run.out);
+    assert_non_null(line);
+    while (line > run.out && line[-1] != '\n')
+      line--;
+    assert_int_equal(strtoul(line + 18, NULL, 10), samples);
+  }
+  assert_int_equal(nr, 18);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       costs_test(functions_in_c_are_those_of_perf),
@@ -78,6 +230,10 @@ int main(void) {
       costs_test(functions_in_cxx_are_those_of_perf),
       costs_test(functions_in_rust_are_those_of_perf),
       costs_test(functions_in_go_are_those_of_perf),
+      costs_test(file_of_uvperf_record_is_read_as_by_perf),
+      costs_test(each_of_several_events_is_that_of_perf),
+      costs_test(whole_machine_is_that_of_perf),
+      costs_test(table_has_the_numbers_of_perf_report),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void read_ours(folded_t *folded) {
   FILE *file = fopen(costs_path("folded"), "re");
 
   assert_non_null(file);
-  folded_read(folded, file);
+  folded_read(folded, file, NULL);
   fclose(file);
 }
 
