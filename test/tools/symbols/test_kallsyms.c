@@ -32,16 +32,17 @@ static void symbol_before_an_address_names_it(void **state) {
                          "ffffffff81000100 t first\n"
                          "ffffffff81000180 D data\n"
                          "ffffffff81000200 T __alias\n"
-                         "ffffffff81000300 W memset\n"
-                         "ffffffff81000300 T __pi_memset\n"
-                         "ffffffff81000300 t local_with_a_long_name\n"
+                         "ffffffff81000300 t __do_sys_getpid\n"
+                         "ffffffff81000300 T __ia32_sys_getpid\n"
+                         "ffffffff81000300 T __x64_sys_getpid\n"
                          "ffffffffc0000000 t third\t[module]\n");
   assert_string_equal(symbols.reason, "");
   assert_string_equal(name_at(&symbols, 0xffffffff810000ff), "");
   assert_string_equal(name_at(&symbols, 0xffffffff81000100), "first");
   assert_string_equal(name_at(&symbols, 0xffffffff810001ff), "first");
-  assert_string_equal(name_at(&symbols, 0xffffffff81000200), "second");
-  assert_string_equal(name_at(&symbols, 0xffffffff81000300), "__pi_memset");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000200), "__alias");
+  assert_string_equal(name_at(&symbols, 0xffffffff81000300),
+                      "__x64_sys_getpid");
   assert_string_equal(name_at(&symbols, 0xffffffffc0000010), "third [module]");
   symbols_kallsyms_free(&symbols);
 }

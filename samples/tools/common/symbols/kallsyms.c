@@ -11,7 +11,6 @@
 
 #include "common/memory.h"
 #include "common/small_file.h"
-#include "common/symbols/choice.h"
 
 /* A line is "ffffffff81000000 T name" with "\t[module]" for one of a module. */
 static void add_line(symbols_kallsyms_t *symbols, char *line) {
@@ -76,36 +75,8 @@ void symbols_kallsyms_free(symbols_kallsyms_t *symbols) {
   memset(symbols, 0, sizeof(*symbols));
 }
 
-static symbols_choice_t choice_of(const symbols_kallsyms_t *symbols,
-                                  const symbols_kallsym_t *symbol) {
-  symbols_choice_t choice = {symbols->text + symbol->name, 1, 1, 0, 0};
-  char type = choice.name[-2];
-
-  choice.is_weak = type == 'W';
-  choice.is_global = type == 'T';
-  return choice;
-}
-
-/* Of those that have the address of the last of them. */
-static const symbols_kallsym_t *choose(const symbols_kallsyms_t *symbols,
-                                       size_t last) {
-  const symbols_kallsym_t *first = &symbols->symbols[last], *best, *symbol;
-  symbols_choice_t chosen, other;
-
-  while (first > symbols->symbols && first[-1].address == first->address)
-    first--;
-  best = first;
-  chosen = choice_of(symbols, best);
-  for (symbol = first + 1; symbol <= &symbols->symbols[last]; symbol++) {
-    other = choice_of(symbols, symbol);
-    if (symbols_choice_is_better(&other, &chosen)) {
-      best = symbol;
-      chosen = other;
-    }
-  }
-  return best;
-}
-
+/* Of several names at one address perf(1) shows the last in the file, which for
+ * a system call is __x64_sys_NAME. */
 const symbols_kallsym_t *
 symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address) {
   size_t low = 0, high = symbols->nr, middle;
@@ -118,7 +89,7 @@ symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address) {
     else
       high = middle;
   }
-  return low == 0 ? NULL : choose(symbols, low - 1);
+  return low == 0 ? NULL : &symbols->symbols[low - 1];
 }
 
 const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
