@@ -5,7 +5,7 @@
  *
  * perf(1) takes a return address for the address of a call. Of a signal handler
  * that is the first byte of __restore_rt, which therefore counts as [unknown],
- * too. What is further out than __libc_start_call_main is what happened to be on
+ * too; of _start it is _dl_start_user. What is further out than __libc_start_call_main is what happened to be on
  * the stack, as the C library has no frame pointers. */
 #include "folded.h"
 
@@ -118,6 +118,8 @@ static void append(char *stack, char *name) {
   cut_version(name);
   if (strcmp(name, "__libc_start_call_main") == 0)
     used = 0;
+  if (strcmp(name, "_dl_start_user") == 0)
+    memcpy(name, "_start", sizeof("_start"));
   snprintf(stack + used, MAX_STACK_BYTES - used, "%s%s", used > 0 ? ";" : "",
            has_no_name(name) ? "[unknown]" : name);
 }
