@@ -169,3 +169,20 @@ int common_proc_maps(int32_t pid, common_proc_map_cb cb, void *arg) {
   fclose(file);
   return rc;
 }
+
+uint64_t common_proc_memory(int32_t pid) {
+  const char *line;
+  uint64_t nr = 0;
+  char path[48], *text;
+  size_t size;
+
+  snprintf(path, sizeof(path), "/proc/%d/status", pid);
+  text = common_file_read(path, &size);
+  if (text == NULL)
+    return 0;
+  line = strstr(text, "\nRssAnon:");
+  if (line != NULL)
+    nr = strtoull(line + 9, NULL, 10);
+  free(text);
+  return nr;
+}

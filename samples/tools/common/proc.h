@@ -57,4 +57,8 @@ typedef int (*common_proc_map_cb)(void *arg, const common_proc_map_t *map);
  * read (another user's, or gone). */
 int common_proc_maps(int32_t pid, common_proc_map_cb cb, void *arg);
 
+/* The memory of a process that is its own (RssAnon) in KiB; 0 if it cannot be
+ * read. */
+uint64_t common_proc_memory(int32_t pid);
+
 #endif

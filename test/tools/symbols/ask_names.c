@@ -153,13 +153,37 @@ uint64_t ask_names_symbol(const char *path, const char *name) {
   return found;
 }
 
-void ask_names_directory(char directory[64]) {
-  snprintf(directory, 64, "/tmp/uvperf-symbols-XXXXXX");
-  assert_non_null(mkdtemp(directory));
-  assert_int_equal(chmod(directory, 0755), 0);
+static char directory[64];
+
+int ask_names_setup(void **state) {
+  (void)state;
+  snprintf(directory, sizeof(directory), "/tmp/uvperf-symbols-XXXXXX");
+  return mkdtemp(directory) == NULL || chmod(directory, 0755) != 0;
 }
 
-int ask_names_run(const char *directory, const char *format, ...) {
+int ask_names_teardown(void **state) {
+  (void)state;
+  return ask_names_run("rm -rf '%s'", directory);
+}
+
+const char *ask_names_in(const char *name) {
+  static char paths[4][128];
+  static int next;
+  char *path = paths[next++ % 4];
+
+  snprintf(path, 128, "%s/%s", directory, name);
+  return path;
+}
+
+void ask_names_write(const char *name, const char *bytes, size_t size) {
+  FILE *file = fopen(ask_names_in(name), "w");
+
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, size, file), size);
+  assert_int_equal(fclose(file), 0);
+}
+
+int ask_names_run(const char *format, ...) {
   char command[2048];
   va_list args;
   size_t used;
@@ -169,8 +193,4 @@ int ask_names_run(const char *directory, const char *format, ...) {
   vsnprintf(command + used, sizeof(command) - used, format, args);
   va_end(args);
   return system(command);
-}
-
-void ask_names_remove(const char *directory) {
-  assert_int_equal(ask_names_run("/", "rm -rf '%s'", directory), 0);
 }

@@ -41,11 +41,14 @@ int ask_names_offset(const char *path, uint64_t address, uint64_t *offset);
 /* The address of a symbol, as nm has it; fails the test if there is none. */
 uint64_t ask_names_symbol(const char *path, const char *name);
 
-/* A directory for files of the test, removed by ask_names_remove. */
-void ask_names_directory(char directory[64]);
-void ask_names_remove(const char *directory);
+/* For cmocka: a directory of the test's own. */
+int ask_names_setup(void **state);
+int ask_names_teardown(void **state);
+/* The path of a file in it; valid for the next three calls. */
+const char *ask_names_in(const char *name);
+void ask_names_write(const char *name, const char *bytes, size_t size);
 /* Runs a command of the shell in it: its status. */
-int ask_names_run(const char *directory, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+int ask_names_run(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
 
 #endif

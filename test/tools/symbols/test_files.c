@@ -15,37 +15,6 @@
 #include "ask_names.h"
 #include "common/proc.h"
 
-static char directory[64];
-
-static int setup(void **state) {
-  (void)state;
-  ask_names_directory(directory);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  ask_names_remove(directory);
-  return 0;
-}
-
-static const char *path_of(const char *name) {
-  static char paths[4][128];
-  static int next;
-  char *path = paths[next++ % 4];
-
-  snprintf(path, 128, "%s/%s", directory, name);
-  return path;
-}
-
-static void write_file(const char *name, const char *text) {
-  FILE *file = fopen(path_of(name), "w");
-
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
-
 /* Makes a program that waits in a function of this name; its own libraries are
  * in it, so that it runs in any root. */
 static void make_waiting(const char *test, const char *file,
@@ -57,8 +26,8 @@ static void make_waiting(const char *test, const char *file,
            "__attribute__((noinline)) int %s(void) { return pause(); }\n"
            "int main(void) { return %s(); }\n",
            function, function);
-  write_file("waiting.c", source);
-  if (ask_names_run(directory, "cc -O1 -static -o '%s' waiting.c", file) != 0)
+  ask_names_write("waiting.c", source, strlen(source));
+  if (ask_names_run("cc -O1 -static -o '%s' waiting.c", file) != 0)
     support_skip(test, "a compiler and a static C library");
 }
 
@@ -103,9 +72,9 @@ static void a_deleted_program_that_runs_has_its_names(void **state) {
   (void)state;
   support_need_admin(__func__);
   make_waiting(__func__, "waiting", "deleted");
-  address = ask_names_symbol(path_of("waiting"), "deleted");
-  pid = run_waiting(path_of("waiting"), NULL);
-  assert_int_equal(unlink(path_of("waiting")), 0);
+  address = ask_names_symbol(ask_names_in("waiting"), "deleted");
+  pid = run_waiting(ask_names_in("waiting"), NULL);
+  assert_int_equal(unlink(ask_names_in("waiting")), 0);
   ask_names_begin(&ask, NULL);
   object = ask_names_mapped(&ask, (uint32_t)pid, address, &offset);
   assert_string_equal(ask_names_name(&ask, object, offset), "deleted");
@@ -144,11 +113,12 @@ static void a_replaced_program_has_a_reason_and_no_names(void **state) {
 
   (void)state;
   make_waiting(__func__, "waiting", "replaced");
-  address = ask_names_symbol(path_of("waiting"), "replaced");
-  assert_int_equal(ask_names_offset(path_of("waiting"), address, &offset), 0);
-  assert_int_equal(stat(path_of("waiting"), &info), 0);
-  assert_int_equal(ask_names_run(directory, "cp waiting w && mv w waiting"), 0);
-  mapping.path = path_of("waiting");
+  address = ask_names_symbol(ask_names_in("waiting"), "replaced");
+  assert_int_equal(ask_names_offset(ask_names_in("waiting"), address, &offset),
+                   0);
+  assert_int_equal(stat(ask_names_in("waiting"), &info), 0);
+  assert_int_equal(ask_names_run("cp waiting w && mv w waiting"), 0);
+  mapping.path = ask_names_in("waiting");
   mapping.inode = info.st_ino;
   ask_names_begin(&ask, NULL);
   object = symbols_object(ask.symbols, &mapping);
@@ -177,14 +147,14 @@ static void a_program_in_another_root_is_read_there(void **state) {
   (void)state;
   support_need_root(__func__);
   make_waiting(__func__, "outside", "outside");
-  assert_int_equal(ask_names_run(directory, "mkdir -p root/real"), 0);
+  assert_int_equal(ask_names_run("mkdir -p root/real"), 0);
   make_waiting(__func__, "root/real/waiting", "inside");
-  assert_int_equal(ask_names_run(directory, "ln -s /real root/bin"), 0);
-  inside = ask_names_symbol(path_of("root/real/waiting"), "inside");
+  assert_int_equal(ask_names_run("ln -s /real root/bin"), 0);
+  inside = ask_names_symbol(ask_names_in("root/real/waiting"), "inside");
   assert_int_equal(
-      ask_names_offset(path_of("root/real/waiting"), inside, &offset), 0);
-  assert_int_equal(stat(path_of("root/real/waiting"), &info), 0);
-  pid = run_waiting("/bin/waiting", path_of("root"));
+      ask_names_offset(ask_names_in("root/real/waiting"), inside, &offset), 0);
+  assert_int_equal(stat(ask_names_in("root/real/waiting"), &info), 0);
+  pid = run_waiting("/bin/waiting", ask_names_in("root"));
   ask_names_begin(&ask, NULL);
   /* Not by its mapping, which is not at 1. */
   mapping.pid = (uint32_t)pid;
@@ -206,17 +176,17 @@ static void what_is_no_regular_file_is_not_opened(void **state) {
   size_t i;
 
   (void)state;
-  assert_int_equal(mkfifo(path_of("fifo"), 0644), 0);
+  assert_int_equal(mkfifo(ask_names_in("fifo"), 0644), 0);
   ask_names_begin(&ask, NULL);
   for (i = 0; i < 3; i++) {
-    mapping.path = names[i][0] == '/' ? names[i] : path_of(names[i]);
+    mapping.path = names[i][0] == '/' ? names[i] : ask_names_in(names[i]);
     object = symbols_object(ask.symbols, &mapping);
     assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
     assert_string_equal(symbols_reason(ask.symbols, object),
                         "not a regular file");
   }
-  write_file("text", "This is no program.\n");
-  object = ask_names_file(&ask, path_of("text"));
+  ask_names_write("text", "This is no program.\n", 20);
+  object = ask_names_file(&ask, ask_names_in("text"));
   assert_int_equal(ask_names_at(&ask, object, 0)->nr, 0);
   assert_string_equal(symbols_reason(ask.symbols, object), "not an ELF file");
   ask_names_end(&ask);
@@ -315,8 +285,8 @@ static void map_file_of_another_user_or_kind_is_not_read(void **state) {
   map_path(pid, path);
   unlink(path);
   expect_map_refused(pid, "No such file");
-  write_file("map", "1000 100 foreign\n");
-  assert_int_equal(symlink(path_of("map"), path), 0);
+  ask_names_write("map", "1000 100 foreign\n", 17);
+  assert_int_equal(symlink(ask_names_in("map"), path), 0);
   expect_map_refused(pid, "not a regular file");
   unlink(path);
   assert_int_equal(mkfifo(path, 0644), 0);
@@ -391,16 +361,17 @@ static void function_of_the_vdso_has_its_name(void **state) {
 }
 
 static void kernel_addresses_have_the_names_of_the_file(void **state) {
-  const symbols_options_t options = {.kallsyms = path_of("kallsyms"),
+  static const char symbols[] = "ffffffff81000100 t first\n"
+                                "ffffffff81000200 T second\n"
+                                "ffffffffc0000000 t third\t[module]\n";
+  const symbols_options_t options = {.kallsyms = ask_names_in("kallsyms"),
                                      .kernel_shift = 0x100};
   const symbols_options_t none = {.kallsyms = ""};
   const symbols_place_t *place;
   ask_names_t ask;
 
   (void)state;
-  write_file("kallsyms", "ffffffff81000100 t first\n"
-                         "ffffffff81000200 T second\n"
-                         "ffffffffc0000000 t third\t[module]\n");
+  ask_names_write("kallsyms", symbols, sizeof(symbols) - 1);
   ask_names_begin(&ask, &options);
   place = ask_names_at(&ask, SYMBOLS_KERNEL, 0xffffffff81000080);
   assert_int_equal(place->nr, 1);
@@ -436,5 +407,5 @@ int main(int argc, char **argv) {
   };
 
   symbols_main(argc, argv);
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, ask_names_setup, ask_names_teardown);
 }

@@ -15,41 +15,9 @@
 
 #define NR_MUTATIONS 3000
 
-static char directory[64];
-
-static int setup(void **state) {
-  (void)state;
-  ask_names_directory(directory);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  ask_names_remove(directory);
-  return 0;
-}
-
-static const char *path_of(const char *name) {
-  static char paths[4][128];
-  static int next;
-  char *path = paths[next++ % 4];
-
-  snprintf(path, 128, "%s/%s", directory, name);
-  return path;
-}
-
-static void write_bytes(const char *name, const char *bytes, size_t size) {
-  FILE *file = fopen(path_of(name), "w");
-
-  assert_non_null(file);
-  assert_int_equal(fwrite(bytes, 1, size, file), size);
-  fclose(file);
-}
-
 static void make(const char *test, const char *source, const char *flags) {
-  write_bytes("source.s", source, strlen(source));
-  if (ask_names_run(directory, "cc %s source.s -o program 2>/dev/null",
-                    flags) != 0)
+  ask_names_write("source.s", source, strlen(source));
+  if (ask_names_run("cc %s source.s -o program 2>/dev/null", flags) != 0)
     support_skip(test, "an assembler for x86-64");
 }
 
@@ -96,14 +64,14 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   uint32_t self;
 
   (void)state;
-  write_bytes("a", "", 0);
-  write_bytes("b", "", 0);
-  write_bytes("c", "", 0);
+  ask_names_write("a", "", 0);
+  ask_names_write("b", "", 0);
+  ask_names_write("c", "", 0);
   ask_names_begin(&ask, &options);
   offset = entry_of(&ask, &self);
   assert_string_equal(ask_names_name(&ask, self, offset), "entry_of");
   begin = uv_hrtime();
-  ask_stopped(&ask, ask_names_path(&ask, path_of("a")), 0,
+  ask_stopped(&ask, ask_names_path(&ask, ask_names_in("a")), 0,
               "took longer than 0.3 s");
   assert_in_range(uv_hrtime() - begin, 300000000, 2000000000);
   offset++;
@@ -111,15 +79,16 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   ask_names_wait(&ask);
   assert_string_equal(ask_names_name(&ask, self, offset), "entry_of");
 
-  ask_stopped(&ask, ask_names_path(&ask, path_of("b")), SIGILL, "damaged");
+  ask_stopped(&ask, ask_names_path(&ask, ask_names_in("b")), SIGILL, "damaged");
   symbols_want(ask.symbols, self, 2);
   ask_names_wait(&ask);
 
   worker_of(&ask)->max_kib = 1;
-  ask_stopped(&ask, ask_names_path(&ask, path_of("c")), 0, "memory");
+  ask_stopped(&ask, ask_names_path(&ask, ask_names_in("c")), 0, "memory");
   /* It is not asked again about those. */
   assert_int_equal(
-      ask_names_at(&ask, ask_names_path(&ask, path_of("a")), 1 << 20)->nr, 0);
+      ask_names_at(&ask, ask_names_path(&ask, ask_names_in("a")), 1 << 20)->nr,
+      0);
   assert_int_equal(worker_of(&ask)->pid, 0);
   ask_names_end(&ask);
 }
@@ -245,10 +214,10 @@ static void damaged_files_cost_their_own_names_only(void **state) {
   uint32_t object, self;
 
   (void)state;
-  write_bytes("program.c", source, strlen(source));
-  if (ask_names_run(directory, "cc -O2 -g program.c -o program") != 0)
+  ask_names_write("program.c", source, strlen(source));
+  if (ask_names_run("cc -O2 -g program.c -o program") != 0)
     support_skip(__func__, "a compiler");
-  bytes = common_file_read(path_of("program"), &whole);
+  bytes = common_file_read(ask_names_in("program"), &whole);
   assert_non_null(bytes);
   copy = malloc(whole);
   ask_names_begin(&ask, &options);
@@ -257,12 +226,12 @@ static void damaged_files_cost_their_own_names_only(void **state) {
     size = whole;
     mutate(copy, &size, &random);
     snprintf(name, sizeof(name), "m%zu", i);
-    write_bytes(name, copy, size);
-    object = ask_names_path(&ask, path_of(name));
+    ask_names_write(name, copy, size);
+    object = ask_names_path(&ask, ask_names_in(name));
     for (k = 0x1000; k < 0x1200; k += 8)
       symbols_want(ask.symbols, object, k);
     ask_names_wait(&ask);
-    unlink(path_of(name));
+    unlink(ask_names_in(name));
     for (k = 0x1000; k < 0x1200; k += 8) {
       if (symbols_find(ask.symbols, object, k)->nr > 0)
         break;
@@ -288,13 +257,13 @@ static void file_that_takes_much_memory_has_a_reason(void **state) {
   uint32_t object;
 
   (void)state;
-  if (ask_names_run(directory, "(head -c 64 /bin/sh; head -c 400000000 "
-                               "/dev/zero) | gzip -1 > bomb") != 0)
+  if (ask_names_run("(head -c 64 /bin/sh; head -c 400000000 "
+                    "/dev/zero) | gzip -1 > bomb") != 0)
     support_skip(__func__, "gzip");
   ask_names_begin(&ask, NULL);
   worker_of(&ask)->max_kib = 128 << 10;
   begin = uv_hrtime();
-  object = ask_names_path(&ask, path_of("bomb"));
+  object = ask_names_path(&ask, ask_names_in("bomb"));
   assert_int_equal(ask_names_at(&ask, object, 0x1000)->nr, 0);
   assert_string_equal(symbols_reason(ask.symbols, object),
                       "reading its names took more than 0.125 GiB of memory");
@@ -332,10 +301,11 @@ static void circles_in_dwarf_end(void **state) {
 
   (void)state;
   make(__func__, source, "");
-  address = ask_names_symbol(path_of("program"), "main");
-  assert_int_equal(ask_names_offset(path_of("program"), address, &offset), 0);
+  address = ask_names_symbol(ask_names_in("program"), "main");
+  assert_int_equal(ask_names_offset(ask_names_in("program"), address, &offset),
+                   0);
   ask_names_begin(&ask, &options);
-  object = ask_names_path(&ask, path_of("program"));
+  object = ask_names_path(&ask, ask_names_in("program"));
   place = ask_names_at(&ask, object, offset + 1);
   assert_int_equal(place->nr, 2);
   assert_string_equal(place->names[0].name, "[inlined]");
@@ -370,11 +340,12 @@ static void names_of_any_length_are_cut_in_time(void **state) {
                   &"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i]);
   sprintf(at, "EvT_: nop\n nop\n");
   make(__func__, source, "-c");
-  assert_int_equal(ask_names_run(directory, "cc -no-pie program -o linked"), 0);
-  address = ask_names_symbol(path_of("linked"), "first");
-  assert_int_equal(ask_names_offset(path_of("linked"), address, &offset), 0);
+  assert_int_equal(ask_names_run("cc -no-pie program -o linked"), 0);
+  address = ask_names_symbol(ask_names_in("linked"), "first");
+  assert_int_equal(ask_names_offset(ask_names_in("linked"), address, &offset),
+                   0);
   ask_names_begin(&ask, &options);
-  object = ask_names_path(&ask, path_of("linked"));
+  object = ask_names_path(&ask, ask_names_in("linked"));
   for (k = 0; k < 3; k++) {
     place = ask_names_at(&ask, object, offset + 2 * k);
     assert_int_equal(place->nr, 1);
@@ -399,5 +370,5 @@ int main(int argc, char **argv) {
   };
 
   symbols_main(argc, argv);
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, ask_names_setup, ask_names_teardown);
 }

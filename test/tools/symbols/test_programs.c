@@ -7,8 +7,6 @@
 
 #include "ask_names.h"
 
-static char directory[64];
-
 static const char c_source[] =
     "#include <stdio.h>\n"
     "static inline __attribute__((always_inline)) int inner(int x) {\n"
@@ -58,26 +56,6 @@ static const char rust_source[] =
     "    x } } }\n"
     "fn main() { println!(\"{}\", deep::S(3).spin(2)); }\n";
 
-static void write_file(const char *name, const char *text) {
-  char path[128];
-  FILE *file;
-
-  snprintf(path, sizeof(path), "%s/%s", directory, name);
-  file = fopen(path, "w");
-  assert_non_null(file);
-  fputs(text, file);
-  fclose(file);
-}
-
-static const char *path_of(const char *name) {
-  static char paths[4][128];
-  static int next;
-  char *path = paths[next++ % 4];
-
-  snprintf(path, 128, "%s/%s", directory, name);
-  return path;
-}
-
 static void need(const char *test, const char *what, const char *command) {
   char line[128];
 
@@ -87,17 +65,11 @@ static void need(const char *test, const char *what, const char *command) {
 }
 
 static int setup(void **state) {
-  (void)state;
-  ask_names_directory(directory);
-  write_file("program.c", c_source);
-  write_file("program.cc", cpp_source);
-  write_file("program.rs", rust_source);
-  return 0;
-}
-
-static int teardown(void **state) {
-  (void)state;
-  ask_names_remove(directory);
+  if (ask_names_setup(state) != 0)
+    return -1;
+  ask_names_write("program.c", c_source, strlen(c_source));
+  ask_names_write("program.cc", cpp_source, strlen(cpp_source));
+  ask_names_write("program.rs", rust_source, strlen(rust_source));
   return 0;
 }
 
@@ -110,8 +82,8 @@ static void expect_name(const char *file, uint64_t address,
   uint32_t object;
 
   ask_names_begin(&ask, &options);
-  object = ask_names_file(&ask, path_of(file));
-  assert_int_equal(ask_names_offset(path_of(file), address, &offset), 0);
+  object = ask_names_file(&ask, ask_names_in(file));
+  assert_int_equal(ask_names_offset(ask_names_in(file), address, &offset), 0);
   assert_string_equal(ask_names_name(&ask, object, offset), expected);
   assert_int_equal(symbols_reason(ask.symbols, object)[0] == '\0',
                    expected[0] != '\0');
@@ -119,9 +91,9 @@ static void expect_name(const char *file, uint64_t address,
 }
 
 static uint64_t make_program(const char *flags) {
-  assert_int_equal(
-      ask_names_run(directory, "cc -O2 -g %s program.c -o program", flags), 0);
-  return ask_names_symbol(path_of("program"), "hidden");
+  assert_int_equal(ask_names_run("cc -O2 -g %s program.c -o program", flags),
+                   0);
+  return ask_names_symbol(ask_names_in("program"), "hidden");
 }
 
 static void static_function_has_its_name_until_it_is_stripped(void **state) {
@@ -132,7 +104,7 @@ static void static_function_has_its_name_until_it_is_stripped(void **state) {
   address = make_program("");
   expect_name("program", address, NULL, "hidden");
   expect_name("program", address + 9, NULL, "hidden");
-  assert_int_equal(ask_names_run(directory, "strip -o stripped program"), 0);
+  assert_int_equal(ask_names_run("strip -o stripped program"), 0);
   expect_name("stripped", address + 9, NULL, "");
 }
 
@@ -148,10 +120,11 @@ static void stripped_function_is_known_by_where_it_begins(void **state) {
   (void)state;
   need(__func__, "a C compiler", "cc --version");
   address = make_program("");
-  assert_int_equal(ask_names_run(directory, "strip program"), 0);
+  assert_int_equal(ask_names_run("strip program"), 0);
   ask_names_begin(&ask, NULL);
-  object = ask_names_file(&ask, path_of("program"));
-  assert_int_equal(ask_names_offset(path_of("program"), address, &first), 0);
+  object = ask_names_file(&ask, ask_names_in("program"));
+  assert_int_equal(ask_names_offset(ask_names_in("program"), address, &first),
+                   0);
   for (i = 0; i < 3; i++) {
     offset = first + steps[i];
     assert_int_equal(ask_names_at(&ask, object, offset)->first, first);
@@ -169,15 +142,14 @@ static void debug_link_beside_the_program_names_it(void **state) {
   need(__func__, "a C compiler", "cc --version");
   address = make_program("-Wl,--build-id=none");
   assert_int_equal(
-      ask_names_run(directory,
-                    "mkdir -p .debug && "
+      ask_names_run("mkdir -p .debug && "
                     "objcopy --only-keep-debug program .debug/linked.debug && "
                     "strip -o linked program && "
                     "objcopy --add-gnu-debuglink=.debug/linked.debug linked"),
       0);
   expect_name("linked", address + 9, NULL, "hidden");
   /* Another build's: the checksum is not that of the link. */
-  assert_int_equal(ask_names_run(directory, "echo >> .debug/linked.debug"), 0);
+  assert_int_equal(ask_names_run("echo >> .debug/linked.debug"), 0);
   expect_name("linked", address + 9, NULL, "");
 }
 
@@ -187,13 +159,12 @@ static void debug_file_of_the_build_id_names_it(void **state) {
   (void)state;
   need(__func__, "a C compiler", "cc --version");
   address = make_program("-Wl,--build-id=0xabcdef0123456789");
-  assert_int_equal(ask_names_run(directory,
-                                 "mkdir -p debug/.build-id/ab && "
+  assert_int_equal(ask_names_run("mkdir -p debug/.build-id/ab && "
                                  "objcopy --only-keep-debug program "
                                  "debug/.build-id/ab/cdef0123456789.debug && "
                                  "strip -o by_id program"),
                    0);
-  expect_name("by_id", address + 9, path_of("debug"), "hidden");
+  expect_name("by_id", address + 9, ask_names_in("debug"), "hidden");
   expect_name("by_id", address + 9, NULL, "");
 }
 
@@ -205,8 +176,7 @@ static void compressed_symbol_table_in_the_program_names_it(void **state) {
   need(__func__, "xz", "xz --version");
   address = make_program("");
   assert_int_equal(
-      ask_names_run(directory,
-                    "objcopy --only-keep-debug program full && "
+      ask_names_run("objcopy --only-keep-debug program full && "
                     "objcopy -S --keep-symbol=hidden full mini && "
                     "xz -f mini && strip -o small program && "
                     "objcopy --add-section .gnu_debugdata=mini.xz small"),
@@ -223,7 +193,7 @@ static void entry_of_the_plt_is_named_after_its_function(void **state) {
   need(__func__, "a C compiler", "cc --version");
   make_program("");
   snprintf(line, sizeof(line), "objdump -d '%s' | grep '<puts@plt>:'",
-           path_of("program"));
+           ask_names_in("program"));
   dump = popen(line, "r");
   assert_non_null(dump);
   assert_int_equal(fscanf(dump, "%lx", &address), 1);
@@ -241,11 +211,12 @@ static void mangled_names_are_shown_as_in_the_source(void **state) {
 
   (void)state;
   need(__func__, "a C++ compiler", "c++ --version");
-  assert_int_equal(ask_names_run(directory, "c++ -O2 -g program.cc -o cpp"), 0);
-  address = ask_names_symbol(path_of("cpp"), "_ZNK5space3BoxIiE4spinElPKc");
+  assert_int_equal(ask_names_run("c++ -O2 -g program.cc -o cpp"), 0);
+  address =
+      ask_names_symbol(ask_names_in("cpp"), "_ZNK5space3BoxIiE4spinElPKc");
   ask_names_begin(&ask, NULL);
-  object = ask_names_file(&ask, path_of("cpp"));
-  assert_int_equal(ask_names_offset(path_of("cpp"), address, &offset), 0);
+  object = ask_names_file(&ask, ask_names_in("cpp"));
+  assert_int_equal(ask_names_offset(ask_names_in("cpp"), address, &offset), 0);
   place = ask_names_at(&ask, object, offset);
   assert_int_equal(place->nr, 1);
   assert_string_equal(place->names[0].name, "space::Box<int>::spin");
@@ -260,7 +231,7 @@ static uint64_t find_rust(const char *file) {
   FILE *nm;
 
   snprintf(line, sizeof(line), "nm '%s' | grep -E '4(deep|spin).*spin'",
-           path_of(file));
+           ask_names_in(file));
   nm = popen(line, "r");
   assert_non_null(nm);
   assert_int_equal(fscanf(nm, "%lx", &address), 1);
@@ -272,8 +243,7 @@ static void rust_names_have_no_hash(void **state) {
   (void)state;
   need(__func__, "rustc", "rustc --version");
   assert_int_equal(
-      ask_names_run(directory,
-                    "rustc -O -g program.rs -o old && rustc -O -g -C "
+      ask_names_run("rustc -O -g program.rs -o old && rustc -O -g -C "
                     "symbol-mangling-version=v0 program.rs -o new"),
       0);
   expect_name("old", find_rust("old"), NULL, "program::deep::S::spin");
@@ -331,7 +301,7 @@ static void expect_frames(FILE *lines, const symbols_place_t *place,
 static void expect_inlined(const char *file, const char *same,
                            const char *function) {
   const symbols_options_t options = {.inlined = 1};
-  uint64_t address = ask_names_symbol(path_of(file), function), offset, i;
+  uint64_t address = ask_names_symbol(ask_names_in(file), function), offset, i;
   char command[8192], line[512];
   size_t used, nr_inlined = 0;
   ask_names_t ask;
@@ -339,10 +309,10 @@ static void expect_inlined(const char *file, const char *same,
   FILE *lines;
 
   ask_names_begin(&ask, &options);
-  object = ask_names_file(&ask, path_of(file));
-  assert_int_equal(ask_names_offset(path_of(file), address, &offset), 0);
+  object = ask_names_file(&ask, ask_names_in(file));
+  assert_int_equal(ask_names_offset(ask_names_in(file), address, &offset), 0);
   used = (size_t)snprintf(command, sizeof(command), "addr2line -a -f -i -e %s",
-                          path_of(same));
+                          ask_names_in(same));
   for (i = 0; i < 100; i++) {
     symbols_want(ask.symbols, object, offset + i);
     used += (size_t)snprintf(command + used, sizeof(command) - used, " %lx",
@@ -361,8 +331,7 @@ static void expect_inlined(const char *file, const char *same,
 }
 
 static void expect_inlined_by(const char *compiler) {
-  assert_int_equal(ask_names_run(directory,
-                                 "%s -gdwarf-4 -O2 program.c -o four && "
+  assert_int_equal(ask_names_run("%s -gdwarf-4 -O2 program.c -o four && "
                                  "%s -gdwarf-5 -O2 program.c -o five",
                                  compiler, compiler),
                    0);
@@ -384,7 +353,7 @@ static void inlined_methods_are_those_of_addr2line(void **state) {
   (void)state;
   need(__func__, "a C++ compiler", "c++ --version");
   need(__func__, "addr2line", "addr2line --version");
-  assert_int_equal(ask_names_run(directory, "c++ -O2 -g program.cc -o cpp"), 0);
+  assert_int_equal(ask_names_run("c++ -O2 -g program.cc -o cpp"), 0);
   expect_inlined("cpp", "cpp", "_ZNK5space3BoxIiE4spinElPKc");
 }
 
@@ -403,5 +372,5 @@ int main(int argc, char **argv) {
   };
 
   symbols_main(argc, argv);
-  return cmocka_run_group_tests(tests, setup, teardown);
+  return cmocka_run_group_tests(tests, setup, ask_names_teardown);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/memory.h"
-#include "common/small_file.h"
+#include "common/proc.h"
 #include "common/symbols/answer.h"
 #include "common/symbols/elf_file.h"
 #include "common/symbols/functions.h"
@@ -55,25 +55,10 @@ static symbols_elf_file_t *find_open(uint64_t key) {
   return oldest;
 }
 
-static uint64_t memory_used(void) {
-  const char *line;
-  size_t size;
-  char *text = common_file_read("/proc/self/status", &size);
-  uint64_t nr = 0;
-
-  if (text == NULL)
-    return 0;
-  line = strstr(text, "\nRssAnon:");
-  if (line != NULL)
-    nr = strtoull(line + 9, NULL, 10);
-  free(text);
-  return nr;
-}
-
 static void close_if_large(void) {
   size_t i;
 
-  if (memory_used() <= MAX_OPEN_KIB)
+  if (common_proc_memory((int32_t)getpid()) <= MAX_OPEN_KIB)
     return;
   for (i = 0; i < MAX_OPEN; i++)
     symbols_elf_close(&open_files[i]);

@@ -16,7 +16,7 @@
 
 #include <uv.h>
 
-#include "common/small_file.h"
+#include "common/proc.h"
 
 /* Between two looks at the clock and at the worker's memory. */
 #define TICK_MS 20
@@ -72,24 +72,6 @@ static int start(symbols_worker_t *worker) {
   return rc;
 }
 
-/* Memory of its own in KiB: 0 if it cannot be read. */
-static uint64_t memory_of(pid_t pid) {
-  const char *line;
-  uint64_t nr = 0;
-  char path[48], *text;
-  size_t size;
-
-  snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
-  text = common_file_read(path, &size);
-  if (text == NULL)
-    return 0;
-  line = strstr(text, "\nRssAnon:");
-  if (line != NULL)
-    nr = strtoull(line + 9, NULL, 10);
-  free(text);
-  return nr;
-}
-
 /* Also an answer that comes byte by byte ends in time. */
 static int wait_for(void *arg, int fd, short events) {
   symbols_worker_t *worker = arg;
@@ -107,7 +89,7 @@ static int wait_for(void *arg, int fd, short events) {
     return -ECANCELED;
   if (now >= worker->deadline)
     return -ETIMEDOUT;
-  return memory_of(worker->pid) > worker->max_kib ? -ENOMEM : 0;
+  return common_proc_memory(worker->pid) > worker->max_kib ? -ENOMEM : 0;
 }
 
 /* The signal that had ended the worker before, or 0. */
