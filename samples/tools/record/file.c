@@ -27,7 +27,7 @@ typedef struct section_s {
 } section_t;
 
 typedef struct header_s {
-  char magic[8];
+  uint64_t magic;
   uint64_t size;
   uint64_t attr_size; /* with the section of its ids */
   section_t attrs;
@@ -76,7 +76,7 @@ static int write_header(record_file_t *file, uint64_t features) {
   size_t done;
 
   memset(&header, 0, sizeof(header));
-  memcpy(header.magic, "PERFILE2", sizeof(header.magic));
+  header.magic = RECORD_MAGIC;
   header.size = sizeof(header);
   header.attr_size = file->attr_size + sizeof(section_t);
   header.attrs.offset = file->attrs_offset;

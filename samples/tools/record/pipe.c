@@ -159,7 +159,7 @@ int record_pipe_begin(record_file_t *file) {
   record_bytes_t bytes = {NULL, 0, 0};
   unsigned feature;
 
-  record_bytes_put(&bytes, "PERFILE2", 8);
+  record_bytes_put_u64(&bytes, RECORD_MAGIC);
   record_bytes_put_u64(&bytes, 16);
   for (i = 0; i < events->nr; i++)
     put_event(&events->events[i], attr_size, events->events[i].ids,

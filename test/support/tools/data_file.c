@@ -80,11 +80,11 @@ int data_file_read_fd(data_file_t *file, int fd) {
   read_all(file, fd);
   if (file->size >= sizeof(file->header))
     memcpy(&file->header, file->bytes, sizeof(file->header));
-  if (file->header.magic[0] == '\0') {
+  if (file->header.magic == 0) {
     data_file_free(file);
     return 0;
   }
-  assert_memory_equal(file->header.magic, "PERFILE2", 8);
+  assert_true(file->header.magic == DATA_FILE_MAGIC);
   assert_int_equal(file->header.size, 104);
   check_attrs(file);
   check_records(file);

@@ -15,8 +15,11 @@ typedef struct data_section_s {
   uint64_t size;
 } data_section_t;
 
+/* "PERFILE2" where the lowest byte of a number comes first. */
+#define DATA_FILE_MAGIC UINT64_C(0x32454c4946524550)
+
 typedef struct data_header_s {
-  char magic[8];
+  uint64_t magic;
   uint64_t size;
   uint64_t attr_size;
   data_section_t attrs;
