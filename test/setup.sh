@@ -59,7 +59,7 @@ setup_has() {
     node)
       printf '%s\n' '#include <node_api.h>' |
         ${CC:-cc} -I "$(setup_node_headers)" -fsyntax-only -x c - 2>/dev/null ;;
-    libdw | libprotobuf-c | zlib)
+    libdw | libprotobuf-c | zlib | libzstd)
       "${PKG_CONFIG:-pkg-config}" --exists "$1" 2>/dev/null ;;
     libiberty)
       printf '%s\n' '#include <libiberty/demangle.h>' \
@@ -101,6 +101,7 @@ setup_packages() {
       debian:libprotobuf-c) echo libprotobuf-c-dev ;;
       debian:protoc-c) echo protobuf-c-compiler ;;
       debian:zlib) echo zlib1g-dev ;;
+      debian:libzstd) echo libzstd-dev ;;
       debian:go) echo golang-go ;;
       debian:perf) echo linux-perf ;;
       fedora:libdw) echo elfutils-devel ;;
@@ -115,6 +116,9 @@ setup_packages() {
       alpine:libprotobuf-c | alpine:protoc-c) echo protobuf-c-dev ;;
       fedora:zlib) echo zlib-devel ;;
       alpine:zlib) echo zlib-dev ;;
+      fedora:libzstd) echo libzstd-devel ;;
+      arch:libzstd) echo zstd ;;
+      alpine:libzstd) echo zstd-dev ;;
       debian:node) echo nodejs libnode-dev ;;
       debian:libbpf | alpine:libbpf) echo libbpf-dev ;;
       debian:abidiff) echo abigail-tools ;;
