@@ -92,7 +92,7 @@ static void functions_have_the_shares_of_perf(void **state) {
   static const char *const kinds[] = {
       "-e cpu-clock -F 4000 -- " BUSY,
       "-e cpu-clock -F 4000 -a -g -- " BUSY,
-      "-e cpu-clock -c 250000 -z -g -- " BUSY,
+      "-e cpu-clock -c 250000 -g -- " BUSY,
   };
   size_t i;
 

@@ -47,17 +47,21 @@ static void swap_pair(unsigned char *at) {
 }
 
 /* Fields of so many bits each, in what was swapped as one of 64: the first is in
- * the highest bits there. */
+ * the highest bits there if it is in the lowest here. */
 static void swap_bits(unsigned char *at, const unsigned *widths, size_t nr) {
   uint64_t value, result = 0;
-  unsigned first = 0, bit;
+  unsigned first = 0, bit, from, to;
+  const int is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
   size_t i;
 
   swap_u64(at);
   memcpy(&value, at, sizeof(value));
   for (i = 0; i < nr; i++) {
-    for (bit = 0; bit < widths[i]; bit++)
-      result |= (value >> (first + bit) & 1) << (64 - first - widths[i] + bit);
+    for (bit = 0; bit < widths[i]; bit++) {
+      from = is_little ? first + bit : 64 - first - widths[i] + bit;
+      to = is_little ? 64 - first - widths[i] + bit : first + bit;
+      result |= (value >> from & 1) << to;
+    }
     first += widths[i];
   }
   assert_int_equal(first, 64);
@@ -384,7 +388,7 @@ void foreign_copy(const char *from, const char *to) {
   perf_data_walk(&data, put_record, &parts[RECORDS]);
   offset += parts[ATTRS].size;
   bits = put_features(&parts[FEATURES], &data, offset + parts[RECORDS].size);
-  put(&parts[HEADER], "2ELIFREP", 8);
+  put_u64(&parts[HEADER], DATA_FILE_MAGIC);
   put_u64(&parts[HEADER], 104);
   put_u64(&parts[HEADER], attr_size + 16);
   put_u64(&parts[HEADER], offset - parts[ATTRS].size);

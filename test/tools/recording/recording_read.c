@@ -3,6 +3,8 @@
 
 #include <poll.h>
 
+#include "common/recording/unpack.h"
+
 static int next(recording_t *recording, const uvperf_record_t **record) {
   struct pollfd poll_fd = {recording_fd(recording), POLLIN, 0};
   int rc;
@@ -47,4 +49,11 @@ void recording_read_well(recording_read_t *read, const char *path) {
   assert_string_equal(read->message, "");
   assert_int_equal(read->rc, 0);
   assert_int_equal(read->damaged, 0);
+}
+
+int recording_read_has_zstd(void) {
+  recording_unpack_t *unpack = recording_unpack_new();
+
+  recording_unpack_free(unpack);
+  return unpack != NULL;
 }

@@ -24,4 +24,7 @@ void recording_read(recording_read_t *read, const char *path);
 /* The same, which is to end well. */
 void recording_read_well(recording_read_t *read, const char *path);
 
+/* Whether this program can read what perf record -z wrote. */
+int recording_read_has_zstd(void);
+
 #endif

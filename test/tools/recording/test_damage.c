@@ -146,6 +146,8 @@ static void damaged_file_is_read_up_to_the_damage(void **state) {
   for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
     snprintf(words, sizeof(words), "%s%s", kinds[i].words,
              kinds[i].is_pipe ? "" : " >/dev/null");
+    if (strstr(words, " -z ") != NULL && !recording_read_has_zstd())
+      continue;
     record_run_shell(words);
     load(&file, record_run_path());
     cut_everywhere(&file, kinds[i].is_pipe, i + 1);

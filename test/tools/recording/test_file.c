@@ -22,6 +22,9 @@ enum {
 
 #define FILE_HEADER 104
 
+/* "PERFILE2" where the lowest byte of a number comes first. */
+#define MAGIC UINT64_C(0x32454c4946524550)
+
 typedef struct image_s {
   unsigned char bytes[1 << 20];
   size_t size;
@@ -59,7 +62,7 @@ static void set_attr(int sample_id_all) {
 
 static void begin_pipe(int sample_id_all) {
   image.size = 0;
-  put("PERFILE2", 8);
+  put_u64(MAGIC);
   put_u64(16);
   set_attr(sample_id_all);
   put_header(ATTR, sizeof(attr));
@@ -96,7 +99,7 @@ static void begin_file(size_t attr_bytes, uint64_t data_bytes) {
   if (attr_bytes > sizeof(attr))
     bytes[attr_bytes - 1] = 1;
   image.size = 0;
-  put("PERFILE2", 8);
+  put_u64(MAGIC);
   put_u64(FILE_HEADER);
   put_u64(attr_bytes + 16);
   put_u64(FILE_HEADER);

@@ -195,7 +195,7 @@ static void make_file(uint64_t sample_type) {
   attr.sample_regs_user = 0x1f;
   attr.sample_regs_intr = 0x33;
   attr.sample_stack_user = 64;
-  memcpy(header, "PERFILE2", 8);
+  header[0] = DATA_FILE_MAGIC;
   header[1] = 104;
   header[2] = header[4] = sizeof(attr) + 16;
   header[3] = 112;

@@ -140,9 +140,11 @@ void recording_events_name(recording_events_t *events,
     recording_bytes_take(bytes, attr_size);
     nr_ids = recording_bytes_u32(bytes);
     name = recording_bytes_string(bytes);
-    recording_bytes_take(bytes, (size_t)nr_ids * sizeof(uint64_t));
-    if (name == NULL)
+    if (name == NULL || nr_ids > bytes->left / sizeof(uint64_t)) {
+      free(name);
       return;
+    }
+    recording_bytes_take(bytes, nr_ids * sizeof(uint64_t));
     free(events->events[i]->name);
     events->events[i]->name = name;
   }

@@ -231,14 +231,18 @@ static int read_file(recording_t *recording, uint64_t size) {
   return 0;
 }
 
-/* The first version does not say its byte order but by sizes. */
-static int find_byte_order(recording_t *recording, const unsigned char *magic,
+/* The first version, a text, does not show its byte order but by sizes. */
+static int find_byte_order(recording_t *recording, const unsigned char *bytes,
                            uint64_t size) {
-  if (memcmp(magic, "PERFILE2", 8) == 0)
+  const uint64_t ours = UINT64_C(0x32454c4946524550);
+  uint64_t magic;
+
+  memcpy(&magic, bytes, sizeof(magic));
+  if (magic == ours)
     recording->is_foreign = 0;
-  else if (memcmp(magic, "2ELIFREP", 8) == 0)
+  else if (magic == bswap_64(ours))
     recording->is_foreign = 1;
-  else if (memcmp(magic, "PERFFILE", 8) == 0)
+  else if (memcmp(bytes, "PERFFILE", 8) == 0)
     recording->is_foreign = size > UINT32_MAX;
   else
     return -1;

@@ -72,7 +72,10 @@ static void skip(swap_t *swap, uint64_t size) {
   take(swap, size > SIZE_MAX ? SIZE_MAX : (size_t)size);
 }
 
-/* Bit fields begin at the highest bit there and at the lowest here. */
+/* Bit fields begin at the lowest bit of a number whose lowest byte comes first,
+ * and at the highest one of others. */
+#define IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+
 static unsigned char reversed(unsigned char byte) {
   unsigned char result = 0;
   int i;
@@ -82,20 +85,27 @@ static unsigned char reversed(unsigned char byte) {
   return result;
 }
 
-/* The flags of an attr: all of one bit but precise_ip, bits 15 and 16. */
+/* Bits 15 and 16 are one field, precise_ip, where fields begin at the lowest. */
+static void exchange_precise(unsigned char *at) {
+  unsigned high = at[1] >> 7, low = at[2] & 1u;
+
+  at[1] = (unsigned char)((at[1] & 0x7fu) | low << 7);
+  at[2] = (unsigned char)((at[2] & 0xfeu) | high);
+}
+
+/* The flags of an attr, all others of one bit. */
 static void swap_flags(swap_t *swap) {
   unsigned char *at = take(swap, sizeof(uint64_t));
-  unsigned high, low;
   int i;
 
   if (at == NULL)
     return;
+  if (!IS_LITTLE)
+    exchange_precise(at);
   for (i = 0; i < 8; i++)
     at[i] = reversed(at[i]);
-  high = at[1] >> 7;
-  low = at[2] & 1u;
-  at[1] = (unsigned char)((at[1] & 0x7fu) | low << 7);
-  at[2] = (unsigned char)((at[2] & 0xfeu) | high);
+  if (IS_LITTLE)
+    exchange_precise(at);
 }
 
 /* A digit for the bytes of each field; 'b' the flags of an attr, '-' a word that
@@ -156,21 +166,22 @@ static void swap_counted(swap_t *swap) {
   swap_words(swap, swap_u64(swap));
 }
 
-/* The flags of a branch: a number of bits each, the first one lowest here. */
+/* The flags of a branch: fields of so many bits each. */
 static void swap_branch_flags(swap_t *swap) {
   static const unsigned widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
   unsigned char *at = take(swap, sizeof(uint64_t));
   uint64_t value, field, flags = 0;
-  unsigned used = 0;
-  size_t i;
+  unsigned used = 0, high, i;
 
   if (at == NULL)
     return;
   memcpy(&value, at, sizeof(value));
   value = bswap_64(value);
   for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-    field = value << used >> (64 - widths[i]);
-    flags |= field << used;
+    high = 64 - used - widths[i];
+    field = value >> (IS_LITTLE ? high : used);
+    field &= (UINT64_C(1) << widths[i]) - 1;
+    flags |= field << (IS_LITTLE ? used : high);
     used += widths[i];
   }
   memcpy(at, &flags, sizeof(flags));
