@@ -181,7 +181,9 @@ void profile_notes_unsampled(const profile_options_t *options,
     return;
   if (events->kernel)
     common_say("%.0f %% of the CPU time has no samples: processes of less than "
-               "1/%" PRIu64 " s\n  are seldom seen; try a higher -F\n",
+               "1/%" PRIu64
+               " s are\n  seldom seen (try a higher -F), nor is the "
+               "time in which a hypervisor ran others\n",
                percent, options->frequency_hz);
   else
     common_say("%.0f %% of the CPU time has no samples: the kernel may not be "

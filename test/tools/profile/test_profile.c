@@ -353,7 +353,7 @@ static void time_of_short_processes_is_reported(void **state) {
   tool_run_expect_status(&run, 0);
   if (strstr(run.err, "cpu-clock") == NULL)
     support_skip(__func__, "a machine without a hardware PMU");
-  tool_run_expect_text(run.err, "processes of less than 1/20 s\n");
+  tool_run_expect_text(run.err, "processes of less than 1/20 s are\n");
 }
 
 /* Its name could otherwise change the terminal's title, for example. */
