@@ -33,7 +33,8 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
                            const uvperf_record_t *record,
                            const profile_stack_t *stack, uint64_t weight);
 
-/* Has samples unwound that wait for more of them: call it about once a second. */
+/* Has samples unwound that wait for more of them: call it about once a
+ * second. */
 void profile_unwinding_flush(profile_unwinding_t *unwinding);
 
 /* Called back on the loop when all that was taken is counted, never inside this

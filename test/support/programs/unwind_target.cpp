@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// C++ for the test that steps through a program: exceptions, destructors, virtual
-// functions, the library's algorithms.
+// C++ for the test that steps through a program: exceptions, destructors,
+// virtual functions, the library's algorithms.
 #include <algorithm>
 #include <csignal>
 #include <functional>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --call-graph dwarf: of a program without frame pointers each stack is whole. */
+/* --call-graph dwarf: of a program without frame pointers each stack is
+ * whole. */
 #include "tool_run.h"
 
 #include <elf.h>

@@ -261,8 +261,8 @@ static void start(traced_t *traced, const char *path) {
   traced->pid = fork();
   if (traced->pid == 0) {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-    /* libdwfl takes rbx for lost after a function that does not save it, and the
-     * CFA of ld.so's _dl_runtime_resolve is in rbx: no lazy binding. */
+    /* libdwfl takes rbx for lost after a function that does not save it, and
+     * the CFA of ld.so's _dl_runtime_resolve is in rbx: no lazy binding. */
     setenv("LD_BIND_NOW", "1", 1);
     execl(path, path, (char *)NULL);
     _exit(127);

@@ -122,8 +122,9 @@ static int read_perf(FILE *out, frames_t *frames) {
 }
 
 /* perf finds no callers of a function that is about to return, as the registers
- * that it popped are not in the copy, nor while a signal handler returns. And it
- * takes the trampoline of the handler, which no call led to, for a caller. */
+ * that it popped are not in the copy, nor while a signal handler returns. And
+ * it takes the trampoline of the handler, which no call led to, for a
+ * caller. */
 static int agrees(const frames_t *ours, const frames_t *perfs) {
   if (ours->nr < perfs->nr)
     return 0;

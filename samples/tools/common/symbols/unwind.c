@@ -34,8 +34,8 @@ struct unwind_file_s {
   GElf_Phdr segments[MAX_SEGMENTS]; /* that are loaded and executable */
 };
 
-/* Where libdwfl begins, or begins again: registers by DWARF's numbers. If ip is a
- * return address, the code is looked up one byte before. */
+/* Where libdwfl begins, or begins again: registers by DWARF's numbers. If ip is
+ * a return address, the code is looked up one byte before. */
 typedef struct start_s {
   uint64_t ip;
   int is_return, has_begun;
@@ -282,8 +282,8 @@ static bool file_word(const unwind_mapping_t *mapping, uint64_t address,
 }
 
 /* Whether the instruction before an address is a system call. Where the sample
- * was taken in the kernel, that one is still executed; it can be the last of its
- * function: __restore_rt of the C library. */
+ * was taken in the kernel, that one is still executed; it can be the last of
+ * its function: __restore_rt of the C library. */
 static int is_after_syscall(const unwind_process_t *process, uint64_t ip) {
   const unwind_mapping_t *mapping = find(process, ip - 1);
   const int is_x86 = process->machine == EM_X86_64;
@@ -294,8 +294,8 @@ static int is_after_syscall(const unwind_process_t *process, uint64_t ip) {
   return is_x86 ? (code & 0xffff) == 0x050f : (code & 0xffffffff) == 0xd4000001;
 }
 
-/* Whether the sample was taken where x86-64 code pops registers, returns or, after
- * it has popped them, calls its last function. */
+/* Whether the sample was taken where x86-64 code pops registers, returns or,
+ * after it has popped them, calls its last function. */
 static int is_at_pop(const unwind_process_t *process) {
   uint64_t ip = process->stack->ips[0];
   const unwind_mapping_t *mapping = find(process, ip);
@@ -418,8 +418,9 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* -- aarch64 --------------------------------------------------------------- */
 
-/* Where signal handlers return to, which the kernel has left without information
- * since Linux 5.8: "mov x8, #__NR_rt_sigreturn", "svc #0", in the vdso. */
+/* Where signal handlers return to, which the kernel has left without
+ * information since Linux 5.8: "mov x8, #__NR_rt_sigreturn", "svc #0", in the
+ * vdso. */
 static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
   const unwind_mapping_t *mapping = find(process, ip);
   Dwarf_Word code;
@@ -430,8 +431,8 @@ static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
   return 0;
 }
 
-/* The stubs of the PLT have no information. They have no frame either, and their
- * caller is in x30. */
+/* The stubs of the PLT have no information. They have no frame either, and
+ * their caller is in x30. */
 static int is_stub(const unwind_process_t *process, const start_t *start) {
   const unwind_mapping_t *mapping = find(process, start->ip);
   return process->machine == EM_AARCH64 && !start->is_return &&

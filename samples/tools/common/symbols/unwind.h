@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The callers of a function, from a copy of the user stack, the registers and
- * the unwind information in the ELF files (libdwfl). Files, registers and stacks
- * may be of another machine than this one. The files belong to strangers: call
- * this in a process that may die.
+ * the unwind information in the ELF files (libdwfl). Files, registers and
+ * stacks may be of another machine than this one. The files belong to
+ * strangers: call this in a process that may die.
  *
- * Frames, time and what libdwfl evaluates are bounded; what it allocates and how
- * long it searches one file are not: the worker process has limits for that. */
+ * Frames, time and what libdwfl evaluates are bounded; what it allocates and
+ * how long it searches one file are not: the worker process has limits for
+ * that. */
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
 
@@ -40,21 +41,21 @@ typedef struct unwind_stack_s {
   unsigned char is_return[UNWIND_FRAMES];
 } unwind_stack_t;
 
-/* The registers that a sample needs, for perf_event_attr.sample_regs_user. 0: no
- * stack of this machine (EM_X86_64, EM_AARCH64 ...) is unwound. */
+/* The registers that a sample needs, for perf_event_attr.sample_regs_user. 0:
+ * no stack of this machine (EM_X86_64, EM_AARCH64 ...) is unwound. */
 uint64_t unwind_regs_mask(int machine);
 
-/* EM_* of what this program was built for, or of a name as uname -m has it; NULL
- * is this program. EM_NONE if it is not one that is unwound. */
+/* EM_* of what this program was built for, or of a name as uname -m has it;
+ * NULL is this program. EM_NONE if it is not one that is unwound. */
 int unwind_machine(const char *arch);
 
 /* Where user code was, by the registers of a sample: 0, or -1 if they are not
  * those of a 64-bit process. */
 int unwind_ip(int machine, const uvperf_regs_t *regs, uint64_t *ip);
 
-/* An ELF file. NULL if it is none of this machine, or has not the build id (with
- * 0 bytes any will do); then the fd stays the caller's, else it is the file's. It
- * must outlive what it is mapped in. */
+/* An ELF file. NULL if it is none of this machine, or has not the build id
+ * (with 0 bytes any will do); then the fd stays the caller's, else it is the
+ * file's. It must outlive what it is mapped in. */
 typedef struct unwind_file_s unwind_file_t;
 unwind_file_t *unwind_file_new(int fd, int machine, const void *build_id,
                                size_t build_id_bytes);

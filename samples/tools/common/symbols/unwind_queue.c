@@ -317,7 +317,8 @@ static unwind_place_t find_place(const maps_t *maps, uint64_t address) {
   return place;
 }
 
-/* The frames of the next stack in a response: how many; *end is how it ended. */
+/* The frames of the next stack in a response: how many; *end is how it
+ * ended. */
 static size_t take_stack(batch_t *batch, unwind_place_t *places,
                          unwind_end_t *end) {
   symbols_message_t *response = &batch->response;

@@ -73,8 +73,8 @@ int unwind_queue_add(unwind_queue_t *queue, uint32_t pid,
 /* The process has ended: what it has mapped may be forgotten. */
 void unwind_queue_forget(unwind_queue_t *queue, uint32_t pid);
 
-/* Has samples unwound that wait for others to go with them. Call it about once a
- * second. */
+/* Has samples unwound that wait for others to go with them. Call it about once
+ * a second. */
 void unwind_queue_flush(unwind_queue_t *queue);
 
 /* Bytes of samples that wait. */
