@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/buffer.h"
@@ -53,6 +54,43 @@ static FILE *open_file(const char *path) {
   return NULL;
 }
 
+/* Of two outputs in one file only the second would be left. */
+static int is_same(int fd, const struct stat *other) {
+  struct stat info;
+
+  return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+         info.st_dev == other->st_dev && info.st_ino == other->st_ino;
+}
+
+static int is_input(int fd, const char *input) {
+  struct stat info;
+  int rc =
+      strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &info) : stat(input, &info);
+
+  return rc == 0 && is_same(fd, &info);
+}
+
+/* The path can be another one: a link, or a file's second name. */
+static int check_file(const profile_outputs_t *outputs,
+                      const profile_options_t *options, int output) {
+  int i, fd = fileno(outputs->files[output]);
+  const char *path = options->outputs[output];
+  struct stat info;
+
+  if (options->input != NULL && is_input(fd, options->input)) {
+    common_say("%s: is the recording: name another file\n", path);
+    return 1;
+  }
+  for (i = 0; i < output; i++) {
+    if (outputs->files[i] != NULL &&
+        fstat(fileno(outputs->files[i]), &info) == 0 && is_same(fd, &info)) {
+      common_say("%s: named for two outputs: name two files\n", path);
+      return 1;
+    }
+  }
+  return 0;
+}
+
 int profile_outputs_open(profile_outputs_t *outputs,
                          const profile_options_t *options, int argc,
                          char **argv) {
@@ -63,7 +101,7 @@ int profile_outputs_open(profile_outputs_t *outputs,
     if (options->outputs[i] == NULL)
       continue;
     outputs->files[i] = open_file(options->outputs[i]);
-    if (outputs->files[i] == NULL)
+    if (outputs->files[i] == NULL || check_file(outputs, options, i) != 0)
       return 1;
   }
   outputs->title = make_title(argc, argv, options->input == NULL);

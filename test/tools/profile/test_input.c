@@ -21,6 +21,7 @@ static void profile(const char *words) {
   run.args[0] = "/bin/sh";
   run.args[1] = "-c";
   run.args[2] = line;
+  run.args[3] = record_run_path(); /* $0 */
   tool_run(&run);
 }
 
@@ -256,6 +257,26 @@ static void file_that_is_no_recording_is_an_error(void **state) {
   assert_string_equal(run.out, "");
 }
 
+static void output_into_the_recording_is_refused(void **state) {
+  (void)state;
+  record_run_shell("echo hello >@; ln -s @ @.old");
+  profile("--html $0.old");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "is the recording: name another file");
+  record_run_shell("grep -qx hello @");
+}
+
+static void outputs_into_one_file_are_refused(void **state) {
+  (void)state;
+  record_run_shell("echo hello >@; echo old >@.old");
+  profile("--html $0.old --folded $0.old");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "named for two outputs: name two files");
+  record_run_shell("grep -qx old @.old");
+  profile("--html /dev/null --folded /dev/null");
+  tool_run_expect_text(run.err, "not made by perf record");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(functions_have_the_shares_of_perf),
@@ -268,6 +289,8 @@ int main(void) {
       record_run_test(interrupt_shows_what_came_so_far),
       cmocka_unit_test(options_for_measuring_are_refused),
       record_run_test(file_that_is_no_recording_is_an_error),
+      record_run_test(output_into_the_recording_is_refused),
+      record_run_test(outputs_into_one_file_are_refused),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
