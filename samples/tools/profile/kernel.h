@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the kernel of a recording is the one that runs here: only then are its
- * functions those of /proc/kallsyms, perhaps moved (KASLR). */
+/* Whether the kernel of a recording is the one that runs here: only then are
+ * its functions those of /proc/kallsyms, perhaps moved (KASLR). */
 #ifndef PROFILE_KERNEL_H
 #define PROFILE_KERNEL_H
 

@@ -19,8 +19,8 @@
 #define TICK_MS     1000
 #define QUIET_TICKS 5 /* between lines where stderr is no terminal */
 
-/* Samples that may wait to be unwound: unwinding is slower than reading, and what
- * does not fit there would have no callers. */
+/* Samples that may wait to be unwound: unwinding is slower than reading, and
+ * what does not fit there would have no callers. */
 #define UNWINDING_BYTES ((size_t)16 << 20)
 
 #define NONE SIZE_MAX
@@ -55,8 +55,8 @@ static recorded_t *recorded_of(const common_session_t *session) {
 
 /* -- events ---------------------------------------------------------------- */
 
-/* A file whose end is missing has no names: then what it counts is the name, not
- * how it was sampled. */
+/* A file whose end is missing has no names: then what it counts is the name,
+ * not how it was sampled. */
 static void name_of(const recorded_t *recorded, size_t i, char *name,
                     size_t size) {
   recording_event_t event;
@@ -114,8 +114,8 @@ static void start_unwinding(recorded_t *recorded,
                              recording_arch(recorded->recording)) != 0;
 }
 
-/* The first event that has samples is not known before the end: what was counted
- * of a later one is given up when an earlier one has its first. */
+/* The first event that has samples is not known before the end: what was
+ * counted of a later one is given up when an earlier one has its first. */
 static void choose(recorded_t *recorded, size_t i) {
   profile_t *profile = recorded->profile;
   recording_event_t event;

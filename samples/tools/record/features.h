@@ -8,8 +8,8 @@
 #include "record/bytes.h"
 #include "record/state.h"
 
-/* The first number of a file or pipe. Its bytes, "PERFILE2" where the lowest comes
- * first, show the byte order. */
+/* The first number of a file or pipe. Its bytes, "PERFILE2" where the lowest
+ * comes first, show the byte order. */
 #define RECORD_MAGIC UINT64_C(0x32454c4946524550)
 
 /* Bits of the header, HEADER_* of tools/perf/util/header.h. */

@@ -27,8 +27,8 @@ static void profile(const char *words) {
 
 /* -- the shares of perf ---------------------------------------------------- */
 
-/* What perf says of a function in a file, in percent: "14.25%|[.] name|file", in
- * the part of the event; -1 if it does not know it. */
+/* What perf says of a function in a file, in percent: "14.25%|[.] name|file",
+ * in the part of the event; -1 if it does not know it. */
 static double share_by_perf(FILE *report, const char *event,
                             const profile_row_t *row) {
   char line[1024], part[256], *name, *file;
@@ -53,8 +53,9 @@ static double share_by_perf(FILE *report, const char *event,
   return -1;
 }
 
-/* Compares the rows of libc, at least so many, but for stubs of the linker. Those,
- * and functions of the kernel with several names, perf may call otherwise. */
+/* Compares the rows of libc, at least so many, but for stubs of the linker.
+ * Those, and functions of the kernel with several names, perf may call
+ * otherwise. */
 static void compare_with_perf(const char *event, size_t least) {
   profile_row_t row;
   size_t i, nr = 0;

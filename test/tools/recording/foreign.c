@@ -46,8 +46,8 @@ static void swap_pair(unsigned char *at) {
   swap_u32(at + 4);
 }
 
-/* Fields of so many bits each, in what was swapped as one of 64: the first is in
- * the highest bits there if it is in the lowest here. */
+/* Fields of so many bits each, in what was swapped as one of 64: the first is
+ * in the highest bits there if it is in the lowest here. */
 static void swap_bits(unsigned char *at, const unsigned *widths, size_t nr) {
   uint64_t value, result = 0;
   unsigned first = 0, bit, from, to;

@@ -5,8 +5,8 @@
 #ifndef UVPERF_TEST_FOREIGN_H
 #define UVPERF_TEST_FOREIGN_H
 
-/* Records of perf(1) itself are left out, but those that end a round, and so are
- * most features. */
+/* Records of perf(1) itself are left out, but those that end a round, and so
+ * are most features. */
 void foreign_copy(const char *from, const char *to);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file is read as perf(1) reads it: as many records of each type, and the same
- * samples in the same order. */
+/* A file is read as perf(1) reads it: as many records of each type, and the
+ * same samples in the same order. */
 #include <inttypes.h>
 #include <unistd.h>
 

@@ -54,8 +54,8 @@ int recording_header_read(recording_t *recording);
 void recording_header_feature(recording_t *recording, uint64_t feature,
                               recording_bytes_t *bytes);
 
-/* Reads on: 1 with a record that is not to wait for others; 0 if another one was
- * read, which may be in the queue now; -1 at the end, which may be due to a
+/* Reads on: 1 with a record that is not to wait for others; 0 if another one
+ * was read, which may be in the queue now; -1 at the end, which may be due to a
  * failure; or RECORDING_WAIT. */
 int recording_records_read(recording_t *recording,
                            const uvperf_record_t **record);

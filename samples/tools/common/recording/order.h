@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts records into the order of time. perf record goes over all rings again
- * and again, and writes after each round that it is done: what was written after
- * a round is later than all that was written before the round before it. So
- * records wait for two rounds, but at most RECORDING_ORDER_BYTES of them: then
- * the oldest leave early, and others can come too late. */
+ * and again, and writes after each round that it is done: what was written
+ * after a round is later than all that was written before the round before it.
+ * So records wait for two rounds, but at most RECORDING_ORDER_BYTES of them:
+ * then the oldest leave early, and others can come too late. */
 #ifndef RECORDING_ORDER_H
 #define RECORDING_ORDER_H
 

@@ -36,10 +36,10 @@ void recording_event(const recording_t *recording, size_t i,
 /* A pipe has nothing now: wait until recording_fd can be read. */
 #define RECORDING_WAIT 2
 
-/* The next record in the order of time: 1, and *record until the next call; 0 at
- * the end; -1 where a file is cut off or damaged, after all that came before;
- * RECORDING_WAIT. Records without a time stamp, as perf(1) makes them of what
- * runs already, come where they are in the file. */
+/* The next record in the order of time: 1, and *record until the next call; 0
+ * at the end; -1 where a file is cut off or damaged, after all that came
+ * before; RECORDING_WAIT. Records without a time stamp, as perf(1) makes them
+ * of what runs already, come where they are in the file. */
 int recording_next(recording_t *recording, const uvperf_record_t **record);
 
 /* What is wrong, with the path before it; "" if nothing is. After -1 it says
@@ -70,8 +70,8 @@ uint64_t recording_bytes(const recording_t *recording);
 /* Records that were left out because they make no sense. */
 uint64_t recording_damaged(const recording_t *recording);
 
-/* Records that came after a later one. perf.data is ordered by the rings of CPUs
- * only, and at most 256 MiB wait to be put in order. */
+/* Records that came after a later one. perf.data is ordered by the rings of
+ * CPUs only, and at most 256 MiB wait to be put in order. */
 uint64_t recording_late(const recording_t *recording);
 
 #endif

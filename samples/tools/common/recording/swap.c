@@ -85,7 +85,8 @@ static unsigned char reversed(unsigned char byte) {
   return result;
 }
 
-/* Bits 15 and 16 are one field, precise_ip, where fields begin at the lowest. */
+/* Bits 15 and 16 are one field, precise_ip, where fields begin at the
+ * lowest. */
 static void exchange_precise(unsigned char *at) {
   unsigned high = at[1] >> 7, low = at[2] & 1u;
 
@@ -108,8 +109,8 @@ static void swap_flags(swap_t *swap) {
     exchange_precise(at);
 }
 
-/* A digit for the bytes of each field; 'b' the flags of an attr, '-' a word that
- * stays as it is, '*' words up to the end. */
+/* A digit for the bytes of each field; 'b' the flags of an attr, '-' a word
+ * that stays as it is, '*' words up to the end. */
 static void swap_fields(swap_t *swap, const char *fields) {
   for (; *fields != '\0'; fields++) {
     switch (*fields) {
