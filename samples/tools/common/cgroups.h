@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* path is below the mount of cgroup2, "/" for the root; valid until the callback
- * returns. Not 0: enough. */
+/* path is below the mount of cgroup2, "/" for the root; valid until the
+ * callback returns. Not 0: enough. */
 typedef int (*common_cgroup_cb)(void *arg, uint64_t id, const char *path);
 
 /* Shows all cgroups that there are now: 0, or what cb returned. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A program whose hottest place is known, for the tests of the profiler:
- * `spin` loops in one function of its own, `read` in the kernel, `jit` in a copy
- * of the function in memory, which it names after 1.6 s as "compiled". It first
- * prints where that function lies in the program's file, "start end" in hex, and
- * its pid. It ends by SIGALRM after 30 s. */
+ * `spin` loops in one function of its own, `read` in the kernel, `jit` in a
+ * copy of the function in memory, which it names after 1.6 s as "compiled". It
+ * first prints where that function lies in the program's file, "start end" in
+ * hex, and its pid. It ends by SIGALRM after 30 s. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>

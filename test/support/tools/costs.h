@@ -36,8 +36,8 @@ void costs_build(const char *test, const char *variant);
 void costs_run(tool_run_t *run, const char *words);
 
 /* Reads what the program printed at its end. Steps of a function that is
- * inlined ("name|" in front of the row of the function it is in) are of a row of
- * their own if inlined is not 0. */
+ * inlined ("name|" in front of the row of the function it is in) are of a row
+ * of their own if inlined is not 0. */
 void costs_read(costs_t *costs, const char *text, int inlined);
 
 /* Fails the test if the share of a function, among the samples of all these

@@ -5,8 +5,9 @@
  *
  * perf(1) takes a return address for the address of a call. Of a signal handler
  * that is the first byte of __restore_rt, which therefore counts as [unknown],
- * too; of _start it is _dl_start_user. What is further out than __libc_start_call_main is what happened to be on
- * the stack, as the C library has no frame pointers. */
+ * too; of _start it is _dl_start_user. What is further out than
+ * __libc_start_call_main is what happened to be on the stack, as the C library
+ * has no frame pointers. */
 #include "folded.h"
 
 #include "tool_run.h"

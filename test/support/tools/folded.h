@@ -30,7 +30,8 @@ void folded_sort(folded_t *folded);
 void folded_read(folded_t *folded, FILE *file, const char *process);
 
 /* Reads what perf script makes of an event's samples in a file, whose names are
- * demangled by c++filt(1), without parameters. NULL is the only event. `words` are more options. */
+ * demangled by c++filt(1), without parameters. NULL is the only event. `words`
+ * are more options. */
 void folded_read_perf(folded_t *folded, const char *path, const char *event,
                       const char *words);
 
