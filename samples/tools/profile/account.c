@@ -289,15 +289,10 @@ void profile_account_restart(profile_account_t *account) {
 
 void profile_account_cgroup(profile_account_t *account, uint64_t id,
                             const char *path) {
-  uint64_t words[512] = {0};
-  stacks_entry_t *entry;
-  size_t bytes = strnlen(path, sizeof(words) - 1);
+  stacks_entry_t *entry = stacks_tally_get(&account->cgroups, id, NULL, 0);
 
-  memcpy(words, path, bytes);
-  /* The newest path of an id is the heaviest. */
-  entry = stacks_tally_get(&account->cgroups, id, words, bytes / 8 + 1);
   if (entry != NULL)
-    entry->weight = account->cgroups.nr;
+    entry->weight = stacks_names_add(&account->names, path);
 }
 
 /* -- records --------------------------------------------------------------- */

@@ -56,7 +56,7 @@ typedef struct profile_account_s {
   profile_who_t *whos;
   size_t who_capacity;
   stacks_tally_t stacks;  /* the number is a who, the items are frames */
-  stacks_tally_t cgroups; /* the number is an id, the items are its path */
+  stacks_tally_t cgroups; /* by id; the weight is the newest path in `names` */
   stacks_entry_t other;   /* stacks that were not kept: there are too many */
   uint64_t samples, weight;
   uint32_t nr_restarts;

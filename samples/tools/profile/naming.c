@@ -148,18 +148,13 @@ static const stacks_entry_t *frames_of(builder_t *builder,
   return entry;
 }
 
-/* A path of words, that of the newest record. */
 static const char *cgroup_path(const profile_account_t *account, uint64_t id) {
-  const stacks_entry_t *newest = NULL, *entry;
-  size_t i;
+  const stacks_entry_t *entry =
+      stacks_tally_find(&account->cgroups, id, NULL, 0);
 
-  for (i = 0; i < account->cgroups.nr_places; i++) {
-    entry = account->cgroups.entries[i];
-    if (entry != NULL && entry->number == id &&
-        (newest == NULL || entry->weight > newest->weight))
-      newest = entry;
-  }
-  return newest == NULL ? "" : newest->items;
+  return entry == NULL
+             ? ""
+             : stacks_names_get(&account->names, (uint32_t)entry->weight);
 }
 
 static uint32_t *add_tasks(const builder_t *builder) {

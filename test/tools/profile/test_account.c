@@ -264,6 +264,7 @@ static void run_two_processes(fixture_t *fixture, stacks_by_t by) {
   sample(fixture, 5, 6, ips, 2);
   sample(fixture, 5, 5, ips, 2);
   sample(fixture, 7, 7, ips, 2);
+  profile_account_cgroup(&fixture->account, 1005, "/services");
   profile_account_cgroup(&fixture->account, 1005, "/old");
   profile_account_cgroup(&fixture->account, 1005, "/services");
 }
@@ -286,6 +287,29 @@ static void processes_are_told_apart_by_pid(void **state) {
 static void cgroups_are_named_by_their_newest_path(void **state) {
   run_two_processes(*state, STACKS_BY_CGROUP);
   expect_rows(*state, "/services,0,30;,0,10;");
+}
+
+/* A recorded file of a few MiB can have so many. */
+static void many_cgroups_are_named_soon(void **state) {
+  static const uint64_t ips[] = {USER, 0x1100};
+  fixture_t *fixture = *state;
+  stacks_t stacks;
+  uint64_t before;
+  char path[32];
+  uint32_t i;
+
+  start_by(fixture, STACKS_BY_CGROUP);
+  for (i = 1; i <= 50000; i++) {
+    snprintf(path, sizeof(path), "/%u", i);
+    profile_account_cgroup(&fixture->account, i + 1000, path);
+    sample(fixture, i, i, ips, 2);
+  }
+  stacks_init(&stacks);
+  before = uv_hrtime();
+  profile_naming_build(&fixture->account, &stacks);
+  assert_true(uv_hrtime() - before < UINT64_C(5000000000));
+  assert_int_equal(stacks.samples, 50000);
+  stacks_free(&stacks);
 }
 
 /* -- stacks that are unwound meanwhile ------------------------------------- */
@@ -373,6 +397,7 @@ int main(int argc, char **argv) {
       TEST(threads_are_told_apart_by_tid),
       TEST(processes_are_told_apart_by_pid),
       TEST(cgroups_are_named_by_their_newest_path),
+      TEST(many_cgroups_are_named_soon),
       TEST(restart_gives_up_stacks_that_are_unwound),
       TEST(unwound_stack_is_of_its_task_after_others_have_faded),
 #undef TEST

@@ -83,14 +83,29 @@ static stacks_entry_t *copy(const stacks_entry_t *key, size_t bytes) {
   return entry;
 }
 
+static stacks_entry_t key_of(const stacks_tally_t *tally, uint64_t number,
+                             const void *items, size_t nr) {
+  stacks_entry_t key = {.number = number, .nr = nr};
+
+  key.hash = hash_key(number, items, nr * tally->item_bytes);
+  key.items = (void *)(uintptr_t)items;
+  return key;
+}
+
+const stacks_entry_t *stacks_tally_find(const stacks_tally_t *tally,
+                                        uint64_t number, const void *items,
+                                        size_t nr) {
+  const stacks_entry_t key = key_of(tally, number, items, nr);
+
+  return *find_place(tally, &key);
+}
+
 stacks_entry_t *stacks_tally_get(stacks_tally_t *tally, uint64_t number,
                                  const void *items, size_t nr) {
+  stacks_entry_t key = key_of(tally, number, items, nr);
   size_t bytes = nr * tally->item_bytes;
-  stacks_entry_t key = {.number = number, .nr = nr};
   stacks_entry_t **place, *entry;
 
-  key.hash = hash_key(number, items, bytes);
-  key.items = (void *)(uintptr_t)items;
   place = find_place(tally, &key);
   entry = *place;
   if (entry != NULL)

@@ -32,6 +32,11 @@ void stacks_tally_free(stacks_tally_t *tally);
 stacks_entry_t *stacks_tally_get(stacks_tally_t *tally, uint64_t number,
                                  const void *items, size_t nr);
 
+/* The entry of a key, or NULL. */
+const stacks_entry_t *stacks_tally_find(const stacks_tally_t *tally,
+                                        uint64_t number, const void *items,
+                                        size_t nr);
+
 /* The entries in an array for free(), heaviest first; *nr of them. Equal ones
  * are in the order of their hashes. */
 stacks_entry_t **stacks_tally_sorted(const stacks_tally_t *tally, size_t *nr);
