@@ -31,6 +31,7 @@ static void write_profile(profile_t *profile) {
   profile_outputs_write(&profile->outputs, &stacks, &profile->options,
                         &profile->totals);
   profile_notes_gaps(&profile->account);
+  profile_notes_callers(&profile->account, &profile->options);
   profile_notes_unwound(&profile->unwinding, &profile->options);
   stacks_free(&stacks);
 }

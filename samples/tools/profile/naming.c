@@ -286,3 +286,30 @@ size_t profile_naming_gaps(const profile_account_t *account,
   free(unnamed);
   return nr;
 }
+
+static int is_user(const profile_frame_t *frame) {
+  return frame->object == PROFILE_OBJECT_UNKNOWN ||
+         frame->object >= PROFILE_OBJECTS_FIXED;
+}
+
+double profile_naming_without_callers(const profile_account_t *account) {
+  const stacks_tally_t *tally = &account->stacks;
+  uint64_t all = 0, without = 0, weight;
+  const profile_frame_t *outermost;
+  size_t i, nr;
+
+  for (i = 0; i < tally->nr_places; i++) {
+    if (tally->entries[i] == NULL || tally->entries[i]->nr == 0)
+      continue;
+    nr = tally->entries[i]->nr;
+    outermost = (const profile_frame_t *)tally->entries[i]->items + nr - 1;
+    if (!is_user(outermost))
+      continue;
+    weight = tally->entries[i]->weight;
+    all += weight;
+    if (nr == 1 || !is_user(outermost - 1) ||
+        outermost->object == PROFILE_OBJECT_UNKNOWN)
+      without += weight;
+  }
+  return all == 0 ? 0 : (double)without / (double)all;
+}

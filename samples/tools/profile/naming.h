@@ -25,4 +25,8 @@ typedef struct profile_gap_s {
 size_t profile_naming_gaps(const profile_account_t *account,
                            profile_gap_t *gaps, size_t most);
 
+/* The share of user stacks whose callers were not found, from 0 to 1: they have
+ * one function alone, or begin at an address that is in no file. */
+double profile_naming_without_callers(const profile_account_t *account);
+
 #endif

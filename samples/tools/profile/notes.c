@@ -103,10 +103,26 @@ void profile_notes_gaps(const profile_account_t *account) {
   size_t i, nr;
 
   nr = profile_naming_gaps(account, gaps, 3);
-  for (i = 0; i < nr; i++)
+  for (i = 0; i < nr; i++) {
     common_say("no function names for %.0f %% of all, in %s%s%s\n",
                100 * gaps[i].share, gaps[i].object,
                gaps[i].reason[0] == '\0' ? "" : ": ", gaps[i].reason);
+    if (strcmp(gaps[i].object, "[anon]") == 0)
+      common_say("a JIT compiler names its functions in /tmp/perf-PID.map: try "
+                 "node\n  --perf-basic-prof, for example\n");
+  }
+}
+
+void profile_notes_callers(const profile_account_t *account,
+                           const profile_options_t *options) {
+  double share = profile_naming_without_callers(account);
+
+  if (options->off_cpu || options->input != NULL || options->no_stacks ||
+      options->stack_bytes > 0 || share < 0.2)
+    return;
+  common_say("%.0f %% of the user stacks lack callers: code without frame "
+             "pointers;\n  try --call-graph dwarf\n",
+             100 * share);
 }
 
 void profile_notes_waits(uint64_t nr_unknown) {

@@ -33,6 +33,11 @@ void profile_notes_stats(const profile_options_t *options,
 /* Says which samples have no function name, and why. */
 void profile_notes_gaps(const profile_account_t *account);
 
+/* Says how many user stacks lack their callers, if they are more than a few and
+ * copied stacks would have them. */
+void profile_notes_callers(const profile_account_t *account,
+                           const profile_options_t *options);
+
 /* Says of how many waits the length is not known, if there are any. */
 void profile_notes_waits(uint64_t nr_unknown);
 

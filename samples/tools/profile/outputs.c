@@ -118,7 +118,7 @@ static void write_table(const stacks_t *stacks,
   else if (options->off_cpu)
     puts("no waits: no thread was switched out");
   else
-    puts("no samples: nothing ran, or not for long enough");
+    puts("no samples: nothing ran, or not for long enough; try a higher -F");
   if (options->off_cpu)
     printf("%.3f s off the CPU in %" PRIu64 " waits\n",
            (double)stacks->weight / 1e9, stacks->samples);

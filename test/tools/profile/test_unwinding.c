@@ -56,10 +56,13 @@ static void stacks_without_frame_pointers_are_whole(void **state) {
   print_message("%lu of %lu samples are whole\n", whole, all);
   assert_true(all > 100);
   assert_true(whole >= all - all / 20);
+  assert_null(strstr(run.err, "lack callers"));
   /* By frame pointers they are not. */
   profile(&run, "fp", path);
   count(path, ";main;work", &all, &whole);
   assert_true(whole < all / 2);
+  tool_run_expect_text(run.err, " % of the user stacks lack callers: ");
+  tool_run_expect_text(run.err, "try --call-graph dwarf\n");
   /* main is farther from where code runs. */
   profile(&run, "dwarf,48", path);
   count(path, ";main;work", &all, &whole);

@@ -104,6 +104,10 @@ static void table_of_processes(FILE *file, const stacks_t *stacks) {
   stacks_text_table(file, stacks, STACKS_BY_PROCESS, 9);
 }
 
+static void table_of_threads(FILE *file, const stacks_t *stacks) {
+  stacks_text_table(file, stacks, STACKS_BY_THREAD, 9);
+}
+
 static void table_has_the_hottest_rows_and_says_how_many_more(void **state) {
   expect_text(table_of_two, *state,
               "    self    total   samples  object               function\n"
@@ -114,6 +118,10 @@ static void table_has_the_hottest_rows_and_says_how_many_more(void **state) {
               "    self    total   samples  pid     process\n"
               "  90.00%   90.00%         9  10      process\n"
               "  10.00%   10.00%         1  20      other\n");
+  expect_text(table_of_threads, *state,
+              "    self    total   samples  process              thread\n"
+              "  90.00%   90.00%         9  process              thread;1 11\n"
+              "  10.00%   10.00%         1  other                other 20\n");
 }
 
 static void folded_stacks_are_outermost_first(void **state) {

@@ -89,8 +89,12 @@ void stacks_text_head(FILE *file, const stacks_layout_t *layout) {
 void stacks_text_row(FILE *file, const stacks_layout_t *layout,
                      const stacks_row_t *row) {
   const char *name = row->name[0] == '\0' ? "[unknown]" : row->name;
-  /* "[unknown]" is an object as well. */
-  const char *where = strcmp(row->where, row->name) == 0 ? "-" : row->where;
+  /* "[unknown]" is an object as well. A process and its first thread have the
+   * same name. */
+  const char *where =
+      layout->by == STACKS_BY_FUNCTION && strcmp(row->where, row->name) == 0
+          ? "-"
+          : row->where;
   char number[16];
   size_t used;
 
