@@ -92,8 +92,12 @@ symbols_mapping_t profile_account_object(const profile_account_t *account,
       profile_objects_get(&account->objects, map->object);
   symbols_mapping_t mapping = mapping_of(account, object, pid, map);
 
-  if (!object->has_symbols)
-    object->symbols = symbols_object(account->symbols, &mapping);
+  /* The map file of its compiler is not here: one with its id is of another
+   * process. */
+  if (object->has_symbols ||
+      (account->is_elsewhere && object->kind == SYMBOLS_JIT))
+    return mapping;
+  object->symbols = symbols_object(account->symbols, &mapping);
   object->has_symbols = 1;
   return mapping;
 }

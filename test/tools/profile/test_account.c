@@ -138,6 +138,63 @@ static void callers_are_the_byte_before_they_return_to(void **state) {
   assert_int_equal(fixture->account.samples, 2);
 }
 
+/* What a profile of these says, by rows of name and id. */
+static void expect_rows(const fixture_t *fixture, const char *expected) {
+  char text[512] = "";
+  stacks_row_t *rows;
+  stacks_t stacks;
+  size_t i, nr, used = 0;
+
+  stacks_init(&stacks);
+  profile_naming_build(&fixture->account, &stacks);
+  rows = stacks_rank(&stacks, fixture->account.by, &nr);
+  for (i = 0; i < nr; i++)
+    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s,%u,%llu;",
+                             rows[i].name, rows[i].id,
+                             (unsigned long long)rows[i].self);
+  free(rows);
+  stacks_free(&stacks);
+  assert_string_equal(text, expected);
+}
+
+static void on_named(void *arg) {
+  *(int *)arg = 1;
+}
+
+/* A map file is here for the id that the recorded process had. */
+static void expect_jit(fixture_t *fixture, int is_elsewhere,
+                       const char *expected) {
+  static const uint64_t ips[] = {USER, 0x7f0000000010};
+  uint32_t pid = (uint32_t)getpid();
+  int is_named = 0;
+  char path[64];
+  FILE *file;
+
+  snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+  file = fopen(path, "w");
+  assert_non_null(file);
+  fputs("7f0000000000 1000 compiled\n", file);
+  fclose(file);
+  start_by(fixture, STACKS_BY_FUNCTION);
+  fixture->account.is_elsewhere = is_elsewhere;
+  map(fixture, pid, 0x7f0000000000, 0x1000, 0, "//anon");
+  sample(fixture, pid, pid, ips, 2);
+  profile_naming_ask(&fixture->account);
+  symbols_wait(fixture->symbols, on_named, &is_named);
+  while (!is_named)
+    uv_run(&fixture->loop, UV_RUN_ONCE);
+  unlink(path);
+  expect_rows(fixture, expected);
+}
+
+static void map_file_of_a_recorded_process_names_it(void **state) {
+  expect_jit(*state, 0, "compiled,0,10;");
+}
+
+static void map_file_does_not_name_a_process_of_another_machine(void **state) {
+  expect_jit(*state, 1, "[anon]+0x7f0000000010,0,10;");
+}
+
 static void mapped_data_is_no_code(void **state) {
   static const uint64_t ips[] = {USER, 0x400100, 0x401200};
   fixture_t *fixture = *state;
@@ -231,25 +288,6 @@ static void memory_of_two_jits_is_two_objects(void **state) {
   sample(fixture, 5, 5, ips, 2);
   sample(fixture, 6, 6, ips, 2);
   assert_int_equal(fixture->account.stacks.nr, 2);
-}
-
-/* What a profile of these says, by rows of name and id. */
-static void expect_rows(const fixture_t *fixture, const char *expected) {
-  char text[512] = "";
-  stacks_row_t *rows;
-  stacks_t stacks;
-  size_t i, nr, used = 0;
-
-  stacks_init(&stacks);
-  profile_naming_build(&fixture->account, &stacks);
-  rows = stacks_rank(&stacks, fixture->account.by, &nr);
-  for (i = 0; i < nr; i++)
-    used += (size_t)snprintf(text + used, sizeof(text) - used, "%s,%u,%llu;",
-                             rows[i].name, rows[i].id,
-                             (unsigned long long)rows[i].self);
-  free(rows);
-  stacks_free(&stacks);
-  assert_string_equal(text, expected);
 }
 
 static void run_two_processes(fixture_t *fixture, stacks_by_t by) {
@@ -387,6 +425,8 @@ int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
       TEST(callers_are_the_byte_before_they_return_to),
+      TEST(map_file_of_a_recorded_process_names_it),
+      TEST(map_file_does_not_name_a_process_of_another_machine),
       TEST(mapped_data_is_no_code),
       TEST(sample_is_where_its_ip_is),
       TEST(sample_without_a_call_chain_is_its_address),
