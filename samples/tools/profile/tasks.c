@@ -121,10 +121,13 @@ void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
   /* The id can be one that a dead task had. */
   task->died = 0;
   profile_tasks_thread(tasks, pid, tid);
-  if (profile_tasks_comm(tasks, ppid, ptid, &task->comm) == 0)
-    task->has_comm = 1;
-  if (pid != ppid && process != NULL && process != task)
+  task->has_comm = profile_tasks_comm(tasks, ppid, ptid, &task->comm) == 0;
+  if (pid == ppid || process == task)
+    return;
+  if (process != NULL)
     copy_maps(task, process);
+  else
+    drop_maps(task);
 }
 
 void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid) {
@@ -200,7 +203,7 @@ void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
   profile_map_t pieces[3];
   size_t first, last, nr = 0;
 
-  if (map->end <= map->start || task->nr_maps >= MAX_MAPS)
+  if (map->end <= map->start)
     return;
   first = first_behind(task, map->start);
   /* What sticks out of the new map on the left and on the right stays. */
@@ -217,6 +220,9 @@ void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
     pieces[nr].pgoff += map->end - pieces[nr].start;
     pieces[nr++].start = map->end;
   }
+  /* What was there is gone, also if the new one does not fit. */
+  if (task->nr_maps - (last - first) + nr > MAX_MAPS)
+    nr = 0;
   replace(task, first, last, pieces, nr);
   task->is_unwindable = 0;
 }

@@ -278,6 +278,38 @@ static void file_of_a_process_that_maps_too_many_is_unknown(void **state) {
   expect_stack(fixture, "[unknown]+0");
 }
 
+static void mapping_that_does_not_fit_hides_what_was_there(void **state) {
+  static const uint64_t ips[] = {USER, 0x1100};
+  fixture_t *fixture = *state;
+  uint64_t i;
+
+  start_by(fixture, STACKS_BY_FUNCTION);
+  for (i = 0; i < 65536; i++)
+    map(fixture, 5, 0x1000 + i * 0x2000, 0x1000, 0, "/bin/old");
+  map(fixture, 5, 0x1080, 0x100, 0, "/bin/new");
+  sample(fixture, 5, 5, ips, 2);
+  expect_stack(fixture, "[unknown]+0");
+}
+
+static void
+fork_by_an_unknown_task_has_nothing_of_the_one_before(void **state) {
+  static const uint64_t ips[] = {USER, 0x1100};
+  fixture_t *fixture = *state;
+  uvperf_record_t record;
+
+  start_by(fixture, STACKS_BY_PROCESS);
+  name(fixture, 5, 5, 1, "before");
+  map(fixture, 5, 0x1000, 0x1000, 0, "/bin/before");
+  record = new_record(fixture, PERF_RECORD_FORK, 0);
+  record.task.pid = record.task.tid = 5;
+  record.task.ppid = record.task.ptid = 77;
+  record.task.time = record.time;
+  profile_account_record(&fixture->account, &record);
+  sample(fixture, 5, 5, ips, 2);
+  expect_stack(fixture, "[unknown]+0");
+  expect_rows(fixture, ":5,5,10;");
+}
+
 static void memory_of_two_jits_is_two_objects(void **state) {
   static const uint64_t ips[] = {USER, 0x1100};
   fixture_t *fixture = *state;
@@ -432,6 +464,8 @@ int main(int argc, char **argv) {
       TEST(sample_without_a_call_chain_is_its_address),
       TEST(file_in_two_processes_is_one_object),
       TEST(file_of_a_process_that_maps_too_many_is_unknown),
+      TEST(mapping_that_does_not_fit_hides_what_was_there),
+      TEST(fork_by_an_unknown_task_has_nothing_of_the_one_before),
       TEST(memory_of_two_jits_is_two_objects),
       TEST(functions_without_a_name_are_offsets),
       TEST(threads_are_told_apart_by_tid),
