@@ -78,6 +78,7 @@ profile() {
 # What is left out, as in "uvperf-bpf-output is left out: no clang".
 name_others() {
   if [ -z "$all" ]; then
+    echo "To profile a command of yours: $tools/uvperf-profile command..."
     echo "More tools (stat, record, trace, watch ...):" \
       "sh samples/run.sh --all builds them."
     return

@@ -64,8 +64,15 @@ graph() {
   [ -s "$page" ] && grep -q compress "$page"
 }
 
+# It says how to run the profiler, which is in no PATH.
+hint() {
+  tool=$(sed -n 's/^To profile a command of yours: \(.*\) command\.\.\.$/\1/p' \
+    "$output")
+  [ -x "$tool" ]
+}
+
 profile() {
-  shown sh "$root/samples/run.sh" && shares && graph
+  shown sh "$root/samples/run.sh" && shares && graph && hint
 }
 
 # In a user namespace of its own root may not measure the machine.

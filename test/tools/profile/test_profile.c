@@ -119,6 +119,20 @@ static void function_that_a_compiler_names_late_is_named(void **state) {
   assert_string_equal(row.name, "compiled");
 }
 
+/* It ends before the compiler writes. */
+static void
+function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.7", "--",
+                             TARGET_PATH, "jit"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, " % of all, in [anon]: ");
+  tool_run_expect_text(run.err, "in /tmp/perf-PID.map: ");
+}
+
 /* Its mappings are known from /proc only. */
 static void running_process_is_profiled_by_pid(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p"}};
@@ -398,6 +412,8 @@ int main(void) {
       cmocka_unit_test(busy_loop_in_a_grandchild_is_named),
       cmocka_unit_test(busy_loop_is_sampled_by_the_cycles_of_a_pmu),
       cmocka_unit_test(function_that_a_compiler_names_late_is_named),
+      cmocka_unit_test(
+          function_of_a_compiler_without_a_name_says_what_names_it),
       cmocka_unit_test(running_process_is_profiled_by_pid),
       cmocka_unit_test(profile_of_a_process_ends_with_it),
       cmocka_unit_test(whole_machine_shows_a_busy_loop),
