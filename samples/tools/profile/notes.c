@@ -54,7 +54,8 @@ void profile_notes_opened(const profile_options_t *options,
                options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
     return;
   }
-  common_say("%s, %" PRIu64 " Hz, %zu CPU%s, %s%s\n",
+  common_say("%s%s, %" PRIu64 " Hz, %zu CPU%s, %s%s\n",
+             options->all_by_default ? "the whole machine: " : "",
              events->hardware ? "hardware cycles"
                               : "cpu-clock (there are no hardware cycles here)",
              options->frequency_hz, nr_cpus, nr_cpus == 1 ? "" : "s",

@@ -64,8 +64,9 @@ static int parse_call_graph(profile_options_t *options, const char *text) {
 static int parse_file(profile_options_t *options, const char *option,
                       int output) {
   options->outputs[output] = optarg;
-  if (optarg[0] == '\0')
-    return common_options_bad("%s wants the name of a file", option);
+  if (optarg[0] == '\0' || optarg[0] == '-')
+    return common_options_bad("%s wants the name of a file, not '%s'", option,
+                              optarg);
   return 0;
 }
 

@@ -22,18 +22,44 @@
 /* How many rows the table has. */
 #define MAX_ROWS 20
 
+/* Whether a word says where to write, which nobody who reads it needs; *i becomes
+ * that of the file's name then. */
+static int is_output(const profile_options_t *options, int argc, char **argv,
+                     int *i) {
+  const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
+  const char *value = strchr(argv[*i], '=');
+  int k;
+
+  if (strncmp(argv[*i], "--", 2) != 0)
+    return 0;
+  for (k = 0; k < PROFILE_NR_OUTPUTS; k++) {
+    if (options->outputs[k] == NULL)
+      continue;
+    if (value != NULL && value + 1 == options->outputs[k])
+      return 1;
+    if (next == options->outputs[k]) {
+      ++*i;
+      return 1;
+    }
+  }
+  return 0;
+}
+
 /* "uvperf-profile -a -d 5 on host". */
-static char *make_title(int argc, char **argv, int has_host) {
+static char *make_title(const profile_options_t *options, int argc,
+                        char **argv) {
   common_buffer_t buffer = {NULL, 0, 0};
   char host[256] = "";
   int i;
 
   common_buffer_text(&buffer, "uvperf-profile");
   for (i = 1; i < argc; i++) {
+    if (is_output(options, argc, argv, &i))
+      continue;
     common_buffer_text(&buffer, " ");
     common_buffer_text(&buffer, argv[i]);
   }
-  if (has_host && gethostname(host, sizeof(host) - 1) == 0) {
+  if (options->input == NULL && gethostname(host, sizeof(host) - 1) == 0) {
     common_buffer_text(&buffer, " on ");
     common_buffer_text(&buffer, host);
   }
@@ -104,7 +130,7 @@ int profile_outputs_open(profile_outputs_t *outputs,
     if (outputs->files[i] == NULL || check_file(outputs, options, i) != 0)
       return 1;
   }
-  outputs->title = make_title(argc, argv, options->input == NULL);
+  outputs->title = make_title(options, argc, argv);
   return 0;
 }
 

@@ -46,6 +46,8 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--folded"}, "'--folded' wants a value"},
       {{"--folded=", "-a"}, "--folded wants"},
       {{"--html=", "-a"}, "--html wants"},
+      {{"--html", "-d", "1", "-a"},
+       "--html wants the name of a file, not '-d'"},
       {{"--top", "--html=/dev/null"}, "--top writes no file"},
       {{"--top", "--off-cpu"}, "choose one of"},
       {{"--off-cpu", "-F", "99"}, "leave out -F"},

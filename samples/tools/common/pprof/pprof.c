@@ -267,27 +267,33 @@ static void put_mapping(writer_t *writer, uint32_t i) {
   put(writer, &part);
 }
 
+static int is_library(const char *name) {
+  return strstr(name, ".so") != NULL;
+}
+
 /* pprof shows the first mapping as the program: the file that has main() of the
- * heaviest stack. Without one, the file where the heaviest stack begins. */
+ * heaviest stack. Without one, the first file that is no library; the stacks of
+ * threads begin in one. */
 static uint32_t program(const stacks_t *stacks, const stacks_stack_t *sorted,
                         size_t nr) {
   const stacks_function_t *function;
-  uint32_t begins = STACKS_OTHER;
+  const stacks_object_t *object;
+  uint32_t first = STACKS_OTHER;
   size_t i, frame;
 
   for (i = 0; i < nr; i++) {
     for (frame = sorted[i].nr_frames; frame > 0; frame--) {
       function =
           stacks_get_function(stacks, sorted[i].frames[frame - 1].function);
-      if (stacks_get_object(stacks, function->object)->path[0] == '\0')
-        continue;
+      object = stacks_get_object(stacks, function->object);
       if (strcmp(function->name, "main") == 0)
         return function->object;
-      if (begins == STACKS_OTHER)
-        begins = function->object;
+      if (first == STACKS_OTHER && object->path[0] != '\0' &&
+          !is_library(object->name))
+        first = function->object;
     }
   }
-  return begins;
+  return first;
 }
 
 static void put_mappings(writer_t *writer, uint32_t first) {

@@ -254,7 +254,8 @@ int symbols_open_perf_map(int process, char reason[SYMBOLS_REASON_BYTES]) {
   char path[48];
   int root, fd;
 
-  snprintf(reason, SYMBOLS_REASON_BYTES, "%s", "the process has ended");
+  snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
+           "it ended before its /tmp/perf-PID.map was looked for");
   if (process < 0 || read_status(process, &uid, &pid) != 0)
     return -1;
   snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
