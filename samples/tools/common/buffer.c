@@ -16,6 +16,8 @@ void common_buffer_reserve(common_buffer_t *buffer, size_t size) {
 }
 
 void common_buffer_add(common_buffer_t *buffer, const char *text, size_t size) {
+  if (size == 0)
+    return;
   common_buffer_reserve(buffer, buffer->used + size);
   memcpy(buffer->text + buffer->used, text, size);
   buffer->used += size;

@@ -152,6 +152,23 @@ static void folded_stacks_of_other_addresses_are_one_line(void **state) {
               "other;main 91\n");
 }
 
+/* prctl(PR_SET_NAME, "") is allowed. */
+static void
+folded_stack_of_a_process_without_a_name_begins_empty(void **state) {
+  const stacks_function_t function = {"main", "main", "", 0};
+  const stacks_task_t task = {1, 1, "", "", ""};
+  stacks_frame_t frame = {.address = 0x1};
+  stacks_t stacks;
+
+  (void)state;
+  stacks_init(&stacks);
+  stacks.event = "cpu-clock";
+  frame.function = stacks_function(&stacks, &function);
+  stacks_add(&stacks, stacks_task(&stacks, &task), &frame, 1, 1, 1);
+  expect_text(stacks_text_folded, &stacks, ";main 1\n");
+  stacks_free(&stacks);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(
@@ -164,6 +181,7 @@ int main(void) {
                                       teardown),
       cmocka_unit_test_setup_teardown(
           folded_stacks_of_other_addresses_are_one_line, setup, teardown),
+      cmocka_unit_test(folded_stack_of_a_process_without_a_name_begins_empty),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
