@@ -177,6 +177,16 @@ static uint32_t *add_tasks(const builder_t *builder) {
   return tasks;
 }
 
+static void push_frame(builder_t *builder, size_t *nr,
+                       const stacks_frame_t *frame) {
+  if (*nr == builder->stack_capacity)
+    builder->stack = common_grow(builder->stack, &builder->stack_capacity,
+                                 sizeof(*builder->stack));
+  builder->stack[(*nr)++] = *frame;
+}
+
+static const stacks_frame_t other = {0, STACKS_OTHER, 0, 0};
+
 static void add_stack(builder_t *builder, uint32_t task,
                       const stacks_entry_t *entry) {
   const profile_frame_t *frames = entry->items;
@@ -185,18 +195,16 @@ static void add_stack(builder_t *builder, uint32_t task,
 
   for (i = 0; i < entry->nr; i++) {
     known = frames_of(builder, &frames[i]);
-    while (known != NULL && builder->stack_capacity < nr + known->samples)
-      builder->stack = common_grow(builder->stack, &builder->stack_capacity,
-                                   sizeof(*builder->stack));
+    if (known == NULL)
+      push_frame(builder, &nr, &other);
     for (k = 0; known != NULL && k < known->samples; k++)
-      builder->stack[nr++] = builder->frames[known->weight + k];
+      push_frame(builder, &nr, &builder->frames[known->weight + k]);
   }
   stacks_add(builder->stacks, task, builder->stack, nr, entry->samples,
              entry->weight);
 }
 
 void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
-  static const stacks_frame_t other = {0, STACKS_OTHER, 0, 0};
   builder_t builder = {.account = account, .stacks = stacks};
   const stacks_tally_t *tally = &account->stacks;
   const stacks_entry_t *entry;

@@ -103,6 +103,10 @@ void profile_notes_gaps(const profile_account_t *account) {
   profile_gap_t gaps[3];
   size_t i, nr;
 
+  if (account->other.samples > 0)
+    common_say("%" PRIu64 " samples are in [other]: there are more different "
+               "stacks than 128 MiB hold\n",
+               account->other.samples);
   nr = profile_naming_gaps(account, gaps, 3);
   for (i = 0; i < nr; i++) {
     common_say("no function names for %.0f %% of all, in %s%s%s\n",

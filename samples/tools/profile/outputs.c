@@ -137,8 +137,6 @@ int profile_outputs_open(profile_outputs_t *outputs,
 static void write_table(const stacks_t *stacks,
                         const profile_options_t *options,
                         const profile_totals_t *totals) {
-  double seconds = totals->seconds > 0 ? totals->seconds : 1e-9;
-
   if (stacks->samples > 0)
     stacks_text_table(stdout, stacks, options->by, MAX_ROWS);
   else if (options->off_cpu)
@@ -148,10 +146,9 @@ static void write_table(const stacks_t *stacks,
   if (options->off_cpu)
     printf("%.3f s off the CPU in %" PRIu64 " waits\n",
            (double)stacks->weight / 1e9, stacks->samples);
-  printf("%" PRIu64 " samples, %" PRIu64
-         " records in %.1f s, %.1f records/s, %" PRIu64 " lost\n",
-         totals->samples, totals->records, totals->seconds,
-         (double)totals->records / seconds, totals->lost);
+  printf("%" PRIu64 " samples, %" PRIu64 " records in %.1f s, %" PRIu64
+         " lost\n",
+         totals->samples, totals->records, totals->seconds, totals->lost);
   fflush(stdout);
 }
 

@@ -19,6 +19,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <linux/magic.h>
+
 #include "common/proc.h"
 
 #define DELETED " (deleted)"
@@ -75,6 +77,24 @@ static int is_mapped_one(int fd, const struct stat *info,
          has_build_id || is_layered(fd);
 }
 
+/* Files of the kernel's own look regular, but reading some takes away what others
+ * wait for: /proc/kmsg, trace_pipe. A recording can name them. */
+static int is_of_kernel(int found) {
+  struct statfs system;
+
+  if (fstatfs(found, &system) != 0)
+    return 1;
+  switch ((unsigned long)system.f_type) {
+    case PROC_SUPER_MAGIC:
+    case SYSFS_MAGIC:
+    case TRACEFS_MAGIC:
+    case DEBUGFS_MAGIC:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
 /* Checks and opens a found file. */
 static int take(int found, const symbols_mapping_t *mapping,
                 char reason[SYMBOLS_REASON_BYTES]) {
@@ -86,7 +106,7 @@ static int take(int found, const symbols_mapping_t *mapping,
     return -1;
   if (fstat(found, &info) != 0)
     why = strerror(errno);
-  else if (!S_ISREG(info.st_mode))
+  else if (!S_ISREG(info.st_mode) || is_of_kernel(found))
     why = "not a regular file";
   else if (!is_mapped_one(found, &info, mapping))
     why = "the file was replaced";
