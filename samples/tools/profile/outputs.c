@@ -22,8 +22,8 @@
 /* How many rows the table has. */
 #define MAX_ROWS 20
 
-/* Whether a word says where to write, which nobody who reads it needs; *i becomes
- * that of the file's name then. */
+/* Whether a word says where to write, which nobody who reads it needs; *i
+ * becomes that of the file's name then. */
 static int is_output(const profile_options_t *options, int argc, char **argv,
                      int *i) {
   const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;

@@ -77,8 +77,8 @@ static int is_mapped_one(int fd, const struct stat *info,
          has_build_id || is_layered(fd);
 }
 
-/* Files of the kernel's own look regular, but reading some takes away what others
- * wait for: /proc/kmsg, trace_pipe. A recording can name them. */
+/* Files of the kernel's own look regular, but reading some takes away what
+ * others wait for: /proc/kmsg, trace_pipe. A recording can name them. */
 static int is_of_kernel(int found) {
   struct statfs system;
 
