@@ -221,8 +221,9 @@ static void interrupt_shows_what_came_so_far(void **state) {
   memset(&run, 0, sizeof(run));
   run.args[0] = "/bin/sh";
   run.args[1] = "-c";
-  run.args[2] = "mkfifo $0.old; perf record -q -o - -a -e cpu-clock -F 999 -- "
-                "sleep 20 >$0.old 2>/dev/null & "
+  /* Of large rings perf writes nothing in the first seconds. */
+  run.args[2] = "mkfifo $0.old; perf record -q -o - -a -e cpu-clock -F 999 "
+                "-m 8 -- sleep 20 >$0.old 2>/dev/null & "
                 "sleep 0.5; exec " PROFILE_PATH " --input $0.old";
   run.args[3] = record_run_path();
   run.interrupt_at = " samples"; /* a line of progress */

@@ -124,6 +124,28 @@ static void table_has_the_hottest_rows_and_says_how_many_more(void **state) {
               "  10.00%   10.00%         1  other                other 20\n");
 }
 
+static void narrow_table_of_processes(FILE *file, const stacks_t *stacks) {
+  const stacks_layout_t layout = {.by = STACKS_BY_PROCESS,
+                                  .counted = "samples",
+                                  .weight = stacks->weight,
+                                  .columns = 40};
+  stacks_row_t *rows;
+  size_t i, nr;
+
+  rows = stacks_rank(stacks, STACKS_BY_PROCESS, &nr);
+  stacks_text_head(file, &layout);
+  for (i = 0; i < nr; i++)
+    stacks_text_row(file, &layout, &rows[i]);
+  free(rows);
+}
+
+static void narrow_table_tells_processes_apart(void **state) {
+  expect_text(narrow_table_of_processes, *state,
+              "    self    total  process\n"
+              "  90.00%   90.00%  process 10\n"
+              "  10.00%   10.00%  other 20\n");
+}
+
 static void folded_stacks_are_outermost_first(void **state) {
   stacks_t *stacks = *state;
 
@@ -177,6 +199,8 @@ int main(void) {
                                       setup, teardown),
       cmocka_unit_test_setup_teardown(
           table_has_the_hottest_rows_and_says_how_many_more, setup, teardown),
+      cmocka_unit_test_setup_teardown(narrow_table_tells_processes_apart, setup,
+                                      teardown),
       cmocka_unit_test_setup_teardown(folded_stacks_are_outermost_first, setup,
                                       teardown),
       cmocka_unit_test_setup_teardown(

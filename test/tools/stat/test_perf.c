@@ -169,7 +169,8 @@ static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
   run.data = &serve;
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  assert_true(stat_fields_value(run.err, "context-switches") >= ANSWERS);
+  /* It need not wait for each call: the next one may be there already. */
+  assert_true(stat_fields_value(run.err, "context-switches") > 0);
   assert_int_equal(stat_fields_value(run.err, "context-switches"),
                    stat_fields_value(run.out, "context-switches"));
   theirs = milliseconds(run.out);

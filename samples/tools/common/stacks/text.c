@@ -60,6 +60,12 @@ static size_t where_columns(const stacks_layout_t *layout) {
   return layout->by == STACKS_BY_PROCESS ? PID_COLUMNS : WHERE_COLUMNS;
 }
 
+/* A pid has a column of its own where there is room for one. */
+static int has_id_at_end(const stacks_layout_t *layout) {
+  return layout->by == STACKS_BY_THREAD ||
+         (layout->by == STACKS_BY_PROCESS && where_columns(layout) == 0);
+}
+
 static size_t name_columns(const stacks_layout_t *layout) {
   size_t used = 8, where = where_columns(layout);
 
@@ -109,7 +115,7 @@ void stacks_text_row(FILE *file, const stacks_layout_t *layout,
     put_padded(file, layout->by == STACKS_BY_PROCESS ? number : where,
                where_columns(layout));
   used = stacks_text_cut(file, name, name_columns(layout));
-  if (layout->by == STACKS_BY_THREAD && row->id != 0 &&
+  if (has_id_at_end(layout) && row->id != 0 &&
       used + 1 + strlen(number) <= name_columns(layout))
     fprintf(file, " %s", number);
   putc('\n', file);
