@@ -9,6 +9,7 @@
 
 #include "common/elf_note.h"
 #include "common/small_file.h"
+#include "common/symbols/kallsyms.h"
 
 /* perf(1) writes the symbol that it begins with behind this. */
 #define KERNEL "[kernel.kallsyms]"
@@ -88,27 +89,11 @@ static int is_running(const profile_kernel_t *kernel, recording_t *recording) {
   return nr == nr_running && memcmp(recorded, running, nr) == 0;
 }
 
-/* 0 if it is hidden or not there. */
-static uint64_t address_of(const char *symbol) {
-  FILE *file = fopen("/proc/kallsyms", "re");
-  uint64_t address, found = 0;
-  char line[1024], name[32];
-
-  if (file == NULL)
-    return 0;
-  while (found == 0 && fgets(line, sizeof(line), file) != NULL) {
-    if (sscanf(line, "%" SCNx64 " %*c %31s", &address, name) == 2 &&
-        strcmp(name, symbol) == 0)
-      found = address;
-  }
-  fclose(file);
-  return found;
-}
-
 const char *profile_kernel_decide(const profile_kernel_t *kernel,
                                   recording_t *recording,
                                   profile_account_t *account,
                                   symbols_options_t *options) {
+  const char *symbol = kernel->symbol;
   uint64_t running;
 
   account->kernel_start = kernel->start;
@@ -120,7 +105,7 @@ const char *profile_kernel_decide(const profile_kernel_t *kernel,
   if (!is_running(kernel, recording))
     return "it is not the kernel that runs here";
   options->kallsyms = NULL;
-  running = address_of(kernel->symbol);
+  symbols_kallsyms_addresses("/proc/kallsyms", &symbol, &running, 1);
   options->kernel_shift = running == 0 ? 0 : running - kernel->address;
   account->has_modules =
       options->kernel_shift != 0 || kernel->has_moved_modules;

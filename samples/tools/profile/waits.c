@@ -5,35 +5,25 @@
  * but wait. So are idle tasks, which are such threads. */
 #include "profile/waits.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/memory.h"
 #include "common/proc.h"
+#include "common/symbols/kallsyms.h"
 #include "common/tasks.h"
 
 /* Functions between these symbols are the scheduler's, such as schedule() and
  * mutex_lock(): all waits end in them. /proc/PID/wchan leaves them out too. */
 void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
                         const char *kallsyms) {
-  FILE *file = fopen(kallsyms, "re");
-  char line[512], name[32];
-  uint64_t address;
+  static const char *const names[] = {"__sched_text_start", "__sched_text_end"};
+  uint64_t addresses[2];
 
   memset(waits, 0, sizeof(*waits));
   waits->account = account;
-  if (file == NULL)
-    return;
-  while (waits->sched_end == 0 && fgets(line, sizeof(line), file) != NULL) {
-    if (sscanf(line, "%" SCNx64 " %*c %31s", &address, name) != 2)
-      continue;
-    if (strcmp(name, "__sched_text_start") == 0)
-      waits->sched_start = address;
-    if (strcmp(name, "__sched_text_end") == 0)
-      waits->sched_end = address;
-  }
-  fclose(file);
+  symbols_kallsyms_addresses(kallsyms, names, addresses, 2);
+  waits->sched_start = addresses[0];
+  waits->sched_end = addresses[1];
 }
 
 /* -- stacks ---------------------------------------------------------------- */

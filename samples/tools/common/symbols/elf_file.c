@@ -99,16 +99,6 @@ int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
   return 0;
 }
 
-int symbols_elf_offset(const symbols_elf_file_t *file, uint64_t address,
-                       uint64_t *offset) {
-  GElf_Phdr segment;
-
-  if (find_segment(file, address, 1, &segment) != 0)
-    return -1;
-  *offset = address - segment.p_vaddr + segment.p_offset;
-  return 0;
-}
-
 int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
                         Elf_Scn **section, GElf_Shdr *header) {
   Elf_Scn *at = NULL;

@@ -42,10 +42,6 @@ void symbols_elf_close(symbols_elf_file_t *file);
 int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
                         uint64_t *address);
 
-/* The other way round. */
-int symbols_elf_offset(const symbols_elf_file_t *file, uint64_t address,
-                       uint64_t *offset);
-
 /* Finds the section with instructions that has an address: 0, or -1. */
 int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
                         Elf_Scn **section, GElf_Shdr *header);

@@ -5,6 +5,7 @@
 #include "common/symbols/kallsyms.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,4 +106,27 @@ uint64_t symbols_kallsyms_end(const symbols_kallsyms_t *symbols,
          next->address == symbol->address)
     next++;
   return next < symbols->symbols + symbols->nr ? next->address : UINT64_MAX;
+}
+
+void symbols_kallsyms_addresses(const char *path, const char *const *names,
+                                uint64_t *addresses, size_t nr) {
+  FILE *file = fopen(path, "re");
+  char line[1024], name[32];
+  uint64_t address;
+  size_t i, found = 0;
+
+  memset(addresses, 0, nr * sizeof(*addresses));
+  if (file == NULL)
+    return;
+  while (found < nr && fgets(line, sizeof(line), file) != NULL) {
+    if (sscanf(line, "%" SCNx64 " %*c %31s", &address, name) != 2)
+      continue;
+    for (i = 0; i < nr; i++) {
+      if (addresses[i] != 0 || address == 0 || strcmp(name, names[i]) != 0)
+        continue;
+      addresses[i] = address;
+      found++;
+    }
+  }
+  fclose(file);
 }

@@ -34,4 +34,9 @@ uint64_t symbols_kallsyms_end(const symbols_kallsyms_t *symbols,
 const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
                                   const symbols_kallsym_t *symbol);
 
+/* Reads the file until the addresses of all these symbols are found, without
+ * keeping the others: 0 for one that is hidden or not there. */
+void symbols_kallsyms_addresses(const char *path, const char *const *names,
+                                uint64_t *addresses, size_t nr);
+
 #endif

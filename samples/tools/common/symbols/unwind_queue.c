@@ -95,10 +95,6 @@ unwind_queue_t *unwind_queue_new(symbols_jobs_t *jobs,
   return queue;
 }
 
-size_t unwind_queue_bytes(const unwind_queue_t *queue) {
-  return queue->bytes;
-}
-
 const unwind_stats_t *unwind_queue_stats(const unwind_queue_t *queue) {
   return &queue->stats;
 }

@@ -77,9 +77,6 @@ void unwind_queue_forget(unwind_queue_t *queue, uint32_t pid);
  * a second. */
 void unwind_queue_flush(unwind_queue_t *queue);
 
-/* Bytes of samples that wait. */
-size_t unwind_queue_bytes(const unwind_queue_t *queue);
-
 /* Flushes, and calls back on the loop when all samples are answered, never
  * inside this call. */
 void unwind_queue_wait(unwind_queue_t *queue, void (*cb)(void *arg), void *arg);
