@@ -269,6 +269,20 @@ UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
 UVPERF_EXTERN int uvperf_reading_total(const uvperf_reading_t *reading,
                                        size_t attr, uvperf_count_t *count);
 
+/** Returns the sum of an attr over the places of one target, such as all CPUs
+ *  of a cgroup; otherwise as uvperf_reading_total.
+ *  @param reading  A reading.
+ *  @param attr     The attr's index.
+ *  @param target   The target's index, as uvperf_set_add_target returned it.
+ *  @param count    Receives the sum.
+ *  @return 0, or
+ *    -EINVAL  the reading has no such attr, or count is NULL;
+ *    -ENOENT  the target was not open when the reading was begun;
+ *    count is left alone. */
+UVPERF_EXTERN int uvperf_reading_target_total(const uvperf_reading_t *reading,
+                                              size_t attr, uint32_t target,
+                                              uvperf_count_t *count);
+
 /** Gives the count of an attr at one place; as uvperf_reading_total, all parts
  *  of an event if the attr is the first of them.
  *  @param reading  A reading.

@@ -37,8 +37,10 @@ enum uvperf_target_type {
    * begins by itself when it does (attr.enable_on_exec), also of what it
    * forks. uvperf_set_enable and uvperf_set_disable leave it alone before.
    * uv_spawn returns when its child has called execve(2): have it start a shell
-   * that waits, sh -c 'read go <&3; exec 3<&- "$@"' sh COMMAND ARG…, and write
-   * a newline into a pipe that is its fd 3 once the set is made. */
+   * that waits, sh -c 'read go <&3 && exec 3<&- "$@"' sh COMMAND ARG…, and
+   * write a newline into a pipe that is its fd 3 once the set is made. If the
+   * set cannot be made, close the pipe, and the command does not run. See
+   * samples/count_command.c. */
   UVPERF_TARGET_COMMAND = 4,
   /* Every task in a cgroup and those below it, on some CPUs. */
   UVPERF_TARGET_CGROUP = 5

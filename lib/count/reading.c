@@ -243,21 +243,40 @@ uint64_t uvperf_reading_interval(const uvperf_reading_t *reading) {
   return reading->is_filled ? reading->interval : 0;
 }
 
+/* Adds up the places of a target, or with NULL all, and returns how many. */
+static size_t sum_up(const uvperf_reading_t *reading, size_t attr,
+                     const uint32_t *target, uvperf_count_t *count) {
+  uvperf_count_t more;
+  size_t place, nr = 0;
+
+  memset(count, 0, sizeof(*count));
+  for (place = 0; place < reading->nr_places; place++) {
+    if (target != NULL && reading->places[place].target != *target)
+      continue;
+    make_whole(reading, attr, place, nr == 0 ? count : &more);
+    if (nr++ > 0)
+      uvperf_count_add(count, &more);
+  }
+  return nr;
+}
+
 int uvperf_reading_total(const uvperf_reading_t *reading, size_t attr,
                          uvperf_count_t *count) {
-  uvperf_count_t more;
-  size_t place;
+  if (count == NULL || attr >= uvperf_reading_nr_attrs(reading))
+    return -EINVAL;
+  sum_up(reading, attr, NULL, count);
+  return 0;
+}
+
+int uvperf_reading_target_total(const uvperf_reading_t *reading, size_t attr,
+                                uint32_t target, uvperf_count_t *count) {
+  uvperf_count_t sum;
 
   if (count == NULL || attr >= uvperf_reading_nr_attrs(reading))
     return -EINVAL;
-  if (reading->nr_places == 0)
-    memset(count, 0, sizeof(*count));
-  else
-    make_whole(reading, attr, 0, count);
-  for (place = 1; place < reading->nr_places; place++) {
-    make_whole(reading, attr, place, &more);
-    uvperf_count_add(count, &more);
-  }
+  if (sum_up(reading, attr, &target, &sum) == 0)
+    return -ENOENT;
+  *count = sum;
   return 0;
 }
 

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "attr/attr.h"
+#include "explain/filter.h"
 #include "explain/internal.h"
 #include "host/pmu.h"
 #include "host/system.h"
+#include "host/tracefs.h"
 #include "util/error.h"
 #include "util/file.h"
 
@@ -64,6 +66,17 @@ static const char *name_of(unsigned long request) {
   return "ioctl";
 }
 
+/* The name of a tracepoint whose filter was refused: 1, or 0. It takes up to a
+ * tenth of a second, too long for other requests, which a program may repeat
+ * on its loop. */
+static int name_tracepoint(const refusal_t *refusal, char *name, size_t size) {
+  const struct perf_event_attr *attr = refusal->control->attr;
+
+  return refusal->control->request == PERF_EVENT_IOC_SET_FILTER &&
+         attr->type == PERF_TYPE_TRACEPOINT &&
+         uvperf__tracefs_name(refusal->root, attr->config, name, size) == 0;
+}
+
 /* Puts what was tried before the reason, and returns 1: it is known. */
 static int say(const refusal_t *refusal, int cause, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -71,13 +84,16 @@ static int say(const refusal_t *refusal, int cause, const char *format, ...)
 static int say(const refusal_t *refusal, int cause, const char *format, ...) {
   const uvperf__control_t *control = refusal->control;
   char reason[sizeof(refusal->error->reason)];
-  char event[UVPERF__DESCRIBE_BYTES];
+  char event[UVPERF__DESCRIBE_BYTES], name[80];
   va_list args;
 
   va_start(args, format);
   vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
-  uvperf__describe_event(event, sizeof(event), refusal->root, control->attr);
+  if (name_tracepoint(refusal, name, sizeof(name)))
+    snprintf(event, sizeof(event), "tracepoint %s", name);
+  else
+    uvperf__describe_event(event, sizeof(event), refusal->root, control->attr);
   uvperf__error_set(refusal->error, refusal->code, cause, "%s of %s: %s",
                     name_of(control->request), event, reason);
   return 1;
@@ -164,11 +180,22 @@ static int has_addr_filters(const refusal_t *refusal) {
 static int filter_einval(const refusal_t *refusal) {
   const char *filter = refusal->control->filter;
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char name[128], text[sizeof(refusal->error->reason) - 1];
+  int used;
 
   if (strlen(filter) >= page)
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
                "the filter has %zu bytes, and must have less than a page, %zu",
                strlen(filter), page);
+  if (name_tracepoint(refusal, name, sizeof(name))) {
+    used = snprintf(text, sizeof(text), "SET_FILTER of tracepoint %s: ", name);
+    if (uvperf__filter_describe(refusal->root, name, filter, text + used,
+                                sizeof(text) - (size_t)used) == 0) {
+      uvperf__error_set(refusal->error, refusal->code, UVPERF_CAUSE_ARGUMENT,
+                        "%s", text);
+      return 1;
+    }
+  }
   if (is_tracing(refusal))
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
                "\"%.48s\" is no filter of its fields, which "

@@ -281,6 +281,74 @@ int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
   return rc == 0 ? -ENOENT : rc;
 }
 
+/* -- fields ---------------------------------------------------------------- */
+
+/* The name in "char comm[16]", "const char * filename", "__data_loc char[]
+ * name": what comes last, without brackets behind it. Changes the text. */
+static const char *field_name(char *declaration) {
+  size_t end = strlen(declaration);
+  char *space;
+
+  if (end > 0 && declaration[end - 1] == ']')
+    end = strcspn(declaration, "[");
+  declaration[end] = '\0';
+  space = strrchr(declaration, ' ');
+  return space != NULL ? space + 1 : declaration;
+}
+
+/* f_show of kernel/trace/trace_events.c: "\tfield:TYPE NAME;\toffset:…". */
+static int each_field(char *format, uvperf__name_fn each, void *data) {
+  static const char key[] = "\tfield:";
+  char *line, *end;
+  int rc = 0;
+
+  for (line = format; rc == 0 && (line = strstr(line, key)) != NULL;) {
+    line += sizeof(key) - 1;
+    end = strpbrk(line, ";\n");
+    if (end == NULL)
+      break;
+    *end = '\0';
+    rc = each(field_name(line), data);
+    line = end + 1;
+  }
+  return rc;
+}
+
+/* As much of a file as there is room for. */
+static int read_start(const char *path, char *text, size_t size) {
+  int fd = uvperf__file_open(path);
+  size_t used = 0;
+  ssize_t nr = 1;
+
+  if (fd < 0)
+    return fd;
+  while (used < size - 1 && nr > 0) {
+    nr = uvperf__file_read(fd, text + used, size - 1 - used);
+    used += nr > 0 ? (size_t)nr : 0;
+  }
+  text[used] = '\0';
+  uvperf__file_close(fd);
+  return nr < 0 ? (int)nr : 0;
+}
+
+int uvperf__tracefs_each_field(const char *root, const char *tracepoint,
+                               uvperf__name_fn each, void *data) {
+  const char *colon = strchr(tracepoint, ':');
+  char file[512], path[PATH_MAX], format[8192];
+  int length, rc;
+
+  if (colon == NULL)
+    return -EINVAL;
+  length = snprintf(file, sizeof(file), "events/%.*s/%s/format",
+                    (int)(colon - tracepoint), tracepoint, colon + 1);
+  if (length < 0 || (size_t)length >= sizeof(file))
+    return -ENAMETOOLONG;
+  rc = file_path(root, file, path);
+  if (rc == 0)
+    rc = read_start(path, format, sizeof(format));
+  return rc == 0 ? each_field(format, each, data) : rc;
+}
+
 /* -- many ids ------------------------------------------------------------- */
 
 #define NR_IDS 65536

@@ -54,6 +54,12 @@ int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
 int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
                          size_t size);
 
+/* Each field of a tracepoint, "group:name", in the order of its format file, of
+ * which 16 KiB are read: they come first in it. 0, what `each` returned, or
+ * -errno; -EINVAL: no such form of a name. */
+int uvperf__tracefs_each_field(const char *root, const char *tracepoint,
+                               uvperf__name_fn each, void *data);
+
 /* The ids of all tracepoints, read by one walk when the first one is looked up.
  * Keep it during one call of a public function only, because tracepoints come
  * and go. All is 0 at first. */

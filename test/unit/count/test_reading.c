@@ -93,6 +93,9 @@ static void reading_of_what_it_has_not_is_einval(void **state) {
   assert_int_equal(uvperf_reading_count(reading, 1, 0, &count), -EINVAL);
   assert_int_equal(uvperf_reading_count(reading, 0, 1, &count), -EINVAL);
   assert_int_equal(uvperf_reading_count(reading, 0, 0, NULL), -EINVAL);
+  assert_int_equal(uvperf_reading_target_total(reading, 1, 0, &count), -EINVAL);
+  assert_int_equal(uvperf_reading_target_total(reading, 0, 0, NULL), -EINVAL);
+  assert_int_equal(uvperf_reading_target_total(reading, 0, 9, &count), -ENOENT);
   assert_int_equal(count.value, 77);
   assert_null(uvperf_reading_place(reading, 1));
   assert_int_equal(uvperf_reading_new(NULL), -EINVAL);

@@ -174,8 +174,27 @@ static void count_add_of_what_is_no_count_is_einval(void **state) {
   assert_int_equal(count.value, 0);
 }
 
+static void total_of_a_target_is_the_sum_of_its_places(void **state) {
+  const uvperf__cell_t cells[] = {
+      build_cell(10, 30, 30), build_cell(20, 30, 30), build_cell(40, 30, 30)};
+  build_t build = {.nr_attrs = 1, .nr_places = 3, .cells = cells};
+  uvperf_reading_t *reading = build_reading(&build);
+  uvperf_count_t count;
+
+  (void)state;
+  reading->places[0].target = 7;
+  reading->places[1].target = 0;
+  reading->places[2].target = 7;
+  assert_int_equal(uvperf_reading_target_total(reading, 0, 7, &count), 0);
+  assert_counted(count, UVPERF_COUNT_COUNTING, 50, 50, 60, 60);
+  assert_int_equal(uvperf_reading_target_total(reading, 0, 0, &count), 0);
+  assert_counted(count, UVPERF_COUNT_COUNTING, 20, 20, 30, 30);
+  uvperf_reading_free(reading);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(total_of_a_target_is_the_sum_of_its_places),
       cmocka_unit_test(total_is_the_sum_of_what_was_scaled),
       cmocka_unit_test(total_beyond_64_bits_is_the_greatest),
       cmocka_unit_test(total_of_times_beyond_64_bits_keeps_the_ratio),

@@ -10,8 +10,9 @@
 
 #include "explain/explain.h"
 
-#define PMUS   "/sys/bus/event_source/devices/"
-#define FDINFO "/proc/thread-self/fdinfo/"
+#define PMUS       "/sys/bus/event_source/devices/"
+#define TRACEPOINT "/sys/kernel/tracing/events/sched/sched_switch/"
+#define FDINFO     "/proc/thread-self/fdinfo/"
 
 /* Numbers that the scripted machine gives to PMUs: temp_tree.c has the
  * first. */
@@ -195,9 +196,14 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
   uvperf_error_t error;
 
   uvperf_attr_tracepoint(&attr, 316);
+  expect(
+      *state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+      "SET_FILTER of tracepoint sched:sched_switch: \"fd = 3\" is no filter "
+      "of its fields, which events/<category>/<name>/format in tracefs lists");
+  temp_tree_write(*state, TRACEPOINT "format", "\tfield:int fd2;\n");
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "SET_FILTER of tracepoint 316: \"fd = 3\" is no filter of its fields, "
-         "which events/<category>/<name>/format in tracefs lists");
+         "SET_FILTER of tracepoint sched:sched_switch: \"fd = 3\": there is no "
+         "field fd; its fields: fd2");
   uvperf_attr_init(&attr, UPROBE_TYPE, 0);
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "no filter of its fields");
@@ -216,7 +222,7 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
          "less than a page");
   longest[page - 1] = '\0';
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "no filter of its fields");
+         "there is no field xxx");
   free(longest);
 }
 
