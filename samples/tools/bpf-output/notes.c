@@ -14,7 +14,7 @@ int bpf_output_notes_refused(const bpf_output_options_t *options,
   common_say("%s\n", error->reason);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
     common_say("try a smaller -m, or leave it out\n");
-  return error->cause == UVPERF_CAUSE_PERMISSION ? COMMON_EXIT_USAGE : 1;
+  return 1;
 }
 
 void bpf_output_notes_opened(const bpf_output_options_t *options,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char help_text[] =
-    "Usage: uvperf-bpf-output [-d seconds] [-m bytes] [-n NAME] [-o FILE]\n"
+    "Usage: uvperf-bpf-output [-d seconds] [-m size] [-n NAME] [-o FILE]\n"
     "                         [-p PID] [--json] [--wakeup N] [-- command...]\n"
     "\n"
     "Tells each exec on the machine while it happens, as a BPF program in the\n"
@@ -22,7 +22,7 @@ static const char help_text[] =
     "name\n"
     "                 15 bytes count, as the kernel keeps no more\n"
     "  -p PID         only this process and those whose parent it is\n"
-    "  -m bytes       size of the buffer of each CPU, 256K or 4M for example: "
+    "  -m size        of the buffer of each CPU, 256K or 4M for example: "
     "more\n"
     "                 if execs are lost\n"
     "  -o FILE        write to a file, and leave stdout to the command\n"
@@ -61,10 +61,10 @@ static const char help_text[] =
     "\n"
     "Counts, losses and errors go to stderr. Exit status: that of the command "
     "if\n"
-    "it ended by itself (128 and the number of a signal), else 0; 1 if it "
-    "failed;\n"
-    "2 for a bad command line or missing privileges; 127 if the command could\n"
-    "not be run.\n";
+    "it ended by itself (128 and the number of a signal), else 0; 1 if it\n"
+    "failed, also for want of privileges; 2 for a bad command line; 126 if "
+    "the\n"
+    "command could not be run, 127 if it was not found.\n";
 
 static const struct option names[] = {
     {"json", no_argument, NULL, 'j'},

@@ -63,7 +63,7 @@ static int refused(void) {
       "  kernel.perf_event_paranoid helps.\n"
       "  uvperf-watch tells the execs of a command of your own without\n"
       "  privileges.\n");
-  return COMMON_EXIT_USAGE;
+  return 1;
 }
 
 static int no_btf(void) {
@@ -117,7 +117,7 @@ int bpf_output_program_attach(bpf_output_program_t *program) {
         "  have root do it for a group of yours:\n"
         "  mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing\n",
         stderr);
-  return COMMON_EXIT_USAGE;
+  return 1;
 }
 
 void bpf_output_program_detach(bpf_output_program_t *program) {

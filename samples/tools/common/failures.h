@@ -18,6 +18,9 @@ void common_failures_all(const uvperf_set_t *set);
 /* The probes that do not measure what the target starts. */
 void common_failures_children(const uvperf_set_t *set);
 
+/* Names the remedy as users write it, not as programs do. */
+void common_failures_for_users(uvperf_error_t *error);
+
 /* What was changed of one event. */
 void common_failures_changes(const uvperf_set_t *set, size_t attr);
 

@@ -26,12 +26,14 @@ void common_list_add(char **names, const char *text) {
 
 /* What there is none of is the user's mistake; what cannot be looked up now is
  * not. */
-static int explain(const char *names, const uvperf_error_t *error) {
+int common_list_explain(const char *names, const uvperf_error_t *error) {
   size_t size = strlen(names) + 1;
   int status = COMMON_EXIT_USAGE;
   char *clean;
 
-  if (error->cause == UVPERF_CAUSE_FILES || error->cause == UVPERF_CAUSE_MEMORY)
+  if (error->cause == UVPERF_CAUSE_FILES ||
+      error->cause == UVPERF_CAUSE_MEMORY ||
+      error->cause == UVPERF_CAUSE_PERMISSION)
     status = 1;
   common_say("%s\n", error->reason);
   if (error->column == 0)
@@ -49,7 +51,7 @@ int common_list_parse(uvperf_event_list_t **list, const char *names) {
 
   if (uvperf_event_list_parse(list, names, &error) == 0)
     return 0;
-  return explain(names, &error);
+  return common_list_explain(names, &error);
 }
 
 int common_list_is_user_only(const uvperf_set_t *set, size_t attr) {

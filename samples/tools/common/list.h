@@ -10,8 +10,13 @@
 void common_list_add(char **names, const char *text);
 
 /* Parses names: 0, or, after a message that points at what is wrong,
- * COMMON_EXIT_USAGE, or 1 where memory or files do not suffice. */
+ * COMMON_EXIT_USAGE, or 1 where memory, files or privileges do not
+ * suffice. */
 int common_list_parse(uvperf_event_list_t **list, const char *names);
+
+/* Says why names cannot be parsed, as common_list_parse does, and returns the
+ * same. */
+int common_list_explain(const char *names, const uvperf_error_t *error);
 
 /* Whether the kernel's side of an event of a set is forbidden, so that its user
  * side alone is measured. */

@@ -75,16 +75,23 @@ static int put_json(common_buffer_t *buffer, const char *name) {
   }
 }
 
+int common_name_json_string(common_buffer_t *buffer, const char *name) {
+  int is_utf8;
+
+  common_buffer_text(buffer, "\"");
+  is_utf8 = put_json(buffer, name);
+  common_buffer_text(buffer, "\"");
+  return is_utf8;
+}
+
 void common_name_json(common_buffer_t *buffer, const char *key,
                       const char *name) {
   common_buffer_text(buffer, ",\"");
   common_buffer_text(buffer, key);
-  common_buffer_text(buffer, "\":\"");
-  if (put_json(buffer, name)) {
-    common_buffer_text(buffer, "\"");
+  common_buffer_text(buffer, "\":");
+  if (common_name_json_string(buffer, name))
     return;
-  }
-  common_buffer_print(buffer, "\",\"%s_hex\":\"", key);
+  common_buffer_print(buffer, ",\"%s_hex\":\"", key);
   for (; *name != '\0'; name++)
     common_buffer_print(buffer, "%02x", (unsigned char)*name);
   common_buffer_text(buffer, "\"");

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "uvperf/system.h"
 
@@ -127,20 +128,21 @@ int common_options_cpus(const char *option, const char *text) {
 }
 
 int common_options_ring(const char *text, size_t *bytes) {
-  static const char units[] = "KM";
-  size_t size = strlen(text), unit = 1;
+  static const char units[] = "BKM";
+  size_t size = strlen(text), unit = (size_t)sysconf(_SC_PAGESIZE);
   uint64_t number;
   char digits[16];
   const char *letter;
 
   if (size > 0 && (letter = strchr(units, text[size - 1])) != NULL) {
-    unit = letter == units ? 1024 : 1024 * 1024;
+    unit = (size_t)1 << 10 * (letter - units);
     size--;
   }
   snprintf(digits, sizeof(digits), "%.*s", (int)size, text);
   if (size >= sizeof(digits) ||
       common_options_number(digits, (MAX_RING_MIB << 20) / unit, &number) != 0)
-    return common_options_bad("-m wants bytes, 1 to %uM, not '%s'",
+    return common_options_bad("-m wants a size such as 512K or 4M, or a number "
+                              "of pages, up to %uM, not '%s'",
                               MAX_RING_MIB, text);
   *bytes = (size_t)number * unit;
   return 0;

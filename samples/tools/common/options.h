@@ -34,7 +34,7 @@ int common_options_ids(const char *option, const char *text,
                        common_ids_t *list);
 /* Looks whether a text is a list of CPUs such as "0-3,8". */
 int common_options_cpus(const char *option, const char *text);
-/* The size of a ring, such as "512K", of -m. */
+/* The size of a ring, of -m: "512K", "4M", or a number of pages as in perf. */
 int common_options_ring(const char *text, size_t *bytes);
 
 /* Finds the command behind the options: 0, or COMMON_EXIT_USAGE after a message

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "common/say.h"
+#include "common/stdio.h"
 
 /* How long a reader may not read before what is left is given up, at the
  * end. */
@@ -127,8 +128,9 @@ int common_output_finish(common_output_t *output, const char *file) {
 
 int common_output_open(common_output_t *output, const char *file) {
   output->fd = STDOUT_FILENO;
-  if (file != NULL)
-    output->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file == NULL)
+    return !common_stdio_has_stdout();
+  output->fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (output->fd >= 0)
     return 0;
   common_say("%s: %s\n", file, strerror(errno));

@@ -3,6 +3,7 @@
  * only what closes slowly. */
 #include "common/session.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +20,9 @@
  * (perf_trace_event_unreg in kernel/trace/trace_event_perf.c). */
 #define TRACEPOINT_MS 40
 
-#define EXIT_NOT_RUN 127
+/* As a shell has them. */
+#define EXIT_NOT_RUN   126
+#define EXIT_NOT_FOUND 127
 
 /* -- closing --------------------------------------------------------------- */
 
@@ -70,6 +73,7 @@ static void close_all(common_session_t *session) {
   uv_unref((uv_handle_t *)&session->hangup);
   uv_close((uv_handle_t *)&session->child, NULL);
   uv_close((uv_handle_t *)&session->tick, NULL);
+  uv_close((uv_handle_t *)&session->delay, NULL);
 }
 
 /* A signal that came while the session ended is still in libuv's pipe, and
@@ -110,6 +114,7 @@ static void on_kill(uv_timer_t *timer) {
 static void stop(common_session_t *session) {
   session->stopping = 1;
   uv_timer_stop(&session->tick);
+  uv_timer_stop(&session->delay);
   uv_timer_stop(&session->end);
   session->on_stop(session);
 }
@@ -202,8 +207,10 @@ int common_session_init(common_session_t *session) {
   uv_signal_init(&session->loop, &session->child);
   uv_timer_init(&session->loop, &session->tick);
   uv_timer_init(&session->loop, &session->end);
+  uv_timer_init(&session->loop, &session->delay);
   session->interrupt.data = session->terminate.data = session->hangup.data =
-      session->child.data = session->tick.data = session->end.data = session;
+      session->child.data = session->tick.data = session->end.data =
+          session->delay.data = session;
   return 0;
 }
 
@@ -262,6 +269,37 @@ void common_session_start(common_session_t *session, uint64_t tick_ms,
     uv_timer_start(&session->end, on_end, duration_ms, 0);
 }
 
+static void on_delay(uv_timer_t *timer);
+
+/* The loop may have been late for the time before. */
+static void wait_for_delay(common_session_t *session) {
+  const common_delay_t *delays = session->delays;
+  uint64_t next = delays->times[session->nr_delays];
+  uint64_t now = uv_now(&session->loop) - session->delay_start;
+
+  uv_timer_start(&session->delay, on_delay, next > now ? next - now : 0, 0);
+}
+
+static void on_delay(uv_timer_t *timer) {
+  common_session_t *session = timer->data;
+
+  session->on_delay(session, session->nr_delays % 2 == 0);
+  session->nr_delays++;
+  if (session->nr_delays < session->delays->nr)
+    wait_for_delay(session);
+  else if (session->nr_delays > 1)
+    common_session_stop(session);
+}
+
+void common_session_delay(common_session_t *session,
+                          const common_delay_t *delay) {
+  uv_update_time(&session->loop);
+  session->delays = delay;
+  session->delay_start = uv_now(&session->loop);
+  if (delay->is_set && delay->nr > 0)
+    wait_for_delay(session);
+}
+
 int common_session_go(common_session_t *session) {
   int rc;
 
@@ -271,7 +309,7 @@ int common_session_go(common_session_t *session) {
   if (rc == 0)
     return 0;
   common_say("cannot run '%s': %s\n", session->command.name, strerror(-rc));
-  return EXIT_NOT_RUN;
+  return rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUN;
 }
 
 int common_session_run(common_session_t *session, int status) {

@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "common/command.h"
+#include "common/delay.h"
 #include "uvperf.h"
 
 typedef struct common_session_s common_session_t;
@@ -26,6 +27,8 @@ struct common_session_s {
   void (*on_stop)(common_session_t *session);
   /* Every so often, until it stops. */
   void (*on_tick)(common_session_t *session);
+  /* -D: measuring begins (1), or pauses (0). */
+  void (*on_delay)(common_session_t *session, int begins);
   /* The command has ended by itself; after on_stop, with its wait status. */
   void (*on_command)(common_session_t *session, int status);
   /* The command is gone too: writes the rest of the result, then closes the
@@ -37,7 +40,10 @@ struct common_session_s {
   int (*on_late_signal)(common_session_t *session);
   /* private */
   uv_signal_t interrupt, terminate, hangup, child;
-  uv_timer_t tick, end;
+  uv_timer_t tick, end, delay;
+  const common_delay_t *delays;
+  size_t nr_delays;     /* of them that are over */
+  uint64_t delay_start; /* by uv_now */
   uv_work_t pool;
   enum {
     COMMON_SESSION_OPEN,
@@ -75,6 +81,11 @@ void common_session_listen(common_session_t *session);
  * bound. */
 void common_session_start(common_session_t *session, uint64_t tick_ms,
                           uint64_t duration_ms);
+
+/* Calls on_delay at the times of -D, from now on; at the end of the last range
+ * the session stops. `delay` must stay. */
+void common_session_delay(common_session_t *session,
+                          const common_delay_t *delay);
 
 /* Lets the command go on to its exec, if there is one: 0, or the status to exit
  * with after a message. */

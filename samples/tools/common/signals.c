@@ -6,12 +6,13 @@
 
 #include <stddef.h>
 
-/* Those of a session, and behind them those that common_stdio_init ignores. */
-static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP,
-                              SIGCHLD, SIGPIPE, SIGXFSZ};
+/* Those of a session, and behind them those that common_stdio_init ignores, and
+ * one that a tool may handle itself. */
+static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP, SIGCHLD,
+                              SIGPIPE, SIGXFSZ, SIGUSR2};
 
 #define NR_NUMBERS    (sizeof(numbers) / sizeof(numbers[0]))
-#define NR_OF_SESSION (NR_NUMBERS - 2)
+#define NR_OF_SESSION (NR_NUMBERS - 3)
 
 int common_signals_is_ignored(int number) {
   struct sigaction action;

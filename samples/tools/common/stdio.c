@@ -3,23 +3,25 @@
  * wants, whatever its parent left. */
 #include "common/stdio.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common/say.h"
 
 /* uv_loop_close asserts that none of its fds is one of the first three, so none
- * of them may be free when the loop opens its own. A command finds them closed,
- * as they were. */
+ * of them may be free when the loop opens its own. Writing to one that was
+ * closed must fail, as the output is lost. A command finds them closed, as they
+ * were. */
 static void fill_standard_fds(void) {
   int fd;
 
-  do
-    fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-  while (fd >= 0 && fd <= STDERR_FILENO);
-  if (fd >= 0)
-    close(fd);
+  for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0)
+      open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 void common_stdio_init(void) {
@@ -28,11 +30,43 @@ void common_stdio_init(void) {
   signal(SIGXFSZ, SIG_IGN);
 }
 
-int common_stdio_close(FILE *file, const char *name) {
-  int failed = ferror(file) != 0;
+static int is_writable(int fd) {
+  int flags = fcntl(fd, F_GETFL);
 
-  failed |= fclose(file) != 0;
-  if (failed)
+  return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+int common_stdio_has_stdout(void) {
+  if (is_writable(STDOUT_FILENO))
+    return 1;
+  common_say("stdout is closed\n");
+  return 0;
+}
+
+/* The error of a write long ago is forgotten, that of a pipe stays. */
+static int has_reader(int fd) {
+  struct pollfd poller = {fd, POLLOUT, 0};
+
+  return poll(&poller, 1, 0) <= 0 || (poller.revents & POLLERR) == 0;
+}
+
+int common_stdio_close(FILE *file, const char *name) {
+  int fd = fileno(file), failed = ferror(file) != 0, error = 0, is_gone,
+      is_open;
+
+  if (fflush(file) != 0)
+    failed = error = errno;
+  is_gone = !has_reader(fd);
+  is_open = is_writable(fd);
+  if (fclose(file) != 0)
+    failed = error = errno;
+  if (!failed || is_gone)
+    return 0;
+  if (!is_open)
+    common_say("%s is closed\n", name);
+  else if (error != 0)
+    common_say("%s could not be written: %s\n", name, strerror(error));
+  else
     common_say("%s could not be written\n", name);
-  return failed;
+  return 1;
 }

@@ -24,7 +24,7 @@ int flight_notes_refused(const flight_options_t *options,
       "  works without privileges:\n"
       "    uvperf-flight-recorder -- command...   the tasks of the command\n"
       "  Try 'uvperf-flight-recorder --help'.\n");
-  return COMMON_EXIT_USAGE;
+  return 1;
 }
 
 /* Others wait for the last line of it before they send a signal. */

@@ -12,7 +12,7 @@ enum {
 };
 
 static const char help_text[] =
-    "Usage: uvperf-flight-recorder [-C CPUS] [-d seconds] [-m bytes] [-n]\n"
+    "Usage: uvperf-flight-recorder [-C CPUS] [-d seconds] [-m size] [-n]\n"
     "                              [-o FILE] [-s seconds] [--new] [--json]\n"
     "                              [[--] command...]\n"
     "\n"
@@ -28,7 +28,7 @@ static const char help_text[] =
     "  -C CPUS          only these CPUs, 0-3,8 for example; else all, and "
     "those\n"
     "                   that come online\n"
-    "  -m bytes         memory of each CPU, 1M by default; 96 bytes hold a\n"
+    "  -m size          memory of each CPU, 1M by default; 96 bytes hold a\n"
     "                   switch. A dump tells how many seconds that was.\n"
     "  command...       run a command, and end with a dump when it ends. The\n"
     "                   whole machine is recorded all the same; without\n"
@@ -93,7 +93,7 @@ static const char output_text[] =
     "status: that of the command if it ended by itself (128 and the number of "
     "a\n"
     "signal), else 0; 1 if flight-recorder failed; 2 for a bad command\n"
-    "line or missing privileges; 127 if the command could not be run.\n";
+    "line; 126 if the command could not be run, 127 if it was not found.\n";
 
 static const char letters[] = "+:C:d:hm:no:s:";
 

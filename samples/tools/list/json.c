@@ -79,13 +79,16 @@ static void put_name(FILE *file, const list_name_t *name, int is_tried) {
   fputc('}', file);
 }
 
-void list_print_json(const list_names_t *names, FILE *file) {
-  size_t i;
+size_t list_print_json(const list_names_t *names, FILE *file) {
+  size_t nr = 0, i;
 
   fputc('[', file);
   for (i = 0; i < names->nr; i++) {
-    fputs(i == 0 ? "\n" : ",\n", file);
+    if (!names->options->available && !list_names_has(names, &names->names[i]))
+      continue;
+    fputs(nr++ == 0 ? "\n" : ",\n", file);
     put_name(file, &names->names[i], names->options->available);
   }
-  fputs(names->nr == 0 ? "]\n" : "\n]\n", file);
+  fputs(nr == 0 ? "]\n" : "\n]\n", file);
+  return nr;
 }

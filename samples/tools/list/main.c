@@ -1,44 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /* list: the names of the events that this machine has. This file asks for them
  * and has them written down. */
-#include <signal.h>
 #include <stdio.h>
 
 #include "common/say.h"
 #include "common/stdio.h"
 #include "list/print.h"
 
-static int print_text(const list_names_t *names) {
+static size_t print_text(const list_names_t *names) {
   const list_options_t *options = names->options;
   size_t nr = list_print_text(names, stdout);
 
   if (options->forms) {
-    if (nr > 0)
+    if (names->nr > 0)
       fputc('\n', stdout);
     list_print_forms(stdout);
     nr++;
   }
-  if (nr == 0 && names->nr > 0)
+  if (nr == 0 && names->nr > 0 && options->available)
     common_say("this process may measure none of the %zu that fit; -v tells "
                "why\n",
                names->nr);
-  return nr == 0;
+  return nr;
 }
 
 static int run(const list_options_t *options) {
   list_names_t names;
-  int status = 0;
+  int status;
 
   list_names_find(&names, options);
   list_names_tell_unfit(&names);
-  if (options->available)
-    status = list_names_try(&names);
-  if (status == 0 && options->json) {
-    list_print_json(&names, stdout);
-    status = names.nr == 0;
-  } else if (status == 0) {
-    status = print_text(&names);
-  }
+  status = list_names_try(&names);
+  if (status == 0 && options->json)
+    status = list_print_json(&names, stdout) == 0;
+  else if (status == 0)
+    status = print_text(&names) == 0;
   list_names_free(&names);
   return status;
 }
@@ -48,8 +44,6 @@ int main(int argc, char **argv) {
   int status;
 
   common_stdio_init();
-  /* Who needs no more of a list ends it, as head(1) does. */
-  signal(SIGPIPE, SIG_DFL);
   status = list_options_parse(&options, argc, argv);
   if (status != 0)
     return status;

@@ -185,6 +185,14 @@ void list_names_tell_unfit(const list_names_t *names) {
       tell_near(names->options->patterns[i]);
 }
 
+int list_names_has(const list_names_t *names, const list_name_t *name) {
+  const list_options_t *options = names->options;
+
+  if (options->all || name->answer == LIST_YES || name->answer == LIST_USER)
+    return 1;
+  return options->available && options->details;
+}
+
 void list_names_free(list_names_t *names) {
   size_t i;
 

@@ -19,7 +19,8 @@ typedef struct list_name_s {
   char *bytes;
   struct perf_event_attr attr;
   int has_attr; /* 0: the name cannot be parsed, as one that needs a value */
-  /* With --available. */
+  /* By trying it, which without --available is only done for hardware and cache
+   * events; else LIST_YES. */
   list_answer_t answer;
   int code;
   char *reason; /* NULL for a yes */
@@ -40,8 +41,12 @@ void list_names_find(list_names_t *names, const list_options_t *options);
 /* Says on stderr which patterns nothing fits, and what was probably meant. */
 void list_names_tell_unfit(const list_names_t *names);
 
-/* Tries to open each. 0, or 1 after a message. */
+/* With --available tries to open each, else hardware and cache events: those
+ * that may be on another machine are a LIST_NO. 0, or 1 after a message. */
 int list_names_try(list_names_t *names);
+
+/* Whether people are to see it. */
+int list_names_has(const list_names_t *names, const list_name_t *name);
 
 void list_names_free(list_names_t *names);
 

@@ -13,11 +13,14 @@
    UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT)
 
 static const char help_text[] =
-    "Usage: uvperf-list [-v] [--available] [--json] [kind | pattern]...\n"
+    "Usage: uvperf-list [-v] [--all | --available] [--json]\n"
+    "                   [kind | pattern]...\n"
     "\n"
-    "Lists the names of events, as uvperf_attr_parse takes them. With words "
-    "it\n"
-    "lists what fits any of them:\n"
+    "Lists the names of events, as uvperf_attr_parse takes them, without "
+    "hardware\n"
+    "and cache events that do not open on this machine. With words it lists "
+    "what\n"
+    "fits any of them:\n"
     "\n"
     "  hw, sw, cache, pmu, tracepoint   events of a kind (also hardware,\n"
     "                 software, hwcache)\n"
@@ -31,17 +34,16 @@ static const char help_text[] =
     "Upper and lower case are the same there.\n"
     "\n"
     "  -v, --details  with type, config and terms of each\n"
+    "  --all          also hardware and cache events that do not open here: "
+    "many\n"
+    "                 virtual machines have none. With -v why not.\n"
     "  --available    try each, and list those that this process may measure:\n"
     "                 itself, or for a PMU beside the CPUs one of its CPUs; "
     "with\n"
     "                 -v or --json the others too, and why not. A tracepoint\n"
     "                 takes about 60 ms.\n"
-    "  --json         an array with an object for each\n"
+    "  -j, --json     an array with an object for each\n"
     "  -h, --help     show this\n"
-    "\n"
-    "Without --available events are listed whether or not this machine can "
-    "count\n"
-    "them: many virtual machines have no hardware events.\n"
     "\n"
     "The objects of --json have name, alias, kind (hardware, software, cache,\n"
     "pmu, tracepoint), type, config, config1, config2 (hex, strings), pmu, "
@@ -57,11 +59,9 @@ static const char help_text[] =
     "line.\n";
 
 static const struct option names[] = {
-    {"available", no_argument, NULL, 'a'},
-    {"details", no_argument, NULL, 'v'},
-    {"json", no_argument, NULL, 'j'},
-    {"help", no_argument, NULL, 'h'},
-    {NULL, 0, NULL, 0},
+    {"all", no_argument, NULL, 'A'},     {"available", no_argument, NULL, 'a'},
+    {"details", no_argument, NULL, 'v'}, {"json", no_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},    {NULL, 0, NULL, 0},
 };
 
 static uint32_t kind_of(const char *word) {
@@ -106,6 +106,9 @@ static int parse_words(list_options_t *options, int argc, char **argv) {
 
 static int parse_option(list_options_t *options, int option, char **argv) {
   switch (option) {
+    case 'A':
+      options->all = 1;
+      return 0;
     case 'a':
       options->available = 1;
       return 0;
@@ -129,7 +132,7 @@ int list_options_parse(list_options_t *options, int argc, char **argv) {
   memset(options, 0, sizeof(*options));
   opterr = 0;
   /* Options may come behind the words too. */
-  while ((option = getopt_long(argc, argv, ":vh", names, NULL)) != -1) {
+  while ((option = getopt_long(argc, argv, ":jvh", names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)
       return rc;

@@ -14,6 +14,7 @@ typedef struct list_options_s {
   size_t nr_patterns;
   int forms; /* also what can be written that is no name */
   int details;
+  int all; /* also events that do not open on this machine */
   int available;
   int json;
   int help;

@@ -7,12 +7,13 @@
 
 #include "list/names.h"
 
-/* For people: in groups, aligned. Gives how many are shown: of those that were
- * tried only the ones that may be measured, unless details are wanted. */
+/* Both return how many names were written. */
+
+/* For people: in groups, aligned. */
 size_t list_print_text(const list_names_t *names, FILE *file);
 
 /* For programs: an array of objects. */
-void list_print_json(const list_names_t *names, FILE *file);
+size_t list_print_json(const list_names_t *names, FILE *file);
 
 /* What can be written that is no name, for people. */
 void list_print_forms(FILE *file);

@@ -3,6 +3,7 @@
 #include "list/print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "common/text.h"
 #include "common/words.h"
@@ -29,7 +30,9 @@ static const char *heading_of(uint32_t kind) {
 }
 
 /* What one count is worth, and what is to be known of it. */
-static void describe_measure(const list_name_t *name, char text[NAME_BYTES]) {
+static void describe_measure(const list_name_t *name,
+                             const list_options_t *options,
+                             char text[NAME_BYTES]) {
   const uvperf_event_name_t *event = &name->event;
   char unit[128] = "";
   size_t used = 0;
@@ -46,9 +49,12 @@ static void describe_measure(const list_name_t *name, char text[NAME_BYTES]) {
     used += (size_t)snprintf(text + used, NAME_BYTES - used, ", no sum");
   if (name->answer == LIST_USER)
     snprintf(text + used, NAME_BYTES - used, ", user side only");
+  else if (name->answer == LIST_NO && !options->details)
+    snprintf(text + used, NAME_BYTES - used, ", does not open here");
 }
 
-static void put_name(const list_name_t *name, FILE *file) {
+static void put_name(const list_name_t *name, const list_options_t *options,
+                     FILE *file) {
   char clean[NAME_BYTES], alias[NAME_BYTES], measure[NAME_BYTES];
   int width;
 
@@ -58,7 +64,7 @@ static void put_name(const list_name_t *name, FILE *file) {
     common_text_clean(alias, sizeof(alias), name->event.alias);
     width += fprintf(file, " OR %s", alias);
   }
-  describe_measure(name, measure);
+  describe_measure(name, options, measure);
   if (measure[0] != '\0')
     fprintf(file, "%*s%s", width < MEASURE_COLUMN ? MEASURE_COLUMN - width : 2,
             "", measure + 2);
@@ -114,29 +120,55 @@ static void put_details(const list_name_t *name, int is_tried, FILE *file) {
   common_words_put(file, DETAIL_COLUMN, DETAIL_COLUMN, text);
 }
 
-static int is_shown(const list_name_t *name, const list_options_t *options) {
-  return !options->available || options->details || name->answer == LIST_YES ||
-         name->answer == LIST_USER;
+/* -- groups ---------------------------------------------------------------- */
+
+typedef struct group_s {
+  uint32_t kind; /* 0: none was begun */
+  size_t nr;     /* names that were written */
+  size_t absent; /* that were left out, as this machine does not have them */
+} group_t;
+
+static void end_group(group_t *group, FILE *file) {
+  if (group->absent > 0)
+    fprintf(file, "  %zu %s not open on this machine: --all lists %s\n",
+            group->absent,
+            group->nr > 0 ? group->absent == 1 ? "other does" : "others do"
+            : group->absent == 1 ? "does"
+                                 : "do",
+            group->absent == 1 ? "it" : "them");
+}
+
+static void begin_group(group_t *group, uint32_t kind, FILE *file) {
+  if (group->kind == kind)
+    return;
+  end_group(group, file);
+  fprintf(file, "%s%s\n", group->kind == 0 ? "" : "\n", heading_of(kind));
+  memset(group, 0, sizeof(*group));
+  group->kind = kind;
 }
 
 size_t list_print_text(const list_names_t *names, FILE *file) {
   const list_options_t *options = names->options;
-  uint32_t kind = 0;
+  group_t group = {0, 0, 0};
   size_t nr = 0, i;
 
   for (i = 0; i < names->nr; i++) {
     const list_name_t *name = &names->names[i];
+    int is_tried = options->available || name->answer == LIST_NO;
 
-    if (!is_shown(name, options))
+    if (!list_names_has(names, name) && options->available)
       continue;
-    if (name->event.kind != kind)
-      fprintf(file, "%s%s\n", nr == 0 ? "" : "\n",
-              heading_of(name->event.kind));
-    kind = name->event.kind;
-    put_name(name, file);
+    begin_group(&group, name->event.kind, file);
+    if (!list_names_has(names, name)) {
+      group.absent++;
+      continue;
+    }
+    put_name(name, options, file);
     if (options->details)
-      put_details(name, options->available, file);
+      put_details(name, is_tried, file);
+    group.nr++;
     nr++;
   }
+  end_group(&group, file);
   return nr;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out which events this process may measure, by opening each. */
+/* Finds out which events this machine has and which this process may measure,
+ * by opening them. */
 #include "list/names.h"
 
 #include <stdlib.h>
@@ -78,6 +79,22 @@ static void try_one(uv_loop_t *loop, list_name_t *name) {
     name->answer = LIST_USER;
 }
 
+/* Which are there is a question of the machine, not of privileges: the user
+ * side is enough, and what is not allowed, or busy, is there. */
+static void try_hardware(uv_loop_t *loop, list_name_t *name) {
+  uvperf_error_t error;
+
+  if ((name->event.kind & (UVPERF_NAME_HARDWARE | UVPERF_NAME_CACHE)) == 0)
+    return;
+  name->code = try_open(loop, name, 1, &error);
+  if (name->code == 0 || (error.cause != UVPERF_CAUSE_NO_EVENT &&
+                          error.cause != UVPERF_CAUSE_NOT_SUPPORTED &&
+                          error.cause != UVPERF_CAUSE_ARGUMENT))
+    return;
+  name->answer = LIST_NO;
+  name->reason = copy(error.reason);
+}
+
 static void announce(const list_names_t *names) {
   size_t nr = 0, i;
 
@@ -95,8 +112,13 @@ int list_names_try(list_names_t *names) {
 
   if (common_loop_init(&loop) != 0)
     return 1;
-  announce(names);
-  for (i = 0; i < names->nr; i++)
-    try_one(&loop, &names->names[i]);
+  if (names->options->available)
+    announce(names);
+  for (i = 0; i < names->nr; i++) {
+    if (names->options->available)
+      try_one(&loop, &names->names[i]);
+    else
+      try_hardware(&loop, &names->names[i]);
+  }
   return uv_loop_close(&loop) != 0;
 }

@@ -59,6 +59,7 @@ typedef struct profile_account_s {
   stacks_tally_t cgroups; /* by id; the weight is the newest path in `names` */
   stacks_entry_t other;   /* stacks that were not kept: there are too many */
   uint64_t samples, weight;
+  size_t nr_refused; /* processes whose mappings may not be read */
   uint32_t nr_restarts;
   profile_frame_t *frames; /* room for a stack */
   size_t frame_capacity;

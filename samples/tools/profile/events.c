@@ -115,3 +115,24 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   events->is_open = rc == 0;
   return rc;
 }
+
+int profile_events_open_end(profile_events_t *events, uv_loop_t *loop,
+                            const uvperf_target_t *target,
+                            uvperf_error_t *error) {
+  uvperf_set_options_t set_options = UVPERF_SET_OPTIONS_INIT;
+  const struct perf_event_attr *attrs[1];
+  struct perf_event_attr attr;
+  int rc;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
+  attr.sample_period = 1;
+  attrs[0] = &attr;
+  set_options.attrs = attrs;
+  set_options.nr_attrs = 1;
+  set_options.targets = target;
+  set_options.nr_targets = 1;
+  set_options.flags = UVPERF_SET_RECORDS;
+  rc = uvperf_set_init(loop, &events->set, &set_options, error);
+  events->is_open = rc == 0;
+  return rc;
+}

@@ -26,4 +26,9 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                         const profile_options_t *options,
                         uvperf_error_t *error);
 
+/* Opens the events of a process that say only when it has ended. */
+int profile_events_open_end(profile_events_t *events, uv_loop_t *loop,
+                            const uvperf_target_t *target,
+                            uvperf_error_t *error);
+
 #endif

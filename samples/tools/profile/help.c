@@ -14,6 +14,7 @@ static const char help_text[] =
     "  -p PID         a running process, its threads and their children\n"
     "  -a             the whole machine (needs root, CAP_PERFMON or\n"
     "                 kernel.perf_event_paranoid <= 0); the default\n"
+    "  -a -p PID      the CPUs, but only what they run of a process\n"
     "  -F HZ          samples a second and CPU, 99 by default\n"
     "  -d SECONDS     stop after so long, 0.5 for example; by default with\n"
     "                 Ctrl-C or the end of the command or process. A command\n"
@@ -63,13 +64,14 @@ static const char help_text[] =
     "the table is from the last 5 seconds.\n"
     "Without a terminal, or with a command, the table is printed each second.\n"
     "\n"
-    "Without hardware cycles a process that lives for less than 1/HZ seconds "
-    "is\n"
-    "not seen unless with -a: raise -F for a script of many small commands.\n"
+    "A thread that runs for less than 1/HZ seconds in all is seldom seen with\n"
+    "-p or a command. -a samples the CPUs instead and sees it; -a -p PID "
+    "shows\n"
+    "that process alone.\n"
     "\n"
-    "Exit status: 0; 1 if the profile failed; 2 for a bad command line; 127 "
+    "Exit status: 0; 1 if the profile failed; 2 for a bad command line; 126 "
     "if\n"
-    "the command could not be run.\n";
+    "the command could not be run, 127 if it was not found.\n";
 
 void profile_options_help(void) {
   fputs(help_text, stdout);

@@ -13,6 +13,7 @@
 #include "common/say.h"
 #include "common/targets.h"
 #include "profile/events.h"
+#include "profile/members.h"
 #include "profile/naming.h"
 #include "profile/notes.h"
 #include "profile/proc.h"
@@ -25,7 +26,9 @@
 typedef struct live_s {
   profile_t *profile;
   profile_events_t events;
-  profile_waits_t waits; /* if these are measured */
+  profile_members_t members; /* of the process, if its events are the CPUs' */
+  profile_events_t end;      /* which say when that process has ended */
+  profile_waits_t waits;     /* if these are measured */
   uint64_t started_ns;
   uvperf_stats_t stats;  /* as of the last live line, and of the end */
   uint64_t live_samples; /* what the last live line said */
@@ -124,6 +127,9 @@ static void on_stop(common_session_t *session) {
 static void close_set(live_t *live) {
   if (live->events.is_open)
     common_session_close_set(&live->profile->session, &live->events.set);
+  if (live->end.is_open)
+    common_session_close_set(&live->profile->session, &live->end.set);
+  profile_members_free(&live->members);
 }
 
 static void on_written(profile_t *profile) {
@@ -206,7 +212,7 @@ static void on_record(uvperf_set_t *set, int status,
   if (status == 0) {
     if (live->events.off_cpu)
       profile_waits_record(&live->waits, record);
-    else
+    else if (profile_members_take(&live->members, record))
       profile_account_record(&profile->account, record);
   } else if (status == UV_EOF) {
     /* A command's end is reported by SIGCHLD instead: an exec of a setuid
@@ -216,6 +222,13 @@ static void on_record(uvperf_set_t *set, int status,
   } else if (record == NULL) {
     on_broken(profile, status);
   }
+}
+
+static void on_end_record(uvperf_set_t *set, int status,
+                          const uvperf_record_t *record) {
+  (void)record;
+  if (status == UV_EOF)
+    common_session_stop_soon(&((profile_t *)set->data)->session);
 }
 
 static void fill_target(const profile_t *profile, uvperf_target_t *target) {
@@ -228,6 +241,24 @@ static void fill_target(const profile_t *profile, uvperf_target_t *target) {
     target->type = UVPERF_TARGET_COMMAND;
     target->pid = profile->session.command.pid;
   }
+}
+
+/* Events of CPUs have no end: these, which sample nothing, have the one of the
+ * process. */
+static int open_end(live_t *live) {
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  profile_t *profile = live->profile;
+  uvperf_error_t error;
+
+  memset(&error, 0, sizeof(error));
+  target.type = UVPERF_TARGET_PROCESS;
+  target.pid = profile->options.pid;
+  if (profile_events_open_end(&live->end, &profile->session.loop, &target,
+                              &error) != 0)
+    return profile_notes_refused(&profile->options, &error);
+  live->end.set.data = profile;
+  profile_members_init(&live->members, target.pid);
+  return 0;
 }
 
 static int open_events(live_t *live) {
@@ -243,6 +274,8 @@ static int open_events(live_t *live) {
                           &profile->options, &error) != 0)
     return profile_notes_refused(&profile->options, &error);
   live->events.set.data = profile;
+  if (profile->options.all && profile->options.pid != 0 && open_end(live) != 0)
+    return 1;
   profile->event = live->events.off_cpu    ? "off-cpu"
                    : live->events.hardware ? "cycles"
                                            : "cpu-clock";
@@ -262,20 +295,15 @@ static int add_cgroup(void *arg, uint64_t id, const char *path) {
  * would be seen by neither. */
 static void read_running(profile_t *profile) {
   profile_account_t *account = &profile->account;
-  size_t refused = 0;
 
   if (profile->options.by == STACKS_BY_CGROUP || profile->options.top)
     common_cgroups(add_cgroup, account);
-  if (profile->options.all)
-    refused = profile_proc_read_all(account);
-  else if (profile->options.pid != 0)
-    refused = profile_proc_read(account, profile->options.pid) != 0;
+  if (profile->options.pid != 0)
+    account->nr_refused = profile_proc_read(account, profile->options.pid) != 0;
+  else if (profile->options.all)
+    account->nr_refused = profile_proc_read_all(account);
   if (profile->options.off_cpu)
     profile_waits_look(&((live_t *)profile->source)->waits);
-  if (refused > 0)
-    common_say("the mappings of %zu process%s may not be read; places "
-               "in them are [unknown]\n",
-               refused, refused == 1 ? "" : "es");
 }
 
 static int start(live_t *live) {
@@ -289,6 +317,11 @@ static int start(live_t *live) {
   common_session_listen(&profile->session);
   uvperf_set_on_cpu(&live->events.set, common_cpu_note);
   if (uvperf_set_start(&live->events.set, NULL, on_record, &error) != 0) {
+    common_say("%s\n", error.reason);
+    return 1;
+  }
+  if (live->end.is_open &&
+      uvperf_set_start(&live->end.set, NULL, on_end_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }

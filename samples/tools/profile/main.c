@@ -50,6 +50,8 @@ int main(int argc, char **argv) {
     profile_options_help();
     return common_stdio_close(stdout, "stdout");
   }
+  if (status == 0 && profile.options.top)
+    status = !common_stdio_has_stdout();
   if (status == 0)
     status =
         profile_outputs_open(&profile.outputs, &profile.options, argc, argv);

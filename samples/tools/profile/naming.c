@@ -252,7 +252,9 @@ static void fill_gap(const profile_account_t *account, size_t object,
 
   gap->object = profile_objects_get(&account->objects, (uint32_t)object)->name;
   gap->reason = "";
-  if (symbols_of(account, object, &id) == 0)
+  if (object == PROFILE_OBJECT_UNKNOWN && account->nr_refused > 0)
+    gap->reason = "the mappings of some processes may not be read";
+  else if (symbols_of(account, object, &id) == 0)
     gap->reason = symbols_reason(account->symbols, id);
   gap->share = share;
 }

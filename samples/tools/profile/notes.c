@@ -41,7 +41,7 @@ int profile_notes_refused(const profile_options_t *options,
       "    uvperf-profile -- command...   a command of your own\n"
       "    uvperf-profile -p PID          a process of your own\n"
       "  Try 'uvperf-profile --help'.\n");
-  return options->all_by_default ? COMMON_EXIT_USAGE : 1;
+  return 1;
 }
 
 void profile_notes_opened(const profile_options_t *options,
@@ -180,7 +180,7 @@ void profile_notes_idle(const profile_options_t *options,
       (double)options->frequency_hz * (double)nr_cpus * totals->seconds;
   double taken = (double)(totals->samples + totals->lost);
 
-  if (options->all && taken < most / 2)
+  if (options->all && options->pid == 0 && taken < most / 2)
     common_say("the CPUs were idle for about %.0f%% of the time\n",
                100 - 100 * taken / most);
 }
@@ -201,11 +201,12 @@ void profile_notes_unsampled(const profile_options_t *options,
       is_chance((double)cpu_ns / period_ns, (double)unsampled_ns / period_ns))
     return;
   if (events->kernel)
-    common_say("%.0f %% of the CPU time has no samples: processes of less than "
-               "1/%" PRIu64
-               " s are\n  seldom seen (try a higher -F), nor is the "
-               "time in which a hypervisor ran others\n",
-               percent, options->frequency_hz);
+    common_say(
+        "%.0f %% of the CPU time has no samples: of threads that run for "
+        "less than\n  1/%" PRIu64 " s in all (%s sees them, as root), "
+        "and while a hypervisor ran others\n",
+        percent, options->frequency_hz,
+        options->pid != 0 ? "-a with -p" : "-a");
   else
     common_say("%.0f %% of the CPU time has no samples: the kernel may not be "
                "sampled here;\n  be root, have CAP_PERFMON or set "

@@ -184,8 +184,10 @@ static int check_off_cpu(const profile_options_t *options) {
 static int check_targets(profile_options_t *options) {
   int targets = (options->pid != 0) + options->all + (options->command != NULL);
 
-  if (targets > 1)
+  if (targets > 1 && options->command != NULL)
     return common_options_bad("choose one of -a, -p and a command");
+  if (targets > 1 && options->off_cpu)
+    return common_options_bad("--off-cpu needs no -a for the threads of -p");
   if (options->event != NULL)
     return common_options_bad("--event chooses one of a file: it needs "
                               "--input");

@@ -142,7 +142,11 @@ static void write_table(const stacks_t *stacks,
   else if (options->off_cpu)
     puts("no waits: no thread was switched out");
   else
-    puts("no samples: nothing ran, or not for long enough; try a higher -F");
+    puts(options->pid != 0 && !options->all
+             ? "no samples: it did not run, or only threads that end soon; try "
+               "-a with -p"
+             : "no samples: nothing ran, or not for long enough; try a higher "
+               "-F");
   if (options->off_cpu)
     printf("%.3f s off the CPU in %" PRIu64 " waits\n",
            (double)stacks->weight / 1e9, stacks->samples);

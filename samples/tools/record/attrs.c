@@ -78,6 +78,14 @@ static int is_of_cpus(const record_options_t *options) {
   return options->all || options->sample_cpu;
 }
 
+/* The newer one has more in it. */
+static uint64_t weight_bit(void) {
+  return uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE,
+                             UVPERF_SAMPLE_WEIGHT_STRUCT) == 1
+             ? UVPERF_SAMPLE_WEIGHT_STRUCT
+             : PERF_SAMPLE_WEIGHT;
+}
+
 static void set_fields(struct perf_event_attr *attr,
                        const record_options_t *options) {
   attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -89,6 +97,29 @@ static void set_fields(struct perf_event_attr *attr,
     attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
   if (attr->type == PERF_TYPE_BREAKPOINT)
     attr->sample_type |= PERF_SAMPLE_ADDR;
+  if (options->data)
+    attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
+  if (options->phys_data)
+    attr->sample_type |= PERF_SAMPLE_PHYS_ADDR;
+  if (options->data_page_size)
+    attr->sample_type |= UVPERF_SAMPLE_DATA_PAGE_SIZE;
+  if (options->code_page_size)
+    attr->sample_type |= UVPERF_SAMPLE_CODE_PAGE_SIZE;
+  if (options->weight)
+    attr->sample_type |= weight_bit();
+  if (options->branches != 0) {
+    attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+    attr->branch_sample_type = options->branches;
+  }
+}
+
+/* An event's own sides give way, as with perf record. */
+static void set_side(struct perf_event_attr *attr,
+                     const record_options_t *options) {
+  if (!options->all_user && !options->all_kernel)
+    return;
+  attr->exclude_kernel = options->all_user != 0;
+  attr->exclude_user = options->all_kernel != 0;
 }
 
 /* What a term call-graph= stands for, which knows the registers of this
@@ -127,11 +158,12 @@ static void set_stack(struct perf_event_attr *attr,
 
 /* -- the attrs ------------------------------------------------------------- */
 
-/* One clock for all, that of uv_hrtime: rings are put into the order of time,
- * and a group has one. */
-static void set_clock(struct perf_event_attr *attr) {
+/* One clock for all: rings are put into the order of time, and a group has
+ * one. */
+static void set_clock(struct perf_event_attr *attr,
+                      const record_options_t *options) {
   attr->use_clockid = 1;
-  attr->clockid = CLOCK_MONOTONIC;
+  attr->clockid = options->clock;
 }
 
 static void *copy_bytes(const void *bytes, size_t size) {
@@ -156,12 +188,14 @@ static void fill(record_attrs_t *attrs, const record_options_t *options,
   if (leader == attr || !(leader->sample_type & PERF_SAMPLE_READ))
     set_period(attr, attrs, options);
   set_fields(attr, options);
+  set_side(attr, options);
   set_stack(attr, stack, options);
   if (leader != attr && attr->sample_period == 0)
     attr->sample_type = leader->sample_type;
-  set_clock(attr);
+  set_clock(attr, options);
   attr->disabled = leader == attr;
-  attr->enable_on_exec = leader == attr && record_options_is_command(options);
+  attr->enable_on_exec = leader == attr && !options->delay.is_set &&
+                         record_options_is_command(options);
 }
 
 /* Values of a group are those of one task: perf(1) before 6.12 takes them for
@@ -203,8 +237,8 @@ uint32_t record_attrs_side_band(const record_options_t *options) {
   uint32_t side_band = UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |
                        UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT;
 
-  /* Tables to unwind by may lie in what is not executable. */
-  if (options->stack == RECORD_STACK_DWARF)
+  /* Tables to unwind by may lie in what is not executable, and so do data. */
+  if (options->stack == RECORD_STACK_DWARF || options->data)
     side_band |= UVPERF_SIDE_BAND_MMAP_DATA;
   if (options->switch_events)
     side_band |= UVPERF_SIDE_BAND_SWITCH;
@@ -213,52 +247,6 @@ uint32_t record_attrs_side_band(const record_options_t *options) {
   if (options->cgroups)
     side_band |= UVPERF_SIDE_BAND_CGROUP;
   return side_band;
-}
-
-/* -- filters --------------------------------------------------------------- */
-
-/* How many events there are in the first bytes of the names: those were parsed
- * before, so that they can be parsed. */
-static size_t count_events(const record_options_t *options, size_t size) {
-  uvperf_event_list_t *list;
-  char *names = common_calloc(1, size + 1);
-  size_t nr = 0;
-
-  memcpy(names, options->events, size);
-  if (size > 0 && uvperf_event_list_parse(&list, names, NULL) == 0) {
-    while (nr < uvperf_event_list_count(list) &&
-           uvperf_event_list_get(list, nr)->first == nr)
-      nr++; /* further parts of some of them follow */
-    uvperf_event_list_free(list);
-  }
-  free(names);
-  return nr;
-}
-
-static int set_filter(const record_options_t *options,
-                      const record_filter_t *filter, uvperf_set_t *set) {
-  size_t i = 0, end = count_events(options, filter->end);
-  uvperf_error_t error;
-
-  if (filter->begin > 0)
-    i = count_events(options, filter->begin - 1);
-  for (; i < end; i++) {
-    if (uvperf_set_apply_filter(set, i, filter->text, &error) == 0)
-      continue;
-    common_say("--filter '%s': %s\n", filter->text, error.reason);
-    return 1;
-  }
-  return 0;
-}
-
-int record_attrs_filter(const record_options_t *options, uvperf_set_t *set) {
-  size_t i;
-
-  for (i = 0; i < options->nr_filters; i++) {
-    if (set_filter(options, &options->filters[i], set) != 0)
-      return 1;
-  }
-  return 0;
 }
 
 /* -- names ----------------------------------------------------------------- */

@@ -25,9 +25,6 @@ int record_attrs_make(record_attrs_t *attrs, const record_options_t *options);
 /* What a set is to tell beside samples: UVPERF_SIDE_BAND_*. */
 uint32_t record_attrs_side_band(const record_options_t *options);
 
-/* Sets the filters at all places: 0, or 1 after a message. */
-int record_attrs_filter(const record_options_t *options, uvperf_set_t *set);
-
 /* How an event was called on the command line; of the one that is added for
  * side_band, which comes last, what it is. */
 const char *record_attrs_label(const record_attrs_t *attrs, size_t index);

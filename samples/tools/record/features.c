@@ -9,6 +9,8 @@
 
 #include <uvperf.h>
 
+#include "record/clocks.h"
+
 static int put_version(record_bytes_t *bytes) {
   char version[64];
 
@@ -105,16 +107,16 @@ static int put_clockid(const record_file_t *file, record_bytes_t *bytes) {
 
 /* What its clock said at a time of day. */
 static int put_clock_data(const record_file_t *file, record_bytes_t *bytes) {
-  uvperf_clock_pair_t pair;
+  uint64_t time, realtime;
   int clock;
 
-  if (!clock_of(file, &clock) || clock != CLOCK_MONOTONIC ||
-      uvperf_clock_pair(&pair) != 0)
+  if (!clock_of(file, &clock) ||
+      record_clock_pair(clock, &time, &realtime) != 0)
     return 0;
   record_bytes_put_u32(bytes, 1); /* the version */
   record_bytes_put_u32(bytes, (uint32_t)clock);
-  record_bytes_put_u64(bytes, pair.realtime);
-  record_bytes_put_u64(bytes, pair.monotonic);
+  record_bytes_put_u64(bytes, realtime);
+  record_bytes_put_u64(bytes, time);
   return 1;
 }
 

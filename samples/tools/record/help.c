@@ -6,9 +6,12 @@
 
 static const char usage[] =
     "Usage: uvperf-record [-e EVENTS [--filter F]]... [-F HZ | -c N]\n"
-    "                     [-g | --call-graph MODE]\n"
+    "                     [-g | --call-graph MODE] [-b | -j KINDS] [-d]\n"
+    "                     [-k CLOCK]\n"
     "                     [-a | -C CPUS | -p PIDS | -t TIDS]\n"
+    "                     [-D MS] [--control fifo:CTL[,ACK]]\n"
     "                     [--duration S] [-m SIZE] [-o FILE]\n"
+    "                     [--max-size SIZE] [--switch-output[=WHEN]]\n"
     "                     [[--] command...]\n"
     "\n"
     "Samples events while a command runs, or until Ctrl-C, into a perf.data\n"
@@ -59,6 +62,26 @@ static const char events[] =
     "  --namespaces     a record of each change of namespaces (CAP_PERFMON)\n"
     "  --all-cgroups    samples with their cgroup, and a record of each new\n"
     "                   one\n"
+    "  --all-user, --all-kernel\n"
+    "                   that side only, of each event\n"
+    "  --exclude-perf   no samples of uvperf-record itself\n"
+    "\n"
+    "More fields of samples:\n"
+    "\n"
+    "  -b, --branch-any the last branches taken; needs a hardware PMU that\n"
+    "                   records them: software events have none\n"
+    "  -j, --branch-filter KINDS\n"
+    "                   the same of some branches, as in any_call,u: any,\n"
+    "                   any_call, any_ret, ind_call, ind_jmp, call, cond,\n"
+    "                   stack, abort_tx, in_tx, no_tx; on the side u, k, hv;\n"
+    "                   with save_type, priv, hw_index, counter; without\n"
+    "                   no_flags, no_cycles\n"
+    "  -d, --data       addresses of data, and all mappings; only page\n"
+    "                   faults, breakpoints and some PMU events have them\n"
+    "  --phys-data      physical addresses of data (CAP_PERFMON)\n"
+    "  --data-page-size, --code-page-size\n"
+    "                   the size of the page of the data, of the code\n"
+    "  -W, --weight     how long an access took; 0 but for some PMU events\n"
     "\n"
     "Where the kernel's side is forbidden, the user side alone is recorded of\n"
     "one's own tasks, and the event's name ends in u, as in cycles:u.\n"
@@ -67,11 +90,26 @@ static const char events[] =
 static const char how[] =
     "How:\n"
     "\n"
-    "  --duration S     end after so many seconds. A command that still runs\n"
-    "                   then is terminated.\n"
-    "  -m SIZE          of each CPU's ring, in bytes or as in 2M; by default\n"
-    "                   512K, or as much less as\n"
+    "  -D, --delay MS   measure only after MS milliseconds; -1: not by "
+    "itself.\n"
+    "                   Or in ranges, as in 10-20,30-40, and end then.\n"
+    "                   Names of tasks and mappings are recorded meanwhile.\n"
+    "  --control fifo:CTL[,ACK], --control fd:CTL[,ACK]\n"
+    "                   take commands, one a line, from a FIFO, or from an\n"
+    "                   open pipe or socket: enable, disable (or one event:\n"
+    "                   enable NAME), evlist (names only, to stderr),\n"
+    "                   snapshot (as SIGUSR2, for --switch-output), ping,\n"
+    "                   stop. ack is the answer to each. With -D -1 nothing\n"
+    "                   is sampled before enable.\n"
+    "  --duration S     end after so many seconds, or so many after -D. A\n"
+    "                   command that still runs then is terminated.\n"
+    "  -m SIZE          of each CPU's ring, 2M or a number of pages;\n"
+    "                   by default 512K, or as much less as\n"
     "                   kernel.perf_event_mlock_kb allows\n"
+    "  -k, --clockid CLOCK\n"
+    "                   of the records' times: monotonic (the default),\n"
+    "                   monotonic_raw, or for software events realtime,\n"
+    "                   boottime or tai\n"
     "  -o FILE          perf.data by default; one that is there becomes\n"
     "                   FILE.old\n"
     "  -q               tell of errors only\n"
@@ -88,16 +126,50 @@ static const char how[] =
     "fewer samples.\n"
     "\n";
 
+static const char files[] =
+    "Files:\n"
+    "\n"
+    "  --overwrite      keep only the newest records, in rings of -m each.\n"
+    "                   They are written at the end, or with --switch-output\n"
+    "                   at each SIGUSR2 or TIME. Names of tasks and mappings\n"
+    "                   are kept all the time.\n"
+    "  --max-size SIZE  end when the file has this size: 100K, 20M, 1G\n"
+    "  --switch-output[=signal|SIZE|TIME]\n"
+    "                   goes on in a new file at SIGUSR2 (signal, if nothing\n"
+    "                   is said), or after 100M or 30s (B, K, M, G; s, m, h,\n"
+    "                   d). Finished files are FILE.YYYYMMDDhhmmssnn. Each\n"
+    "                   can be read alone, and may have --max-size.\n"
+    "  --switch-max-files N\n"
+    "                   keep the newest N of them\n"
+    "  --timestamp-filename\n"
+    "                   the file is called so when it is finished\n"
+    "\n";
+
+static const char absent[] =
+    "Not here, of what perf record has:\n"
+    "\n"
+    "  --switch-output-event: SIGUSR2 can come from any program.\n"
+    "  --tail-synthesize, --synth: what runs is always written first.\n"
+    "  -S, --aux-sample: AUX areas are not recorded.\n"
+    "  -z, --aio, --threads, --affinity, --mmap-flush, --no-buffering, -r: "
+    "one\n"
+    "  loop writes records as they come.\n"
+    "  --kcore, -B, -N, --buildid-all, --debuginfod, --vmlinux: the file has\n"
+    "  the build ids of mapped programs; perf reads the programs.\n"
+    "\n";
+
 static const char status[] =
     "Exit status: that of the command if it ended by itself (128 and the\n"
     "number of a signal), else 0; 1 if an event could not be opened or the\n"
-    "file not be written; 2 for a bad command line; 127 if the command could\n"
-    "not be run.\n";
+    "file not be written; 2 for a bad command line; 126 if the command could\n"
+    "not be run, 127 if it was not found.\n";
 
 void record_options_help(void) {
   fputs(usage, stdout);
   fputs(targets, stdout);
   fputs(events, stdout);
   fputs(how, stdout);
+  fputs(files, stdout);
+  fputs(absent, stdout);
   fputs(status, stdout);
 }

@@ -59,7 +59,8 @@ uint64_t record_ids_of(const uvperf_set_t *set, size_t attr, uint64_t serial) {
 }
 
 void record_ids_add(record_ids_t *ids, const uvperf_set_t *set,
-                    const uvperf_reading_t *reading, record_file_t *file) {
+                    const uvperf_reading_t *reading, record_file_t *file,
+                    size_t first) {
   size_t nr_attrs = uvperf_set_nr_attrs(set), place, attr;
   uint64_t id;
 
@@ -68,7 +69,7 @@ void record_ids_add(record_ids_t *ids, const uvperf_set_t *set,
       id = record_ids_of(set, attr,
                          uvperf_reading_place(reading, place)->serial);
       if (id != 0 && remember(ids, id))
-        record_file_add_id(file, attr, id);
+        record_file_add_id(file, first + attr, id);
     }
   }
 }

@@ -17,9 +17,11 @@ typedef struct record_ids_s {
 } record_ids_t;
 
 /* Adds the ids of all events that are open at the places of a reading, and that
- * the file has not yet. To be called anew when there are new events. */
+ * the file has not yet; `first` is the file's index of the set's first attr. To
+ * be called again when there are new events. */
 void record_ids_add(record_ids_t *ids, const uvperf_set_t *set,
-                    const uvperf_reading_t *reading, record_file_t *file);
+                    const uvperf_reading_t *reading, record_file_t *file,
+                    size_t first);
 
 void record_ids_free(record_ids_t *ids);
 

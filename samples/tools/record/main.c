@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* record: samples events into a file that perf(1) reads. This file goes from
  * the command line to the recording. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ int main(int argc, char **argv) {
   int status;
 
   common_signals_take(&signals);
+  signal(SIGUSR2, SIG_IGN); /* until the recording wants it */
   common_stdio_init();
   status = record_options_parse(&options, argc, argv);
   if (status == 0 && options.help) {

@@ -21,6 +21,10 @@
 int record_messages_refused(const record_options_t *options,
                             const uvperf_error_t *error) {
   common_say("%s\n", error->reason);
+  if (error->cause != UVPERF_CAUSE_PERMISSION && options->branches != 0)
+    common_say("branches (-b, -j) are recorded by hardware PMUs that keep "
+               "them,\n"
+               "  which most virtual machines lack: leave the option out\n");
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
   common_say(
@@ -30,7 +34,7 @@ int record_messages_refused(const record_options_t *options,
       "    uvperf-record -- command...   a command of your own\n"
       "    uvperf-record -p PID          a process of your own\n"
       "  Try 'uvperf-record --help'.\n");
-  return options->all_by_default ? COMMON_EXIT_USAGE : 1;
+  return 1;
 }
 
 static void tell_of_event(const record_attrs_t *attrs, size_t attr,
@@ -177,8 +181,52 @@ void record_messages_progress_end(void) {
   fputc('\n', stderr);
 }
 
+void record_messages_enabled(const record_options_t *options, const char *name,
+                             int is_on) {
+  if (options->quiet)
+    return;
+  if (name == NULL)
+    fprintf(stderr, "Events %s\n", is_on ? "enabled" : "disabled");
+  else
+    fprintf(stderr, "Event %s %s\n", name, is_on ? "enabled" : "disabled");
+}
+
+void record_messages_no_event(const char *name) {
+  char clean[256];
+
+  common_text_clean(clean, sizeof(clean), name);
+  common_say("--control: can't find '%s' event\n", clean);
+}
+
+void record_messages_events(const record_attrs_t *attrs,
+                            const uvperf_set_t *set) {
+  size_t attr;
+  char *name;
+
+  for (attr = 0; attr < uvperf_set_nr_attrs(set); attr++) {
+    name = record_attrs_name(attrs, set, attr);
+    fprintf(stderr, "%s\n", name);
+    free(name);
+  }
+}
+
+void record_messages_full(const record_options_t *options, uint64_t bytes) {
+  if (!options->quiet)
+    fprintf(stderr,
+            "[ %s: perf size limit reached (%" PRIu64
+            " KB), stopping session ]\n",
+            program_invocation_short_name, bytes >> 10);
+}
+
+void record_messages_dump(const record_options_t *options, const char *name) {
+  if (!options->quiet)
+    fprintf(stderr, "[ %s: Dump %s ]\n", program_invocation_short_name, name);
+}
+
 void record_messages_end(const record_options_t *options,
-                         const record_totals_t *totals) {
+                         const record_totals_t *totals, const char *last) {
+  const char *name = last == NULL ? options->file : last;
+
   if (totals->unsound > 0)
     common_say("%" PRIu64 " records made no sense and were left out\n",
                totals->unsound);
@@ -187,9 +235,12 @@ void record_messages_end(const record_options_t *options,
   if (options->quiet)
     return;
   fprintf(stderr,
-          "[ %s: wrote %.3f MB %s (%" PRIu64 " samples, %" PRIu64 " lost) ]\n",
+          "[ %s: wrote %.3f MB %s%s (%" PRIu64 " samples, %" PRIu64
+          " lost) ]\n",
           program_invocation_short_name, mebibytes(totals->bytes),
-          options->file, totals->samples, most_lost(totals));
+          options->limits.switches ? options->file : name,
+          options->limits.switches ? ".<timestamp>" : "", totals->samples,
+          most_lost(totals));
   if (most_lost(totals) > 0)
     common_say("a larger -m, a lower -F or a higher -c would lose fewer\n");
 }

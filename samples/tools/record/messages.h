@@ -52,9 +52,28 @@ int record_messages_progress(const record_options_t *options,
 /* Ends the line of progress. */
 void record_messages_progress_end(void);
 
-/* How the recording went. */
+/* That an event, or all for NULL, was turned on or off, as perf record says
+ * it. */
+void record_messages_enabled(const record_options_t *options, const char *name,
+                             int is_on);
+
+/* That no event is called so. */
+void record_messages_no_event(const char *name);
+
+/* The events, a line for each. */
+void record_messages_events(const record_attrs_t *attrs,
+                            const uvperf_set_t *set);
+
+/* That the file has as much as it may. */
+void record_messages_full(const record_options_t *options, uint64_t bytes);
+
+/* How a finished file is called. */
+void record_messages_dump(const record_options_t *options, const char *name);
+
+/* How the recording went; `last` is the name of the last file, if it got one
+ * when it was finished. */
 void record_messages_end(const record_options_t *options,
-                         const record_totals_t *totals);
+                         const record_totals_t *totals, const char *last);
 
 /* How a command ended, by its wait status, if not well. */
 void record_messages_command(int status);

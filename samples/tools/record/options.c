@@ -7,9 +7,12 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "common/list.h"
-#include "common/memory.h"
+#include "common/control.h"
+#include "record/branches.h"
+#include "record/clocks.h"
 
 #define DEFAULT_FILE        "perf.data"
 #define DEFAULT_STACK_BYTES 8192
@@ -18,69 +21,71 @@
 #define MAX_STACK_BYTES 65528ul
 
 enum {
-  OPTION_CALL_GRAPH = 256,
+  OPTION_ALL_KERNEL = 256,
+  OPTION_ALL_USER,
+  OPTION_CALL_GRAPH,
   OPTION_CGROUPS,
+  OPTION_CONTROL,
+  OPTION_CODE_PAGE_SIZE,
+  OPTION_DATA_PAGE_SIZE,
   OPTION_DURATION,
+  OPTION_EXCLUDE_PERF,
   OPTION_FILTER,
+  OPTION_MAX_SIZE,
   OPTION_MAX_STACK,
   OPTION_NAMESPACES,
+  OPTION_OVERWRITE,
+  OPTION_PHYS_DATA,
   OPTION_SAMPLE_CPU,
   OPTION_SWITCH_EVENTS,
+  OPTION_SWITCH_MAX_FILES,
+  OPTION_SWITCH_OUTPUT,
+  OPTION_TIMESTAMP_FILENAME,
 };
 
-static const char letters[] = "+:aC:c:e:F:ghim:o:p:qt:v";
+static const char letters[] = "+:abC:c:dD:e:F:ghij:k:m:o:p:qt:vW";
 
 static const struct option names[] = {
     {"all-cgroups", no_argument, NULL, OPTION_CGROUPS},
     {"all-cpus", no_argument, NULL, 'a'},
+    {"all-kernel", no_argument, NULL, OPTION_ALL_KERNEL},
+    {"all-user", no_argument, NULL, OPTION_ALL_USER},
+    {"branch-any", no_argument, NULL, 'b'},
+    {"branch-filter", required_argument, NULL, 'j'},
     {"call-graph", required_argument, NULL, OPTION_CALL_GRAPH},
+    {"clockid", required_argument, NULL, 'k'},
+    {"code-page-size", no_argument, NULL, OPTION_CODE_PAGE_SIZE},
+    {"control", required_argument, NULL, OPTION_CONTROL},
     {"count", required_argument, NULL, 'c'},
     {"cpu", required_argument, NULL, 'C'},
+    {"data", no_argument, NULL, 'd'},
+    {"data-page-size", no_argument, NULL, OPTION_DATA_PAGE_SIZE},
+    {"delay", required_argument, NULL, 'D'},
     {"duration", required_argument, NULL, OPTION_DURATION},
     {"event", required_argument, NULL, 'e'},
+    {"exclude-perf", no_argument, NULL, OPTION_EXCLUDE_PERF},
     {"filter", required_argument, NULL, OPTION_FILTER},
     {"freq", required_argument, NULL, 'F'},
     {"help", no_argument, NULL, 'h'},
+    {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"max-stack", required_argument, NULL, OPTION_MAX_STACK},
     {"namespaces", no_argument, NULL, OPTION_NAMESPACES},
     {"no-inherit", no_argument, NULL, 'i'},
     {"output", required_argument, NULL, 'o'},
+    {"overwrite", no_argument, NULL, OPTION_OVERWRITE},
+    {"phys-data", no_argument, NULL, OPTION_PHYS_DATA},
     {"pid", required_argument, NULL, 'p'},
     {"quiet", no_argument, NULL, 'q'},
     {"sample-cpu", no_argument, NULL, OPTION_SAMPLE_CPU},
     {"switch-events", no_argument, NULL, OPTION_SWITCH_EVENTS},
+    {"switch-max-files", required_argument, NULL, OPTION_SWITCH_MAX_FILES},
+    {"switch-output", optional_argument, NULL, OPTION_SWITCH_OUTPUT},
     {"tid", required_argument, NULL, 't'},
+    {"timestamp-filename", no_argument, NULL, OPTION_TIMESTAMP_FILENAME},
     {"verbose", no_argument, NULL, 'v'},
+    {"weight", no_argument, NULL, 'W'},
     {NULL, 0, NULL, 0},
 };
-
-static int add_events(record_options_t *options, const char *text) {
-  options->events_last =
-      options->events == NULL ? 0 : strlen(options->events) + 1;
-  common_list_add(&options->events, text);
-  return 0;
-}
-
-/* The kernel takes one filter for each event. */
-static int add_filter(record_options_t *options, const char *text) {
-  record_filter_t *filter;
-
-  if (options->events == NULL)
-    return common_options_bad("--filter goes behind the -e whose events it "
-                              "is for");
-  if (options->nr_filters > 0 &&
-      options->filters[options->nr_filters - 1].begin == options->events_last)
-    return common_options_bad("one --filter for each -e: join conditions by "
-                              "&& and ||");
-  if (options->nr_filters == options->filters_capacity)
-    options->filters = common_grow(options->filters, &options->filters_capacity,
-                                   sizeof(*options->filters));
-  filter = &options->filters[options->nr_filters++];
-  filter->text = text;
-  filter->begin = options->events_last;
-  filter->end = strlen(options->events);
-  return 0;
-}
 
 static int parse_frequency(record_options_t *options, const char *text) {
   uint64_t number;
@@ -144,13 +149,19 @@ static int parse_file(record_options_t *options, const char *text) {
   return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
 }
 
+static int parse_branches(record_options_t *options, const char *text) {
+  if (options->branches != 0)
+    return common_options_bad("choose one of -b and -j, once");
+  return record_branches_parse(text, &options->branches);
+}
+
 /* Those that take a value: what is left are flags. */
 static int parse_value(record_options_t *options, int option, char **argv) {
   switch (option) {
     case 'e':
-      return add_events(options, optarg);
+      return common_filters_events(&options->filters, &options->events, optarg);
     case OPTION_FILTER:
-      return add_filter(options, optarg);
+      return common_filters_add(&options->filters, options->events, optarg);
     case 'F':
       return parse_frequency(options, optarg);
     case 'c':
@@ -166,11 +177,26 @@ static int parse_value(record_options_t *options, int option, char **argv) {
     case 'C':
       options->cpus = optarg;
       return common_options_cpus("-C", optarg);
+    case 'D':
+      return common_delay_parse(&options->delay, optarg, 1);
+    case OPTION_CONTROL:
+      options->control = optarg;
+      return common_control_check(optarg);
     case OPTION_DURATION:
       return common_options_seconds("--duration", optarg,
                                     &options->duration_ms);
+    case 'j':
+      return parse_branches(options, optarg);
+    case 'k':
+      return record_clock_parse(optarg, &options->clock);
     case 'm':
       return common_options_ring(optarg, &options->ring_bytes);
+    case OPTION_MAX_SIZE:
+      return record_limits_max_size(&options->limits, optarg);
+    case OPTION_SWITCH_OUTPUT:
+      return record_limits_switch(&options->limits, optarg);
+    case OPTION_SWITCH_MAX_FILES:
+      return record_limits_max_files(&options->limits, optarg);
     case 'o':
       return parse_file(options, optarg);
     default:
@@ -190,6 +216,32 @@ static int parse_option(record_options_t *options, int option, char **argv) {
     case 'i':
       options->no_inherit = 1;
       return 0;
+    case 'b':
+      return parse_branches(options, "any");
+    case 'd':
+      options->data = 1;
+      return 0;
+    case 'W':
+      options->weight = 1;
+      return 0;
+    case OPTION_PHYS_DATA:
+      options->phys_data = 1;
+      return 0;
+    case OPTION_DATA_PAGE_SIZE:
+      options->data_page_size = 1;
+      return 0;
+    case OPTION_CODE_PAGE_SIZE:
+      options->code_page_size = 1;
+      return 0;
+    case OPTION_ALL_USER:
+      options->all_user = 1;
+      return 0;
+    case OPTION_ALL_KERNEL:
+      options->all_kernel = 1;
+      return 0;
+    case OPTION_EXCLUDE_PERF:
+      options->excluded_pid = (uint32_t)getpid();
+      return 0;
     case OPTION_SAMPLE_CPU:
       options->sample_cpu = 1;
       return 0;
@@ -201,6 +253,12 @@ static int parse_option(record_options_t *options, int option, char **argv) {
       return 0;
     case OPTION_CGROUPS:
       options->cgroups = 1;
+      return 0;
+    case OPTION_OVERWRITE:
+      options->limits.overwrites = 1;
+      return 0;
+    case OPTION_TIMESTAMP_FILENAME:
+      options->limits.has_stamp = 1;
       return 0;
     case 'q':
       options->quiet = 1;
@@ -225,14 +283,18 @@ static int check(record_options_t *options) {
     return common_options_bad("choose one of -F and -c");
   if (options->quiet && options->verbose)
     return common_options_bad("choose one of -q and -v");
+  if (options->all_user && options->all_kernel)
+    return common_options_bad("choose one of --all-user and --all-kernel");
   if (tasks + places > 1)
     return common_options_bad("choose one of -p, -t, and -a or -C");
   if (options->no_inherit && places)
     return common_options_bad("-i is for tasks: -a and -C record every task "
                               "anyway");
-  options->all_by_default = tasks + places == 0 && options->command == NULL;
-  options->all = places || options->all_by_default;
-  return 0;
+  options->all = places || (tasks == 0 && options->command == NULL);
+  if (options->limits.overwrites && options->clock != CLOCK_MONOTONIC)
+    return common_options_bad("choose one of -k and --overwrite, whose clock "
+                              "is monotonic");
+  return record_limits_check(&options->limits, options->file);
 }
 
 int record_options_parse(record_options_t *options, int argc, char **argv) {
@@ -240,6 +302,7 @@ int record_options_parse(record_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   options->file = DEFAULT_FILE;
+  options->clock = CLOCK_MONOTONIC;
   opterr = 0;
   /* The + ends the options with the first word that is none: all that follows
    * belongs to the command, with or without a -- before it. */
@@ -258,7 +321,7 @@ int record_options_is_command(const record_options_t *options) {
 
 void record_options_free(record_options_t *options) {
   free(options->events);
-  free(options->filters);
+  common_filters_free(&options->filters);
   common_ids_free(&options->pids);
   common_ids_free(&options->tids);
 }

@@ -6,8 +6,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/delay.h"
+#include "common/filters.h"
 #include "common/options.h"
 #include "common/targets.h"
+#include "record/limits.h"
 
 enum record_stack {
   RECORD_STACK_NONE,
@@ -15,26 +18,16 @@ enum record_stack {
   RECORD_STACK_DWARF /* registers and a copy of the stack, for who reads it */
 };
 
-/* A filter, and of which events it is: those of one -e. */
-typedef struct record_filter_s {
-  const char *text;
-  size_t begin, end; /* bytes of `events` */
-} record_filter_t;
-
 typedef struct record_options_s {
-  char *events;       /* what all -e name, joined; NULL: cycles */
-  size_t events_last; /* where in it the last -e begins */
-  record_filter_t *filters;
-  size_t nr_filters;
-  size_t filters_capacity;
+  char *events; /* what all -e name, joined; NULL: cycles */
+  common_filters_t filters;
   uint64_t frequency_hz; /* 0: not chosen; UINT64_MAX: the most there is */
   uint64_t period;       /* 0: not chosen */
   enum record_stack stack;
   uint32_t stack_bytes; /* of the user's stack, DWARF */
   uint16_t max_stack;   /* 0: what the kernel takes */
   /* Whom to record: at most one of the three. */
-  int all;            /* every task: -a, -C, or nothing was chosen */
-  int all_by_default; /* nothing was chosen */
+  int all; /* every task: -a, -C, or nothing was chosen */
   common_ids_t pids;
   common_ids_t tids;
   const char *cpus; /* NULL: all */
@@ -43,8 +36,22 @@ typedef struct record_options_s {
   int switch_events;
   int namespaces;
   int cgroups;
+  /* What samples have besides: addresses, their pages and weights. */
+  int data;
+  int phys_data;
+  int data_page_size;
+  int code_page_size;
+  int weight;
+  uint64_t branches; /* PERF_SAMPLE_BRANCH_*, 0: none */
+  int clock;
+  int all_user;
+  int all_kernel;
+  uint32_t excluded_pid; /* no samples of it: this program; 0: none */
+  common_delay_t delay;
+  const char *control;  /* NULL: no commands */
   uint64_t duration_ms; /* 0: no bound */
-  size_t ring_bytes;    /* 0: the library's default */
+  record_limits_t limits;
+  size_t ring_bytes; /* 0: the library's default */
   const char *file;
   int quiet;
   int verbose;

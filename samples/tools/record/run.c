@@ -4,72 +4,24 @@
  * are chosen nor how the file is made. */
 #include "record/run.h"
 
-#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
 #include "common/files.h"
+#include "common/list.h"
 #include "common/say.h"
 #include "common/target_list.h"
-#include "record/lost.h"
-#include "record/running.h"
+#include "record/run_file.h"
 
 #define TICK_MS 1000
-/* A record that is late by up to this is still put into its place by perf(1),
- * which holds back two rounds. */
-#define ROUND_MS 100
-/* How many records of what runs are made at a time. */
-#define FLUSH_RECORDS 64
-
 static int say_code(const char *what, int code) {
   common_say("%s: %s\n", what, uv_strerror(code));
   return 1;
 }
 
 /* -- what comes ------------------------------------------------------------ */
-
-static void take_totals(record_run_t *run) {
-  uvperf_stats_t stats;
-
-  uvperf_set_stats(&run->set, &stats);
-  run->totals.lost_told = stats.lost_records;
-  run->totals.unsound = stats.corrupt;
-  run->totals.late = stats.late_records;
-  run->totals.bytes = record_file_bytes(run->file);
-}
-
-/* What is written stays; the rest is given up. */
-static void stop_writing(record_run_t *run, int code) {
-  if (run->write_error == 0)
-    run->write_error = code;
-  common_session_stop_soon(&run->session);
-}
-
-static void write_record(record_run_t *run, const uvperf_record_t *record) {
-  int rc = record_file_write(run->file, record->bytes, record->size);
-
-  if (rc != 0) {
-    stop_writing(run, rc);
-    return;
-  }
-  run->totals.records++;
-  run->totals.samples += record->type == PERF_RECORD_SAMPLE;
-}
-
-/* perf(1) sorts by time all that came in two rounds: what lies further back it
- * takes as it comes. */
-static void end_slice(record_run_t *run) {
-  uint64_t now = uv_now(&run->session.loop);
-  int rc;
-
-  if (now - run->round_ms < ROUND_MS)
-    return;
-  run->round_ms = now;
-  rc = record_file_round(run->file);
-  if (rc != 0)
-    stop_writing(run, rc);
-}
 
 /* A record whose body is not sound is left out, and counted: perf(1) gives up
  * the rest of a file where it cannot parse a sample (evlist__parse_sample in
@@ -79,27 +31,65 @@ static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
   record_run_t *run = set->data;
 
-  if (run->write_error != 0)
-    return;
   if (status == 0 && record != NULL)
-    write_record(run, record);
+    record_run_file_write(run, record);
   else if (status == 0)
-    end_slice(run);
+    record_run_file_round(run);
   else if (status == UV_EOF && run->session.command.pid == 0)
     common_session_stop_soon(&run->session);
   else if (status != UV_EOF && record == NULL)
     run->failed = say_code("a ring could not be read", status);
 }
 
-/* -- ids ------------------------------------------------------------------- */
+/* -- which events are on --------------------------------------------------- */
 
-static int add_ids(record_run_t *run) {
-  int rc = uvperf_set_read(&run->set, run->reading, NULL);
+static void apply(record_run_t *run) {
+  int rc = record_enable_apply(&run->enable, &run->set, run->reading);
 
   if (rc != 0)
-    return say_code("the events cannot be read", rc);
-  record_ids_add(&run->ids, &run->set, run->reading, run->file);
-  return 0;
+    run->failed = say_code("not all events could be turned on or off", rc);
+}
+
+static void turn(record_run_t *run, const char *name, int is_on) {
+  const char *one = name[0] == '\0' ? NULL : name;
+
+  if (record_enable_choose(&run->enable, run->attrs, &run->set, one, is_on) !=
+      0) {
+    record_messages_no_event(name);
+    return;
+  }
+  apply(run);
+  record_messages_enabled(run->options, one, is_on);
+}
+
+static void on_delay(common_session_t *session, int begins) {
+  turn(session->data, "", begins);
+}
+
+static void on_control(common_control_t *control,
+                       enum common_control_command command, const char *rest) {
+  record_run_t *run = control->data;
+
+  switch (command) {
+    case COMMON_CONTROL_ENABLE:
+    case COMMON_CONTROL_DISABLE:
+      turn(run, rest, command == COMMON_CONTROL_ENABLE);
+      break;
+    case COMMON_CONTROL_EVLIST:
+      record_messages_events(run->attrs, &run->set);
+      break;
+    case COMMON_CONTROL_SNAPSHOT:
+      if (run->options->limits.switches)
+        record_run_file_switch(run);
+      else
+        common_say("--control: snapshot is for --switch-output\n");
+      break;
+    case COMMON_CONTROL_STOP:
+      common_session_stop_soon(&run->session);
+      break;
+    case COMMON_CONTROL_PING:
+      break;
+  }
 }
 
 /* The events of a CPU that has come are new. */
@@ -108,37 +98,62 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
   record_run_t *run = set->data;
 
   record_messages_cpu(run->options, cpu, status, error);
-  if (status != UV_ENODEV || error != NULL)
-    run->failed |= add_ids(run);
+  if (status == UV_ENODEV && error == NULL)
+    return;
+  run->failed |= record_run_file_add_ids(run);
+  apply(run);
+  if (run->options->delay.is_set)
+    record_enable_side_band(run->attrs, &run->set, run->reading);
+}
+
+static void on_side_cpu(uvperf_set_t *set, int cpu, int status,
+                        const uvperf_error_t *error) {
+  record_side_t *side = set->data;
+  record_run_t *run = side->owner;
+
+  (void)cpu;
+  (void)status;
+  (void)error; /* the other set reports its own */
+  run->failed |= record_run_file_add_ids(run);
+}
+
+/* -- SIGUSR2 --------------------------------------------------------------- */
+
+static void on_usr2(uv_signal_t *handle, int number) {
+  (void)number;
+  record_run_file_switch(handle->data);
+}
+
+/* As perf record does unless it is asked for; one that comes when its handle is
+ * gone would end the program. */
+static void listen_to_usr2(record_run_t *run) {
+  sigset_t set;
+
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
+  uv_signal_start(&run->usr2, on_usr2, SIGUSR2);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void ignore_usr2(record_run_t *run) {
+  sigset_t set;
+
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR2);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+  uv_signal_stop(&run->usr2);
+  signal(SIGUSR2, SIG_IGN);
 }
 
 /* -- the end --------------------------------------------------------------- */
 
-/* Losses behind the last record that found room are told by counts alone. */
-static void write_losses(record_run_t *run) {
-  int rc = uvperf_set_read(&run->set, run->reading, NULL);
-
-  if (rc != 0) {
-    run->failed = say_code("the losses cannot be read", rc);
-    return;
-  }
-  rc = record_lost_write(run->file, &run->set, run->reading,
-                         &run->totals.lost_counted);
-  if (rc != 0)
-    stop_writing(run, rc);
-}
-
 static void on_stop(common_session_t *session) {
   record_run_t *run = session->data;
 
-  if (run->file != NULL)
-    record_file_hurry(run->file, 1);
+  common_control_stop(&run->control);
+  uv_timer_stop(&run->switching);
   uvperf_set_disable(&run->set, NULL);
-  uvperf_set_flush(&run->set);
-  uvperf_set_stop(&run->set);
-  if (run->write_error == 0)
-    write_losses(run);
-  take_totals(run);
+  record_run_file_stop(run);
   if (run->has_line)
     record_messages_progress_end();
 }
@@ -153,48 +168,30 @@ static void on_command(common_session_t *session, int status) {
 
 static void on_tick(common_session_t *session) {
   record_run_t *run = session->data;
-  int rc = record_file_sync(run->file);
 
-  if (rc != 0) {
-    stop_writing(run, rc);
-    return;
-  }
-  take_totals(run);
+  record_run_file_sync(run);
   run->has_line |=
       record_messages_progress(run->options, &run->totals, &run->told);
   run->told = run->totals;
-}
-
-/* What was written before a failure can be read all the same. */
-static void finish_file(record_run_t *run) {
-  int rc;
-
-  if (run->file == NULL)
-    return;
-  rc = record_file_close(run->file, run->argv);
-  run->file = NULL;
-  if (run->write_error == 0)
-    run->write_error = rc;
-  if (run->write_error != 0) {
-    common_say("%s: %s\n", run->options->file,
-               run->write_error == -EAGAIN
-                   ? "nobody reads: the end was not written"
-                   : strerror(-run->write_error));
-    run->failed = 1;
-  }
-  if (run->has_begun)
-    record_messages_end(run->options, &run->totals);
 }
 
 /* The file's end is to be written also if somebody asks twice. */
 static void on_close(common_session_t *session) {
   record_run_t *run = session->data;
 
+  ignore_usr2(run);
+  common_control_close(&run->control);
+  uv_close((uv_handle_t *)&run->switching, NULL);
+  uv_close((uv_handle_t *)&run->usr2, NULL);
   common_signals_hold();
-  finish_file(run);
+  record_run_file_close(run);
   common_signals_let_come();
+  if (run->has_begun)
+    record_messages_end(run->options, &run->totals, run->names.last);
   if (run->has_set)
     common_session_close_set(session, &run->set);
+  if (run->side.has_set)
+    common_session_close_set(session, &run->side.set);
 }
 
 /* -- the beginning --------------------------------------------------------- */
@@ -204,6 +201,7 @@ static void make_targets(const record_run_t *run, common_target_list_t *list) {
   uint32_t flags = options->no_inherit || run->attrs->reads_groups
                        ? UVPERF_TARGET_NO_INHERIT
                        : 0;
+  int is_delayed = options->delay.is_set;
   uvperf_target_t *target;
 
   memset(list, 0, sizeof(*list));
@@ -214,10 +212,21 @@ static void make_targets(const record_run_t *run, common_target_list_t *list) {
     target = common_target_list_add(list, UVPERF_TARGET_CPUS);
     target->cpus = options->cpus;
   } else if (record_options_is_command(options)) {
-    target = common_target_list_add(list, UVPERF_TARGET_COMMAND);
+    /* The kernel would enable all with the execve(2) of a command. */
+    target = common_target_list_add(list, is_delayed ? UVPERF_TARGET_PROCESS
+                                                     : UVPERF_TARGET_COMMAND);
     target->pid = run->session.command.pid;
     target->flags = flags;
   }
+}
+
+/* With --overwrite tasks and mappings are a set of their own. */
+static int open_side(record_run_t *run, const uvperf_set_options_t *options,
+                     uvperf_error_t *error) {
+  return !run->options->limits.overwrites
+             ? 0
+             : record_side_open(&run->side, &run->session.loop, options,
+                                record_attrs_side_band(run->options), error);
 }
 
 static int open_set(record_run_t *run) {
@@ -237,15 +246,22 @@ static int open_set(record_run_t *run) {
   options.fallbacks = UVPERF_FALLBACK_ALL;
   options.side_band = record_attrs_side_band(run->options);
   options.ring_bytes = run->options->ring_bytes;
+  if (run->options->limits.overwrites) {
+    options.flags |= UVPERF_SET_OVERWRITE;
+    options.side_band &= RECORD_SIDE_IN_RINGS;
+  }
   rc = common_session_open_set(&run->session, &run->set, &options, &error);
+  run->has_set = rc == 0;
+  run->set.data = run;
+  if (rc == 0)
+    rc = open_side(run, &options, &error);
   common_target_list_free(&targets);
   if (rc == UV_ECANCELED) /* by a signal, which ends this program */
     return 1;
   if (rc != 0)
     return record_messages_refused(run->options, &error);
-  run->set.data = run;
-  run->has_set = 1;
-  return record_attrs_filter(run->options, &run->set);
+  return common_filters_apply(&run->options->filters, run->options->events,
+                              common_list_parse, run->attrs->list, &run->set);
 }
 
 static int is_open(const record_run_t *run, size_t attr) {
@@ -275,82 +291,79 @@ static int check_events(record_run_t *run) {
   return 0;
 }
 
-static void add_groups(record_run_t *run) {
-  size_t nr = run->attrs->nr, first, next;
-
-  for (first = 0; first < nr; first = next) {
-    next = first + 1;
-    while (next < nr && run->attrs->leaders[next] == first)
-      next++;
-    if (next > first + 1)
-      record_file_set_group(run->file, first, next - first);
-  }
-}
-
-/* An old file is left alone until it is clear that there will be a new one. */
-static int open_file(record_run_t *run) {
-  size_t attr;
-  char *name;
-
-  run->file = record_file_open(run->options->file);
-  if (run->file == NULL)
-    return 1;
-  for (attr = 0; attr < uvperf_set_nr_attrs(&run->set); attr++) {
-    name = record_attrs_name(run->attrs, &run->set, attr);
-    record_file_add_event(run->file, uvperf_set_item(&run->set, attr)->attr,
-                          name);
-    free(name);
-  }
-  add_groups(run);
-  return add_ids(run);
-}
-
-/* The rings fill while thousands of files are read. No round ends before all of
- * them are, so that perf(1) sees what ran before what happened. */
-static int write_running(void *arg, const void *bytes, size_t size) {
-  record_run_t *run = arg;
-
-  if (++run->nr_running % FLUSH_RECORDS == 0)
-    uvperf_set_flush(&run->set);
-  return record_file_write(run->file, bytes, size);
-}
-
-/* /proc is read when the events already run: what is mapped while it is read is
- * then seen by one of the two, or by both, which does no harm. From here on the
- * file can be read. */
+/* /proc is read when mappings and tasks are already recorded: what changes
+ * while it is read is then seen by one of the two, or by both, which does no
+ * harm. Samples come later: they would be of this reading. Mappings and tasks
+ * of a command are seen from its execve(2) on. */
 static int write_beginning(record_run_t *run) {
-  int rc;
+  uvperf_error_t error;
+  int rc = 0;
 
-  record_file_hurry(run->file, 1); /* no loop to serve in between yet */
-  rc = record_running_write(run->options, run->session.command.pid,
-                            uvperf_set_item(&run->set, 0)->attr, write_running,
-                            run);
-  record_file_hurry(run->file, 0);
-  if (rc == 0)
-    rc = record_file_sync(run->file);
-  run->write_error = rc;
-  return rc != 0;
+  if (!record_options_is_command(run->options) || run->options->delay.is_set)
+    rc = record_enable_side_band(run->attrs, &run->set, run->reading);
+  if (rc != 0)
+    return say_code("tasks and mappings cannot be recorded", rc);
+  if (run->side.has_set &&
+      record_side_start(&run->side, &run->ahead, &error) != 0) {
+    common_say("%s\n", error.reason);
+    return 1;
+  }
+  return record_run_file_begin(run);
+}
+
+static int enable(record_run_t *run) {
+  uvperf_error_t error;
+
+  if (run->options->delay.is_set) {
+    record_enable_later(&run->enable, run->attrs);
+    record_messages_enabled(run->options, NULL, 0);
+  } else if (uvperf_set_enable(&run->set, &error) != 0) {
+    common_say("%s\n", error.reason);
+    return 1;
+  }
+  return 0;
+}
+
+/* Times count from the command's execve(2). */
+static int go(record_run_t *run) {
+  const record_options_t *options = run->options;
+  uint64_t duration_ms = options->duration_ms;
+  int rc = common_session_go(&run->session);
+
+  run->has_begun = rc == 0;
+  if (rc != 0)
+    return rc;
+  if (duration_ms > 0 && options->delay.nr > 0)
+    duration_ms += options->delay.times[0];
+  common_session_start(&run->session, TICK_MS, duration_ms);
+  common_session_delay(&run->session, &options->delay);
+  if (options->limits.switch_signal)
+    listen_to_usr2(run);
+  if (options->control != NULL)
+    common_control_start(&run->control);
+  record_run_file_wait(run);
+  return 0;
 }
 
 static int start(record_run_t *run) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
-  int rc;
 
-  options.flags = UVPERF_START_SLICE_END;
+  options.flags = UVPERF_START_SLICE_END | UVPERF_START_NO_ENABLE;
   uvperf_set_on_cpu(&run->set, on_cpu);
+  run->side.owner = run;
+  run->side.born = run->options->all ? NULL : &run->born;
+  if (run->side.has_set)
+    uvperf_set_on_cpu(&run->side.set, on_side_cpu);
   if (uvperf_set_start(&run->set, &options, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }
-  record_messages_opened(run->options, run->attrs, &run->set);
-  if (write_beginning(run) != 0)
+  if (write_beginning(run) != 0 || enable(run) != 0)
     return 1;
+  record_messages_opened(run->options, run->attrs, &run->set);
   record_messages_recording(run->options, &run->set);
-  rc = common_session_go(&run->session);
-  run->has_begun = rc == 0;
-  common_session_start(&run->session, TICK_MS, run->options->duration_ms);
-  return rc;
+  return go(run);
 }
 
 /* From an open loop to a closed one. */
@@ -360,11 +373,18 @@ static int run_session(record_run_t *run) {
 
   if (common_session_init(session) != 0)
     return 1;
-  status = open_set(run);
+  uv_timer_init(&session->loop, &run->switching);
+  uv_signal_init(&session->loop, &run->usr2);
+  run->switching.data = run->usr2.data = run;
+  status = run->options->control == NULL
+               ? 0
+               : common_control_init(&run->control, &session->loop);
+  if (status == 0)
+    status = open_set(run);
   if (status == 0)
     status = check_events(run);
   if (status == 0)
-    status = open_file(run);
+    status = record_run_file_open(run);
   if (status == 0) {
     common_session_listen(session);
     status = start(run);
@@ -372,26 +392,52 @@ static int run_session(record_run_t *run) {
   return common_session_run(session, status);
 }
 
+static int open_control(record_run_t *run) {
+  static const common_control_t init = COMMON_CONTROL_INIT;
+
+  run->control = init;
+  run->control.data = run;
+  run->control.on_command = on_control;
+  return run->options->control == NULL
+             ? 0
+             : common_control_open(&run->control, run->options->control);
+}
+
 int record_run(record_run_t *run, const common_signals_t *signals) {
   static const common_session_t init = COMMON_SESSION_INIT;
   int status;
 
   run->session = init;
+  run->names.max = run->options->limits.max_files;
   run->session.data = run;
   run->session.on_stop = on_stop;
   run->session.on_tick = on_tick;
+  run->session.on_delay = on_delay;
   run->session.on_command = on_command;
   run->session.on_close = on_close;
   run->session.is_quiet = run->options->quiet;
   run->session.command.signals = *signals;
-  status = common_session_fork(&run->session, run->options->command);
-  if (status != 0)
+  status = open_control(run);
+  if (status == 0)
+    status = common_session_fork(&run->session, run->options->command);
+  if (status != 0) {
+    common_control_free(&run->control);
     return status;
+  }
   /* The command keeps the limits that it would have without us. */
   common_files_raise(NULL);
   status = run_session(run);
   common_command_end(&run->session.command);
+  common_control_free(&run->control);
   record_ids_free(&run->ids);
+  common_ids_free(&run->born);
+  common_buffer_free(&run->ahead);
+  common_buffer_free(&run->taken);
+  record_side_free(&run->side);
+  record_names_free(&run->names);
+  record_enable_free(&run->enable);
   uvperf_reading_free(run->reading);
+  uvperf_reading_free(run->losses);
+  uvperf_reading_free(run->before);
   return status != 0 ? status : run->failed;
 }

@@ -3,9 +3,36 @@
  * is found out. */
 #include "record/running.h"
 
+#include <errno.h>
+#include <signal.h>
+
 #include "common/memory.h"
 #include "common/say.h"
 #include "uvperf/system.h"
+
+/* A reused id does no harm: one process too many is described. */
+static void forget_dead(common_ids_t *born) {
+  size_t nr = 0, i;
+
+  for (i = 0; i < born->nr; i++) {
+    if (kill(born->ids[i], 0) == 0 || errno != ESRCH)
+      born->ids[nr++] = born->ids[i];
+  }
+  born->nr = nr;
+}
+
+/* The dead are looked for when the list is full; if most are alive, it
+ * grows. */
+void record_running_born(common_ids_t *born, const uvperf_record_t *record) {
+  if (record->type != PERF_RECORD_FORK || record->task.pid == record->task.ppid)
+    return;
+  if (born->nr == born->capacity) {
+    forget_dead(born);
+    if (born->nr >= born->capacity / 2)
+      born->ids = common_grow(born->ids, &born->capacity, sizeof(*born->ids));
+  }
+  common_ids_add(born, (int32_t)record->task.pid);
+}
 
 /* The threads that are measured: -1 for each of a CPU. */
 static void list_threads(common_ids_t *threads, const record_options_t *options,
@@ -59,6 +86,16 @@ static void list_processes(common_ids_t *processes,
   }
 }
 
+static void add_born(common_ids_t *processes, common_ids_t *born) {
+  size_t i;
+
+  forget_dead(born);
+  for (i = 0; i < born->nr; i++) {
+    if (!common_ids_has(processes, born->ids[i]))
+      common_ids_add(processes, born->ids[i]);
+  }
+}
+
 static int write_maps(record_synth_t *synth, const record_options_t *options,
                       pid_t command) {
   common_ids_t threads = {0}, cpus = {0};
@@ -75,13 +112,15 @@ static int write_maps(record_synth_t *synth, const record_options_t *options,
 }
 
 static int write_tasks(record_synth_t *synth, const record_options_t *options,
-                       pid_t command) {
+                       pid_t command, common_ids_t *born) {
   common_ids_t processes = {0};
   int rc;
 
   if (options->all)
     return record_synth_all(synth);
   list_processes(&processes, options, command);
+  if (born != NULL && !options->no_inherit)
+    add_born(&processes, born);
   rc = record_synth_processes(synth, &processes);
   common_ids_free(&processes);
   return rc;
@@ -101,7 +140,7 @@ static int write_kernel(record_synth_t *synth,
 /* Tasks first: what is gone when it is their turn has neither name nor maps. To
  * read /proc/kallsyms takes as long as hundreds of them. */
 int record_running_write(const record_options_t *options, pid_t command,
-                         const struct perf_event_attr *attr,
+                         common_ids_t *born, const struct perf_event_attr *attr,
                          record_synth_cb write, void *arg) {
   record_synth_t synth = {0};
   int rc;
@@ -109,10 +148,10 @@ int record_running_write(const record_options_t *options, pid_t command,
   synth.write = write;
   synth.arg = arg;
   synth.attr = attr;
-  synth.mmap_data = options->stack == RECORD_STACK_DWARF;
+  synth.mmap_data = options->stack == RECORD_STACK_DWARF || options->data;
   synth.namespaces = options->namespaces;
-  synth.command = command;
-  rc = write_tasks(&synth, options, command);
+  synth.command = born != NULL ? 0 : command;
+  rc = write_tasks(&synth, options, command, born);
   if (rc == 0)
     rc = write_maps(&synth, options, command);
   if (rc == 0 && options->cgroups)

@@ -9,12 +9,17 @@
 
 #include "record/options.h"
 #include "record/synth.h"
+#include "uvperf.h"
 
-/* Gives what is known of the kernel and of the tasks that are recorded to
- * `write`, one by one; the command, 0 for none, has not called execve(2) yet.
- * `attr` is of the first event. 0, or what write gave. */
+/* Calls `write` with records of the kernel and of the recorded tasks, one by
+ * one. If `born` is NULL, the command, 0 for none, has not called execve(2)
+ * yet. Else it lists processes that were started since; ended ones are removed
+ * from it. `attr` is of the first event. Returns 0, or the code of `write`. */
 int record_running_write(const record_options_t *options, pid_t command,
-                         const struct perf_event_attr *attr,
+                         common_ids_t *born, const struct perf_event_attr *attr,
                          record_synth_cb write, void *arg);
+
+/* Adds the process of a FORK record; other records are ignored. */
+void record_running_born(common_ids_t *born, const uvperf_record_t *record);
 
 #endif

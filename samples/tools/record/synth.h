@@ -34,8 +34,9 @@ typedef struct record_synth_s {
   int kernel_hidden;
 } record_synth_t;
 
-/* To be called when the events run, so that nothing falls between. What ends
- * meanwhile is no error. Each gives 0, or what write gave. */
+/* To be called when the kernel already records mappings and tasks, so that
+ * nothing falls between. What ends meanwhile is no error. Each gives 0, or what
+ * write gave. */
 
 /* The mappings of the kernel and of its modules. They change so seldom that it
  * may be called before the events run: to read /proc/kallsyms takes some 80 ms,

@@ -10,6 +10,7 @@
 
 #include "common/memory.h"
 #include "common/small_file.h"
+#include "common/topology.h"
 #include "record/features.h"
 
 #define CPUS  "/sys/devices/system/cpu"
@@ -88,14 +89,8 @@ static size_t put_lists(int last, const char *name, const char *old_name,
   return nr;
 }
 
-/* A CPU that is offline has none: -1. */
 static void put_id(int cpu, const char *name, record_bytes_t *bytes) {
-  char path[128];
-  int64_t id;
-
-  snprintf(path, sizeof(path), CPUS "/cpu%d/topology/%s", cpu, name);
-  record_bytes_put_u32(bytes, common_file_number(path, &id) == 0 ? (uint32_t)id
-                                                                 : UINT32_MAX);
+  record_bytes_put_u32(bytes, (uint32_t)common_topology_id(cpu, name));
 }
 
 /* Dies are told only where there is more to a package than one:

@@ -8,6 +8,7 @@
 
 #include "common/memory.h"
 #include "common/text.h"
+#include "stat/columns.h"
 #include "stat/metric.h"
 #include "stat/note.h"
 #include "stat/value.h"
@@ -52,21 +53,37 @@ static void put_number(fields_t *fields, double value, int decimals,
   put(fields, field);
 }
 
+static void put_place(fields_t *fields, const stat_report_t *report,
+                      const stat_line_t *line) {
+  const char *name = stat_value_place(report, line);
+  char text[STAT_PLACE_BYTES + 16] = "";
+
+  if (report->by == STAT_BY_CPU && line->place >= 0)
+    snprintf(text, sizeof(text), "CPU%" PRId32, line->place);
+  else if (report->by >= STAT_BY_CORE)
+    snprintf(text, sizeof(text), "%s", name);
+  else if (report->by == STAT_BY_THREAD && line->place >= 0)
+    snprintf(text, sizeof(text), "%s-%" PRId32, name, line->place);
+  put(fields, text);
+  if (report->by < STAT_BY_CORE)
+    return;
+  snprintf(text, sizeof(text), "%" PRIu32, line->nr_cpus);
+  put(fields, text);
+}
+
 static void put_begin(fields_t *fields, const stat_report_t *report,
                       const stat_line_t *line) {
-  char text[32] = "";
+  char text[32];
 
   if (report->is_interval) {
     snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64,
              report->at_ns / 1000000000, report->at_ns % 1000000000);
     put(fields, text);
+  } else if (report->is_summary) {
+    put(fields, "summary");
   }
-  if (!report->per_cpu)
-    return;
-  text[0] = '\0';
-  if (line->cpu >= 0)
-    snprintf(text, sizeof(text), "CPU%" PRId32, line->cpu);
-  put(fields, text);
+  if (report->by != STAT_BY_NONE)
+    put_place(fields, report, line);
 }
 
 static void put_value(fields_t *fields, const stat_report_t *report,
@@ -146,5 +163,49 @@ void stat_csv_lines(FILE *file, const char *separator,
   for (i = 0; i < report->nr_lines; i++) {
     if (!stat_value_is_hidden(report, &report->lines[i]))
       put_line(file, separator, report, &report->lines[i]);
+  }
+}
+
+void stat_csv_metrics_head(FILE *file, const char *separator,
+                           const stat_report_t *report,
+                           const stat_columns_t *columns) {
+  fields_t fields = {file, separator, 0};
+  size_t i;
+
+  if (report->is_interval)
+    put(&fields, "time");
+  if (report->by == STAT_BY_CPU)
+    put(&fields, "cpu");
+  if (report->by >= STAT_BY_CORE) {
+    put(&fields, stat_value_group(report->by));
+    put(&fields, "cpus");
+  }
+  for (i = 0; i < columns->nr; i++)
+    put(&fields, columns->list[i].name);
+  put(&fields, "");
+  fputc('\n', file);
+}
+
+void stat_csv_metrics(FILE *file, const char *separator,
+                      const stat_report_t *report,
+                      const stat_columns_t *columns) {
+  stat_metric_t metric;
+  size_t i, j;
+
+  for (i = 0; i < report->nr_lines; i++) {
+    fields_t fields = {file, separator, 0};
+
+    if (!stat_columns_is_row(report, i))
+      continue;
+    put_begin(&fields, report, &report->lines[i]);
+    for (j = 0; j < columns->nr; j++) {
+      if (stat_columns_value(report, &columns->list[j], &report->lines[i],
+                             &metric))
+        put_number(&fields, metric.value, metric.decimals, "");
+      else
+        put(&fields, "");
+    }
+    put(&fields, "");
+    fputc('\n', file);
   }
 }

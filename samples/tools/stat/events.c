@@ -10,6 +10,7 @@
 #include "common/memory.h"
 #include "common/say.h"
 #include "stat/targets.h"
+#include "stat/tool.h"
 
 /* Those of perf stat. A task's clock stands still while it does not run; on a
  * CPU nothing is a task's. */
@@ -28,13 +29,16 @@ static const char *const details[] = {
 };
 
 static int is_of_cpus(const stat_options_t *options) {
-  return options->all || options->nr_cgroups > 0;
+  return options->by != STAT_BY_THREAD &&
+         (options->all || options->nr_cgroups > 0);
 }
 
 static void put_names(FILE *file, const stat_options_t *options) {
   size_t i;
 
-  if (options->events != NULL)
+  if (options->null)
+    fputs("dummy:u", file); /* its lines are left out */
+  else if (options->events != NULL)
     fputs(options->events, file);
   else
     fprintf(file, "%s%s", is_of_cpus(options) ? CLOCK_OF_CPUS : CLOCK_OF_TASKS,
@@ -59,7 +63,7 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
     free(names);
     return 1;
   }
-  rc = common_list_parse(&events->list, names);
+  rc = stat_tool_parse(&events->list, names);
   if (rc == 0)
     events->nr_attrs = uvperf_event_list_count(events->list);
   free(names);
@@ -84,7 +88,8 @@ static void describe(stat_event_t *event, const stat_options_t *options,
     event->label = common_list_user_label(item->part, 0);
   else
     event->label = copy_text(item->part);
-  event->unit = copy_text(item->unit);
+  event->tool = stat_tool_of(item);
+  event->unit = copy_text(event->tool != STAT_TOOL_NONE ? "ns" : item->unit);
   event->scale = item->scale;
   event->attr = copy_bytes(item->attr, item->attr->size);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/failures.h"
 #include "common/memory.h"
 
 /* How many places are told by name. */
@@ -102,16 +103,23 @@ static void make_whys(stat_failures_t *failures) {
 }
 
 void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
-                        size_t nr_groups, int no_merge) {
+                        const stat_refused_t *refused, size_t nr_groups,
+                        int no_merge) {
   const uvperf_set_failure_t *list;
   size_t nr, i;
 
   stat_failures_free(failures);
   list = uvperf_set_failures(set, &nr);
+  if (refused->list != NULL) {
+    list = refused->list;
+    nr = refused->nr;
+  }
   if (nr == 0)
     return;
   failures->list = common_calloc(nr, sizeof(*list));
   memcpy(failures->list, list, nr * sizeof(*list));
+  for (i = 0; i < nr; i++)
+    common_failures_for_users(&failures->list[i].error);
   /* Those of all parts of an event are on the line of its sum. */
   for (i = 0; i < nr && !no_merge; i++)
     failures->list[i].error.attr_index =
@@ -123,41 +131,66 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
   make_whys(failures);
 }
 
-/* The first failure of an event on a CPU, or on any for -1. */
-static const char *first_reason(const stat_failures_t *failures, size_t event,
-                                int32_t cpu) {
+/* Whether a failure is of the place of a line; those of a core are alike. */
+static int is_at(const uvperf_set_failure_t *failure, enum stat_by by,
+                 int32_t place) {
+  if (place < 0)
+    return 1;
+  if (by == STAT_BY_CPU)
+    return failure->cpu == place;
+  return by != STAT_BY_THREAD || failure->pid == place;
+}
+
+/* The first failure of a line's event at its place, or NULL. */
+static const uvperf_set_failure_t *first_of(const stat_failures_t *failures,
+                                            const stat_line_t *line,
+                                            enum stat_by by) {
   const uvperf_set_failure_t *failure;
   size_t i;
 
   for (i = 0; i < failures->nr; i++) {
     failure = &failures->list[i];
-    if (event_of(failures, failure) == event &&
-        (cpu < 0 || failure->cpu == cpu))
-      return reason_of(failure);
+    if (event_of(failures, failure) == line->event &&
+        is_at(failure, by, line->place))
+      return failure;
   }
   return NULL;
 }
 
 /* Of an event that is open nowhere the place does not matter. */
 static const char *why_of(const stat_failures_t *failures,
-                          const stat_line_t *line) {
+                          const stat_line_t *line, enum stat_by by) {
   const uvperf_count_t *count = &line->count;
+  const uvperf_set_failure_t *failure;
 
   if (count->state == UVPERF_COUNT_ERROR && count->code == UV_EBADF)
     return "it is pinned, and the PMU could not hold it";
-  if (count->state == UVPERF_COUNT_NOT_AVAILABLE)
-    return first_reason(failures, line->event, line->cpu);
+  if (count->state == UVPERF_COUNT_NOT_AVAILABLE) {
+    failure = first_of(failures, line, by);
+    return failure == NULL ? NULL : reason_of(failure);
+  }
   if (count->nr_missing > 0 && line->event < failures->nr_whys)
     return failures->whys[line->event];
   return NULL;
 }
 
-void stat_failures_explain(const stat_failures_t *failures,
-                           stat_lines_t *lines) {
+void stat_failures_explain(const stat_failures_t *failures, stat_lines_t *lines,
+                           enum stat_by by) {
+  const uvperf_set_failure_t *failure;
+  stat_line_t *line;
   size_t i;
 
-  for (i = 0; i < lines->nr; i++)
-    lines->lines[i].why = why_of(failures, &lines->lines[i]);
+  for (i = 0; i < lines->nr; i++) {
+    line = &lines->lines[i];
+    failure = line->count.state == UVPERF_COUNT_NONE
+                  ? first_of(failures, line, STAT_BY_NONE)
+                  : NULL;
+    if (failure != NULL) {
+      line->count.state = UVPERF_COUNT_NOT_AVAILABLE;
+      line->count.code = failure->error.code;
+    }
+    line->why = why_of(failures, line, by);
+  }
 }
 
 void stat_failures_free(stat_failures_t *failures) {

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "stat/lines.h"
+#include "stat/refused.h"
 #include "uvperf.h"
 
 typedef struct stat_failures_s {
@@ -18,15 +19,18 @@ typedef struct stat_failures_s {
   size_t nr_attrs;
 } stat_failures_t;
 
-/* Copies those of a set, in place of those that there are. With several groups
+/* Copies those of a set, or with nothing open those that were refused, in place
+ * of those that there are. With several groups
  * each target is one, else all are one. Failures of all parts of an event go to
  * its first part, unless no_merge. */
 void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
-                        size_t nr_groups, int no_merge);
+                        const stat_refused_t *refused, size_t nr_groups,
+                        int no_merge);
 
-/* Tells each line that lacks something why; the words are the failures'. */
-void stat_failures_explain(const stat_failures_t *failures,
-                           stat_lines_t *lines);
+/* Tells each line that lacks something why; the words are the failures'. A line
+ * of no place is of an event that is open nowhere. */
+void stat_failures_explain(const stat_failures_t *failures, stat_lines_t *lines,
+                           enum stat_by by);
 
 void stat_failures_free(stat_failures_t *failures);
 

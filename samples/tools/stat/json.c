@@ -3,8 +3,10 @@
 #include "stat/report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "common/text.h"
+#include "stat/columns.h"
 #include "stat/metric.h"
 #include "stat/note.h"
 #include "stat/value.h"
@@ -22,14 +24,32 @@ static void put_number(FILE *file, const char *key, double value,
   fprintf(file, ",\"%s\":%s", key, text);
 }
 
+static void put_place(FILE *file, const stat_report_t *report,
+                      const stat_line_t *line) {
+  char text[STAT_PLACE_BYTES + 16];
+
+  if (report->by == STAT_BY_CPU) {
+    fprintf(file, "\"cpu\":\"%" PRId32 "\",", line->place);
+  } else if (report->by >= STAT_BY_CORE) {
+    put_string(file, stat_value_group(report->by),
+               stat_value_place(report, line));
+    fprintf(file, ",\"aggregate-number\":%" PRIu32 ",", line->nr_cpus);
+  } else {
+    snprintf(text, sizeof(text), "%s-%" PRId32, stat_value_place(report, line),
+             line->place);
+    put_string(file, "thread", text);
+    fputc(',', file);
+  }
+}
+
 static void put_begin(FILE *file, const stat_report_t *report,
                       const stat_line_t *line) {
   fputc('{', file);
   if (report->is_interval)
     fprintf(file, "\"interval\":%" PRIu64 ".%09" PRIu64 ",",
             report->at_ns / 1000000000, report->at_ns % 1000000000);
-  if (report->per_cpu && line->cpu >= 0)
-    fprintf(file, "\"cpu\":\"%" PRId32 "\",", line->cpu);
+  if (report->by != STAT_BY_NONE && line->place >= 0)
+    put_place(file, report, line);
 }
 
 static void put_event(FILE *file, const stat_event_t *event) {
@@ -73,7 +93,11 @@ static void put_state(FILE *file, const stat_line_t *line) {
   char why[STAT_NOTE_BYTES];
 
   fputc(',', file);
-  put_string(file, "state", uvperf_count_state_name(line->count.state));
+  /* What a task that has ended counted is as good as any other count. */
+  put_string(file, "state",
+             uvperf_count_state_name(stat_value_is_counted(line)
+                                         ? UVPERF_COUNT_COUNTING
+                                         : line->count.state));
   if (stat_value_is_counted(line) && line->count.nr_missing > 0)
     fprintf(file, ",\"counts\":%" PRIu32 ",\"missing\":%" PRIu32,
             line->count.nr_counts, line->count.nr_missing);
@@ -108,5 +132,41 @@ void stat_json_lines(FILE *file, const stat_report_t *report) {
   for (i = 0; i < report->nr_lines; i++) {
     if (!stat_value_is_hidden(report, &report->lines[i]))
       put_line(file, report, &report->lines[i]);
+  }
+}
+
+/* Each key has a comma behind it, the last one too. */
+static void put_columns(FILE *file, const stat_report_t *report,
+                        const stat_line_t *row, const stat_columns_t *columns) {
+  char text[STAT_NUMBER_BYTES];
+  stat_metric_t metric;
+  size_t i;
+
+  put_begin(file, report, row);
+  for (i = 0; i < columns->nr; i++) {
+    if (!stat_columns_value(report, &columns->list[i], row, &metric))
+      continue;
+    stat_value_print(text, metric.value, metric.decimals);
+    common_text_put_json(file, columns->list[i].name);
+    fprintf(file, ":\"%s\",", text);
+  }
+}
+
+/* As later versions of perf-stat(1): what 6.1 prints is no JSON. */
+void stat_json_metrics(FILE *file, const stat_report_t *report,
+                       const stat_columns_t *columns) {
+  char *text = NULL;
+  FILE *memory;
+  size_t size, i;
+
+  for (i = 0; i < report->nr_lines; i++) {
+    memory =
+        stat_columns_is_row(report, i) ? open_memstream(&text, &size) : NULL;
+    if (memory == NULL)
+      continue;
+    put_columns(memory, report, &report->lines[i], columns);
+    if (fclose(memory) == 0 && size > 0)
+      fprintf(file, "%.*s}\n", (int)(size - (text[size - 1] == ',')), text);
+    free(text);
   }
 }

@@ -8,7 +8,7 @@
 #include "common/memory.h"
 
 /* All zero: uvperf_count_add begins with that. */
-static stat_line_t *append(stat_lines_t *lines, size_t event, int32_t cpu) {
+static stat_line_t *append(stat_lines_t *lines, size_t event, int32_t place) {
   size_t capacity = lines->capacity;
   stat_line_t *line;
 
@@ -20,7 +20,7 @@ static stat_line_t *append(stat_lines_t *lines, size_t event, int32_t cpu) {
   memset(&lines->series[lines->nr], 0, sizeof(*lines->series));
   line = memset(&lines->lines[lines->nr++], 0, sizeof(*line));
   line->event = event;
-  line->cpu = cpu;
+  line->place = place;
   return line;
 }
 
@@ -30,49 +30,53 @@ static int compare_ids(const void *left, const void *right) {
   return (*a > *b) - (*a < *b);
 }
 
-/* The CPUs that there are places on, ascending. A place on no CPU is that of a
- * target which could not be looked up. */
-static void find_cpus(common_ids_t *cpus, const uvperf_reading_t *reading) {
+/* The CPUs, cores or threads that there are places on, ascending. A place on
+ * none is that of a target which could not be looked up. */
+static void find_ids(common_ids_t *ids, const stat_sums_t *sums,
+                     const uvperf_reading_t *reading) {
   size_t nr = uvperf_reading_nr_places(reading), kept = 0, i;
-  int32_t cpu;
+  int32_t id;
 
   for (i = 0; i < nr; i++) {
-    cpu = uvperf_reading_place(reading, i)->cpu;
-    if (cpu >= 0)
-      common_ids_add(cpus, cpu);
+    id = stat_places_id(sums->places, sums->by,
+                        uvperf_reading_place(reading, i));
+    if (id >= 0)
+      common_ids_add(ids, id);
   }
-  if (cpus->nr > 0)
-    qsort(cpus->ids, cpus->nr, sizeof(*cpus->ids), compare_ids);
-  for (i = 0; i < cpus->nr; i++) {
-    if (kept == 0 || cpus->ids[i] != cpus->ids[kept - 1])
-      cpus->ids[kept++] = cpus->ids[i];
+  if (ids->nr > 0)
+    qsort(ids->ids, ids->nr, sizeof(*ids->ids), compare_ids);
+  for (i = 0; i < ids->nr; i++) {
+    if (kept == 0 || ids->ids[i] != ids->ids[kept - 1])
+      ids->ids[kept++] = ids->ids[i];
   }
-  cpus->nr = kept;
+  ids->nr = kept;
 }
 
-/* Which of the CPUs a place adds to; SIZE_MAX for none. */
-static size_t row_of(const common_ids_t *cpus, const uvperf_place_t *place) {
+/* To which of the ids a place adds; SIZE_MAX for none. */
+static size_t row_of(const common_ids_t *ids, const stat_sums_t *sums,
+                     const uvperf_place_t *place) {
   const int32_t *found;
+  int32_t id;
 
-  if (cpus->ids == NULL)
+  if (ids->ids == NULL)
     return SIZE_MAX;
-  if (cpus->ids[0] == -1)
+  if (ids->ids[0] == -1)
     return 0;
-  found = bsearch(&place->cpu, cpus->ids, cpus->nr, sizeof(*cpus->ids),
-                  compare_ids);
-  return found == NULL ? SIZE_MAX : (size_t)(found - cpus->ids);
+  id = stat_places_id(sums->places, sums->by, place);
+  found = bsearch(&id, ids->ids, ids->nr, sizeof(*ids->ids), compare_ids);
+  return found == NULL ? SIZE_MAX : (size_t)(found - ids->ids);
 }
 
 /* A line of each event on each CPU, with nothing in them; in the order of
  * perf-stat(1), all CPUs of an event together. */
-static void lay_out(stat_lines_t *lines, const common_ids_t *cpus,
+static void lay_out(stat_lines_t *lines, const common_ids_t *ids,
                     size_t nr_events) {
   size_t i, event;
 
   lines->nr = 0;
   for (event = 0; event < nr_events; event++) {
-    for (i = 0; i < cpus->nr; i++)
-      append(lines, event, cpus->ids[i]);
+    for (i = 0; i < ids->nr; i++)
+      append(lines, event, ids->ids[i]);
   }
 }
 
@@ -84,12 +88,14 @@ static void add_place(stat_line_t *lines, size_t apart, int no_merge,
 
   for (attr = 0; attr < nr; attr++) {
     if ((no_merge ? uvperf_reading_part
-                  : uvperf_reading_count)(reading, attr, place, &count) == 0)
-      uvperf_count_add(&lines[attr * apart].count, &count);
+                  : uvperf_reading_count)(reading, attr, place, &count) != 0)
+      continue;
+    uvperf_count_add(&lines[attr * apart].count, &count);
+    lines[attr * apart].nr_cpus += count.state != UVPERF_COUNT_NONE;
   }
 }
 
-static void add_places(stat_lines_t *lines, const common_ids_t *cpus,
+static void add_places(stat_lines_t *lines, const common_ids_t *ids,
                        const stat_sums_t *sums,
                        const uvperf_reading_t *reading) {
   size_t nr_groups = sums->nr_groups;
@@ -99,10 +105,10 @@ static void add_places(stat_lines_t *lines, const common_ids_t *cpus,
 
   for (i = 0; i < nr; i++) {
     place = uvperf_reading_place(reading, i);
-    row = row_of(cpus, place);
+    row = row_of(ids, sums, place);
     group = nr_groups > 1 ? place->target : 0;
     if (row != SIZE_MAX && group < nr_groups)
-      add_place(&lines->lines[group * nr_attrs * cpus->nr + row], cpus->nr,
+      add_place(&lines->lines[group * nr_attrs * ids->nr + row], ids->nr,
                 sums->no_merge, reading, i);
   }
 }
@@ -121,7 +127,8 @@ static void drop_lines(stat_lines_t *lines, const stat_sums_t *sums,
   size_t kept = 0, i;
 
   for (i = 0; i < lines->nr; i++) {
-    if ((sums->per_cpu && lines->lines[i].count.state == UVPERF_COUNT_NONE) ||
+    if ((lines->lines[i].place >= 0 &&
+         lines->lines[i].count.state == UVPERF_COUNT_NONE) ||
         is_merged(sums, nr_attrs, &lines->lines[i]))
       continue;
     lines->lines[kept++] = lines->lines[i];
@@ -129,19 +136,52 @@ static void drop_lines(stat_lines_t *lines, const stat_sums_t *sums,
   lines->nr = kept;
 }
 
+static int compare_by_core(const void *left, const void *right) {
+  const stat_line_t *a = left, *b = right;
+
+  if (a->place != b->place)
+    return a->place < b->place ? -1 : 1;
+  return (a->event > b->event) - (a->event < b->event);
+}
+
+static int has_value(const uvperf_count_t *count) {
+  return count->state == UVPERF_COUNT_COUNTING ||
+         count->state == UVPERF_COUNT_GONE;
+}
+
+static int compare_by_thread(const void *left, const void *right) {
+  const stat_line_t *a = left, *b = right;
+  int has_a = has_value(&a->count), has_b = has_value(&b->count);
+
+  if (a->event != b->event)
+    return a->event < b->event ? -1 : 1;
+  if (has_a != has_b)
+    return has_b - has_a;
+  if (a->mean > b->mean || a->mean < b->mean)
+    return a->mean > b->mean ? -1 : 1;
+  return (a->place > b->place) - (a->place < b->place);
+}
+
+void stat_lines_sort(stat_lines_t *lines, enum stat_by by) {
+  if (lines->nr > 0 && by >= STAT_BY_THREAD)
+    qsort(lines->lines, lines->nr, sizeof(*lines->lines),
+          by == STAT_BY_THREAD ? compare_by_thread : compare_by_core);
+}
+
 void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
                      const uvperf_reading_t *reading) {
-  common_ids_t cpus = {NULL, 0, 0};
+  common_ids_t ids = {NULL, 0, 0};
+  int has_places = uvperf_reading_nr_places(reading) > 0;
   stat_line_t *line;
   size_t i;
 
-  if (sums->per_cpu)
-    find_cpus(&cpus, reading);
+  if (sums->by != STAT_BY_NONE && has_places)
+    find_ids(&ids, sums, reading);
   else
-    common_ids_add(&cpus, -1);
-  lay_out(lines, &cpus, sums->nr_groups * uvperf_reading_nr_attrs(reading));
-  add_places(lines, &cpus, sums, reading);
-  common_ids_free(&cpus);
+    common_ids_add(&ids, -1);
+  lay_out(lines, &ids, sums->nr_groups * uvperf_reading_nr_attrs(reading));
+  add_places(lines, &ids, sums, reading);
+  common_ids_free(&ids);
   drop_lines(lines, sums, uvperf_reading_nr_attrs(reading));
   for (i = 0; i < lines->nr; i++) {
     line = &lines->lines[i];
@@ -161,16 +201,11 @@ static size_t find(stat_lines_t *sum, size_t guess, const stat_line_t *line) {
     if (guess >= sum->nr)
       guess = 0;
     if (sum->lines[guess].event == line->event &&
-        sum->lines[guess].cpu == line->cpu)
+        sum->lines[guess].place == line->place)
       return guess;
   }
-  append(sum, line->event, line->cpu);
+  append(sum, line->event, line->place);
   return sum->nr - 1;
-}
-
-static int has_value(const uvperf_count_t *count) {
-  return count->state == UVPERF_COUNT_COUNTING ||
-         count->state == UVPERF_COUNT_GONE;
 }
 
 void stat_lines_add(stat_lines_t *sum, const stat_lines_t *run) {
@@ -181,6 +216,7 @@ void stat_lines_add(stat_lines_t *sum, const stat_lines_t *run) {
     line = &run->lines[i];
     at = find(sum, i, line);
     uvperf_count_add(&sum->lines[at].count, &line->count);
+    sum->lines[at].nr_cpus = line->nr_cpus;
     if (!has_value(&line->count))
       continue;
     stat_series_add(&sum->series[at], line->mean);

@@ -15,8 +15,10 @@
 #include "stat/messages.h"
 #include "stat/options.h"
 #include "stat/output.h"
+#include "stat/places.h"
 #include "stat/run.h"
 #include "stat/targets.h"
+#include "stat/tool.h"
 
 typedef struct stat_s {
   common_signals_t signals; /* as they were */
@@ -25,6 +27,7 @@ typedef struct stat_s {
   stat_failures_t failures;
   stat_output_t output;
   char *title;
+  stat_places_t places;
   stat_lines_t lines; /* of the last reading */
   stat_lines_t sum;   /* of the runs so far */
   stat_series_t elapsed_ns;
@@ -39,44 +42,55 @@ static size_t nr_groups(const stat_t *stat) {
   return stat->options.nr_cgroups > 0 ? stat->options.nr_cgroups : 1;
 }
 
-static void read_lines(stat_t *stat, const uvperf_reading_t *reading) {
-  stat_sums_t sums = {stat->events.events, nr_groups(stat),
-                      stat->options.per_cpu, stat->events.list,
-                      stat->options.no_merge};
+static void read_lines(stat_t *stat, const uvperf_reading_t *reading,
+                       const stat_times_t *times) {
+  stat_sums_t sums = {stat->events.events,    nr_groups(stat),
+                      stat->options.by,       stat->events.list,
+                      stat->options.no_merge, &stat->places};
 
   stat_lines_read(&stat->lines, &sums, reading);
+  stat_tool_fill(&stat->lines, stat->events.events, times);
+  if (stat->options.null)
+    stat->lines.nr = 0;
 }
 
 static void fill_report(stat_t *stat, stat_report_t *report,
                         stat_lines_t *lines) {
-  stat_failures_explain(&stat->failures, lines);
+  stat_failures_explain(&stat->failures, lines, stat->options.by);
+  stat_lines_sort(lines, stat->options.by);
   memset(report, 0, sizeof(*report));
   report->events = stat->events.events;
   report->nr_events = stat->events.nr_events;
   report->lines = lines->lines;
   report->nr_lines = lines->nr;
-  report->per_cpu = stat->options.per_cpu;
+  report->by = stat->options.by;
+  report->places = stat->places.list;
+  report->nr_places = stat->places.nr;
+  report->hide_idle = stat->options.by == STAT_BY_THREAD && stat->options.all;
   report->title = stat->title;
   report->nr_runs = 1;
 }
 
 /* -- while it runs --------------------------------------------------------- */
 
-static void on_open(stat_run_t *run, const uvperf_set_t *set) {
+static void on_open(stat_run_t *run, uvperf_set_t *set) {
   stat_t *stat = run->data;
 
+  stat_places_add(&stat->places, stat->options.by, set);
+
   stat_events_describe(&stat->events, &stat->options, set);
-  stat_failures_take(&stat->failures, set, nr_groups(stat),
+  stat_failures_take(&stat->failures, set, &run->refused, nr_groups(stat),
                      stat->options.no_merge);
   if (stat->nr_begun == 1 || stat->options.verbose)
-    stat_messages_opened(&stat->options, set);
+    stat_messages_opened(&stat->options, set, &run->refused);
 }
 
 static void on_interval(stat_run_t *run, const uvperf_reading_t *delta) {
   stat_t *stat = run->data;
+  stat_times_t times = {uvperf_reading_interval(delta), 0, 0, 0};
   stat_report_t report;
 
-  read_lines(stat, delta);
+  read_lines(stat, delta, &times);
   fill_report(stat, &report, &stat->lines);
   report.is_interval = 1;
   report.at_ns = uvperf_reading_time(delta) - run->started_ns;
@@ -94,6 +108,7 @@ static void tell_runs(stat_t *stat) {
 
   fill_report(stat, &report, &stat->sum);
   report.nr_runs = stat->nr_runs;
+  report.is_summary = stat->options.summary;
   report.elapsed_ns = (uint64_t)stat->elapsed_ns.mean;
   report.elapsed_deviation = stat_series_deviation_percent(&stat->elapsed_ns);
   report.has_times =
@@ -114,9 +129,12 @@ static void tell_end(stat_t *stat) {
 
 /* One that was cut short is no run like the others. */
 static void add_run(stat_t *stat, const stat_run_t *run) {
+  stat_times_t times = {run->elapsed_ns, run->user_ns, run->system_ns,
+                        stat->options.command != NULL};
+
   if (run->is_interrupted && stat->nr_runs > 0)
     return;
-  read_lines(stat, run->reading);
+  read_lines(stat, run->reading, &times);
   stat_lines_add(&stat->sum, &stat->lines);
   stat_series_add(&stat->elapsed_ns, (double)run->elapsed_ns);
   stat->user_ns = run->user_ns;
@@ -153,7 +171,7 @@ static void on_counted(stat_run_t *run) {
   stat_t *stat = run->data;
 
   stat->is_told = 0;
-  if (stat->options.interval_ms == 0)
+  if (stat->options.interval_ms == 0 || stat->options.summary)
     add_run(stat, run);
   if (stat->options.nr_runs == 0 || is_last(stat, run))
     tell(stat);
@@ -229,6 +247,7 @@ static void free_all(stat_t *stat) {
   stat_failures_free(&stat->failures);
   stat_lines_free(&stat->lines);
   stat_lines_free(&stat->sum);
+  stat_places_free(&stat->places);
   free(stat->title);
 }
 

@@ -7,6 +7,7 @@
 
 #include "common/failures.h"
 #include "common/say.h"
+#include "common/text.h"
 
 static int is_of_cpus(const stat_options_t *options) {
   return options->all || options->nr_cgroups > 0;
@@ -14,7 +15,10 @@ static int is_of_cpus(const stat_options_t *options) {
 
 int stat_messages_refused(const stat_options_t *options,
                           const uvperf_error_t *error) {
-  common_say("%s\n", error->reason);
+  uvperf_error_t shown = *error;
+
+  common_failures_for_users(&shown);
+  common_say("%s\n", shown.reason);
   if (error->cause != UVPERF_CAUSE_PERMISSION || !is_of_cpus(options))
     return 1;
   common_say(
@@ -24,16 +28,23 @@ int stat_messages_refused(const stat_options_t *options,
       "    uvperf-stat -- command...   a command of your own\n"
       "    uvperf-stat -p PID          a process of your own\n"
       "  Try 'uvperf-stat --help'.\n");
-  return options->all_by_default ? COMMON_EXIT_USAGE : 1;
+  return 1;
 }
 
 void stat_messages_opened(const stat_options_t *options,
-                          const uvperf_set_t *set) {
+                          const uvperf_set_t *set,
+                          const stat_refused_t *refused) {
+  size_t i;
+
   if (options->verbose) {
+    for (i = 0; i < refused->nr; i++)
+      common_say("%s\n", refused->list[i].error.reason);
     common_failures_all(set);
     return;
   }
-  common_failures_missing(set, &options->pids, &options->tids);
+  /* Of all processes some end while they are opened. */
+  if (!options->all || options->by != STAT_BY_THREAD)
+    common_failures_missing(set, &options->pids, &options->tids);
   common_failures_children(set);
 }
 
@@ -43,6 +54,29 @@ void stat_messages_counting(const stat_options_t *options,
 
   if (options->verbose)
     common_say("counting, by %zu fd%s\n", nr, nr == 1 ? "" : "s");
+}
+
+void stat_messages_events(const uvperf_set_t *set) {
+  size_t nr = uvperf_set_nr_attrs(set), i;
+  const uvperf_event_item_t *item;
+  char label[256];
+
+  for (i = 0; i < nr; i++) {
+    item = uvperf_set_item(set, i);
+    if (item->first != i)
+      continue;
+    common_text_clean(label, sizeof(label), item->label);
+    fprintf(stderr, "%s\n", label);
+  }
+}
+
+void stat_messages_too_short(const stat_options_t *options) {
+  if (options->delay.nr == 0)
+    common_say("nothing was counted: no 'enable' came by --control\n");
+  else
+    common_say("nothing was counted: the end came before the %" PRIu64
+               " ms of -D\n",
+               options->delay.times[0]);
 }
 
 void stat_messages_run(const stat_options_t *options, uint64_t run) {

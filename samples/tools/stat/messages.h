@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "stat/options.h"
+#include "stat/refused.h"
 #include "uvperf.h"
 
 /* That nothing can be counted, and what would help: the status to exit with. */
@@ -14,12 +15,19 @@ int stat_messages_refused(const stat_options_t *options,
 
 /* Targets that are not there; with -v all that is otherwise than asked. */
 void stat_messages_opened(const stat_options_t *options,
-                          const uvperf_set_t *set);
+                          const uvperf_set_t *set,
+                          const stat_refused_t *refused);
 
 /* With -v: that from now on everything is counted, but for a command that is
  * still to begin. */
 void stat_messages_counting(const stat_options_t *options,
                             const uvperf_set_t *set);
+
+/* What is counted, for --control. */
+void stat_messages_events(const uvperf_set_t *set);
+
+/* That the run ended before -D or --control let it count. */
+void stat_messages_too_short(const stat_options_t *options);
 
 /* With -v: which run begins, counted from 0. */
 void stat_messages_run(const stat_options_t *options, uint64_t run);

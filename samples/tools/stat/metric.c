@@ -66,8 +66,8 @@ static int is_alike(const struct perf_event_attr *one,
 /* Whether two lines are of the same tasks on the same CPUs. */
 static int is_beside(const stat_report_t *report, const stat_line_t *line,
                      const stat_line_t *other) {
-  return other->cpu == line->cpu && report->events[other->event].cgroup ==
-                                        report->events[line->event].cgroup;
+  return other->place == line->place && report->events[other->event].cgroup ==
+                                            report->events[line->event].cgroup;
 }
 
 /* The value of the event of this config that is beside a line; 0 if there is
@@ -177,7 +177,8 @@ size_t stat_metrics(const stat_report_t *report, const stat_line_t *line,
                     stat_metric_t metrics[STAT_METRICS]) {
   size_t i, nr;
 
-  if (!stat_value_is_counted(line))
+  if (!stat_value_is_counted(line) ||
+      report->events[line->event].tool != STAT_TOOL_NONE)
     return 0;
   nr = fill(report, line, metrics);
   for (i = 0; i < nr && isfinite(metrics[i].value); i++)

@@ -43,12 +43,22 @@ int stat_note_why(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
   return text[0] != '\0';
 }
 
-/* How a line is wrong. */
-static const char *what_of(const stat_line_t *line) {
+/* How a line is wrong: what stands in place of its value, without < and >. */
+static void print_what(FILE *file, const stat_line_t *line) {
+  const char *word = stat_value_word(line);
+
   if (stat_value_is_counted(line))
-    return "counted in part";
-  return line->count.state == UVPERF_COUNT_NOT_AVAILABLE ? "not supported"
-                                                         : "not counted";
+    fputs("counted in part", file);
+  else
+    fprintf(file, "%.*s", (int)strlen(word) - 2, word + 1);
+}
+
+static int is_wrong_alike(const stat_line_t *line, const stat_line_t *other) {
+  int is_counted = stat_value_is_counted(line);
+
+  return is_counted == stat_value_is_counted(other) &&
+         (is_counted ||
+          strcmp(stat_value_word(line), stat_value_word(other)) == 0);
 }
 
 /* Whether a line is wrong in the same way as another whose reason is given. */
@@ -57,7 +67,7 @@ static int is_same(const stat_line_t *line, const stat_line_t *other,
   char text[STAT_NOTE_BYTES];
 
   return stat_note_why(line, text) && strcmp(text, why) == 0 &&
-         strcmp(what_of(line), what_of(other)) == 0;
+         is_wrong_alike(line, other);
 }
 
 static void print_clean(FILE *file, const char *text) {
@@ -88,7 +98,7 @@ static void print_note(FILE *file, const stat_report_t *report, size_t index,
   for (i = index; i < report->nr_lines; i++) {
     size_t event = report->lines[i].event;
 
-    if (seen[event] || stat_value_is_hidden(report, &report->lines[i]) ||
+    if (seen[event] || stat_value_is_none(report, &report->lines[i]) ||
         !is_same(&report->lines[i], line, why))
       continue;
     seen[event] = 1;
@@ -100,7 +110,9 @@ static void print_note(FILE *file, const stat_report_t *report, size_t index,
   free(seen);
   if (nr > MAX_LABELS)
     fprintf(file, " and %zu more", nr - MAX_LABELS);
-  fprintf(file, ": %s: ", what_of(line));
+  fputs(": ", file);
+  print_what(file, line);
+  fputs(": ", file);
   print_clean(file, why);
   fputc('\n', file);
 }
@@ -110,7 +122,7 @@ void stat_note_print(FILE *file, const stat_report_t *report) {
   char why[STAT_NOTE_BYTES];
 
   for (i = 0; i < report->nr_lines; i++) {
-    if (stat_value_is_hidden(report, &report->lines[i]) ||
+    if (stat_value_is_none(report, &report->lines[i]) ||
         !stat_note_why(&report->lines[i], why))
       continue;
     for (j = 0; j < nr; j++) {

@@ -5,10 +5,11 @@
 #include "stat/options.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/list.h"
+#include "common/control.h"
 #include "common/memory.h"
 
 #define MAX_MS   1000000000ul
@@ -19,30 +20,56 @@ enum {
   OPTION_TIMEOUT,
   OPTION_INTERVAL_COUNT,
   OPTION_NO_MERGE,
+  OPTION_APPEND,
+  OPTION_METRIC_ONLY,
+  OPTION_CONTROL,
+  OPTION_FILTER,
+  OPTION_LOG_FD,
+  OPTION_SUMMARY,
+  /* In the order of enum stat_by. */
+  OPTION_PER_THREAD,
+  OPTION_PER_CORE,
+  OPTION_PER_DIE,
+  OPTION_PER_SOCKET,
+  OPTION_PER_NODE,
 };
 
-static const char letters[] = "+:aAC:de:G:hiI:jo:p:r:t:vx:";
+static const char letters[] = "+:aABC:dD:e:G:hiI:jno:p:r:t:vx:";
 
 static const struct option names[] = {
     {"all-cpus", no_argument, NULL, 'a'},
+    {"append", no_argument, NULL, OPTION_APPEND},
+    {"big-num", no_argument, NULL, 'B'},
     {"cgroup", required_argument, NULL, 'G'},
+    {"control", required_argument, NULL, OPTION_CONTROL},
     {"cpu", required_argument, NULL, 'C'},
+    {"delay", required_argument, NULL, 'D'},
     {"detailed", no_argument, NULL, 'd'},
     {"event", required_argument, NULL, 'e'},
     {"field-separator", required_argument, NULL, 'x'},
+    {"filter", required_argument, NULL, OPTION_FILTER},
     {"for-each-cgroup", required_argument, NULL, 'G'},
     {"help", no_argument, NULL, 'h'},
     {"interval-count", required_argument, NULL, OPTION_INTERVAL_COUNT},
     {"interval-print", required_argument, NULL, 'I'},
     {"json", no_argument, NULL, 'j'},
     {"json-output", no_argument, NULL, 'j'},
+    {"log-fd", required_argument, NULL, OPTION_LOG_FD},
+    {"metric-only", no_argument, NULL, OPTION_METRIC_ONLY},
     {"no-aggr", no_argument, NULL, 'A'},
     {"no-inherit", no_argument, NULL, 'i'},
     {"no-merge", no_argument, NULL, OPTION_NO_MERGE},
+    {"null", no_argument, NULL, 'n'},
     {"output", required_argument, NULL, 'o'},
+    {"per-core", no_argument, NULL, OPTION_PER_CORE},
     {"per-cpu", no_argument, NULL, OPTION_PER_CPU},
+    {"per-die", no_argument, NULL, OPTION_PER_DIE},
+    {"per-node", no_argument, NULL, OPTION_PER_NODE},
+    {"per-socket", no_argument, NULL, OPTION_PER_SOCKET},
+    {"per-thread", no_argument, NULL, OPTION_PER_THREAD},
     {"pid", required_argument, NULL, 'p'},
     {"repeat", required_argument, NULL, 'r'},
+    {"summary", no_argument, NULL, OPTION_SUMMARY},
     {"tid", required_argument, NULL, 't'},
     {"timeout", required_argument, NULL, OPTION_TIMEOUT},
     {"verbose", no_argument, NULL, 'v'},
@@ -129,12 +156,24 @@ static int parse_file(stat_options_t *options, const char *text) {
   return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
 }
 
+static int parse_log_fd(stat_options_t *options, const char *text) {
+  uint64_t number;
+
+  if (common_options_number(text, INT_MAX, &number) != 0)
+    return common_options_bad("--log-fd wants the number of an open file from "
+                              "1 on, not '%s'",
+                              text);
+  options->log_fd = (int)number;
+  return 0;
+}
+
 /* Those that take a value: what is left are flags. */
 static int parse_value(stat_options_t *options, int option, char **argv) {
   switch (option) {
     case 'e':
-      common_list_add(&options->events, optarg);
-      return 0;
+      return common_filters_events(&options->filters, &options->events, optarg);
+    case OPTION_FILTER:
+      return common_filters_add(&options->filters, options->events, optarg);
     case 'p':
       return common_options_ids("-p", optarg, &options->pids);
     case 't':
@@ -150,15 +189,31 @@ static int parse_value(stat_options_t *options, int option, char **argv) {
       return parse_ms("--timeout", optarg, &options->timeout_ms);
     case OPTION_INTERVAL_COUNT:
       return parse_intervals(options, optarg);
+    case 'D':
+      return common_delay_parse(&options->delay, optarg, 0);
     case 'r':
       return parse_runs(options, optarg);
     case 'x':
       return parse_separator(options, optarg);
+    case OPTION_CONTROL:
+      options->control = optarg;
+      return common_control_check(optarg);
+    case OPTION_LOG_FD:
+      return parse_log_fd(options, optarg);
     case 'o':
       return parse_file(options, optarg);
     default:
       return common_options_refused(option, names, argv);
   }
+}
+
+static int parse_by(stat_options_t *options, enum stat_by by) {
+  if (options->by != STAT_BY_NONE && options->by != by)
+    return common_options_bad(
+        "choose one of --per-cpu (-A), --per-core, --per-die, --per-socket, "
+        "--per-node and --per-thread");
+  options->by = by;
+  return 0;
 }
 
 static int parse_option(stat_options_t *options, int option, char **argv) {
@@ -168,10 +223,30 @@ static int parse_option(stat_options_t *options, int option, char **argv) {
       return 0;
     case 'A':
     case OPTION_PER_CPU:
-      options->per_cpu = 1;
-      return 0;
+      return parse_by(options, STAT_BY_CPU);
+    case OPTION_PER_THREAD:
+    case OPTION_PER_CORE:
+    case OPTION_PER_DIE:
+    case OPTION_PER_SOCKET:
+    case OPTION_PER_NODE:
+      return parse_by(
+          options, (enum stat_by)(option - OPTION_PER_THREAD + STAT_BY_THREAD));
     case OPTION_NO_MERGE:
       options->no_merge = 1;
+      return 0;
+    case OPTION_SUMMARY:
+      options->summary = 1;
+      return 0;
+    case OPTION_METRIC_ONLY:
+      options->metric_only = 1;
+      return 0;
+    case OPTION_APPEND:
+      options->append = 1;
+      return 0;
+    case 'B': /* people's numbers always are, by their locale */
+      return 0;
+    case 'n':
+      options->null = 1;
       return 0;
     case 'd':
       options->detailed++;
@@ -200,15 +275,26 @@ static int choose_target(stat_options_t *options) {
 
   if (tasks + places > 1)
     return common_options_bad("choose one of -p, -t, and -a, -C or -G");
-  options->all_by_default = tasks + places == 0 && options->command == NULL;
   /* A cgroup is counted on CPUs, but not every task of these. */
-  options->all =
-      options->nr_cgroups == 0 &&
-      (options->all || options->cpus != NULL || options->all_by_default);
-  if (options->per_cpu && !options->all && options->nr_cgroups == 0)
-    return common_options_bad("--per-cpu goes with -a, -C and -G: an event of "
-                              "a task follows it from CPU to CPU");
-  if (options->no_inherit && places)
+  options->all = options->nr_cgroups == 0 &&
+                 (places || (tasks == 0 && options->command == NULL));
+  if (options->by != STAT_BY_NONE && options->by != STAT_BY_THREAD &&
+      !options->all && options->nr_cgroups == 0)
+    return common_options_bad("%s goes with -a, -C and -G: an event of a task "
+                              "follows it from CPU to CPU",
+                              options->by == STAT_BY_CPU
+                                  ? "--per-cpu"
+                                  : "a line of each core, die, socket or node");
+  if (options->by == STAT_BY_THREAD &&
+      (options->cpus != NULL || options->nr_cgroups > 0))
+    return common_options_bad("--per-thread goes with -p, -t and -a, not with "
+                              "-C and -G: these count CPUs");
+  if (options->by == STAT_BY_THREAD && tasks + places == 0 &&
+      options->command != NULL)
+    return common_options_bad(
+        "--per-thread goes with -p, -t and -a: a command has one thread when "
+        "counting begins, and what its threads count is added to that");
+  if (options->no_inherit && places && options->by != STAT_BY_THREAD)
     return common_options_bad("-i is for tasks: -a, -C and -G count every "
                               "task anyway");
   return 0;
@@ -217,8 +303,26 @@ static int choose_target(stat_options_t *options) {
 static int check(stat_options_t *options) {
   if (options->json && options->separator != NULL)
     return common_options_bad("choose one of -x and --json");
+  if (options->metric_only && options->nr_runs != 1)
+    return common_options_bad("choose one of --metric-only and -r");
+  if (options->metric_only && options->by == STAT_BY_THREAD)
+    return common_options_bad("choose one of --metric-only and --per-thread");
+  if (options->null && (options->events != NULL || options->detailed > 0))
+    return common_options_bad("choose one of -n and -e or -d");
+  if (options->null && options->interval_ms > 0)
+    return common_options_bad("choose one of -n, which counts nothing, and -I");
+  if (options->file != NULL && options->log_fd >= 0)
+    return common_options_bad("choose one of -o and --log-fd");
+  if (options->append && options->file == NULL)
+    return common_options_bad("--append goes with -o");
   if (options->nr_intervals > 0 && options->interval_ms == 0)
     return common_options_bad("--interval-count goes with -I");
+  if (options->delay.is_set && options->delay.nr == 0 &&
+      options->control == NULL)
+    return common_options_bad("-D -1 leaves the counters off until --control "
+                              "turns them on: it goes with that");
+  if (options->summary && options->interval_ms == 0)
+    return common_options_bad("--summary goes with -I");
   if (options->nr_runs != 1 && options->command == NULL)
     return common_options_bad("-r wants a command to run");
   if (options->nr_runs != 1 && options->interval_ms > 0)
@@ -231,6 +335,7 @@ int stat_options_parse(stat_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   options->nr_runs = 1;
+  options->log_fd = -1;
   opterr = 0;
   /* The + ends the options with the first word that is none: all that follows
    * belongs to the command, with or without a -- before it. */
@@ -250,6 +355,7 @@ void stat_options_free(stat_options_t *options) {
     free(options->cgroups[i]);
   free(options->cgroups);
   free(options->events);
+  common_filters_free(&options->filters);
   common_ids_free(&options->pids);
   common_ids_free(&options->tids);
 }

@@ -6,15 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/delay.h"
+#include "common/filters.h"
 #include "common/options.h"
 #include "common/targets.h"
+#include "stat/report.h"
 
 typedef struct stat_options_s {
-  char *events;      /* what all -e name, joined; NULL: the usual ones */
+  char *events; /* what all -e name, joined; NULL: the usual ones */
+  common_filters_t filters;
   unsigned detailed; /* how many -d */
   /* Whom to count: at most one of the four, but for cpus with cgroups. */
-  int all;            /* every task: -a, -C, or nothing was chosen */
-  int all_by_default; /* nothing was chosen */
+  int all; /* every task: -a, -C, or nothing was chosen */
   common_ids_t pids;
   common_ids_t tids;
   char **cgroups;
@@ -26,11 +29,18 @@ typedef struct stat_options_s {
   uint32_t nr_intervals; /* 0: no bound */
   uint64_t timeout_ms;   /* 0: none */
   uint32_t nr_runs;      /* 0: for ever */
-  int per_cpu;
+  common_delay_t delay;
+  const char *control; /* NULL: no commands */
+  enum stat_by by;
+  int metric_only;
   int no_merge; /* a line for each part of an event, by the kind of cores */
   int json;
   const char *separator; /* of fields; NULL: text */
+  int null;              /* count nothing */
+  int summary;           /* of all intervals, behind them */
   const char *file;      /* NULL: stderr */
+  int log_fd;            /* -1, or where to write instead */
+  int append;            /* to the file */
   int verbose;
   int help;
   char **command; /* NULL, or argv of the command to run */

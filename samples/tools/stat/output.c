@@ -6,13 +6,17 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/say.h"
 #include "common/stdio.h"
+#include "stat/columns.h"
 
 static const char *name_of(const stat_output_t *output) {
-  return output->options->file != NULL ? output->options->file : "stderr";
+  if (output->options->file != NULL)
+    return output->options->file;
+  return output->options->log_fd >= 0 ? "--log-fd" : "stderr";
 }
 
 static int is_text(const stat_output_t *output) {
@@ -20,8 +24,8 @@ static int is_text(const stat_output_t *output) {
 }
 
 /* A buffer of its own for stderr, which has none. */
-static FILE *open_stderr(void) {
-  int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+static FILE *open_fd(int log_fd) {
+  int fd = fcntl(log_fd >= 0 ? log_fd : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
   if (file == NULL && fd >= 0)
@@ -29,18 +33,33 @@ static FILE *open_stderr(void) {
   return file;
 }
 
+/* As perf-stat(1) does. What programs read has no such line. */
+static void put_started(FILE *file) {
+  time_t now = time(NULL);
+  struct tm local;
+  char text[64];
+
+  if (localtime_r(&now, &local) != NULL &&
+      strftime(text, sizeof(text), "%a %b %e %H:%M:%S %Y", &local) > 0)
+    fprintf(file, "# started on %s\n\n", text);
+}
+
 int stat_output_open(stat_output_t *output, const stat_options_t *options) {
   memset(output, 0, sizeof(*output));
   output->options = options;
-  output->file =
-      options->file != NULL ? fopen(options->file, "we") : open_stderr();
+  output->file = options->file != NULL
+                     ? fopen(options->file, options->append ? "ae" : "we")
+                     : open_fd(options->log_fd);
   if (output->file == NULL) {
     common_say("%s: %s\n", name_of(output), strerror(errno));
     return 1;
   }
   /* A decimal comma is for people. */
-  if (is_text(output))
-    setlocale(LC_NUMERIC, "");
+  if (!is_text(output))
+    return 0;
+  setlocale(LC_NUMERIC, "");
+  if (options->file != NULL)
+    put_started(output->file);
   return 0;
 }
 
@@ -63,9 +82,42 @@ static void write_text(stat_output_t *output, const stat_report_t *report,
     write_end(output, report, user_only);
 }
 
+/* The names of columns stand above the first row, in text again and again. */
+static void write_metrics(stat_output_t *output, const stat_report_t *report,
+                          int user_only) {
+  const char *separator = output->options->separator;
+  int is_first = output->nr_intervals == 0;
+  stat_columns_t columns;
+
+  stat_columns_find(&columns, report);
+  if (is_first && columns.nr == 0)
+    common_say("--metric-only: no event that is counted has a metric; events "
+               "by the second and CPUs utilized are left out, as perf stat "
+               "does\n");
+  if (output->options->json) {
+    stat_json_metrics(output->file, report, &columns);
+  } else if (separator != NULL) {
+    if (is_first)
+      stat_csv_metrics_head(output->file, separator, report, &columns);
+    stat_csv_metrics(output->file, separator, report, &columns);
+  } else {
+    if (!report->is_interval)
+      stat_text_head(output->file, report);
+    if (!report->is_interval || output->nr_intervals % STAT_HEAD_EVERY == 0)
+      stat_text_metrics_head(output->file, report, &columns);
+    stat_text_metrics(output->file, report, &columns);
+    if (!report->is_interval)
+      write_end(output, report, user_only);
+  }
+  output->nr_intervals++;
+  stat_columns_free(&columns);
+}
+
 void stat_output_table(stat_output_t *output, const stat_report_t *report,
                        int user_only) {
-  if (output->options->json)
+  if (output->options->metric_only)
+    write_metrics(output, report, user_only);
+  else if (output->options->json)
     stat_json_lines(output->file, report);
   else if (output->options->separator != NULL)
     stat_csv_lines(output->file, output->options->separator, report);

@@ -12,6 +12,13 @@
 
 /* An event that is counted. task-clock and cpu-clock, which count nanoseconds,
  * are shown as msec: that needs nothing here but attr. */
+enum stat_tool {
+  STAT_TOOL_NONE,
+  STAT_TOOL_DURATION,
+  STAT_TOOL_USER,
+  STAT_TOOL_SYSTEM
+};
+
 typedef struct stat_event_s {
   const char *label;
   const char *unit;                   /* "" for none */
@@ -19,12 +26,34 @@ typedef struct stat_event_s {
   const struct perf_event_attr *attr; /* as opened: for what is derived */
   const char *cgroup; /* NULL, or the one that it is counted in: one pointer for
                          all events of it */
+  enum stat_tool tool; /* not the kernel's: a time, in nanoseconds */
 } stat_event_t;
+
+/* What has lines of its own. */
+enum stat_by {
+  STAT_BY_NONE,
+  STAT_BY_CPU,
+  STAT_BY_THREAD,
+  /* Several CPUs: */
+  STAT_BY_CORE,
+  STAT_BY_DIE,
+  STAT_BY_SOCKET,
+  STAT_BY_NODE
+};
+
+#define STAT_PLACE_BYTES 64
+
+/* A core or other CPUs together, or a thread; and its name. */
+typedef struct stat_place_s {
+  int32_t id;
+  char name[STAT_PLACE_BYTES];
+} stat_place_t;
 
 /* What is known of an event at one place. */
 typedef struct stat_line_s {
-  size_t event; /* its index */
-  int32_t cpu;  /* -1: of all */
+  size_t event;     /* its index */
+  int32_t place;    /* a CPU or thread, or which core…; -1: of all */
+  uint32_t nr_cpus; /* of a core…: those that it is counted on */
   /* Of one run or interval; of several runs the sum over the runs by
    * uvperf_count_add: its state and times are shown, its value is not. */
   uvperf_count_t count;
@@ -42,14 +71,18 @@ typedef struct stat_line_s {
 typedef struct stat_report_s {
   const stat_event_t *events;
   size_t nr_events;
-  /* In the order of output; with per_cpu an event has a line of each CPU. */
+  /* In the order of output; an event has a line of each place. */
   const stat_line_t *lines;
   size_t nr_lines;
-  int is_interval;             /* each line begins with at_ns */
-  int per_cpu;                 /* each line tells its CPU */
-  uint64_t at_ns;              /* since the start */
-  uint64_t elapsed_ns;         /* of the interval, or the mean of the runs */
-  double elapsed_deviation;    /* percent of the mean */
+  int is_interval;            /* each line begins with at_ns */
+  int is_summary;             /* of the intervals before */
+  enum stat_by by;            /* each line says its place */
+  const stat_place_t *places; /* by id, of cores and threads */
+  size_t nr_places;
+  int hide_idle;            /* lines of threads that did nothing are left out */
+  uint64_t at_ns;           /* since the start */
+  uint64_t elapsed_ns;      /* of the interval, or the mean of the runs */
+  double elapsed_deviation; /* percent of the mean */
   uint64_t user_ns, system_ns; /* of a command, by getrusage(2) */
   int has_times;               /* these two are known */
   uint32_t nr_runs;
@@ -70,6 +103,24 @@ void stat_text_lines(FILE *file, const stat_report_t *report);
 /* The times (with is_interval none), and below them each reason why something
  * was not counted, once. */
 void stat_text_tail(FILE *file, const stat_report_t *report);
+
+/* With --metric-only, in place of the lines: the names of the columns (but not
+ * on the first line of an interval, which has them), and a row of each place.
+ * As fields each is followed by the separator, and the names are printed by
+ * themselves. An object has a key for each metric that has a value. */
+struct stat_columns_s;
+void stat_text_metrics_head(FILE *file, const stat_report_t *report,
+                            const struct stat_columns_s *columns);
+void stat_text_metrics(FILE *file, const stat_report_t *report,
+                       const struct stat_columns_s *columns);
+void stat_csv_metrics_head(FILE *file, const char *separator,
+                           const stat_report_t *report,
+                           const struct stat_columns_s *columns);
+void stat_csv_metrics(FILE *file, const char *separator,
+                      const stat_report_t *report,
+                      const struct stat_columns_s *columns);
+void stat_json_metrics(FILE *file, const stat_report_t *report,
+                       const struct stat_columns_s *columns);
 
 /* The lines as fields, in the order of `perf stat -x`, whatever LC_NUMERIC is:
  *

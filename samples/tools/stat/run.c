@@ -13,6 +13,7 @@
 #include "common/say.h"
 #include "stat/messages.h"
 #include "stat/targets.h"
+#include "stat/tool.h"
 
 /* How often the tasks of -p and -t are looked for. */
 #define ALIVE_MS 100
@@ -56,7 +57,7 @@ static void on_read(uvperf_set_t *set, int status,
 static void tell_rest(stat_run_t *run) {
   const stat_options_t *options = run->options;
 
-  if (options->interval_ms == 0 ||
+  if (options->interval_ms == 0 || run->started_ns == 0 ||
       (options->nr_intervals > 0 && run->nr_intervals == options->nr_intervals))
     return;
   if (uvperf_reading_delta(run->delta, run->told, run->reading) == 0)
@@ -69,7 +70,8 @@ static void on_stop(common_session_t *session) {
   stat_run_t *run = session->data;
   int rc;
 
-  run->elapsed_ns = uv_hrtime() - run->started_ns;
+  common_control_stop(&run->control);
+  run->elapsed_ns = run->started_ns == 0 ? 0 : uv_hrtime() - run->started_ns;
   uvperf_set_read_stop(&run->set);
   uvperf_set_disable(&run->set, NULL);
   rc = uvperf_set_read(&run->set, run->reading, NULL);
@@ -77,6 +79,8 @@ static void on_stop(common_session_t *session) {
     run->failed = say_code("the events cannot be read", rc);
     return;
   }
+  if (run->started_ns == 0)
+    stat_messages_too_short(run->options);
   tell_rest(run);
   run->has_counted = 1;
 }
@@ -86,6 +90,89 @@ static void on_command(common_session_t *session, int status) {
 
   run->command_status =
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* The first interval begins before the events count, so that it misses none. */
+static int start_intervals(stat_run_t *run) {
+  uint64_t interval_ms = run->options->interval_ms;
+  uvperf_error_t error;
+
+  if (uvperf_set_read(&run->set, run->told, &error) == 0 &&
+      uvperf_set_read_start(&run->set, interval_ms, on_read, &error) == 0)
+    return 0;
+  common_say("intervals cannot be read: %s\n", error.reason);
+  return 1;
+}
+
+static int enable(stat_run_t *run) {
+  const stat_options_t *options = run->options;
+  uvperf_error_t error;
+
+  if (options->interval_ms > 0 && start_intervals(run) != 0)
+    return 1;
+  if (uvperf_set_enable(&run->set, &error) != 0) {
+    common_say("%s\n", error.reason);
+    return 1;
+  }
+  stat_messages_counting(options, &run->set);
+  /* To enable thousands of events takes a while, which the intervals have in
+   * them. */
+  run->started_ns =
+      options->interval_ms > 0 ? uvperf_reading_time(run->told) : uv_hrtime();
+  return 0;
+}
+
+/* By -D, or --control. */
+static void begin(stat_run_t *run) {
+  if (enable(run) != 0) {
+    run->failed = 1;
+    common_session_stop_soon(&run->session);
+    return;
+  }
+  common_session_start(&run->session, 0, run->options->timeout_ms);
+}
+
+static void on_delay(common_session_t *session, int begins) {
+  stat_run_t *run = session->data;
+
+  (void)begins;
+  if (run->started_ns == 0)
+    begin(run);
+}
+
+static void turn(stat_run_t *run, int is_on) {
+  if (is_on && run->started_ns == 0)
+    begin(run);
+  else if (is_on)
+    uvperf_set_enable(&run->set, NULL);
+  else
+    uvperf_set_disable(&run->set, NULL);
+}
+
+static void on_control(common_control_t *control,
+                       enum common_control_command command, const char *rest) {
+  stat_run_t *run = control->data;
+
+  switch (command) {
+    case COMMON_CONTROL_ENABLE:
+    case COMMON_CONTROL_DISABLE:
+      if (rest[0] != '\0')
+        common_say("--control: enable and disable are of all events here\n");
+      else
+        turn(run, command == COMMON_CONTROL_ENABLE);
+      break;
+    case COMMON_CONTROL_EVLIST:
+      stat_messages_events(&run->set);
+      break;
+    case COMMON_CONTROL_SNAPSHOT:
+      common_say("--control: snapshot is not of counts\n");
+      break;
+    case COMMON_CONTROL_STOP:
+      common_session_stop_soon(&run->session);
+      break;
+    case COMMON_CONTROL_PING:
+      break;
+  }
 }
 
 static void on_tick(common_session_t *session) {
@@ -122,6 +209,7 @@ static void on_close(common_session_t *session) {
 
   if (run->has_counted && !run->failed)
     tell_counted(run);
+  common_control_close(&run->control);
   if (run->has_set)
     common_session_close_set(session, &run->set);
 }
@@ -134,11 +222,20 @@ static int on_late_signal(common_session_t *session) {
 
 /* -- the run --------------------------------------------------------------- */
 
+/* Has the events, and counts nothing. */
+static int open_no_target(stat_run_t *run, uvperf_set_options_t *options,
+                          uvperf_error_t *error) {
+  options->targets = NULL;
+  options->nr_targets = 0;
+  options->flags |= UVPERF_SET_TARGETS_LATER;
+  return uvperf_set_init(&run->session.loop, &run->set, options, error);
+}
+
 static int open_set(stat_run_t *run) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   common_target_list_t targets;
   uvperf_error_t error;
-  int rc;
+  int rc, status = 0;
 
   stat_targets_make(&targets, run->options, run->session.command.pid);
   options.events = run->events;
@@ -146,13 +243,20 @@ static int open_set(stat_run_t *run) {
   options.nr_targets = targets.nr;
   options.fallbacks = UVPERF_FALLBACK_USER;
   rc = uvperf_set_init(&run->session.loop, &run->set, &options, &error);
+  if (rc != 0 && stat_refused_runs(run->options, &error)) {
+    stat_refused_find(&run->refused, run->events, &targets, &error);
+    rc = open_no_target(run, &options, &error);
+  }
+  if (rc != 0)
+    status = stat_messages_refused(run->options, &error);
   common_target_list_free(&targets);
   if (rc != 0)
-    return stat_messages_refused(run->options, &error);
+    return status;
   run->set.data = run;
   run->has_set = 1;
   run->on_open(run, &run->set);
-  return 0;
+  return common_filters_apply(&run->options->filters, run->options->events,
+                              stat_tool_parse, run->events, &run->set);
 }
 
 static int make_readings(stat_run_t *run) {
@@ -165,39 +269,20 @@ static int make_readings(stat_run_t *run) {
   return rc == 0 ? 0 : say_code("a reading", rc);
 }
 
-/* The first interval begins before the events count, so that it misses none. */
-static int start_intervals(stat_run_t *run) {
-  uint64_t interval_ms = run->options->interval_ms;
-  uvperf_error_t error;
-
-  if (uvperf_set_read(&run->set, run->told, &error) == 0 &&
-      uvperf_set_read_start(&run->set, interval_ms, on_read, &error) == 0)
-    return 0;
-  common_say("intervals cannot be read: %s\n", error.reason);
-  return 1;
-}
-
 static int start(stat_run_t *run) {
   const stat_options_t *options = run->options;
   int of_tasks = options->pids.nr + options->tids.nr > 0, status;
-  uvperf_error_t error;
 
-  if (options->interval_ms > 0 && start_intervals(run) != 0)
+  if (!options->delay.is_set && enable(run) != 0)
     return 1;
-  if (uvperf_set_enable(&run->set, &error) != 0) {
-    common_say("%s\n", error.reason);
-    return 1;
-  }
-  stat_messages_counting(options, &run->set);
-  /* To enable thousands of events takes a while, which the intervals have in
-   * them. */
-  run->started_ns =
-      options->interval_ms > 0 ? uvperf_reading_time(run->told) : uv_hrtime();
   status = common_session_go(&run->session);
   /* With a command it is the command that says how long. */
   common_session_start(&run->session,
                        of_tasks && options->command == NULL ? ALIVE_MS : 0,
-                       options->timeout_ms);
+                       options->delay.is_set ? 0 : options->timeout_ms);
+  common_session_delay(&run->session, &options->delay);
+  if (options->control != NULL)
+    common_control_start(&run->control);
   return status;
 }
 
@@ -208,7 +293,11 @@ static int run_session(stat_run_t *run) {
 
   if (common_session_init(session) != 0)
     return 1;
-  status = open_set(run);
+  status = run->options->control == NULL
+               ? 0
+               : common_control_init(&run->control, &session->loop);
+  if (status == 0)
+    status = open_set(run);
   if (status == 0)
     status = make_readings(run);
   if (status == 0) {
@@ -236,6 +325,17 @@ static int run_command(stat_run_t *run) {
   return status;
 }
 
+static int open_control(stat_run_t *run) {
+  static const common_control_t init = COMMON_CONTROL_INIT;
+
+  run->control = init;
+  run->control.data = run;
+  run->control.on_command = on_control;
+  return run->options->control == NULL
+             ? 0
+             : common_control_open(&run->control, run->options->control);
+}
+
 int stat_run(stat_run_t *run) {
   static const common_session_t init = COMMON_SESSION_INIT;
   int status;
@@ -244,12 +344,16 @@ int stat_run(stat_run_t *run) {
   run->session.data = run;
   run->session.on_stop = on_stop;
   run->session.on_tick = on_tick;
+  run->session.on_delay = on_delay;
   run->session.on_command = on_command;
   run->session.on_close = on_close;
   run->session.on_late_signal = on_late_signal;
   run->session.leave_int = 1;
   stat_alive_begin(&run->alive, run->options);
-  status = run_command(run);
+  status = open_control(run);
+  if (status == 0)
+    status = run_command(run);
+  common_control_free(&run->control);
   stat_alive_end(&run->alive);
   uvperf_reading_free(run->told);
   uvperf_reading_free(run->delta);
@@ -259,4 +363,5 @@ int stat_run(stat_run_t *run) {
 
 void stat_run_free(stat_run_t *run) {
   uvperf_reading_free(run->reading);
+  stat_refused_free(&run->refused);
 }

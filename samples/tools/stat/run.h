@@ -6,9 +6,11 @@
 
 #include <stdint.h>
 
+#include "common/control.h"
 #include "common/session.h"
 #include "stat/alive.h"
 #include "stat/options.h"
+#include "stat/refused.h"
 #include "uvperf.h"
 
 typedef struct stat_run_s stat_run_t;
@@ -18,8 +20,8 @@ struct stat_run_s {
   const uvperf_event_list_t *events;
   const common_signals_t *signals; /* for the command */
   void *data;                      /* the owner's */
-  /* The events are open, nothing has been counted yet. */
-  void (*on_open)(stat_run_t *run, const uvperf_set_t *set);
+  /* The events are open, or refused, and nothing has been counted yet. */
+  void (*on_open)(stat_run_t *run, uvperf_set_t *set);
   /* With -I: what was counted in an interval, the last and shorter one too. */
   void (*on_interval)(stat_run_t *run, const uvperf_reading_t *delta);
   /* All is counted, and the results below are final, but command_status. The
@@ -28,6 +30,7 @@ struct stat_run_s {
   /* A signal came while they close: 1 if there was still something to print. */
   int (*on_late_signal)(stat_run_t *run);
   /* -- what came out -- */
+  stat_refused_t refused;    /* if no event could be opened */
   uvperf_reading_t *reading; /* of all of it; NULL where nothing was counted */
   uint64_t started_ns;       /* by uv_hrtime */
   uint64_t elapsed_ns;
@@ -36,6 +39,7 @@ struct stat_run_s {
   int is_interrupted;          /* by a signal: no other run is to begin */
   /* -- private -- */
   common_session_t session;
+  common_control_t control;
   uvperf_set_t set;
   stat_alive_t alive;
   uvperf_reading_t *told, *delta; /* up to the last interval; for the next */
@@ -50,7 +54,7 @@ struct stat_run_s {
  * when it returns: one that comes between two runs is for the next. */
 int stat_run(stat_run_t *run);
 
-/* Frees the reading. */
+/* Frees the reading, and what was refused. */
 void stat_run_free(stat_run_t *run);
 
 #endif

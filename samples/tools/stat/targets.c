@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/targets.h"
 
 static void add_cgroups(common_target_list_t *targets,
                         const stat_options_t *options) {
@@ -18,6 +19,15 @@ static void add_cgroups(common_target_list_t *targets,
     target->cgroup = options->cgroups[i];
     target->cpus = options->cpus;
   }
+}
+
+/* Of every thread, for --per-thread: an event of a CPU does not say whose. */
+static void add_all_processes(common_target_list_t *targets, uint32_t flags) {
+  common_ids_t pids = {NULL, 0, 0};
+
+  if (common_processes(&pids) == 0)
+    common_target_list_add_ids(targets, &pids, UVPERF_TARGET_PROCESS, flags);
+  common_ids_free(&pids);
 }
 
 int stat_targets_is_command(const stat_options_t *options) {
@@ -35,11 +45,16 @@ void stat_targets_make(common_target_list_t *targets,
                              flags);
   common_target_list_add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
   add_cgroups(targets, options);
-  if (options->all) {
+  if (options->all && options->by == STAT_BY_THREAD) {
+    add_all_processes(targets, flags);
+  } else if (options->all) {
     target = common_target_list_add(targets, UVPERF_TARGET_CPUS);
     target->cpus = options->cpus;
   } else if (stat_targets_is_command(options)) {
-    target = common_target_list_add(targets, UVPERF_TARGET_COMMAND);
+    /* Of a command the kernel begins to count at its exec. */
+    target = common_target_list_add(targets, options->delay.is_set
+                                                 ? UVPERF_TARGET_PROCESS
+                                                 : UVPERF_TARGET_COMMAND);
     target->pid = command;
     target->flags = flags;
   }

@@ -10,6 +10,7 @@
 
 #include "common/memory.h"
 #include "common/text.h"
+#include "stat/columns.h"
 #include "stat/metric.h"
 #include "stat/note.h"
 #include "stat/value.h"
@@ -17,8 +18,12 @@
 enum {
   TIME_WIDTH = 16, /* of the columns, without the blank behind */
   CPU_WIDTH = 10,
+  CPUS_WIDTH = 4,
+  COMM_WIDTH = 16,
+  TID_WIDTH = 8,
   COUNT_WIDTH = 18,
-  UNIT_WIDTH = 4, /* at least: there is a heading */
+  COLUMN_WIDTH = 20, /* of a metric in a row, at least */
+  UNIT_WIDTH = 4,    /* at least: there is a heading */
   LABEL_WIDTH = 32,
   METRIC_WIDTH = 35
 };
@@ -93,6 +98,44 @@ static size_t cgroup_width(const stat_report_t *report) {
   return width;
 }
 
+/* Of what several CPUs together are called. */
+static size_t group_width(enum stat_by by) {
+  if (by == STAT_BY_CORE)
+    return 15;
+  return by == STAT_BY_DIE ? 12 : 6;
+}
+
+/* The columns before the count. */
+static void put_place(row_t *row, const stat_report_t *report,
+                      const stat_line_t *line) {
+  const char *name = stat_value_place(report, line);
+  char text[STAT_PLACE_BYTES + 32] = "", clean[STAT_PLACE_BYTES];
+  size_t columns;
+
+  switch (report->by) {
+    case STAT_BY_CPU:
+      if (line->place >= 0)
+        snprintf(text, sizeof(text), "CPU%" PRId32, line->place);
+      put_left(row, text, CPU_WIDTH + 1);
+      break;
+    case STAT_BY_THREAD: /* the dashes are below each other */
+      common_text_clean(clean, sizeof(clean), name);
+      columns = columns_of(clean);
+      columns = columns < COMM_WIDTH ? columns : COMM_WIDTH;
+      if (line->place >= 0)
+        snprintf(text, sizeof(text), "%s-%" PRId32, clean, line->place);
+      row->blanks += COMM_WIDTH - columns;
+      put_left(row, text, columns + 1 + TID_WIDTH + 1);
+      break;
+    default:
+      if (line->place >= 0)
+        snprintf(text, sizeof(text), "%-*s %*" PRIu32,
+                 (int)group_width(report->by), name, CPUS_WIDTH, line->nr_cpus);
+      put_left(row, text, group_width(report->by) + 1 + CPUS_WIDTH + 1);
+      break;
+  }
+}
+
 static void put_begin(row_t *row, const stat_report_t *report,
                       const stat_line_t *line) {
   char text[32];
@@ -102,12 +145,8 @@ static void put_begin(row_t *row, const stat_report_t *report,
              report->at_ns / 1000000000, report->at_ns % 1000000000);
     put_left(row, text, TIME_WIDTH + 1);
   }
-  if (!report->per_cpu)
-    return;
-  text[0] = '\0';
-  if (line->cpu >= 0)
-    snprintf(text, sizeof(text), "CPU%" PRId32, line->cpu);
-  put_left(row, text, CPU_WIDTH + 1);
+  if (report->by != STAT_BY_NONE)
+    put_place(row, report, line);
 }
 
 static void put_value(row_t *row, const stat_report_t *report,
@@ -193,14 +232,25 @@ static void put_line(FILE *file, const stat_report_t *report,
   put_end(&row, line);
 }
 
+static void put_place_head(row_t *row, enum stat_by by) {
+  if (by == STAT_BY_CPU) {
+    put_left(row, "CPU", CPU_WIDTH + 1);
+  } else if (by >= STAT_BY_CORE) {
+    put_left(row, stat_value_group(by), group_width(by) + 1);
+    put_left(row, "cpus", CPUS_WIDTH + 1);
+  } else if (by == STAT_BY_THREAD) {
+    put_right(row, "comm", COMM_WIDTH);
+    put_left(row, "-pid", 1 + TID_WIDTH + 1);
+  }
+}
+
 static void put_interval_head(FILE *file, const stat_report_t *report) {
   row_t row = {file, 0};
 
   put(&row, "#");
   put_right(&row, "time", TIME_WIDTH - 1);
   row.blanks++;
-  if (report->per_cpu)
-    put_left(&row, "CPU", CPU_WIDTH + 1);
+  put_place_head(&row, report->by);
   put_right(&row, "counts", COUNT_WIDTH);
   row.blanks++;
   put_right(&row, "unit", unit_width(report));
@@ -230,6 +280,77 @@ void stat_text_lines(FILE *file, const stat_report_t *report) {
       put_line(file, report, &report->lines[i]);
   }
 }
+
+/* -- --metric-only --------------------------------------------------------- */
+
+static size_t column_width(const stat_column_t *column) {
+  size_t columns = columns_of(column->name);
+
+  return columns < COLUMN_WIDTH ? COLUMN_WIDTH : columns;
+}
+
+static size_t place_width(enum stat_by by) {
+  if (by == STAT_BY_NONE)
+    return 0;
+  return by == STAT_BY_CPU ? CPU_WIDTH + 1
+                           : group_width(by) + 1 + CPUS_WIDTH + 1;
+}
+
+void stat_text_metrics_head(FILE *file, const stat_report_t *report,
+                            const stat_columns_t *columns) {
+  row_t row = {file, 0};
+  size_t i;
+
+  if (report->is_interval) {
+    put(&row, "#");
+    put_right(&row, "time", TIME_WIDTH - 1);
+    row.blanks++;
+    put_place_head(&row, report->by);
+  } else {
+    row.blanks = place_width(report->by);
+  }
+  for (i = 0; i < columns->nr; i++) {
+    row.blanks +=
+        column_width(&columns->list[i]) - columns_of(columns->list[i].name);
+    put_name(&row, columns->list[i].name, 0);
+    row.blanks++;
+  }
+  fputc('\n', file);
+}
+
+static void put_row(FILE *file, const stat_report_t *report,
+                    const stat_line_t *line, const stat_columns_t *columns) {
+  char text[STAT_NUMBER_BYTES + 64];
+  stat_metric_t metric;
+  row_t row = {file, 0};
+  size_t i, end;
+
+  put_begin(&row, report, line);
+  for (i = 0; i < columns->nr; i++) {
+    text[0] = '\0';
+    if (stat_columns_value(report, &columns->list[i], line, &metric))
+      snprintf(text, sizeof(text), "%*.*f%s", metric.width, metric.decimals,
+               metric.value, metric.suffix);
+    /* A suffix can be a blank. */
+    end = strlen(text) > 0 && text[strlen(text) - 1] == ' ';
+    text[strlen(text) - end] = '\0';
+    put_right(&row, text, column_width(&columns->list[i]) - end);
+    row.blanks += end + 1;
+  }
+  fputc('\n', file);
+}
+
+void stat_text_metrics(FILE *file, const stat_report_t *report,
+                       const stat_columns_t *columns) {
+  size_t i;
+
+  for (i = 0; i < report->nr_lines; i++) {
+    if (stat_columns_is_row(report, i))
+      put_row(file, report, &report->lines[i], columns);
+  }
+}
+
+/* -- below the lines ------------------------------------------------------- */
 
 /* As many decimals as show two digits of the uncertain ones. */
 static int get_decimals(double deviation) {

@@ -4,10 +4,51 @@
 
 #include <locale.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+int stat_value_is_none(const stat_report_t *report, const stat_line_t *line) {
+  return report->by != STAT_BY_NONE && line->count.state == UVPERF_COUNT_NONE;
+}
+
 int stat_value_is_hidden(const stat_report_t *report, const stat_line_t *line) {
-  return report->per_cpu && line->count.state == UVPERF_COUNT_NONE;
+  return stat_value_is_none(report, line) ||
+         (report->hide_idle &&
+          !(stat_value_is_counted(line) && line->mean > 0));
+}
+
+const char *stat_value_group(enum stat_by by) {
+  static const char *const names[] = {
+      [STAT_BY_CORE] = "core",
+      [STAT_BY_DIE] = "die",
+      [STAT_BY_SOCKET] = "socket",
+      [STAT_BY_NODE] = "node",
+  };
+
+  return names[by];
+}
+
+int stat_place_compare(const void *left, const void *right) {
+  const stat_place_t *a = left, *b = right;
+
+  return (a->id > b->id) - (a->id < b->id);
+}
+
+const stat_place_t *stat_place_find(const stat_place_t *places, size_t nr,
+                                    int32_t id) {
+  stat_place_t key = {id, ""};
+
+  return nr == 0
+             ? NULL
+             : bsearch(&key, places, nr, sizeof(*places), stat_place_compare);
+}
+
+const char *stat_value_place(const stat_report_t *report,
+                             const stat_line_t *line) {
+  const stat_place_t *place =
+      stat_place_find(report->places, report->nr_places, line->place);
+
+  return place == NULL ? "" : place->name;
 }
 
 int stat_value_is_counted(const stat_line_t *line) {
@@ -20,8 +61,13 @@ int stat_value_is_counted(const stat_line_t *line) {
 }
 
 const char *stat_value_word(const stat_line_t *line) {
-  return line->count.state == UVPERF_COUNT_NOT_AVAILABLE ? "<not supported>"
-                                                         : "<not counted>";
+  /* Nothing is wrong with an event whose task is gone. */
+  if (line->count.state != UVPERF_COUNT_NOT_AVAILABLE ||
+      line->count.code == UV_ESRCH)
+    return "<not counted>";
+  return line->count.code == UV_EACCES || line->count.code == UV_EPERM
+             ? "<not permitted>"
+             : "<not supported>";
 }
 
 int stat_value_is_clock(const stat_event_t *event) {

@@ -8,9 +8,24 @@
 /* Room for a number; what does not fit is cut. */
 #define STAT_NUMBER_BYTES 400
 
-/* Whether there is no line to be shown: its event is not measured on its CPU,
- * on purpose. */
+/* Whether there is no such line: its event is not measured on its CPU, on
+ * purpose. */
+int stat_value_is_none(const stat_report_t *report, const stat_line_t *line);
+
+/* Whether a line is not to be shown. */
 int stat_value_is_hidden(const stat_report_t *report, const stat_line_t *line);
+
+/* Places are sorted by id; NULL for one that is not there. */
+int stat_place_compare(const void *left, const void *right);
+const stat_place_t *stat_place_find(const stat_place_t *places, size_t nr,
+                                    int32_t id);
+
+/* What several CPUs together are called: "core", "die"…; NULL for others. */
+const char *stat_value_group(enum stat_by by);
+
+/* The name of a line's core or thread; "" for none. */
+const char *stat_value_place(const stat_report_t *report,
+                             const stat_line_t *line);
 
 /* Whether anything was counted. Not so for an event that was never on a
  * counter, or whose task never ran: nothing is known then. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
 #include "common/list.h"
 #include "common/memory.h"
 #include "common/say.h"
@@ -43,6 +44,13 @@ static void sample_each(struct perf_event_attr *attr) {
     attr->sample_period = 1;
 }
 
+/* The form of registers says how large `long` is for the task: numbers of calls
+ * depend on it. At least one must be asked for; each machine has the first. */
+static void ask_for_abi(struct perf_event_attr *attr) {
+  attr->sample_type |= PERF_SAMPLE_REGS_USER;
+  attr->sample_regs_user = 1;
+}
+
 static int is_same_text(const char *a, const char *b) {
   return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
@@ -64,7 +72,7 @@ static int is_there(const trace_events_t *events,
 }
 
 static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
-                    const char *filter) {
+                    const char *filter, int is_summary) {
   struct perf_event_attr *attr;
   trace_event_t *event;
 
@@ -81,6 +89,8 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
     return COMMON_EXIT_USAGE;
   }
   sample_each(attr);
+  if (is_summary)
+    ask_for_abi(attr);
   if (is_there(events, attr, filter)) {
     free(attr);
     return 0;
@@ -97,17 +107,63 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
   return 0;
 }
 
-static int add_names(trace_events_t *events,
-                     const trace_names_option_t *asked) {
+static int find_one(const char *category, const char *name, uint64_t id,
+                    void *arg) {
+  (void)category;
+  (void)name;
+  (void)id;
+  (void)arg;
+  return 1;
+}
+
+/* Whether a word is the name or pattern of a system call. */
+static int is_call(const char *word, size_t size) {
+  char pattern[80];
+
+  if (size == 0 || size > 60 || strspn(word, "*?") >= size)
+    return 0;
+  snprintf(pattern, sizeof(pattern), "sys_enter_%.*s", (int)size, word);
+  return uvperf_tracefs_walk("syscalls", pattern, find_one, NULL) == 1;
+}
+
+/* As in perf trace and strace "openat" stands for the tracepoints of this call.
+ * No other event has such a name. For free(). */
+static char *with_calls(const char *names) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_*?,";
+  common_buffer_t whole = {NULL, 0, 0};
+  size_t size;
+
+  while (names[strspn(names, letters)] == '\0') {
+    size = strcspn(names, ",");
+    if (is_call(names, size))
+      common_buffer_print(&whole,
+                          "syscalls:sys_enter_%.*s,syscalls:sys_exit_%.*s",
+                          (int)size, names, (int)size, names);
+    else
+      common_buffer_add(&whole, names, size);
+    names += size;
+    if (*names == '\0')
+      break;
+    common_buffer_add(&whole, names++, 1);
+  }
+  common_buffer_add(&whole, names, strlen(names) + 1);
+  return whole.text;
+}
+
+static int add_names(trace_events_t *events, const trace_names_option_t *asked,
+                     int is_summary) {
+  char *names = with_calls(asked->names);
   uvperf_event_list_t *list;
   size_t i;
-  int rc = common_list_parse(&list, asked->names);
+  int rc = common_list_parse(&list, names);
 
+  free(names);
   if (rc != 0)
     return rc;
   events->lists[events->nr_lists++] = list;
   for (i = 0; i < uvperf_event_list_count(list); i++) {
-    rc = add_item(events, uvperf_event_list_get(list, i), asked->filter);
+    rc = add_item(events, uvperf_event_list_get(list, i), asked->filter,
+                  is_summary);
     if (rc != 0)
       return rc;
   }
@@ -151,6 +207,60 @@ static int look_up(trace_events_t *events) {
   return 0;
 }
 
+static const char *without(const char *name, const char *prefix) {
+  size_t size = strlen(prefix);
+
+  return strncmp(name, prefix, size) == 0 ? name + size : NULL;
+}
+
+/* raw_syscalls:sys_enter, syscalls:sys_enter_read, and the same of exit. */
+trace_event_call_t trace_event_find_call(trace_event_t *event) {
+  const char *name = event->name == NULL ? "" : event->name;
+  const char *raw = without(name, "raw_syscalls:");
+  const char *one = raw == NULL ? without(name, "syscalls:") : raw;
+  const char *begin = one == NULL ? NULL : without(one, "sys_enter");
+  const char *end = one == NULL ? NULL : without(one, "sys_exit");
+  const char *rest = begin != NULL ? begin : end;
+
+  if (rest == NULL || rest[0] != (raw != NULL ? '\0' : '_'))
+    return TRACE_EVENT_NO_CALL;
+  event->nr =
+      trace_fields_find(event->fields, raw != NULL ? "id" : "__syscall_nr");
+  if (end != NULL)
+    event->result = trace_fields_find(event->fields, "ret");
+  if (event->nr == NULL || (end != NULL && event->result == NULL)) {
+    event->nr = NULL;
+    return TRACE_EVENT_NO_CALL;
+  }
+  event->call = raw != NULL ? NULL : rest + 1;
+  return end != NULL ? TRACE_EVENT_END : TRACE_EVENT_BEGIN;
+}
+
+/* For -s: 0, or an exit status after a message. */
+static int find_calls(trace_events_t *events) {
+  size_t i, nr_of[3] = {0, 0, 0};
+
+  if (trace_fields_lack() != NULL) {
+    common_say("%s\n", trace_fields_lack());
+    return 1;
+  }
+  for (i = 0; i < events->nr; i++) {
+    trace_event_call_t call = trace_event_find_call(&events->events[i]);
+
+    nr_of[call]++;
+    if (call == TRACE_EVENT_NO_CALL) {
+      common_say("-s sums up system calls, and %s is not of one\n",
+                 events->events[i].label);
+      return COMMON_EXIT_USAGE;
+    }
+  }
+  if (nr_of[TRACE_EVENT_BEGIN] > 0 && nr_of[TRACE_EVENT_END] > 0)
+    return 0;
+  common_say("-s needs both ends of system calls: sys_enter_* and "
+             "sys_exit_*\n");
+  return COMMON_EXIT_USAGE;
+}
+
 int trace_events_parse(trace_events_t *events, const trace_options_t *options) {
   int rc = 0;
   size_t i;
@@ -158,8 +268,10 @@ int trace_events_parse(trace_events_t *events, const trace_options_t *options) {
   memset(events, 0, sizeof(*events));
   events->lists = common_calloc(options->nr_names, sizeof(*events->lists));
   for (i = 0; i < options->nr_names && rc == 0; i++)
-    rc = add_names(events, &options->names[i]);
-  return rc != 0 ? rc : look_up(events);
+    rc = add_names(events, &options->names[i], options->summary);
+  if (rc == 0)
+    rc = look_up(events);
+  return rc == 0 && options->summary ? find_calls(events) : rc;
 }
 
 void trace_events_free(trace_events_t *events) {

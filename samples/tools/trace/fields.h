@@ -5,6 +5,7 @@
 #define TRACE_FIELDS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "uvperf/error.h"
 
@@ -18,8 +19,21 @@ const char *trace_fields_lack(void);
 /* Looks up the fields of "category:name". 0, or a negative errno. */
 int trace_fields_new(trace_fields_t **fields, const char *name,
                      uvperf_error_t *error);
+/* The fields by the text of a format that anyone may have written. If it makes
+ * no sense, the reason is in *error, and the fields come as bytes; so they do
+ * if it is NULL. */
+void trace_fields_of_text(trace_fields_t **fields, const char *text,
+                          size_t bytes, uvperf_error_t *error);
 /* NULL is allowed. */
 void trace_fields_free(trace_fields_t *fields);
+
+/* A field, which lives as long as the fields; NULL if there is none of that
+ * name. */
+const struct uvperf_field_s *trace_fields_find(const trace_fields_t *fields,
+                                               const char *name);
+/* Reads a number: 0, or a negative errno. */
+int trace_fields_number(const struct uvperf_field_s *field, const void *raw,
+                        size_t size, uint64_t *number);
 
 /* Each of these adds what the raw data of a hit says to a buffer. */
 

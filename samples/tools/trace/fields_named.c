@@ -4,12 +4,16 @@
 #include "trace/fields_named.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
 #include "common/name.h"
 #include "trace/bytes.h"
+
+/* Of a format from a file. Those of Linux have at most some 60. */
+#define MAX_FIELDS 256
 
 typedef enum field_kind_e {
   FIELD_NUMBER,
@@ -28,7 +32,7 @@ typedef struct field_plan_s {
 } field_plan_t;
 
 struct trace_fields_s {
-  uvperf_tracepoint_t *tracepoint;
+  uvperf_tracepoint_t *tracepoint; /* NULL: fields come as bytes */
   field_plan_t *plan;
   size_t nr;
   common_buffer_t string; /* a copy that is terminated */
@@ -135,6 +139,24 @@ int trace_fields_new(trace_fields_t **fields, const char *name,
   return rc;
 }
 
+/* A field can be as long as a record, and many can be in the same place. */
+void trace_fields_of_text(trace_fields_t **fields, const char *text,
+                          size_t bytes, uvperf_error_t *error) {
+  uvperf_tracepoint_t *tracepoint = NULL;
+
+  if (text != NULL &&
+      uvperf_tracepoint_new_from_format(&tracepoint, NULL, text, bytes,
+                                        error) == 0 &&
+      uvperf_tracepoint_count(tracepoint) > MAX_FIELDS) {
+    snprintf(error->reason, sizeof(error->reason), "more than %d fields",
+             MAX_FIELDS);
+    uvperf_tracepoint_free(tracepoint);
+    tracepoint = NULL;
+  }
+  *fields = tracepoint != NULL ? trace_fields_of(tracepoint)
+                               : common_calloc(1, sizeof(**fields));
+}
+
 void trace_fields_free(trace_fields_t *fields) {
   if (fields == NULL)
     return;
@@ -142,6 +164,18 @@ void trace_fields_free(trace_fields_t *fields) {
   free(fields->plan);
   common_buffer_free(&fields->string);
   free(fields);
+}
+
+const struct uvperf_field_s *trace_fields_find(const trace_fields_t *fields,
+                                               const char *name) {
+  return fields->tracepoint == NULL
+             ? NULL
+             : uvperf_tracepoint_find(fields->tracepoint, name);
+}
+
+int trace_fields_number(const struct uvperf_field_s *field, const void *raw,
+                        size_t size, uint64_t *number) {
+  return uvperf_field_value(field, raw, size, number);
 }
 
 static void put_number(common_buffer_t *buffer, const field_plan_t *plan,
@@ -258,11 +292,16 @@ static void put_json(trace_fields_t *fields, const field_plan_t *plan,
   }
 }
 
+static int fits(const trace_fields_t *fields, const void *raw, size_t size) {
+  return fields->tracepoint != NULL &&
+         uvperf_tracepoint_fits(fields->tracepoint, raw, size);
+}
+
 void trace_fields_text(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size) {
   size_t i;
 
-  if (!uvperf_tracepoint_fits(fields->tracepoint, raw, size)) {
+  if (!fits(fields, raw, size)) {
     common_buffer_text(buffer, " raw=");
     trace_bytes(buffer, raw, size);
     return;
@@ -275,7 +314,7 @@ void trace_fields_json(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size) {
   size_t i, first;
 
-  if (!uvperf_tracepoint_fits(fields->tracepoint, raw, size)) {
+  if (!fits(fields, raw, size)) {
     common_buffer_text(buffer, ",\"raw\":\"");
     trace_bytes(buffer, raw, size);
     common_buffer_text(buffer, "\"");

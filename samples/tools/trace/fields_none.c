@@ -25,8 +25,32 @@ int trace_fields_new(trace_fields_t **fields, const char *name,
   return 0;
 }
 
+void trace_fields_of_text(trace_fields_t **fields, const char *text,
+                          size_t bytes, uvperf_error_t *error) {
+  (void)text;
+  (void)bytes;
+  (void)error;
+  *fields = common_calloc(1, sizeof(**fields));
+}
+
 void trace_fields_free(trace_fields_t *fields) {
   free(fields);
+}
+
+const struct uvperf_field_s *trace_fields_find(const trace_fields_t *fields,
+                                               const char *name) {
+  (void)fields;
+  (void)name;
+  return NULL;
+}
+
+int trace_fields_number(const struct uvperf_field_s *field, const void *raw,
+                        size_t size, uint64_t *number) {
+  (void)field;
+  (void)raw;
+  (void)size;
+  (void)number;
+  return -ENOTSUP;
 }
 
 void trace_fields_text(trace_fields_t *fields, common_buffer_t *buffer,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trace: the hits of tracepoints on a libuv loop. This file is its life-cycle:
  * open, start, run the loop until something ends it, stop. What is opened and
- * how a hit is written down is elsewhere. */
+ * what becomes of records is elsewhere. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -12,14 +12,12 @@
 #include "common/cpu.h"
 #include "common/files.h"
 #include "common/lost.h"
-#include "common/output.h"
 #include "common/say.h"
 #include "common/session.h"
 #include "common/stdio.h"
-#include "trace/events.h"
-#include "trace/line.h"
+#include "trace/hits.h"
+#include "trace/input.h"
 #include "trace/notes.h"
-#include "trace/options.h"
 #include "trace/proc.h"
 #include "trace/set.h"
 
@@ -35,18 +33,13 @@
 typedef struct trace_s {
   common_session_t session;
   trace_options_t options;
-  trace_events_t events;
-  trace_names_t names;
-  trace_form_t form;
-  common_output_t output;
+  trace_hits_t hits;
   uvperf_set_t set;
   int is_open; /* the set */
   trace_sums_t sums;
   uint64_t started_ns;
-  uint64_t newest; /* time of the record that came last */
   uint64_t lost_told;
   uint64_t ticks;
-  uint32_t own_pid;
   int command_status;
   int failed;
 } trace_t;
@@ -55,41 +48,12 @@ typedef struct trace_s {
 
 /* The longer this takes, the fewer come in a turn of the loop. */
 static void write_text(trace_t *trace) {
-  if (trace->output.buffer.used >= MAX_TEXT_BYTES && !trace->session.stopping)
-    common_output_push(&trace->output, WAIT_MS);
-  else if (trace->output.buffer.used >= WRITE_BYTES)
-    common_output_push(&trace->output, 0);
-}
+  common_output_t *output = &trace->hits.output;
 
-static void on_hit(trace_t *trace, const uvperf_record_t *record) {
-  size_t attr = record->source != NULL ? record->source->attr_index : SIZE_MAX;
-  trace_hit_t hit;
-
-  if (attr >= trace->events.nr ||
-      (record->pid == trace->own_pid && !trace->options.self) ||
-      (trace->options.limit > 0 && trace->sums.hits == trace->options.limit))
-    return;
-  hit.record = record;
-  hit.comm = trace_proc_name(&trace->names, record->pid, record->tid);
-  hit.label = trace->events.events[attr].label;
-  hit.fields = trace->events.events[attr].fields;
-  trace_line_hit(&trace->output.buffer, &trace->form, &hit);
-  write_text(trace);
-  if (++trace->sums.hits == trace->options.limit)
-    common_session_stop_soon(&trace->session);
-}
-
-static void on_sound(trace_t *trace, const uvperf_record_t *record) {
-  if (record->type == PERF_RECORD_LOST) {
-    trace_line_lost(&trace->output.buffer, &trace->form,
-                    trace->newest > 0 ? trace->newest : record->time, record);
-    return;
-  }
-  trace->newest = record->time;
-  if (record->type == PERF_RECORD_SAMPLE)
-    on_hit(trace, record);
-  else
-    trace_names_record(&trace->names, record);
+  if (output->buffer.used >= MAX_TEXT_BYTES && !trace->session.stopping)
+    common_output_push(output, WAIT_MS);
+  else if (output->buffer.used >= WRITE_BYTES)
+    common_output_push(output, 0);
 }
 
 static void on_record(uvperf_set_t *set, int status,
@@ -97,7 +61,11 @@ static void on_record(uvperf_set_t *set, int status,
   trace_t *trace = set->data;
 
   if (status == 0 && record != NULL) {
-    on_sound(trace, record);
+    if (trace_hits_record(&trace->hits, record,
+                          record->source != NULL ? record->source->attr_index
+                                                 : SIZE_MAX))
+      common_session_stop_soon(&trace->session);
+    write_text(trace);
   } else if (status == UV_EOF) {
     /* A command's end is told by SIGCHLD. */
     if (trace->session.command.pid == 0)
@@ -116,8 +84,8 @@ static void take_sums(trace_t *trace, uint64_t now) {
   uvperf_set_stats(&trace->set, &stats);
   trace->sums.late = stats.late_records;
   trace->sums.corrupt = stats.corrupt;
-  trace->sums.lost = trace_set_lost(&trace->set, trace->events.nr);
-  trace->sums.elapsed_ns = now - trace->started_ns;
+  trace->sums.lost = trace_set_lost(&trace->set, trace->hits.events.nr);
+  trace->sums.elapsed_ns = trace->started_ns > 0 ? now - trace->started_ns : 0;
 }
 
 static void on_stop(common_session_t *session) {
@@ -130,10 +98,11 @@ static void on_stop(common_session_t *session) {
   /* Hits go on until the events are stopped, and none is later than the end. */
   now = uv_hrtime();
   take_sums(trace, now);
-  if (trace->options.json)
-    trace_line_end(&trace->output.buffer, now, sums->hits, sums->lost,
-                   sums->late);
-  trace->failed |= common_output_finish(&trace->output, trace->options.file);
+  trace_hits_finish(&trace->hits, now, sums->lost, sums->late);
+  sums->hits = trace->hits.nr;
+  sums->outsiders = trace->hits.calls.outsiders;
+  trace->failed |=
+      common_output_finish(&trace->hits.output, trace->options.file);
   trace_notes_end(&trace->options, sums);
 }
 
@@ -148,9 +117,9 @@ static void on_tick(common_session_t *session) {
   trace_t *trace = session->data;
   uvperf_stats_t stats;
 
-  common_output_push(&trace->output, 0);
+  common_output_push(&trace->hits.output, 0);
   /* A closed stdout is how a reader such as head says that it has enough. */
-  if (trace->output.error != 0) {
+  if (trace->hits.output.error != 0) {
     common_session_stop(session);
     return;
   }
@@ -169,26 +138,49 @@ static void on_close(common_session_t *session) {
 
 /* -- from the command line to the end -------------------------------------- */
 
-static int start(trace_t *trace) {
+static int begin(trace_t *trace) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
-  int rc;
 
   options.flush_ms = TICK_MS;
   /* Before the start for those that will be gone after it, and then for those
    * that are new. Who is new from there on is told by records. */
-  trace_proc_scan(&trace->names);
-  uvperf_set_on_cpu(&trace->set, common_cpu_note);
-  common_session_listen(&trace->session);
+  trace_proc_scan(&trace->hits.names);
   if (uvperf_set_start(&trace->set, &options, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
     return 1;
   }
   trace->started_ns = uv_hrtime();
-  trace_proc_scan(&trace->names);
-  trace_notes_opened(&trace->options, &trace->events, &trace->set);
+  trace_proc_scan(&trace->hits.names);
+  return 0;
+}
+
+/* -D */
+static void on_delay(common_session_t *session, int begins) {
+  trace_t *trace = session->data;
+
+  (void)begins;
+  if (begin(trace) != 0) {
+    trace->failed = 1;
+    common_session_stop(session);
+    return;
+  }
+  common_session_start(session, TICK_MS, trace->options.duration_ms);
+}
+
+static int start(trace_t *trace) {
+  const trace_options_t *options = &trace->options;
+  int rc;
+
+  uvperf_set_on_cpu(&trace->set, common_cpu_note);
+  common_session_listen(&trace->session);
+  if (!options->delay.is_set && begin(trace) != 0)
+    return 1;
+  trace_notes_opened(options, &trace->hits.events, &trace->set);
   rc = common_session_go(&trace->session);
-  common_session_start(&trace->session, TICK_MS, trace->options.duration_ms);
+  common_session_start(&trace->session, TICK_MS,
+                       options->delay.is_set ? 0 : options->duration_ms);
+  common_session_delay(&trace->session, &options->delay);
   return rc;
 }
 
@@ -196,16 +188,16 @@ static int open_and_start(trace_t *trace) {
   uvperf_error_t error;
   int rc;
 
-  trace_notes_opening(&trace->events);
+  trace_notes_opening(&trace->hits.events);
   memset(&error, 0, sizeof(error));
   rc = trace_set_open(&trace->set, &trace->session, &trace->options,
-                      &trace->events, &trace->is_open, &error);
+                      &trace->hits.events, &trace->is_open, &error);
   if (rc == UV_ECANCELED) /* by a signal, which ends this program */
     return 1;
   if (rc != 0)
-    return trace_notes_refused(&trace->options, &error);
-  if (trace_set_filter(&trace->set, &trace->events, &error) != 0)
-    return trace_notes_filter(&trace->events, &error);
+    return trace_notes_refused(&trace->options, &trace->hits.events, &error);
+  if (trace_set_filter(&trace->set, &trace->hits.events, &error) != 0)
+    return trace_notes_filter(&trace->hits.events, &error);
   trace->set.data = trace;
   return start(trace);
 }
@@ -218,11 +210,10 @@ static int run(trace_t *trace) {
   session->data = trace;
   session->on_stop = on_stop;
   session->on_tick = on_tick;
+  session->on_delay = on_delay;
   session->on_command = on_command;
   session->on_close = on_close;
-  trace->form.json = trace->options.json;
-  trace->form.print_fmt = trace->options.print_fmt;
-  trace->own_pid = (uint32_t)getpid();
+  trace->hits.own_pid = trace->options.self ? 0 : (uint32_t)getpid();
   if (common_session_init(session) != 0)
     return 1;
   status = common_session_run(session, open_and_start(trace));
@@ -231,12 +222,22 @@ static int run(trace_t *trace) {
   return status != 0 ? status : trace->command_status;
 }
 
+static int trace_input(trace_t *trace) {
+  int status = common_output_open(&trace->hits.output, trace->options.file);
+
+  return status != 0 ? status : trace_input_run(&trace->hits, &trace->sums);
+}
+
 static int trace_all(trace_t *trace) {
   struct rlimit files;
-  int status = trace_events_parse(&trace->events, &trace->options);
+  int status;
 
+  trace_hits_init(&trace->hits, &trace->options);
+  if (trace->options.input != NULL)
+    return trace_input(trace);
+  status = trace_events_parse(&trace->hits.events, &trace->options);
   if (status == 0)
-    status = common_output_open(&trace->output, trace->options.file);
+    status = common_output_open(&trace->hits.output, trace->options.file);
   if (status == 0)
     status = common_session_fork(&trace->session, trace->options.command);
   if (status != 0)
@@ -247,14 +248,6 @@ static int trace_all(trace_t *trace) {
   common_files_restore(&files);
   common_command_end(&trace->session.command);
   return status;
-}
-
-static void free_all(trace_t *trace) {
-  trace_events_free(&trace->events);
-  trace_options_free(&trace->options);
-  trace_names_free(&trace->names);
-  common_buffer_free(&trace->form.scratch);
-  common_buffer_free(&trace->output.buffer);
 }
 
 int main(int argc, char **argv) {
@@ -270,6 +263,7 @@ int main(int argc, char **argv) {
   } else if (status == 0) {
     status = trace_all(&trace);
   }
-  free_all(&trace);
+  trace_hits_free(&trace.hits);
+  trace_options_free(&trace.options);
   return status;
 }

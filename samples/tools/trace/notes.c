@@ -22,13 +22,32 @@ void trace_notes_opening(const trace_events_t *events) {
     common_say("opening %zu tracepoints\n", events->nr_tracepoints);
 }
 
+static const char *label_of(const trace_events_t *events,
+                            const uvperf_error_t *error, const char *other) {
+  return error->attr_index < events->nr
+             ? events->events[error->attr_index].label
+             : other;
+}
+
 int trace_notes_refused(const trace_options_t *options,
+                        const trace_events_t *events,
                         const uvperf_error_t *error) {
-  common_say("%s\n", error->reason);
+  const char *label = label_of(events, error, NULL);
+
+  common_say("%s%s%s\n", label == NULL ? "" : label, label == NULL ? "" : ": ",
+             error->reason);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
     common_say("try a smaller -m, or leave it out\n");
-  if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
+  if (error->cause != UVPERF_CAUSE_PERMISSION)
     return 1;
+  if (!options->all) {
+    if (options->summary)
+      common_say("-s sees calls from within the kernel: be root, have "
+                 "CAP_PERFMON or\n"
+                 "  set kernel.perf_event_paranoid to 1 or less; -e "
+                 "'syscalls:*' needs less\n");
+    return 1;
+  }
   common_say(
       "to trace whole CPUs be root, have CAP_PERFMON or set\n"
       "  kernel.perf_event_paranoid to -1. Up to paranoid 2 this works "
@@ -37,17 +56,13 @@ int trace_notes_refused(const trace_options_t *options,
       "    uvperf-trace -e 'syscalls:*' -- command...   a command of your own\n"
       "    uvperf-trace -e 'syscalls:*' -p PID          a process of your own\n"
       "  Try 'uvperf-trace --help'.\n");
-  return options->all_by_default ? COMMON_EXIT_USAGE : 1;
+  return 1;
 }
 
 /* Of several events that a pattern stands for the user cannot know which. */
 int trace_notes_filter(const trace_events_t *events,
                        const uvperf_error_t *error) {
-  const char *label = error->attr_index < events->nr
-                          ? events->events[error->attr_index].label
-                          : "--filter";
-
-  common_say("%s: %s\n", label, error->reason);
+  common_say("%s: %s\n", label_of(events, error, "--filter"), error->reason);
   return error->cause == UVPERF_CAUSE_ARGUMENT ? COMMON_EXIT_USAGE : 1;
 }
 
@@ -92,6 +107,9 @@ void trace_notes_opened(const trace_options_t *options,
   if (options->pids.nr > 0)
     fprintf(stderr, "%zu process%s", options->pids.nr,
             options->pids.nr == 1 ? "" : "es");
+  else if (options->tids.nr > 0)
+    fprintf(stderr, "%zu thread%s", options->tids.nr,
+            options->tids.nr == 1 ? "" : "s");
   else
     fputs(options->all ? "all processes" : "the command", stderr);
   fprintf(stderr, ", %zu CPU%s, %" PRIu64 " KiB each%s\n", nr_cpus,
@@ -106,11 +124,21 @@ void trace_notes_end(const trace_options_t *options, const trace_sums_t *sums) {
     common_say("%" PRIu64 " lines came late, after younger ones\n", sums->late);
   if (sums->corrupt > 0)
     common_say("%" PRIu64 " records made no sense\n", sums->corrupt);
-  if (sums->lost > 0)
+  if (sums->outsiders > 0)
+    common_say("%" PRIu64 " records of tasks of other pid namespaces are not "
+               "in the tables\n",
+               sums->outsiders);
+  if (sums->lost > 0 && options->input != NULL)
+    common_say("records were lost while it was recorded\n");
+  else if (sums->lost > 0 && options->summary)
+    common_say("records were lost, so the numbers of calls are too low: try "
+               "a larger -m\n");
+  else if (sums->lost > 0)
     common_say("%s hits were lost: try a larger -m, a --filter, or a "
                "faster reader\n",
                options->ring_bytes != 0 ? "with this -m" : "some");
-  common_say("%" PRIu64 " hit%s in %.1f s, %.0f/s, %" PRIu64 " lost\n",
-             sums->hits, sums->hits == 1 ? "" : "s", seconds,
+  common_say("%" PRIu64 " %s%s in %.1f s, %.0f/s, %" PRIu64 " lost\n",
+             sums->hits, options->summary ? "call" : "hit",
+             sums->hits == 1 ? "" : "s", seconds,
              seconds > 0 ? (double)sums->hits / seconds : 0.0, sums->lost);
 }

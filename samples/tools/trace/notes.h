@@ -10,7 +10,8 @@
 
 /* What came of it all. */
 typedef struct trace_sums_s {
-  uint64_t hits; /* that were told */
+  uint64_t hits;      /* that were told, or with -s calls */
+  uint64_t outsiders; /* with -s: records of tasks without an id */
   uint64_t lost;
   uint64_t late;
   uint64_t corrupt;
@@ -22,6 +23,7 @@ void trace_notes_opening(const trace_events_t *events);
 
 /* Says why the set could not be opened; gives the exit status. */
 int trace_notes_refused(const trace_options_t *options,
+                        const trace_events_t *events,
                         const uvperf_error_t *error);
 
 /* The same of the filter of the event that the error is of. */

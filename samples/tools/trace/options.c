@@ -14,23 +14,31 @@ enum {
   OPTION_FILTER = 256,
   OPTION_PRINT_FMT,
   OPTION_SELF,
+  OPTION_SUMMARY_MODE,
+  OPTION_HISTOGRAM,
 };
 
-static const char letters[] = "+:aC:d:e:hjl:m:o:p:";
+static const char letters[] = "+:aC:D:d:e:hi:jl:m:o:p:st:";
 
 static const struct option names[] = {
     {"all-cpus", no_argument, NULL, 'a'},
     {"cpu", required_argument, NULL, 'C'},
+    {"delay", required_argument, NULL, 'D'},
     {"duration", required_argument, NULL, 'd'},
     {"event", required_argument, NULL, 'e'},
     {"filter", required_argument, NULL, OPTION_FILTER},
     {"help", no_argument, NULL, 'h'},
+    {"histogram", no_argument, NULL, OPTION_HISTOGRAM},
+    {"input", required_argument, NULL, 'i'},
     {"json", no_argument, NULL, 'j'},
     {"limit", required_argument, NULL, 'l'},
     {"output", required_argument, NULL, 'o'},
     {"pid", required_argument, NULL, 'p'},
     {"print-fmt", no_argument, NULL, OPTION_PRINT_FMT},
     {"self", no_argument, NULL, OPTION_SELF},
+    {"summary", no_argument, NULL, 's'},
+    {"tid", required_argument, NULL, 't'},
+    {"summary-mode", required_argument, NULL, OPTION_SUMMARY_MODE},
     {NULL, 0, NULL, 0},
 };
 
@@ -77,9 +85,39 @@ static int parse_limit(trace_options_t *options, const char *text) {
   return 0;
 }
 
+static int parse_delay(trace_options_t *options, const char *text) {
+  int rc = common_delay_parse(&options->delay, text, 0);
+
+  if (rc == 0 && options->delay.is_set && options->delay.nr == 0)
+    return common_options_bad(
+        "-D -1 would never begin: trace has no --control");
+  return rc;
+}
+
 static int parse_file(trace_options_t *options, const char *text) {
   options->file = text;
   return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
+}
+
+static int parse_mode(trace_options_t *options, const char *text) {
+  static const struct {
+    const char *name;
+    trace_calls_by_t by;
+  } modes[] = {{"process", TRACE_CALLS_BY_PROCESS},
+               {"thread", TRACE_CALLS_BY_THREAD},
+               {"total", TRACE_CALLS_BY_ALL}};
+  size_t i;
+
+  for (i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+    if (strcmp(text, modes[i].name) == 0) {
+      options->summary = 1;
+      options->summary_mode = modes[i].by;
+      return 0;
+    }
+  }
+  return common_options_bad("--summary-mode wants process, thread or total, "
+                            "not '%s'",
+                            text);
 }
 
 /* Those that take a value: what is left are flags. */
@@ -91,14 +129,24 @@ static int parse_value(trace_options_t *options, int option, char **argv) {
       return parse_filter(options, optarg);
     case 'p':
       return common_options_ids("-p", optarg, &options->pids);
+    case 't':
+      return common_options_ids("-t", optarg, &options->tids);
     case 'C':
       return parse_cpus(options, optarg);
+    case 'D':
+      return parse_delay(options, optarg);
     case 'd':
       return common_options_seconds("-d", optarg, &options->duration_ms);
     case 'l':
       return parse_limit(options, optarg);
     case 'm':
       return common_options_ring(optarg, &options->ring_bytes);
+    case OPTION_SUMMARY_MODE:
+      return parse_mode(options, optarg);
+    case 'i':
+      options->input = optarg;
+      return optarg[0] != '\0' ? 0
+                               : common_options_bad("-i wants a file's name");
     case 'o':
       return parse_file(options, optarg);
     default:
@@ -120,6 +168,12 @@ static int parse_option(trace_options_t *options, int option, char **argv) {
     case OPTION_SELF:
       options->self = 1;
       return 0;
+    case 's':
+      options->summary = 1;
+      return 0;
+    case OPTION_HISTOGRAM:
+      options->summary = options->histogram = 1;
+      return 0;
     case 'h':
       options->help = 1;
       return 0;
@@ -128,15 +182,74 @@ static int parse_option(trace_options_t *options, int option, char **argv) {
   }
 }
 
+/* A call can begin on one CPU and end on another. */
+static int check_summary(trace_options_t *options) {
+  if (options->limit > 0)
+    return common_options_bad(
+        "-s writes no hits that -l could count: leave out "
+        "-l, or use -d");
+  if (options->cpus != NULL)
+    return common_options_bad("-s needs both ends of calls, which can be on "
+                              "different CPUs: leave out -C");
+  if (options->print_fmt)
+    return common_options_bad("-s writes no fields: leave out --print-fmt");
+  if (options->nr_names > 0)
+    return 0;
+  return add_names(options, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
+}
+
 /* A command beside other targets is what says how long to trace. */
+/* What is recorded is not chosen again. */
+static int check_input(const trace_options_t *options) {
+  const char *extra = NULL;
+
+  if (options->nr_names > 0)
+    extra = "-e";
+  else if (options->all)
+    extra = "-a";
+  else if (options->pids.nr > 0)
+    extra = "-p";
+  else if (options->tids.nr > 0)
+    extra = "-t";
+  else if (options->cpus != NULL)
+    extra = "-C";
+  else if (options->delay.is_set)
+    extra = "-D";
+  else if (options->duration_ms > 0)
+    extra = "-d";
+  else if (options->ring_bytes > 0)
+    extra = "-m";
+  else if (options->self)
+    extra = "--self";
+  else if (options->command != NULL)
+    extra = "the command";
+  if (extra != NULL)
+    return common_options_bad("-i shows all hits of a file: leave out %s",
+                              extra);
+  if (options->print_fmt)
+    return common_options_bad(
+        "--print-fmt trusts a format, and anyone can have "
+        "written that of a file:\n  leave it out, or use "
+        "perf script");
+  return 0;
+}
+
 static int check(trace_options_t *options) {
+  int rc = options->input != NULL ? check_input(options) : 0;
+
+  if (rc == 0 && options->summary)
+    rc = check_summary(options);
+  if (rc != 0 || options->input != NULL)
+    return rc;
   if (options->nr_names == 0)
-    return common_options_bad("-e says what to trace: -e 'sched:sched_*' for "
-                              "example; uvperf-list\n  tells the names");
-  if (options->all && options->pids.nr > 0)
-    return common_options_bad("choose one of -a and -p");
-  if (!options->all && options->pids.nr == 0 && options->command == NULL)
-    options->all = options->all_by_default = 1;
+    return common_options_bad(
+        "-e says what to trace: -e openat or -e 'sched:sched_*' for example;\n"
+        "  uvperf-list lists the names; -s sums up all system calls");
+  if (options->all + (options->pids.nr > 0) + (options->tids.nr > 0) > 1)
+    return common_options_bad("choose one of -a, -p and -t");
+  if (options->pids.nr == 0 && options->tids.nr == 0 &&
+      options->command == NULL)
+    options->all = 1;
   return 0;
 }
 
@@ -159,4 +272,5 @@ int trace_options_parse(trace_options_t *options, int argc, char **argv) {
 void trace_options_free(trace_options_t *options) {
   free(options->names);
   common_ids_free(&options->pids);
+  common_ids_free(&options->tids);
 }

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/delay.h"
 #include "common/options.h"
 #include "common/targets.h"
+#include "trace/calls.h"
 
 /* One -e, and the --filter behind it. */
 typedef struct trace_names_option_s {
@@ -21,13 +23,18 @@ typedef struct trace_options_s {
   size_t names_capacity;
   /* Whom to trace: every task, processes, or only the command. */
   int all;
-  int all_by_default; /* nothing was chosen */
   common_ids_t pids;
+  common_ids_t tids;
   const char *cpus;     /* NULL: all */
   uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
-  uint64_t limit;       /* hits; 0: no bound */
-  size_t ring_bytes;    /* 0: what the limits allow */
-  const char *file;     /* NULL: stdout */
+  common_delay_t delay;
+  uint64_t limit;    /* hits; 0: no bound */
+  size_t ring_bytes; /* 0: what the limits allow */
+  const char *file;  /* NULL: stdout */
+  const char *input; /* a file of records; NULL: live */
+  int summary;       /* of system calls, in place of hits */
+  trace_calls_by_t summary_mode;
+  int histogram;
   int json;
   int print_fmt; /* the kernel's words for the fields */
   int self;      /* show what this program does too */

@@ -3,19 +3,29 @@
 #include "trace/set.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/memory.h"
 #include "common/target_list.h"
+
+/* A thread can make a million calls a second, of some 250 bytes each; the rings
+ * are read every 50 ms. Where so much may not be locked, less has to do. */
+#define SUMMARY_RING_BYTES ((size_t)8 << 20)
 
 static void make_targets(common_target_list_t *targets,
                          const trace_options_t *options, int32_t command) {
   size_t i;
 
   common_target_list_add_ids(targets, &options->pids, UVPERF_TARGET_PROCESS, 0);
+  common_target_list_add_ids(targets, &options->tids, UVPERF_TARGET_THREAD, 0);
   if (options->all)
     common_target_list_add(targets, UVPERF_TARGET_CPUS);
-  else if (options->pids.nr == 0)
-    common_target_list_add(targets, UVPERF_TARGET_COMMAND)->pid = command;
+  else if (targets->nr == 0)
+    /* Of a command the kernel begins at its exec. */
+    common_target_list_add(targets, options->delay.is_set
+                                        ? UVPERF_TARGET_PROCESS
+                                        : UVPERF_TARGET_COMMAND)
+        ->pid = command;
   for (i = 0; i < targets->nr; i++)
     targets->targets[i].cpus = options->cpus;
 }
@@ -47,6 +57,22 @@ static int has_events(uvperf_set_t *set, size_t nr_events,
   return rc;
 }
 
+/* What a user may sample of tracepoints at paranoid 2 are syscalls:*, which hit
+ * with the registers of the user, and raw_syscalls:*, which hit in the kernel:
+ * without its side nothing would come (include/trace/events/syscalls.h,
+ * kernel/trace/trace_syscalls.c). */
+static int have_user_side(const trace_events_t *events) {
+  static const char raw[] = "raw_syscalls:";
+  size_t i;
+
+  for (i = 0; i < events->nr; i++) {
+    if (events->events[i].name != NULL &&
+        strncmp(events->events[i].name, raw, strlen(raw)) == 0)
+      return 0;
+  }
+  return 1;
+}
+
 int trace_set_open(uvperf_set_t *set, common_session_t *session,
                    const trace_options_t *options, const trace_events_t *events,
                    int *is_open, uvperf_error_t *error) {
@@ -71,10 +97,17 @@ int trace_set_open(uvperf_set_t *set, common_session_t *session,
   wanted.nr_targets = targets.nr;
   wanted.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
-  wanted.fallbacks = UVPERF_FALLBACK_USER;
+  wanted.fallbacks = have_user_side(events) ? UVPERF_FALLBACK_USER : 0;
   wanted.side_band = UVPERF_SIDE_BAND_TASKS;
   wanted.ring_bytes = options->ring_bytes;
+  if (options->summary && options->ring_bytes == 0)
+    wanted.ring_bytes = SUMMARY_RING_BYTES;
   rc = common_session_open_set(session, set, &wanted, error);
+  if (rc != 0 && error->cause == UVPERF_CAUSE_LOCKED_MEMORY &&
+      options->ring_bytes == 0 && options->summary) {
+    wanted.ring_bytes = 0;
+    rc = common_session_open_set(session, set, &wanted, error);
+  }
   common_target_list_free(&targets);
   free(labels);
   free(attrs);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens events that count nothing, for their side-band records. Does not know
- * what the records are for. */
+/* Opens events that count nothing, for their side-band records. */
 #include "watch/events.h"
 
 #include <string.h>
@@ -28,6 +27,9 @@ static int open_set(watch_events_t *events, uv_loop_t *loop,
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   common_tasks_follow(&attr);
+  /* Most records are mappings. An exec needs its first one. */
+  if ((events->kinds & (WATCH_BIT(WATCH_EXEC) | WATCH_BIT(WATCH_MMAP))) == 0)
+    attr.mmap = attr.mmap2 = 0;
   /* These records come all the same; without privileges nothing is allowed
    * without. */
   attr.exclude_kernel = 1;
@@ -126,7 +128,6 @@ int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
   uvperf_target_t cpus = UVPERF_TARGET_INIT;
   int rc;
 
-  memset(events, 0, sizeof(*events));
   common_files_raise(NULL);
   cpus.type = UVPERF_TARGET_CPUS;
   rc = open_set(events, loop, &cpus, ring_bytes, error);

@@ -9,7 +9,10 @@
 
 #include "uvperf.h"
 
+#include "watch/line.h"
+
 typedef struct watch_events_s {
+  uint32_t kinds; /* what the records are for: WATCH_BIT()s, to be set before */
   uvperf_set_t set;
   int is_open;    /* the set */
   int of_tree;    /* they are of a tree's threads only */

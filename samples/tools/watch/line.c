@@ -3,8 +3,11 @@
 #include "watch/line.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #include "common/memory.h"
 #include "common/name.h"
@@ -35,6 +38,114 @@ void watch_event_path(watch_event_t *event, const char *path) {
   memcpy(event->path, path, size);
 }
 
+/* Whoever wrote them may have left out the last NUL. */
+void watch_event_args(watch_event_t *event, const char *args, size_t size,
+                      size_t max) {
+  event->args_cut = size > max;
+  event->args_size = size > max ? max : size;
+  event->args = common_calloc(event->args_size + 1, 1);
+  memcpy(event->args, args, event->args_size);
+}
+
+void watch_event_free(watch_event_t *event) {
+  free(event->path);
+  free(event->args);
+  free(event);
+}
+
+/* -- arguments and ends ---------------------------------------------------- */
+
+/* The next one, or NULL. */
+static const char *next_arg(const watch_event_t *event, const char *arg) {
+  arg += strlen(arg) + 1;
+  return arg < event->args + event->args_size ? arg : NULL;
+}
+
+/* All but the first, which is a name of the program. */
+static void put_text_args(common_buffer_t *buffer, const watch_event_t *event) {
+  const char *arg = next_arg(event, event->args);
+
+  for (; arg != NULL; arg = next_arg(event, arg)) {
+    common_buffer_text(buffer, " ");
+    if (arg[strcspn(arg, " \"")] != '\0' || arg[0] == '\0')
+      common_name_quoted(buffer, arg);
+    else
+      common_name_text(buffer, arg);
+  }
+  if (event->args_cut)
+    common_buffer_text(buffer, "...");
+}
+
+static void put_json_args(common_buffer_t *buffer, const watch_event_t *event) {
+  const char *arg = event->args;
+  int is_utf8 = 1;
+  size_t i;
+
+  common_buffer_text(buffer, ",\"args\":[");
+  for (; arg != NULL; arg = next_arg(event, arg)) {
+    common_buffer_text(buffer, arg == event->args ? "" : ",");
+    is_utf8 &= common_name_json_string(buffer, arg);
+  }
+  common_buffer_text(buffer, "]");
+  if (!is_utf8) {
+    common_buffer_text(buffer, ",\"args_hex\":\"");
+    for (i = 0; i < event->args_size; i++)
+      common_buffer_print(buffer, "%02x", (unsigned char)event->args[i]);
+    common_buffer_text(buffer, "\"");
+  }
+  if (event->args_cut)
+    common_buffer_text(buffer, ",\"args_cut\":true");
+}
+
+static void put_signal(common_buffer_t *buffer, int number) {
+  static const char *const names[] = {
+      [SIGHUP] = "HUP",   [SIGINT] = "INT",   [SIGQUIT] = "QUIT",
+      [SIGILL] = "ILL",   [SIGTRAP] = "TRAP", [SIGABRT] = "ABRT",
+      [SIGBUS] = "BUS",   [SIGFPE] = "FPE",   [SIGKILL] = "KILL",
+      [SIGUSR1] = "USR1", [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2",
+      [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
+      [SIGXCPU] = "XCPU", [SIGXFSZ] = "XFSZ", [SIGVTALRM] = "VTALRM",
+      [SIGPROF] = "PROF", [SIGIO] = "IO",     [SIGPWR] = "PWR",
+      [SIGSYS] = "SYS",
+  };
+
+  if ((size_t)number < sizeof(names) / sizeof(names[0]) &&
+      names[number] != NULL)
+    common_buffer_print(buffer, "SIG%s", names[number]);
+  else
+    common_buffer_print(buffer, "signal %d", number);
+}
+
+static void put_text_status(common_buffer_t *buffer,
+                            const watch_event_t *event) {
+  int status = (int)event->status;
+
+  if (!WIFSIGNALED(status)) {
+    common_buffer_print(buffer, " status %d", WEXITSTATUS(status));
+    return;
+  }
+  common_buffer_text(buffer, " killed by ");
+  put_signal(buffer, WTERMSIG(status));
+  if (WCOREDUMP(status))
+    common_buffer_text(buffer, ", core dumped");
+}
+
+static void put_json_status(common_buffer_t *buffer,
+                            const watch_event_t *event) {
+  int status = (int)event->status;
+
+  if (!WIFSIGNALED(status)) {
+    common_buffer_print(buffer, ",\"status\":%d", WEXITSTATUS(status));
+    return;
+  }
+  common_buffer_text(buffer, ",\"signal\":\"");
+  put_signal(buffer, WTERMSIG(status));
+  common_buffer_print(buffer, "\",\"core\":%s",
+                      WCOREDUMP(status) ? "true" : "false");
+}
+
+/* -- lines ----------------------------------------------------------------- */
+
 /* A name that is not known. */
 static void put_text_name(common_buffer_t *buffer, const char *name) {
   if (name[0] == '\0')
@@ -55,15 +166,19 @@ static void put_text(common_buffer_t *buffer, const watch_event_t *event) {
   if (event->kind == WATCH_FORK || event->kind == WATCH_THREAD)
     common_buffer_print(buffer, "%u -> ", event->ppid);
   common_buffer_print(buffer, "%u", event->pid);
-  if (event->tid != event->pid)
+  if (event->tid != event->pid && event->kind != WATCH_EXIT)
     common_buffer_print(buffer, "/%u", event->tid);
   common_buffer_print(buffer, " ");
   if (event->kind != WATCH_MMAP)
     put_text_name(buffer, event->comm);
-  if (event->kind == WATCH_EXEC && event->path != NULL)
+  if (event->kind == WATCH_EXEC && (event->path != NULL || event->args != NULL))
     common_buffer_print(buffer, " ");
-  if (event->path != NULL)
-    put_text_name(buffer, event->path);
+  if (event->path != NULL || event->args != NULL)
+    put_text_name(buffer, event->path != NULL ? event->path : "");
+  if (event->args != NULL)
+    put_text_args(buffer, event);
+  if (event->has_status)
+    put_text_status(buffer, event);
   if (event->kind == WATCH_MMAP)
     common_buffer_print(buffer, " 0x%" PRIx64 "+0x%" PRIx64, event->addr,
                         event->len);
@@ -85,13 +200,18 @@ static void put_json(common_buffer_t *buffer, const watch_event_t *event) {
     return;
   }
   common_buffer_print(buffer, ",\"pid\":%u", event->pid);
-  if (event->tid != event->pid || event->kind == WATCH_THREAD_EXIT)
+  if ((event->tid != event->pid && event->kind != WATCH_EXIT) ||
+      event->kind == WATCH_THREAD_EXIT)
     common_buffer_print(buffer, ",\"tid\":%u", event->tid);
   if (event->ppid != 0 && event->kind != WATCH_THREAD)
     common_buffer_print(buffer, ",\"ppid\":%u", event->ppid);
   put_json_name(buffer, "comm", event->comm);
   put_json_name(buffer, event->kind == WATCH_EXEC ? "exe" : "path",
                 event->path);
+  if (event->args != NULL)
+    put_json_args(buffer, event);
+  if (event->has_status)
+    put_json_status(buffer, event);
   if (event->kind == WATCH_MMAP)
     common_buffer_print(buffer,
                         ",\"addr\":\"0x%" PRIx64 "\",\"len\":%" PRIu64

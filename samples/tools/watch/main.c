@@ -17,6 +17,7 @@
 #include "common/session.h"
 #include "common/stdio.h"
 #include "common/targets.h"
+#include "watch/connector.h"
 #include "watch/events.h"
 #include "watch/notes.h"
 #include "watch/options.h"
@@ -35,6 +36,9 @@ typedef struct watch_s {
   watch_options_t options;
   watch_events_t events;
   watch_story_t story;
+  watch_connector_t connector;
+  int connector_status; /* 0, or why exits have no status */
+  int32_t command_pid;  /* or 0 */
   common_output_t output;
   uint64_t lost_told;
   uint64_t ticks;
@@ -47,6 +51,7 @@ static void on_close(common_session_t *session) {
 
   if (watch->events.is_open)
     common_session_close_set(session, &watch->events.set);
+  watch_connector_close(&watch->connector);
 }
 
 static void end_json(watch_t *watch) {
@@ -69,6 +74,8 @@ static void on_stop(common_session_t *session) {
 
   uvperf_set_stop(&watch->events.set);
   uvperf_set_flush(&watch->events.set);
+  if (session->command.pid == 0)
+    watch_connector_await(&watch->connector, watch->command_pid);
   watch_story_until(&watch->story, UINT64_MAX);
   watch->story.counts.lost = watch_events_lost(&watch->events);
   if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
@@ -98,6 +105,7 @@ static int has_reader(watch_t *watch) {
 static void on_slow_tick(watch_t *watch) {
   /* Not what the story has come to: that waits for the reader. */
   common_lost_note(watch_events_lost(&watch->events), &watch->lost_told);
+  watch_connector_sweep(&watch->connector);
   /* What does not get through yet tells nothing about who is gone. */
   if (watch->output.buffer.used == 0)
     watch_story_sweep(&watch->story);
@@ -142,6 +150,8 @@ static void on_record(uvperf_set_t *set, int status,
 
 /* The process that was asked for, or the command; 0 if it is all of them. */
 static int32_t root_of(const watch_t *watch) {
+  if (watch->options.all)
+    return 0;
   return watch->session.command.pid != 0 ? watch->session.command.pid
                                          : watch->options.pid;
 }
@@ -165,6 +175,18 @@ static void read_running(watch_t *watch, const common_ids_t *tree) {
   tasks->show_all |= watch->events.of_tree;
 }
 
+/* Before the events, so that nothing is missed. */
+static void open_connector(watch_t *watch) {
+  watch_story_t *story = &watch->story;
+
+  watch->connector_status = watch_connector_open(
+      &watch->connector, &watch->session.loop, watch->options.kinds);
+  story->arg = &watch->connector;
+  story->add_args = watch_connector_args;
+  if (watch->connector.is_open)
+    story->add_status = watch_connector_status;
+}
+
 static int start(watch_t *watch, const common_ids_t *tree) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
@@ -173,6 +195,8 @@ static int start(watch_t *watch, const common_ids_t *tree) {
   options.flush_ms = TICK_MS;
   watch->events.set.data = watch;
   watch->story.buffer = &watch->output.buffer;
+  watch->command_pid = watch->session.command.pid;
+  open_connector(watch);
   common_session_listen(&watch->session);
   uvperf_set_on_cpu(&watch->events.set, common_cpu_note);
   if (uvperf_set_start(&watch->events.set, &options, on_record, &error) != 0) {
@@ -180,7 +204,7 @@ static int start(watch_t *watch, const common_ids_t *tree) {
     return 1;
   }
   read_running(watch, tree);
-  watch_notes_opened(&watch->options, &watch->events);
+  watch_notes_opened(&watch->options, &watch->events, watch->connector_status);
   rc = common_session_go(&watch->session);
   common_session_start(&watch->session, TICK_MS, watch->options.duration_ms);
   return rc;
@@ -196,6 +220,7 @@ static int open_and_start(watch_t *watch) {
   memset(&error, 0, sizeof(error));
   if (root_of(watch) != 0)
     watch_proc_tree(&tree, root_of(watch));
+  watch->events.kinds = watch->options.kinds;
   if (watch_events_open(&watch->events, &watch->session.loop, root_of(watch),
                         watch->options.ring_bytes, &error) != 0)
     status = watch_notes_refused(&watch->options, &error);
@@ -216,7 +241,7 @@ static int run(watch_t *watch) {
   session->on_command = on_command;
   session->on_close = on_close;
   watch->story.json = watch->options.json;
-  watch->story.threads = watch->options.threads;
+  watch->story.kinds = watch->options.kinds;
   watch->story.is_alive = watch_proc_is_alive;
   if (common_session_init(session) != 0)
     return 1;

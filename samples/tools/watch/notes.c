@@ -14,8 +14,7 @@ int watch_notes_refused(const watch_options_t *options,
   common_say("%s\n", error->reason);
   if (error->cause == UVPERF_CAUSE_LOCKED_MEMORY && options->ring_bytes != 0)
     common_say("try a smaller -m, or leave it out\n");
-  if (error->cause != UVPERF_CAUSE_PERMISSION || options->pid != 0 ||
-      options->command != NULL)
+  if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
   common_say(
       "to watch all processes be root, have CAP_PERFMON or set\n"
@@ -24,24 +23,25 @@ int watch_notes_refused(const watch_options_t *options,
       "    uvperf-watch -- command...   a command of your own\n"
       "    uvperf-watch -p PID          a process of your own\n"
       "  Try 'uvperf-watch --help'.\n");
-  return COMMON_EXIT_USAGE;
+  return 1;
 }
 
 void watch_notes_opened(const watch_options_t *options,
-                        const watch_events_t *events) {
+                        const watch_events_t *events, int connector_status) {
   size_t nr_cpus = uvperf_set_nr_rings(&events->set);
   uvperf_ring_info_t ring;
 
   memset(&ring, 0, sizeof(ring));
   uvperf_set_ring(&events->set, 0, &ring);
-  if (options->pid != 0)
-    common_say("process %d and its descendants", options->pid);
-  else if (options->command != NULL)
-    common_say("the command and its descendants");
-  else
+  if (options->all)
     common_say("all processes");
-  fprintf(stderr, ", %zu CPU%s, %" PRIu64 " KiB each%s\n", nr_cpus,
+  else if (options->pid != 0)
+    common_say("process %d and its descendants", options->pid);
+  else
+    common_say("the command and its descendants");
+  fprintf(stderr, ", %zu CPU%s, %" PRIu64 " KiB each%s%s\n", nr_cpus,
           nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
+          connector_status != 0 ? ", no exit statuses (see --help)" : "",
           options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
   if (events->refused > 0)
     common_say("%zu thread%s of the tree may not be watched: of another "
@@ -57,12 +57,19 @@ void watch_notes_end(const watch_options_t *options,
   if (counts->late > 0)
     common_say("%" PRIu64 " lines came late, after younger ones\n",
                counts->late);
+  if (counts->unknown > 0)
+    common_say("%" PRIu64 " exits have no status: it did not come in time\n",
+               counts->unknown);
   if (counts->lost > 0)
     common_say("%s records were lost: try a larger -m, or a "
                "faster reader\n",
                options->ring_bytes != 0 ? "with this -m" : "some");
-  common_say("%" PRIu64 " forks, %" PRIu64 " execs, %" PRIu64 " exits, %" PRIu64
-             " maps; %" PRIu64 " records lost\n",
-             counts->forks, counts->execs, counts->exits, counts->maps,
-             counts->lost);
+  common_say("%" PRIu64 " %s, %" PRIu64 " %s, %" PRIu64 " %s", counts->forks,
+             counts->forks == 1 ? "fork" : "forks", counts->execs,
+             counts->execs == 1 ? "exec" : "execs", counts->exits,
+             counts->exits == 1 ? "exit" : "exits");
+  if ((options->kinds & WATCH_BIT(WATCH_MMAP)) != 0)
+    fprintf(stderr, ", %" PRIu64 " %s", counts->maps,
+            counts->maps == 1 ? "map" : "maps");
+  fprintf(stderr, "; %" PRIu64 " records lost\n", counts->lost);
 }

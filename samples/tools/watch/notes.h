@@ -15,7 +15,7 @@ int watch_notes_refused(const watch_options_t *options,
 
 /* Says what is watched, and what is not. */
 void watch_notes_opened(const watch_options_t *options,
-                        const watch_events_t *events);
+                        const watch_events_t *events, int connector_status);
 
 /* The last line. */
 void watch_notes_end(const watch_options_t *options,

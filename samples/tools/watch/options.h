@@ -7,14 +7,16 @@
 #include <stdint.h>
 
 #include "common/options.h"
+#include "watch/line.h"
 
 typedef struct watch_options_s {
   uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
   size_t ring_bytes;    /* 0: what the limits allow */
   int32_t pid;          /* 0: none */
   const char *file;     /* NULL: stdout */
+  int all;              /* processes, also beside a command */
   int json;
-  int threads;
+  uint32_t kinds; /* WATCH_BIT()s */
   int help;
   char **command; /* NULL, or argv of the command to run */
 } watch_options_t;

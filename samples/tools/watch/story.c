@@ -15,19 +15,21 @@
  * nothing. */
 #define EXEC_WAIT_NS UINT64_C(1000000000)
 
-static void free_event(watch_event_t *event) {
-  free(event->path);
-  free(event);
-}
+/* How long an exit waits for its status, which comes another way. */
+#define EXIT_WAIT_NS UINT64_C(200000000)
 
 void watch_story_free(watch_story_t *story) {
   watch_event_t *event;
 
   while ((event = story->first) != NULL) {
     story->first = event->next;
-    free_event(event);
+    watch_event_free(event);
   }
   watch_tasks_free(&story->tasks);
+}
+
+static int wants(const watch_story_t *story, watch_kind_t kind) {
+  return (story->kinds & WATCH_BIT(kind)) != 0;
 }
 
 static watch_event_t *tell(watch_story_t *story, watch_kind_t kind,
@@ -80,7 +82,7 @@ static void follow_fork(watch_story_t *story, const uvperf_record_t *record) {
   process = watch_tasks_add(&story->tasks, task->pid);
   watch_process_thread(process, task->tid,
                        watch_process_comm(process, task->ptid));
-  if (process->is_shown && story->threads)
+  if (process->is_shown && wants(story, WATCH_THREAD))
     tell_of(story, WATCH_THREAD, process, task->tid)->ppid = task->ppid;
 }
 
@@ -96,14 +98,18 @@ static void follow_comm(watch_story_t *story, const uvperf_record_t *record) {
     if (!process->is_shown)
       return;
     event = tell_of(story, WATCH_EXEC, process, comm->tid);
-    event->is_waiting = 1;
     event->lost = story->counts.lost;
-    process->exec = event;
     story->counts.execs++;
+    /* An event that does not wait is freed when this record is done. */
+    if (wants(story, WATCH_EXEC)) {
+      event->is_waiting = 1;
+      process->exec = event;
+    }
     return;
   }
   watch_process_thread(process, comm->tid, comm->comm);
-  if (process->is_shown && (story->threads || comm->pid == comm->tid))
+  if (process->is_shown &&
+      (wants(story, WATCH_THREAD) || comm->pid == comm->tid))
     tell_of(story, WATCH_COMM, process, comm->tid);
 }
 
@@ -118,7 +124,8 @@ static void follow_mmap(watch_story_t *story, const uvperf_record_t *record) {
       watch_event_path(event, mmap->filename);
     end_exec(process);
   }
-  if (!process->is_shown)
+  /* Most records are of these. */
+  if (!process->is_shown || !wants(story, WATCH_MMAP))
     return;
   event = tell_of(story, WATCH_MMAP, process, mmap->pid);
   watch_event_path(event, mmap->filename);
@@ -144,7 +151,7 @@ static void tell_exit(watch_story_t *story, const uvperf_record_t *record,
                       watch_process_t *process) {
   watch_event_t *event;
 
-  event = tell(story, WATCH_EXIT, process->pid, process->pid);
+  event = tell(story, WATCH_EXIT, process->pid, record->task.tid);
   event->ppid = record->task.ppid;
   watch_event_name(event, process->comm);
   story->counts.exits++;
@@ -165,7 +172,7 @@ static void follow_exit(watch_story_t *story, const uvperf_record_t *record) {
   if (process->is_over)
     return;
   end_exec(process);
-  if (process->is_shown && story->threads && process->nr > 1)
+  if (process->is_shown && wants(story, WATCH_THREAD) && process->nr > 1)
     tell_of(story, WATCH_THREAD_EXIT, process, task->tid);
   if (goes_on(story, process, task->tid))
     return;
@@ -214,6 +221,25 @@ static void follow(watch_story_t *story, const uvperf_record_t *record) {
   }
 }
 
+/* Whether the status is known, or will not be known. */
+static int has_end(watch_story_t *story, watch_event_t *event, uint64_t time) {
+  return event->kind != WATCH_EXIT || story->add_status == NULL ||
+         !wants(story, WATCH_EXIT) || story->add_status(story->arg, event) ||
+         time == UINT64_MAX || event->time + EXIT_WAIT_NS <= time;
+}
+
+static void write_event(watch_story_t *story, watch_event_t *event) {
+  if (event->time < story->told)
+    story->counts.late++;
+  else
+    story->told = event->time;
+  if (event->kind == WATCH_EXEC && story->add_args != NULL)
+    story->add_args(story->arg, event);
+  if (event->kind == WATCH_EXIT && story->add_status != NULL)
+    story->counts.unknown += !event->has_status;
+  watch_line(story->buffer, event, story->json);
+}
+
 /* Writes down what waits for nothing, and what has waited for too long or for
  * what may be lost. */
 static void write_until(watch_story_t *story, uint64_t time) {
@@ -229,15 +255,14 @@ static void write_until(watch_story_t *story, uint64_t time) {
       if (process != NULL)
         end_exec(process);
     }
-    if (event->time < story->told)
-      story->counts.late++;
-    else
-      story->told = event->time;
-    watch_line(story->buffer, event, story->json);
+    if (!has_end(story, event, time))
+      return;
+    if (wants(story, event->kind))
+      write_event(story, event);
     story->first = event->next;
     if (story->first == NULL)
       story->last = NULL;
-    free_event(event);
+    watch_event_free(event);
   }
 }
 

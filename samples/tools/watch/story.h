@@ -16,17 +16,23 @@ typedef struct watch_counts_s {
   uint64_t forks, execs, exits, maps; /* of processes, as told */
   uint64_t lost;                      /* told by the kernel in the rings */
   uint64_t late;                      /* told after something that is younger */
-  uint64_t hidden; /* tasks of other pid namespaces, which have no id here */
+  uint64_t unknown; /* exits of which the status was asked, and did not come */
+  uint64_t hidden;  /* tasks of other pid namespaces, which have no id here */
 } watch_counts_t;
 
 typedef struct watch_story_s {
   watch_tasks_t tasks;
   watch_counts_t counts;
   int json;
-  int threads; /* tell of threads too */
+  uint32_t kinds; /* of the lines: WATCH_BIT()s */
   /* Whether a process that records say may live on does: asked where records
    * cannot be trusted, as some were lost. It may change the threads. */
   int (*is_alive)(watch_process_t *process);
+  /* Adds the arguments to an exec, and the status to an exit: 0 if that is not
+   * known yet. Either may be NULL; the argument is of both. */
+  void (*add_args)(void *arg, watch_event_t *event);
+  int (*add_status)(void *arg, watch_event_t *event);
+  void *arg;
   common_buffer_t *buffer; /* where the lines go */
   /* private */
   watch_event_t *first, *last; /* told, but for an exec without its path */

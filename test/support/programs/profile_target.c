@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* A program whose hottest place is known, for the tests of the profiler:
  * `spin` loops in one function of its own, `read` in the kernel, `jit` in a
- * copy of the function in memory, which it names after 1.6 s as "compiled". It
- * first prints where that function lies in the program's file, "start end" in
+ * copy of the function in memory, which it names after 1.6 s as "compiled",
+ * `threads` in one thread after the other, of half a millisecond each. It first
+ * prints where that function lies in the program's file, "start end" in
  * hex, and its pid. It ends by SIGALRM after 30 s. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A section of its own has bounds that the linker knows. */
@@ -95,6 +98,22 @@ static void spin_in_copy(void) {
   function();
 }
 
+static void *spin_shortly(void *arg) {
+  struct timespec now;
+
+  do
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  while (now.tv_sec == 0 && now.tv_nsec < 500000);
+  return arg;
+}
+
+static void run_threads(void) {
+  pthread_t thread;
+
+  while (pthread_create(&thread, NULL, spin_shortly, NULL) == 0)
+    pthread_join(thread, NULL);
+}
+
 int main(int argc, char **argv) {
   alarm(30);
   if (argc != 2 || print_place() != 0)
@@ -105,5 +124,7 @@ int main(int argc, char **argv) {
     read_zeros();
   if (strcmp(argv[1], "jit") == 0)
     spin_in_copy();
+  if (strcmp(argv[1], "threads") == 0)
+    run_threads();
   return 1;
 }

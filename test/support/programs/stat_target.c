@@ -11,6 +11,8 @@
  *                    aarch64)
  *   serve            for each line "N" of stdin N calls, then a line on stdout;
  *                    until the end of the file
+ *   team             as serve, but thread "one" makes N calls, "two" 2 N, and
+ *                    one that lives no longer 3 N
  *   spin             for ever
  *   trap N           waits for SIGINT, then makes N calls and ends by status 7
  */
@@ -106,6 +108,53 @@ static int serve(void) {
   return 0;
 }
 
+typedef struct member_s {
+  const char *name;
+  unsigned long factor;
+} member_t;
+
+static unsigned long team_calls;
+static pthread_barrier_t begin, end;
+
+static void *run_member(void *arg) {
+  const member_t *member = arg;
+
+  pthread_setname_np(pthread_self(), member->name);
+  for (;;) {
+    pthread_barrier_wait(&begin);
+    call(team_calls * member->factor);
+    pthread_barrier_wait(&end);
+  }
+  return NULL;
+}
+
+static int serve_team(void) {
+  static member_t members[] = {{"one", 1}, {"two", 2}};
+  unsigned long calls;
+  pthread_t thread;
+  char line[32];
+  size_t i;
+
+  pthread_barrier_init(&begin, NULL, 3);
+  pthread_barrier_init(&end, NULL, 3);
+  for (i = 0; i < 2; i++) {
+    if (pthread_create(&thread, NULL, run_member, &members[i]) != 0)
+      return 1;
+  }
+  while (fgets(line, sizeof(line), stdin) != NULL) {
+    team_calls = strtoul(line, NULL, 10);
+    calls = 3 * team_calls;
+    pthread_barrier_wait(&begin);
+    if (pthread_create(&thread, NULL, run_thread, &calls) != 0)
+      return 1;
+    pthread_join(thread, NULL);
+    pthread_barrier_wait(&end);
+    puts("done");
+    fflush(stdout);
+  }
+  return 0;
+}
+
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int number) {
@@ -149,6 +198,8 @@ int main(int argc, char **argv) {
     return loop(number(argc, argv, 2));
   if (strcmp(mode, "serve") == 0)
     return serve();
+  if (strcmp(mode, "team") == 0)
+    return serve_team();
   if (strcmp(mode, "trap") == 0)
     return trap(number(argc, argv, 2));
   while (strcmp(mode, "spin") == 0)

@@ -2,20 +2,30 @@
 /* Makes a known number of system calls that nobody else makes: getpriority(2)
  * with 0, 1, 2 … for whom.
  *
+ *   trace_target             none
  *   trace_target calls N     N of them
  *   trace_target wait N      so many once its stdin is closed, and then a child
  *                            as many
  *   trace_target turns N W   N in turns by two processes, each on a CPU of its
  *                            own, with W as `which`: refused, but seen
- *   trace_target name NAME   one under that name */
+ *   trace_target name NAME   one under that name
+ *   trace_target mixed NAME  5, 3 that are refused, 2 sleeps of 30 ms, 2
+ *                            signals that are handled, a readv(2) that a third
+ *                            one interrupts and that is restarted, a child by
+ *                            vfork(2), a thread that executes "name NAME" */
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void call(unsigned int who) {
@@ -101,6 +111,60 @@ static int turns(unsigned int nr, unsigned int which) {
   return take_turns(0, nr, which, back[0], there[1]) != 0 || wait_for(pid) != 0;
 }
 
+static int wake[2];
+
+static void on_signal(int number, siginfo_t *info, void *context) {
+  (void)info;
+  (void)context;
+  if (number == SIGALRM && write(wake[1], "", 1) != 1)
+    abort();
+}
+
+static int read_interrupted(void) {
+  const struct itimerval soon = {{0, 0}, {0, 50000}};
+  char byte;
+  struct iovec part = {&byte, 1};
+
+  if (pipe(wake) != 0 || setitimer(ITIMER_REAL, &soon, NULL) != 0)
+    return -1;
+  return readv(wake[0], &part, 1) == 1 ? 0 : -1;
+}
+
+static void *execute(void *name) {
+  execl("/proc/self/exe", "trace_target", "name", (char *)name, (char *)NULL);
+  abort();
+}
+
+static int mixed(char *name) {
+  const struct sigaction action = {.sa_sigaction = on_signal,
+                                   .sa_flags = SA_RESTART | SA_SIGINFO};
+  const struct timespec nap = {0, 30000000};
+  pthread_t thread;
+  int status, i;
+  pid_t pid;
+
+  sigaction(SIGALRM, &action, NULL);
+  sigaction(SIGUSR1, &action, NULL);
+  for (i = 0; i < 5; i++)
+    call(0);
+  for (i = 0; i < 3; i++)
+    call_which(99, 0);
+  for (i = 0; i < 2; i++) {
+    nanosleep(&nap, NULL);
+    kill(getpid(), SIGUSR1);
+  }
+  if (read_interrupted() != 0)
+    return 1;
+  pid = vfork();
+  if (pid == 0)
+    _exit(0);
+  if (waitpid(pid, &status, 0) != pid ||
+      pthread_create(&thread, NULL, execute, name) != 0)
+    return 1;
+  pthread_join(thread, NULL);
+  return 1;
+}
+
 static unsigned int number(const char *text) {
   return (unsigned int)strtoul(text, NULL, 10);
 }
@@ -110,6 +174,8 @@ int main(int argc, char **argv) {
 
   if (argc == 4 && strcmp(argv[1], "turns") == 0)
     return turns(number(argv[2]), number(argv[3]));
+  if (argc == 1)
+    return 0;
   if (argc != 3)
     return 2;
   nr = number(argv[2]);
@@ -117,6 +183,8 @@ int main(int argc, char **argv) {
     calls(nr);
   else if (strcmp(argv[1], "wait") == 0)
     return calls_later(nr);
+  else if (strcmp(argv[1], "mixed") == 0)
+    return mixed(argv[2]);
   else if (strcmp(argv[1], "name") == 0 &&
            prctl(PR_SET_NAME, argv[2], 0, 0, 0) == 0)
     call(0);

@@ -8,11 +8,18 @@
  *   thread        a child in which a second thread execs "true"
  *   name NAME     a child that calls itself so
  *   exec PATH     a child that execs PATH
+ *   args          a child that execs this program with arguments, to sleep a
+ *                 second
+ *   sleep         that
+ *   ends          children that end with status 0, 3 and 255, by SIGKILL and by
+ *                 SIGUSR1, and one of two threads, of which the second ends it
+ *                 with status 7 when the first has ended
  *   threads N     N threads, each of which forks a child that execs "true",
  *                 once stdin is closed
  *   tree          once stdin is closed: a child that forks a grandchild and
  *                 ends; the grandchild then execs "true" */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +60,22 @@ static void run_exec(const char *path) {
   _exit(125);
 }
 
+static void run_args(const char *unused) {
+  (void)unused;
+  execl("/proc/self/exe", "target", "sleep", "one two", "", "a\x1b\xff",
+        (char *)NULL);
+  _exit(125);
+}
+
+static void run_status(const char *status) {
+  _exit(atoi(status));
+}
+
+static void run_signal(const char *number) {
+  kill(getpid(), atoi(number));
+  pause();
+}
+
 static pthread_t first;
 
 /* Ends after the first thread, and after that it forks. */
@@ -76,6 +99,39 @@ static void run_leader(const char *unused) {
   if (pthread_create(&thread, NULL, outlive_first, NULL) != 0)
     _exit(125);
   pthread_exit(NULL);
+}
+
+static void *end_after_first(void *unused) {
+  pthread_join(first, NULL);
+  _exit(7);
+  return unused;
+}
+
+static void run_last_thread(const char *unused) {
+  pthread_t thread;
+
+  (void)unused;
+  first = pthread_self();
+  if (pthread_create(&thread, NULL, end_after_first, NULL) != 0)
+    _exit(125);
+  pthread_exit(NULL);
+}
+
+static int make_ends(void) {
+  static const char *const statuses[] = {"0", "3", "255"};
+  static const int signals[] = {SIGKILL, SIGUSR1};
+  char number[8];
+  size_t i;
+
+  for (i = 0; i < 3; i++)
+    if (fork_child(run_status, statuses[i]) < 0)
+      return 1;
+  for (i = 0; i < 2; i++) {
+    snprintf(number, sizeof(number), "%d", signals[i]);
+    if (fork_child(run_signal, number) < 0)
+      return 1;
+  }
+  return fork_child(run_last_thread, NULL) < 0;
 }
 
 static void *exec_in_thread(void *unused) {
@@ -167,6 +223,12 @@ static int run_mode(int argc, char **argv) {
     return fork_child(run_thread, argument) < 0;
   if (strcmp(argv[1], "name") == 0)
     return fork_child(run_name, argument) < 0;
+  if (strcmp(argv[1], "sleep") == 0)
+    return (int)sleep(1);
+  if (strcmp(argv[1], "args") == 0)
+    return fork_child(run_args, argument) < 0;
+  if (strcmp(argv[1], "ends") == 0)
+    return make_ends();
   if (strcmp(argv[1], "exec") == 0)
     return fork_child(run_exec, argument) < 0;
   return 1;

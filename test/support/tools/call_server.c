@@ -5,14 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void exec_target(const char *path, int in, int out) {
+static void exec_target(const char *path, const char *mode, int in, int out) {
   if (dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
     _exit(125);
-  execl(path, "stat_target", "serve", (char *)NULL);
+  execl(path, "stat_target", mode, (char *)NULL);
   _exit(125);
 }
 
-void call_server_start(call_server_t *serve, const char *path) {
+static void start(call_server_t *serve, const char *path, const char *mode) {
   int in[2], out[2];
 
   assert_int_equal(pipe2(in, O_CLOEXEC), 0);
@@ -20,7 +20,7 @@ void call_server_start(call_server_t *serve, const char *path) {
   serve->pid = fork();
   assert_true(serve->pid >= 0);
   if (serve->pid == 0)
-    exec_target(path, in[0], out[1]);
+    exec_target(path, mode, in[0], out[1]);
   close(in[0]);
   close(out[1]);
   serve->in = in[1];
@@ -28,6 +28,14 @@ void call_server_start(call_server_t *serve, const char *path) {
   snprintf(serve->id, sizeof(serve->id), "%d", serve->pid);
   /* It is not forked any more, but runs, when it has answered. */
   call_server_calls(serve, 0);
+}
+
+void call_server_start(call_server_t *serve, const char *path) {
+  start(serve, path, "serve");
+}
+
+void call_server_start_team(call_server_t *serve, const char *path) {
+  start(serve, path, "team");
 }
 
 void call_server_calls(const call_server_t *serve, unsigned nr) {

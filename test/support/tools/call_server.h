@@ -16,8 +16,11 @@ typedef struct call_server_s {
   char id[16];
 } call_server_t;
 
-/* `path` is that of stat_target. */
+/* `path` is that of stat_target. A team also has two threads, called one and
+ * two, that make as many calls and twice as many, and each time a thread that
+ * the first one makes, of three times as many. */
 void call_server_start(call_server_t *serve, const char *path);
+void call_server_start_team(call_server_t *serve, const char *path);
 
 /* Makes so many calls; returns when they are made. */
 void call_server_calls(const call_server_t *serve, unsigned nr);

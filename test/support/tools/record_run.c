@@ -24,14 +24,24 @@ int record_run_setup(void **state) {
   return 0;
 }
 
+size_t record_run_files(glob_t *files) {
+  char pattern[sizeof(path) + 4];
+
+  snprintf(pattern, sizeof(pattern), "%s.*", path);
+  return glob(pattern, 0, NULL, files) == 0 ? files->gl_pathc : 0;
+}
+
 int record_run_teardown(void **state) {
-  char old[sizeof(path) + 4];
   char *slash = path + sizeof(path) - sizeof(NAME);
+  size_t nr, i;
+  glob_t files;
   int rc;
 
   (void)state;
-  snprintf(old, sizeof(old), "%s.old", path);
-  unlink(old);
+  nr = record_run_files(&files);
+  for (i = 0; i < nr; i++)
+    unlink(files.gl_pathv[i]);
+  globfree(&files);
   unlink(path);
   *slash = '\0';
   rc = rmdir(path);
@@ -127,11 +137,15 @@ static void count_record(void *arg, const perf_data_record_t *entry) {
 }
 
 void record_run_count(record_run_count_t *count) {
+  record_run_count_file(path, count);
+}
+
+void record_run_count_file(const char *file, record_run_count_t *count) {
   walk_t walk = {.count = count};
   perf_data_t data;
 
   memset(count, 0, sizeof(*count));
-  perf_data_open(&data, path);
+  perf_data_open(&data, file);
   perf_data_walk(&data, count_record, &walk);
   perf_data_close(&data);
 }

@@ -3,6 +3,8 @@
 #ifndef UVPERF_TEST_RECORD_RUN_H
 #define UVPERF_TEST_RECORD_RUN_H
 
+#include <glob.h>
+
 #include "perf_data.h"
 #include "tool_run.h"
 
@@ -43,5 +45,10 @@ typedef struct record_run_count_s {
 
 /* Fails the test if the decoder cannot read the file. */
 void record_run_count(record_run_count_t *count);
+void record_run_count_file(const char *file, record_run_count_t *count);
+
+/* The files whose names are the path, a dot and more, in order: how many.
+ * glob's; for globfree. */
+size_t record_run_files(glob_t *files);
 
 #endif

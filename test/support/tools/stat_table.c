@@ -24,7 +24,7 @@ stat_line_t *stat_table_line(stat_table_t *table, size_t event, int32_t cpu,
               sizeof(table->lines) / sizeof(table->lines[0]));
   memset(line, 0, sizeof(*line));
   line->event = event;
-  line->cpu = cpu;
+  line->place = cpu;
   line->mean = (double)value;
   line->count.state = UVPERF_COUNT_COUNTING;
   line->count.value = line->count.scaled = value;

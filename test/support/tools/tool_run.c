@@ -93,7 +93,8 @@ static void collect(tool_run_t *run, int out, int err) {
     if (fds[1].revents != 0 &&
         !tool_run_append(err, run->err, sizeof(run->err)))
       fds[1].fd = -1;
-    if (run->interrupt_at != NULL && strstr(run->err, run->interrupt_at))
+    if (run->interrupt_at != NULL && (strstr(run->err, run->interrupt_at) ||
+                                      strstr(run->out, run->interrupt_at)))
       interrupt(run);
     check(run, fds[0].fd < 0);
   }

@@ -13,7 +13,7 @@
 /* One run of a sample. */
 typedef struct tool_run_s {
   const char *args[TOOL_RUN_ARGS]; /* the path of the sample first */
-  const char *interrupt_at;        /* a signal once this is on stderr */
+  const char *interrupt_at;        /* a signal once this is in err or out */
   int interrupt_with;              /* 0: SIGINT */
   /* Called before the signal, or NULL: meanwhile nobody reads stdout. */
   void (*work)(struct tool_run_s *run);

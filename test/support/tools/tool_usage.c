@@ -46,27 +46,6 @@ void tool_usage_missing_process(const char *path) {
   tool_run_ends(&run, 1, "no process 2147483647");
 }
 
-void tool_usage_unprivileged(const char *path, const char *remedy,
-                             const char *test) {
-  tool_run_t run = {.args = {path}, .as_nobody = 1};
-
-  if (tool_run_paranoid() <= 0)
-    support_skip(test, "kernel.perf_event_paranoid above 0");
-  tool_run_ends(&run, 2, "perf_event_paranoid");
-  tool_run_expect_text(run.err, "CAP_PERFMON");
-  tool_run_expect_text(run.err, remedy);
-}
-
-void tool_usage_closed_fds(const char *path, const char *args) {
-  tool_run_t run = {.args = {"/bin/sh", "-c",
-                             "\"$0\" $1 <&- >/dev/null && "
-                             "\"$0\" $1 >&- && \"$0\" $1 <&- >&- && "
-                             "\"$0\" $1 >/dev/null 2>&-",
-                             path, args}};
-
-  tool_run_ends(&run, 0, "");
-}
-
 /* First, as whatever follows may be a command. */
 static void insert_file(tool_run_t *run, const char *file) {
   assert_null(run->args[TOOL_RUN_ARGS - 3]);

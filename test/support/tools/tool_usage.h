@@ -19,15 +19,6 @@ void tool_usage_help(const char *path, const char *first_words);
 void tool_usage_missing_command(const char *path);
 void tool_usage_missing_process(const char *path);
 
-/* Skips where the whole machine is open to everybody. */
-void tool_usage_unprivileged(const char *path, const char *remedy,
-                             const char *test);
-
-/* With stdin, stdout and stderr closed in turn it ends with status 0:
- * uv_loop_close() asserts that its fds are none of the first three. `args` are
- * words of the shell. */
-void tool_usage_closed_fds(const char *path, const char *args);
-
 /* These add -o and a file to the arguments of a run. */
 
 /* It ends with status 1 and a message that begins with its name. */

@@ -31,7 +31,7 @@ void watch_lines_read(watch_lines_t *lines, FILE *file) {
   long late = 0;
   size_t i;
 
-  lines->lines = json_lines_read(file, json_is_object, pick_line,
+  lines->lines = json_lines_read(file, json_is_tree, pick_line,
                                  sizeof(lines->lines[0]), &lines->nr);
   for (i = 0; i < lines->nr; i++) {
     late += lines->lines[i].time < youngest;

@@ -71,7 +71,7 @@ static int find_object(const uvperf_event_name_t *name, void *arg) {
 }
 
 static void json_has_each_event_of_the_walk_once(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "--json"}};
+  tool_run_t run = {.args = {LIST_PATH, "--all", "--json"}};
   expected_t expected = {NULL, 0};
   char *text;
 
@@ -88,14 +88,17 @@ static void json_has_each_event_of_the_walk_once(void **state) {
   free(text);
 }
 
-/* Behind the name of a PMU's event there may be more. */
+/* There may be more after the name, but of software events and tracepoints. */
 static int find_line(const uvperf_event_name_t *name, void *arg) {
-  const char *end = name->kind == UVPERF_NAME_PMU ? "" : "\n";
+  const char *end =
+      (name->kind & (UVPERF_NAME_SOFTWARE | UVPERF_NAME_TRACEPOINT)) != 0 ? "\n"
+                                                                          : "";
   expected_t *expected = arg;
   char line[512];
 
   if (name->alias != NULL)
-    snprintf(line, sizeof(line), "\n  %s OR %s\n", name->name, name->alias);
+    snprintf(line, sizeof(line), "\n  %s OR %s%s", name->name, name->alias,
+             end);
   else
     snprintf(line, sizeof(line), "\n  %s%s", name->name, end);
   if (strstr(expected->text, line) == NULL)
@@ -107,7 +110,7 @@ static int find_line(const uvperf_event_name_t *name, void *arg) {
 
 static void text_has_each_event_of_the_walk_once(void **state) {
   tool_run_t run = {
-      .args = {LIST_PATH, "hw", "sw", "cache", "pmu", "tracepoint"}};
+      .args = {LIST_PATH, "--all", "hw", "sw", "cache", "pmu", "tracepoint"}};
   expected_t expected = {NULL, 0};
   char *text;
 
@@ -123,7 +126,7 @@ static void text_has_each_event_of_the_walk_once(void **state) {
 }
 
 static void text_is_in_groups_by_name(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "cache", "software"}};
+  tool_run_t run = {.args = {LIST_PATH, "--all", "cache", "software"}};
   char *line, *last = NULL;
   int is_cache = 0;
 
@@ -163,18 +166,17 @@ static void words_choose_kinds_parts_and_patterns(void **state) {
       {{"MIGR*"}, "Software events\n  cpu-migrations OR migrations\n"},
       {{"idle-cycles-?[r]ontend"},
        "Hardware events\n"
-       "  stalled-cycles-frontend OR idle-cycles-frontend\n"},
+       "  stalled-cycles-frontend OR idle-cycles-frontend"},
       {{"l1-icache-pre*", "dummy"},
-       "Hardware cache events\n  L1-icache-prefetch-misses\n"
-       "  L1-icache-prefetches\n"},
+       "Hardware cache events\n  L1-icache-prefetch-misses"},
   };
   size_t i;
 
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    tool_run_t run = {.args = {LIST_PATH}};
+    tool_run_t run = {.args = {LIST_PATH, "--all"}};
 
-    memcpy(run.args + 1, cases[i].words, sizeof(cases[i].words));
+    memcpy(run.args + 2, cases[i].words, sizeof(cases[i].words));
     tool_run(&run);
     tool_run_expect_status(&run, 0);
     tool_run_expect_text(run.out, cases[i].lines);
@@ -195,7 +197,7 @@ static void words_of_kinds_have_synonyms(void **state) {
   (void)state;
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
     for (j = 0; j < 2; j++) {
-      tool_run_t run = {.args = {LIST_PATH, cases[i].words[j]}};
+      tool_run_t run = {.args = {LIST_PATH, "--all", cases[i].words[j]}};
 
       tool_run(&run);
       tool_run_expect_status(&run, 0);
@@ -222,7 +224,8 @@ static void patterns_fit_a_whole_tracepoint_or_its_own_name(void **state) {
 
 static void details_are_the_numbers_of_the_event(void **state) {
   uint64_t id = support_need_tracefs(__func__, EVENT);
-  tool_run_t run = {.args = {LIST_PATH, EVENT, "-v", "LLC-store-misses"}};
+  tool_run_t run = {
+      .args = {LIST_PATH, EVENT, "-v", "--all", "LLC-store-misses"}};
   char line[64];
 
   (void)state;
@@ -233,6 +236,65 @@ static void details_are_the_numbers_of_the_event(void **state) {
   snprintf(line, sizeof(line), "  " EVENT "\n      type=2,config=0x%llx\n",
            (unsigned long long)id);
   tool_run_expect_text(run.out, line);
+}
+
+/* -- what this machine has ------------------------------------------------ */
+
+/* By hand: whether the calling thread, or its user side alone, may be
+ * counted. */
+static int can_open(const uvperf_event_name_t *name, int user_only) {
+  struct perf_event_attr attr;
+  long fd;
+
+  assert_int_equal(uvperf_attr_parse(&attr, name->name, NULL), 0);
+  attr.disabled = 1;
+  attr.exclude_kernel = attr.exclude_hv = user_only != 0;
+  fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+  if (fd >= 0)
+    close((int)fd);
+  return fd >= 0;
+}
+
+static int find_if_open(const uvperf_event_name_t *name, void *arg) {
+  expected_t *expected = arg;
+  char begin[256];
+  int is_listed;
+
+  snprintf(begin, sizeof(begin), "\n{\"name\":\"%s\",", name->name);
+  is_listed = strstr(expected->text, begin) != NULL;
+  if (is_listed != can_open(name, 1))
+    print_error("%s\n", name->name);
+  assert_int_equal(is_listed, can_open(name, 1));
+  expected->nr += (size_t)is_listed;
+  return 0;
+}
+
+static void expect_what_opens(tool_run_t *run) {
+  expected_t expected = {NULL, 0};
+  char *text = run_to_the_end(run);
+
+  assert_string_equal(run->err, "");
+  assert_true(json_is_list(text));
+  expected.text = text;
+  assert_int_equal(
+      uvperf_event_name_walk(NULL, UVPERF_NAME_HARDWARE | UVPERF_NAME_CACHE,
+                             find_if_open, &expected),
+      0);
+  assert_int_equal(count_lines(text, "{\"name\":"), expected.nr);
+  tool_run_expect_status(run, expected.nr == 0);
+  free(text);
+}
+
+static void hardware_that_does_not_open_is_left_out(void **state) {
+  tool_run_t run = {.args = {LIST_PATH, "--json", "hw", "cache"}};
+  tool_run_t nobody = {.args = {LIST_PATH, "--json", "hw", "cache"},
+                       .as_nobody = 1};
+
+  (void)state;
+  support_need_own_events(__func__);
+  expect_what_opens(&run);
+  if (tool_run_paranoid() <= 2)
+    expect_what_opens(&nobody);
 }
 
 /* -- forms ---------------------------------------------------------------- */
@@ -267,19 +329,6 @@ static void forms_have_the_terms_of_each_pmu(void **state) {
 
 /* -- what can be measured ------------------------------------------------- */
 
-/* By hand: whether the calling thread may be counted. */
-static int can_open(const uvperf_event_name_t *name) {
-  struct perf_event_attr attr;
-  long fd;
-
-  assert_int_equal(uvperf_attr_parse(&attr, name->name, NULL), 0);
-  attr.disabled = 1;
-  fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
-  if (fd >= 0)
-    close((int)fd);
-  return fd >= 0;
-}
-
 static int compare_answer(const uvperf_event_name_t *name, void *arg) {
   expected_t *answers = arg;
   char start[256];
@@ -293,7 +342,7 @@ static int compare_answer(const uvperf_event_name_t *name, void *arg) {
   answer = strstr(object, "\"available\":");
   assert_non_null(answer);
   answer += strlen("\"available\":");
-  if (can_open(name))
+  if (can_open(name, 0))
     assert_int_equal(strncmp(answer, "\"yes\",\"errno\":null", 18), 0);
   else
     assert_int_equal(strncmp(answer, "\"no\",\"errno\":\"E", 15), 0);
@@ -375,6 +424,7 @@ int main(void) {
       cmocka_unit_test(words_of_kinds_have_synonyms),
       cmocka_unit_test(patterns_fit_a_whole_tracepoint_or_its_own_name),
       cmocka_unit_test(details_are_the_numbers_of_the_event),
+      cmocka_unit_test(hardware_that_does_not_open_is_left_out),
       cmocka_unit_test(forms_have_the_terms_of_each_pmu),
       cmocka_unit_test(available_is_what_can_be_opened),
       cmocka_unit_test(available_tracepoint_is_tried_too),

@@ -162,6 +162,28 @@ static void text_of_what_was_tried_has_what_may_be_measured(void **state) {
               "      no: the reason\n");
 }
 
+/* That this machine does not have the first of two, or both. */
+static void text_says_how_many_are_left_out(void **state) {
+  static const list_options_t all = {.kinds = UVPERF_NAME_PMU, .all = 1};
+  list_name_t events[2] = {pmu_event("a/no/"), pmu_event("a/yes/")};
+
+  (void)state;
+  events[0].answer = LIST_NO;
+  expect_text(events, 2, &plain,
+              "Events of PMUs\n"
+              "  a/yes/\n"
+              "  1 other does not open on this machine: --all lists it\n");
+  expect_text(events, 2, &all,
+              "Events of PMUs\n"
+              "  a/no/                                             "
+              "does not open here\n"
+              "  a/yes/\n");
+  events[1].answer = LIST_NO;
+  expect_text(events, 2, &plain,
+              "Events of PMUs\n"
+              "  2 do not open on this machine: --all lists them\n");
+}
+
 static void reasons_are_wrapped_at_the_end_of_lines(void **state) {
   list_name_t event = pmu_event("a/no/");
   char reason[300] = "";
@@ -293,6 +315,7 @@ int main(void) {
       cmocka_unit_test(details_have_all_fields_terms_and_cpus),
       cmocka_unit_test(details_of_what_needs_a_value_have_no_config),
       cmocka_unit_test(text_of_what_was_tried_has_what_may_be_measured),
+      cmocka_unit_test(text_says_how_many_are_left_out),
       cmocka_unit_test(reasons_are_wrapped_at_the_end_of_lines),
       cmocka_unit_test(json_has_what_was_found_by_trying),
       cmocka_unit_test(json_has_each_key_in_its_place),

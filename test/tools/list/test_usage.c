@@ -65,7 +65,7 @@ static void one_word_that_nothing_fits_does_not_hide_the_others(void **state) {
 }
 
 static void array_of_nothing_is_empty(void **state) {
-  tool_run_t run = {.args = {LIST_PATH, "--json", "nothing*"}};
+  tool_run_t run = {.args = {LIST_PATH, "-j", "nothing*"}};
 
   (void)state;
   tool_run(&run);
@@ -126,26 +126,6 @@ static void plain_user_who_asks_for_tracepoints_gets_none(void **state) {
 
 /* -- the output ----------------------------------------------------------- */
 
-static void output_that_cannot_be_written_is_told(void **state) {
-  tool_run_t run = {.args = {"/bin/sh", "-c", "\"$0\" >/dev/full", LIST_PATH}};
-
-  (void)state;
-  tool_run_ends(&run, 1, "list: stdout could not be written");
-}
-
-/* More than a pipe holds, so that it is written to after the reader went. */
-static void reader_that_has_enough_ends_it_quietly(void **state) {
-  tool_run_t run = {
-      .args = {"/bin/sh", "-c", "\"$0\" --json | head -n 2", LIST_PATH}};
-
-  (void)state;
-  support_need_tracefs(__func__, "syscalls:sys_enter_getpgid");
-  tool_run(&run);
-  tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.out, "[\n{\"name\":\"branch-instructions\",");
-  assert_string_equal(run.err, "");
-}
-
 static void interrupt_ends_it_at_once(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--available", "syscalls:*"},
                     .interrupt_at = "list: to try ",
@@ -156,12 +136,6 @@ static void interrupt_ends_it_at_once(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 128 + SIGINT);
   assert_string_equal(run.out, "");
-}
-
-static void standard_fds_closed_do_not_abort(void **state) {
-  (void)state;
-  support_need_own_events(__func__);
-  tool_usage_closed_fds(LIST_PATH, "--available sw");
 }
 
 /* With each number of fds it either says that there are too few, or tries. */
@@ -195,10 +169,7 @@ int main(void) {
       cmocka_unit_test(plain_user_is_told_what_is_missing),
       cmocka_unit_test(plain_user_is_not_told_of_what_was_not_asked_for),
       cmocka_unit_test(plain_user_who_asks_for_tracepoints_gets_none),
-      cmocka_unit_test(output_that_cannot_be_written_is_told),
-      cmocka_unit_test(reader_that_has_enough_ends_it_quietly),
       cmocka_unit_test(interrupt_ends_it_at_once),
-      cmocka_unit_test(standard_fds_closed_do_not_abort),
       cmocka_unit_test(few_fds_do_not_abort),
   };
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/text.h"
+#include "profile/members.h"
 #include "profile/tasks.h"
 
 static void expect_clean(const char *name, const char *expected) {
@@ -183,6 +184,47 @@ static void process_lives_after_an_exec_by_another_thread(void **state) {
   free(tasks);
 }
 
+static uvperf_record_t fork_of(uint32_t pid, uint32_t ppid) {
+  uvperf_record_t record;
+
+  memset(&record, 0, sizeof(record));
+  record.type = PERF_RECORD_FORK;
+  record.task.pid = record.task.tid = pid;
+  record.task.ppid = record.task.ptid = ppid;
+  return record;
+}
+
+static int takes(profile_members_t *members, uint32_t pid) {
+  uvperf_record_t record;
+
+  memset(&record, 0, sizeof(record));
+  record.type = PERF_RECORD_SAMPLE;
+  record.pid = pid;
+  return profile_members_take(members, &record);
+}
+
+static void samples_of_a_process_and_its_children_are_taken(void **state) {
+  const uvperf_record_t child = fork_of(9, 7), grandchild = fork_of(4194303, 9);
+  const uvperf_record_t thread = fork_of(7, 7), reused = fork_of(9, 1);
+  profile_members_t members = {NULL};
+
+  (void)state;
+  assert_true(takes(&members, 8));
+  profile_members_init(&members, 7);
+  assert_false(takes(&members, 8));
+  assert_false(takes(&members, 9));
+  profile_members_take(&members, &child);
+  profile_members_take(&members, &grandchild);
+  profile_members_take(&members, &thread);
+  assert_true(takes(&members, 7));
+  assert_true(takes(&members, 9));
+  assert_true(takes(&members, 4194303));
+  profile_members_take(&members, &reused);
+  assert_false(takes(&members, 9));
+  assert_false(takes(&members, UINT32_MAX));
+  profile_members_free(&members);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(name_with_control_characters_becomes_safe),
@@ -192,6 +234,7 @@ int main(void) {
       cmocka_unit_test(forked_process_has_its_parents_maps_until_exec),
       cmocka_unit_test(dead_task_is_known_until_it_is_reaped),
       cmocka_unit_test(first_thread_that_ends_is_kept_for_the_others),
+      cmocka_unit_test(samples_of_a_process_and_its_children_are_taken),
       cmocka_unit_test(process_lives_after_an_exec_by_another_thread),
   };
 

@@ -189,6 +189,8 @@ static void whole_machine_shows_a_busy_loop(void **state) {
   for (i = 0; profile_run_row(&run, i, &row); i++)
     found |= is_spin(&run, &row);
   assert_true(found);
+  /* Nor is there a word of processes that nothing was sampled of. */
+  assert_null(strstr(run.err, "may not be read"));
 }
 
 /* Whether kallsyms, where it shows addresses, has a function of that name. */
@@ -331,7 +333,8 @@ static void time_in_the_kernel_without_samples_is_reported(void **state) {
 /* The child is waited for by the command, which is waited for by the tool. */
 static void kernel_time_of_a_command_that_ended_is_reported(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "--", "sh", "-c",
-                             "head -c 2000000000 /dev/zero >/dev/null; true"}};
+                             "dd if=/dev/zero of=/dev/null bs=1M count=4000 "
+                             "2>/dev/null; true"}};
 
   (void)state;
   support_need_own_events(__func__);
@@ -367,7 +370,64 @@ static void time_of_short_processes_is_reported(void **state) {
   tool_run_expect_status(&run, 0);
   if (strstr(run.err, "cpu-clock") == NULL)
     support_skip(__func__, "a machine without a hardware PMU");
-  tool_run_expect_text(run.err, "processes of less than 1/20 s are\n");
+  tool_run_expect_text(run.err, "of threads that run for less than\n"
+                                "  1/20 s in all (-a sees them");
+}
+
+/* An event of a thread begins with a whole period of cpu-clock. */
+static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-F", "20", "-d", "1", "-p"}};
+  char pid_text[16];
+  const char *line;
+  pid_t pid;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  pid = start_target("threads", run.out, sizeof(run.out));
+  snprintf(pid_text, sizeof(pid_text), "%d", pid);
+  run.args[6] = pid_text;
+  run.out[0] = '\0';
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_null(strstr(run.out, "nothing ran"));
+  run.args[7] = "-a";
+  run.args[8] = "--folded";
+  run.args[9] = "/dev/stdout";
+  run.out[0] = run.err[0] = '\0';
+  tool_run(&run);
+  end_target(pid);
+  tool_run_expect_status(&run, 0);
+  assert_true(profile_run_samples(&run) > 5);
+  /* No stack of another process, such as this one, is there. */
+  for (line = strtok(run.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+    if (strchr(line, ';') != NULL)
+      assert_memory_equal(line, "profile_target;", 15);
+  }
+}
+
+static void kill_target(tool_run_t *run) {
+  kill(*(pid_t *)run->data, SIGKILL);
+}
+
+/* The CPUs go on. */
+static void profile_by_cpu_of_a_process_ends_with_it(void **state) {
+  tool_run_t run = {.args = {PROFILE_PATH, "-a", "-p"},
+                    .interrupt_at = "Ctrl-C ends it",
+                    .interrupt_with = TOOL_RUN_NO_SIGNAL,
+                    .work = kill_target};
+  char pid_text[16];
+  pid_t pid;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  pid = start_target("threads", run.out, sizeof(run.out));
+  snprintf(pid_text, sizeof(pid_text), "%d", pid);
+  run.args[3] = pid_text;
+  run.data = &pid;
+  run.out[0] = '\0';
+  tool_run(&run);
+  assert_int_equal(waitpid(pid, NULL, 0), pid);
+  tool_run_expect_status(&run, 0);
 }
 
 /* Its name could otherwise change the terminal's title, for example. */
@@ -426,6 +486,8 @@ int main(void) {
       cmocka_unit_test(kernel_time_of_a_command_that_ended_is_reported),
       cmocka_unit_test(time_that_is_sampled_is_not_reported),
       cmocka_unit_test(time_of_short_processes_is_reported),
+      cmocka_unit_test(threads_that_end_within_a_period_are_sampled_by_cpu),
+      cmocka_unit_test(profile_by_cpu_of_a_process_ends_with_it),
       cmocka_unit_test(control_characters_in_names_are_not_printed),
   };
 

@@ -143,6 +143,36 @@ static void expect_full(void (*prepare)(void), const char *reason) {
   assert_true(count.nr_of_event[0] > 0);
 }
 
+/* And no file follows it. */
+static void full_disk_ends_one_file_after_the_other(void **state) {
+  static tool_run_t run;
+  record_run_count_t count;
+  char directory[64];
+  glob_t files;
+  size_t nr;
+
+  (void)state;
+  support_need_root(__func__);
+  support_need_own_events(__func__);
+  snprintf(directory, sizeof(directory), "%s", record_run_path());
+  *strrchr(directory, '/') = '\0';
+  if (mount("uvperf", directory, "tmpfs", 0, "size=1m") != 0)
+    support_skip(__func__, "a tmpfs that can be mounted");
+  memset(&run, 0, sizeof(run));
+  record_run_run(&run, RECORD_PATH,
+                 "--switch-output=64K -e page-faults:u -c 1 sh -c 'while :; "
+                 "do " STAT_TARGET " touch 1000; sleep 0.05; done'");
+  nr = record_run_files(&files);
+  if (nr > 0)
+    record_run_count_file(files.gl_pathv[0], &count);
+  umount2(directory, MNT_DETACH);
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, strerror(ENOSPC));
+  assert_true(nr > 2);
+  assert_true(count.nr_of_event[0] > 0);
+  globfree(&files);
+}
+
 static void file_that_may_not_grow_keeps_what_it_has(void **state) {
   (void)state;
   support_need_own_events(__func__);
@@ -197,6 +227,7 @@ int main(void) {
       record_run_test(recording_ends_when_its_time_is_over),
       record_run_test(file_that_may_not_grow_keeps_what_it_has),
       record_run_test(full_disk_keeps_what_it_has),
+      record_run_test(full_disk_ends_one_file_after_the_other),
       record_run_test(pipe_that_nobody_reads_does_not_hold_it),
   };
 

@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include <getopt.h>
+#include <time.h>
 
 #include "record/attrs.h"
 #include "record/lost.h"
@@ -48,7 +49,7 @@ static void command_line_without_anything_means_the_machine(void **state) {
 
   (void)state;
   parse(&f, "");
-  assert_true(f.options.all && f.options.all_by_default);
+  assert_true(f.options.all);
   assert_string_equal(f.options.file, "perf.data");
   assert_false(record_options_is_command(&f.options));
   record_options_free(&f.options);
@@ -64,7 +65,7 @@ static void command_is_recorded_unless_there_is_another_target(void **state) {
   record_options_free(&f.options);
   parse(&f, "-a true");
   assert_false(record_options_is_command(&f.options));
-  assert_false(f.options.all_by_default);
+  assert_true(f.options.all);
   record_options_free(&f.options);
   parse(&f, "-p 7,8,7 true");
   assert_false(record_options_is_command(&f.options));
@@ -98,11 +99,13 @@ static void filter_is_of_the_events_of_one_option(void **state) {
   (void)state;
   parse(&f, "-e cs,faults -e migrations --filter a -e cs --filter b");
   assert_string_equal(f.options.events, "cs,faults,migrations,cs");
-  assert_int_equal(f.options.nr_filters, 2);
-  assert_int_equal(f.options.filters[0].begin, strlen("cs,faults,"));
-  assert_int_equal(f.options.filters[0].end, strlen("cs,faults,migrations"));
-  assert_int_equal(f.options.filters[1].begin, strlen("cs,faults,migrations,"));
-  assert_string_equal(f.options.filters[1].text, "b");
+  assert_int_equal(f.options.filters.nr, 2);
+  assert_int_equal(f.options.filters.list[0].begin, strlen("cs,faults,"));
+  assert_int_equal(f.options.filters.list[0].end,
+                   strlen("cs,faults,migrations"));
+  assert_int_equal(f.options.filters.list[1].begin,
+                   strlen("cs,faults,migrations,"));
+  assert_string_equal(f.options.filters.list[1].text, "b");
   record_options_free(&f.options);
 }
 
@@ -217,6 +220,56 @@ static void leader_samples_for_a_group_that_is_read(void **state) {
   end(&f);
 }
 
+static void branches_are_kinds_on_sides(void **state) {
+  static const struct {
+    const char *words;
+    uint64_t bits;
+  } cases[] = {
+      {"-b true", PERF_SAMPLE_BRANCH_ANY},
+      {"-j any_call,ind_call,u true", PERF_SAMPLE_BRANCH_ANY_CALL |
+                                          PERF_SAMPLE_BRANCH_IND_CALL |
+                                          PERF_SAMPLE_BRANCH_USER},
+      {"-j k,hv true", PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL |
+                           PERF_SAMPLE_BRANCH_HV},
+      {"--branch-filter any,save_type,priv true",
+       PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_TYPE_SAVE |
+           UVPERF_SAMPLE_BRANCH_PRIV_SAVE},
+  };
+  fixture_t f = {0};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    make(&f, cases[i].words);
+    assert_int_equal(f.attrs.attrs[0]->branch_sample_type, cases[i].bits);
+    assert_true(f.attrs.attrs[0]->sample_type & PERF_SAMPLE_BRANCH_STACK);
+    end(&f);
+  }
+}
+
+static void clock_is_named_or_a_number(void **state) {
+  static const struct {
+    const char *words;
+    int clock;
+  } cases[] = {{"true", CLOCK_MONOTONIC},
+               {"-k realtime true", CLOCK_REALTIME},
+               {"--clockid CLOCK_TAI true", CLOCK_TAI},
+               {"-k boot true", CLOCK_BOOTTIME},
+               {"-k Raw true", CLOCK_MONOTONIC_RAW},
+               {"-k 0 true", CLOCK_REALTIME},
+               {"-k 4 true", CLOCK_MONOTONIC_RAW}};
+  fixture_t f = {0};
+  size_t i;
+
+  (void)state;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    make(&f, cases[i].words);
+    assert_true(f.attrs.attrs[0]->use_clockid);
+    assert_int_equal(f.attrs.attrs[0]->clockid, cases[i].clock);
+    end(&f);
+  }
+}
+
 static void side_band_is_what_options_ask_for(void **state) {
   uint32_t usual = UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |
                    UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT;
@@ -231,6 +284,10 @@ static void side_band_is_what_options_ask_for(void **state) {
                    usual | UVPERF_SIDE_BAND_MMAP_DATA |
                        UVPERF_SIDE_BAND_SWITCH | UVPERF_SIDE_BAND_NAMESPACES |
                        UVPERF_SIDE_BAND_CGROUP);
+  record_options_free(&f.options);
+  parse(&f, "-d true");
+  assert_int_equal(record_attrs_side_band(&f.options),
+                   usual | UVPERF_SIDE_BAND_MMAP_DATA);
   record_options_free(&f.options);
 }
 
@@ -279,6 +336,8 @@ int main(void) {
       cmocka_unit_test(attr_of_a_tracepoint_has_its_fields),
       cmocka_unit_test(frames_are_of_the_kernel_or_of_registers_and_stack),
       cmocka_unit_test(leader_samples_for_a_group_that_is_read),
+      cmocka_unit_test(branches_are_kinds_on_sides),
+      cmocka_unit_test(clock_is_named_or_a_number),
       cmocka_unit_test(side_band_is_what_options_ask_for),
       cmocka_unit_test(losses_of_an_event_are_a_record_of_its_own),
   };

@@ -70,7 +70,8 @@ static void machine_is_read_by_perf(void **state) {
   assert_true(check.nr_of_type[PERF_RECORD_SWITCH_CPU_WIDE] > 0);
   assert_true(check.nr_of_type[PERF_RECORD_NAMESPACES] > 0);
   assert_true(check.nr_of_type[PERF_RECORD_MMAP2] > 0);
-  record("-C 0 -g -F 500 -e page-faults -e cpu-clock ls /");
+  record("-C 0 -g -F 500 -e page-faults -e cpu-clock taskset -c 0 " TARGET_PATH
+         " 40");
   perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_event[1] > 0);
 }
@@ -118,6 +119,17 @@ static void stacks_are_read_by_perf(void **state) {
   assert_true(check.nr_of_event[0] > 100);
 }
 
+static void data_of_samples_are_read_by_perf(void **state) {
+  perf_check_t check;
+
+  (void)state;
+  need(__func__);
+  record("-d --phys-data --data-page-size --code-page-size -W "
+         "-e page-faults -c 1 " STAT_TARGET " touch 100");
+  perf_check_file(&check, record_run_path());
+  assert_true(check.nr_of_event[0] > 100);
+}
+
 static void events_of_several_kinds_are_read_by_perf(void **state) {
   perf_check_t check;
 
@@ -148,7 +160,7 @@ static void losses_are_read_by_perf(void **state) {
 
   (void)state;
   need(__func__);
-  record("-m 4096 -e " CALL_SERVER_EVENT " " STAT_TARGET " threads 2 20000");
+  record("-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET " threads 2 20000");
   perf_check_file_with_losses(&check, record_run_path());
   assert_true(check.nr_of_type[PERF_RECORD_LOST] > 0);
 }
@@ -160,6 +172,7 @@ int main(void) {
       record_run_test(machine_is_read_by_perf),
       record_run_test(process_is_read_by_perf),
       record_run_test(stacks_are_read_by_perf),
+      record_run_test(data_of_samples_are_read_by_perf),
       record_run_test(events_of_several_kinds_are_read_by_perf),
       record_run_test(group_that_is_read_is_read_by_perf),
       record_run_test(losses_are_read_by_perf),

@@ -2,6 +2,7 @@
 /* perf(1) finds in what record writes what it finds in its own: attrs, names of
  * functions, and all of it also where the file has not ended. */
 #include <signal.h>
+#include <time.h>
 
 #include "call_server.h"
 #include "perf_dump.h"
@@ -32,7 +33,8 @@ static void record(const char *words) {
  * - news of tasks and mappings are an event of their own, also of tasks;
  * - names without G or H mean guests too, as everywhere in this library;
  * - inherit does nothing on CPUs;
- * - of a stack for DWARF neither addresses nor data sources are needed. */
+ * - of a stack for DWARF neither addresses nor data sources are needed, and of
+ *   a breakpoint addresses are. */
 static void read_fields(const char *line, char fields[32][128]) {
   static const char *const differs[] = {
       "size:",         "read_format:", "use_clockid:", "clockid:",
@@ -68,9 +70,10 @@ static void drop_bit(char fields[32][128], const char *bit) {
   }
 }
 
-static void read_first_event(char fields[32][128]) {
+static void read_first_event(char fields[32][128], int with_data) {
   static const char *const bits[] = {"|IDENTIFIER", "|ID", "|ADDR",
                                      "|DATA_SRC"};
+  size_t nr = with_data ? 2 : 4;
   char words[256], line[1024];
   FILE *file;
   size_t i;
@@ -80,7 +83,7 @@ static void read_first_event(char fields[32][128]) {
   assert_non_null(fgets(line, sizeof(line), file));
   fclose(file);
   read_fields(line, fields);
-  for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+  for (i = 0; i < nr; i++)
     drop_bit(fields, bits[i]);
 }
 
@@ -97,24 +100,88 @@ static void attrs_are_those_of_perf(void **state) {
       "--sample-cpu -i -e '{cs,page-faults}' true",
       "-e '{page-faults,cs}:S' true",
       "-e cpu-clock/period=100000,call-graph=fp/ true",
-      "-e mem:0x1000:w true"};
+      "-e mem:0x1000:w true",
+      "-d -a -e page-faults true",
+      "-d --phys-data --data-page-size --code-page-size -W -e cs,faults true",
+      "--all-user -e cpu-clock true",
+      "--all-kernel -g -e cs:u,cpu-clock true"};
   char theirs[32][128], ours[32][128], words[256];
   size_t i, field;
+  int with_data;
 
   (void)state;
   need(__func__);
   for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+    with_data = strncmp(options[i], "-d ", 3) == 0;
     snprintf(words, sizeof(words), "perf record -q -o @ %s", options[i]);
     record_run_shell(words);
-    read_first_event(theirs);
+    read_first_event(theirs, with_data);
     snprintf(words, sizeof(words), "-q %s", options[i]);
     record(words);
-    read_first_event(ours);
+    read_first_event(ours, with_data);
     for (field = 0; field < 32; field++) {
       if (strcmp(theirs[field], ours[field]) != 0)
         print_error("%s\n", options[i]);
       assert_string_equal(ours[field], theirs[field]);
     }
+  }
+}
+
+/* -- clocks ---------------------------------------------------------------- */
+
+/* A line of the file's header in perf(1)'s words. */
+static void read_header(const char *begins, char line[256]) {
+  char words[256], rest[256];
+  FILE *file;
+
+  snprintf(words, sizeof(words), "report --header-only -i %s",
+           record_run_path());
+  file = perf_dump_run(words, 0);
+  do
+    assert_non_null(fgets(line, 256, file));
+  while (strncmp(line, begins, strlen(begins)) != 0);
+  while (fgets(rest, sizeof(rest), file) != NULL)
+    continue;
+  fclose(file);
+}
+
+/* As perf script has it. */
+static void print_time_of_day(char text[32]) {
+  time_t now = time(NULL);
+  struct tm parts;
+
+  assert_true(
+      strftime(text, 32, "%Y-%m-%d %H:%M:%S", localtime_r(&now, &parts)) > 0);
+}
+
+static void clocks_are_those_of_perf_and_tell_the_time_of_day(void **state) {
+  static const char *const clocks[] = {"monotonic", "monotonic_raw", "realtime",
+                                       "boottime", "tai"};
+  char theirs[256], ours[256], words[256], before[32], after[32], line[256];
+  FILE *file;
+  size_t i;
+
+  (void)state;
+  need(__func__);
+  for (i = 0; i < sizeof(clocks) / sizeof(clocks[0]); i++) {
+    snprintf(words, sizeof(words), "perf record -q -o @ -k %s -e cs true",
+             clocks[i]);
+    record_run_shell(words);
+    read_header("# clockid: ", theirs);
+    print_time_of_day(before);
+    snprintf(words, sizeof(words), "-k %s -e cpu-clock -c 100000 true",
+             clocks[i]);
+    record(words);
+    print_time_of_day(after);
+    read_header("# clockid: ", ours);
+    assert_string_equal(ours, theirs);
+    assert_non_null(strstr(ours, clocks[i]));
+    snprintf(words, sizeof(words), "script -F tod -i %s", record_run_path());
+    file = perf_dump_run(words, 0);
+    assert_non_null(fgets(line, sizeof(line), file));
+    fclose(file);
+    line[strlen(before)] = '\0';
+    assert_true(strcmp(before, line) <= 0 && strcmp(line, after) <= 0);
   }
 }
 
@@ -215,6 +282,7 @@ static void functions_are_called_by_their_names_as_in_perfs_file(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(attrs_are_those_of_perf),
+      record_run_test(clocks_are_those_of_perf_and_tell_the_time_of_day),
       record_run_test(file_of_a_killed_recording_is_read_by_perf),
       record_run_test(pipe_is_read_by_perf),
       record_run_test(functions_are_called_by_their_names_as_in_perfs_file),

@@ -157,6 +157,48 @@ static void machine_is_recorded_while_a_command_runs(void **state) {
   assert_int_equal(count.nr_of_cpu[1], 0);
 }
 
+typedef struct beginning_s {
+  size_t nr_before;    /* samples before what is read of /proc has ended */
+  size_t nr_samples;   /* until now */
+  uint64_t first_fork; /* times, 0: none */
+  uint64_t first_sample;
+} beginning_t;
+
+/* Records that are made of /proc have no time. */
+static void note_beginning(void *arg, const perf_data_record_t *record) {
+  beginning_t *seen = arg;
+  uint64_t time;
+
+  if (record->record == NULL)
+    return;
+  time = record->record->time;
+  if (record->type == PERF_RECORD_MMAP2 && time == 0)
+    seen->nr_before = seen->nr_samples;
+  if (record->type == PERF_RECORD_FORK && seen->first_fork == 0)
+    seen->first_fork = time;
+  if (record->type == PERF_RECORD_SAMPLE && seen->nr_samples++ == 0)
+    seen->first_sample = time;
+}
+
+/* Else most samples of a short recording would be of record itself. */
+static void samples_begin_when_what_runs_is_written(void **state) {
+  beginning_t seen = {0};
+  perf_data_t data;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  record_run_shell("(while :; do /bin/true; done) & loop=$!; " RECORD_PATH
+                   " -q -a -e cpu-clock -c 1000000 -o @ sleep 0.1; "
+                   "status=$?; kill $loop; exit $status");
+  perf_data_open(&data, record_run_path());
+  perf_data_walk(&data, note_beginning, &seen);
+  perf_data_close(&data);
+  assert_true(seen.nr_samples > 10);
+  assert_int_equal(seen.nr_before, 0);
+  /* But no task is missed meanwhile. */
+  assert_true(seen.first_fork > 0 && seen.first_fork < seen.first_sample);
+}
+
 /* -- what ------------------------------------------------------------------ */
 
 static void several_events_are_told_from_each_other(void **state) {
@@ -243,6 +285,58 @@ static void switches_are_recorded_when_asked_for(void **state) {
   assert_true(count.nr_of_type[PERF_RECORD_SWITCH] > 2);
 }
 
+typedef struct own_s {
+  uint32_t pid;
+  size_t nr;
+} own_t;
+
+static void count_own(void *arg, const perf_data_record_t *record) {
+  own_t *own = arg;
+
+  own->nr += record->type == PERF_RECORD_SAMPLE && record->record != NULL &&
+             record->record->pid == own->pid;
+}
+
+/* It waits for records in epoll_wait(2). */
+static size_t samples_of_record(const char *words) {
+  static tool_run_t run;
+  perf_data_t data;
+  own_t own = {0, 0};
+
+  memset(&run, 0, sizeof(run));
+  record_run_run(&run, RECORD_PATH, words);
+  tool_run_expect_status(&run, 0);
+  own.pid = (uint32_t)run.pid;
+  perf_data_open(&data, record_run_path());
+  assert_true(perf_data_walk(&data, count_own, &own) > 0);
+  perf_data_close(&data);
+  return own.nr;
+}
+
+static void record_itself_is_left_out_when_asked_for(void **state) {
+  (void)state;
+  support_need_cpu_wide(__func__);
+  support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
+  assert_true(
+      samples_of_record("-a -m 4M -e raw_syscalls:sys_enter sleep 0.3") > 0);
+  assert_int_equal(samples_of_record("-a -m 4M --exclude-perf "
+                                     "-e raw_syscalls:sys_enter sleep 0.3"),
+                   0);
+}
+
+static void side_that_is_asked_for_alone_is_recorded(void **state) {
+  record_run_count_t count;
+
+  (void)state;
+  support_need_kernel_side(__func__);
+  run_well("--all-user -e cpu-clock -c 100000 " TARGET_PATH " 40");
+  record_run_count(&count);
+  assert_true(count.nr_user > 0 && count.nr_kernel == 0);
+  run_well("--all-kernel -e page-faults:u -c 1 " STAT_TARGET " touch 10");
+  record_run_count(&count);
+  assert_int_equal(count.nr_user, 0);
+}
+
 /* -- losses ---------------------------------------------------------------- */
 
 /* Each hit is in the file or counted as lost, by the kernel's own count. */
@@ -257,7 +351,7 @@ static void hits_that_find_no_room_are_counted(void **state) {
     support_skip(__func__, "Linux 6.0, for PERF_FORMAT_LOST");
   memset(&run, 0, sizeof(run));
   record_run_run(&run, RECORD_PATH,
-                 "-m 4096 -e " CALL_SERVER_EVENT " " STAT_TARGET
+                 "-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET
                  " threads 2 100000");
   tool_run_expect_status(&run, 0);
   assert_true(record_run_told(&run, &samples, &lost));
@@ -426,11 +520,14 @@ int main(void) {
       record_run_test(process_that_is_not_there_is_told),
       record_run_test(thread_is_recorded_until_it_is_gone),
       record_run_test(machine_is_recorded_while_a_command_runs),
+      record_run_test(samples_begin_when_what_runs_is_written),
       record_run_test(several_events_are_told_from_each_other),
       record_run_test(group_that_is_read_has_the_counts_of_all),
       record_run_test(filter_lets_through_what_fits),
       record_run_test(stacks_are_frames_or_registers_and_bytes),
       record_run_test(switches_are_recorded_when_asked_for),
+      record_run_test(record_itself_is_left_out_when_asked_for),
+      record_run_test(side_that_is_asked_for_alone_is_recorded),
       record_run_test(hits_that_find_no_room_are_counted),
       record_run_test(command_keeps_its_streams_and_its_status),
       record_run_test(cycles_that_are_not_there_become_a_clock),

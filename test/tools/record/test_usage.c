@@ -28,10 +28,37 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-o", ""}, "-o wants"},
       {{"--filter", "x", "true"}, "--filter goes behind the -e"},
       {{"-ecs", "--filter=x", "--filter=y"}, "one --filter for each -e"},
+      {{"-j", "foo"}, "-j wants kinds of branches"},
+      {{"-j", "any,,u"}, "not ''"},
+      {{"-j", "any/,u"}, "not 'any/'"},
+      {{"-j", "no"}, "not 'no'"},
+      {{"-b", "-j", "any"}, "choose one of -b and -j"},
+      {{"-k", "sundial"}, "-k wants monotonic"},
+      {{"-k", "99"}, "not '99'"},
+      {{"-k", "-1"}, "not '-1'"},
+      {{"--all-user", "--all-kernel"}, "choose one of --all-user"},
       {{"-q", "-v"}, "choose one of -q and -v"},
       {{"-a", "-p", "1"}, "choose one of -p, -t, and -a or -C"},
       {{"-C", "0", "-t", "1"}, "choose one of -p, -t, and -a or -C"},
       {{"-i", "-a"}, "-i is for tasks"},
+      {{"--overwrite", "--max-size=1M"}, "--max-size is not for --overwrite"},
+      {{"--overwrite", "--switch-output=1M"}, "wants signal or a time"},
+      {{"--overwrite", "-k", "raw"}, "choose one of -k and --overwrite"},
+      {{"--control", "fd:x"}, "--control wants fifo:CTL[,ACK] or fd:CTL"},
+      {{"-D", "soon"}, "-D wants milliseconds"},
+      {{"-D", "20-10"}, "-D wants milliseconds"},
+      {{"--max-size", "100"}, "--max-size wants a size with a unit"},
+      {{"--max-size", "0K"}, "--max-size wants a size with a unit"},
+      {{"--max-size", "-1K"}, "--max-size wants a size with a unit"},
+      {{"--max-size=99999999999999999G"}, "--max-size wants a size"},
+      {{"--switch-output=10"}, "--switch-output wants signal, a size"},
+      {{"--switch-output="}, "--switch-output wants signal, a size"},
+      {{"--switch-output=0s"}, "--switch-output wants signal, a size"},
+      {{"--switch-output=1.5s"}, "--switch-output wants signal, a size"},
+      {{"--switch-output", "-o-"}, "--switch-output wants a file, not -o -"},
+      {{"--timestamp-filename", "-o-"}, "wants a file, not -o -"},
+      {{"--switch-output", "--switch-max-files=0"}, "wants a number of files"},
+      {{"--switch-max-files=2"}, "goes with --switch-output"},
       {{"--"}, "command is missing"},
       {{"-Q"}, "unknown option '-Q'"},
       {{"--nonsense"}, "unknown option '--nonsense'"},
@@ -54,13 +81,49 @@ static void help_goes_to_stdout_and_fits_into_a_terminal(void **state) {
 }
 
 static void every_option_is_in_the_help(void **state) {
-  static const char *const options[] = {
-      "-e EVENTS",     "--filter F",   "-F HZ",     "-c N",
-      "-g ",           "--call-graph", "-a ",       "-C, --cpu CPUS",
-      "-p PID",        "-t TID",       "-i, ",      "--duration S",
-      "-m SIZE",       "-o FILE",      "-q ",       "-v ",
-      "--max-stack N", "--sample-cpu", "--switch-", "--namespaces",
-      "--all-cgroups", "--help",       "command..."};
+  static const char *const options[] = {"-e EVENTS",
+                                        "--filter F",
+                                        "-F HZ",
+                                        "-c N",
+                                        "-g ",
+                                        "--call-graph",
+                                        "-a ",
+                                        "-C, --cpu CPUS",
+                                        "-p PID",
+                                        "-t TID",
+                                        "-i, ",
+                                        "--duration S",
+                                        "-m SIZE",
+                                        "-o FILE",
+                                        "-q ",
+                                        "-v ",
+                                        "--max-stack N",
+                                        "--sample-cpu",
+                                        "--switch-",
+                                        "--namespaces",
+                                        "--all-cgroups",
+                                        "--help",
+                                        "command...",
+                                        "-b, --branch-any",
+                                        "-j, --branch-filter KINDS",
+                                        "-k, --clockid CLOCK",
+                                        "-d, --data",
+                                        "--phys-data",
+                                        "--data-page-size",
+                                        "--code-page-size",
+                                        "-W, --weight",
+                                        "--all-user",
+                                        "--all-kernel",
+                                        "--exclude-perf",
+                                        "-D, --delay MS",
+                                        "--control fifo:CTL[,ACK]",
+                                        "--max-size SIZE",
+                                        "--overwrite ",
+                                        "--switch-output[=",
+                                        "--switch-max-files N",
+                                        "--timestamp-filename",
+                                        "--switch-output-event:",
+                                        "--tail-synthesize"};
   tool_run_t run = {.args = {RECORD_PATH, "--help"}};
   size_t i;
 
@@ -146,6 +209,41 @@ static void filter_of_what_has_no_fields_is_told(void **state) {
   expect_old_file();
 }
 
+static void filter_of_a_field_that_is_not_there_names_it(void **state) {
+  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
+                             "sched:sched_switch/name=x/", "--filter",
+                             "nofield == 1", "true"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  tool_run_ends(&run, 2,
+                "x: --filter 'nofield == 1': SET_FILTER of tracepoint "
+                "sched:sched_switch: \"nofield == 1\": there is no field "
+                "nofield; its fields: prev_comm, ");
+  expect_old_file();
+}
+
+static void branches_of_a_software_event_are_refused(void **state) {
+  tool_run_t run = {
+      .args = {RECORD_PATH, "-o", path, "-b", "-e", "cs", "true"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run_ends(&run, 1, "the PMU cannot do branch stacks");
+  tool_run_expect_text(run.err, "leave the option out\n");
+  expect_old_file();
+}
+
+static void clock_that_an_event_cannot_have_is_told(void **state) {
+  tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-k", "tai", "-e",
+                             "sched:sched_switch", "true"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, "sched:sched_switch");
+  tool_run_ends(&run, 1, "only software events take this clockid");
+  expect_old_file();
+}
+
 static void missing_command_is_told_with_status_127(void **state) {
   tool_run_t run = {
       .args = {RECORD_PATH, "-o", "/dev/null", "/nonexistent/command"}};
@@ -154,11 +252,6 @@ static void missing_command_is_told_with_status_127(void **state) {
   support_need_own_events(__func__);
   tool_run_ends(&run, 127, "/nonexistent/command");
   assert_null(strstr(run.err, "wrote"));
-}
-
-static void unprivileged_user_without_target_learns_what_works(void **state) {
-  (void)state;
-  tool_usage_unprivileged(RECORD_PATH, "record -- command", __func__);
 }
 
 static void file_that_cannot_be_made_is_told(void **state) {
@@ -185,8 +278,13 @@ int main(void) {
                                       make_file, remove_file),
       cmocka_unit_test_setup_teardown(filter_of_what_has_no_fields_is_told,
                                       make_file, remove_file),
+      cmocka_unit_test_setup_teardown(
+          filter_of_a_field_that_is_not_there_names_it, make_file, remove_file),
+      cmocka_unit_test_setup_teardown(branches_of_a_software_event_are_refused,
+                                      make_file, remove_file),
+      cmocka_unit_test_setup_teardown(clock_that_an_event_cannot_have_is_told,
+                                      make_file, remove_file),
       cmocka_unit_test(missing_command_is_told_with_status_127),
-      cmocka_unit_test(unprivileged_user_without_target_learns_what_works),
       cmocka_unit_test(file_that_cannot_be_made_is_told),
   };
 

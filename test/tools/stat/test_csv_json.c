@@ -102,7 +102,7 @@ static void fields_of_an_interval_begin_with_time_and_cpu(void **state) {
   (void)state;
   fill_software(&table);
   table.report.is_interval = 1;
-  table.report.per_cpu = 1;
+  table.report.by = STAT_BY_CPU;
   table.report.at_ns = 1000000001;
   table.report.nr_lines = 0;
   stat_table_line(&table, 3, 0, 7);

@@ -69,15 +69,15 @@ static uvperf_reading_t *make(const place_t *places, size_t nr) {
   { UVPERF_COUNT_NOT_ENABLED, 0 }
 
 static stat_event_t events[NR_ATTRS * 2] = {
-    {"a", "", 1, NULL, NULL},
-    {"b", "J", 0.5, NULL, NULL},
-    {"a", "", 1, NULL, "x"},
-    {"b", "J", 0.5, NULL, "x"},
+    {"a", "", 1, NULL, NULL, STAT_TOOL_NONE},
+    {"b", "J", 0.5, NULL, NULL, STAT_TOOL_NONE},
+    {"a", "", 1, NULL, "x", STAT_TOOL_NONE},
+    {"b", "J", 0.5, NULL, "x", STAT_TOOL_NONE},
 };
 
-static void read_places(stat_lines_t *lines, size_t nr_groups, int per_cpu,
+static void read_places(stat_lines_t *lines, size_t nr_groups, enum stat_by by,
                         const place_t *places, size_t nr) {
-  stat_sums_t sums = {events, nr_groups, per_cpu, NULL, 0};
+  stat_sums_t sums = {events, nr_groups, by, NULL, 0, NULL};
   uvperf_reading_t *reading = make(places, nr);
 
   memset(lines, 0, sizeof(*lines));
@@ -89,7 +89,7 @@ static void expect(const stat_lines_t *lines, size_t index, size_t event,
                    int32_t cpu, double mean) {
   assert_true(index < lines->nr);
   assert_int_equal(lines->lines[index].event, event);
-  assert_int_equal(lines->lines[index].cpu, cpu);
+  assert_int_equal(lines->lines[index].place, cpu);
   assert_true(lines->lines[index].mean >= mean &&
               lines->lines[index].mean <= mean);
 }
@@ -103,7 +103,7 @@ static void lines_are_the_sums_of_all_places(void **state) {
   stat_lines_t lines;
 
   (void)state;
-  read_places(&lines, 1, 0, places, 3);
+  read_places(&lines, 1, STAT_BY_NONE, places, 3);
   assert_int_equal(lines.nr, 2);
   expect(&lines, 0, 0, -1, 21);
   expect(&lines, 1, 1, -1, 105); /* in units of half a count */
@@ -123,7 +123,7 @@ static void lines_by_cpu_are_those_of_its_places(void **state) {
   stat_lines_t lines;
 
   (void)state;
-  read_places(&lines, 1, 1, places, 4);
+  read_places(&lines, 1, STAT_BY_CPU, places, 4);
   assert_int_equal(lines.nr, 3); /* b is not of CPU 8 */
   expect(&lines, 0, 0, 1, 7);
   expect(&lines, 1, 0, 8, 14);
@@ -141,14 +141,14 @@ static void lines_of_groups_are_those_of_their_targets(void **state) {
   stat_lines_t lines;
 
   (void)state;
-  read_places(&lines, 2, 0, places, 4);
+  read_places(&lines, 2, STAT_BY_NONE, places, 4);
   assert_int_equal(lines.nr, 4);
   expect(&lines, 0, 0, -1, 11);
   expect(&lines, 1, 1, -1, 11);
   expect(&lines, 2, 2, -1, 1100);
   expect(&lines, 3, 3, -1, 1100);
   stat_lines_free(&lines);
-  read_places(&lines, 2, 1, places, 4);
+  read_places(&lines, 2, STAT_BY_CPU, places, 4);
   assert_int_equal(lines.nr, 8);
   expect(&lines, 1, 0, 1, 10);
   expect(&lines, 2, 1, 0, 1);
@@ -161,12 +161,13 @@ static void lines_of_no_place_are_none(void **state) {
   stat_lines_t lines;
 
   (void)state;
-  read_places(&lines, 1, 0, NULL, 0);
+  read_places(&lines, 1, STAT_BY_NONE, NULL, 0);
   assert_int_equal(lines.nr, 2);
   assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NONE);
   stat_lines_free(&lines);
-  read_places(&lines, 1, 1, NULL, 0);
-  assert_int_equal(lines.nr, 0);
+  read_places(&lines, 1, STAT_BY_CPU, NULL, 0);
+  assert_int_equal(lines.nr, 2);
+  assert_int_equal(lines.lines[1].place, -1);
   stat_lines_free(&lines);
 }
 
@@ -180,7 +181,7 @@ static void line_that_is_open_somewhere_is_supported(void **state) {
   stat_lines_t lines;
 
   (void)state;
-  read_places(&lines, 1, 0, places, 2);
+  read_places(&lines, 1, STAT_BY_NONE, places, 2);
   assert_int_equal(lines.lines[0].count.state, UVPERF_COUNT_NOT_ENABLED);
   assert_int_equal(lines.lines[0].count.nr_missing, 1);
   assert_int_equal(lines.lines[1].count.state, UVPERF_COUNT_NOT_AVAILABLE);
@@ -190,10 +191,10 @@ static void line_that_is_open_somewhere_is_supported(void **state) {
 /* -- runs ------------------------------------------------------------------ */
 
 static void add_run(stat_lines_t *sum, const place_t *places, size_t nr,
-                    int per_cpu) {
+                    enum stat_by by) {
   stat_lines_t lines;
 
-  read_places(&lines, 1, per_cpu, places, nr);
+  read_places(&lines, 1, by, places, nr);
   stat_lines_add(sum, &lines);
   stat_lines_free(&lines);
 }

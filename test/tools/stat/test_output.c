@@ -68,6 +68,9 @@ static void json_is_an_object_a_line(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   expect_json(run.err, 4);
+  /* The command is gone, and its counts are good. */
+  assert_null(strstr(run.err, "\"state\":\"gone\""));
+  tool_run_expect_text(run.err, "\"state\":\"counting\"");
   tool_run_expect_text(run.err, "\"counter-value\":\"88.000000\"");
   tool_run_expect_text(run.err, "\"event\":\"" CALL_SERVER_EVENT "\"");
 }
@@ -110,6 +113,46 @@ static void file_receives_the_table_and_nothing_else(void **state) {
   tool_run_expect_text(text, "seconds time elapsed");
 }
 
+/* What is before it stays, and each table says when it began. */
+static void appended_table_stands_behind_the_file(void **state) {
+  char path[] = "/tmp/uvperf-stat-XXXXXX", text[4096] = "";
+  tool_run_t run = {
+      .args = {STAT_PATH, "--append", "-o", path, "-e", "page-faults", "true"}};
+  int fd = mkstemp(path);
+
+  (void)state;
+  support_need_own_events(__func__);
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, "what was there before\n", 22), 22);
+  tool_run(&run);
+  assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+  while (tool_run_append(fd, text, sizeof(text)))
+    continue;
+  close(fd);
+  unlink(path);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(text, "what was there before\n# started on ");
+  tool_run_expect_text(text, "page-faults");
+}
+
+static void table_goes_to_a_file_that_is_open(void **state) {
+  tool_run_t run = {.args = {"/bin/sh", "-c",
+                             "\"$0\" --log-fd 7 -e page-faults -- sh -c "
+                             "'echo mine >&2' 7>&1",
+                             STAT_PATH}};
+  tool_run_t closed = {
+      .args = {STAT_PATH, "--log-fd", "77", "--", "echo", "ran"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_string_equal(run.err, "mine\n");
+  tool_run_expect_text(run.out, "page-faults");
+  tool_run_ends(&closed, 1, "--log-fd: Bad file descriptor");
+  assert_string_equal(closed.out, "");
+}
+
 /* A name could otherwise change the terminal's title, for example. */
 static void control_characters_are_not_printed(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-e", "task-clock/name=a\033]b/",
@@ -145,6 +188,23 @@ static void intervals_add_up_to_what_the_command_did(void **state) {
     before = at;
   }
   assert_true(i >= 2);
+}
+
+/* Which is the sum of the intervals. */
+static void summary_follows_the_intervals(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "-I", "5", "--summary", "-x,", "-e",
+                             CALL_SERVER_EVENT, TARGET_PATH, "children", "20",
+                             "500"}};
+  const char *summary;
+
+  (void)state;
+  need_calls(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_sum(run.err, CALL_SERVER_EVENT, 1), 20000);
+  summary = strstr(run.err, "\nsummary,10000,," CALL_SERVER_EVENT ",");
+  assert_non_null(summary);
+  assert_int_equal(strchr(summary + 1, '\n')[1], '\0');
 }
 
 static void command_shorter_than_an_interval_has_one(void **state) {
@@ -266,8 +326,11 @@ int main(void) {
       cmocka_unit_test(json_is_an_object_a_line),
       cmocka_unit_test(json_of_intervals_and_cpus_is_valid),
       cmocka_unit_test(file_receives_the_table_and_nothing_else),
+      cmocka_unit_test(appended_table_stands_behind_the_file),
+      cmocka_unit_test(table_goes_to_a_file_that_is_open),
       cmocka_unit_test(control_characters_are_not_printed),
       cmocka_unit_test(intervals_add_up_to_what_the_command_did),
+      cmocka_unit_test(summary_follows_the_intervals),
       cmocka_unit_test(command_shorter_than_an_interval_has_one),
       cmocka_unit_test(intervals_of_a_process_end_with_it),
       cmocka_unit_test(intervals_end_after_their_number),

@@ -76,11 +76,11 @@ static uvperf_reading_t *read_places(const place_t *places, size_t nr) {
   { 0, 0, 0, 0, UVPERF_COUNT_NONE, 0 }
 
 static void expect(const temp_tree_t *tree, const place_t *places, size_t nr,
-                   int per_cpu, int no_merge, const char *wanted) {
+                   enum stat_by by, int no_merge, const char *wanted) {
   uvperf_event_list_t *list = parse(tree);
   uvperf_reading_t *reading = read_places(places, nr);
   stat_event_t events[NR_ATTRS];
-  stat_sums_t sums = {events, 1, per_cpu, list, no_merge};
+  stat_sums_t sums = {events, 1, by, list, no_merge, NULL};
   stat_lines_t lines = {NULL, NULL, 0, 0};
   stat_report_t report;
   char *text = NULL;
@@ -91,8 +91,12 @@ static void expect(const temp_tree_t *tree, const place_t *places, size_t nr,
     const uvperf_event_item_t *item = uvperf_event_list_get(list, i);
     int is_part = no_merge && item->part != NULL;
 
-    events[i] = (stat_event_t){is_part ? item->part : item->label, "", 1,
-                               item->attr, NULL};
+    events[i] = (stat_event_t){is_part ? item->part : item->label,
+                               "",
+                               1,
+                               item->attr,
+                               NULL,
+                               STAT_TOOL_NONE};
   }
   stat_lines_read(&lines, &sums, reading);
   memset(&report, 0, sizeof(report));
@@ -100,7 +104,7 @@ static void expect(const temp_tree_t *tree, const place_t *places, size_t nr,
   report.nr_events = NR_ATTRS;
   report.lines = lines.lines;
   report.nr_lines = lines.nr;
-  report.per_cpu = per_cpu;
+  report.by = by;
   report.nr_runs = 1;
   file = open_memstream(&text, &size);
   assert_non_null(file);

@@ -208,6 +208,8 @@ static void fields_are_those_of_perf(void **state) {
   expect_same_fields("-x, -e context-switches:k true", 7, 2);
   expect_same_fields("-r 2 -x, -e page-faults true", 8, 2);
   expect_same_fields("-I 100000 -x, -e page-faults true", 8, 3);
+  expect_same_fields("-x, -e duration_time true", 7, 2);
+  expect_same_fields("-x, -e user_time,system_time true", 7, 2);
 }
 
 static void fields_of_cpus_and_cgroups_are_those_of_perf(void **state) {
@@ -217,6 +219,12 @@ static void fields_of_cpus_and_cgroups_are_those_of_perf(void **state) {
   expect_same_fields("-a -x, -e cpu-clock true", 7, 2);
   expect_same_fields("-a -A -x, -e cpu-clock true", 8, 3);
   expect_same_fields("-a -A -I 100000 -x, -e cpu-clock true", 9, 4);
+  expect_same_fields("-a --per-core -x, -e cpu-clock true", 9, 4);
+  expect_same_fields("-a --per-core -I 100000 -x, -e cpu-clock true", 10, 5);
+  expect_same_fields("-a --per-die -x, -e cpu-clock true", 9, 4);
+  expect_same_fields("-a --per-socket -x, -e cpu-clock true", 9, 4);
+  expect_same_fields("-a --per-node -x, -e cpu-clock true", 9, 4);
+  expect_same_fields("-p 1 --per-thread -x, -e task-clock true", 8, 3);
 }
 
 /* Where there is no PMU; with one they are counted by both. */

@@ -69,6 +69,25 @@ static void members_of_a_group_are_all_counted(void **state) {
                        stat_fields_value(run.err, "major-faults"));
 }
 
+/* Each of the events of one -e has the filter behind it. */
+static void filter_counts_what_fits(void **state) {
+  tool_run_t run = {
+      .args = {STAT_PATH, "-x,", "-e", "duration_time,page-faults", "-e",
+               CALL_SERVER_EVENT "/name=one/", "--filter", "policy == 1", "-e",
+               CALL_SERVER_EVENT "/name=none/", "--filter", "policy == 0",
+               TARGET_PATH, "calls", "12"}};
+  tool_run_t wrong = run;
+
+  (void)state;
+  need_calls(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, "one"), 0);
+  assert_int_equal(stat_fields_value(run.err, "none"), 12);
+  wrong.args[11] = "polcy == 0";
+  tool_run_ends(&wrong, 2, "none: --filter 'polcy == 0': ");
+}
+
 /* On a machine that has a PMU nothing is missing. */
 static void usual_events_are_counted_or_explained_once(void **state) {
   static const char *const events[] = {
@@ -473,6 +492,7 @@ int main(void) {
       cmocka_unit_test(what_the_command_starts_is_counted),
       cmocka_unit_test(what_the_command_starts_is_left_out_with_no_inherit),
       cmocka_unit_test(members_of_a_group_are_all_counted),
+      cmocka_unit_test(filter_counts_what_fits),
       cmocka_unit_test(usual_events_are_counted_or_explained_once),
       cmocka_unit_test(status_is_that_of_the_command),
       cmocka_unit_test(command_runs_as_it_would_alone),

@@ -204,9 +204,9 @@ static void what_is_not_alike_is_not_compared(void **state) {
   stat_table_expect_part(&table, stat_text_lines, "#", 0);
   table.attrs[1].config |= UINT64_C(4) << 32;
   stat_table_expect_part(&table, stat_text_lines, "insn per cycle", 1);
-  line->cpu = 1;
+  line->place = 1;
   stat_table_expect_part(&table, stat_text_lines, "#", 0);
-  line->cpu = -1;
+  line->place = -1;
   table.lines[0].count.state = UVPERF_COUNT_NOT_AVAILABLE;
   stat_table_expect_part(&table, stat_text_lines, "#", 0);
 }
@@ -269,8 +269,8 @@ static void event_of_other_cpus_has_no_line(void **state) {
 
   (void)state;
   stat_table_init(&table);
-  table.report.per_cpu = 1;
-  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, 0, 5)->cpu = 0;
+  table.report.by = STAT_BY_CPU;
+  stat_table_add(&table, "cycles", PERF_TYPE_HARDWARE, 0, 5)->place = 0;
   stat_table_line(&table, 0, 1, 0)->count.state = UVPERF_COUNT_NONE;
   stat_table_expect(&table, stat_text_lines,
                     "CPU0                        5      cycles\n");
@@ -283,15 +283,15 @@ static void intervals_by_cpu_have_both_columns(void **state) {
   (void)state;
   stat_table_init(&table);
   table.report.is_interval = 1;
-  table.report.per_cpu = 1;
+  table.report.by = STAT_BY_CPU;
   table.report.at_ns = UINT64_C(1234567890123);
   table.report.elapsed_ns = 100000000;
   stat_table_add(&table, "cpu-clock", PERF_TYPE_SOFTWARE,
                  PERF_COUNT_SW_CPU_CLOCK, 100000000)
-      ->cpu = 0;
+      ->place = 0;
   stat_table_add(&table, "page-faults", PERF_TYPE_SOFTWARE,
                  PERF_COUNT_SW_PAGE_FAULTS, 5)
-      ->cpu = 0;
+      ->place = 0;
   stat_table_line(&table, 0, 12, 50000000);
   stat_table_line(&table, 1, 12, 5);
   stat_table_expect(
@@ -311,7 +311,7 @@ static void intervals_by_cpu_have_both_columns(void **state) {
                     "page-faults          "
                     "            #  100.000 /sec\n");
   stat_table_expect(&table, stat_text_tail, "");
-  table.report.per_cpu = 0;
+  table.report.by = STAT_BY_NONE;
   stat_table_expect(&table, stat_text_head,
                     "#           time             counts unit events\n");
 }

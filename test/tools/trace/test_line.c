@@ -260,11 +260,11 @@ static void everything_is_traced_where_nothing_is_chosen(void **state) {
   (void)state;
   optind = 0;
   assert_int_equal(trace_options_parse(&options, 3, all), 0);
-  assert_true(options.all && options.all_by_default);
+  assert_true(options.all);
   trace_options_free(&options);
   optind = 0;
   assert_int_equal(trace_options_parse(&options, 6, beside), 0);
-  assert_true(options.all && !options.all_by_default);
+  assert_true(options.all);
   assert_string_equal(options.command[1], "-e");
   trace_options_free(&options);
   optind = 0;

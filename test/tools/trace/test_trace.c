@@ -134,6 +134,21 @@ static void pattern_is_each_event_that_fits_once(void **state) {
   trace_lines_free(&lines);
 }
 
+/* The first calls come at once, and the others two seconds later. */
+static void what_happens_before_the_delay_is_not_traced(void **state) {
+  static tool_run_t run = {
+      .args = {TRACE_PATH, "--json", "-D", "1000", "-e", ENTER, "sh", "-c",
+               "\"$0\" calls 5; sleep 2; \"$0\" calls 7", TARGET_PATH}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(lines.nr, 7 + 1);
+  assert_string_equal(lines.lines[0].comm, "trace_target");
+  trace_lines_free(&lines);
+}
+
 static void limit_ends_it_after_so_many_lines(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-l", "7", "-e", ENTER, "sh", "-c",
@@ -194,6 +209,46 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
     assert_string_equal(lines.lines[i].comm, "trace_target");
   }
   assert_int_equal(own, 100);
+  trace_lines_free(&lines);
+}
+
+/* The read that it waits in began before. */
+static void thread_is_summed_up_without_what_it_starts(void **state) {
+  static tool_run_t run = {
+      .args = {TRACE_PATH, "-s", "--json", "--summary-mode", "thread", "-t"}};
+  static tool_run_t other = {.args = {TRACE_PATH, "-s", "true"}};
+  long calls = 0, no_begin = 0;
+  char text[16];
+  trace_lines_t lines;
+  size_t i;
+  pid_t pid;
+  int go;
+
+  (void)state;
+  support_need_tracepoint(__func__, "raw_syscalls:sys_enter");
+  support_need_kernel_side(__func__);
+  tool_run(&other);
+  need_fields(__func__, &other);
+  start_waiting("100", &go, &pid);
+  snprintf(text, sizeof(text), "%d", pid);
+  run.args[6] = text;
+  run.interrupt_at = "Ctrl-C ends it";
+  run.interrupt_with = TOOL_RUN_NO_SIGNAL;
+  run.work = let_go;
+  run.data = &go;
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(support_wait(pid), 0);
+  tool_run_expect_text(run.err, " 1 thread, ");
+  for (i = 0; i + 1 < lines.nr; i++) {
+    assert_int_equal(lines.lines[i].tid, lines.lines[i].pid);
+    no_begin += trace_lines_number(&lines.lines[i], "no_begin");
+    if (strstr(lines.lines[i].text, "\"syscall\":\"getpriority\"") == NULL)
+      continue;
+    assert_int_equal(trace_lines_number(&lines.lines[i], "calls"), 100);
+    calls += 100;
+  }
+  assert_int_equal(calls, 100);
+  assert_int_equal(no_begin, 1);
   trace_lines_free(&lines);
 }
 
@@ -341,8 +396,10 @@ int main(void) {
       cmocka_unit_test(hits_of_all_cpus_are_in_the_order_in_which_they_came),
       cmocka_unit_test(filter_leaves_what_fits),
       cmocka_unit_test(pattern_is_each_event_that_fits_once),
+      cmocka_unit_test(what_happens_before_the_delay_is_not_traced),
       cmocka_unit_test(limit_ends_it_after_so_many_lines),
       cmocka_unit_test(process_is_traced_with_its_child_until_they_are_gone),
+      cmocka_unit_test(thread_is_summed_up_without_what_it_starts),
       cmocka_unit_test(thread_is_told_by_the_name_that_it_has_then),
       cmocka_unit_test(what_trace_does_itself_is_left_out_unless_asked_for),
       cmocka_unit_test(software_events_are_told_by_their_address),

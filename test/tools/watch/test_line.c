@@ -15,7 +15,7 @@ static void expect_line(const watch_event_t *event, int json,
   common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, expected);
   if (json)
-    assert_true(json_is_object(buffer.text));
+    assert_true(json_is_tree(buffer.text));
   common_buffer_free(&buffer);
 }
 
@@ -78,11 +78,74 @@ static void event_of_each_kind_is_one_object_of_json(void **state) {
               "\"cpu\":1}\n");
 }
 
+static void set_args(watch_event_t *event, const char *args, size_t size,
+                     size_t max) {
+  free(event->args);
+  watch_event_args(event, args, size, max);
+}
+
+static void exec_has_its_arguments_behind_the_executable(void **state) {
+  static const char args[] = "/bin/ls\0-l\0a b\0\0say \"\0\x1b\xff";
+  watch_event_t event = {.kind = WATCH_EXEC, .pid = 5, .tid = 5};
+  char path[] = "/bin/ls";
+
+  (void)state;
+  strcpy(event.comm, "ls");
+  set_args(&event, args, sizeof(args), 64);
+  expect_line(&event, 0,
+              "0.000000 exec   5 ls ? -l \"a b\" \"\" \"say \\\"\" "
+              "\\x1b\\xff\n");
+  event.path = path;
+  set_args(&event, "ls\0-l", 6, 6); /* without the last NUL */
+  expect_line(&event, 0, "0.000000 exec   5 ls /bin/ls -l\n");
+  set_args(&event, "ls\0", 3, 3);
+  expect_line(&event, 0, "0.000000 exec   5 ls /bin/ls\n");
+  set_args(&event, "ls\0-long", 8, 5);
+  expect_line(&event, 0, "0.000000 exec   5 ls /bin/ls -l...\n");
+  expect_line(&event, 1,
+              "{\"time\":0.000000000,\"type\":\"exec\",\"pid\":5,"
+              "\"comm\":\"ls\",\"exe\":\"/bin/ls\",\"args\":[\"ls\",\"-l\"],"
+              "\"args_cut\":true}\n");
+  free(event.args);
+}
+
+static void exit_has_its_status_or_signal(void **state) {
+  static const struct {
+    uint32_t status;
+    const char *text, *json;
+  } cases[] = {
+      {0, "status 0", "\"status\":0"},
+      {0xff00, "status 255", "\"status\":255"},
+      {9, "killed by SIGKILL", "\"signal\":\"SIGKILL\",\"core\":false"},
+      {11 | 0x80, "killed by SIGSEGV, core dumped",
+       "\"signal\":\"SIGSEGV\",\"core\":true"},
+      {50, "killed by signal 50", "\"signal\":\"signal 50\",\"core\":false"},
+  };
+  watch_event_t event = {.kind = WATCH_EXIT, .pid = 5, .tid = 6};
+  char line[256];
+  size_t i;
+
+  (void)state;
+  strcpy(event.comm, "ls");
+  event.has_status = 1;
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    event.status = cases[i].status;
+    snprintf(line, sizeof(line), "0.000000 exit   5 ls %s\n", cases[i].text);
+    expect_line(&event, 0, line);
+    snprintf(line, sizeof(line),
+             "{\"time\":0.000000000,\"type\":\"exit\",\"pid\":5,"
+             "\"comm\":\"ls\",%s}\n",
+             cases[i].json);
+    expect_line(&event, 1, line);
+  }
+}
+
 /* Every byte, alone and behind a lead byte of UTF-8. */
 static void name_of_any_bytes_is_one_safe_line(void **state) {
   static const char *const leads[] = {"", "\xc2", "\xe2\x80", "\xf0\x9f\x98"};
-  watch_event_t event = {.kind = WATCH_COMM, .pid = 1, .tid = 1};
+  watch_event_t event = {.kind = WATCH_EXEC, .pid = 1, .tid = 1};
   common_buffer_t buffer = {NULL, 0, 0};
+  char args[WATCH_COMM_BYTES + 2];
   size_t i, j;
   int byte;
 
@@ -90,6 +153,9 @@ static void name_of_any_bytes_is_one_safe_line(void **state) {
   for (i = 0; i < 4; i++) {
     for (byte = 1; byte < 256; byte++) {
       snprintf(event.comm, sizeof(event.comm), "a%s%cz", leads[i], byte);
+      memcpy(args, "x", 2);
+      memcpy(args + 2, event.comm, strlen(event.comm) + 1);
+      set_args(&event, args, strlen(event.comm) + 3, sizeof(args));
       buffer.used = 0;
       watch_line(&buffer, &event, 0);
       for (j = 0; j + 1 < buffer.used; j++)
@@ -101,9 +167,10 @@ static void name_of_any_bytes_is_one_safe_line(void **state) {
       buffer.used = 0;
       watch_line(&buffer, &event, 1);
       common_buffer_add(&buffer, "", 1);
-      assert_true(json_is_object(buffer.text));
+      assert_true(json_is_tree(buffer.text));
     }
   }
+  free(event.args);
   common_buffer_free(&buffer);
 }
 
@@ -206,6 +273,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(event_of_each_kind_is_one_line_of_text),
       cmocka_unit_test(event_of_each_kind_is_one_object_of_json),
+      cmocka_unit_test(exec_has_its_arguments_behind_the_executable),
+      cmocka_unit_test(exit_has_its_status_or_signal),
       cmocka_unit_test(name_of_any_bytes_is_one_safe_line),
       cmocka_unit_test(json_check_refuses_what_is_none),
       cmocka_unit_test(json_check_takes_objects_in_a_tree_alone),

@@ -29,6 +29,7 @@ static void tale_init(tale_t *tale) {
   tale->source.attr = &tale->attr;
   tale->story.tasks.show_all = 1;
   tale->story.is_alive = is_alive;
+  tale->story.kinds = ~(WATCH_BIT(WATCH_THREAD) | WATCH_BIT(WATCH_THREAD_EXIT));
   tale->story.buffer = &tale->buffer;
   alive = 1;
 }
@@ -150,7 +151,7 @@ static void exec_leaves_one_thread(void **state) {
 
   (void)state;
   tale_init(&tale);
-  tale.story.threads = 1;
+  tale.story.kinds = ~0u;
   add_task(&tale, PERF_RECORD_FORK, 1000, 7, 7, 6);
   add_task(&tale, PERF_RECORD_FORK, 2000, 7, 8, 7);
   add_task(&tale, PERF_RECORD_EXIT, 3000, 7, 7, 6);
@@ -223,6 +224,73 @@ static void loss_on_a_quiet_cpu_is_not_late(void **state) {
   expect_tale(&tale, 8000,
               "0.000005 lost   2 records on CPU 1\n0.000007 comm   7 cp\n");
   assert_int_equal(tale.story.counts.late, 0);
+  tale_free(&tale);
+}
+
+/* The mapping that is not told is the executable of what is. */
+static void kinds_that_are_not_wanted_are_left_out(void **state) {
+  tale_t tale;
+
+  (void)state;
+  tale_init(&tale);
+  tale.story.kinds = WATCH_BIT(WATCH_EXEC) | WATCH_BIT(WATCH_LOST);
+  add_task(&tale, PERF_RECORD_FORK, 1000, 7, 7, 6);
+  add_comm(&tale, 2000, 7, 1, "ls\0\0\0\0\0");
+  add_map(&tale, 3000, 7, "/bin/ls");
+  add_comm(&tale, 4000, 7, 0, "cp\0\0\0\0\0");
+  add_lost(&tale, 5000, 0, 2);
+  add_task(&tale, PERF_RECORD_EXIT, 6000, 7, 7, 6);
+  expect_tale(&tale, UINT64_MAX,
+              "0.000002 exec   7 ls /bin/ls\n"
+              "0.000004 lost   2 records on CPU 0\n");
+  /* An exec that is not wanted holds nothing up. */
+  tale.story.kinds = WATCH_BIT(WATCH_EXIT);
+  add_comm(&tale, 7000, 8, 1, "ls\0\0\0\0\0");
+  add_task(&tale, PERF_RECORD_EXIT, 8000, 9, 9, 6);
+  expect_tale(&tale, 9000, "0.000008 exit   9 ?\n");
+  /* The process does not point to it: else the sanitizers report it. */
+  add_map(&tale, 9000, 8, "/bin/ls");
+  add_task(&tale, PERF_RECORD_EXIT, 10000, 8, 8, 6);
+  expect_tale(&tale, 11000, "0.000010 exit   8 ls\n");
+  tale_free(&tale);
+}
+
+static int known; /* the status that the story gets, -1 for none yet */
+
+static int add_status(void *arg, watch_event_t *event) {
+  assert_ptr_equal(arg, &known);
+  assert_int_equal(event->tid, 8);
+  if (known < 0)
+    return 0;
+  event->has_status = 1;
+  event->status = (uint32_t)known;
+  return 1;
+}
+
+/* It is asked of the last thread, and comes later than the record. */
+static void exit_waits_for_its_status_but_not_for_ever(void **state) {
+  tale_t tale;
+
+  (void)state;
+  tale_init(&tale);
+  tale.story.add_status = add_status;
+  tale.story.arg = &known;
+  known = -1;
+  add_task(&tale, PERF_RECORD_FORK, 1000, 7, 7, 6);
+  add_task(&tale, PERF_RECORD_FORK, 2000, 7, 8, 7);
+  add_task(&tale, PERF_RECORD_EXIT, 3000, 7, 7, 6);
+  add_task(&tale, PERF_RECORD_EXIT, 4000, 7, 8, 6);
+  add_task(&tale, PERF_RECORD_FORK, 5000, 9, 9, 6);
+  expect_tale(&tale, 100000000, "0.000001 fork   6 -> 7 ?\n");
+  known = 0x300;
+  expect_tale(&tale, 100000001,
+              "0.000004 exit   7 ? status 3\n0.000005 fork   6 -> 9 ?\n");
+  known = -1;
+  add_task(&tale, PERF_RECORD_EXIT, 100000000, 8, 8, 6);
+  expect_tale(&tale, 200000000, "");
+  expect_tale(&tale, 300000000, "0.100000 exit   8 ?\n");
+  add_task(&tale, PERF_RECORD_EXIT, 300000000, 8, 8, 6);
+  expect_tale(&tale, UINT64_MAX, "0.300000 exit   8 ?\n");
   tale_free(&tale);
 }
 
@@ -327,6 +395,8 @@ int main(void) {
       cmocka_unit_test(executable_is_not_guessed_after_a_loss),
       cmocka_unit_test(exec_does_not_wait_after_a_loss),
       cmocka_unit_test(loss_on_a_quiet_cpu_is_not_late),
+      cmocka_unit_test(kinds_that_are_not_wanted_are_left_out),
+      cmocka_unit_test(exit_waits_for_its_status_but_not_for_ever),
       cmocka_unit_test(exit_without_a_fork_is_told_once),
       cmocka_unit_test(lost_exit_of_a_thread_does_not_hide_the_exit),
       cmocka_unit_test(process_younger_than_the_loss_is_trusted),

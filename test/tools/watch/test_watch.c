@@ -131,8 +131,30 @@ static void expect_counts(const watch_lines_t *lines) {
   }
 }
 
+static int has_connector(const tool_run_t *run) {
+  return strstr(run->err, "no exit statuses") == NULL;
+}
+
+/* Many of them live for less than a millisecond. */
+static void expect_statuses(const watch_lines_t *lines,
+                            const helper_t *helper) {
+  size_t i, with_args = 0;
+
+  for (i = 0; i < helper->nr; i++) {
+    const watch_lines_line_t *line =
+        watch_lines_one(lines, "exec", helper->pids[i]);
+
+    with_args += strstr(line->text, ",\"args\":[\"true\"]}") != NULL;
+    line = watch_lines_one(lines, "exit", helper->pids[i]);
+    tool_run_expect_text(line->text, ",\"status\":0}");
+  }
+  printf("%zu of %zu with arguments\n", with_args, helper->nr);
+  assert_true(with_args > 0);
+}
+
 static void each_of_2000_processes_is_told_exactly_once(void **state) {
-  static tool_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4M"}};
+  static tool_run_t run = {
+      .args = {WATCH_PATH, "--json", "-k", "all", "-m", "4M"}};
   static helper_t helper = {.mode = "storm", .argument = "2000"};
   watch_lines_t lines;
 
@@ -144,6 +166,8 @@ static void each_of_2000_processes_is_told_exactly_once(void **state) {
   assert_int_equal(watch_lines_number(last_of(&lines), "lost"), 0);
   assert_int_equal(count_children(&lines, &helper), 3 * 2000);
   assert_true(helper.with_path > 0);
+  if (has_connector(&run))
+    expect_statuses(&lines, &helper);
   expect_counts(&lines);
   watch_lines_free(&lines);
 }
@@ -151,7 +175,8 @@ static void each_of_2000_processes_is_told_exactly_once(void **state) {
 /* Nothing is read while it is stopped, so that a small ring overflows. Each
  * lost fork, exec, mapping and exit is a lost record. */
 static void records_lost_in_a_tiny_ring_are_counted(void **state) {
-  static tool_run_t run = {.args = {WATCH_PATH, "--json", "-m", "4K"}};
+  static tool_run_t run = {
+      .args = {WATCH_PATH, "--json", "-k", "all", "-m", "4K"}};
   static helper_t helper = {.mode = "storm", .argument = "300", .hold = 1};
   size_t told, i, maps = 0;
   watch_lines_t lines;
@@ -237,6 +262,102 @@ static void exec_by_another_thread_is_one_exec_and_one_exit(void **state) {
   assert_int_equal(watch_lines_count(&lines, "thread", helper.pids[0], NULL),
                    0);
   watch_lines_free(&lines);
+}
+
+static void need_connector(const char *test, const tool_run_t *run) {
+  if (!has_connector(run))
+    support_skip(test, "the kernel's proc connector");
+}
+
+/* By its own end, by a signal, and by its last thread. */
+static void exit_has_the_status_of_the_process(void **state) {
+  static const char *const ends[] = {
+      "\"status\":0}",
+      "\"status\":3}",
+      "\"status\":255}",
+      "\"signal\":\"SIGKILL\",\"core\":false}",
+      "\"signal\":\"SIGUSR1\",\"core\":false}",
+      "\"status\":7}",
+  };
+  static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
+  static helper_t helper = {.mode = "ends"};
+  watch_lines_t lines;
+  size_t i;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  need_connector(__func__, &run);
+  assert_int_equal(helper.nr, 6);
+  for (i = 0; i < 6; i++)
+    tool_run_expect_text(watch_lines_one(&lines, "exit", helper.pids[i])->text,
+                         ends[i]);
+  watch_lines_free(&lines);
+}
+
+static void other_processes_are_watched_while_a_command_runs(void **state) {
+  static tool_run_t run = {
+      .args = {WATCH_PATH, "--json", "-a", "--", "sleep", "60"}};
+  static helper_t helper = {.mode = "exec", .argument = "/bin/true"};
+  watch_lines_t lines;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  tool_run_expect_text(run.err, "watch: all processes, ");
+  watch_lines_one(&lines, "exit", helper.pids[0]);
+  watch_lines_free(&lines);
+}
+
+static void exec_has_the_arguments(void **state) {
+  static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
+  static helper_t helper = {.mode = "args"};
+  watch_lines_t lines;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_machine(&run, &helper, &lines);
+  need_connector(__func__, &run);
+  tool_run_expect_text(
+      watch_lines_one(&lines, "exec", helper.pids[0])->text,
+      "\"args\":[\"target\",\"sleep\",\"one two\",\"\",\"a\\u001b\\ufffd\"],"
+      "\"args_hex\":\"74617267657400736c656570006f6e652074776f0000611bff00\"}");
+  watch_lines_free(&lines);
+}
+
+/* The connector is in the first network namespace only. */
+static void without_the_connector_exits_have_no_status(void **state) {
+  tool_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "exec unshare -n \"$0\" -- sh -c 'sleep 0.1; exit 3'",
+               WATCH_PATH}};
+
+  (void)state;
+  support_need_admin(__func__);
+  support_need_own_events(__func__);
+  tool_run_ends(&run, 3, ", no exit statuses");
+  tool_run_expect_text(run.out, " sh\n");
+  assert_null(strstr(run.out, " status "));
+}
+
+/* Since Linux 6.6 the connector is for everybody. */
+static void unprivileged_user_sees_arguments_and_ends(void **state) {
+  static tool_run_t run = {.args = {WATCH_PATH, "-k", "exec,exit", "--", "sh",
+                                    "-c",
+                                    "(kill -9 $(sh -c 'echo $PPID')); "
+                                    "sleep 0.1; exit 3"},
+                           .as_nobody = 1};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 3);
+  need_connector(__func__, &run);
+  tool_run_expect_text(run.out, " sleep ");
+  tool_run_expect_text(run.out, "/sleep 0.1\n");
+  tool_run_expect_text(run.out, " sh killed by SIGKILL\n");
+  tool_run_expect_text(run.out, " sh status 3\n");
+  assert_null(strstr(run.out, " fork "));
 }
 
 /* A helper that waits until its stdin is closed, as nobody if need be. */
@@ -378,7 +499,7 @@ static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
   run.work = count_rings_and_let_go;
   watch_waiting(&run, &helper, 1);
   fclose(run.file);
-  tool_run_expect_text(run.err, "watch: 40 forks, 40 execs, 41 exits, ");
+  tool_run_expect_text(run.err, "watch: 40 forks, 40 execs, 41 exits; ");
 }
 
 /* What a name is, and how it is written down. */
@@ -438,13 +559,13 @@ static void evil_file_name_is_escaped_in_text_and_json(void **state) {
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof(path), "%s/%s", directory, EVIL_NAME);
   copy_file("/bin/true", path);
-  run = (tool_run_t){.args = {WATCH_PATH, "--", path}};
+  run = (tool_run_t){.args = {WATCH_PATH, "-k", "all", "--", path}};
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   tool_run_expect_text(run.out, " " EVIL_TEXT " /tmp/uvperf-watch-");
   tool_run_expect_text(run.out, "/" EVIL_TEXT "\n");
   tool_run_expect_text(run.out, "/" EVIL_TEXT " 0x");
-  run = (tool_run_t){.args = {WATCH_PATH, "--json", "--", path}};
+  run = (tool_run_t){.args = {WATCH_PATH, "--json", "-k", "all", "--", path}};
   tool_run(&run);
   unlink(path);
   rmdir(directory);
@@ -460,6 +581,11 @@ int main(void) {
       cmocka_unit_test(slow_reader_gets_everything_later),
       cmocka_unit_test(process_lives_until_its_last_thread_ends),
       cmocka_unit_test(exec_by_another_thread_is_one_exec_and_one_exit),
+      cmocka_unit_test(exit_has_the_status_of_the_process),
+      cmocka_unit_test(exec_has_the_arguments),
+      cmocka_unit_test(other_processes_are_watched_while_a_command_runs),
+      cmocka_unit_test(without_the_connector_exits_have_no_status),
+      cmocka_unit_test(unprivileged_user_sees_arguments_and_ends),
       cmocka_unit_test(tree_is_followed_until_it_is_gone),
       cmocka_unit_test(unprivileged_user_follows_own_tree),
       cmocka_unit_test(unprivileged_user_follows_a_process_of_many_threads),

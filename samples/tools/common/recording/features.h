@@ -10,6 +10,7 @@
 
 /* Bits of the header, HEADER_* of tools/perf/util/header.h. */
 enum {
+  RECORDING_TRACING_DATA = 1,
   RECORDING_BUILD_ID = 2,
   RECORDING_HOSTNAME = 3,
   RECORDING_OSRELEASE = 4,

@@ -16,9 +16,6 @@
 #define OLD_HEADER_BYTES 72
 #define HEADER_BYTES     104
 
-/* A feature is not read if it is larger. */
-#define FEATURE_BYTES ((uint64_t)16 << 20)
-
 /* An attr is at most a page. */
 #define ATTR_BYTES 4096
 
@@ -131,6 +128,8 @@ void recording_header_feature(recording_t *recording, uint64_t feature,
                               recording_bytes_t *bytes) {
   if (feature == RECORDING_EVENT_DESC)
     recording_events_name(&recording->events, bytes);
+  else if (feature == RECORDING_TRACING_DATA)
+    recording_formats_take(&recording->formats, bytes);
   else
     recording_features_take(&recording->features, feature, bytes);
   if (feature == RECORDING_OSRELEASE && recording->features.release != NULL)
@@ -138,9 +137,9 @@ void recording_header_feature(recording_t *recording, uint64_t feature,
 }
 
 static int is_wanted(unsigned feature) {
-  return feature == RECORDING_BUILD_ID || feature == RECORDING_HOSTNAME ||
-         feature == RECORDING_OSRELEASE || feature == RECORDING_ARCH ||
-         feature == RECORDING_EVENT_DESC;
+  return feature == RECORDING_TRACING_DATA || feature == RECORDING_BUILD_ID ||
+         feature == RECORDING_HOSTNAME || feature == RECORDING_OSRELEASE ||
+         feature == RECORDING_ARCH || feature == RECORDING_EVENT_DESC;
 }
 
 /* A table of sections follows the data, one for each bit. */

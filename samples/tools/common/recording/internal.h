@@ -5,10 +5,14 @@
 
 #include "common/recording/events.h"
 #include "common/recording/features.h"
+#include "common/recording/formats.h"
 #include "common/recording/input.h"
 #include "common/recording/order.h"
 #include "common/recording/recording.h"
 #include "common/recording/unpack.h"
+
+/* A feature is not read if it is larger. */
+#define FEATURE_BYTES ((uint64_t)16 << 20)
 
 /* A record has at most 65535 bytes. */
 #define RECORD_WORDS   8192
@@ -25,12 +29,16 @@ struct recording_s {
   recording_input_t input;
   recording_events_t events;
   recording_features_t features;
+  recording_formats_t formats;
   recording_order_t order;
   uint64_t damaged;
   int is_error; /* else the message is a remark */
   char message[512];
   uint64_t words[RECORD_WORDS]; /* the record that was read last */
   uint64_t offset;              /* where it was */
+  /* Of a pipe: formats that follow their record, as far as they are read. */
+  unsigned char *tracing;
+  size_t tracing_bytes, tracing_used;
   /* Compressed records. */
   recording_unpack_t *unpack;
   uint64_t piece[RECORD_WORDS];

@@ -104,6 +104,8 @@ void recording_free(recording_t *recording) {
   recording_input_free(&recording->input);
   recording_events_free(&recording->events);
   recording_features_free(&recording->features);
+  recording_formats_free(&recording->formats);
+  free(recording->tracing);
   recording_order_free(&recording->order);
   recording_unpack_free(recording->unpack);
   free(recording->unpacked);
@@ -191,6 +193,15 @@ const char *recording_release(const recording_t *recording) {
 
 const char *recording_hostname(const recording_t *recording) {
   return recording->features.hostname;
+}
+
+int recording_is_foreign(const recording_t *recording) {
+  return recording->is_foreign;
+}
+
+int recording_format(const recording_t *recording, uint64_t id,
+                     recording_format_t *format) {
+  return recording_formats_find(&recording->formats, id, format);
 }
 
 size_t recording_build_id(recording_t *recording, const char *path,

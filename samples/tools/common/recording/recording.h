@@ -58,6 +58,22 @@ const char *recording_arch(const recording_t *recording);    /* uname -m */
 const char *recording_release(const recording_t *recording); /* uname -r */
 const char *recording_hostname(const recording_t *recording);
 
+/* Whether it was recorded by a machine of the other byte order. The raw data of
+ * samples are still in that order. */
+int recording_is_foreign(const recording_t *recording);
+
+/* The format of a tracepoint, as tracefs had it where the file was recorded. */
+typedef struct recording_format_s {
+  const char *category;
+  const char *text; /* of so many bytes; does not end in NUL */
+  size_t bytes;
+} recording_format_t;
+
+/* Finds it by attr->config: 1, and it lives as long as the recording or, of a
+ * pipe, until the next record; or 0. Anyone may have written it. */
+int recording_format(const recording_t *recording, uint64_t id,
+                     recording_format_t *format);
+
 /* The build id of a path that was mapped, from the table in the header: its
  * bytes, or 0. The kernel is "[kernel.kallsyms]". */
 size_t recording_build_id(recording_t *recording, const char *path,

@@ -2,6 +2,7 @@
 /* The stream of records after the header. Source:
  * tools/lib/perf/include/perf/event.h. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/memory.h"
@@ -220,6 +221,49 @@ static void take_attr(recording_t *recording) {
     recording->damaged++;
 }
 
+/* Data follow the record, padded to 8 bytes. */
+static void begin_formats(recording_t *recording, uint32_t size) {
+  uint64_t padded = ((uint64_t)size + 7) & ~UINT64_C(7);
+
+  if (padded > FEATURE_BYTES) {
+    recording_input_skip(&recording->input, padded);
+    return;
+  }
+  free(recording->tracing);
+  recording->tracing = common_calloc(1, (size_t)padded + 1);
+  recording->tracing_bytes = (size_t)padded;
+  recording->tracing_used = 0;
+}
+
+/* 0, -1 at the end, or RECORDING_WAIT. */
+static int read_formats(recording_t *recording) {
+  size_t left = recording->tracing_bytes - recording->tracing_used;
+  recording_bytes_t bytes;
+  recording_input_e state;
+  const unsigned char *at;
+
+  while (left > 0) {
+    size_t size = left < RECORDING_INPUT_BYTES ? left : RECORDING_INPUT_BYTES;
+
+    state = recording_input_peek(&recording->input, size, &at);
+    if (state == RECORDING_INPUT_WAIT)
+      return RECORDING_WAIT;
+    if (state == RECORDING_INPUT_END)
+      return end_of_file(recording, (unsigned)left);
+    memcpy(recording->tracing + recording->tracing_used, at, size);
+    recording_input_skip(&recording->input, size);
+    recording->tracing_used += size;
+    left -= size;
+  }
+  memset(&bytes, 0, sizeof(bytes));
+  bytes.at = recording->tracing;
+  bytes.left = recording->tracing_bytes;
+  recording_formats_take(&recording->formats, &bytes);
+  free(recording->tracing);
+  recording->tracing = NULL;
+  return 0;
+}
+
 /* Of perf(1) itself; those that are not known here are left out. */
 static int take_of_perf(recording_t *recording) {
   recording_bytes_t bytes = body_of(recording, recording->words);
@@ -237,10 +281,8 @@ static int take_of_perf(recording_t *recording) {
       feature = recording_bytes_u64(&bytes);
       recording_header_feature(recording, feature, &bytes);
       return 0;
-    case HEADER_TRACING_DATA: /* data follow, padded to 8 bytes */
-      recording_input_skip(&recording->input,
-                           ((uint64_t)recording_bytes_u32(&bytes) + 7) &
-                               ~UINT64_C(7));
+    case HEADER_TRACING_DATA:
+      begin_formats(recording, recording_bytes_u32(&bytes));
       return 0;
     case AUXTRACE: /* data follow */
       recording_input_skip(&recording->input, recording_bytes_u64(&bytes));
@@ -258,6 +300,8 @@ int recording_records_read(recording_t *recording,
   const header_t *header = (const void *)recording->words;
   int is_unpacked = 0, rc;
 
+  if (recording->tracing != NULL)
+    return read_formats(recording);
   if (recording->unpack != NULL)
     is_unpacked = read_unpacked(recording);
   if (is_unpacked < 0)

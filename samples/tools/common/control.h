@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands from another process, as --control of perf(1) takes them. */
+#ifndef COMMON_CONTROL_H
+#define COMMON_CONTROL_H
+
+#include <stddef.h>
+
+#include <uv.h>
+
+/* Longer commands are refused. */
+#define COMMON_CONTROL_BYTES 512
+
+enum common_control_command {
+  COMMON_CONTROL_ENABLE,  /* events, or one by its name */
+  COMMON_CONTROL_DISABLE, /* the same */
+  COMMON_CONTROL_EVLIST,
+  COMMON_CONTROL_SNAPSHOT,
+  COMMON_CONTROL_STOP,
+  COMMON_CONTROL_PING
+};
+
+typedef struct common_control_s common_control_t;
+
+struct common_control_s {
+  void *data; /* the owner's */
+  /* A command has come; it is acknowledged after this returns. `rest` is what
+   * follows its name, "" for nothing: text of another process. */
+  void (*on_command)(common_control_t *control,
+                     enum common_control_command command, const char *rest);
+  /* private */
+  const char *text;
+  int fd, ack_fd; /* -1: none */
+  int is_listening;
+  uv_poll_t poll;
+  char line[COMMON_CONTROL_BYTES];
+  size_t used;
+  size_t nr_messages;
+};
+
+#define COMMON_CONTROL_INIT                                                    \
+  { .fd = -1, .ack_fd = -1 }
+
+/* Checks the form of fifo:CTL[,ACK] and fd:CTL[,ACK]: 0, or COMMON_EXIT_USAGE
+ * after a message. */
+int common_control_check(const char *text);
+
+/* Opens both ends, which neither block nor wait for another process; a command
+ * that is forked later does not get them. The text must stay. 0, or 1 after a
+ * message. common_control_free must follow in any case. */
+int common_control_open(common_control_t *control, const char *text);
+
+/* Makes the handle: 0, or 1 after a message. */
+int common_control_init(common_control_t *control, uv_loop_t *loop);
+
+/* Begins to take commands. */
+void common_control_start(common_control_t *control);
+
+/* No command comes after this. */
+void common_control_stop(common_control_t *control);
+
+/* Closes the handle, if there is one, and when the loop has run, the fds. */
+void common_control_close(common_control_t *control);
+void common_control_free(common_control_t *control);
+
+#endif

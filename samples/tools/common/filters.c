@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds out which events of a set a filter is for: by how many events there are
+ * in the names before. */
+#include "common/filters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/list.h"
+#include "common/memory.h"
+#include "common/options.h"
+#include "common/say.h"
+
+int common_filters_events(common_filters_t *filters, char **names,
+                          const char *text) {
+  filters->last = *names == NULL ? 0 : strlen(*names) + 1;
+  common_list_add(names, text);
+  return 0;
+}
+
+/* The kernel takes one filter for each event. */
+int common_filters_add(common_filters_t *filters, const char *names,
+                       const char *text) {
+  common_filter_t *filter;
+
+  if (names == NULL)
+    return common_options_bad("--filter goes behind the -e whose events it "
+                              "is for");
+  if (filters->nr > 0 && filters->list[filters->nr - 1].begin == filters->last)
+    return common_options_bad("one --filter for each -e: join conditions by "
+                              "&& and ||");
+  if (filters->nr == filters->capacity)
+    filters->list =
+        common_grow(filters->list, &filters->capacity, sizeof(*filters->list));
+  filter = &filters->list[filters->nr++];
+  filter->text = text;
+  filter->begin = filters->last;
+  filter->end = strlen(names);
+  return 0;
+}
+
+/* How many events there are in the first bytes of the names: those were parsed
+ * before, so that they can be parsed. */
+static size_t count_events(const char *names, size_t size,
+                           int (*parse)(uvperf_event_list_t **list,
+                                        const char *names)) {
+  uvperf_event_list_t *list;
+  char *first = common_calloc(1, size + 1);
+  size_t nr = 0;
+
+  memcpy(first, names, size);
+  if (size > 0 && parse(&list, first) == 0) {
+    while (nr < uvperf_event_list_count(list) &&
+           uvperf_event_list_get(list, nr)->first == nr)
+      nr++; /* further parts of some of them follow */
+    uvperf_event_list_free(list);
+  }
+  free(first);
+  return nr;
+}
+
+static int apply(const common_filter_t *filter, size_t begin, size_t end,
+                 const uvperf_event_list_t *list, uvperf_set_t *set) {
+  uvperf_error_t error;
+  size_t i;
+
+  for (i = begin; i < end; i++) {
+    if (uvperf_set_apply_filter(set, i, filter->text, &error) == 0)
+      continue;
+    common_say("%s: --filter '%s': %s\n", uvperf_event_list_get(list, i)->label,
+               filter->text, error.reason);
+    return error.cause == UVPERF_CAUSE_ARGUMENT ? COMMON_EXIT_USAGE : 1;
+  }
+  return 0;
+}
+
+int common_filters_apply(const common_filters_t *filters, const char *names,
+                         int (*parse)(uvperf_event_list_t **list,
+                                      const char *names),
+                         const uvperf_event_list_t *list, uvperf_set_t *set) {
+  const common_filter_t *filter;
+  size_t i, begin;
+  int rc = 0;
+
+  for (i = 0; i < filters->nr && rc == 0; i++) {
+    filter = &filters->list[i];
+    begin =
+        filter->begin == 0 ? 0 : count_events(names, filter->begin - 1, parse);
+    rc = apply(filter, begin, count_events(names, filter->end, parse), list,
+               set);
+  }
+  return rc;
+}
+
+void common_filters_free(common_filters_t *filters) {
+  free(filters->list);
+  memset(filters, 0, sizeof(*filters));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* A fork makes or unmakes a member, as its id may have been another process's
+ * before. */
+#include "profile/members.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+
+/* PID_MAX_LIMIT of include/linux/threads.h. */
+#define MAX_PID (UINT32_C(4) << 20)
+
+static int is_member(const profile_members_t *members, uint32_t pid) {
+  return pid < MAX_PID && ((members->bits[pid / 8] >> pid % 8) & 1) != 0;
+}
+
+static void set_member(profile_members_t *members, uint32_t pid, int on) {
+  unsigned char bit = (unsigned char)(1 << pid % 8);
+
+  if (pid >= MAX_PID)
+    return;
+  if (on)
+    members->bits[pid / 8] |= bit;
+  else
+    members->bits[pid / 8] &= (unsigned char)~bit;
+}
+
+void profile_members_init(profile_members_t *members, int32_t pid) {
+  members->bits = common_calloc(MAX_PID / 8, 1);
+  set_member(members, (uint32_t)pid, 1);
+}
+
+void profile_members_free(profile_members_t *members) {
+  free(members->bits);
+  members->bits = NULL;
+}
+
+int profile_members_take(profile_members_t *members,
+                         const uvperf_record_t *record) {
+  if (members->bits == NULL)
+    return 1;
+  if (record->type == PERF_RECORD_SAMPLE)
+    return is_member(members, record->pid);
+  if (record->type == PERF_RECORD_FORK && record->task.pid != record->task.ppid)
+    set_member(members, record->task.pid,
+               is_member(members, record->task.ppid));
+  return 1;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* One process and those that it starts, among the records of all processes. */
+#ifndef PROFILE_MEMBERS_H
+#define PROFILE_MEMBERS_H
+
+#include "uvperf.h"
+
+typedef struct profile_members_s {
+  unsigned char *bits; /* by process id; NULL: all processes are members */
+} profile_members_t;
+
+void profile_members_init(profile_members_t *members, int32_t pid);
+void profile_members_free(profile_members_t *members);
+
+/* Takes the records in the order of time, and returns whether this one counts:
+ * 0 for samples of other processes. */
+int profile_members_take(profile_members_t *members,
+                         const uvperf_record_t *record);
+
+#endif

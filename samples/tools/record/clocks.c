@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/clocks.h"
+
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+#include "common/options.h"
+#include "uvperf.h"
+
+/* Those that the kernel takes, by the names of perf(1)'s util/clockid.c. */
+static const struct {
+  const char *name;
+  int clock;
+} names[] = {
+    {"monotonic", CLOCK_MONOTONIC},
+    {"monotonic_raw", CLOCK_MONOTONIC_RAW},
+    {"realtime", CLOCK_REALTIME},
+    {"boottime", CLOCK_BOOTTIME},
+    {"tai", CLOCK_TAI},
+    {"mono", CLOCK_MONOTONIC},
+    {"raw", CLOCK_MONOTONIC_RAW},
+    {"real", CLOCK_REALTIME},
+    {"boot", CLOCK_BOOTTIME},
+};
+
+static int find(const char *text) {
+  const char *name = strncasecmp(text, "CLOCK_", 6) == 0 ? text + 6 : text;
+  char *end;
+  long number;
+  size_t i;
+
+  for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    if (strcasecmp(names[i].name, name) == 0)
+      return names[i].clock;
+  }
+  number = strtol(text, &end, 10);
+  return *text >= '0' && *text <= '9' && *end == '\0' && number <= INT16_MAX
+             ? (int)number
+             : -1;
+}
+
+int record_clock_parse(const char *text, int *clock) {
+  struct timespec resolution;
+
+  *clock = find(text);
+  if (*clock >= 0 && clock_getres(*clock, &resolution) == 0)
+    return 0;
+  return common_options_bad("-k wants monotonic, monotonic_raw, realtime, "
+                            "boottime, tai, or the number of a clock, not "
+                            "'%s'",
+                            text);
+}
+
+static int now(int clock, uint64_t *time) {
+  struct timespec moment;
+
+  if (clock_gettime(clock, &moment) != 0)
+    return -1;
+  *time = (uint64_t)moment.tv_sec * 1000000000 + (uint64_t)moment.tv_nsec;
+  return 0;
+}
+
+/* By two readings of the clock around one of the time of day; the library does
+ * that better for the monotonic clock. */
+int record_clock_pair(int clock, uint64_t *time, uint64_t *realtime) {
+  uvperf_clock_pair_t pair;
+  uint64_t after;
+
+  if (clock == CLOCK_MONOTONIC) {
+    if (uvperf_clock_pair(&pair) != 0)
+      return -1;
+    *time = pair.monotonic;
+    *realtime = pair.realtime;
+    return 0;
+  }
+  if (now(clock, time) != 0 || now(CLOCK_REALTIME, realtime) != 0 ||
+      now(clock, &after) != 0)
+    return -1;
+  *time += (after - *time) / 2;
+  return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Tasks and mappings of a recording whose rings are overwritten: a set of their
+ * own, as an old sample cannot be read without an older name. */
+#ifndef RECORD_SIDE_H
+#define RECORD_SIDE_H
+
+#include <stddef.h>
+
+#include "common/buffer.h"
+#include "common/targets.h"
+#include "uvperf.h"
+
+typedef struct record_side_s {
+  uvperf_set_t set;
+  uvperf_reading_t *reading;
+  common_buffer_t *records; /* the owner's */
+  common_ids_t *born;       /* the owner's: new processes; or NULL */
+  size_t limit;             /* of these */
+  int has_set;
+  void *owner;
+} record_side_t;
+
+/* The part of side_band that stays in the overwritten rings: these records are
+ * too many to be kept. */
+#define RECORD_SIDE_IN_RINGS UVPERF_SIDE_BAND_SWITCH
+
+/* Opens the set, for the targets and limits of these options: 0, or a UV_E*. */
+int record_side_open(record_side_t *side, uv_loop_t *loop,
+                     const uvperf_set_options_t *options, uint32_t side_band,
+                     uvperf_error_t *error);
+
+/* Enables it, and adds its records to a buffer whenever the loop runs. 0, or a
+ * UV_E*. */
+int record_side_start(record_side_t *side, common_buffer_t *records,
+                      uvperf_error_t *error);
+
+/* Returns 1 if there were too many records, and drops them: the owner adds the
+ * running tasks again, then calls record_side_allow, which doubles the limit if
+ * these are many. */
+int record_side_is_long(record_side_t *side);
+void record_side_allow(record_side_t *side);
+
+/* Not called before record_side_open. */
+void record_side_stop(record_side_t *side);
+
+void record_side_free(record_side_t *side);
+
+#endif

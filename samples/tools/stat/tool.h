@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Times that are events by name, as in perf-stat(1): duration_time, user_time
+ * and system_time. The kernel does not know them. */
+#ifndef STAT_TOOL_H
+#define STAT_TOOL_H
+
+#include <stdint.h>
+
+#include "stat/lines.h"
+#include "uvperf.h"
+
+typedef struct stat_times_s {
+  uint64_t elapsed_ns;
+  uint64_t user_ns, system_ns; /* of the command */
+  int has_command;             /* these two are known */
+} stat_times_t;
+
+/* Parses names, those of times too: as common_list_parse. In the list a time is
+ * a dummy event with its name, which counts nothing. So it has its place in the
+ * table and can be counted alone. */
+int stat_tool_parse(uvperf_event_list_t **list, const char *names);
+
+/* Which time an event is. */
+enum stat_tool stat_tool_of(const uvperf_event_item_t *item);
+
+/* Sets the lines of times: each has one, the first of its places. */
+void stat_tool_fill(stat_lines_t *lines, const stat_event_t *events,
+                    const stat_times_t *times);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/* A call is measured only if its begin and its end were seen, and no record was
+ * lost between them: all others are counted apart. */
+#include "trace/calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/memory.h"
+#include "common/tasks.h"
+#include "trace/syscalls.h"
+
+/* Of include/linux/errno.h: a call that was interrupted, and is restarted or
+ * returns EINTR, as the handler of the signal wants it. */
+#define ERESTARTSYS           512
+#define ERESTARTNOINTR        513
+#define ERESTARTNOHAND        514
+#define ERESTART_RESTARTBLOCK 516
+#define MAX_ERRNO             4095
+
+/* A thread. */
+struct trace_caller_s {
+  uint32_t pid, tid;
+  trace_group_t *group; /* NULL: it has not called yet */
+  trace_call_t *call;   /* that it is in, or NULL */
+  uint64_t began;
+  uint64_t losses; /* before it began */
+  int is_new;      /* the next end is of the call that made it */
+  trace_caller_t *next;
+};
+
+/* -- groups and their calls ------------------------------------------------ */
+
+static int is_one_of(const char *name, const char *one, const char *other) {
+  return name != NULL && (strcmp(name, one) == 0 || strcmp(name, other) == 0);
+}
+
+static trace_call_t *find_call(const trace_calls_t *calls, trace_group_t *group,
+                               int64_t nr, int is_compat, const char *name) {
+  trace_call_t **link = &group->calls[(uint64_t)nr % TRACE_CALL_BUCKETS];
+  trace_call_t *call;
+
+  for (; *link != NULL; link = &(*link)->next) {
+    if ((*link)->nr == nr && (*link)->is_compat == is_compat)
+      return *link;
+  }
+  if (name == NULL && !is_compat && !calls->is_foreign)
+    name = trace_syscalls_name(nr);
+  call = *link = common_calloc(1, sizeof(*call));
+  call->nr = nr;
+  call->is_compat = is_compat;
+  call->name = name;
+  call->is_exec = is_one_of(name, "execve", "execveat");
+  call->is_sigreturn = is_one_of(name, "rt_sigreturn", "sigreturn");
+  group->nr_calls++;
+  return call;
+}
+
+static void free_group(trace_group_t *group) {
+  trace_call_t *call, *next;
+  size_t i;
+
+  for (i = 0; i < TRACE_CALL_BUCKETS; i++) {
+    for (call = group->calls[i]; call != NULL; call = next) {
+      next = call->next;
+      free(call);
+    }
+  }
+  free(group);
+}
+
+static void join_call(const trace_calls_t *calls, trace_group_t *group,
+                      const trace_call_t *other) {
+  trace_call_t *call =
+      find_call(calls, group, other->nr, other->is_compat, other->name);
+
+  trace_latency_join(&call->latency, &other->latency);
+  call->errors += other->errors;
+  call->interrupted += other->interrupted;
+  call->running += other->running;
+  call->ended += other->ended;
+  call->no_begin += other->no_begin;
+  call->no_end += other->no_end;
+}
+
+static void join_group(const trace_calls_t *calls, trace_group_t *group,
+                       const trace_group_t *other) {
+  const trace_call_t *call;
+  size_t i;
+
+  trace_latency_join(&group->sum, &other->sum);
+  group->errors += other->errors;
+  group->nr_joined++;
+  for (i = 0; i < TRACE_CALL_BUCKETS; i++) {
+    for (call = other->calls[i]; call != NULL; call = call->next)
+      join_call(calls, group, call);
+  }
+}
+
+static trace_group_t *add_group(trace_calls_t *calls) {
+  if (calls->nr == calls->capacity)
+    calls->groups =
+        common_grow(calls->groups, &calls->capacity, sizeof(*calls->groups));
+  return calls->groups[calls->nr++] =
+             common_calloc(1, sizeof(*calls->groups[0]));
+}
+
+/* Makes room by joining the smallest group that has ended, if there is one. */
+static void join_smallest(trace_calls_t *calls) {
+  size_t i, smallest = SIZE_MAX;
+
+  for (i = 0; i < calls->nr; i++) {
+    if (calls->groups[i]->nr_threads == 0 &&
+        calls->groups[i] != calls->joined &&
+        (smallest == SIZE_MAX ||
+         calls->groups[i]->sum.nr < calls->groups[smallest]->sum.nr))
+      smallest = i;
+  }
+  if (smallest == SIZE_MAX)
+    return;
+  if (calls->joined == NULL)
+    calls->joined = add_group(calls);
+  join_group(calls, calls->joined, calls->groups[smallest]);
+  free_group(calls->groups[smallest]);
+  calls->groups[smallest] = calls->groups[--calls->nr];
+}
+
+/* Another thread of the process has its group. */
+static trace_group_t *group_of_process(const trace_calls_t *calls,
+                                       uint32_t pid) {
+  const trace_caller_t *caller;
+  size_t i;
+
+  for (caller = calls->callers[pid % TRACE_CALLS_BUCKETS]; caller != NULL;
+       caller = caller->next) {
+    if (caller->tid == pid && caller->group != NULL)
+      return caller->group;
+  }
+  for (i = calls->nr; i-- > 0;) {
+    if (calls->groups[i]->pid == pid && calls->groups[i]->nr_threads > 0)
+      return calls->groups[i];
+  }
+  return NULL;
+}
+
+static trace_group_t *group_for(trace_calls_t *calls,
+                                const trace_caller_t *caller,
+                                const char *comm) {
+  trace_group_t *group = NULL;
+
+  if (calls->by == TRACE_CALLS_BY_ALL && calls->nr > 0)
+    group = calls->groups[0];
+  else if (calls->by == TRACE_CALLS_BY_PROCESS)
+    group = group_of_process(calls, caller->pid);
+  if (group != NULL)
+    return group;
+  if (calls->nr >= TRACE_CALLS_GROUPS)
+    join_smallest(calls);
+  group = add_group(calls);
+  if (calls->by == TRACE_CALLS_BY_ALL)
+    return group;
+  group->pid = caller->pid;
+  group->tid = calls->by == TRACE_CALLS_BY_THREAD ? caller->tid : caller->pid;
+  snprintf(group->comm, sizeof(group->comm), "%s", comm);
+  return group;
+}
+
+/* -- threads --------------------------------------------------------------- */
+
+static trace_caller_t **place_of(trace_calls_t *calls, uint32_t tid) {
+  trace_caller_t **link = &calls->callers[tid % TRACE_CALLS_BUCKETS];
+
+  while (*link != NULL && (*link)->tid != tid)
+    link = &(*link)->next;
+  return link;
+}
+
+static void remove_at(trace_caller_t **link) {
+  trace_caller_t *caller = *link;
+
+  if (caller->call != NULL)
+    caller->call->ended++;
+  if (caller->group != NULL)
+    caller->group->nr_threads--;
+  *link = caller->next;
+  free(caller);
+}
+
+static trace_caller_t *add_at(trace_caller_t **link, uint32_t pid,
+                              uint32_t tid) {
+  trace_caller_t *caller = *link = common_calloc(1, sizeof(*caller));
+
+  caller->pid = pid;
+  caller->tid = tid;
+  return caller;
+}
+
+/* With its group; NULL if its id is not its own. The id may have been that of a
+ * thread whose end was lost. */
+static trace_caller_t *find_caller(trace_calls_t *calls,
+                                   const trace_caller_now_t *now) {
+  trace_caller_t **link, *caller;
+
+  if (!common_tasks_has_id(now->tid)) {
+    calls->outsiders++;
+    return NULL;
+  }
+  link = place_of(calls, now->tid);
+  if (*link != NULL && (*link)->pid != now->pid) {
+    remove_at(link);
+    link = place_of(calls, now->tid);
+  }
+  caller = *link != NULL ? *link : add_at(link, now->pid, now->tid);
+  if (caller->group == NULL) {
+    caller->group = group_for(calls, caller, now->comm);
+    caller->group->nr_threads++;
+  }
+  return caller;
+}
+
+void trace_calls_free(trace_calls_t *calls) {
+  size_t i;
+
+  for (i = 0; i < TRACE_CALLS_BUCKETS; i++) {
+    while (calls->callers[i] != NULL)
+      remove_at(&calls->callers[i]);
+  }
+  for (i = 0; i < calls->nr; i++)
+    free_group(calls->groups[i]);
+  free(calls->groups);
+  memset(calls, 0, sizeof(*calls));
+}
+
+void trace_calls_fork(trace_calls_t *calls, uint32_t pid, uint32_t tid) {
+  trace_caller_t **link = place_of(calls, tid);
+
+  if (!common_tasks_has_id(tid))
+    return;
+  if (*link != NULL)
+    remove_at(link);
+  add_at(place_of(calls, tid), pid, tid)->is_new = 1;
+}
+
+void trace_calls_comm(trace_calls_t *calls, uint32_t pid, uint32_t tid,
+                      const char *comm) {
+  trace_caller_t *caller = *place_of(calls, tid);
+
+  if (calls->by == TRACE_CALLS_BY_ALL || caller == NULL ||
+      caller->group == NULL ||
+      (calls->by == TRACE_CALLS_BY_PROCESS && tid != pid))
+    return;
+  snprintf(caller->group->comm, sizeof(caller->group->comm), "%s", comm);
+}
+
+/* A process that executes is the same one as before, even if its first thread,
+ * which had been seen, ended for that. */
+static void rejoin(trace_calls_t *calls, trace_caller_t *caller) {
+  size_t i;
+
+  for (i = calls->nr; i-- > 0;) {
+    if (calls->groups[i]->tid != caller->tid)
+      continue;
+    caller->group = calls->groups[i];
+    caller->group->nr_threads++;
+    return;
+  }
+}
+
+/* All other threads of the process have ended, and the one that executed has
+ * the id of the first one now. Of a thread that was not seen before this is the
+ * execve that begins all that is measured. */
+void trace_calls_exec(trace_calls_t *calls, uint32_t pid, uint32_t tid) {
+  trace_caller_t **link, *caller = *place_of(calls, tid), *other;
+  size_t i;
+
+  if (!common_tasks_has_id(tid) || (caller != NULL && caller->call != NULL))
+    return;
+  for (i = 0; i < TRACE_CALLS_BUCKETS; i++) {
+    for (link = &calls->callers[i]; *link != NULL; link = &(*link)->next) {
+      other = *link;
+      if (other->pid != pid || other->tid == tid || other->call == NULL)
+        continue;
+      *link = other->next;
+      if (caller != NULL)
+        remove_at(place_of(calls, tid));
+      other->tid = tid;
+      other->next = NULL;
+      *place_of(calls, tid) = other;
+      return;
+    }
+  }
+  if (caller != NULL)
+    return;
+  caller = add_at(place_of(calls, tid), pid, tid);
+  caller->is_new = 1;
+  rejoin(calls, caller);
+}
+
+void trace_calls_exit(trace_calls_t *calls, uint32_t tid) {
+  trace_caller_t **link = place_of(calls, tid);
+
+  if (*link != NULL)
+    remove_at(link);
+}
+
+void trace_calls_lost(trace_calls_t *calls) {
+  calls->losses++;
+}
+
+/* -- calls ----------------------------------------------------------------- */
+
+/* execve and sigreturn change the registers that the number of a call is read
+ * from, so the next end is theirs; sigreturn also those of the result. */
+static int is_interrupted(int64_t result) {
+  return result == -ERESTARTSYS || result == -ERESTARTNOINTR ||
+         result == -ERESTARTNOHAND || result == -ERESTART_RESTARTBLOCK;
+}
+
+static void measure(trace_caller_t *caller, uint64_t ns, int64_t result) {
+  trace_call_t *call = caller->call;
+
+  trace_latency_add(&call->latency, ns);
+  trace_latency_add(&caller->group->sum, ns);
+  if (call->is_sigreturn)
+    return;
+  if (is_interrupted(result)) {
+    call->interrupted++;
+  } else if (result < 0 && result >= -MAX_ERRNO) {
+    call->errors++;
+    caller->group->errors++;
+  }
+}
+
+void trace_calls_begin(trace_calls_t *calls, const trace_caller_now_t *now,
+                       int64_t nr, const char *name, int is_compat) {
+  trace_caller_t *caller = find_caller(calls, now);
+
+  if (caller == NULL)
+    return;
+  if (caller->call != NULL)
+    caller->call->no_end++;
+  caller->is_new = 0;
+  caller->call = find_call(calls, caller->group, nr, is_compat, name);
+  caller->began = now->time;
+  caller->losses = calls->losses;
+}
+
+void trace_calls_end(trace_calls_t *calls, const trace_caller_now_t *now,
+                     int64_t nr, const char *name, int is_compat,
+                     int64_t result) {
+  trace_caller_t *caller = find_caller(calls, now);
+  trace_call_t *call;
+
+  if (caller == NULL)
+    return;
+  call = caller->call;
+  if (call == NULL) {
+    /* Nor has a new thread called before it left fork, clone or vfork. */
+    if (!caller->is_new)
+      find_call(calls, caller->group, nr, is_compat, name)->no_begin++;
+  } else if (call->nr != nr && !call->is_exec && !call->is_sigreturn) {
+    call->no_end++;
+    find_call(calls, caller->group, nr, is_compat, name)->no_begin++;
+  } else if (caller->losses != calls->losses || now->time < caller->began) {
+    call->no_end++;
+  } else {
+    measure(caller, now->time - caller->began, result);
+  }
+  caller->is_new = 0;
+  caller->call = NULL;
+}
+
+/* -- the end --------------------------------------------------------------- */
+
+static int compare_groups(const void *one, const void *other) {
+  const trace_group_t *a = *(trace_group_t *const *)one;
+  const trace_group_t *b = *(trace_group_t *const *)other;
+
+  if (a->sum.nr != b->sum.nr)
+    return a->sum.nr > b->sum.nr ? -1 : 1;
+  return a->tid < b->tid ? -1 : a->tid > b->tid;
+}
+
+void trace_calls_finish(trace_calls_t *calls) {
+  trace_caller_t *caller;
+  size_t i;
+
+  for (i = 0; i < TRACE_CALLS_BUCKETS; i++) {
+    for (caller = calls->callers[i]; caller != NULL; caller = caller->next) {
+      if (caller->call != NULL && caller->losses == calls->losses)
+        caller->call->running++;
+      else if (caller->call != NULL)
+        caller->call->no_end++;
+      caller->call = NULL;
+    }
+  }
+  if (calls->nr > 1)
+    qsort(calls->groups, calls->nr, sizeof(*calls->groups), compare_groups);
+}
+
+static int compare_calls(const void *one, const void *other) {
+  const trace_call_t *a = *(const trace_call_t *const *)one;
+  const trace_call_t *b = *(const trace_call_t *const *)other;
+
+  if (a->latency.total != b->latency.total)
+    return a->latency.total > b->latency.total ? -1 : 1;
+  if (a->nr != b->nr)
+    return a->nr < b->nr ? -1 : 1;
+  return a->is_compat - b->is_compat;
+}
+
+const trace_call_t **trace_calls_sorted(const trace_group_t *group) {
+  const trace_call_t **sorted =
+                         common_calloc(group->nr_calls + 1, sizeof(*sorted)),
+                     *call;
+  size_t i, nr = 0;
+
+  for (i = 0; i < TRACE_CALL_BUCKETS; i++) {
+    for (call = group->calls[i]; call != NULL; call = call->next)
+      sorted[nr++] = call;
+  }
+  if (nr > 1)
+    qsort(sorted, nr, sizeof(*sorted), compare_calls);
+  return sorted;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* How long calls took: a histogram of nanoseconds, and what follows from it. */
+#ifndef TRACE_LATENCY_H
+#define TRACE_LATENCY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Each power of two is cut in four. What takes 2^44 ns (4.9 hours) or longer is
+ * in the last bucket. */
+#define TRACE_LATENCY_POWERS 44
+#define TRACE_LATENCY_PARTS  4
+
+/* All zero at first. */
+typedef struct trace_latency_s {
+  uint64_t nr;
+  uint64_t total, min, max; /* nanoseconds */
+  double mean, squares;     /* squares of the distances from the mean */
+  uint64_t buckets[TRACE_LATENCY_POWERS * TRACE_LATENCY_PARTS];
+} trace_latency_t;
+
+void trace_latency_add(trace_latency_t *latency, uint64_t ns);
+
+/* Adds all that another one has. */
+void trace_latency_join(trace_latency_t *latency, const trace_latency_t *other);
+
+/* The shortest time that so many percent of the calls did not exceed, or up to
+ * a quarter more; 0 without calls. */
+uint64_t trace_latency_percentile(const trace_latency_t *latency,
+                                  unsigned percent);
+
+double trace_latency_stddev(const trace_latency_t *latency);
+
+/* How many took at least 2^power ns, and less than twice that. */
+uint64_t trace_latency_power(const trace_latency_t *latency, size_t power);
+
+#endif

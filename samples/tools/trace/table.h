@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* The summary of -s, as tables and as JSON. */
+#ifndef TRACE_TABLE_H
+#define TRACE_TABLE_H
+
+#include "common/buffer.h"
+#include "trace/calls.h"
+
+/* Adds a table for each group, in their order; with a histogram of each call if
+ * wanted. */
+void trace_table_text(common_buffer_t *buffer, const trace_calls_t *calls,
+                      int with_histogram);
+
+/* Adds a line for each call of each group. */
+void trace_table_json(common_buffer_t *buffer, const trace_calls_t *calls,
+                      uint64_t time);
+
+#endif

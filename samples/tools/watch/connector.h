@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of an exec, and the status of an exit: no record has them. The
+ * proc connector of the kernel reports an exec at once, so that /proc can be
+ * read in time. */
+#ifndef WATCH_CONNECTOR_H
+#define WATCH_CONNECTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uv.h>
+
+#include "watch/line.h"
+
+/* Longer arguments are cut. */
+#define WATCH_ARGS_BYTES 1024
+
+#define WATCH_NEWS_BUCKETS 4096
+
+typedef struct watch_news_s watch_news_t;
+
+typedef struct watch_connector_s {
+  uv_poll_t poll;
+  int fd;
+  int is_open;
+  uint64_t pulled; /* when the socket was last read */
+  watch_news_t *buckets[WATCH_NEWS_BUCKETS];
+  size_t nr;
+} watch_connector_t;
+
+/* Listens to execs and exits, if they are among the kinds: 0, or -errno. This
+ * needs the first network, pid and user namespaces, and CAP_NET_ADMIN before
+ * Linux 6.6. The struct must be zeroed. */
+int watch_connector_open(watch_connector_t *connector, uv_loop_t *loop,
+                         uint32_t kinds);
+
+/* Adds the arguments to an exec, if they are known. Without a message /proc is
+ * read now; its name of the process must still be the same. */
+void watch_connector_args(void *connector, watch_event_t *event);
+
+/* Adds the status to an exit: 1, or 0 if it is not known yet. */
+int watch_connector_status(void *connector, watch_event_t *event);
+
+/* Waits up to 20 ms for the message that a process has ended. */
+void watch_connector_await(watch_connector_t *connector, int32_t pid);
+
+/* Frees old messages that were not used. Call it about once a second. */
+void watch_connector_sweep(watch_connector_t *connector);
+
+/* Closes it, if it is open. */
+void watch_connector_close(watch_connector_t *connector);
+
+#endif

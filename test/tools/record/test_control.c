@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* --control: another process says what is recorded, and the recording lives on
+ * whatever that sends. The other process is the recorded command itself, so
+ * that both are at the same place. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "call_server.h"
+#include "record_run.h"
+
+/* Makes so many calls. */
+#define CALLS STAT_TARGET " calls "
+
+static void make_fifo(const char *name) {
+  char path[128];
+
+  snprintf(path, sizeof(path), "%s.%s", record_run_path(), name);
+  assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+/* Records a script, which has `say` for a command with an answer. */
+static void record(tool_run_t *run, const char *options, const char *script) {
+  char words[1024];
+  const char *path = record_run_path();
+
+  make_fifo("ctl");
+  make_fifo("ack");
+  snprintf(words, sizeof(words),
+           "%s --control fifo:%s.ctl,%s.ack sh -c 'exec 7>%s.ctl 8<%s.ack; "
+           "say() { echo \"$*\" >&7; read x <&8; test \"$x\" = ack || exit 9; "
+           "}; %s'",
+           options, path, path, path, path, script);
+  record_run_run(run, RECORD_PATH, words);
+}
+
+static void sequence_of_commands_decides_what_is_recorded(void **state) {
+  static tool_run_t run;
+  record_run_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  memset(&run, 0, sizeof(run));
+  record(&run, "-D -1 -e " CALL_SERVER_EVENT,
+         CALLS "100; say enable; " CALLS "200; say ping; say disable; " CALLS
+               "400; say enable; " CALLS "800; say disable");
+  tool_run_expect_status(&run, 0);
+  record_run_count(&count);
+  assert_int_equal(count.nr_of_event[0], 1000);
+  /* Of the processes that were not sampled too. */
+  assert_true(count.nr_of_type[PERF_RECORD_COMM] >= 4 + 1);
+  tool_run_expect_text(run.err, "Events disabled\nEvents enabled\n"
+                                "Events disabled\nEvents enabled\n"
+                                "Events disabled\n");
+}
+
+static void single_events_are_turned_on_and_off_by_their_names(void **state) {
+  static tool_run_t run;
+  record_run_count_t count;
+
+  (void)state;
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  memset(&run, 0, sizeof(run));
+  record(&run, "-D -1 -e '{page-faults/period=1/u," CALL_SERVER_EVENT "}'",
+         "say enable " CALL_SERVER_EVENT "; " CALLS
+         "10; say enable page-faults/period=1/u; " CALLS
+         "20; say disable " CALL_SERVER_EVENT "; " CALLS
+         "40; say enable no-such-event");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "Event " CALL_SERVER_EVENT " disabled\n");
+  tool_run_expect_text(run.err, "can't find 'no-such-event' event\n");
+  record_run_count(&count);
+  /* A member counts while its leader does. */
+  assert_int_equal(count.nr_of_event[1], 20);
+  assert_true(count.nr_of_event[0] > 20);
+}
+
+static void stop_ends_the_recording(void **state) {
+  static tool_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  memset(&run, 0, sizeof(run));
+  record(&run, "-e cpu-clock:u", "say stop; while :; do sleep 1; done");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "record: wrote ");
+}
+
+static void snapshot_finishes_a_file_before_it_is_acknowledged(void **state) {
+  static tool_run_t run;
+  record_run_count_t count;
+  glob_t files;
+
+  (void)state;
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  memset(&run, 0, sizeof(run));
+  record(&run, "--switch-output -e " CALL_SERVER_EVENT,
+         CALLS "100; say snapshot; " CALLS "200");
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(record_run_files(&files), 4); /* two are the FIFOs */
+  record_run_count_file(files.gl_pathv[0], &count);
+  assert_int_equal(count.nr_of_event[0], 100);
+  record_run_count_file(files.gl_pathv[1], &count);
+  assert_int_equal(count.nr_of_event[0], 200);
+  globfree(&files);
+}
+
+static void snapshot_without_files_to_switch_is_told(void **state) {
+  static tool_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  memset(&run, 0, sizeof(run));
+  record(&run, "-e cpu-clock:u", "say snapshot; say evlist");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "--control: snapshot is for --switch-output");
+  tool_run_expect_text(run.err, "\ncpu-clock:u\n");
+}
+
+/* -- what another process may do ------------------------------------------- */
+
+/* Nothing is lost, and the terminal is not filled. */
+static void recording_goes_on_with_garbage(void **state) {
+  tool_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "{ head -c 200000 /dev/zero | tr '\\0' x; printf '\\n'; yes | "
+               "head -n 20000; } | \"$0\" -o \"$2\" --control fd:0 -e "
+               "page-faults:u -c 1 -- sh -c '\"$0\" touch 5000; sleep 0.2' "
+               "\"$1\"",
+               RECORD_PATH, STAT_TARGET, record_run_path()}};
+  record_run_count_t count;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "a command of 512 bytes or more is left out\n");
+  tool_run_expect_text(run.err, "--control: no more messages about it\n");
+  assert_true(strlen(run.err) < 2000);
+  record_run_count(&count);
+  assert_true(count.nr_of_event[0] >= 5000);
+}
+
+static void recording_goes_on_when_the_other_end_is_closed(void **state) {
+  tool_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "echo disable | \"$0\" -o \"$2\" --control fd:0 -e "
+               "page-faults:u -c 1 -- sh -c 'sleep 0.3; \"$0\" touch 500' "
+               "\"$1\"",
+               RECORD_PATH, STAT_TARGET, record_run_path()}};
+  record_run_count_t count;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "the other end is closed: no more commands");
+  record_run_count(&count);
+  assert_true(count.nr_of_event[0] < 500);
+}
+
+static void fifo_that_is_not_there_leaves_the_file_alone(void **state) {
+  static tool_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  memset(&run, 0, sizeof(run));
+  record_run_run(&run, RECORD_PATH,
+                 "--control fifo:/nonexistent/fifo -- echo ran");
+  tool_run_expect_status(&run, 1);
+  tool_run_expect_text(run.err, "--control: /nonexistent/fifo: ");
+  assert_string_equal(run.out, "");
+  assert_int_equal(access(record_run_path(), F_OK), -1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      record_run_test(sequence_of_commands_decides_what_is_recorded),
+      record_run_test(single_events_are_turned_on_and_off_by_their_names),
+      record_run_test(stop_ends_the_recording),
+      record_run_test(snapshot_finishes_a_file_before_it_is_acknowledged),
+      record_run_test(snapshot_without_files_to_switch_is_told),
+      record_run_test(recording_goes_on_with_garbage),
+      record_run_test(recording_goes_on_when_the_other_end_is_closed),
+      record_run_test(fifo_that_is_not_there_leaves_the_file_alone),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/* -D, --max-size and --switch-output: when it is measured, and into which
+ * files. */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "perf_dump.h"
+#include "record_run.h"
+#include "uvperf.h"
+
+#define HEADER_EVENT_DESC 12
+#define MS                UINT64_C(1000000)
+
+/* A command whose work is done by a child. */
+#define CHILD "sh -c '" STAT_TARGET " spin & trap \"kill $!\" TERM; wait; wait'"
+
+static void run_with(tool_run_t *run, const char *words) {
+  record_run_run(run, RECORD_PATH, words);
+  tool_run_expect_status(run, 0);
+}
+
+static void run_well(tool_run_t *run, const char *words) {
+  memset(run, 0, sizeof(*run));
+  run_with(run, words);
+}
+
+/* -- when ------------------------------------------------------------------ */
+
+typedef struct times_s {
+  uint64_t exec, first_sample;
+  size_t nr_maps; /* of the command */
+} times_t;
+
+static void note_times(void *arg, const perf_data_record_t *entry) {
+  const uvperf_record_t *record = entry->record;
+  times_t *times = arg;
+
+  if (record == NULL)
+    return;
+  if (record->type == PERF_RECORD_COMM &&
+      (record->misc & PERF_RECORD_MISC_COMM_EXEC) && times->exec == 0)
+    times->exec = record->time;
+  if (record->type == PERF_RECORD_SAMPLE && times->first_sample == 0)
+    times->first_sample = record->time;
+  times->nr_maps += record->type == PERF_RECORD_MMAP2 &&
+                    strcmp(record->mmap.filename, STAT_TARGET) == 0;
+}
+
+static void read_times(times_t *times) {
+  perf_data_t data;
+
+  memset(times, 0, sizeof(*times));
+  perf_data_open(&data, record_run_path());
+  perf_data_walk(&data, note_times, times);
+  perf_data_close(&data);
+}
+
+static void samples_begin_after_the_delay_and_mappings_before(void **state) {
+  static tool_run_t run;
+  times_t times;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_well(&run,
+           "-D 300 --duration 0.2 -e cpu-clock:u -F 1000 " STAT_TARGET " spin");
+  tool_run_expect_text(run.err, "Events disabled\n");
+  tool_run_expect_text(run.err, "Events enabled\n");
+  read_times(&times);
+  assert_true(times.exec > 0);
+  assert_true(times.nr_maps > 0);
+  assert_true(times.first_sample >= times.exec + 290 * MS);
+}
+
+static void nothing_is_sampled_with_an_endless_delay(void **state) {
+  static tool_run_t run;
+  times_t times;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_well(&run,
+           "-D -1 -e cpu-clock:u,page-faults:u " STAT_TARGET " touch 100");
+  read_times(&times);
+  assert_true(times.exec > 0 && times.nr_maps > 0);
+  assert_int_equal(times.first_sample, 0);
+}
+
+/* The command would run for ever. */
+static void recording_ends_with_the_last_range(void **state) {
+  static tool_run_t run;
+  times_t times;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_well(&run,
+           "-D 50-80,120-150 -e cpu-clock:u -F 1000 " STAT_TARGET " spin");
+  read_times(&times);
+  assert_true(times.first_sample >= times.exec + 40 * MS);
+}
+
+/* -- how much -------------------------------------------------------------- */
+
+static void file_has_no_more_than_it_may(void **state) {
+  static tool_run_t run;
+  struct stat stat_of;
+  record_run_count_t count;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_well(&run, "--max-size 200K --call-graph dwarf -e page-faults:u -c 1 "
+                 "sh -c 'while :; do " STAT_TARGET " touch 100; done'");
+  tool_run_expect_text(run.err, "perf size limit reached (");
+  record_run_count(&count);
+  assert_true(count.nr_of_event[0] > 10);
+  assert_int_equal(stat(record_run_path(), &stat_of), 0);
+  /* And what the header leads to. */
+  assert_in_range(stat_of.st_size, 150 << 10, (200 + 64) << 10);
+}
+
+/* -- into which file ------------------------------------------------------- */
+
+typedef struct find_s {
+  const char *comm, *map;
+  size_t nr_comms, nr_maps;
+} find_t;
+
+static void find(void *arg, const perf_data_record_t *entry) {
+  const uvperf_record_t *record = entry->record;
+  find_t *wanted = arg;
+
+  if (record == NULL)
+    return;
+  wanted->nr_comms += record->type == PERF_RECORD_COMM &&
+                      strncmp(record->comm.comm, wanted->comm, 15) == 0;
+  wanted->nr_maps += record->type == PERF_RECORD_MMAP2 &&
+                     strcmp(record->mmap.filename, wanted->map) == 0;
+}
+
+/* A command that runs all the time is in each file. */
+static void expect_target(void) {
+  find_t wanted;
+  perf_data_t data;
+  glob_t files;
+  size_t i, nr = record_run_files(&files);
+
+  for (i = 0; i < nr; i++) {
+    wanted = (find_t){strrchr(STAT_TARGET, '/') + 1, STAT_TARGET, 0, 0};
+    perf_data_open(&data, files.gl_pathv[i]);
+    perf_data_walk(&data, find, &wanted);
+    perf_data_close(&data);
+    assert_true(wanted.nr_comms > 0);
+    assert_true(wanted.nr_maps > 0);
+  }
+  globfree(&files);
+}
+
+/* A file that tells by itself who ran, also to perf(1). */
+static void expect_complete(const char *path) {
+  char words[256], line[256];
+  perf_data_t data;
+  FILE *file;
+
+  perf_data_open(&data, path);
+  assert_true(perf_data_has(&data, HEADER_EVENT_DESC));
+  perf_data_close(&data);
+  snprintf(words, sizeof(words), "script -i %s -F comm", path);
+  file = perf_dump_run(words, 1);
+  while (fgets(line, sizeof(line), file) != NULL)
+    assert_null(strchr(line, ':')); /* ":17", whose name is not known */
+  fclose(file);
+}
+
+/* Gives how many samples are in all of them. */
+static size_t expect_files(size_t least) {
+  record_run_count_t count;
+  size_t nr_samples = 0, nr, i;
+  glob_t files;
+
+  assert_int_equal(access(record_run_path(), F_OK), -1);
+  nr = record_run_files(&files);
+  assert_true(nr >= least);
+  for (i = 0; i < nr; i++) {
+    record_run_count_file(files.gl_pathv[i], &count);
+    assert_int_equal(count.nr_inversions, 0);
+    nr_samples += count.nr_of_type[PERF_RECORD_SAMPLE];
+    expect_complete(files.gl_pathv[i]);
+  }
+  globfree(&files);
+  return nr_samples;
+}
+
+static void wait_for_samples(tool_run_t *run) {
+  record_run_count_t count;
+
+  (void)run;
+  do {
+    sched_yield();
+    record_run_count(&count);
+  } while (count.nr_of_type[PERF_RECORD_SAMPLE] == 0);
+}
+
+/* The next file is not there at once, and cannot be read at once. */
+static void interrupt(tool_run_t *run) {
+  struct stat stat_of;
+
+  while (stat(record_run_path(), &stat_of) != 0 || stat_of.st_size == 0)
+    sched_yield();
+  usleep(300000);
+  kill(run->pid, SIGINT);
+}
+
+static void need(const char *test) {
+  support_need_own_events(test);
+  perf_dump_need(test);
+}
+
+static void signal_begins_a_file_that_is_as_complete(void **state) {
+  static tool_run_t run;
+
+  (void)state;
+  need(__func__);
+  memset(&run, 0, sizeof(run));
+  run.interrupt_at = "recording";
+  run.work = wait_for_samples;
+  run.interrupt_with = SIGUSR2;
+  run.check_at = "[ uvperf-record: Dump ";
+  run.check = interrupt;
+  run_with(&run, "-v --switch-output -e cpu-clock:u -F 500 " CHILD);
+  assert_true(expect_files(2) > 0);
+  expect_target();
+  tool_run_expect_text(run.err, ".<timestamp> (");
+}
+
+/* Work in pieces, so that the loop runs in between. */
+#define PIECES                                                                 \
+  "-m 1M -e page-faults:u -c 1 sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; "         \
+  "do " STAT_TARGET " touch 1000; sleep 0.05; done'"
+
+/* As perf record does; a command finds the signal as it was. */
+static void signal_is_ignored_unless_it_begins_a_file(void **state) {
+  static tool_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_well(&run, "-e cpu-clock:u sh -c 'kill -USR2 $PPID; sleep 0.1'");
+  assert_int_equal(access(record_run_path(), F_OK), 0);
+  memset(&run, 0, sizeof(run));
+  record_run_run(&run, RECORD_PATH, "-e cpu-clock:u sh -c 'kill -USR2 $$'");
+  tool_run_expect_status(&run, 128 + SIGUSR2);
+}
+
+static void no_sample_is_lost_between_files_of_a_size(void **state) {
+  static tool_run_t run;
+  unsigned long samples, lost;
+
+  (void)state;
+  need(__func__);
+  run_well(&run, "--switch-output=64K " PIECES);
+  assert_true(record_run_told(&run, &samples, &lost));
+  assert_int_equal(lost, 0);
+  assert_int_equal(expect_files(3), samples);
+  assert_true(samples >= 10000);
+}
+
+static void newest_files_are_kept(void **state) {
+  static tool_run_t run;
+  glob_t files;
+
+  (void)state;
+  need(__func__);
+  run_well(&run, "--switch-output=64K --switch-max-files 2 " PIECES);
+  expect_files(2);
+  assert_int_equal(record_run_files(&files), 2);
+  globfree(&files);
+}
+
+static void time_begins_a_file(void **state) {
+  static tool_run_t run;
+
+  (void)state;
+  need(__func__);
+  run_well(
+      &run,
+      "--switch-output=1s --duration 2.5 -e cpu-clock:u -F 500 " STAT_TARGET
+      " spin");
+  expect_files(2);
+  expect_target();
+}
+
+/* Its parent ends at once. */
+static void orphan_is_known_in_each_file(void **state) {
+  static tool_run_t run;
+
+  (void)state;
+  need(__func__);
+  run_well(&run, "--switch-output=1s --duration 2.5 -e cpu-clock:u -F 500 sh "
+                 "-c '(timeout 3 " STAT_TARGET " spin &); sleep 4'");
+  expect_files(2);
+  expect_target();
+}
+
+static void finished_file_gets_the_time_into_its_name(void **state) {
+  static tool_run_t run;
+  glob_t files;
+
+  (void)state;
+  need(__func__);
+  run_well(&run,
+           "--timestamp-filename -e cpu-clock:u " STAT_TARGET " touch 100");
+  expect_files(1);
+  assert_int_equal(record_run_files(&files), 1);
+  tool_run_expect_text(run.err, files.gl_pathv[0]);
+  globfree(&files);
+}
+
+/* perf record moves /dev/null away. */
+static void device_is_not_renamed(void **state) {
+  tool_run_t run = {.args = {RECORD_PATH, "--switch-output", "-o",
+                             record_run_path(), "true"}};
+  struct stat stat_of;
+
+  (void)state;
+  support_need_root(__func__);
+  if (mknod(record_run_path(), S_IFCHR | 0600, makedev(1, 3)) != 0)
+    support_skip(__func__, "a device that can be made");
+  tool_run_ends(&run, 1, "--switch-output wants a file, which it can rename");
+  assert_int_equal(stat(record_run_path(), &stat_of), 0);
+  assert_true(S_ISCHR(stat_of.st_mode));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      record_run_test(samples_begin_after_the_delay_and_mappings_before),
+      record_run_test(nothing_is_sampled_with_an_endless_delay),
+      record_run_test(recording_ends_with_the_last_range),
+      record_run_test(file_has_no_more_than_it_may),
+      record_run_test(signal_begins_a_file_that_is_as_complete),
+      record_run_test(signal_is_ignored_unless_it_begins_a_file),
+      record_run_test(no_sample_is_lost_between_files_of_a_size),
+      record_run_test(newest_files_are_kept),
+      record_run_test(time_begins_a_file),
+      record_run_test(orphan_is_known_in_each_file),
+      record_run_test(finished_file_gets_the_time_into_its_name),
+      record_run_test(device_is_not_renamed),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

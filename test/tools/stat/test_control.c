@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* --control: another process says when stat counts. That is the command itself
+ * here, so that both are at the same place. */
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "call_server.h"
+#include "stat_fields.h"
+
+/* A script has `say` for a command with an answer, and `calls`. */
+static const char begin[] =
+    "exec 7>\"$1.ctl\" 8<\"$1.ack\"; say() { echo \"$*\" >&7; read x <&8; "
+    "test \"$x\" = ack || exit 9; }; calls() { \"$0\" calls \"$1\"; }; ";
+
+/* With what is to follow the name and --control, NULL last. */
+static void run_script(tool_run_t *run, const char *const *options,
+                       const char *script) {
+  char directory[] = "/tmp/uvperf-stat-XXXXXX", base[64], ctl[80], ack[80];
+  char control[256], text[1024];
+  size_t i = 3;
+
+  assert_non_null(mkdtemp(directory));
+  snprintf(base, sizeof(base), "%s/f", directory);
+  snprintf(ctl, sizeof(ctl), "%s.ctl", base);
+  snprintf(ack, sizeof(ack), "%s.ack", base);
+  snprintf(control, sizeof(control), "fifo:%s,%s", ctl, ack);
+  snprintf(text, sizeof(text), "%s%s", begin, script);
+  assert_int_equal(mkfifo(ctl, 0600), 0);
+  assert_int_equal(mkfifo(ack, 0600), 0);
+  memset(run, 0, sizeof(*run));
+  run->args[0] = STAT_PATH;
+  run->args[1] = "--control";
+  run->args[2] = control;
+  while (*options != NULL)
+    run->args[i++] = *options++;
+  run->args[i++] = "/bin/sh";
+  run->args[i++] = "-c";
+  run->args[i++] = text;
+  run->args[i++] = TARGET_PATH;
+  run->args[i] = base;
+  tool_run(run);
+  unlink(ctl);
+  unlink(ack);
+  rmdir(directory);
+}
+
+static void commands_decide_what_is_counted(void **state) {
+  static const char *const options[] = {
+      "-D", "-1", "-x,", "-e", CALL_SERVER_EVENT ",duration_time", NULL};
+  static tool_run_t run;
+
+  (void)state;
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  run_script(&run, options,
+             "calls 100; say enable; calls 200; say ping; say disable; calls "
+             "400; say enable; calls 800; say evlist; exit 5");
+  tool_run_expect_status(&run, 5);
+  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 1000);
+  assert_true(stat_fields_value(run.err, "duration_time") > 0);
+  tool_run_expect_text(run.err, CALL_SERVER_EVENT "\nduration_time\n");
+}
+
+/* Without -D it counts from the start. */
+static void stop_ends_the_count(void **state) {
+  static const char *const options[] = {
+      "-I", "10", "-x,", "-e", CALL_SERVER_EVENT, NULL};
+  static tool_run_t run;
+
+  (void)state;
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  run_script(&run, options,
+             "calls 100; say enable page-faults; say snapshot; say stop; "
+             "exec sleep 60");
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_sum(strstr(run.err, "0."), CALL_SERVER_EVENT, 1),
+                   100);
+  tool_run_expect_text(run.err, "enable and disable are of all events here");
+  tool_run_expect_text(run.err, "snapshot is not of counts");
+}
+
+static void command_that_never_enables_counts_nothing(void **state) {
+  static const char *const options[] = {"-D", "-1", "-e", "task-clock", NULL};
+  static tool_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_script(&run, options, "say ping; exit 4");
+  tool_run_expect_status(&run, 4);
+  tool_run_expect_text(run.err, "no 'enable' came by --control");
+  tool_run_expect_text(run.err, "<not counted> msec task-clock");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(commands_decide_what_is_counted),
+      cmocka_unit_test(stop_ends_the_count),
+      cmocka_unit_test(command_that_never_enables_counts_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* Times that are events (duration_time), and counting that begins later
+ * (-D). */
+#include <stdlib.h>
+
+#include "call_server.h"
+#include "stat_fields.h"
+
+static double value_of(const char *text, const char *event) {
+  return (double)stat_fields_value(text, event);
+}
+
+/* They stand where they were named, and are the command's own times. */
+static void times_are_events_of_a_command(void **state) {
+  static const char *const names[] = {"duration_time", "page-faults",
+                                      "user_time", "system_time"};
+  tool_run_t run = {.args = {STAT_PATH, "-x,", "-e",
+                             "duration_time,page-faults,user_time,system_time",
+                             "sh", "-c", "sleep 0.2; exit 5"}};
+  stat_fields_t line;
+  size_t i;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 5);
+  for (i = 0; i < 4; i++) {
+    assert_true(stat_fields_line(run.err, ',', 7, i, &line));
+    assert_int_equal(strncmp(line.field[2], names[i], strlen(names[i])), 0);
+    assert_string_equal(line.field[1], i == 1 ? "" : "ns");
+  }
+  assert_true(value_of(run.err, "duration_time") >= 0.2e9);
+  assert_true(value_of(run.err, "user_time") +
+                  value_of(run.err, "system_time") <
+              value_of(run.err, "duration_time"));
+}
+
+/* Without a command there is no time of it. The first CPU has the line. */
+static void times_of_a_machine_are_on_one_line(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "-a", "-A", "-x,", "--timeout", "50",
+                             "-e",
+                             "{duration_time,context-switches}"
+                             ",user_time"}};
+  const char *first;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  first = strstr(run.err, ",ns,duration_time,");
+  assert_non_null(first);
+  assert_null(strstr(first + 1, ",ns,duration_time,"));
+  tool_run_expect_text(run.err, ",<not counted>,ns,user_time,");
+}
+
+static void times_of_intervals_add_up(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "-I", "50", "-x,", "-e",
+                             "duration_time", "sleep", "0.2"}};
+  double sum;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  sum = (double)stat_fields_sum(run.err, "duration_time", 1);
+  assert_true(sum >= 0.2e9);
+}
+
+static void null_run_has_its_time_alone(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "-n", "-r", "2", "sh", "-c", "exit 3"}};
+
+  (void)state;
+  tool_run_ends(&run, 3, "(2 runs):\n\n\n    ");
+  tool_run_expect_text(run.err, "seconds time elapsed");
+}
+
+static void message_points_at_what_the_user_wrote(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "-e",
+                             "cpu/name='duration_time,'/,{user_time , nosuch}",
+                             "true"}};
+
+  (void)state;
+  tool_run_ends(&run, 2, "duration_time,'/,{user_time , nosuch}\n");
+  run.args[2] = "duration_time,{user_time , nosuch}";
+  tool_run_ends(&run, 2, "there is no event 'nosuch'");
+  tool_run_expect_text(run.err, "  duration_time,{user_time , nosuch}\n");
+  tool_run_expect_text(run.err, "                             ^\n");
+}
+
+static void delay_leaves_out_what_comes_before(void **state) {
+  static const char work[] = "\"$0\" calls 5; sleep 1; \"$0\" children 3 4";
+  tool_run_t run = {.args = {STAT_PATH, "-D", "500", "-x,", "-e",
+                             CALL_SERVER_EVENT ",duration_time", "/bin/sh",
+                             "-c", work, TARGET_PATH}};
+
+  (void)state;
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 12);
+  assert_true(value_of(run.err, "duration_time") >= 0.4e9);
+}
+
+/* The timeout begins with the count, and so do the intervals. */
+static void delay_comes_before_timeout_and_intervals(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "--delay", "300", "--timeout", "200",
+                             "-I", "50", "-x,", "-e", "task-clock", "sleep",
+                             "60"}};
+  stat_fields_t line;
+  size_t i = 0;
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run(&run);
+  assert_true(stat_fields_line(run.err, ',', 8, 0, &line));
+  assert_true(strtod(line.field[0], NULL) < 0.34);
+  while (stat_fields_line(run.err, ',', 8, i, &line))
+    i++;
+  assert_true(strtod(line.field[0], NULL) >= 0.19);
+}
+
+static void run_shorter_than_the_delay_counts_nothing(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "-D", "60000", "-x,", "-e",
+                             "task-clock", "sh", "-c", "exit 6"}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run_ends(&run, 6, "nothing was counted: the end came before the 60000");
+  tool_run_expect_text(run.err, "<not counted>,msec,task-clock");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(times_are_events_of_a_command),
+      cmocka_unit_test(times_of_a_machine_are_on_one_line),
+      cmocka_unit_test(times_of_intervals_add_up),
+      cmocka_unit_test(null_run_has_its_time_alone),
+      cmocka_unit_test(message_points_at_what_the_user_wrote),
+      cmocka_unit_test(delay_leaves_out_what_comes_before),
+      cmocka_unit_test(delay_comes_before_timeout_and_intervals),
+      cmocka_unit_test(run_shorter_than_the_delay_counts_nothing),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs trace -i on files of known hits, and on files that were changed. */
+#include "random_run.h"
+#include "trace_lines.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define EVENTS "syscalls:sys_enter_getpriority,syscalls:sys_exit_getpriority"
+#define NR     300
+
+typedef struct file_s {
+  char *bytes;
+  size_t size;
+} file_t;
+
+static char path[] = "/tmp/uvperf-trace-XXXXXX";
+
+static int record(void **state) {
+  static tool_run_t run = {.args = {RECORD_PATH, "-q", "-o", path, "-e", EVENTS,
+                                    TARGET_PATH, "calls", "300"}};
+
+  (void)state;
+  close(mkstemp(path));
+  tool_run(&run);
+  return 0;
+}
+
+static int forget(void **state) {
+  (void)state;
+  unlink(path);
+  return 0;
+}
+
+static void need_file(const char *test) {
+  support_need_tracepoint(test, "syscalls:sys_enter_getpriority");
+  support_need_own_events(test);
+}
+
+static file_t load(void) {
+  file_t file;
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+  assert_true(fd >= 0);
+  file.size = (size_t)lseek(fd, 0, SEEK_END);
+  file.bytes = malloc(file.size);
+  assert_non_null(file.bytes);
+  assert_int_equal(pread(fd, file.bytes, file.size, 0), file.size);
+  close(fd);
+  return file;
+}
+
+/* As a file of its own, which the run can open by the name. */
+static int store(const file_t *file, char name[64]) {
+  int fd = memfd_create("trace", 0);
+
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, file->bytes, file->size), file->size);
+  snprintf(name, 64, "/proc/self/fd/%d", fd);
+  return fd;
+}
+
+static void expect_hits(const trace_lines_t *lines) {
+  size_t i;
+
+  assert_int_equal(lines->nr, 2 * NR + 1);
+  for (i = 0; i < NR; i++) {
+    assert_int_equal(lines->lines[2 * i].who, i);
+    assert_string_equal(lines->lines[2 * i].comm, "trace_target");
+    assert_non_null(strstr(lines->lines[2 * i + 1].text, "\"ret\":"));
+  }
+}
+
+static void hits_of_a_file_are_those_that_happened(void **state) {
+  static tool_run_t run = {.args = {TRACE_PATH, "--json", "-i", path}};
+  trace_lines_t lines;
+
+  (void)state;
+  need_file(__func__);
+  trace_lines_run(&lines, &run, 0);
+  expect_hits(&lines);
+  tool_run_expect_text(run.err, "trace: 600 hits in ");
+  trace_lines_free(&lines);
+}
+
+static void hits_of_a_pipe_are_those_that_happened(void **state) {
+  static tool_run_t run = {.args = {"/bin/sh", "-c",
+                                    "\"$0\" -q -o - -e " EVENTS
+                                    " \"$1\" calls 300 | "
+                                    "\"$2\" --json -i -",
+                                    RECORD_PATH, TARGET_PATH, TRACE_PATH}};
+  trace_lines_t lines;
+
+  (void)state;
+  need_file(__func__);
+  trace_lines_run(&lines, &run, 0);
+  expect_hits(&lines);
+  trace_lines_free(&lines);
+}
+
+static void summary_of_a_file_is_that_of_its_calls(void **state) {
+  static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", "-i", path}};
+  trace_lines_t lines;
+
+  (void)state;
+  need_file(__func__);
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(lines.nr, 1 + 1);
+  assert_non_null(strstr(lines.lines[0].text, "\"syscall\":\"getpriority\""));
+  assert_int_equal(trace_lines_number(&lines.lines[0], "calls"), NR);
+  assert_int_equal(trace_lines_number(&lines.lines[0], "no_begin"), 0);
+  trace_lines_free(&lines);
+}
+
+static void limit_ends_a_file_too(void **state) {
+  static tool_run_t run = {
+      .args = {TRACE_PATH, "--json", "-l", "7", "-i", path}};
+  trace_lines_t lines;
+
+  (void)state;
+  need_file(__func__);
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(lines.nr, 7 + 1);
+  trace_lines_free(&lines);
+}
+
+/* Not this machine's. */
+static void formats_are_those_of_the_file(void **state) {
+  static const char old[] = "field:int who;", changed[] = "field:int wxo;";
+  static tool_run_t run = {.args = {TRACE_PATH, "-l", "1", "-i"}};
+  file_t file;
+  char name[64], *at;
+  int fd;
+
+  (void)state;
+  need_file(__func__);
+  file = load();
+  at = memmem(file.bytes, file.size, old, strlen(old));
+  assert_non_null(at);
+  memcpy(at, changed, strlen(changed));
+  fd = store(&file, name);
+  run.args[4] = name;
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, " which=2 wxo=0\n");
+  close(fd);
+  free(file.bytes);
+}
+
+static void file_without_calls_has_no_summary(void **state) {
+  static tool_run_t run = {
+      .args = {"/bin/sh", "-c", "\"$0\" -q -o - -e dummy true | \"$1\" -s -i -",
+               RECORD_PATH, TRACE_PATH}};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run_ends(&run, 1, "stdin: no begins and ends of system calls");
+}
+
+static void what_is_no_recording_is_refused(void **state) {
+  tool_run_t none = {.args = {TRACE_PATH, "-i", "/none/perf.data"}};
+  tool_run_t other = {.args = {TRACE_PATH, "-i", TARGET_PATH}};
+
+  (void)state;
+  tool_run_ends(&none, 1, "/none/perf.data: No such file");
+  tool_run_ends(&other, 1, "not made by perf record");
+}
+
+/* The sanitizers look at what is read. */
+static void changed_files_end_with_a_status(void **state) {
+  static tool_run_t run;
+  file_t file, copy;
+  random_run_t random;
+  char name[64];
+  size_t i, k;
+  int fd;
+
+  (void)state;
+  need_file(__func__);
+  random_run_seed(&random, 1);
+  file = load();
+  copy.bytes = malloc(file.size);
+  assert_non_null(copy.bytes);
+  for (i = 0; i < 60; i++) {
+    memcpy(copy.bytes, file.bytes, file.size);
+    copy.size =
+        i % 3 == 0 ? (size_t)random_run_draw(&random, file.size) : file.size;
+    for (k = 0; k < 20; k++)
+      copy.bytes[random_run_draw(&random, file.size)] ^=
+          (char)(1 << random_run_draw(&random, 8));
+    fd = store(&copy, name);
+    run = (tool_run_t){.args = {TRACE_PATH, i % 2 == 0 ? "-s" : "-j", "-i",
+                                name, "-o", "/dev/null"}};
+    tool_run(&run);
+    close(fd);
+    if (run.status != 0 && run.status != 1)
+      fail_msg("status %d: %s", run.status, run.err);
+  }
+  free(copy.bytes);
+  free(file.bytes);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(hits_of_a_file_are_those_that_happened),
+      cmocka_unit_test(hits_of_a_pipe_are_those_that_happened),
+      cmocka_unit_test(summary_of_a_file_is_that_of_its_calls),
+      cmocka_unit_test(limit_ends_a_file_too),
+      cmocka_unit_test(formats_are_those_of_the_file),
+      cmocka_unit_test(file_without_calls_has_no_summary),
+      cmocka_unit_test(what_is_no_recording_is_refused),
+      cmocka_unit_test(changed_files_end_with_a_status),
+  };
+
+  return cmocka_run_group_tests(tests, record, forget);
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs trace -s as a user would and checks its counts against a program whose
+ * system calls are known, and against strace -c. */
+#include "json_pick.h"
+#include "trace_lines.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENTER "raw_syscalls:sys_enter"
+
+typedef struct sums_s {
+  size_t rows;
+  long calls, errors, interrupted, running, ended, no_begin, no_end;
+} sums_t;
+
+static void run_summary(const char *test, trace_lines_t *lines,
+                        tool_run_t *run) {
+  support_need_tracepoint(test, ENTER);
+  support_need_kernel_side(test);
+  trace_lines_run(lines, run, 0);
+}
+
+/* Of rows of this call and of this process; "" and 0: of all. */
+static sums_t sum_of(const trace_lines_t *lines, const char *call, long pid) {
+  sums_t sums = {0};
+  char name[64];
+  size_t i;
+
+  for (i = 0; i + 1 < lines->nr; i++) {
+    const trace_lines_line_t *line = &lines->lines[i];
+
+    json_pick_string(line->text, "syscall", name, sizeof(name));
+    if ((call[0] != '\0' && strcmp(name, call) != 0) ||
+        (pid != 0 && line->pid != pid))
+      continue;
+    sums.rows++;
+    sums.calls += trace_lines_number(line, "calls");
+    sums.errors += trace_lines_number(line, "errors");
+    sums.interrupted += trace_lines_number(line, "interrupted");
+    sums.running += trace_lines_number(line, "running");
+    sums.ended += trace_lines_number(line, "ended");
+    sums.no_begin += trace_lines_number(line, "no_begin");
+    sums.no_end += trace_lines_number(line, "no_end");
+  }
+  return sums;
+}
+
+/* The row of a call with this in its name. */
+static const trace_lines_line_t *row_of(const trace_lines_t *lines,
+                                        const char *call) {
+  char name[64];
+  size_t i;
+
+  for (i = 0; i + 1 < lines->nr; i++) {
+    json_pick_string(lines->lines[i].text, "syscall", name, sizeof(name));
+    if (strstr(name, call) != NULL)
+      return &lines->lines[i];
+  }
+  fail_msg("no call %s", call);
+  return NULL;
+}
+
+/* Each sleep takes 30 ms or longer, so that it is in the bucket of 16.8 ms or
+ * in a later one. */
+static void expect_sleeps(const trace_lines_line_t *row) {
+  const char *histogram = strstr(row->text, "\"histogram\":{\"");
+
+  assert_int_equal(trace_lines_number(row, "calls"), 2);
+  assert_true(trace_lines_number(row, "min_ns") >= 30000000);
+  assert_true(trace_lines_number(row, "p50_ns") >= 30000000);
+  assert_true(trace_lines_number(row, "total_ns") >= 60000000);
+  assert_non_null(histogram);
+  assert_true(atol(histogram + strlen("\"histogram\":{\"")) >= 1 << 24);
+}
+
+static void known_calls_are_counted_with_errors_and_times(void **state) {
+  static tool_run_t run = {
+      .args = {TRACE_PATH, "-s", "--json", TARGET_PATH, "mixed", "x"}};
+  trace_lines_t lines;
+  sums_t sums;
+
+  (void)state;
+  run_summary(__func__, &lines, &run);
+  sums = sum_of(&lines, "getpriority", 0);
+  assert_int_equal(sums.rows, 1);
+  assert_int_equal(sums.calls, 5 + 3 + 1);
+  assert_int_equal(sums.errors, 3);
+  expect_sleeps(row_of(&lines, "nanosleep"));
+  sums = sum_of(&lines, "readv", row_of(&lines, "getpriority")->pid);
+  assert_int_equal(sums.calls, 2);
+  assert_int_equal(sums.errors, 0);
+  assert_int_equal(sums.interrupted, 1);
+  sums = sum_of(&lines, "rt_sigreturn", 0);
+  assert_int_equal(sums.calls, 3);
+  assert_int_equal(sums.errors, 0);
+  assert_int_equal(sum_of(&lines, "execve", 0).calls, 1);
+  /* Two processes end, and in the end all have. */
+  assert_int_equal(sum_of(&lines, "exit_group", 0).ended, 2);
+  sums = sum_of(&lines, "", 0);
+  assert_int_equal(sums.running, 0);
+  assert_int_equal(sums.no_begin, 0);
+  assert_int_equal(sums.no_end, 0);
+  assert_int_equal(trace_lines_number(trace_lines_end(&lines), "hits"),
+                   sums.calls);
+  trace_lines_free(&lines);
+}
+
+static long run_strace(const trace_lines_t *lines, const char *command) {
+  static tool_run_t run = {
+      .args = {"/bin/sh", "-c",
+               "file=$(mktemp) && trap 'rm -f $file' EXIT && "
+               "strace -f -c -o $file sh -c \"$0\" && "
+               "awk 'NF > 4 && $NF !~ /^(total|syscall|-+)$/ "
+               "{ print $NF, $4, (NF > 5 ? $5 : 0) }' $file"}};
+  long calls, errors, all = 0;
+  char name[64], *line, *rest;
+  sums_t sums;
+
+  run.args[3] = command;
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  for (line = strtok_r(run.out, "\n", &rest); line != NULL;
+       line = strtok_r(NULL, "\n", &rest)) {
+    assert_int_equal(sscanf(line, "%63s %ld %ld", name, &calls, &errors), 3);
+    /* The one that begins it all has begun before trace does. */
+    if (strcmp(name, "execve") == 0)
+      calls--;
+    sums = sum_of(lines, name, 0);
+    if (sums.calls != calls || sums.errors != errors)
+      fail_msg("%s: %ld calls and %ld errors, not %ld and %ld", name,
+               sums.calls, sums.errors, calls, errors);
+    all += calls;
+  }
+  return all;
+}
+
+static void calls_and_errors_are_those_of_strace(void **state) {
+  static const char command[] = "ls / >/dev/null; ls /none 2>/dev/null; true";
+  static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json",
+                                    "--summary-mode", "total", "sh", "-c",
+                                    command}};
+  trace_lines_t lines;
+
+  (void)state;
+  if (system("strace -c -o /dev/null true 2>/dev/null") != 0)
+    support_skip(__func__, "strace(1), and that it may trace");
+  run_summary(__func__, &lines, &run);
+  assert_int_equal(sum_of(&lines, "", 0).calls, run_strace(&lines, command));
+  trace_lines_free(&lines);
+}
+
+#ifdef __x86_64__
+/* The numbers of i386 and x86-64 are others: 20 is getpid or writev. */
+static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
+  /* An ELF file that calls 20 five times, and exit. */
+  static const unsigned char program[] = {
+      0x7f,
+      'E',
+      'L',
+      'F',
+      1,
+      1,
+      1,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      2,
+      0,
+      3,
+      0,
+      1,
+      0,
+      0,
+      0,
+      0x54,
+      0x80,
+      0x04,
+      0x08,
+      52,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      52,
+      0,
+      32,
+      0,
+      1,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      /* the segment: */ 1,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0,
+      0x80,
+      0x04,
+      0x08,
+      0,
+      0x80,
+      0x04,
+      0x08,
+      116,
+      0,
+      0,
+      0,
+      116,
+      0,
+      0,
+      0,
+      5,
+      0,
+      0,
+      0,
+      0,
+      0x10,
+      0,
+      0,
+      /* mov $5, %ecx */ 0xb9,
+      5,
+      0,
+      0,
+      0,
+      /* mov $20, %eax; int $0x80; dec %ecx; jnz */ 0xb8,
+      20,
+      0,
+      0,
+      0,
+      0xcd,
+      0x80,
+      0x49,
+      0x75,
+      0xf6,
+      /* mov $1, %eax; xor %ebx, %ebx; int $0x80 */ 0xb8,
+      1,
+      0,
+      0,
+      0,
+      0x31,
+      0xdb,
+      0xcd,
+      0x80};
+  static char path[] = "/tmp/uvperf-XXXXXX";
+  static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", path}};
+  trace_lines_t lines;
+  int fd = mkstemp(path), status;
+
+  (void)state;
+  assert_true(fd >= 0);
+  assert_int_equal(write(fd, program, sizeof(program)), sizeof(program));
+  assert_int_equal(fchmod(fd, 0700), 0);
+  close(fd);
+  status = system(path);
+  if (status == 0)
+    run_summary(__func__, &lines, &run);
+  unlink(path);
+  if (status != 0)
+    support_skip(__func__, "a kernel that runs 32-bit programs");
+  assert_int_equal(sum_of(&lines, "32-bit call 20", 0).calls, 5);
+  assert_int_equal(sum_of(&lines, "32-bit call 1", 0).ended, 1);
+  assert_int_equal(sum_of(&lines, "", 0).calls, 5);
+  trace_lines_free(&lines);
+}
+#endif
+
+/* Else each record that is read would make others. */
+static void whole_machine_is_summed_up_without_trace_itself(void **state) {
+  static tool_run_t run = {
+      .args = {TRACE_PATH, "-s", "-a", "--json", TARGET_PATH, "calls", "500"}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  run_summary(__func__, &lines, &run);
+  assert_int_equal(sum_of(&lines, "getpriority", 0).calls, 500);
+  assert_int_equal(sum_of(&lines, "", run.pid).rows, 0);
+  trace_lines_free(&lines);
+}
+
+/* As perf trace -e and strace -e name them. */
+static void calls_are_chosen_by_their_names(void **state) {
+  static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", "-e",
+                                    "getpriority,*nanosleep", TARGET_PATH,
+                                    "mixed", "x"}};
+  trace_lines_t lines;
+
+  (void)state;
+  support_need_tracepoint(__func__, "syscalls:sys_enter_getpriority");
+  trace_lines_run(&lines, &run, 0);
+  assert_int_equal(lines.nr, 2 + 1);
+  assert_int_equal(sum_of(&lines, "getpriority", 0).calls, 9);
+  assert_int_equal(sum_of(&lines, "getpriority", 0).errors, 3);
+  assert_int_equal(sum_of(&lines, "", 0).no_begin, 0);
+  expect_sleeps(row_of(&lines, "nanosleep"));
+  trace_lines_free(&lines);
+}
+
+static void tables_have_rows_and_histograms(void **state) {
+  static tool_run_t run = {
+      .args = {TRACE_PATH, "--histogram", TARGET_PATH, "mixed", "x"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  support_need_kernel_side(__func__);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "x ");
+  tool_run_expect_text(run.out, "\n  getpriority               9       3 ");
+  tool_run_expect_text(run.out, " 1 |@@@@");
+  tool_run_expect_text(run.out, "\n  interrupted by a signal: readv (1)");
+  tool_run_expect_text(run.err, " calls in ");
+  assert_null(strstr(run.out, "exit_group"));
+}
+
+static void summary_of_what_is_no_call_is_refused(void **state) {
+  tool_run_t none = {
+      .args = {TRACE_PATH, "-s", "-e", "sched:sched_switch", "true"}};
+  tool_run_t begin = {.args = {TRACE_PATH, "-s", "-e", ENTER, "true"}};
+
+  (void)state;
+  support_need_tracepoint(__func__, ENTER);
+  tool_run_ends(&none, 2, "sched:sched_switch is not of one");
+  tool_run_ends(&begin, 2, "-s needs both ends");
+}
+
+/* With ./prog, which they name: a program that is not stripped. Something calls
+ * on an idle machine, too. */
+static void each_example_of_help_works(void **state) {
+  static const char words[] =
+      "while sleep 0.1; do :; done >/dev/null 2>&1 & "
+      "dir=$(mktemp -d) && trap 'kill $!; rm -rf $dir' EXIT && cd $dir && "
+      "ln -s \"$0\" uvperf-trace && ln -s \"$1\" prog && PATH=$dir:$PATH && "
+      "\"$2\" -q -e raw_syscalls:sys_enter,raw_syscalls:sys_exit ls && "
+      "uvperf-trace --help | sed -n '/^Examples:/,/^(/s/^  uvp/uvp/p' >lines "
+      "&& "
+      "test -s lines || exit 9; while read -r line; do echo \"$line\"; "
+      "sh -c \"$line\" </dev/null >out 2>err; "
+      "grep -E ' [1-9][0-9]* (hit|call)s? in ' err || { cat err; exit 1; }; "
+      "done <lines";
+  tool_run_t run = {
+      .args = {"/bin/sh", "-c", words, TRACE_PATH, TARGET_PATH, RECORD_PATH}};
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  support_need_uprobes(__func__);
+  support_need_tracepoint(__func__, ENTER);
+  tool_run(&run);
+  tool_run_expect_status(&run, 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(known_calls_are_counted_with_errors_and_times),
+      cmocka_unit_test(calls_and_errors_are_those_of_strace),
+#ifdef __x86_64__
+      cmocka_unit_test(calls_of_32_bit_tasks_have_no_64_bit_names),
+#endif
+      cmocka_unit_test(whole_machine_is_summed_up_without_trace_itself),
+      cmocka_unit_test(calls_are_chosen_by_their_names),
+      cmocka_unit_test(summary_of_what_is_no_call_is_refused),
+      cmocka_unit_test(each_example_of_help_works),
+      cmocka_unit_test(tables_have_rows_and_histograms),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
