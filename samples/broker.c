@@ -192,7 +192,7 @@ static int ask_broker(const struct perf_event_attr *attr, int32_t pid,
   if (attr->size > sizeof(*attr) || flags != PERF_FLAG_FD_CLOEXEC)
     rc = -EINVAL;
   else if (connect(broker, (struct sockaddr *)&address, sizeof(address)) != 0)
-    rc = -errno;
+    rc = errno == ENOENT ? -ECONNREFUSED : -errno; /* ENOENT is of an event */
   else
     rc = send_fd(broker, &request, sizeof(request), group_fd);
   if (rc == 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a set of events on threads of libuv's pool while the loop goes on, and
- * counts until Ctrl-C, also if that comes before the set is open: a timer notes
- * how long the loop waited. */
+ * counts until Ctrl-C, also if that comes before the set is open. A timer notes
+ * how long the loop waited. Needs no privileges; tracepoints,
+ * open_on_pool 'syscalls:sys_enter_*', need root. */
 #include <stdio.h>
 #include <uvperf.h>
 

@@ -1,54 +1,108 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints each new name in a process and its children (an exec is one) until the
- * last of them ends, from a poll(2) loop of its own: no callback, and libuv's
- * loop runs only to close. */
-#include <poll.h>
+/* Takes records one by one in an epoll(7) loop of the program's own, beside its
+ * other fds: prints each new name in a process and its children (an exec is
+ * one) until the last of them ends, or until Ctrl-C. No callback is called, and
+ * libuv's loop runs only to close. A process of your own needs no privileges.
+ */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 #include <uvperf.h>
 
-#define MOST_CPUS 256
-
 static int fail(const char *reason) {
-  fprintf(stderr, "%s\n", reason);
+  fprintf(stderr, "own_loop: %s\n", reason);
   return 1;
+}
+
+/* An fd that is readable when Ctrl-C was pressed, for one that a loop has. */
+static int open_interrupt(void) {
+  sigset_t signals;
+
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigprocmask(SIG_BLOCK, &signals, NULL);
+  return signalfd(-1, &signals, SFD_CLOEXEC);
+}
+
+static int watch(int epoll, int fd) {
+  struct epoll_event interest = {.events = EPOLLIN, .data = {.fd = fd}};
+
+  return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &interest);
+}
+
+/* Takes at most 1000 records, so that other fds have their turn. */
+static int take(uvperf_set_t *set) {
+  const uvperf_record_t *record;
+  uvperf_ring_info_t ring;
+  int rc = 0;
+  int i;
+
+  for (i = 0; i < 1000 && rc == 0; i++) {
+    rc = uvperf_set_next(set, &record);
+    if (rc == UV_EPROTO) {
+      if (uvperf_set_failed_ring(set, &ring) == 0) /* not one record alone */
+        fprintf(stderr, "own_loop: the ring of CPU %d is damaged\n", ring.cpu);
+      rc = 0;
+    } else if (rc == 0 && record->type == PERF_RECORD_COMM) {
+      printf("%.6f %u is %s\n", (double)record->time / 1e9, record->tid,
+             record->comm.comm);
+    } else if (rc == 0 && record->type == PERF_RECORD_LOST) {
+      printf("%llu records lost\n", (unsigned long long)record->lost.lost);
+    }
+  }
+  return rc == UV_EAGAIN ? 0 : rc;
 }
 
 int main(int argc, char **argv) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t process = UVPERF_TARGET_INIT;
-  struct pollfd fds[MOST_CPUS];
-  const uvperf_record_t *record;
+  int epoll = epoll_create1(EPOLL_CLOEXEC);
+  int interrupt = open_interrupt();
   uvperf_ring_info_t ring;
   uvperf_error_t error;
+  struct epoll_event ready;
   uvperf_set_t set;
-  nfds_t nr = 0;
-  int rc;
+  size_t i;
+  int nr;
+  int rc = 0;
 
-  if (argc != 2)
+  if (argc != 2 || (process.pid = atoi(argv[1])) <= 0)
     return fail("usage: own_loop PID");
   process.type = UVPERF_TARGET_PROCESS;
-  process.pid = atoi(argv[1]);
   options.targets = &process;
   options.nr_targets = 1;
   options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_ENABLED;
   options.side_band = UVPERF_SIDE_BAND_TASKS;
-  options.wakeup_bytes = 1;
+  options.wakeup_bytes = 1; /* wakes for each record */
   if (uvperf_set_init(uv_default_loop(), &set, &options, &error) != 0)
     return fail(error.reason);
-  while (nr < MOST_CPUS && uvperf_set_ring(&set, nr, &ring) == 0)
-    fds[nr++] = (struct pollfd){ring.fd, POLLIN, 0};
-  /* The timeout is for the end of the process, which wakes no ring. */
-  while ((rc = uvperf_set_next(&set, &record)) != UV_EOF) {
-    if (rc == UV_EAGAIN)
-      poll(fds, nr, 100);
-    else if (rc == 0 && record->type == PERF_RECORD_COMM)
-      printf("%.6f %u is %s\n", (double)record->time / 1e9, record->tid,
-             record->comm.comm);
-    else if (rc != 0 && rc != UV_EPROTO)
-      return fail(uv_strerror(rc));
-  }
+  if (watch(epoll, interrupt) != 0)
+    return fail(strerror(errno));
+  for (i = 0; uvperf_set_ring(&set, i, &ring) == 0; i++)
+    if (watch(epoll, ring.fd) != 0) /* the set's: do not close it */
+      return fail(strerror(errno));
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  fprintf(stderr, "own_loop: follows %d\n", process.pid);
+  do {
+    /* epoll reports a ring once, not as long as it has records: ask the set
+     * whether some are left. The end of the process wakes no ring, so there is
+     * a timeout. */
+    nr = epoll_wait(epoll, &ready, 1, uvperf_set_has_record(&set) ? 0 : 100);
+    if (nr < 0 && errno != EINTR)
+      return fail(strerror(errno));
+    rc = take(&set);
+  } while (rc == 0 && (nr <= 0 || ready.data.fd != interrupt));
+  if (rc != 0 && rc != UV_EOF) /* UV_EOF: the last of them has ended */
+    return fail(uv_strerror(rc));
   uvperf_set_close(&set, NULL);
-  return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  close(interrupt);
+  close(epoll);
+  uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  return uv_loop_close(uv_default_loop()) != 0;
 }

@@ -1,37 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what a BPF program hands out through a pinned perf event array. */
+/* Reads what a BPF program hands out through a pinned perf event array, until
+ * Ctrl-C. Needs root, or CAP_BPF and CAP_PERFMON. */
 #include <stdio.h>
 #include <string.h>
 #include <uvperf.h>
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
+  uvperf_ring_info_t ring;
   unsigned int pid;
 
-  (void)reader;
-  if (status != 0 || sample == NULL) {
-    fprintf(stderr, "status %d\n", status);
-  } else if (sample->lost > 0) {
+  if (sample == NULL && uvperf_bpf_reader_failed_ring(reader, &ring) == 0) {
+    fprintf(stderr, "CPU %d: %s\n", ring.cpu, uv_strerror(status));
+  } else if (status == 0 && sample->lost > 0) {
     printf("CPU %d: %llu lost\n", sample->cpu,
            (unsigned long long)sample->lost);
-  } else if (sample->size >= sizeof(pid)) {
+  } else if (status == 0 && sample->size >= sizeof(pid)) {
     memcpy(&pid, sample->data, sizeof(pid)); /* as the program wrote it */
     printf("CPU %d: %u\n", sample->cpu, pid);
   }
 }
 
+static void on_signal(uv_signal_t *signal, int number) {
+  uvperf_stats_t stats;
+
+  (void)number;
+  /* Lost samples that no record has reported yet are counted too. */
+  uvperf_bpf_reader_stats(signal->data, &stats);
+  printf("%llu records, %llu lost\n", (unsigned long long)stats.records,
+         (unsigned long long)stats.lost_records);
+  uvperf_bpf_reader_close(signal->data, NULL);
+  uv_close((uv_handle_t *)signal, NULL);
+}
+
 int main(int argc, char **argv) {
   uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
+  uv_loop_t *loop = uv_default_loop();
   uvperf_bpf_reader_t reader;
   uvperf_error_t error;
+  uv_signal_t signal;
 
   options.path = argc > 1 ? argv[1] : "/sys/fs/bpf/events";
   options.wakeup_events = 1; /* each sample at once, not within 100 ms */
-  if (uvperf_bpf_reader_init(uv_default_loop(), &reader, -1, &options,
-                             &error) != 0 ||
+  if (uvperf_bpf_reader_init(loop, &reader, -1, &options, &error) != 0 ||
       uvperf_bpf_reader_start(&reader, NULL, on_sample, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  signal.data = &reader;
+  uv_signal_init(loop, &signal);
+  uv_signal_start(&signal, on_signal, SIGINT);
+  uv_run(loop, UV_RUN_DEFAULT);
+  return uv_loop_close(loop) != 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Resolves names of events on a thread of libuv's pool, as patterns and symbols
- * take milliseconds, while the loop goes on: a timer notes how long that
- * waited. */
+ * take milliseconds, while the loop goes on. A timer notes how long the loop
+ * waited. Needs no privileges; names of tracepoints need a tracefs that may be
+ * read. */
 #include <stdio.h>
 #include <string.h>
 #include <uvperf.h>

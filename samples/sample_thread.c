@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples a thread a thousand times a second and prints where it was, until it
- * is gone: the one whose id is given, else the first of the parent. */
+ * ends: the one whose id is given, else the first of the parent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,8 +10,10 @@ static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
   if (status == 0 && record->type == PERF_RECORD_SAMPLE)
     printf("%u %#llx\n", record->tid, (unsigned long long)record->ip);
-  else if (status != 0 && record == NULL) /* UV_EOF: the thread is gone */
+  else if (status == UV_EOF) /* the thread has ended */
     uvperf_event_close(event, NULL);
+  else if (status != 0)
+    fprintf(stderr, "%s\n", uv_err_name(status));
 }
 
 int main(int argc, char **argv) {

@@ -449,32 +449,84 @@ state() {
   fi
 }
 
-# Writes each C program of the README into a file of a directory, called as the
-# sample that the README has named last before it.
-readme_programs() {
-  rm -rf "$1" && mkdir "$1" && awk -v to="$1/" '
-    match($0, /`samples\/[a-z0-9_]+\.c`/) {
-      name = substr($0, RSTART + 9, RLENGTH - 10)
+# Each C block of the README is in the sample that was named last before it: the
+# whole program, but for the comment at its beginning, or lines one after the
+# other, which may be indented less.
+readme() {
+  awk -v top="$root/" '
+    function strip(line) { sub(/^[ \t]+/, "", line); return line }
+    function load(file, line) {
+      nr = 0
+      while ((getline line <(top file)) > 0) lines[++nr] = strip(line)
+      close(top file)
     }
-    /^```c$/ { on = 1; text = ""; next }
-    /^```/ && on {
-      if (text ~ /int main/) {
-        printf "%s", text >(to (name == "" ? "unnamed" : name))
-        name = ""
-      }
-      on = 0
+    function has(from, i) {
+      for (i = 1; i <= blocks; i++)
+        if (lines[from + i - 1] != block[i]) return 0
+      return 1
     }
-    on { text = text $0 "\n" }' "$root/README.md"
+    function check(i) {
+      for (i = 1; i + blocks <= nr + 1; i++)
+        if (has(i)) { seen++; return }
+      print "README.md:" start ": this is not in " sample
+      bad = 1
+    }
+    !on && match($0, /`samples\/[a-z0-9_\/]+\.(c|cpp|js)`/) {
+      sample = substr($0, RSTART + 1, RLENGTH - 2)
+    }
+    /^```(c|cpp|js)$/ { on = 1; blocks = 0; start = NR; next }
+    /^```/ && on { on = 0; load(sample); check(); next }
+    on { block[++blocks] = strip($0) }
+    END {
+      if (seen == 0) print "README.md has no block: this check is worth nothing"
+      exit bad || seen == 0
+    }' "$root/README.md"
 }
 
-# They are what is in these files, but for the comment at the beginning.
-readme() {
+# Each function that the libraries export is called by a sample or a tool, or
+# test/unsampled.txt says why not.
+sampled() {
   rc=0
-  readme_programs "$results.readme" || return 1
-  for program in "$results.readme"/*; do
-    sample=samples/${program##*/}
-    if ! sed -n '/^#include/,$p' "$root/$sample" | diff - "$program"; then
-      echo "< is $sample, > what README.md shows of it"
+  cat "$root"/samples/*.c "$root"/samples/*.cpp "$root"/samples/*/*.c \
+    "$root"/samples/tools/*/*.c "$root"/samples/tools/common/*/*.c |
+    grep -o 'uvperf_[a-z0-9_]*' | sort -u >"$results.called"
+  sed -n 's/^\(uvperf_[a-z0-9_]*\): ..*/\1/p' "$root/test/unsampled.txt" |
+    sort >"$results.unsampled"
+  sed -n 's/^ *\(uvperf_[a-z0-9_]*\);$/\1/p' "$root/lib/uvperf.map" \
+    "$root/lib/tracepoint/uvperf_tracepoint.map" | sort >"$results.exported"
+  if ! grep -qx uvperf_event_init "$results.exported"; then
+    echo "lib/uvperf.map is not as expected: this check is worth nothing"
+    return 1
+  fi
+  comm -12 "$results.called" "$results.unsampled" >"$results.both"
+  sort "$results.called" "$results.unsampled" |
+    comm -23 "$results.exported" - >"$results.neither"
+  comm -13 "$results.exported" "$results.unsampled" >"$results.gone"
+  for list in both neither gone; do
+    while read -r name; do
+      case $list in
+        both) echo "$name is in samples/: take it off test/unsampled.txt" ;;
+        neither) echo "no sample calls $name, and test/unsampled.txt has no line" ;;
+        gone) echo "test/unsampled.txt names $name, which is not exported" ;;
+      esac
+      rc=1
+    done <"$results.$list"
+  done
+  return "$rc"
+}
+
+# Each sample has a test that runs it, and a row in the index.
+sample_tests() {
+  rc=0
+  for path in "$root"/samples/*.c "$root"/samples/*.cpp; do
+    file=${path##*/}
+    [ "$file" = workload.c ] && continue
+    if [ ! -f "$root/test/samples/test_${file%.*}.c" ]; then
+      echo "samples/$file has no test/samples/test_${file%.*}.c"
+      rc=1
+    fi
+    if ! grep -q "| $file |" "$root/samples/README.md"; then
+      echo "samples/README.md has no row for $file"
       rc=1
     fi
   done
@@ -680,7 +732,9 @@ check_aarch64 ring_is_read_and_freed_in_order_on_aarch64 barriers
 check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory
 check library_has_no_state_that_threads_share state
-check readme_programs_are_the_samples readme
+check readme_code_is_that_of_the_samples readme
+check each_exported_function_is_in_a_sample sampled
+check each_sample_has_a_test_and_a_row sample_tests
 check each_file_of_lib_has_a_test_named_after_it own_tests
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist origins

@@ -320,13 +320,13 @@ plugin_tracepoint() {
     in_host plugin_tracepoint.so
 }
 
-# An add-on of Node.js, which has its own libuv: the target for it has the
-# headers of node alone.
+# The add-on of samples/node/. Node.js has its own libuv: the target for it has
+# the headers of node alone.
 build_node_addon() {
   addon=$scratch/node/addon.node
-  quietly consume node -DNODE_ADDON=ON -DPKG_CONFIG_EXECUTABLE=/bin/false \
-    -DOWN_LIBUV=node_libuv -DGIVEN_LIBUV=node_libuv \
-    "-DLIBUV_INCLUDEDIR=$(setup_node_headers)" && build_consumer node
+  quietly consume node "-DNODE_ADDON=$root/samples/node/addon.c" \
+    -DPKG_CONFIG_EXECUTABLE=/bin/false -DOWN_LIBUV=node_libuv \
+    -DGIVEN_LIBUV=node_libuv "-DLIBUV_INCLUDEDIR=$(setup_node_headers)" && build_consumer node
 }
 
 plugin_node() {
@@ -337,22 +337,8 @@ plugin_node() {
     echo "the add-on must not be linked with a libuv"
     return 1
   fi
-  LD_PRELOAD=$scratch/others.so quietly node -e \
-    "process.exitCode = 1; require('$addon').start(
-      (code) => { process.exitCode = code; });"
-}
-
-# Node.js aborts if a worker that ends has open handles.
-worker_node() {
-  build_node_addon && quietly node -e "
-    const { Worker } = require('worker_threads');
-    const worker = new Worker(\`
-      require('$addon').start();
-      require('worker_threads').parentPort.postMessage('started');\`,
-      { eval: true });
-    process.exitCode = 1;
-    worker.on('message', () => worker.terminate().then(
-      () => { process.exitCode = 0; }));"
+  LD_PRELOAD=$scratch/others.so UVPERF_ADDON=$addon \
+    quietly node "$root/test/samples/node/counts.js"
 }
 
 # Configures the consumer: consume directory option …
@@ -614,7 +600,6 @@ check plugin_with_static_library_keeps_to_its_own_functions plugin_static
 check_tracepoint plugin_with_static_component_keeps_to_its_own_functions \
   plugin_tracepoint
 check_node node_addon_with_static_library_keeps_to_its_own_functions plugin_node
-check_node node_addon_closes_its_handles_when_a_worker_is_ended worker_node
 check find_package_program_runs_with_both_libraries find_package_c
 check_cxx find_package_cxx_program_runs_with_both_libraries find_package_cxx
 check_meson meson_program_runs_with_shared_library meson_pkg_config

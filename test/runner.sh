@@ -15,7 +15,8 @@
 # what its program is called, as CMakeLists.txt calls it.
 all_tests() {
   (cd "$root/test" && ls checks.sh install.sh samples.sh &&
-    ls unit/*/test_*.c live/test_*.c tools/*/test_*.c peers/test_*.c) | awk '{
+    ls unit/*/test_*.c live/test_*.c samples/test_*.c tools/*/test_*.c \
+      peers/test_*.c) | awk '{
       name = $0; sub("/test_", "/", name); sub(/\.[a-z]*$/, "", name)
       gsub("/", "_", name); print $0, name }'
 }
@@ -37,7 +38,7 @@ asked_for() {
     matches=$(matching "$pattern")
     if [ -z "$matches" ]; then
       echo "$0: no test has '$pattern' in its path: see" \
-        "ls test/unit/*/ test/live/ test/tools/*/ test/peers/" >&2
+        "ls test/unit/*/ test/live/ test/samples/ test/tools/*/ test/peers/" >&2
       exit 2
     fi
     echo "$matches"
@@ -185,12 +186,17 @@ run() {
 # Prints why a program was not built: what it needs that may be missing.
 lacks() {
   case $1 in
-    unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named)
+    unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named | \
+      samples_tracepoint_fields | tools_trace_input | tools_trace_summary)
       echo "needs libtraceevent" ;;
     tools_bpf-output_*)
       echo "needs the sample bpf-output (clang, bpftool, libbpf)" ;;
+    samples_node)
+      echo "needs Node.js and its headers" ;;
     peers_libbpf_*)
       echo "needs libbpf" ;;
+    samples_raii)
+      echo "needs a C++ compiler" ;;
   esac
 }
 

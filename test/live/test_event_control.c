@@ -26,15 +26,17 @@ static void event_set_filter_passes_what_matches(void **state) {
   live_syscall_attr(&attr, id, PERF_SAMPLE_IP);
   live_control_begin(*state, &collector, &attr);
   live_control_expect_refused(
-      uvperf_event_apply_filter(&collector.event, "nonsense ==", &error),
-      &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nonsense ==\" is no filter");
+      uvperf_event_apply_filter(&collector.event, "pid ==", &error), &error,
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"pid ==\" is no filter");
   /* A field without a name, which the kernel calls EPERM. */
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, "== 1", &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"== 1\" is no filter");
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, "nofield == 1", &error),
-      &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"nofield == 1\"");
+      &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "\"nofield == 1\": there is no field nofield; its fields: __syscall_nr, "
+      "pid");
   /* What was refused is not set. */
   assert_int_equal(uvperf_event_apply_filter(
                        &collector.event, "pid == 77 || pid > 1000000", NULL),

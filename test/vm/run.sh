@@ -125,7 +125,7 @@ EOT
       "-DCMAKE_TOOLCHAIN_FILE=$cache/$arch/toolchain.cmake" \
       -DCMAKE_BUILD_TYPE=None "-DCMAKE_C_FLAGS=-O2" -DUVPERF_WERROR=ON \
       -DUVPERF_BUILD_TESTS=ON -DUVPERF_BUILD_SHARED=OFF \
-      -DUVPERF_BUILD_SAMPLES=OFF -DUVPERF_BUILD_TOOLS=ON \
+      -DUVPERF_BUILD_SAMPLES=ON -DUVPERF_BUILD_TOOLS=ON \
       "-DUVPERF_TESTS_ASKED_FOR=$(paste -s -d ';' "$asked")" &&
       setup_make "$build" tests_asked_for
   )
@@ -159,7 +159,8 @@ pack_tests() {
     cp -R "$root/test/fuzz" "$root/test/runner.sh" "$tree$root/test" &&
     cp -R "$root/test/support/names" "$tree$root/test/support" &&
     cp "$root/test/vm/guest.sh" "$tree/init" && chmod +x "$tree/init" || return 1
-  for file in "$build"/test/* "$build"/samples/tools/uvperf-*; do
+  for file in "$build"/test/* "$build"/samples/* \
+    "$build"/samples/tools/uvperf-*; do
     [ -f "$file" ] && [ -x "$file" ] || continue
     mkdir -p "$tree${file%/*}" && cp "$file" "$tree$file" || return 1
   done

@@ -4,6 +4,7 @@
  * it. */
 #include "explain_check.h"
 #include "live.h"
+#include "tool_run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -459,12 +460,21 @@ static void live_ring_is_charged_to_its_first_user(void **state) {
     close(fillers[i]);
 }
 
+static void client_without_a_broker_does_not_blame_the_event(void **state) {
+  tool_run_t run = {.args = {SAMPLE_PATH, "/nothing", "cs"}};
+
+  (void)state;
+  tool_run_ends(&run, 1, "errno 111");
+  assert_null(strstr(run.err, "no such event"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(broker_allows_no_other_bit),
       cmocka_unit_test(broker_refuses_other_fields_and_targets),
       cmocka_unit_test(live_user_under_a_filter_measures_all_cpus),
       cmocka_unit_test(live_broker_refuses_events_and_users),
+      cmocka_unit_test(client_without_a_broker_does_not_blame_the_event),
       cmocka_unit_test(live_broker_touches_no_file_at_a_path_that_is_too_long),
       cmocka_unit_test(live_fd_of_the_broker_is_taken_and_leads_a_group),
       cmocka_unit_test(live_ring_is_charged_to_its_first_user),

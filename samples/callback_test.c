@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* Tests a record callback as the tests of a program would, in CI too: with made
+ * records, which need no kernel and no privileges, and with records of the
+ * kernel, where it allows those of one's own page faults. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <uvperf.h>
+
+/* -- what is tested -------------------------------------------------------- */
+
+typedef struct summary_s {
+  uint64_t begin; /* of the memory whose page faults are counted */
+  size_t size;
+  uint64_t faults, lost, damaged;
+  int has_ended;
+} summary_t;
+
+static void on_record(uvperf_event_t *event, int status,
+                      const uvperf_record_t *record) {
+  summary_t *summary = event->data;
+
+  if (status == UV_EOF)
+    summary->has_ended = 1;
+  else if (status != 0 || record == NULL)
+    summary->damaged++;
+  else if (record->type == PERF_RECORD_LOST)
+    summary->lost += record->lost.lost;
+  else if (record->type == PERF_RECORD_SAMPLE)
+    summary->faults += record->addr - summary->begin < summary->size;
+}
+
+static void fill_attr(struct perf_event_attr *attr) {
+  uvperf_attr_software(attr, PERF_COUNT_SW_PAGE_FAULTS);
+  uvperf_attr_set_period(attr, 1);
+  attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_ADDR;
+  attr->exclude_kernel = 1;
+}
+
+/* -- its tests ------------------------------------------------------------- */
+
+#define CHECK(condition) check(condition, __LINE__)
+
+static void check(int is_true, int line) {
+  if (!is_true) {
+    fprintf(stderr, "%s:%d: failed\n", __FILE__, line);
+    exit(1);
+  }
+}
+
+/* Layouts: enum perf_event_type in <linux/perf_event.h>. */
+static struct {
+  struct perf_event_header header;
+  uint32_t pid, tid;
+  uint64_t addr;
+} sample = {{PERF_RECORD_SAMPLE, 0, sizeof(sample)}, 12, 13, 0x5000};
+
+static struct {
+  struct perf_event_header header;
+  uint64_t id, lost;
+} lost = {{PERF_RECORD_LOST, 0, sizeof(lost)}, 1, 7};
+
+/* Calls back as a handle does. */
+static void feed(uvperf_decoder_t *decoder, uvperf_event_t *event,
+                 const void *bytes, size_t size) {
+  const uvperf_record_t *record;
+  int status = uvperf_decode(decoder, bytes, size, &record);
+
+  on_record(event, status, record);
+}
+
+static void test_with_made_records(void) {
+  summary_t summary = {.begin = 0x5000, .size = 0x1000};
+  uvperf_event_t event = {.data = &summary}; /* all that on_record looks at */
+  uvperf_source_t source = {.size = sizeof(source)};
+  const uvperf_source_t *sources[] = {&source};
+  struct perf_event_attr attr;
+  uvperf_decoder_t *decoder;
+
+  fill_attr(&attr);
+  source.attr = &attr;
+  CHECK(uvperf_decoder_new(&decoder, sources, 1) == 0);
+  feed(decoder, &event, &sample, sizeof(sample));
+  sample.addr = 0x6000; /* after the memory */
+  feed(decoder, &event, &sample, sizeof(sample));
+  feed(decoder, &event, &lost, sizeof(lost));
+  sample.header.size = 16; /* without its address */
+  feed(decoder, &event, &sample, sizeof(sample));
+  on_record(&event, UV_EOF, NULL);
+  uvperf_decoder_free(decoder);
+  CHECK(summary.faults == 1 && summary.lost == 7);
+  CHECK(summary.damaged == 1 && summary.has_ended);
+  printf("made records: passed\n");
+}
+
+static void test_with_records_of_the_kernel(void) {
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  uv_loop_t *loop = uv_default_loop();
+  summary_t summary = {.size = 10 * page};
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uvperf_event_t event;
+  volatile char *memory;
+  size_t i;
+
+  fill_attr(&attr);
+  if (uvperf_event_init(loop, &event, &attr, NULL, &error) != 0) {
+    CHECK(error.cause == UVPERF_CAUSE_PERMISSION ||
+          error.cause == UVPERF_CAUSE_NO_PERF); /* else a test would be lost */
+    printf("records of the kernel: skipped: %s\n", error.reason);
+    return;
+  }
+  memory = mmap(NULL, summary.size, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED);
+  summary.begin = (uintptr_t)memory;
+  event.data = &summary;
+  CHECK(uvperf_event_start(&event, NULL, on_record, &error) == 0);
+  for (i = 0; i < summary.size; i += page)
+    memory[i] = 1;
+  CHECK(uvperf_event_stop(&event) == 0);
+  CHECK(uvperf_event_flush(&event) == 0); /* delivers without the loop */
+  uvperf_event_close(&event, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  CHECK(uv_loop_close(loop) == 0);
+  munmap((void *)(uintptr_t)memory, summary.size);
+  CHECK(summary.faults == 10 && summary.lost == 0 && summary.damaged == 0);
+  printf("records of the kernel: passed\n");
+}
+
+int main(void) {
+  /* The library that runs may be another than the headers are of: 0.x promises
+   * nothing between minor versions. */
+  CHECK(uvperf_version() >> 8 == UVPERF_VERSION_HEX >> 8);
+  test_with_made_records();
+  test_with_records_of_the_kernel();
+  return 0;
+}

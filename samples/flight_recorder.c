@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps the newest context switches of each CPU in rings that overwrite
+ * themselves, and prints them when SIGUSR1 comes; Ctrl-C ends it. Nothing wakes
+ * the loop meanwhile, and a snapshot does not stop it. Of all tasks it needs
+ * root, CAP_PERFMON or perf_event_paranoid 0; of a process of one's own
+ * nothing up to perf_event_paranoid 2:
+ *
+ *   flight_recorder [PID] */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <uvperf.h>
+
+static uvperf_set_t set;
+static uv_signal_t dump, interrupt;
+
+static void end(void) {
+  uvperf_set_close(&set, NULL);
+  uv_close((uv_handle_t *)&dump, NULL);
+  uv_close((uv_handle_t *)&interrupt, NULL);
+}
+
+/* Called for the records of a snapshot, in the order of time. */
+static void on_record(uvperf_set_t *handle, int status,
+                      const uvperf_record_t *record) {
+  char line[256];
+
+  (void)handle;
+  if (record != NULL) {
+    uvperf_record_format(record, status, line, sizeof(line));
+    puts(line);
+  } else if (status == UV_EOF) { /* the process has ended */
+    end();
+  } else {
+    fprintf(stderr, "a ring is damaged: %s\n", uv_err_name(status));
+  }
+}
+
+static void on_snapshot(uvperf_set_t *handle, int status) {
+  (void)handle;
+  if (status == 0)
+    puts("-- end of the snapshot");
+  else if (status != UV_ECANCELED) /* that is of end() */
+    fprintf(stderr, "no snapshot: %s\n", uv_err_name(status));
+  fflush(stdout);
+}
+
+static void on_dump(uv_signal_t *signal, int number) {
+  uvperf_error_t error;
+
+  (void)signal, (void)number;
+  /* UV_EBUSY: the one before has not ended. */
+  if (uvperf_set_snapshot_start(&set, UVPERF_SNAPSHOT_ALL, on_snapshot,
+                                &error) != 0)
+    fprintf(stderr, "%s\n", error.reason);
+}
+
+static void on_interrupt(uv_signal_t *signal, int number) {
+  (void)signal, (void)number;
+  end();
+}
+
+int main(int argc, char **argv) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t target = UVPERF_TARGET_INIT;
+  uv_loop_t *loop = uv_default_loop();
+  uvperf_error_t error;
+
+  target.type = argc > 1 ? UVPERF_TARGET_PROCESS : UVPERF_TARGET_CPUS;
+  target.pid = argc > 1 ? atoi(argv[1]) : 0;
+  options.targets = &target;
+  options.nr_targets = 1;
+  options.flags =
+      UVPERF_SET_RECORDS | UVPERF_SET_OVERWRITE | UVPERF_SET_TIME_ORDER;
+  options.side_band = UVPERF_SIDE_BAND_SWITCH;
+  if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
+      uvperf_set_start(&set, NULL, on_record, &error) != 0) {
+    fprintf(stderr, "%s\n", error.reason);
+    return 1;
+  }
+  uv_signal_init(loop, &dump);
+  uv_signal_start(&dump, on_dump, SIGUSR1);
+  uv_signal_init(loop, &interrupt);
+  uv_signal_start(&interrupt, on_interrupt, SIGINT);
+  fprintf(stderr, "recording: kill -USR1 %d prints\n", (int)uv_os_getpid());
+  uv_run(loop, UV_RUN_DEFAULT);
+  return uv_loop_close(loop) != 0;
+}

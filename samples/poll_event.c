@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes the records of one event in a poll(2) loop: samples a thread a thousand
+ * times a second of its CPU time, and prints where it was, until it ends. No
+ * callback is called, and libuv's loop runs only to close. A thread of your own
+ * needs no privileges. */
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <uvperf.h>
+
+int main(int argc, char **argv) {
+  uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
+  uv_loop_t *loop = uv_default_loop();
+  const uvperf_record_t *record;
+  struct perf_event_attr attr;
+  uvperf_error_t error;
+  uvperf_event_t event;
+  struct pollfd fd;
+  int rc = 0;
+
+  if (argc != 2 || (options.pid = atoi(argv[1])) <= 0) {
+    fprintf(stderr, "usage: %s TID\n", argv[0]);
+    return 2;
+  }
+  uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
+  uvperf_attr_set_period(&attr, 1000000);   /* ns */
+  uvperf_attr_set_wakeup_events(&attr, 10); /* not for each of them */
+  attr.sample_type = PERF_SAMPLE_IP;
+  attr.exclude_kernel = 1;
+  if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
+      uvperf_event_enable(&event, &error) != 0) {
+    fprintf(stderr, "%s\n", error.reason);
+    return 1;
+  }
+  fd.fd = uvperf_event_fd(&event);
+  fd.events = POLLIN;
+  while (rc != UV_EOF) { /* the thread has ended */
+    rc = uvperf_event_next(&event, &record);
+    if (rc == UV_EAGAIN) {
+      /* Readiness is reported once for each wakeup, so all records are taken
+       * before. The timeout is for samples that are fewer than 10. */
+      poll(&fd, 1, 100);
+    } else if (rc == 0 && record->type == PERF_RECORD_SAMPLE) {
+      printf("%#llx\n", (unsigned long long)record->ip);
+    } else if (rc != 0 && rc != UV_EPROTO && rc != UV_EOF) {
+      fprintf(stderr, "%s\n", uv_strerror(rc));
+      return 1;
+    }
+  }
+  uvperf_event_close(&event, NULL);
+  uv_run(loop, UV_RUN_DEFAULT);
+  return uv_loop_close(loop) != 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes what a BPF program hands out through a pinned perf event array one by
+ * one, in a poll(2) loop of the program's own, until Ctrl-C. Nothing is lost at
+ * the end: the map is emptied first, then the rings. Needs root, or CAP_BPF and
+ * CAP_PERFMON. */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <uvperf.h>
+
+#define MOST_CPUS 1024
+
+static volatile sig_atomic_t is_over;
+
+static void on_signal(int number) {
+  (void)number;
+  is_over = 1;
+}
+
+static int fail(const char *reason) {
+  fprintf(stderr, "%s\n", reason);
+  return 1;
+}
+
+/* Takes at most 1000 records: 0, or UV_EAGAIN if no more are there. */
+static int take(uvperf_bpf_reader_t *reader) {
+  const uvperf_bpf_sample_t *sample;
+  uvperf_ring_info_t ring;
+  unsigned int pid;
+  int rc = 0;
+  int i;
+
+  for (i = 0; i < 1000 && rc == 0; i++) {
+    rc = uvperf_bpf_reader_next(reader, &sample);
+    if (rc == UV_EPROTO) {
+      if (uvperf_bpf_reader_failed_ring(reader, &ring) == 0)
+        fprintf(stderr, "CPU %d: the ring is damaged\n", ring.cpu);
+      rc = 0;
+    } else if (rc == 0 && sample->size >= sizeof(pid)) {
+      memcpy(&pid, sample->data, sizeof(pid)); /* as the program wrote it */
+      printf("CPU %d: %u\n", sample->cpu, pid);
+    }
+  }
+  return rc;
+}
+
+int main(int argc, char **argv) {
+  uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
+  static struct pollfd fds[MOST_CPUS];
+  static int cpus[MOST_CPUS];
+  struct sigaction action = {.sa_handler = on_signal};
+  size_t nr_cpus = MOST_CPUS;
+  uvperf_bpf_reader_t reader;
+  uvperf_ring_info_t ring;
+  uvperf_stats_t stats;
+  uvperf_error_t error;
+  nfds_t nr = 0;
+  size_t i;
+  int rc;
+
+  options.path = argc > 1 ? argv[1] : "/sys/fs/bpf/events";
+  options.wakeup_events = 1;
+  if (uvperf_bpf_reader_init(uv_default_loop(), &reader, -1, &options,
+                             &error) != 0)
+    return fail(error.reason);
+  rc = uvperf_cpus_possible(cpus, &nr_cpus);
+  for (i = 0; rc == 0 && i < nr_cpus; i++)
+    if (uvperf_bpf_reader_cpu_status(&reader, cpus[i]) == UV_E2BIG)
+      fprintf(stderr, "CPU %d is not heard: max_entries of the map\n", cpus[i]);
+  while (nr < MOST_CPUS && uvperf_bpf_reader_ring(&reader, nr, &ring) == 0)
+    fds[nr++] = (struct pollfd){ring.fd, POLLIN, 0};
+  sigaction(SIGINT, &action, NULL);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  /* Only now programs find an event in the map. */
+  if (uvperf_bpf_reader_resume(&reader, &error) != 0)
+    return fail(error.reason);
+  for (rc = 0; !is_over && (rc == 0 || rc == UV_EAGAIN); rc = take(&reader))
+    poll(fds, nr, uvperf_bpf_reader_has_record(&reader) == 1 ? 0 : 100);
+  /* From here on programs get -ENOENT: they know that nothing is read. */
+  if (uvperf_bpf_reader_pause(&reader, &error) != 0)
+    return fail(error.reason);
+  while ((rc = take(&reader)) == 0)
+    continue;
+  if (rc != UV_EAGAIN)
+    fprintf(stderr, "%s\n", uv_strerror(rc));
+  uvperf_bpf_reader_stats(&reader, &stats);
+  printf("%llu records, %llu lost\n", (unsigned long long)stats.records,
+         (unsigned long long)stats.lost_records);
+  uvperf_bpf_reader_close(&reader, NULL);
+  uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  return rc != UV_EAGAIN || uv_loop_close(uv_default_loop()) != 0;
+}

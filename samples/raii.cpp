@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// An event as a C++17 object: closed by its destructor, its memory freed when
+// the loop is done with it, its records handed to a lambda. Prints the first
+// 10 page faults of this thread. Needs no privileges.
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+#include <uvperf.h>
+
+// Its destructor waits until all that was opened on it is closed.
+class Loop {
+public:
+  Loop() {
+    if (uv_loop_init(&loop_) != 0)
+      throw std::runtime_error("no loop");
+  }
+  Loop(const Loop &) = delete;
+  Loop &operator=(const Loop &) = delete;
+  ~Loop() {
+    run();
+    uv_loop_close(&loop_);
+  }
+  void run() {
+    uv_run(&loop_, UV_RUN_DEFAULT);
+  }
+  uv_loop_t *get() {
+    return &loop_;
+  }
+
+private:
+  uv_loop_t loop_;
+};
+
+class Event {
+public:
+  // No record: status is why nothing more comes. An exception must not pass
+  // through the library, which is C: it ends the program.
+  using Callback = std::function<void(int status, const uvperf_record_t *)>;
+
+  Event(Loop &loop, const perf_event_attr &attr,
+        const uvperf_event_options_t &options = UVPERF_EVENT_OPTIONS_INIT) {
+    auto state = std::make_unique<State>();
+    uvperf_error_t error;
+
+    if (uvperf_event_init(loop.get(), &state->event, &attr, &options, &error))
+      throw std::runtime_error(error.reason);
+    state->event.data = state.get();
+    state_.reset(state.release());
+  }
+
+  void start(Callback on_record) {
+    uvperf_error_t error;
+
+    state_->on_record = std::move(on_record);
+    if (uvperf_event_start(&state_->event, nullptr, call, &error))
+      throw std::runtime_error(error.reason);
+  }
+
+  // For all other functions.
+  uvperf_event_t *get() {
+    return &state_->event;
+  }
+
+private:
+  struct State {
+    uvperf_event_t event;
+    Callback on_record;
+  };
+  // Not before the close callback the memory is ours again. So an event may be
+  // destroyed inside of its own callback.
+  struct Close {
+    void operator()(State *state) const {
+      uvperf_event_close(&state->event, [](uvperf_event_t *event) {
+        delete static_cast<State *>(event->data);
+      });
+    }
+  };
+
+  static void call(uvperf_event_t *event, int status,
+                   const uvperf_record_t *record) noexcept {
+    static_cast<State *>(event->data)->on_record(status, record);
+  }
+
+  std::unique_ptr<State, Close> state_;
+};
+
+int main() try {
+  perf_event_attr attr;
+  Loop loop;
+
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  uvperf_attr_set_period(&attr, 1);
+  attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
+  attr.exclude_kernel = 1;
+  auto event = std::make_unique<Event>(loop, attr);
+  int left = 10;
+  event->start([&](int status, const uvperf_record_t *record) {
+    if (status != 0)
+      std::fprintf(stderr, "status %d\n", status);
+    else if (record->type == PERF_RECORD_SAMPLE)
+      std::printf("%#llx touched %#llx\n",
+                  static_cast<unsigned long long>(record->ip),
+                  static_cast<unsigned long long>(record->addr));
+    if (status != 0 || --left == 0)
+      event.reset(); // closes: no record comes after this
+  });
+  std::vector<char> memory(1000000); // has that many pages on any machine
+  loop.run();
+  return left != 0;
+} catch (const std::exception &error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

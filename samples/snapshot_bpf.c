@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps the newest of what a BPF program hands out through a pinned perf event
+ * array, and prints it when SIGUSR1 comes; Ctrl-C ends it. In between no sample
+ * wakes the program. Needs root, or CAP_BPF and CAP_PERFMON. */
+#include <stdio.h>
+#include <string.h>
+#include <uvperf.h>
+
+static uv_signal_t usr1, interrupt;
+static int status_of_all;
+
+static void on_sample(uvperf_bpf_reader_t *reader, int status,
+                      const uvperf_bpf_sample_t *sample) {
+  unsigned int pid;
+
+  (void)reader;
+  if (status != 0 || sample == NULL) {
+    fprintf(stderr, "status %d\n", status);
+  } else if (sample->size >= sizeof(pid)) {
+    memcpy(&pid, sample->data, sizeof(pid)); /* as the program wrote it */
+    printf("CPU %d: %u\n", sample->cpu, pid);
+  }
+}
+
+static void end(uvperf_bpf_reader_t *reader) {
+  uvperf_bpf_reader_close(reader, NULL);
+  uv_close((uv_handle_t *)&usr1, NULL);
+  uv_close((uv_handle_t *)&interrupt, NULL);
+}
+
+/* The events of all CPUs were opened by a thread of libuv's pool. */
+static void on_open(uvperf_bpf_reader_t *reader, int status,
+                    const uvperf_error_t *error) {
+  uvperf_error_t start;
+
+  if (status == UV_ECANCELED) /* Ctrl-C came before */
+    return;
+  if (status == 0) {
+    status = uvperf_bpf_reader_start(reader, NULL, on_sample, &start);
+    error = &start;
+  }
+  if (status != 0) {
+    fprintf(stderr, "%s\n", error->reason);
+    status_of_all = 1;
+    end(reader);
+    return;
+  }
+  fprintf(stderr, "ready\n");
+}
+
+static void on_usr1(uv_signal_t *signal, int number) {
+  uvperf_error_t error;
+
+  (void)number;
+  if (uvperf_bpf_reader_snapshot(signal->data, UVPERF_SNAPSHOT_OLDEST_FIRST,
+                                 &error) != 0)
+    fprintf(stderr, "%s\n", error.reason);
+  fprintf(stderr, "end of the snapshot\n");
+}
+
+static void on_interrupt(uv_signal_t *signal, int number) {
+  (void)number;
+  end(signal->data);
+}
+
+int main(int argc, char **argv) {
+  uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
+  uv_loop_t *loop = uv_default_loop();
+  uvperf_bpf_reader_t reader;
+  uvperf_error_t error;
+
+  options.path = argc > 1 ? argv[1] : "/sys/fs/bpf/events";
+  options.flags = UVPERF_BPF_READER_OVERWRITE;
+  options.ring_bytes = 65536; /* for each CPU */
+  if (uvperf_bpf_reader_open(loop, &reader, -1, &options, on_open, &error) !=
+      0) {
+    fprintf(stderr, "%s\n", error.reason);
+    return 1;
+  }
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  usr1.data = interrupt.data = &reader;
+  uv_signal_init(loop, &usr1);
+  uv_signal_start(&usr1, on_usr1, SIGUSR1);
+  uv_signal_init(loop, &interrupt);
+  uv_signal_start(&interrupt, on_interrupt, SIGINT);
+  uv_run(loop, UV_RUN_DEFAULT); /* the signals keep it alive */
+  return uv_loop_close(loop) != 0 || status_of_all != 0;
+}

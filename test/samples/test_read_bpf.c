@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "live_bpf_array.h"
+#include "live_bpffs.h"
+#include "tool_run.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* Sends three numbers from CPU 0 as soon as there is a reader. */
+static int send_numbers(void *arg) {
+  const live_bpf_output_t *output = arg;
+  unsigned int number = 1001;
+  int attempts = 0;
+  int rc;
+
+  while ((rc = live_bpf_output_on(output, 0, &number, sizeof(number))) ==
+             -ENOENT &&
+         attempts++ < 10000)
+    usleep(1000);
+  for (number = 1002; rc == 0 && number <= 1003; number++)
+    rc = live_bpf_output_on(output, 0, &number, sizeof(number));
+  return rc != 0;
+}
+
+static void read_bpf_prints_what_a_program_writes(void **state) {
+  live_bpffs_t bpffs;
+  tool_run_t run = {.args = {SAMPLE_PATH, bpffs.path},
+                    .interrupt_at = "CPU 0: 1003\n"};
+  live_bpf_output_t output;
+  pid_t child;
+  int array;
+
+  (void)state;
+  array = live_bpffs_pin_array(&bpffs, __func__, 0);
+  live_bpf_output_open(&output, array);
+  child = support_fork(send_numbers, &output);
+  tool_run(&run);
+  assert_int_equal(support_wait(child), 0);
+  live_bpffs_umount(&bpffs);
+  live_bpf_output_close(&output);
+  close(array);
+  tool_run_expect_status(&run, 0);
+  assert_string_equal(run.out, "CPU 0: 1001\nCPU 0: 1002\nCPU 0: 1003\n"
+                               "3 records, 0 lost\n");
+}
+
+static void read_bpf_of_no_map_says_why(void **state) {
+  tool_run_t run = {.args = {SAMPLE_PATH, "/nothing"}};
+
+  (void)state;
+  support_need_root(__func__);
+  tool_run_ends(&run, 1, "/nothing");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(read_bpf_prints_what_a_program_writes),
+      cmocka_unit_test(read_bpf_of_no_map_says_why),
+  };
+
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
