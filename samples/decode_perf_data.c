@@ -147,5 +147,7 @@ int main(int argc, char **argv) {
   uvperf_decoder_free(decoder);
   free(sources); /* the decoder has used them */
   free(bytes);
+  if (fflush(stdout) != 0 || ferror(stdout))
+    fail("stdout could not be written");
   return 0;
 }

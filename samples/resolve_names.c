@@ -88,5 +88,8 @@ int main(int argc, char **argv) {
   uv_run(loop, UV_RUN_DEFAULT);
   if (resolver.code != 0)
     fprintf(stderr, "%s: %s\n", resolver.names, resolver.error.reason);
-  return resolver.code != 0 || uv_loop_close(loop) != 0;
+  rc = fflush(stdout) != 0 || ferror(stdout);
+  if (rc != 0)
+    perror("stdout");
+  return resolver.code != 0 || rc != 0 || uv_loop_close(loop) != 0;
 }

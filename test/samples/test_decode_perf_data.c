@@ -163,12 +163,27 @@ static void damaged_files_are_refused_or_decoded(void **state) {
   close(fd);
 }
 
+static void records_that_cannot_be_written_are_an_error(void **state) {
+  static tool_run_t run;
+
+  (void)state;
+  perf_dump_need(__func__);
+  record_run_shell("perf record -q -e page-faults:u -o @ true >/dev/null 2>&1");
+  memset(&run, 0, sizeof(run));
+  run.args[0] = "/bin/sh";
+  run.args[1] = "-c";
+  run.args[2] = "exec " SAMPLE_PATH " $0 >/dev/full";
+  run.args[3] = record_run_path();
+  tool_run_ends(&run, 1, "stdout could not be written");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(records_of_a_file_are_those_that_perf_dumps),
       record_run_test(forks_that_perf_made_are_marked),
       record_run_test(other_files_are_told_by_their_kind),
       record_run_test(damaged_files_are_refused_or_decoded),
+      record_run_test(records_that_cannot_be_written_are_an_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,11 +44,20 @@ static void resolve_names_of_no_event_says_why(void **state) {
   tool_run_expect_text(run.err, "page-faults");
 }
 
+static void resolve_names_into_a_full_disk_is_an_error(void **state) {
+  tool_run_t run = {
+      .args = {"/bin/sh", "-c", "exec " SAMPLE_PATH " dummy >/dev/full"}};
+
+  (void)state;
+  tool_run_ends(&run, 1, "No space left on device");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(resolve_names_prints_type_and_config_of_each),
       cmocka_unit_test(resolve_names_finds_all_of_a_pattern),
       cmocka_unit_test(resolve_names_of_no_event_says_why),
+      cmocka_unit_test(resolve_names_into_a_full_disk_is_an_error),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
