@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the other files of the handle call back: whose handle it is, a callback
+/* Shared by the other files of the handle: checks of the handle, callbacks
  * without a record, the end of delivery, and closing. */
 #include "set/internal.h"
 
@@ -55,7 +55,7 @@ void uvperf__set_leave_cpus(set_t *impl) {
 void uvperf__set_end_delivery(set_t *impl) {
   impl->session += 1;
   impl->is_started = 0;
-  /* Also when it is not started: this may be inside a flush. */
+  /* Also if it is not started: this may be inside a flush. */
   if (impl->watch != NULL)
     uvperf__watch_stop(impl->watch);
   if (impl->enabled_by_start)
@@ -64,8 +64,8 @@ void uvperf__set_end_delivery(set_t *impl) {
   uvperf__set_leave_cpus(impl);
 }
 
-/* What is being opened ends soon. The teardown waits for that, and for what the
- * pool has still to close. */
+/* Cancelled openings end soon. The teardown waits for them, and for the fds
+ * that the pool still has to close. */
 static void wait_for_pool(set_t *impl) {
   set_opening_t *opening;
   size_t i;
@@ -78,11 +78,11 @@ static void wait_for_pool(set_t *impl) {
     uvperf__teardown_expect(&impl->teardown);
 }
 
-/* Closing fds can wait for the loop, but no program at an event runs from now
- * on: a tracepoint runs its programs whether its events are enabled or not. And
- * nothing counts, but where many events, or slow ones, are left to the pool:
- * that disables them first. In a forked child the counters leave the events,
- * the parent's, alone. */
+/* Closing the fds may wait for the loop, but no BPF program runs from now on: a
+ * tracepoint runs its programs even if its events are disabled. All events are
+ * disabled too, unless there are many or slow ones: then the pool disables them
+ * before it closes them. In a forked child the counters do not touch the
+ * events, which are the parent's. */
 void uvperf__set_begin_close(void *owner) {
   set_t *impl = owner;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What takes the kernel long to close while the handle goes on: the events of a
- * target that was removed, or of a CPU that is back. They are put aside, and
- * libuv's pool closes them. */
+/* The kernel can take long to close the events of a removed target, or of a CPU
+ * that is back online. They are put aside, and libuv's pool closes them while
+ * the handle goes on. */
 #include "set/internal.h"
 
 #include "util/alloc.h"

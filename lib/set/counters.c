@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes and frees the counters, and tells what is known of them. */
+/* Makes and frees the counters, and the getters. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -141,7 +141,8 @@ void uvperf__counters_put_aside(uvperf__counters_t *counters,
     leftovers->are_enabled = 1;
 }
 
-/* A forked child's fds are not the last of their events. */
+/* In a forked child closing is fast: its fds are not the last of their
+ * events. */
 void uvperf__counters_give_up(uvperf__counters_t *counters,
                               uvperf__leftovers_t *leftovers) {
   size_t i;
@@ -210,7 +211,7 @@ uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
   return counters->attrs[attr].changes;
 }
 
-/* The place of a target, whose serials ascend, with this one; or NULL. */
+/* Returns the target's place with this serial, or NULL. Serials ascend. */
 static const counter_place_t *find_place(const counter_target_t *target,
                                          uint64_t serial) {
   size_t first = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the counters measure: their own copies of the attrs, what is known of
- * each, from a list of events or from the attr alone, and what records take of
- * them: that each record tells whose it is, and when it was written by which
- * clock. Opens nothing. */
+/* The attrs of the counters: copies of the user's attrs, and the item of each,
+ * from a list or made from the attr. For records it sets the fields for the id
+ * and the time, and chooses one clock. Opens nothing. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -26,7 +25,7 @@ static int bad(uvperf_error_t *error, const char *what) {
   return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", what);
 }
 
-/* Names the attr that an error is of. */
+/* Sets which attr an error is about. */
 static int of_attr(uvperf_error_t *error, size_t attr, int rc) {
   if (error != NULL)
     error->attr_index = (uint32_t)attr;
@@ -122,8 +121,8 @@ static int check_side_band(uint32_t bits, uvperf_error_t *error) {
   return 0;
 }
 
-/* Nobody is woken for an overwritable ring (a wakeup is told to who polls, and
- * what is there stays), and in a snapshot nothing waits for its time. */
+/* No reader is woken for an overwritable ring: its records stay until they are
+ * overwritten. In a snapshot no record waits for its time. */
 static int check_overwrite(const uvperf_set_options_t *options,
                            uvperf_error_t *error) {
   if (!(options->flags & UVPERF_SET_OVERWRITE))
@@ -169,15 +168,15 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
   return rc != 0 ? rc : uvperf__cpu_rings_check(&rings, error);
 }
 
-/* -- what is known of an attr --------------------------------------------- */
+/* -- items ----------------------------------------------------------------- */
 
 static int no_memory(uvperf_error_t *error) {
   return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
                            "no memory for the attrs");
 }
 
-/* Of an attr that is not of a list; label: NULL, or the user's. 0 or
- * -ENOMEM. */
+/* For an attr that is not from a list. `label` is NULL, or the user's. Returns
+ * 0 or -ENOMEM. */
 static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
                      size_t leader, const char *label) {
   own->item.scale = 1;
@@ -193,7 +192,7 @@ static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
   return own->label == NULL ? -ENOMEM : 0;
 }
 
-/* Leaders get the number of their group once a second member is there. */
+/* A leader gets its group's number when a second member is found. */
 static void number_groups(uvperf__counters_t *counters) {
   counter_attr_t *leader;
   int nr = 0;
@@ -209,10 +208,11 @@ static void number_groups(uvperf__counters_t *counters) {
   }
 }
 
-/* The kernel makes a probe again for each task that inherits it, and reads its
- * name again, by our pointer, in the task that forks: what is not there is
- * EFAULT, of its fork(2) and pthread_create(3) (perf_uprobe_init in
- * kernel/trace/trace_event_perf.c). The members of a group inherit alike. */
+/* The kernel creates a probe again for each task that inherits it, and reads
+ * the probe's name again, by our pointer, in the task that forks. If the name
+ * is not there, its fork(2) and pthread_create(3) fail with EFAULT
+ * (perf_uprobe_init in kernel/trace/trace_event_perf.c). All members of a group
+ * must have the same inherit. */
 static void keep_alone(uvperf__counters_t *counters) {
   counter_attr_t *attrs = counters->attrs;
   size_t i;
@@ -226,11 +226,11 @@ static void keep_alone(uvperf__counters_t *counters) {
 
 /* -- side-band ------------------------------------------------------------ */
 
-/* The attr of UVPERF_SIDE_BAND_* bits. The exclusions change nothing of what
- * comes (perf_iterate_sb in kernel/events/core.c looks at none), and make it an
- * event that takes no privileges of one's own tasks. Of a CPU the kernel tells
- * no cgroups and namespaces to an event that has no other bit (is_sb_event):
- * comm_exec alone writes nothing. */
+/* Makes the attr for UVPERF_SIDE_BAND_* bits. The exclude_* bits do not change
+ * the records, because perf_iterate_sb in kernel/events/core.c ignores them.
+ * They allow the event without privileges for one's own tasks. On a CPU the
+ * kernel reports cgroups and namespaces only to events that have another bit
+ * too (is_sb_event). comm_exec is such a bit, and writes nothing by itself. */
 static void make_side_band(uint32_t bits, struct perf_event_attr *attr) {
   static const struct {
     uint32_t bit;
@@ -287,9 +287,10 @@ static int refuse_clocks(const uvperf__counters_t *counters, size_t first,
   return of_attr(error, other, -EINVAL);
 }
 
-/* Of those that write: the kernel redirects no event into the ring of one with
- * another clock (perf_event_set_output in kernel/events/core.c). Those that
- * choose none take the others', and so does the last, of the side-band. */
+/* Chooses the clock of the attrs that write: the kernel does not redirect an
+ * event into a ring with another clock (perf_event_set_output in
+ * kernel/events/core.c). Attrs that choose none get the same clock, and so does
+ * the side-band attr, the last one. */
 static int choose_clock(uvperf__counters_t *counters, size_t nr_given,
                         uvperf_error_t *error) {
   size_t first = nr_given;
@@ -314,12 +315,13 @@ static int choose_clock(uvperf__counters_t *counters, size_t nr_given,
   return 0;
 }
 
-/* -- attrs of events that write -------------------------------------------- */
+/* -- attrs that write records ---------------------------------------------- */
 
-/* The READ record of a child is written where that ends (sync_child_event in
- * kernel/events/core.c asks for no CPU), while the CPU that the ring is of may
- * be writing, and no lock is there for two: records are lost untold, headers
- * are torn, and the head may never move again. */
+/* The READ record of a child is written on the CPU on which the child ends
+ * (sync_child_event in kernel/events/core.c checks no CPU). The ring's own CPU
+ * may be writing at the same time, and no lock protects against two writers.
+ * Records are then lost without a LOST record, headers are torn, and the head
+ * may never move again. */
 static int check_writer(const uvperf__counters_t *counters, size_t index,
                         uvperf_error_t *error) {
   const struct perf_event_attr *attr = counters->attrs[index].asked;
@@ -346,21 +348,21 @@ static void add_fields(const uvperf__counters_t *counters,
   asked->sample_id_all = 1;
   if ((counters->flags & UVPERF_SET_TIME_ORDER) && writes)
     asked->sample_type |= PERF_SAMPLE_TIME;
-  /* The kernel redirects no event that writes forward into a ring that is
-   * written backward (perf_event_set_output in kernel/events/core.c). The bit
-   * lies in the first version of the attr. A wakeup for each record would only
-   * cost the interrupt that wakes nobody. */
+  /* The kernel does not redirect an event that writes forward into a ring that
+   * is written backward (perf_event_set_output in kernel/events/core.c). The
+   * bit is in the first version of the attr. A wakeup for each record would
+   * only cost interrupts, because nothing waits for it. */
   if ((counters->flags & UVPERF_SET_OVERWRITE) && writes) {
     asked->write_backward = 1;
     asked->watermark = 0;
     asked->wakeup_events = 0;
   }
-  /* Of those that only count as well: a group has one clock (perf_event_open()
-   * in kernel/events/core.c). */
+  /* Also for attrs that only count: a group has one clock (perf_event_open() in
+   * kernel/events/core.c). */
   uvperf__attr_set_clock(asked, counters->clockid);
 }
 
-/* Records say whose they are, and when they were written. */
+/* Makes each record contain its event's id and its time. */
 static int prepare_records(uvperf__counters_t *counters,
                            uvperf_error_t *error) {
   size_t i;
@@ -382,10 +384,10 @@ static int prepare_records(uvperf__counters_t *counters,
 
 /* -- copies --------------------------------------------------------------- */
 
-/* The times say whether a count is to be trusted, ids which value of a group is
- * whose. What the user asked for does not matter: nobody else reads these
- * events; samples of them, for which PERF_SAMPLE_READ is, have values in the
- * same format. Where nobody gets samples it is left out, as with inherit it is
+/* The times say whether a count is reliable, and the ids which value of a group
+ * belongs to which event. The user's read_format does not matter: only the
+ * library reads these events. PERF_SAMPLE_READ uses the same format. It is
+ * cleared for attrs that write no records here, because with inherit it is
  * EINVAL (has_inherit_and_sample_read in kernel/events/core.c). */
 static void choose_read_formats(uvperf__counters_t *counters) {
   uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
@@ -406,7 +408,7 @@ static void choose_read_formats(uvperf__counters_t *counters) {
   }
 }
 
-/* Where the kernel does not answer (EMFILE, say) LOST is left out. */
+/* If the kernel does not answer (EMFILE, say), LOST is left out. */
 void uvperf__counters_ask_formats(uvperf__counters_t *counters) {
   size_t i;
 
@@ -448,8 +450,8 @@ static uint8_t reading_flags(const uvperf_event_item_t *item) {
   return flags;
 }
 
-/* The index-th attr: of the list, of the options, or, as the last one, that of
- * the side-band. */
+/* Copies an attr of the list or of the options; the last one may be the
+ * side-band attr. */
 static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
                               const uvperf_set_options_t *options,
                               uvperf_error_t *error) {
@@ -504,8 +506,8 @@ static int copy_attrs(uvperf__counters_t *counters,
     rc = uvperf__counters_find_cores(counters, error);
   if (rc != 0)
     return rc;
-  /* Reading goes through the members of each group, and must not go through all
-   * attrs for that. */
+  /* Reading a group loops over its members, and should not loop over all
+   * attrs. */
   for (i = 0; i < counters->nr_attrs; i++)
     counters->attrs[counters->attrs[i].item.leader].end = i + 1;
   keep_alone(counters);
@@ -517,9 +519,9 @@ static int copy_attrs(uvperf__counters_t *counters,
   return rc;
 }
 
-/* Dummies write of tasks and mappings, which what other events sample is to be
- * found in: these come first, with what they lead. Another member of a group
- * comes after its leader in any case. */
+/* Dummies write about tasks and mappings, which are needed to resolve the
+ * samples of other events. So they come first. This holds for leaders only:
+ * other members of a group must come after their leader. */
 static void choose_order(uvperf__counters_t *counters) {
   counter_attr_t *attr;
   size_t nr = 0;
@@ -540,8 +542,8 @@ static void choose_order(uvperf__counters_t *counters) {
 }
 
 /* The most that read(2) can return. A group may have more members than ours:
- * a process that has its leader's fd can add more. perf_event_validate_size in
- * kernel/events/core.c has the limit. */
+ * another process that has the leader's fd can add some. The limit is in
+ * perf_event_validate_size in kernel/events/core.c. */
 static size_t most_read_bytes(const uvperf__counters_t *counters) {
   size_t i;
 
@@ -601,7 +603,8 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
 
 /* -- attrs of one software event ------------------------------------------ */
 
-/* What decides how samples look, and is not told by their bytes. */
+/* The fields that decide the layout of samples, and cannot be seen in their
+ * bytes. */
 typedef struct fields_s {
   uint64_t sample_type;
   uint64_t read_format;
@@ -610,11 +613,11 @@ typedef struct fields_s {
   uint32_t stack_user; /* bytes */
 } fields_t;
 
-/* PERF_COUNT_SW_MAX of any kernel is below it. */
+/* Above PERF_COUNT_SW_MAX of any kernel. */
 #define NR_SOFTWARE 64
 
-/* Clocks are samples of timers, each its own, and the outputs of a program are
- * for one event. */
+/* Clock events take samples by a timer of their own, and the output of a BPF
+ * program is for one event. */
 static int is_shared(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_SOFTWARE && attr->sample_period != 0 &&
          attr->config < NR_SOFTWARE &&
@@ -635,9 +638,9 @@ static void add_to_fields(fields_t *fields,
     fields->stack_user = stack;
 }
 
-/* The copy has room for all that some other attr has. Of a stack all have the
- * size of the largest: perf_output_sample_ustack in kernel/events/core.c
- * writes that of the first event into the records of all. */
+/* The copy has room for all fields that any attr has. All get the largest stack
+ * size: perf_output_sample_ustack in kernel/events/core.c writes the first
+ * event's size into the records of all. */
 static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
   attr->sample_type = fields->sample_type;
   attr->read_format = fields->read_format;
@@ -654,10 +657,10 @@ static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
     attr->sample_stack_user = fields->stack_user;
 }
 
-/* Where events sample the same software event, do_perf_sw_event in
- * kernel/events/core.c fills one perf_sample_data for all of them, and the id
- * is that of the first. So they get each other's fields: whichever of them a
- * sample is taken for, it is read as it was written. */
+/* If several events sample the same software event, do_perf_sw_event in
+ * kernel/events/core.c fills one perf_sample_data for all of them, with the id
+ * of the first. So they get each other's fields. A sample is then decoded as it
+ * was written, whichever event it is attributed to. */
 int uvperf__counters_unify_software(uvperf__counters_t *counters,
                                     uvperf_error_t *error) {
   fields_t fields[NR_SOFTWARE];
@@ -677,7 +680,7 @@ int uvperf__counters_unify_software(uvperf__counters_t *counters,
     set_fields(&fields[asked->config], asked);
     uvperf__counter_attr_restore(&counters->attrs[i]);
   }
-  /* The set has added fields, and one attr has got those of another. */
+  /* The set has added fields, and an attr may have those of another attr. */
   for (i = 0; i < counters->nr_attrs; i++) {
     why = uvperf__attr_fault(counters->attrs[i].asked);
     if (why == NULL)
@@ -717,7 +720,7 @@ size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
   return largest;
 }
 
-/* -- the end --------------------------------------------------------------- */
+/* -- freeing --------------------------------------------------------------- */
 
 static void free_attr(counter_attr_t *attr) {
   uvperf__free(attr->label);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the counters call back: whose process it is, the time, a
- * target by its index, an attr as it was given, and whether it is a probe. */
+/* Shared by the files of the counters: the fork check, the time, a target by
+ * its index, the user's attr restored, and whether an attr is a probe. */
 #include "set/counters_internal.h"
 
 #include <errno.h>

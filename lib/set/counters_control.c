@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done to all events at once, by ioctl(2) or a BPF link: they are
- * enabled and disabled, and get a filter, another period, a program. The last
- * three are kept for places that are still to come. */
+/* Controls all events at once, by ioctl(2) or a BPF link: enables and disables
+ * them, and sets a filter, a period or a program. The last three are kept for
+ * places that are added later. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -16,16 +16,16 @@
 
 /* -- enable, disable ------------------------------------------------------ */
 
-/* Of a place the events that are switched at once. */
+/* The events of a place that are enabled or disabled together. */
 enum part {
   PART_EARLY,
   PART_LATE
 };
 
-/* Whether a command has not called execve(2) yet: enabled by hand it would
- * count the program that forked it, and disabled by hand it would be enabled
- * all the same. time_enabled is the second word of a group's values and of a
- * single one's alike. */
+/* Whether a command has not called execve(2) yet. If we enabled it now, it
+ * would count the program that forked it. If we disabled it, execve(2) would
+ * enable it all the same. time_enabled is the second word in the values of a
+ * group and of a single event. */
 static int is_waiting(const uvperf__counters_t *counters,
                       counter_place_t *place, size_t leader) {
   ssize_t size;
@@ -91,8 +91,8 @@ static int has_early(const uvperf__counters_t *counters) {
   return counters->attrs[counters->order[0]].is_early;
 }
 
-/* Dummies write from before the others begin until after these have ended, at
- * all places: a task goes from one CPU to another. */
+/* Dummies are enabled at all places before the other events, and disabled after
+ * them, because a task moves from one CPU to another. */
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error) {
   int early = 0;
@@ -177,9 +177,9 @@ static int is_attached(const uvperf__counters_t *counters, size_t attr) {
   return 0;
 }
 
-/* A tracepoint's program is run for every event of it, at all places, and is
- * attached once: bpf_prog_array_copy in kernel/bpf/core.c refuses it the second
- * time. Of other events each has its own. */
+/* A tracepoint's program runs for every event of the tracepoint, at all places,
+ * and is attached once: bpf_prog_array_copy in kernel/bpf/core.c refuses the
+ * second time. Other events each have their own program. */
 static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   const counter_attr_t *own = &counters->attrs[attr];
   int link;
@@ -196,14 +196,14 @@ static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   return 0;
 }
 
-/* A filter, a period or a program that each event of an attr gets. */
+/* A filter, a period or a program for each event of an attr. */
 typedef struct setting_s {
   uvperf__counters_t *counters;
   size_t attr;
   uvperf__control_t control;
 } setting_t;
 
-/* Whether there is such an attr; its control is then of it. */
+/* Checks that the attr exists, and sets it in the control. */
 static int check(setting_t *setting, uvperf_error_t *error) {
   const uvperf__counters_t *counters = setting->counters;
   int rc = uvperf__counters_check(counters, error);
@@ -239,8 +239,8 @@ static int apply(const setting_t *setting, counter_t *event) {
   return attach(setting->counters, setting->attr, event);
 }
 
-/* Goes on after a failure and gives the first; *nr_taken tells how many have
- * taken it. */
+/* Goes on after a failure and returns the first. *nr_taken is the number of
+ * events that accepted the setting. */
 static int apply_to_all(const setting_t *setting, size_t *nr_taken,
                         uvperf_error_t *error) {
   const uvperf__counters_t *counters = setting->counters;
@@ -322,7 +322,7 @@ static int set_period(uvperf__counters_t *counters, size_t attr,
   if (rc != 0)
     return rc;
   own = &counters->attrs[attr];
-  /* As the kernel has it, also where there is no event to ask. */
+  /* The kernel's rule, also if no event is open to ask it. */
   if (own->attr->sample_period == 0 || period == 0)
     return refuse(&setting, -EINVAL, 0, error);
   rc = apply_to_all(&setting, &nr_taken, error);
@@ -358,8 +358,8 @@ static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
   if (rc != 0)
     return rc;
   own = &counters->attrs[attr];
-  /* Not left to the kernel: of a tracepoint it refuses a second one only at the
-   * place through which the first is attached. */
+  /* Not left to the kernel: for a tracepoint it refuses a second program only
+   * at the place through which the first is attached. */
   if (own->bpf_fd >= 0 && own->nr_open != 0)
     return refuse(&setting, -EEXIST, 0, error);
   fd = uvperf__file_dup(prog_fd);
@@ -391,14 +391,15 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
   return rc;
 }
 
-/* -- programs end before their events -------------------------------------- */
+/* -- detaching programs ---------------------------------------------------- */
 
 static int is_linked(const counter_t *event) {
   return event->has_bpf && event->bpf_link >= 0;
 }
 
-/* The end of an event ends its program, but a link goes before it, and what the
- * program drops would be written: the event stops first, if it is not the
+/* Closing an event ends its program, but the link is closed before. Without the
+ * program its event would write the samples that the program drops, so the
+ * event is disabled first. In a forked child it is not, because it is the
  * parent's. */
 void uvperf__counters_detach_event(const uvperf__counters_t *counters,
                                    counter_t *event) {
@@ -459,7 +460,7 @@ int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
   return uvperf__counters_attach(counters, attr, event, error);
 }
 
-/* There is room for it: the kernel has just detached it. */
+/* The program can be attached: the kernel has just detached it. */
 static void reattach(uvperf__counters_t *counters, size_t attr) {
   const counter_target_t *target;
   counter_t *event;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Machines with several kinds of cores: which CPUs an attr without a name is
- * of, and which attrs are parts of one event. A list knows both of its items,
- * where its text says it. */
+/* Machines with several kinds of cores: the CPUs of attrs without a name, and
+ * the attrs that are parts of one event. The items of a list already have both,
+ * where the list's text specifies them. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static int is_generic(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE;
 }
 
-/* Whether an event can be of a PMU of cores. */
+/* Whether an event can belong to a core PMU. */
 static int may_be_of_cores(const struct perf_event_attr *attr) {
   return is_generic(attr) || attr->type == PERF_TYPE_RAW ||
          attr->type >= PERF_TYPE_MAX;
@@ -40,7 +40,7 @@ static int keep_cpus(const uvperf__counters_t *counters, counter_attr_t *own,
     rc = uvperf__cpu_list_parse(list, NULL, &nr);
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(error, rc, "the CPUs of a PMU are not known");
-  if (rc != -ENOBUFS) /* then the kernel says where it counts */
+  if (rc != -ENOBUFS) /* the kernel then decides where it counts */
     return 0;
   own->cpus = uvperf__calloc(nr, sizeof(own->cpus[0]));
   if (own->cpus == NULL)
@@ -52,8 +52,8 @@ static int keep_cpus(const uvperf__counters_t *counters, counter_attr_t *own,
   return 0;
 }
 
-/* An event of a task for which the kernel chooses the PMU counts on one kind of
- * cores, whichever that is. */
+/* If the kernel chooses the PMU for an event of a task, the event counts on one
+ * kind of cores only, and that may be any of them. */
 static int find_core(uvperf__counters_t *counters, size_t attr,
                      const uvperf__core_pmus_t *cores, uvperf_error_t *error) {
   counter_attr_t *own = &counters->attrs[attr];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What could not be opened: kept for each attr and place, and which of it tells
- * most where nothing could. */
+/* The failures to open events, for each attr and place, and the choice of the
+ * most specific one if no event could be opened. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Whether it is of a later attr of the same place. */
+/* Whether the failure is of a later attr at the same place. */
 static int is_after(const uvperf_set_failure_t *failure,
                     const uvperf_place_t *place, uint32_t attr) {
   return failure->error.target_index == place->target &&
@@ -33,7 +33,7 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
                              "no memory for what could not be opened");
   counters->failures = failures;
   failure = &failures[counters->nr_failures++];
-  /* A group that is opened again fails after what comes behind it. */
+  /* A group that is opened again can fail after later attrs have failed. */
   for (; failure != failures && is_after(&failure[-1], place, (uint32_t)attr);
        failure--)
     *failure = failure[-1];
@@ -46,8 +46,8 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
   return 0;
 }
 
-/* Keeps those that are not of the target, or not at the place, or not of the
- * attr. NULL and SIZE_MAX are any, and so is pid 0 of the place. */
+/* Removes the failures of a target; with a place or an attr, only its failures
+ * there. NULL, SIZE_MAX and pid 0 of the place match any. */
 static void forget(uvperf__counters_t *counters, uint32_t target,
                    const uvperf_place_t *place, size_t attr) {
   const uvperf_set_failure_t *failure;
@@ -81,10 +81,10 @@ void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
   forget(counters, target, &none, attr);
 }
 
-/* -- when CPUs come back -------------------------------------------------- */
+/* -- ordering -------------------------------------------------------------- */
 
-/* Where the place of a failure comes among those of its target: one that is of
- * no place of it comes first. */
+/* The position of a failure's place in its target. A failure that belongs to no
+ * place comes first. */
 static size_t rank_of_place(const counter_target_t *target,
                             const uvperf_set_failure_t *failure) {
   const uvperf_place_t *place;
@@ -136,13 +136,13 @@ void uvperf__counters_order_failures(uvperf__counters_t *counters) {
   }
 }
 
-/* -- which one tells most ------------------------------------------------- */
+/* -- the most specific failure --------------------------------------------- */
 
-/* What helps first is told first. What stands in the way of this process alone
- * comes before what may not be possible on this machine, and that before what
- * is not there: of {cycles, faults} without privileges in a virtual machine
- * cycles has no PMU, which is true, but that paranoid is 3 is what ends the
- * matter. A cause that is not here comes last. */
+/* The most useful failure comes first. Obstacles of this process come before
+ * limits of this machine, and these before missing CPUs or tasks. For {cycles,
+ * faults} without privileges in a virtual machine it is true that cycles has no
+ * PMU, but perf_event_paranoid 3 is the real obstacle. Causes that are not
+ * listed come last. */
 static const int causes[] = {
     /* Nothing of perf works before this does. */
     UVPERF_CAUSE_NO_PERF,
@@ -155,13 +155,13 @@ static const int causes[] = {
     UVPERF_CAUSE_MAX_STACK,
     UVPERF_CAUSE_EXISTS,
     UVPERF_CAUSE_BPF_PROGRAMS,
-    /* The program is wrong, on any machine. */
+    /* The program is wrong on any machine. */
     UVPERF_CAUSE_ARGUMENT,
     /* Another kernel, PMU or event would do. */
     UVPERF_CAUSE_OLD_KERNEL,
     UVPERF_CAUSE_NOT_SUPPORTED,
     UVPERF_CAUSE_NO_EVENT,
-    /* The events are there, and what was to be measured is not. */
+    /* The events exist, but the CPU or task does not. */
     UVPERF_CAUSE_NO_CPU,
     UVPERF_CAUSE_NO_TASK,
 };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Which targets are gone, told by the hang-up of their events: is_event_hup()
- * in kernel/events/core.c says POLLHUP of an event whose task has ended, and,
- * if it is inherited, whose every child has too. It stays so for good.
+/* Which targets are gone, by the POLLHUP of their events. is_event_hup() in
+ * kernel/events/core.c reports POLLHUP for an event whose task has ended, and,
+ * if it is inherited, all children too. It is permanent.
  *
- * An event without a ring hangs up always (perf_poll), so that only events that
- * write into one are asked, which are those with a source; where a target has
- * none, /proc is asked for its tasks, and what these made is not looked for.
+ * An event without a ring always reports POLLHUP (perf_poll). So only events
+ * that write into a ring, which have a source, are polled. If a target has
+ * none, its tasks are looked up in /proc, without their children.
  *
- * A target is gone when all of its events are, so one that lives is enough to
- * know: the place and attr at which it was found are kept. A probe polls one fd
- * for each target that lives, many of them by one poll(2), and one more for
- * each event that has hung up since, once. */
+ * A target is gone when all of its events are. One live event is enough to know
+ * that it is not, so its place and attr are kept. A probe polls one fd for each
+ * live target, many by one poll(2), and once one more for each event that has
+ * hung up since. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -29,11 +29,11 @@ static int is_task_gone(const uvperf__counters_t *counters,
              1;
 }
 
-/* -- by hang-up ----------------------------------------------------------- */
+/* -- by POLLHUP ------------------------------------------------------------ */
 
-/* POLLERR is an event in error state, whose task may live, or one whose PMU was
- * unregistered, which never hangs up (PERF_EVENT_STATE_REVOKED, Linux 6.15). An
- * event that cannot be asked is taken to live. */
+/* POLLERR means an event in error state, whose task may live, or one whose PMU
+ * was unregistered, which never hangs up (PERF_EVENT_STATE_REVOKED, Linux
+ * 6.15). An event that cannot be polled is assumed to live. */
 static int has_hung_up(const uvperf__counters_t *counters,
                        const counter_place_t *place, const counter_t *event) {
   int revents = uvperf__sys_poll(event->fd, 0);
@@ -45,7 +45,8 @@ static int has_hung_up(const uvperf__counters_t *counters,
   return (revents & POLLERR) != 0 && is_task_gone(counters, place);
 }
 
-/* Goes on to the next event that lives: 1; or 0 if there is none. */
+/* Moves on to the next event that lives. Returns 1, or 0 if all have hung
+ * up. */
 static int find_alive(const uvperf__counters_t *counters,
                       counter_target_t *target) {
   const counter_place_t *place;
@@ -68,8 +69,8 @@ static int find_alive(const uvperf__counters_t *counters,
 
 /* -- by /proc ------------------------------------------------------------- */
 
-/* Whether the task had ended when its events were to be opened: its id may be
- * another's by now. */
+/* Whether the task had ended before its events could be opened. Another task
+ * may have its id by now. */
 static int was_never_there(const uvperf__counters_t *counters,
                            const counter_place_t *place) {
   size_t i;
@@ -105,7 +106,7 @@ static int is_gone(const uvperf__counters_t *counters,
   return target->has_writer || !find_task(counters, target);
 }
 
-/* -- a probe -------------------------------------------------------------- */
+/* -- probing --------------------------------------------------------------- */
 
 /* Targets that are polled together. */
 typedef struct batch_s {
@@ -114,8 +115,8 @@ typedef struct batch_s {
   size_t nr;
 } batch_t;
 
-/* The event that lived when it was last polled; NULL if it was closed since, or
- * if the target was not found alive by an event yet. */
+/* The event that lived when it was last polled. NULL if it was closed since, or
+ * if no event of the target was found alive yet. */
 static const counter_t *find_last_alive(const counter_target_t *target) {
   const counter_t *event;
 
@@ -146,7 +147,7 @@ static size_t poll_batch(const uvperf__counters_t *counters, batch_t *batch) {
   return nr;
 }
 
-/* The wakeups that a forked child would eat are the parent's. */
+/* Not in a forked child: it would consume wakeups of the parent. */
 size_t uvperf__counters_probe(uvperf__counters_t *counters) {
   counter_target_t *target;
   const counter_t *event;

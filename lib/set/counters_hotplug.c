@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs that come and go. The events of a CPU that goes offline are turned off,
- * and stay so when it is back, whatever PERF_EVENT_IOC_ENABLE says: they are
- * out of the lists of its context (perf_event_exit_cpu in
- * kernel/events/core.c). They can be read as ever, and so they stay open until
- * it is back; then others take their places, whose counts are added to what
- * they had.
+/* CPU hotplug. The events of a CPU that goes offline are turned off. They stay
+ * so when it is back, whatever PERF_EVENT_IOC_ENABLE does, because they are not
+ * in the lists of its context (perf_event_exit_cpu in kernel/events/core.c).
+ * They can still be read, so they stay open until the CPU is back. Then new
+ * events replace them, and the old counts are added.
  *
- * Events of PMUs of a package are moved to another CPU of it by their drivers,
- * and go on. No attr tells these from others, but the time that they ran goes
- * on; that which they were enabled does so, too, of one that is enabled when
- * its CPU is back, although it is in no list (__perf_event_enable does not
- * ask). */
+ * The events of package PMUs go on: their drivers move them to another CPU of
+ * the package. No field of an attr shows which events these are, but their
+ * running time advances. The enabled time is no sign. It also advances for an
+ * event that is enabled when its CPU is back, although it is in no list
+ * (__perf_event_enable does not check). */
 #include "set/counters_internal.h"
 
 #include <string.h>
@@ -18,12 +17,13 @@
 #include "host/cgroup.h"
 #include "util/file.h"
 
-/* Every task there, and no task that could run elsewhere. */
+/* Whether the place is bound to the CPU. A task's place is not, because the
+ * task can run elsewhere. */
 static int is_bound(const counter_place_t *place, int cpu) {
   return place->place.cpu == cpu && place->place.pid < 0;
 }
 
-/* -- a CPU that goes ------------------------------------------------------ */
+/* -- offline --------------------------------------------------------------- */
 
 static void mark_away(const uvperf__counters_t *counters,
                       counter_place_t *place) {
@@ -49,18 +49,18 @@ void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu) {
   }
 }
 
-/* -- what is to be opened ------------------------------------------------- */
+/* -- planning -------------------------------------------------------------- */
 
-/* Of a set that is not enabled nothing goes on, and nothing is lost by opening
- * it anew. */
+/* In a set that is not enabled no running time advances, and nothing is lost by
+ * opening an event again. */
 static int has_gone_on(const uvperf__counters_t *counters,
                        const counter_t *event) {
   return counters->is_enabled && event->code == 0 &&
          event->last.running != event->left;
 }
 
-/* Closes what this one leads, to open it again. Members before their leader,
- * which the kernel would make leaders of their own. */
+/* Closes the events of this leader, to open them again. Members come first: if
+ * the leader were closed first, the kernel would make them leaders. */
 static void close_group(uvperf__counters_t *counters, counter_place_t *place,
                         size_t leader) {
   counter_t *event;
@@ -75,7 +75,7 @@ static void close_group(uvperf__counters_t *counters, counter_place_t *place,
     event->code = 0;
     event->carry = event->last;
     event->is_carried = 1;
-    /* A value that is no sum has nothing to go on from. */
+    /* A value that is not a sum does not go on from the old one. */
     if (counters->attr_flags[i] & UVPERF__READING_SNAPSHOT)
       event->carry.value = 0;
   }
@@ -93,14 +93,15 @@ static void replan_events(uvperf__counters_t *counters,
     if (event->state != COUNTER_FAILED || event->is_unfit)
       continue;
     event->code = 0;
-    /* While it was offline its package was not known. */
+    /* The package was not known while the CPU was offline. */
     event->state = uvperf__counters_has_package(counters, target, place, i)
                        ? COUNTER_NONE
                        : COUNTER_PLANNED;
   }
 }
 
-/* A place whose CPU was offline when it was opened, or went and came back. */
+/* A place whose CPU was offline when it was opened, or went offline and is
+ * back. */
 static void replan_place(uvperf__counters_t *counters, counter_target_t *target,
                          counter_place_t *place) {
   if (!place->is_away)
@@ -123,7 +124,7 @@ static int is_planned(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* Nothing more of the place can be opened. */
+/* Marks the other planned events of the place as failed. */
 static void fail_rest(uvperf__counters_t *counters, counter_place_t *place,
                       const uvperf_error_t *why) {
   size_t i;
@@ -133,7 +134,7 @@ static void fail_rest(uvperf__counters_t *counters, counter_place_t *place,
       continue;
     place->events[i].state = COUNTER_FAILED;
     place->events[i].code = why->code;
-    /* What is not told for want of memory is in readings all the same. */
+    /* Without memory for the failure, readings still have its code. */
     uvperf__counters_fail(counters, &place->place, i, why, NULL);
   }
 }
@@ -151,8 +152,8 @@ static int open_cgroup(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* A command that has called execve(2) before the CPU came is not enabled by
- * that. */
+/* If a command called execve(2) before the CPU came online, that execve(2) did
+ * not enable the new event. */
 static void note_exec(const uvperf__counters_t *counters,
                       counter_target_t *target, counter_place_t *place) {
   size_t i;
@@ -165,8 +166,8 @@ static void note_exec(const uvperf__counters_t *counters,
       place->has_begun = 1;
 }
 
-/* What was a failure of all of the set when it was made is one of this place:
- * with less than all it was made by then. */
+/* When a set is made, UVPERF_SET_STRICT turns any failure into a failure of the
+ * set. Here it is a failure of this place only. */
 static void open_place(uvperf__counters_t *counters, counter_target_t *target,
                        counter_place_t *place, uvperf_error_t *error) {
   uint32_t flags = counters->flags;
@@ -194,7 +195,7 @@ static void open_place(uvperf__counters_t *counters, counter_target_t *target,
     *error = why;
 }
 
-/* -- places that are new -------------------------------------------------- */
+/* -- new places ------------------------------------------------------------ */
 
 static int has_cpu(const counter_target_t *target, int cpu) {
   size_t i;
@@ -205,8 +206,8 @@ static int has_cpu(const counter_target_t *target, int cpu) {
   return 0;
 }
 
-/* A place for each task of the target, in `places` if that is not NULL: those
- * of its first CPU tell which there are. How many. */
+/* Lists a place for each task of the target, in `places` if that is not NULL.
+ * The places on its first CPU show which tasks there are. Returns how many. */
 static size_t list_tasks(const counter_target_t *target, size_t nr,
                          counter_place_t *places) {
   const counter_place_t *place;
@@ -226,7 +227,7 @@ static size_t list_tasks(const counter_target_t *target, size_t nr,
   return tasks;
 }
 
-/* Gives the target places on a CPU. 0, or -ENOMEM and the error. */
+/* Adds places on a CPU to the target. Returns 0, or -ENOMEM and the error. */
 static int add_cpu(uvperf__counters_t *counters, counter_target_t *target,
                    int cpu, uvperf_error_t *error) {
   size_t old = target->nr_places;
@@ -251,10 +252,10 @@ static int add_cpu(uvperf__counters_t *counters, counter_target_t *target,
   return 0;
 }
 
-/* -- a CPU that comes ----------------------------------------------------- */
+/* -- online ---------------------------------------------------------------- */
 
-/* Events of tasks are there wherever they run, and most need only be opened
- * where they could not be. */
+/* Events of tasks follow them to every CPU. Only those that could not be opened
+ * here must be opened. */
 static void plan_failed(uvperf__counters_t *counters, counter_place_t *place) {
   size_t i;
 
@@ -289,7 +290,7 @@ static void update_target(uvperf__counters_t *counters,
   }
 }
 
-/* The first of those that could not be opened there. */
+/* The first failure on that CPU. */
 static void report_failure(const uvperf__counters_t *counters, int cpu,
                            uvperf_error_t *error) {
   size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the counters*.c files share; all others include counters.h. */
+/* Shared by the counters*.c files; all others include counters.h. */
 #ifndef UVPERF_LIB_SET_COUNTERS_INTERNAL_H
 #define UVPERF_LIB_SET_COUNTERS_INTERNAL_H
 
@@ -22,28 +22,28 @@ typedef struct counted_s {
 } counted_t;
 
 enum counter_state {
-  COUNTER_NONE,    /* it is not to be opened here */
-  COUNTER_PLANNED, /* it is to be opened */
-  COUNTER_FAILED,  /* it could not be opened: `code` */
+  COUNTER_NONE,    /* not opened here */
+  COUNTER_PLANNED, /* to be opened */
+  COUNTER_FAILED,  /* could not be opened: `code` */
   COUNTER_OPEN
 };
 
-/* What is found when the events of a place are read. */
+/* The result of reading the events of a place. */
 enum place_read {
   PLACE_IS_CLOSED, /* none of them is open */
-  PLACE_WAS_OFF,   /* none has been enabled since they were read before */
+  PLACE_WAS_OFF,   /* none has been enabled since the last read */
   PLACE_WAS_ON
 };
 
-/* An attr as its records are decoded: that of all events that were opened with
- * it so, and kept while one of their sources is. */
+/* An attr as its records are decoded. All events that were opened with it in
+ * this form share it, and it is kept as long as one of their sources. */
 typedef struct counter_shape_s {
   size_t nr_users;
   struct perf_event_attr *attr;
 } counter_shape_t;
 
-/* What of an event outlives it, as records do that it has written, or that have
- * its count (PERF_SAMPLE_READ). */
+/* The part of an event that outlives it. Records that it has written, or that
+ * have its count (PERF_SAMPLE_READ), can be read later. */
 typedef struct counter_source_s {
   uvperf_source_t source;
   uint64_t id;
@@ -51,7 +51,7 @@ typedef struct counter_source_s {
   uvperf__cpu_ring_t *ring;
   int writes_samples;
   uint64_t begin; /* where in the ring its records can begin */
-  /* Of an event that is closed: */
+  /* After the event is closed: */
   struct counter_source_s *next;
   uint64_t left_at; /* ns */
   int has_end;
@@ -61,30 +61,30 @@ typedef struct counter_source_s {
 /* One attr at one place. */
 typedef struct counter_s {
   enum counter_state state;
-  int code; /* why it is not open, or could not be read last; or 0 */
+  int code; /* why it could not be opened, or read last; or 0 */
   int fd;
-  /* The program of the attr was attached through it; by the link with this fd,
-   * or, if that is -1, for as long as the event is open. */
+  /* Whether the attr's program was attached through this event: by the link
+   * with this fd, or, if that is -1, for as long as the event is open. */
   int has_bpf;
   int bpf_link;
-  /* Who reads it: the attr that leads its group at this place, its own if that
-   * is this one, or if it is in none. */
+  /* The attr whose event reads this one: the leader of its group at this place.
+   * Its own if it leads, or is in no group. */
   size_t leader;
-  uint64_t id; /* where it is needed, see counters_open.c */
+  uint64_t id; /* if it is needed, see know_id in counters_open.c */
   /* Its page, if its whole group is read by pages where possible; or NULL. */
   const struct perf_event_mmap_page *page;
   counter_source_t *source; /* NULL: it writes into no ring */
-  counter_source_t *silent; /* of one that does not, where there are rings */
-  int is_unfit;             /* FAILED by the plan: it is not to be tried here */
-  /* What it had counted when it was closed, to be opened anew; and whether it
+  counter_source_t *silent; /* of one that writes none, if there are rings */
+  int is_unfit;             /* FAILED by the plan: do not try it here */
+  /* What it had counted when it was closed to be opened again, and whether it
    * was. */
   counted_t carry;
   int is_carried;
-  uint64_t left;      /* `last.running` when its CPU was found to be gone */
-  counted_t last;     /* when it was last read */
+  uint64_t left;      /* `last.running` when its CPU was found to be offline */
+  counted_t last;     /* at the last read */
   uint32_t map_entry; /* its key in the attr's map, plus 1; 0: none */
-  counted_t base;     /* when it was last reset */
-  int base_code;      /* 0, or why that is not known: it could not be read */
+  counted_t base;     /* at the last reset */
+  int base_code;      /* 0, or why that could not be read */
 } counter_t;
 
 typedef struct counter_place_s {
@@ -92,9 +92,9 @@ typedef struct counter_place_s {
   uint64_t start; /* of the task, for uvperf__task_is_gone */
   int is_gone;
   int was_read;
-  int has_begun;   /* of a command: it has called execve(2) */
-  int is_away;     /* its CPU has gone, see counters_hotplug.c */
-  int has_package; /* its CPU's, where that was asked for and is known */
+  int has_begun;   /* a command that has called execve(2) */
+  int is_away;     /* its CPU is offline, see counters_hotplug.c */
+  int has_package; /* its CPU's package was looked up, and is known */
   uint64_t package;
   counter_t *events; /* one for each attr */
 } counter_place_t;
@@ -102,23 +102,23 @@ typedef struct counter_place_s {
 typedef struct counter_target_s {
   uint32_t index;
   uint32_t type; /* enum uvperf_target_type */
-  /* UVPERF_TARGET_SELF: which thread that is; else of none. */
+  /* The thread of UVPERF_TARGET_SELF; else none. */
   uvperf__thread_t thread;
   void *data; /* the user's */
   int inherit;
   int on_exec;
-  int follows_cpus;  /* it is of each CPU that there is */
+  int follows_cpus;  /* it covers every CPU */
   int cgroup;        /* fd while its events are opened, else -1 */
-  char *cgroup_path; /* of the user's options; or NULL */
+  char *cgroup_path; /* from the user's options; or NULL */
   size_t nr_places;
   counter_place_t *places;
-  counter_t *events; /* those of all places */
-  /* Where its end was looked for last: the place and attr of an event that
-   * lived, the place of a task that did. */
+  counter_t *events; /* of all places */
+  /* Where its end was checked last: the place and attr of an event that lived,
+   * and the place of a task that did. */
   size_t alive_place;
   size_t alive_attr;
   size_t alive_task;
-  int has_writer; /* an event that writes into a ring */
+  int has_writer; /* has an event that writes into a ring */
   int has_ended;
   int is_end_taken;
 } counter_target_t;
@@ -128,77 +128,77 @@ typedef struct counter_attr_s {
   char *label;    /* its own; NULL: the list's, or the brief one */
   char brief[48]; /* type and config, until its own is made */
   int *cpus;      /* its own; NULL: the list's, or any */
-  /* As the user gave it, and as it is opened: where a fallback has helped once,
-   * or none was needed, that is how it is opened everywhere. */
+  /* As the user passed it, and as it is opened. Once an event is open, with or
+   * without a fallback, all others are opened with the same attr. */
   struct perf_event_attr *asked;
   struct perf_event_attr *attr;
   int is_fixed;
-  int is_early;    /* opened and enabled before others: a dummy */
-  int names_probe; /* config1 points to the name of a file or function */
-  int stays_alone; /* never inherited: its group has one that names one */
+  int is_early;           /* a dummy: opened and enabled before others */
+  int names_probe;        /* config1 points to the name of a file or function */
+  int stays_alone;        /* never inherited: `names_probe` in its group */
   counter_shape_t *shape; /* of `attr`; NULL: no event of it writes yet */
   uvperf_change_t *changes;
   size_t nr_changes;
   uvperf_event_item_t opened; /* the item after the changes */
   char *opened_label;         /* its label; NULL: not made yet */
   size_t nr_open;
-  size_t end; /* of a leader: behind the last attr of its group */
-  /* What later places get too; NULL and -1 for none. */
+  size_t end; /* of a leader: one past the last attr of its group */
+  /* Later places get these too; NULL and -1 for none. */
   char *filter;
   int bpf_fd;
   uint64_t bpf_cookie;
-  uvperf__bpf_map_t *map; /* that is kept filled; NULL: none */
+  uvperf__bpf_map_t *map; /* kept filled; NULL: none */
 } counter_attr_t;
 
-/* How far a reading of all events has come. Targets and places may come and go
+/* Progress of reading all events. Targets and places may be added and removed
  * before it goes on. */
 typedef struct counter_progress_s {
   uint64_t begun;  /* ns */
-  int skips_ends;  /* what /proc says of tasks is not wanted */
-  uint32_t target; /* the index of the next one, or of one before it */
-  size_t place;    /* of that target, and the next attr there */
+  int skips_ends;  /* does not check in /proc whether tasks are gone */
+  uint32_t target; /* the index of the next one, or a lower one */
+  size_t place;    /* in that target, and the next attr there */
   size_t attr;
   enum place_read found; /* at this place so far */
-  /* What /proc has said of a task: its places, one for each CPU, follow one
-   * another. 0: of none. */
+  /* What /proc said of the last task. A task's places, one for each CPU, follow
+   * one another. 0: no task. */
   int pid;
   int is_gone;
 } counter_progress_t;
 
 struct uvperf__counters_s {
   const char *root;          /* of /proc and /sys; "" is the real one */
-  uvperf_event_list_t *list; /* what the items point to; NULL: of `attrs` */
+  uvperf_event_list_t *list; /* the items point into it; NULL: into `attrs` */
   uint32_t flags;
   uint32_t fallbacks;
   uvperf__opener_t opener;
   uint32_t process; /* that opened them */
-  int none; /* 0, or why there are none: see uvperf__counters_new_none */
-  /* Who reads the pages of events; nobody before there may be any. */
+  int none;         /* 0, or -errno: see uvperf__counters_new_none */
+  /* The thread that reads the pages of events; none before the first page. */
   uvperf__user_reader_t reader;
 
   counter_attr_t *attrs;
   size_t nr_attrs;
-  size_t has_side_band; /* 1: the last attr is that of options.side_band */
-  size_t *order;        /* their indexes, as they are opened at a place */
-  uint8_t *attr_flags;  /* of each: UVPERF__READING_* */
-  uint32_t *next_parts; /* of each: as in a reading */
-  size_t attr_bytes;    /* of the longest one */
+  size_t has_side_band; /* 1: the last attr is for options.side_band */
+  size_t *order;        /* attr indexes in the order of opening at a place */
+  uint8_t *attr_flags;  /* of each attr: UVPERF__READING_* */
+  uint32_t *next_parts; /* of each attr: as in a reading */
+  size_t attr_bytes;    /* of the longest attr */
   void *scratch;        /* for an attr and its leader's, as they are opened */
   uint64_t *words;      /* for what read(2) returns, of any group */
   size_t words_size;    /* in bytes */
 
   int is_brief;  /* uvperf__counters_new_brief */
   int has_asked; /* uvperf__counters_ask_formats was called */
-  /* Of the call that adds targets: the context, and who calls. */
+  /* For the call that adds targets: the context, and the calling thread. */
   uvperf__target_context_t target_context;
   uvperf__thread_t caller;
-  /* Of the call that opens events, during that call. */
+  /* For the call that opens events, during that call. */
   uvperf__tracefs_ids_t *tracepoints;
   counter_target_t **targets;
   size_t nr_targets; /* by ascending indexes */
   size_t room_targets;
   uint32_t next_target;
-  uint32_t next_ended; /* all ends of targets with a lower index were taken */
+  uint32_t next_ended; /* all ends of targets with a lower index are taken */
   uint64_t next_serial;
   size_t nr_places;
   size_t nr_open;
@@ -208,16 +208,16 @@ struct uvperf__counters_s {
   size_t room_failures;
 
   int has_no_links; /* for programs: see uvperf__ioctl_bpf */
-  /* What is closed later; NULL: everything is closed at once. */
+  /* Collects what is closed later; NULL: everything is closed at once. */
   uvperf__leftovers_t *leftovers;
   /* With UVPERF_SET_RECORDS, else NULL. */
   uvperf__cpu_rings_t *rings;
   uvperf_decoder_t *decoder;
   int clockid;   /* of all events that write; -1: the kernel's own clock */
-  int has_clock; /* with UVPERF_SET_TIME_ORDER: it can be compared */
+  int has_clock; /* UVPERF_SET_TIME_ORDER: it can be compared */
   int64_t clock_ahead; /* ns: see uvperf__system_clock_ahead */
   uint64_t opened;     /* see uvperf__counters_opened */
-  /* Sources of closed events, in the order in which these were closed. */
+  /* Sources of closed events, in the order of closing. */
   counter_source_t *first_retired;
   counter_source_t *last_retired;
 
@@ -228,13 +228,13 @@ struct uvperf__counters_s {
   uint64_t resets; /* how many there were */
 };
 
-/* Whether all of the target is tasks, which end; CPUs and cgroups do not. */
+/* Whether the target consists of tasks, which end. CPUs and cgroups do not. */
 static inline int uvperf__counter_target_is_tasks(uint32_t type) {
   return type != UVPERF_TARGET_CPUS && type != UVPERF_TARGET_CGROUP;
 }
 
-/* If `attr` is the first of several parts: the next part after `at`, which is
- * one of them; else, and after the last, 0. */
+/* If `attr` is the first of several parts, returns the next part after `at`.
+ * Returns 0 otherwise, and after the last part. */
 static inline size_t
 uvperf__counters_next_part(const uvperf__counters_t *counters, size_t attr,
                            size_t at) {
@@ -247,7 +247,7 @@ static inline int uvperf__counter_writes(const counter_t *event) {
   return event->state == COUNTER_OPEN && event->source != NULL;
 }
 
-/* Whether the event is read with that of the attr that leads here. */
+/* Whether the event is read together with the event of this leader. */
 static inline int uvperf__counter_is_led(const counter_t *event,
                                          size_t leader) {
   return event->state == COUNTER_OPEN && event->leader == leader;
@@ -259,8 +259,8 @@ static inline int uvperf__counter_leads(const counter_place_t *place,
   return uvperf__counter_is_led(&place->events[attr], attr);
 }
 
-/* Behind the last attr that this one can lead at a place: where a group is
- * broken up another member than its first may lead. */
+/* One past the last attr that this one can lead at a place. In a group that is
+ * broken up a member other than the first may lead. */
 static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
                                           size_t leader) {
   return counters->attrs[counters->attrs[leader].item.leader].end;
@@ -268,7 +268,7 @@ static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
 
 /* -- counters_base.c -- */
 
-/* Whether an attr is of the PMUs uprobe or kprobe. */
+/* Whether an attr belongs to the PMU uprobe or kprobe. */
 int uvperf__counters_is_probe(const uvperf__counters_t *counters,
                               const struct perf_event_attr *attr);
 
@@ -279,115 +279,117 @@ uint64_t uvperf__counters_now(void);
 size_t uvperf__counters_position(const uvperf__counters_t *counters,
                                  uint32_t index);
 
-/* A copy of uvperf__calloc, or NULL: no memory. */
+/* Returns a copy by uvperf__calloc, or NULL: out of memory. */
 char *uvperf__counter_copy_text(const char *text);
 
 /* Releases a shape; NULL is allowed. */
 void uvperf__counter_shape_release(counter_shape_t *shape);
 
-/* The attr as the user gave it, without what fallbacks did. */
+/* Restores the attr as the user passed it, without the changes of fallbacks. */
 void uvperf__counter_attr_restore(counter_attr_t *attr);
 
 /* -- counters.c -- */
 
-/* Makes counters without targets: opens nothing, and asks the kernel
- * nothing. */
+/* Makes counters without targets. Opens nothing, and makes no request to the
+ * kernel. */
 int uvperf__counters_begin(const char *root, int is_brief,
                            uvperf__counters_t **counters,
                            const uvperf_set_options_t *options,
                            uvperf_error_t *error);
 
-/* uvperf__counters_new, or _new_brief, with the system's files under a root,
- * which must last. */
+/* uvperf__counters_new, or _new_brief, with the system's files under `root`,
+ * which must stay valid. */
 int uvperf__counters_make(const char *root, int is_brief,
                           uvperf__counters_t **counters,
                           const uvperf_set_options_t *options,
                           uvperf_error_t *error);
 
-/* -- counters_attr.c: what is measured -- */
+/* -- counters_attr.c -- */
 
-/* Copies the attrs of the options, or of their list. 0, or a code and the
- * error. */
+/* Copies the attrs of the options, or of their list. Returns 0, or a code and
+ * the error. */
 int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
                                 const uvperf_set_options_t *options,
                                 uvperf_error_t *error);
 void uvperf__counters_free_attrs(uvperf__counters_t *counters);
 
-/* Makes room for nr_attrs attrs; for what opening and reading need, attr_bytes
- * and words_size. 0 or -ENOMEM. */
+/* The first allocates nr_attrs attrs. The second allocates the buffers for
+ * opening and reading, by attr_bytes and words_size. Return 0 or -ENOMEM. */
 int uvperf__counters_make_attrs(uvperf__counters_t *counters);
 int uvperf__counters_make_scratch(uvperf__counters_t *counters);
 
-/* Adds to read_format what this kernel has, which it takes an event to know:
- * before the first event is opened. */
+/* Adds to read_format what this kernel supports. Finding out needs an event, so
+ * this is called before the first event is opened. */
 void uvperf__counters_ask_formats(uvperf__counters_t *counters);
 
-/* Checks what the options say of records. 0, or -EINVAL or -E2BIG and the
+/* Checks the options for records. Returns 0, or -EINVAL or -E2BIG and the
  * error. */
 int uvperf__counters_check_records(const uvperf_set_options_t *options,
                                    uvperf_error_t *error);
 
-/* The largest dump of a stack in a sample of any attr, in bytes: 0, or also the
- * attr's index. */
+/* The largest stack dump in a sample of any attr, in bytes, and the attr's
+ * index; or 0. */
 size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
                                       size_t *index);
 
-/* Adds to attrs that sample the same software event each other's fields. From
- * then on a stack is no more only that of the attr that asked for it. 0, or
- * -EINVAL and the error: an attr has a fault now (uvperf__attr_fault). */
+/* Attrs that sample the same software event get each other's fields. From then
+ * on an attr can have a stack that only another one asked for. Returns 0, or
+ * -EINVAL and the error if an attr has a fault now (uvperf__attr_fault). */
 int uvperf__counters_unify_software(uvperf__counters_t *counters,
                                     uvperf_error_t *error);
 
-/* -- counters_sampling.c: what events by name sample -- */
+/* -- counters_sampling.c -- */
 
-/* Checks the options for that. 0, or -EINVAL and the error. */
+/* Checks the options for sampling events by name. Returns 0, or -EINVAL and the
+ * error. */
 int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
                                     uvperf_error_t *error);
 
-/* Gives the copied attrs of a list, in a set with records, the period and the
- * fields that their names do not have. 0, or -EINVAL and the error. */
+/* In a set with records, sets the period and the fields of a list's copied
+ * attrs, where their names do not set them. Returns 0, or -EINVAL and the
+ * error. */
 int uvperf__counters_sample_names(uvperf__counters_t *counters,
                                   const uvperf_set_options_t *options,
                                   uvperf_error_t *error);
 
-/* -- counters_cores.c: on which kinds of cores -- */
+/* -- counters_cores.c -- */
 
-/* Finds the CPUs of attrs that no list has them of, and which attrs are parts
- * of one event. 0, or a code and the error. */
+/* Finds the CPUs of attrs for which no list has them, and which attrs are parts
+ * of one event. Returns 0, or a code and the error. */
 int uvperf__counters_find_cores(uvperf__counters_t *counters,
                                 uvperf_error_t *error);
 
-/* -- counters_label.c: what it is called -- */
+/* -- counters_label.c -- */
 
 /* Makes a label of type and config, which uvperf__counters_item replaces. A
- * probe gets its final one at once, because the string that its config1 points
- * to may be gone later. 0 or -ENOMEM. */
+ * probe gets its final label at once, because the string that its config1
+ * points to may be gone later. Returns 0 or -ENOMEM. */
 int uvperf__counters_brief_label(const uvperf__counters_t *counters,
                                  counter_attr_t *own);
 
-/* -- counters_plan.c: where -- */
+/* -- counters_plan.c -- */
 
-/* Makes a target with its places; what of them is to be opened is
- * COUNTER_PLANNED, what never can be is a failure. 0, or a code and the
+/* Makes a target with its places. Events to be opened are COUNTER_PLANNED;
+ * those that can never be opened are failures. Returns 0, or a code and the
  * error. */
 int uvperf__counters_plan(uvperf__counters_t *counters,
                           const uvperf_target_t *target,
                           counter_target_t **planned, uvperf_error_t *error);
 
-/* Gives a target so many places more, behind those that it has. 0, or -ENOMEM
- * and the error. */
+/* Adds `nr` places after the target's others. Returns 0, or -ENOMEM and the
+ * error. */
 int uvperf__counters_add_places(uvperf__counters_t *counters,
                                 counter_target_t *target, size_t nr,
                                 uvperf_error_t *error);
 
-/* Plans one place more, whose pid and cpu are filled, as if it had been there
- * when the target was planned. */
+/* Plans one more place, whose pid and cpu are filled, as if it had existed when
+ * the target was planned. */
 void uvperf__counters_plan_place(uvperf__counters_t *counters,
                                  counter_target_t *target,
                                  counter_place_t *place);
 
-/* Whether another place of the target measures the attr for the package that
- * this place's CPU is in, once a package being enough. */
+/* Whether another place of the target measures the attr for this CPU's package,
+ * if one event per package is enough. */
 int uvperf__counters_has_package(const uvperf__counters_t *counters,
                                  const counter_target_t *target,
                                  counter_place_t *place, size_t attr);
@@ -398,37 +400,37 @@ size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
 
 /* -- counters_open.c -- */
 
-/* Opens the next event of those that are planned at the targets from the
- * cursor's on, until the cursor is behind the last target. 0, or a code and the
- * error: a shortage, or, with UVPERF_SET_STRICT, the first failure. */
+/* Opens the next planned event from the cursor on, until the cursor is past the
+ * last target. Returns 0, or a code and the error: a shortage, or, with
+ * UVPERF_SET_STRICT, the first failure. */
 int uvperf__counters_open_next(uvperf__counters_t *counters,
                                counter_cursor_t *cursor, uvperf_error_t *error);
 
-/* Opens all that is planned at one place: the same. */
+/* Opens all planned events of one place, with the same results. */
 int uvperf__counters_open_place(uvperf__counters_t *counters,
                                 const counter_target_t *target,
                                 counter_place_t *place, uvperf_error_t *error);
 
-/* Closes an event, if it is open. */
+/* Closes an event if it is open. */
 void uvperf__counters_close_event(uvperf__counters_t *counters,
                                   counter_t *event, size_t attr);
 
-/* Closes all events of a target that are open. */
+/* Closes all open events of a target. */
 void uvperf__counters_close_events(uvperf__counters_t *counters,
                                    counter_target_t *target);
 
-/* Closes all that is open of a target, and frees it. NULL is allowed. */
+/* Closes all open events of a target, and frees it. NULL is allowed. */
 void uvperf__counters_close(uvperf__counters_t *counters,
                             counter_target_t *target);
 
 /* -- counters_targets.c -- */
 
-/* Makes a target the last of the counters. 0, or -ENOMEM and the error. */
+/* Appends a target. Returns 0, or -ENOMEM and the error. */
 int uvperf__counters_push(uvperf__counters_t *counters,
                           counter_target_t *target, uvperf_error_t *error);
 
-/* Closes the targets from the first-th on, and the rings from the nr-th on,
- * which a call opened that has failed. */
+/* After a failed call: closes the targets from `first` on and the rings from
+ * `nr_rings` on, which it opened. */
 void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
                                 size_t nr_rings);
 
@@ -439,47 +441,48 @@ int uvperf__counters_add_targets(uvperf__counters_t *counters,
 
 /* -- counters_control.c -- */
 
-/* Enables or disables the events of the targets from the first-th on. Goes on
- * after a failure and gives the first. */
+/* Enables or disables the events of the targets from `first` on. Goes on after
+ * a failure and returns the first. */
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error);
 
-/* Enables at the next place, from the cursor's on, those that are enabled first
- * (`at` is 0), or the others. 0, or the first failure. */
+/* Enables events at the cursor's place and moves to the next: the early ones if
+ * `at` is 0, else the others. Returns 0, or the first failure. */
 int uvperf__counters_enable_next(uvperf__counters_t *counters,
                                  counter_cursor_t *cursor,
                                  uvperf_error_t *error);
 
-/* Enables or disables all of one place. */
+/* Enables or disables all events of one place. */
 int uvperf__counters_switch_place(uvperf__counters_t *counters,
                                   const counter_target_t *target,
                                   counter_place_t *place, int enable,
                                   uvperf_error_t *error);
 
-/* Gives an event that has just been opened the filter and the program of its
- * attr. 0, or a code and the error. */
+/* Sets the attr's filter and program on an event that has just been opened.
+ * Returns 0, or a code and the error. */
 int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
                                     counter_t *event, uvperf_error_t *error);
 
-/* The program alone. */
+/* Sets only the program. */
 int uvperf__counters_attach(uvperf__counters_t *counters, size_t attr,
                             counter_t *event, uvperf_error_t *error);
 
-/* Takes the program off an event that is about to be closed. */
+/* Detaches the program from an event that is about to be closed. */
 void uvperf__counters_detach_event(const uvperf__counters_t *counters,
                                    counter_t *event);
 
-/* Attaches programs again that were attached through events that are closed. */
+/* Attaches a program again if the event that it was attached through was
+ * closed. */
 void uvperf__counters_reattach(uvperf__counters_t *counters);
 
 /* -- counters_map.c -- */
 
-/* Targets or CPUs have come or gone: puts events into the maps that are kept
- * filled. 0, or the first failure's code and its error. */
+/* Targets or CPUs were added or removed: puts events into the maps that are
+ * kept filled. Returns 0, or the first failure's code and its error. */
 int uvperf__counters_fill_maps(const uvperf__counters_t *counters,
                                uvperf_error_t *error);
 
-/* The event is going to be closed: takes it out of its attr's map. */
+/* Removes an event that is about to be closed from its attr's map. */
 void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
                                   counter_t *event, size_t attr);
 
@@ -489,61 +492,63 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
 enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
                                             counter_place_t *place);
 
-/* Maps the pages of a target's events that the calling thread may read by
- * them, if that was asked for. The rest is read by read(2), as all is if there
- * is no memory or no leave. */
+/* If the options ask for it, maps the pages of a target's events that the
+ * calling thread may read by them. Other events are read by read(2); so are all
+ * of them without memory or permission. */
 void uvperf__counters_map(uvperf__counters_t *counters,
                           counter_target_t *target);
 
-/* Unmaps the page of an event, if it has one: at once, or later by leftovers
- * that are not NULL. */
+/* Unmaps the page of an event, if it has one: at once, or later with the
+ * leftovers if these are not NULL. */
 void uvperf__counters_unmap(const uvperf__counters_t *counters,
                             counter_t *event, uvperf__leftovers_t *leftovers);
 
-/* -- counters_rings.c: into which ring events write, and whose records are */
+/* -- counters_rings.c -- */
 
-/* Makes rings and decoder, if records were asked for. 0, or a code and the
- * error. */
+/* Makes the rings and the decoder, if the options ask for records. Returns 0,
+ * or a code and the error. */
 int uvperf__counters_begin_records(uvperf__counters_t *counters,
                                    const uvperf_set_options_t *options,
                                    uvperf_error_t *error);
 
-/* Closes and frees them, when all targets are closed. */
+/* Closes and frees them after all targets are closed. */
 void uvperf__counters_end_records(uvperf__counters_t *counters);
 
-/* Has an event that was just opened write into the ring of its CPU, if it
- * writes at all, and be known by its id. 0, or a code and the error; *is_vital
- * then, if that is no matter of this event: there is no ring, or no memory. */
+/* Redirects a new event into the ring of its CPU, if it writes records, and
+ * makes its id known to the decoder. Returns 0, or a code and the error.
+ * *is_vital is then set if the failure is not specific to this event: no ring,
+ * or no memory. */
 int uvperf__counters_join(uvperf__counters_t *counters,
                           const counter_target_t *target,
                           const counter_place_t *place, size_t attr,
                           int *is_vital, uvperf_error_t *error);
 
-/* Has the events of a target that is about to be closed write nothing more,
- * whoever else holds their files. */
+/* Disables the events of a target that is about to be closed, so that they
+ * write nothing more even if another process has their files. */
 void uvperf__counters_stop_writing(const uvperf__counters_t *counters,
                                    const counter_target_t *target);
 
-/* Retires what is known of an event that was just closed. */
+/* Retires the sources of an event that was just closed. */
 void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
 
-/* Closes the rings from the nr-th on, which a call opened that has failed: no
- * event writes into them. */
+/* After a failed call: closes the rings from `nr` on, which it opened. No event
+ * writes into them. */
 void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr);
 
-/* When so many rings were opened by a call that has failed, and closed again: 1
- * if it may succeed with smaller ones, as which they are opened next. */
+/* After a failed call had opened `nr` rings, which are closed again: returns 1
+ * if the call may succeed with smaller rings. They are opened smaller from now
+ * on. */
 int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr);
 
-/* How many rings are to be opened for what is planned of the targets from the
- * first-th on. */
+/* How many rings the planned events of the targets from `first` on need in
+ * addition. */
 size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
                                      size_t first);
 
-/* -- counters_failure.c: what is not open -- */
+/* -- counters_failure.c -- */
 
-/* Notes that an attr is not at a place, and `why`. 0 or -ENOMEM, explained in
- * the error. */
+/* Notes that an attr could not be opened at a place, and `why`. Returns 0, or
+ * -ENOMEM and the error. */
 int uvperf__counters_fail(uvperf__counters_t *counters,
                           const uvperf_place_t *place, size_t attr,
                           const uvperf_error_t *why, uvperf_error_t *error);
@@ -551,19 +556,19 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
 /* Forgets the failures of a target. */
 void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target);
 
-/* Forgets those of one place; of one attr that was none for the target at all
- * (cpu -1). */
+/* Forget the failures of one place, and of one attr that fits nowhere on the
+ * target (cpu -1). */
 void uvperf__counters_forget_place(uvperf__counters_t *counters,
                                    const uvperf_place_t *place);
 void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
                                     uint32_t target, size_t attr);
 
-/* Orders them by target, place and attr, as those that came last need not
- * be. */
+/* Orders the failures by target, place and attr: new ones may not be last in
+ * that order. */
 void uvperf__counters_order_failures(uvperf__counters_t *counters);
 
-/* Gives the one that tells most of the failures from the first-th on, of which
- * there is one or more: its code and the error. */
+/* Returns the code and the error of the most specific failure from `first` on.
+ * There must be at least one. */
 int uvperf__counters_choose_failure(const uvperf__counters_t *counters,
                                     size_t first, uvperf_error_t *error);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A target that another thread opens while the set goes on: it opens the events
- * in counters of its own, with the same attrs, which join those of the set when
- * all is open. Only then do the events write into the set's rings. */
+/* A target that another thread opens while the set goes on. The thread opens
+ * the events in counters of its own, with the same attrs. These join the set's
+ * counters when all are open, and only then do they write into the set's
+ * rings. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ static int no_memory(uvperf_error_t *error) {
 
 /* -- counters of the same attrs -------------------------------------------- */
 
-/* What it is called, for errors: 0 or -ENOMEM. */
+/* Copies the label, for errors. Returns 0 or -ENOMEM. */
 static int copy_label(counter_attr_t *to, const counter_attr_t *from) {
   to->item.label = to->brief;
   if (from->item.label == from->brief)
@@ -96,7 +97,7 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
   made->clockid = joined->clockid;
   made->has_side_band = joined->has_side_band;
   made->has_asked = 1;
-  /* What writes is enabled when it has a ring. */
+  /* Events that write are enabled once they have a ring. */
   made->is_enabled =
       joined->is_enabled && !(joined->flags & UVPERF_SET_RECORDS);
   if (joined->list != NULL)
@@ -124,9 +125,10 @@ static int is_same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Where an attr is open as a fallback has made it, it is so everywhere. Without
- * any event of the set what it was opened with may be another one, or what the
- * fallbacks of before had done, which is told no more. */
+/* Whether the events of both attrs were opened alike. If `a` has none open, `b`
+ * may be a copy of an attr that an earlier fallback had changed. The changes of
+ * that fallback are no longer known. So `b` must have changes of its own, or be
+ * as the user asked. */
 static int is_alike(const counter_attr_t *a, const counter_attr_t *b) {
   if (a->asked->sample_period != b->asked->sample_period ||
       !is_same_text(a->filter, b->filter))
@@ -158,7 +160,8 @@ static int agree(const uvperf__counters_t *counters,
 static void take_fallbacks(counter_attr_t *to, counter_attr_t *from) {
   if (!from->is_fixed || (to->is_fixed && to->nr_changes != 0))
     return;
-  /* What `from` may have been told then is UVPERF_FALLBACK_INHERIT alone. */
+  /* If `to` is fixed, `from` can only have the change
+   * UVPERF_FALLBACK_INHERIT. */
   if (!to->is_fixed) {
     uvperf__counter_attr_restore(to);
     memcpy(to->attr, from->attr, from->attr->size);
@@ -188,7 +191,8 @@ static int take_failures(uvperf__counters_t *counters,
   return rc;
 }
 
-/* The events are those of the set from here on, each with its number. */
+/* From here on the events belong to the set, and have its indexes and
+ * serials. */
 static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
                         counter_target_t *target) {
   size_t i;
@@ -226,8 +230,8 @@ static int join_event(uvperf__counters_t *counters, counter_target_t *target,
   return rc;
 }
 
-/* All of them: what one cannot do is no reason to leave members of its group
- * without it. */
+/* All events must join: a failure may not leave a group without one of its
+ * members. */
 static int join_events(uvperf__counters_t *counters, counter_target_t *target,
                        uvperf_error_t *error) {
   size_t i, attr;

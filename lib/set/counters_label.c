@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The labels of attrs that came without names, and of attrs that were opened
- * with the changes of a fallback. The first are made when one is asked for,
- * because the name of a tracepoint is found by reading the ids of all of them:
- * one walk over tracefs serves all attrs. */
+/* The labels of attrs that came without names, and of attrs that a fallback
+ * changed. The first are made when a label is requested: finding the name of a
+ * tracepoint means reading all tracepoint ids, so one walk over tracefs serves
+ * all attrs. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "util/alloc.h"
 #include "util/file.h"
 
-/* Makes one: 0 or -ENOMEM. `tracepoint` is its "category:name", "" if no
- * tracepoint has its id. */
+/* Makes a label. Returns 0 or -ENOMEM. `tracepoint` is "category:name", or ""
+ * if no tracepoint has the attr's id. */
 static int make(const uvperf__counters_t *counters, counter_attr_t *own,
                 const char *tracepoint) {
   char label[UVPERF__LABEL_BYTES];
@@ -38,11 +38,11 @@ static int lacks_label(const counter_attr_t *own) {
 
 /* -- tracepoints ----------------------------------------------------------- */
 
-/* The attrs whose names are looked for, by their ids. */
+/* The attrs that need a tracepoint's name, by id. */
 typedef struct lookup_s {
   const uvperf__counters_t *counters;
   size_t *first; /* of each id modulo nr_attrs: an index + 1; 0: none */
-  size_t *next;  /* of each attr: the next one of the same remainder */
+  size_t *next;  /* of each attr: the next one with the same remainder */
   size_t nr_left;
 } lookup_t;
 
@@ -68,7 +68,7 @@ static int fill(lookup_t *lookup) {
   return 0;
 }
 
-/* Ends the walk when all are found, or memory is short. */
+/* Ends the walk when all are found, or out of memory. */
 static int name_attrs(const char *category, const char *name, uint64_t id,
                       void *data) {
   lookup_t *lookup = data;
@@ -90,7 +90,7 @@ static int name_attrs(const char *category, const char *name, uint64_t id,
   return lookup->nr_left == 0;
 }
 
-/* 0; -ENOMEM or another shortage: some names were not found. */
+/* Returns 0; or -ENOMEM or another shortage: some names were not found. */
 static int label_tracepoints(const uvperf__counters_t *counters) {
   lookup_t lookup = {counters, NULL, NULL, 0};
   int rc = fill(&lookup);
@@ -101,7 +101,7 @@ static int label_tracepoints(const uvperf__counters_t *counters) {
   return uvperf__is_shortage(rc) ? rc : 0;
 }
 
-/* -- of what was asked for ------------------------------------------------- */
+/* -- labels of the user's attrs -------------------------------------------- */
 
 int uvperf__counters_brief_label(const uvperf__counters_t *counters,
                                  counter_attr_t *own) {
@@ -112,7 +112,7 @@ int uvperf__counters_brief_label(const uvperf__counters_t *counters,
 }
 
 /* Makes the labels of all attrs that have a brief one. Reads tracefs once. If
- * memory or fds run out, brief ones stay, and the next call tries again. */
+ * memory or fds run out, brief labels stay, and the next call tries again. */
 static void label_all(const uvperf__counters_t *counters) {
   int has_names = label_tracepoints(counters) == 0;
   counter_attr_t *own;
@@ -126,9 +126,9 @@ static void label_all(const uvperf__counters_t *counters) {
   }
 }
 
-/* -- of what is measured, after fallbacks ---------------------------------- */
+/* -- labels after fallbacks ------------------------------------------------ */
 
-/* Which fallbacks have changed what the label says. */
+/* The fallbacks that have changed what the label says. */
 static uint32_t fallbacks_of(const counter_attr_t *own) {
   uint32_t fallbacks = 0;
   size_t i;
@@ -145,8 +145,8 @@ static uint32_t fallbacks_of(const counter_attr_t *own) {
          ~(uint32_t)(UVPERF_FALLBACK_KERNEL | UVPERF_FALLBACK_INHERIT);
 }
 
-/* As perf(1) does it: the label with a u among its modifiers. A tracepoint has
- * a colon before it has modifiers; after a slash there is none. */
+/* Adds u to the label's modifiers, as perf(1) does. In a tracepoint's label the
+ * first colon belongs to the name. After a slash there is no colon. */
 static void add_user(const counter_attr_t *own, char *label, size_t room) {
   const char *asked = own->item.label;
   const char *colon = strchr(asked, ':');
@@ -157,7 +157,7 @@ static void add_user(const counter_attr_t *own, char *label, size_t room) {
            colon != NULL || strchr(asked, '/') != NULL ? "" : ":");
 }
 
-/* Only the user side was added: the label as it was written still fits. The
+/* Only the user side was added, so the label as it was written still fits. The
  * access of a breakpoint comes after its colon, before its modifiers. */
 static int is_user_only(const counter_attr_t *own, uint32_t fallbacks) {
   return fallbacks == UVPERF_FALLBACK_USER &&
@@ -165,7 +165,7 @@ static int is_user_only(const counter_attr_t *own, uint32_t fallbacks) {
          strlen(own->item.label) + sizeof(":u") <= UVPERF__LABEL_BYTES;
 }
 
-/* 0, or -1: it cannot be made now. */
+/* Returns 0, or -1 if it cannot be made now. */
 static int make_opened(const uvperf__counters_t *counters, counter_attr_t *own,
                        uint32_t fallbacks) {
   char label[UVPERF__LABEL_BYTES];
@@ -179,9 +179,9 @@ static int make_opened(const uvperf__counters_t *counters, counter_attr_t *own,
   return own->opened_label == NULL ? -1 : 0;
 }
 
-/* The attr's item. If a fallback changed the event so that its label is no
- * longer true, the item has the label and unit of the opened event; or, out of
- * memory, those that were asked for. */
+/* Returns the attr's item. If a fallback changed the event so that its label is
+ * wrong now, the item has the label and unit of the opened event. Out of
+ * memory, it has the requested ones. */
 static const uvperf_event_item_t *
 opened_item(const uvperf__counters_t *counters, counter_attr_t *own) {
   uint32_t fallbacks = fallbacks_of(own);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY that are kept filled with the
- * events of an attr: under each CPU's id the event of that CPU, whose count
- * programs read there by bpf_perf_event_read_value(). An entry is set after its
- * event was opened, and deleted before that is closed, because the map would
- * keep the event alive. */
+/* Maps of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY that are kept filled with an
+ * attr's events. The key is the CPU's id, the value the event of that CPU.
+ * Programs read its count by bpf_perf_event_read_value(). An entry is set after
+ * its event is opened. It is deleted before the event is closed, because the
+ * map would keep the event alive. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* -- entries --------------------------------------------------------------- */
 
-/* Whether another target's event is under that key. */
+/* Whether another target's event has that key. */
 static int has_entry(const uvperf__counters_t *counters, size_t attr, int cpu) {
   const counter_target_t *target;
   const counter_place_t *place;
@@ -58,7 +58,7 @@ static int put(const uvperf__counters_t *counters, size_t attr,
   return rc;
 }
 
-/* All of the attr that are not there yet. */
+/* Puts all events of the attr that are not in the map yet. */
 static int fill(const uvperf__counters_t *counters, size_t attr,
                 uvperf_error_t *error) {
   const counter_target_t *target;
@@ -86,7 +86,7 @@ int uvperf__counters_fill_maps(const uvperf__counters_t *counters,
   return rc;
 }
 
-/* The entries of a forked child's parent are left alone. */
+/* A forked child leaves the parent's entries alone. */
 void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
                                   counter_t *event, size_t attr) {
   if (event->map_entry != 0 && uvperf__counters_check(counters, NULL) == 0)
@@ -96,8 +96,8 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
 
 /* -- maps ------------------------------------------------------------------ */
 
-/* By hand only where closing the map does not do it: what is under a key by now
- * may be another's. */
+/* Entries are deleted one by one only if closing the map does not do it: by now
+ * an entry may be another program's. */
 static void leave_map(const uvperf__counters_t *counters, size_t attr) {
   counter_attr_t *own = &counters->attrs[attr];
   const counter_target_t *target;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens what is planned for a target, and closes it. The order is place by
- * place, and at a place as the attrs are, so that leaders come first; where
- * there are rings dummies come before them.
+/* Opens the planned events of a target, and closes it. It opens place by place,
+ * and at a place in the order of the attrs, so that leaders come first. With
+ * rings, dummies come before the others.
  *
- * A leader is opened disabled and its siblings are not: the kernel counts these
+ * A leader is opened disabled and its siblings are not. The kernel counts these
  * only while the leader is enabled (__perf_effective_state in
- * kernel/events/core.c), so that one ioctl on the leader starts and stops the
- * whole group at once. Siblings that are enabled after their leader would wait
- * for the next tick if they are of another PMU (Linux 6.12). */
+ * kernel/events/core.c), so one ioctl on the leader starts and stops the whole
+ * group at once. Siblings of another PMU that are enabled after their leader
+ * would wait for the next tick (Linux 6.12). */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "util/error.h"
 #include "util/file.h"
 
-/* So often a group is opened again whose task goes on making others. */
+/* How often a group is opened again while its task keeps creating others. */
 #define TRIES 8
 
 /* An event that is being opened. */
@@ -33,10 +33,10 @@ typedef struct job_s {
   int has_leader;
   size_t leader; /* the attr's index */
   int is_cut;    /* the group takes no more: see is_cut_off */
-  int is_vital;  /* what failed is no matter of this event */
+  int is_vital;  /* the failure is not specific to this event */
 } job_t;
 
-/* -- one try -------------------------------------------------------------- */
+/* -- perf_event_open(2) ---------------------------------------------------- */
 
 static int inherits(const uvperf__counters_t *counters,
                     const counter_target_t *target, size_t attr) {
@@ -45,7 +45,8 @@ static int inherits(const uvperf__counters_t *counters,
   return (target->inherit || own->attr->inherit) && !own->stays_alone;
 }
 
-/* The attr as it is opened there: in `to`, which has room for any. */
+/* Fills `to`, which has room for any attr, with the attr as it is opened
+ * there. */
 static void fill_attr(const job_t *job, size_t index, int leads,
                       struct perf_event_attr *to) {
   const counter_target_t *target = job->target;
@@ -87,8 +88,8 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
   return uvperf__explain_open(&call);
 }
 
-/* 0, or a code and the error; *size is attr.size then, as the kernel left
- * it. */
+/* Returns 0, or a code and the error, and then *size: attr.size as the kernel
+ * left it. */
 static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
   counter_place_t *place = job->place;
   counter_t *event = &place->events[job->attr];
@@ -132,7 +133,7 @@ static int keep_changes(counter_attr_t *attr,
   return 0;
 }
 
-/* Reports what the library has done by itself, once. */
+/* Reports once that the library has cleared inherit by itself. */
 static int note_alone(const job_t *job, uvperf_error_t *error) {
   counter_attr_t *attr = &job->counters->attrs[job->attr];
   const uvperf_change_t alone = {UVPERF_FALLBACK_INHERIT, UVPERF_ATTR_INHERIT,
@@ -167,8 +168,8 @@ static uint32_t allowed_fallbacks(const job_t *job) {
   return attr->is_fixed ? 0 : allowed;
 }
 
-/* The causes decide, so the error is not NULL. Changes that do not help are
- * undone: at another place the attr may do as it was asked for. */
+/* The error may not be NULL, because its cause selects the fallback. Changes
+ * that do not help are undone: at another place the attr may work unchanged. */
 static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   counter_attr_t *attr = &job->counters->attrs[job->attr];
   uvperf__fallback_t fallback = {
@@ -203,11 +204,11 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
 /* -- groups of a task that forks ------------------------------------------ */
 
 /* Whether nothing can join the group any more. A task and a child that has
- * inherited all of its events may swap them when one is switched to the other
- * (perf_event_context_sched_out in kernel/events/core.c): then the leader is in
- * the child's context, and a sibling in the task's own is EINVAL, or ENODEV
- * once the child has ended. Both have other causes too, so one is tried that
- * any group takes. */
+ * inherited all of its events may swap them at a context switch
+ * (perf_event_context_sched_out in kernel/events/core.c). The leader is then in
+ * the child's context. Opening a sibling in the task's context fails with
+ * EINVAL, or with ENODEV once the child has ended. Both codes have other causes
+ * too, so this tries to open an event that any group accepts. */
 static int is_cut_off(const job_t *job, int code) {
   struct perf_event_attr *attr = job->counters->scratch;
   int fd;
@@ -240,7 +241,7 @@ void uvperf__counters_close_event(uvperf__counters_t *counters,
 
   if (event->fd < 0)
     return;
-  /* A program that has no link runs until the file is closed. */
+  /* A program without a link runs until the file is closed. */
   if (event->has_bpf && event->bpf_link < 0)
     leftovers = NULL;
   uvperf__counters_unmap(counters, event, leftovers);
@@ -255,8 +256,9 @@ void uvperf__counters_close_event(uvperf__counters_t *counters,
   counters->nr_open--;
 }
 
-/* Which event of its group leads it at this place: the first that is open. One
- * that is still to be opened was cut off, and so are those after it. */
+/* Finds the event that leads the group at this place: the first that is open.
+ * If one before this attr is still planned, its group was cut off, and this one
+ * must wait too. */
 static void find_leader(job_t *job) {
   const counter_attr_t *attrs = job->counters->attrs;
   const counter_t *events = job->place->events;
@@ -276,8 +278,8 @@ static void find_leader(job_t *job) {
   }
 }
 
-/* By its id an event is found among the values of a group, and as the source of
- * a record; what is read alone needs none. */
+/* The id finds an event among the values of a group, and as the source of a
+ * record. An event that is read alone needs none. */
 static int know_id(const job_t *job, uvperf_error_t *error) {
   const struct perf_event_attr *attr = job->counters->attrs[job->attr].attr;
   counter_t *event = &job->place->events[job->attr];
@@ -330,7 +332,8 @@ static int open_event(job_t *job, uvperf_error_t *error) {
 
 /* -- one event of a place ------------------------------------------------- */
 
-/* If its group was cut off, and there is another try, it stays planned. */
+/* If its group was cut off, and another try follows, the event stays
+ * planned. */
 static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
                    counter_place_t *place, size_t attr, int is_last,
                    uvperf_error_t *error) {
@@ -348,7 +351,7 @@ static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
   rc = open_event(&job, &why);
   if (rc == 0 || (job.is_cut && !is_last))
     return 0;
-  /* Less than all of the set would be a matter of luck. */
+  /* After a shortage it would be a matter of chance which events are open. */
   if (job.is_vital || uvperf__error_is_shortage(&why) ||
       (counters->flags & UVPERF_SET_STRICT)) {
     why.attr_index = (uint32_t)attr;
@@ -382,18 +385,18 @@ static int is_short(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* Whether a task of this group was made after its leader was opened and before
- * the rest was: that task has inherited less than the group, and while it lives
- * reading the group is refused (group_generation in __perf_read_group_add,
- * Linux 6.6). */
+/* Whether a task of this group was created after the leader was opened and
+ * before the rest was. That task has inherited only a part of the group. While
+ * it lives, the kernel refuses to read the group (group_generation in
+ * __perf_read_group_add, Linux 6.6). */
 static int is_torn(const uvperf__counters_t *counters,
                    const counter_place_t *place, size_t leader) {
   return uvperf__sys_read(place->events[leader].fd, counters->words,
                           counters->words_size) == -ECHILD;
 }
 
-/* Whether this is the leader of a group that must be opened again, as its task
- * has forked meanwhile. */
+/* Whether this leads a group that must be opened again because its task has
+ * forked meanwhile. */
 static int is_spoilt(const uvperf__counters_t *counters,
                      const counter_target_t *target,
                      const counter_place_t *place, size_t leader) {
@@ -406,7 +409,7 @@ static int is_spoilt(const uvperf__counters_t *counters,
           is_torn(counters, place, leader));
 }
 
-/* Not the leader alone: it is the first that is opened. */
+/* Opens the whole group again, because the leader must be opened first. */
 static int open_again(uvperf__counters_t *counters,
                       const counter_target_t *target, counter_place_t *place,
                       size_t leader, int is_last, uvperf_error_t *error) {
@@ -427,7 +430,7 @@ static int open_again(uvperf__counters_t *counters,
   return rc;
 }
 
-/* All of the place is open: but for groups that must be opened again. */
+/* The place is opened, except for groups that must be opened again. */
 static int mend_groups(uvperf__counters_t *counters,
                        const counter_target_t *target, counter_place_t *place,
                        uvperf_error_t *error) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which attr is opened at which place: what the kernel cannot count there, or
- * would count twice, is left out. Opens nothing. */
+/* Plans which attr is opened at which place. Events that the kernel cannot
+ * count there, or would count twice, are left out. Opens nothing. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 typedef struct plan_s {
   uvperf__counters_t *counters;
   counter_target_t *target;
-  int pid;          /* of the target, for what is of no place of it */
-  int has_packages; /* its places have them, where sysfs tells them */
+  int pid;          /* of the target, for failures without a place */
+  int has_packages; /* its places have their packages, if sysfs knows them */
   uvperf_error_t *error;
 } plan_t;
 
@@ -52,7 +52,7 @@ int uvperf__counters_add_places(uvperf__counters_t *counters,
   size_t i;
 
   places = uvperf__calloc(old + nr, sizeof(*places));
-  /* The product may be too large for a size_t where that has 32 bits. */
+  /* The product may exceed a 32-bit size_t. */
   if (old + nr <= SIZE_MAX / counters->nr_attrs)
     events = uvperf__calloc((old + nr) * counters->nr_attrs, sizeof(*events));
   if (places == NULL || events == NULL) {
@@ -78,7 +78,7 @@ static void make_unfit(counter_t *event, int code) {
   event->is_unfit = 1;
 }
 
-/* A target that is not there is one place, at which nothing is. */
+/* A target that does not exist has one place, where all attrs have failed. */
 static int plan_nothing(plan_t *plan, uvperf_error_t *why) {
   counter_target_t *target = plan->target;
   counter_place_t *place;
@@ -98,7 +98,7 @@ static int plan_nothing(plan_t *plan, uvperf_error_t *why) {
   return rc;
 }
 
-/* -- what an event is of -------------------------------------------------- */
+/* -- where an event can be ------------------------------------------------- */
 
 static int has_cpu(const uvperf_event_item_t *item, int cpu) {
   size_t i;
@@ -109,8 +109,9 @@ static int has_cpu(const uvperf_event_item_t *item, int cpu) {
   return 0;
 }
 
-/* Whether the event can be there at all. What follows its task to every CPU can
- * be everywhere: on hybrid machines it counts on the CPUs of its PMU alone. */
+/* Whether the event can be opened there. An event that follows its task to
+ * every CPU can be opened: on hybrid machines it counts only on its PMU's
+ * CPUs. */
 static int can_be_at(const uvperf_event_item_t *item,
                      const counter_place_t *place) {
   return item->cpus == NULL || place->place.cpu < 0 ||
@@ -127,8 +128,9 @@ static int can_be_anywhere(const uvperf_event_item_t *item,
   return 0;
 }
 
-/* A PMU whose events are of no task has the bit: uncore PMUs and their like,
- * whose task_ctx_nr is perf_invalid_context in the kernel. */
+/* Whether the PMU cannot count tasks. UVPERF_ITEM_CPU_WIDE marks such a PMU:
+ * uncore PMUs and similar ones, whose task_ctx_nr is perf_invalid_context in
+ * the kernel. */
 static int is_of_no_task(const uvperf_event_item_t *item,
                          const counter_target_t *target) {
   return (item->flags & UVPERF_ITEM_CPU_WIDE) != 0 &&
@@ -140,7 +142,8 @@ static int fits(const counter_attr_t *attr, const counter_target_t *target) {
          can_be_anywhere(&attr->item, target);
 }
 
-/* A part of an event is to be nowhere on the target where another part is. */
+/* Whether another part of the event fits on the target. It is then no failure
+ * that this part does not. */
 static int has_other_part(const uvperf__counters_t *counters,
                           const counter_target_t *target, size_t attr) {
   size_t first = counters->attrs[attr].item.first, at = first;
@@ -152,9 +155,9 @@ static int has_other_part(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* -- what is told of an event that cannot be ------------------------------ */
+/* -- failures -------------------------------------------------------------- */
 
-/* As in "0-3,8"; cut where there is no room. */
+/* Prints as in "0-3,8", cut to the size of the text. */
 static void print_cpus(char *text, size_t size,
                        const uvperf_event_item_t *item) {
   size_t used = 0;
@@ -196,7 +199,7 @@ static void explain_misfit(const counter_attr_t *attr,
       can_be_anywhere(item, target) ? " where the leader of its group is" : "");
 }
 
-/* Once for all of the target's places. */
+/* Records one failure for all of the target's places. */
 static int fail_everywhere(plan_t *plan, size_t attr) {
   counter_target_t *target = plan->target;
   uvperf_place_t everywhere;
@@ -216,7 +219,8 @@ static int fail_everywhere(plan_t *plan, size_t attr) {
 
 /* -- packages ------------------------------------------------------------- */
 
-/* Of a CPU that is offline sysfs tells none. 0, or the code of a shortage. */
+/* sysfs has no package for an offline CPU. Returns 0, or the code of a
+ * shortage. */
 static int find_package(const uvperf__counters_t *counters,
                         counter_place_t *place) {
   int rc =
@@ -289,11 +293,11 @@ int uvperf__counters_has_package(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* -- the plan ------------------------------------------------------------- */
+/* -- planning -------------------------------------------------------------- */
 
-/* Of a group the first that can be measured on the target: where it goes the
- * rest goes, as what a group counts is to be compared. Its own index for an
- * attr that cannot. */
+/* The first attr of a group that can be measured on the target. The others
+ * follow it to its places, because the counts of a group are compared. Returns
+ * `attr` itself if no earlier one can. */
 static size_t first_of_group(const plan_t *plan, size_t attr) {
   const counter_attr_t *attrs = plan->counters->attrs;
   size_t leader = attrs[attr].item.leader;
@@ -336,7 +340,7 @@ static int plan_attr(plan_t *plan, size_t attr) {
   return rc;
 }
 
-/* It was nowhere to be measured, and is now. */
+/* The attr fitted nowhere on the target, and now does. */
 static void make_fit(plan_t *plan, size_t attr) {
   counter_target_t *target = plan->target;
   counter_t *event;
@@ -408,7 +412,7 @@ static int plan_spots(plan_t *plan, uvperf__target_spots_t *spots) {
   return rc;
 }
 
-/* What is needed of it when CPUs come. */
+/* Keeps the data that is needed when CPUs come online. */
 static int keep_target(plan_t *plan, const uvperf_target_t *target) {
   counter_target_t *own = plan->target;
 

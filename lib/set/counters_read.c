@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads all events, a group by one read(2) or by its pages, and makes a reading
- * of it. What of it has been counted before the last reset is taken off
- * here.
+/* Reads all events, a group by one read(2) or by its pages, and fills a
+ * reading. The counts from before the last reset are subtracted here.
  *
  * With UVPERF_SET_USER_READ the events of the calling thread are read by their
- * pages (user_page.h), where all of a group can be. A page that can tell at one
- * moment may not at the next, and the other way round: the two ways give the
- * same count, and take turns. */
+ * pages (user_page.h), if that works for the whole group. A page that can be
+ * read now may be unreadable the next moment, and vice versa. Both ways return
+ * the same count, and are mixed freely. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -15,12 +14,12 @@
 #include "decode/read_format.h"
 #include "sys/sys.h"
 
-/* So often a group is read again that was forking: for longer than a fork takes
- * to inherit a group of some events. */
+/* How often a group is read again while its task forks. That is longer than a
+ * fork takes to inherit a group of some events. */
 #define TRIES 128
 
-/* So many groups are read at a time without a look at the clock: a small set is
- * read at once, however late the thread is. */
+/* How many groups are read before the clock is checked. So a small set is read
+ * at once, however late the thread is. */
 #define SHARE 32
 
 /* -- pages ---------------------------------------------------------------- */
@@ -34,8 +33,8 @@ static void unmap_group(uvperf__counters_t *counters, counter_place_t *place,
       uvperf__counters_unmap(counters, &place->events[i], NULL);
 }
 
-/* All or none: where one must be read by read(2) that reads the others too.
- * What children count (attr.inherit) is in no page. */
+/* All members or none: if one must be read by read(2), that reads the others
+ * too. Counts of children (attr.inherit) are in no page. */
 static void map_group(uvperf__counters_t *counters, counter_place_t *place,
                       size_t leader) {
   size_t i;
@@ -58,7 +57,8 @@ void uvperf__counters_map(uvperf__counters_t *counters,
   if ((counters->flags & UVPERF_SET_USER_READ) == 0 ||
       target->type != UVPERF_TARGET_SELF)
     return;
-  /* The first thread of which events are opened is the one that can read. */
+  /* Only the first thread whose events are opened can read them by their
+   * pages. */
   if (counters->reader.process == 0)
     uvperf__user_reader_init(&counters->reader);
   if (!uvperf__user_reader_is_mine(&counters->reader))
@@ -69,7 +69,8 @@ void uvperf__counters_map(uvperf__counters_t *counters,
         map_group(counters, &target->places[place], attr);
 }
 
-/* A forked child has no page to unmap: what is there is not ours. */
+/* A forked child has no page to unmap: another mapping may be at the
+ * address. */
 void uvperf__counters_unmap(const uvperf__counters_t *counters,
                             counter_t *event, uvperf__leftovers_t *leftovers) {
   if (event->page != NULL && uvperf__counters_check(counters, NULL) == 0)
@@ -79,11 +80,11 @@ void uvperf__counters_unmap(const uvperf__counters_t *counters,
 
 /* -- by pages ------------------------------------------------------------- */
 
-/* Less than before can be right, as after PERF_EVENT_IOC_RESET, but it is left
- * to read(2) to say so: until the event is next put on a counter its page can
- * be 2^pmc_width too low, which is below 0 then. The kernel computes `offset`
- * with a counter that a read(2) has left without its sign
- * (perf_event_update_userpage in kernel/events/core.c). */
+/* Keeps the count of a page, unless it is lower than before. It may be lower,
+ * after PERF_EVENT_IOC_RESET, but then read(2) decides. Until the event is next
+ * put on a counter, its page can be 2^pmc_width too low, which is then below 0.
+ * The kernel computes `offset` with a counter that a read(2) has left without
+ * its sign (perf_event_update_userpage in kernel/events/core.c). */
 static int keep_page_count(counter_t *event, uint64_t value,
                            const uvperf__user_count_t *times) {
   if (value - event->last.value > INT64_MAX ||
@@ -97,10 +98,10 @@ static int keep_page_count(counter_t *event, uint64_t value,
   return 1;
 }
 
-/* The times are the leader's for all of the group, as they are in what read(2)
- * gives, so that they never go back if that is asked next. What it may have
- * lost stays: an event without a ring loses no records, mapped or not
- * (__perf_output_begin in kernel/events/ring_buffer.c). */
+/* The leader's times are used for the whole group, as read(2) does, so that
+ * they do not go back if read(2) is used next. The lost count stays as it is:
+ * an event without a ring loses no records, mapped or not (__perf_output_begin
+ * in kernel/events/ring_buffer.c). */
 static int read_pages(const uvperf__counters_t *counters,
                       counter_place_t *place, size_t leader) {
   uvperf__user_count_t times = {0, 0, 0};
@@ -123,21 +124,22 @@ static int read_pages(const uvperf__counters_t *counters,
   return 1;
 }
 
-/* -- one read ------------------------------------------------------------- */
+/* -- by read(2) ------------------------------------------------------------ */
 
-/* The values of a group, or of an event, in counters->words. 0, or a code:
- * -EBADF  0 bytes: an event in error state, as a pinned one that the PMU could
- *         not hold (__perf_read in kernel/events/core.c);
- * -EPROTO  what cannot be such values;
- * another  what read(2) says. */
+/* Reads the values of a group, or of an event, into counters->words. Returns 0,
+ * or a code:
+ * - -EBADF: 0 bytes, from an event in error state, such as a pinned one that
+ *   the PMU could not hold (__perf_read in kernel/events/core.c);
+ * - -EPROTO: the bytes cannot be values of this format;
+ * - another: the code of read(2). */
 static int read_values(const uvperf__counters_t *counters, int fd,
                        uint64_t format, uvperf_values_t *read) {
   int tries = TRIES;
   ssize_t rc;
   size_t used;
 
-  /* -ECHILD: a task that inherited the group is about to be in it, or has just
-   * left (__perf_read_group_add, Linux 6.6): the next moment it is or was. */
+  /* -ECHILD: a task that inherits the group is just joining or leaving it
+   * (__perf_read_group_add, Linux 6.6). A moment later it is done. */
   do
     rc = uvperf__sys_read(fd, counters->words, counters->words_size);
   while (rc == -ECHILD && --tries > 0);
@@ -160,10 +162,10 @@ static int find_value(const uvperf_values_t *read, uint64_t id, uint64_t likely,
   return 0;
 }
 
-/* When a CPU goes offline the kernel takes the groups of its events apart, and
- * reading a leader gives its own value alone (perf_event_exit_cpu in
- * kernel/events/core.c, DETACH_GROUP): then the event's own fd has its value.
- * 0, or -EPROTO. */
+/* When a CPU goes offline, the kernel breaks up its groups, and reading a
+ * leader returns only the leader's value (perf_event_exit_cpu in
+ * kernel/events/core.c, DETACH_GROUP). The event is then read by its own fd.
+ * Returns 0, or -EPROTO. */
 static int read_alone(const uvperf__counters_t *counters,
                       const counter_t *event, uvperf__value_t *value) {
   uvperf_values_t read;
@@ -179,11 +181,12 @@ static void keep_greater(uint64_t *last, uint64_t value) {
     *last = value;
 }
 
-/* What it has counted, also before it was opened anew. While a child lives that
- * has inherited a group, the kernel tells what that has lost in place of the
- * sum (__perf_read_group_add in kernel/events/core.c). Times never go back, but
- * can be ahead if they come from a page: the kernel's stand still while it
- * enables another event of the thread (ctx_resched, there). */
+/* Adds the counts from before the event was opened again. While a child lives
+ * that has inherited a group, the kernel returns the child's lost count instead
+ * of the sum (__perf_read_group_add in kernel/events/core.c). Times never go
+ * back. They can be ahead if they come from a page, because the kernel's times
+ * stand still while it enables another event of the thread (ctx_resched,
+ * there). */
 static void keep_value(counter_t *event, const uvperf__value_t *value) {
   event->last.value = event->carry.value + value->value;
   keep_greater(&event->last.enabled, event->carry.enabled + value->enabled);
@@ -191,8 +194,8 @@ static void keep_value(counter_t *event, const uvperf__value_t *value) {
   keep_greater(&event->last.lost, event->carry.lost + value->lost);
 }
 
-/* Fills `last` and `code` of all events that this one leads at the place: of
- * one that could not be read `last` stays. */
+/* Fills `last` and `code` of all events that this leader reads at the place. If
+ * an event could not be read, its `last` stays. */
 static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
                      size_t leader) {
   uint64_t format = counters->attrs[leader].attr->read_format;
@@ -216,7 +219,7 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
     if (event->code == 0)
       keep_value(event, &value);
   }
-  /* Those that the answer lacked. This overwrites the answer. */
+  /* Events that the answer lacked. This overwrites the answer. */
   for (i = leader; rc == 0 && i < end; i++) {
     event = &place->events[i];
     if (!uvperf__counter_is_led(event, leader) || event->code == 0)
@@ -227,7 +230,7 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
   }
 }
 
-/* Reads what an attr leads at a place, and adds to what was found there. */
+/* Reads the events of a leader at a place, and updates *found. */
 static void read_leader(const uvperf__counters_t *counters,
                         counter_place_t *place, size_t leader,
                         enum place_read *found) {
@@ -252,7 +255,7 @@ enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
   return found;
 }
 
-/* -- gone ----------------------------------------------------------------- */
+/* -- ended tasks ----------------------------------------------------------- */
 
 static int is_gone(uvperf__counters_t *counters, const counter_target_t *target,
                    const counter_place_t *place) {
@@ -269,14 +272,15 @@ static int is_gone(uvperf__counters_t *counters, const counter_target_t *target,
   return progress->is_gone;
 }
 
-/* The events of a task that is gone are read as ever: children that inherited
- * them go on, and the kernel has no state that read(2) would tell. So /proc is
- * asked, but not of a task that has run since the last reading: the time of its
- * events goes on only while it runs (update_context_time in
- * kernel/events/core.c), so that it may be gone since, but has not been for
- * longer; or while a child that inherited them runs, and then what is counted
- * has not ended. Nor of the calling thread. Those of CPUs, whose id is -1,
- * never end. What it did between the reading and the question is read then. */
+/* The events of a task that has ended can be read as before: inherited children
+ * go on, and read(2) returns no state for it. So the task is looked up in
+ * /proc, and read once more if it is gone.
+ *
+ * A task is not looked up if the enabled time of its events has advanced since
+ * the last reading. That time advances only while the task runs
+ * (update_context_time in kernel/events/core.c), so the task has ended only
+ * since then. Or an inherited child runs, and counting goes on. Nor is the
+ * calling thread looked up. Places of CPUs, whose pid is -1, never end. */
 static void check_gone(uvperf__counters_t *counters,
                        const counter_target_t *target, counter_place_t *place) {
   enum place_read found = counters->progress.found;
@@ -299,7 +303,7 @@ void uvperf__counters_read_begin(uvperf__counters_t *counters) {
   counters->progress.begun = uvperf__counters_now();
 }
 
-/* What may be read at a time: so many groups, and more until `end`. */
+/* What may be read at a time: `nr` groups, and more until `end`. */
 typedef struct share_s {
   unsigned nr;
   uint64_t end;
@@ -313,7 +317,7 @@ static int is_used_up(share_t *share) {
   return share->end != UINT64_MAX && uvperf__counters_now() >= share->end;
 }
 
-/* Goes on at the place. 1 if there is more. */
+/* Goes on reading at the place. Returns 1 if there is more. */
 static int read_place(uvperf__counters_t *counters,
                       const counter_target_t *target, counter_place_t *place,
                       share_t *share) {
@@ -336,7 +340,7 @@ static int read_target(uvperf__counters_t *counters,
                        const counter_target_t *target, share_t *share) {
   counter_progress_t *progress = &counters->progress;
 
-  /* The one that it had come to was removed. */
+  /* The target at which the reading stopped was removed. */
   if (progress->target != target->index) {
     progress->target = target->index;
     progress->place = progress->attr = 0;
@@ -363,17 +367,17 @@ static int read_targets(uvperf__counters_t *counters, share_t *share) {
 
 /* -- readings ------------------------------------------------------------- */
 
-/* What is less than it was has been reset by others, with PERF_EVENT_IOC_RESET,
- * and has begun again: nothing of before is in it any more. */
+/* A count below its base was reset by other code with PERF_EVENT_IOC_RESET, and
+ * has begun again. It then contains nothing from before the reset. */
 static uint64_t since(uint64_t last, uint64_t *base) {
   if (last < *base)
     *base = 0;
   return last - *base;
 }
 
-/* An event that could not be read when it was reset counts from the first time
- * that it can be. What it has counted up to then may be of before the reset: it
- * is not told. */
+/* An event that could not be read at the reset counts from its first successful
+ * read. Its counts up to then may be from before the reset, and are not
+ * reported. */
 static int begin_late(counter_t *event, uvperf__cell_t *cell) {
   if (event->base_code == 0)
     return 0;
@@ -390,8 +394,8 @@ static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
     return;
   cell->code = event->code;
   if (event->state != COUNTER_OPEN) {
-    /* What it has counted before is told, and comes back if it does: it must
-     * not look as if it were all new then. */
+    /* Its earlier counts were reported, and go on if the event is opened again.
+     * With the state NOT_AVAILABLE they would then look new. */
     cell->state =
         event->is_carried ? UVPERF_COUNT_ERROR : UVPERF_COUNT_NOT_AVAILABLE;
     return;
@@ -435,7 +439,7 @@ int uvperf__counters_make_reading(const uvperf__counters_t *counters,
   return rc;
 }
 
-/* Of what each event had counted when it was last read. */
+/* Fills the reading from each event's last read. */
 static void fill(const uvperf__counters_t *counters,
                  uvperf_reading_t *reading) {
   const counter_target_t *target;
@@ -505,9 +509,9 @@ static void reset_place(const uvperf__counters_t *counters,
   }
 }
 
-/* Not by PERF_EVENT_IOC_RESET: that leaves the times as they are, and what
- * children that are gone have counted (_perf_event_reset sets event->count to
- * 0, perf_event_count adds event->child_count). */
+/* Does not use PERF_EVENT_IOC_RESET, which leaves the times as they are, and
+ * the counts of children that have ended (_perf_event_reset sets event->count
+ * to 0, perf_event_count adds event->child_count). */
 int uvperf__counters_reset(uvperf__counters_t *counters) {
   const counter_target_t *target;
   size_t i, place;
@@ -522,7 +526,7 @@ int uvperf__counters_reset(uvperf__counters_t *counters) {
   }
   counters->resets++;
   counters->since = uvperf__counters_now();
-  /* A reading that was begun must not mix what was before and after. */
+  /* A reading in progress must not mix counts from before and after. */
   uvperf__counters_read_begin(counters);
   return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* UVPERF_SET_RECORDS: into which ring each event writes, and by what its
- * records are decoded, also those that are read after it was closed. Who waits
- * for the rings is not known here. */
+/* UVPERF_SET_RECORDS: which ring each event writes into, and how its records
+ * are decoded, also after the event is closed. Waiting for the rings is not
+ * done here. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* close(2) does not wait for a record that a CPU is just writing: the event is
- * taken off by an interrupt there, which may have come in the middle of it, and
- * the head moves when it is done. That is within microseconds, or as long as a
- * hypervisor has taken the CPU away. */
+/* close(2) does not wait for a record that a CPU is just writing. The event is
+ * removed by an interrupt on that CPU, possibly in the middle of the record,
+ * and the head moves when the record is complete. This takes microseconds, or
+ * longer if a hypervisor has preempted the CPU. */
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
 static int no_memory(uvperf_error_t *error) {
@@ -29,8 +29,8 @@ static int no_memory(uvperf_error_t *error) {
 
 /* -- begin and end -------------------------------------------------------- */
 
-/* An overwritable ring must hold the largest dump of a stack: a record that is
- * larger than the ring is written over its own header (__perf_output_begin in
+/* An overwritable ring must hold the largest stack dump. A record that is
+ * larger than the ring overwrites its own header (__perf_output_begin in
  * kernel/events/ring_buffer.c). */
 static int have_room(const uvperf__counters_t *counters,
                      uvperf__cpu_rings_options_t *rings,
@@ -102,10 +102,11 @@ void uvperf__counters_end_records(uvperf__counters_t *counters) {
   uvperf__cpu_rings_free(counters->rings);
 }
 
-/* -- what records are decoded by ------------------------------------------ */
+/* -- sources --------------------------------------------------------------- */
 
-/* Of the attr as it is open everywhere, by which the decoder knows the events
- * of one attr. Records outlive it where a fallback is undone. */
+/* Returns the shape of the attr as all its events are opened, by which the
+ * decoder knows the events of one attr. Records can outlive it if a fallback is
+ * undone. */
 static int take_shape(counter_attr_t *attr, counter_shape_t **taken) {
   counter_shape_t *shape = attr->shape;
 
@@ -155,8 +156,9 @@ static counter_source_t *make_source(uvperf__counters_t *counters,
 
 /* -- events --------------------------------------------------------------- */
 
-/* Of one that does not write they are those of others that have its count, into
- * a ring that may be opened later. */
+/* Notes where the event's records can begin. If the event does not write, these
+ * are records of other events that have its count; their ring may be opened
+ * later. */
 static void note_begin(const uvperf__counters_t *counters,
                        counter_source_t *source) {
   const uvperf__cpu_ring_t *ring = source->ring;
@@ -178,7 +180,7 @@ static int know_source(uvperf__counters_t *counters,
                            "the kernel has given an id that another event has");
 }
 
-/* Comes last: nothing is left to fail once the kernel has agreed. */
+/* Comes last: no step that can fail may follow the redirection. */
 static int redirect(uvperf__counters_t *counters, counter_source_t *source,
                     int fd, uvperf_error_t *error) {
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_OUTPUT,
@@ -231,9 +233,9 @@ int uvperf__counters_join(uvperf__counters_t *counters,
   return 0;
 }
 
-/* close(2) alone ends an event only where nobody else has its file: a child
- * that was forked and runs no other program has, and so has a BPF map into
- * which the fd was put. */
+/* close(2) ends an event only if no one else has its file. A forked child that
+ * has not called execve(2) has it, and so has a BPF map that contains the
+ * fd. */
 void uvperf__counters_stop_writing(const uvperf__counters_t *counters,
                                    const counter_target_t *target) {
   size_t i;
@@ -257,7 +259,7 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
     uvperf__cpu_ring_leave(event->source->ring);
     retire(counters, event->source);
   }
-  /* Its count may be in the records that others of its group have written. */
+  /* Its count may be in records that other events of its group have written. */
   if (event->silent != NULL) {
     event->silent->ring =
         uvperf__cpu_rings_find(counters->rings, event->silent->source.cpu);
@@ -269,9 +271,9 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
 
 /* -- sources of events that are closed ------------------------------------ */
 
-/* A snapshot can give all that an overwritable ring holds, so the last record
- * of a source must be overwritten: it begins at `end`, and the head moves down.
- * How often it was read means nothing. */
+/* A snapshot can return everything in an overwritable ring, so the last record
+ * of a source must be overwritten. It begins at `end`, and the head moves down.
+ * How often the ring was read does not matter. */
 static int is_overwritten(const counter_source_t *source) {
   const uvperf__ring_t *ring = &source->ring->ring;
   uint64_t written = source->end - uvperf__ring_head(ring);
@@ -288,8 +290,9 @@ static int is_read(counter_source_t *source) {
     source->has_end = 1;
     source->end = uvperf__ring_head(&ring->ring);
   }
-  /* Of one that wrote nothing nothing is to be read: it does not wait for a
-   * reader, so that while nobody reads, as many are kept as wrote. */
+  /* A source that wrote nothing has nothing to be read, and is freed without
+   * waiting for a reader. So without a reader only the sources that wrote are
+   * kept. */
   if (source->end == source->begin)
     return 1;
   if (ring->ring.overwrite)
@@ -297,7 +300,8 @@ static int is_read(counter_source_t *source) {
   return (int64_t)(ring->ring.tail - source->end) >= 0;
 }
 
-/* Frees those that `is_done` says of; it gives -1 where no later one is. */
+/* Frees the sources for which `is_done` returns 1. It returns -1 if it would
+ * return 0 for all later ones. */
 static void free_sources(uvperf__counters_t *counters,
                          int (*is_done)(counter_source_t *source,
                                         uint64_t data),
@@ -353,7 +357,7 @@ int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr) {
          uvperf__cpu_rings_shrink(counters->rings, nr);
 }
 
-/* -- what is to come ------------------------------------------------------ */
+/* -- planned events -------------------------------------------------------- */
 
 static int is_to_write(const uvperf__counters_t *counters,
                        const counter_place_t *place) {

@@ -18,8 +18,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The fields of the options that only have a meaning with a bit of
- * sample_type. */
+/* Fields of the options that only have a meaning with a bit of sample_type. */
 static const struct {
   const char *name;
   size_t offset;
@@ -79,7 +78,7 @@ int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
   return 0;
 }
 
-/* An event that is worth a sample at each hit. */
+/* Whether each occurrence of the event is worth a sample. */
 static int is_moment(const uvperf__counters_t *counters,
                      const struct perf_event_attr *attr) {
   switch (attr->type) {
@@ -93,8 +92,8 @@ static int is_moment(const uvperf__counters_t *counters,
   }
 }
 
-/* The highest that is allowed, as with perf record. No number was asked for, so
- * this is no error. */
+/* The highest allowed frequency up to the default, as in perf record. The user
+ * requested no number, so a lower one is no error. */
 static uint64_t default_frequency(const uvperf__counters_t *counters) {
   int64_t most;
 

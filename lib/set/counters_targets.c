@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds and removes targets. They are added in steps, none of which takes long
- * but in the kernel: a target's places are planned (counters_plan.c), then its
- * events are opened there (counters_open.c). */
+/* Adds and removes targets. They are added in steps that take no time except in
+ * the kernel: a target's places are planned (counters_plan.c), then its events
+ * are opened (counters_open.c). */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 #include "util/options.h"
 
 enum stage {
-  STAGE_ASK,    /* what depends on the kernel is chosen */
-  STAGE_PLAN,   /* the places of one target after the other */
-  STAGE_OPEN,   /* one event after the other */
-  STAGE_JUDGE,  /* whether enough is open */
-  STAGE_ENABLE, /* one place after the other, twice */
-  STAGE_CLOSE,  /* what was opened for nothing; then they may be planned anew */
+  STAGE_ASK,    /* checks which read_format the kernel supports */
+  STAGE_PLAN,   /* plans the places of one target per step */
+  STAGE_OPEN,   /* opens one event per step */
+  STAGE_JUDGE,  /* checks whether enough is open */
+  STAGE_ENABLE, /* enables one place per step, in two passes */
+  STAGE_CLOSE,  /* closes after a failure; may then plan again */
   STAGE_DONE
 };
 
@@ -42,7 +42,7 @@ int uvperf__counters_push(uvperf__counters_t *counters,
   return 0;
 }
 
-/* Closes the at-th target. */
+/* Closes the target at this position. */
 static void drop(uvperf__counters_t *counters, size_t at) {
   counter_target_t *target = counters->targets[at];
   size_t i;
@@ -58,7 +58,7 @@ static void drop(uvperf__counters_t *counters, size_t at) {
   uvperf__counters_fill_maps(counters, NULL);
 }
 
-/* What a fallback did for them does not bind those to come. */
+/* Fallbacks for the closed targets do not bind later ones. */
 void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
                                 size_t nr_rings) {
   size_t i;
@@ -71,8 +71,7 @@ void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
       uvperf__counter_attr_restore(&counters->attrs[i]);
 }
 
-/* How many of those are open that were asked for: what is told beside them is
- * no stand-in. */
+/* How many requested events are open. Side-band events do not replace them. */
 static size_t nr_asked_open(const uvperf__counters_t *counters) {
   const counter_attr_t *last = &counters->attrs[counters->nr_attrs - 1];
 
@@ -83,7 +82,7 @@ static size_t nr_asked_open(const uvperf__counters_t *counters) {
 
 /* -- fds ------------------------------------------------------------------- */
 
-/* How many it takes to open what is planned. */
+/* How many fds the planned events need. */
 static size_t count_fds(const uvperf__counters_t *counters, size_t first) {
   size_t nr = 0;
   size_t i;
@@ -94,7 +93,7 @@ static size_t count_fds(const uvperf__counters_t *counters, size_t first) {
   return nr;
 }
 
-/* One event more would not help: what all of it needs is told. */
+/* One more fd would not help, so the error says how many are needed in all. */
 static void explain_fds(size_t nr_events, size_t nr_rings,
                         uvperf_error_t *error) {
   uint64_t needed = uvperf__fds_needed(nr_events + nr_rings);
@@ -120,7 +119,7 @@ static void explain_fds(size_t nr_events, size_t nr_rings,
   *error = own;
 }
 
-/* -- what is to be added --------------------------------------------------- */
+/* -- copies of the targets ------------------------------------------------- */
 
 static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
                        uvperf_error_t *error) {
@@ -135,8 +134,7 @@ static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
   return uvperf__error_options(error, rc, "uvperf_target_t");
 }
 
-/* Also the texts, which the caller's call that returns before they are read
- * cannot lend. */
+/* Copies the texts, because the caller's may be gone before they are read. */
 static int keep_texts(uvperf_target_t *own) {
   const char *cpus = own->cpus;
   const char *cgroup = own->cgroup;
@@ -209,7 +207,7 @@ static void begin_plan(uvperf__adding_t *adding) {
   adding->stage = STAGE_PLAN;
 }
 
-/* What was opened is closed: later, if this is done in steps. */
+/* Closes the targets again: in later steps, if another thread makes them. */
 static void fail(uvperf__adding_t *adding, int rc) {
   uvperf__counters_t *counters = adding->counters;
   size_t nr_opened = uvperf__counters_nr_rings(counters) - adding->nr_rings;
@@ -265,7 +263,7 @@ static int judge(uvperf__adding_t *adding) {
   return 0;
 }
 
-/* At all places first what is to be early: see uvperf__counters_switch. */
+/* Enables early events at all places first: see uvperf__counters_switch. */
 static int enable_next(uvperf__adding_t *adding) {
   uvperf__counters_t *counters = adding->counters;
 
@@ -281,8 +279,7 @@ static int enable_next(uvperf__adding_t *adding) {
   return 0;
 }
 
-/* Rings that took so much that nothing was left for others are opened
- * smaller. */
+/* If rings used up the memory, they are opened smaller next time. */
 static void close_next(uvperf__adding_t *adding) {
   if (uvperf__leftovers_close_one(&adding->leftovers))
     return;
@@ -338,7 +335,7 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled) {
   return adding->stage != STAGE_DONE;
 }
 
-/* -- from begin to end ----------------------------------------------------- */
+/* -- begin and end --------------------------------------------------------- */
 
 int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
                          const uvperf_target_t *targets, size_t nr,

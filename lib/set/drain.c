@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the records of a set's rings reach the user: the watch that reads them,
- * ring by ring in the order in which the kernel wrote them, or all rings
- * together in the order of time. */
+/* How the records of a set's rings reach the user: the watch reads them ring by
+ * ring, in the order in which the kernel wrote them, or from all rings together
+ * in the order of time. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"
@@ -11,8 +11,8 @@
 
 #define NS_PER_MS 1000000u
 
-/* The kernel reads its clocks without a lock, so that they can be a little
- * ahead of what we read. */
+/* The kernel reads its clocks without a lock, so its time can be a little ahead
+ * of ours. */
 #define AHEAD_NS NS_PER_MS
 
 /* -- one record ----------------------------------------------------------- */
@@ -30,7 +30,7 @@ int uvperf__set_decode(const set_t *impl, uvperf__cpu_ring_t *ring,
                      uvperf__cpu_ring_alone(ring), bytes, size, record);
 
   uvperf__stats_count(&ring->stats, *record, status);
-  /* It is our decoder's. */
+  /* The record belongs to our decoder. */
   if (status == 0 && time != NULL)
     ((uvperf_record_t *)(uintptr_t)*record)->time = *time;
   return status;
@@ -126,16 +126,16 @@ static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
 
 /* -- in the order of time ------------------------------------------------- */
 
-/* Heads are read before the clock, so that no record is later. A snapshot has a
- * merge of its own. */
+/* Reads the heads before the clock, so that no record is later than the clock.
+ * A snapshot has a merge of its own. */
 void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
   uint64_t now;
 
   uvperf__merge_heads(merge);
   now = uvperf__counters_clock(impl->counters);
-  /* CLOCK_REALTIME and CLOCK_TAI can be set back. Records from before then are
-   * from the future, records from after it can be from before the opening, and
-   * neither waits or is late. */
+  /* CLOCK_REALTIME and CLOCK_TAI can be set back. Records from before that are
+   * from the future, and later ones can be from before the opening. Neither may
+   * be held back or counted as late. */
   if (now < impl->clock_ns) {
     impl->opened_ns = 0;
     uvperf__merge_rewind(merge);
@@ -146,8 +146,9 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
                                                   : UINT64_MAX);
 }
 
-/* How young a record may be that is delivered now. A ring that is pressed does
- * not wait for the slack, and a flush for nothing. */
+/* The latest time of records that are delivered now. If a ring is more than
+ * half full, records do not wait for the slack. In a flush they wait for
+ * nothing. */
 static uint64_t horizon_at(const set_t *impl, uint64_t now, int is_pressed) {
   uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
 
@@ -181,7 +182,8 @@ static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
   return *drain->session == drain->own_session;
 }
 
-/* Delivers what is next and not for a run. As uvperf__merge_next. */
+/* Delivers the next record, if it is not part of a run. Returns as
+ * uvperf__merge_next. */
 static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
                      size_t *ring_index) {
   uvperf__cpu_ring_t *ring;
@@ -202,7 +204,7 @@ static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
   return 1;
 }
 
-/* Delivers what is not younger than the horizon. UVPERF__DRAINED, _CUT or
+/* Delivers records up to the horizon. Returns UVPERF__DRAINED, _CUT or
  * _STOPPED. */
 static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
   merge_drain_t drain = {impl, uvperf__counters_decoder(impl->counters), slice,
@@ -224,7 +226,7 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
       rc = merge_one(impl, horizon, slice, &ring_index);
     if (rc == 0)
       return UVPERF__DRAINED;
-    if (rc < 0) /* the merge has found the ring to be unsound */
+    if (rc < 0) /* the merge has found the ring unsound */
       rc = uvperf__watch_ring_failed(impl->watch, ring_index, UV_EPROTO,
                                      impl->is_flushing ? NULL : slice);
     else
@@ -237,8 +239,8 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
 static int drain_all(void *owner, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uint64_t records = slice->records;
-  /* This clock comes before the heads: what is older than it by the slack is
-   * visible now, in whichever ring it is. */
+  /* This clock is read before the heads: a record that is older than it by the
+   * slack is visible now, in any ring. */
   uint64_t now = uvperf__counters_clock(impl->counters);
   int is_pressed;
   int rc;
@@ -253,8 +255,8 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
     uvperf__merge_forget(impl->merge);
     return UVPERF__STOPPED;
   }
-  /* What is left for its time to come is found by the flush timer; where there
-   * is none, or the end of a target waits for it, by a turn of its own. */
+  /* Records that are still too young are delivered by the flush timer. Without
+   * that timer, or if a target's end waits for them, schedule a flush. */
   if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge) &&
       (impl->flush_ms == 0 || impl->ends_found))
     uvperf__watch_flush_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
@@ -262,7 +264,7 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
   return rc;
 }
 
-/* -- what else the watch calls -------------------------------------------- */
+/* -- other operations of the watch ----------------------------------------- */
 
 static void slice_end(void *owner) {
   set_t *impl = owner;
@@ -286,7 +288,7 @@ static int spare(void *owner, size_t ring_index) {
                                  ring_index);
 }
 
-/* Nothing more is read from a ring. */
+/* Nothing more is read from this ring. */
 static void give_up(set_t *impl, size_t ring_index, int status) {
   uvperf__stats_ring_end(uvperf__set_ring_at(impl, ring_index), status);
   if (impl->merge != NULL)
@@ -300,8 +302,8 @@ static void ring_end(void *owner, size_t ring_index, int status) {
   uvperf__set_report_ring(impl, uvperf__set_ring_at(impl, ring_index), status);
 }
 
-/* The others have ended before; one that could not be polled has not been given
- * up yet. */
+/* The other rings have ended before. A ring that could not be polled has not
+ * been given up yet. */
 static void end_all(void *owner, size_t ring_index, int status) {
   set_t *impl = owner;
   size_t i;
@@ -314,8 +316,8 @@ static void end_all(void *owner, size_t ring_index, int status) {
 
 /* -- the watch ------------------------------------------------------------- */
 
-/* The merge follows the watch, so that it reads no ring that is not watched. Of
- * one that could not be polled nothing is to be delivered. */
+/* The merge follows the watch, so that it reads only rings that are watched.
+ * Records of a ring that could not be polled are not delivered. */
 static int merge_rings(set_t *impl) {
   uvperf__cpu_ring_t *ring;
   size_t i;
@@ -336,8 +338,8 @@ static int merge_rings(set_t *impl) {
   return 0;
 }
 
-/* Nobody would be woken for overwritable rings; the watch without a ring takes
- * the turns in which ends are looked for, and keeps the loop alive. */
+/* No wakeup comes for overwritable rings, so they are not watched. The watch
+ * then runs without a ring: it checks for ends, and keeps the loop alive. */
 int uvperf__set_watch_rings(set_t *impl) {
   size_t nr = uvperf__counters_nr_rings(impl->counters);
   uvperf__cpu_ring_t *ring;
@@ -384,8 +386,8 @@ int uvperf__set_make_scratch(set_t *impl) {
   return impl->scratch == NULL ? UV_ENOMEM : 0;
 }
 
-/* At the first start, and not in init, so that an init that fails leaves
- * nothing with the loop. */
+/* Called at the first start, not in init, so that an init that fails leaves
+ * nothing in the loop. */
 int uvperf__set_make_watch(set_t *impl) {
   int in_order =
       (impl->flags & (UVPERF_SET_TIME_ORDER | UVPERF_SET_OVERWRITE)) ==

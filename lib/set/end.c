@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* When the tasks that a set measures are gone: probes for it, has all records
- * delivered that were written until then, and reports it.
+/* The end of the tasks that a set measures: probes for it, delivers all records
+ * that were written until then, and reports it.
  *
- * A probe happens in a flush. The periodic flushes wake the loop anyway, so
- * each may probe, once in PROBE_MS. Beside them there are flushes for probes
- * alone: the first one within PROBE_MS after the set was active, or EXIT_MS
- * after a task has exited. Each time the interval doubles, up to IDLE_MS, so
- * that an idle set without periodic flushes hardly wakes the loop. All but
- * those after an exit are due at multiples of their interval: see
- * loop/multiple.h. */
+ * A probe happens in a flush. Periodic flushes wake the loop anyway, so each
+ * may probe, once in PROBE_MS. There are also flushes only for probes. The
+ * first comes within PROBE_MS after the set was active, or EXIT_MS after a task
+ * has exited. Each time the interval doubles, up to IDLE_MS, so that an idle
+ * set without periodic flushes hardly wakes the loop. All except those after an
+ * exit happen at multiples of their interval: see loop/multiple.h. */
 #include "set/internal.h"
 
 #include "loop/multiple.h"
 
 #define PROBE_MS 100
 #define IDLE_MS  1000
-/* The record of an exit is written before the task's events hang up, on a busy
- * machine long before: perf_event_exit_task_context, kernel/events/core.c. */
+/* The EXIT record is written before the task's events hang up. On a busy
+ * machine that can be long before: perf_event_exit_task_context in
+ * kernel/events/core.c. */
 #define EXIT_MS 10
-/* For so long ends are reported in one iteration. */
+/* How long ends are reported in one iteration. */
 #define REPORT_NS 1000000
 
 static uint64_t now_of(const set_t *impl) {
   return uv_now(impl->handle->loop);
 }
 
-/* Has a probe happen at `at` or before. For a set that is stopped the next
- * start does. */
+/* Makes a probe happen at `at` or before. In a set that is stopped, the next
+ * start does it. */
 static void probe_by(set_t *impl, uint64_t at) {
   uint64_t now = now_of(impl);
 
@@ -47,15 +47,16 @@ void uvperf__set_task_exited(set_t *impl) {
   probe_by(impl, now_of(impl) + EXIT_MS);
 }
 
-/* -- have all records been delivered -------------------------------------- */
+/* -- delivered records ----------------------------------------------------- */
 
-/* Without memory for it a ring is not merged yet. */
+/* A ring is not merged yet if there was no memory for it. */
 static size_t nr_read(const set_t *impl) {
   return impl->merge != NULL ? impl->nr_merged
                              : uvperf__watch_nr_rings(impl->watch);
 }
 
-/* Marks where in each ring the last record may be of those that are gone. */
+/* Marks the position in each ring up to which records of the ended targets can
+ * be. */
 static void mark_rings(set_t *impl) {
   size_t nr = uvperf__counters_nr_rings(impl->counters);
   uvperf__cpu_ring_t *ring;
@@ -67,7 +68,8 @@ static void mark_rings(set_t *impl) {
   }
 }
 
-/* Not whether the rings are empty: others may write as fast as is read. */
+/* It does not wait for empty rings, because other tasks may write as fast as it
+ * reads. */
 static int are_read_to_marks(const set_t *impl) {
   size_t nr = nr_read(impl);
   const uvperf__cpu_ring_t *ring;
@@ -93,7 +95,7 @@ static void probe(set_t *impl, uint64_t now) {
   uint64_t longer = 2 * impl->probe_ms;
 
   impl->probed_in = now / PROBE_MS;
-  /* One for an EXIT record may be due later than this flush. */
+  /* The probe after an EXIT record may be due later than this flush. */
   if (now >= impl->probe_at) {
     impl->probe_ms = longer < IDLE_MS ? longer : IDLE_MS;
     impl->probe_at = uvperf__next_multiple(now, impl->probe_ms);
@@ -102,7 +104,7 @@ static void probe(set_t *impl, uint64_t now) {
     found_ends(impl);
 }
 
-/* A probe eats wakeups of the rings, which are checked afterwards. */
+/* A probe consumes wakeups of the rings, which are checked afterwards. */
 int uvperf__set_flush_due(void *owner) {
   set_t *impl = owner;
   uint64_t now = now_of(impl);
@@ -120,9 +122,9 @@ int uvperf__set_flush_due(void *owner) {
   return impl->ends_found || impl->is_put_off;
 }
 
-/* Reports ends for a while: 1 when all are reported. 0 if there are more; or if
- * a callback has stopped or closed the handle, and what that leaves is reported
- * after the next start. */
+/* Reports ends for a while. Returns 1 when all are reported. Returns 0 if there
+ * are more, or if a callback has stopped or closed the handle; the other ends
+ * are reported after the next start. */
 static int report_each(set_t *impl) {
   uint64_t until = uv_hrtime() + REPORT_NS;
   uint64_t session = impl->session;
@@ -160,8 +162,8 @@ void uvperf__set_iteration_end(void *owner) {
   set_t *impl = owner;
   uint64_t session = impl->session;
 
-  /* More records are to come before any end: a snapshot was begun; or the user
-   * has one, in a callback that runs the loop. */
+  /* Ends must wait for records: a snapshot was begun, or the user has a record
+   * in a callback that runs the loop. */
   impl->is_put_off = impl->in_callback || impl->snapshot != NULL;
   if (impl->is_put_off) {
     uvperf__watch_flush_in(impl->watch, PROBE_MS);
@@ -176,9 +178,9 @@ void uvperf__set_iteration_end(void *owner) {
     found_ends(impl);
     uvperf__watch_drain(impl->watch);
   }
-  /* There is no probe before the ends that were found are reported: the
-   * iteration in which they are comes by itself (drain_all in drain.c, or the
-   * rest of a slice). */
+  /* No probe is made before the ends that were found are reported. That
+   * iteration comes by itself (drain_all in drain.c, or the rest of a
+   * slice). */
   if (impl->session != session || impl->ends_found ||
       !uvperf__counters_can_end(impl->counters))
     return;
@@ -194,7 +196,7 @@ void uvperf__set_find_ends(set_t *impl) {
     found_ends(impl);
 }
 
-/* Also of a set whose last target that lived was removed. */
+/* Also for a set whose last live target was removed. */
 int uvperf__set_take_ends(set_t *impl) {
   int rc = UV_EAGAIN;
   int is_done;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows the CPUs that go and come while a set delivers anything on its
- * loop. */
+/* Follows CPU hotplug while a set is started or reads on its loop. */
 #include "set/internal.h"
 
 static void report(set_t *impl, int cpu, int status,
                    const uvperf_error_t *error) {
-  /* A record callback may have run the loop, inside of a flush. */
+  /* A record callback may have run the loop, inside a flush. */
   int was_in_callback = impl->in_callback;
 
   if (impl->cpu_cb == NULL)
@@ -15,9 +14,9 @@ static void report(set_t *impl, int cpu, int status,
   impl->in_callback = was_in_callback;
 }
 
-/* What its events have written is in the ring to its end: nobody writes there
- * but events of tasks, and those only when it is back. Less than the watermark
- * would wake nobody. */
+/* The ring already has all records of the CPU's own events. Only events of
+ * tasks will write there again, after the CPU is back. Drain now, because fewer
+ * bytes than the watermark cause no wakeup. */
 static void on_gone(void *owner, int cpu) {
   set_t *impl = owner;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a function costs: a set, or a meter, that is enabled for each call.
- * Nothing is between enabling and the call, nor between the call and
+/* What a function costs: a set, or a meter, is enabled for each call. No other
+ * code runs between enabling and the call, or between the call and
  * disabling. */
 #include "uvperf/measure.h"
 
@@ -18,20 +18,21 @@
 
 #define DEFAULT_RUNS 100
 
-/* The first code that is not 0, as disabling goes on after a failure, and so
- * does reading. */
+/* Returns the first code that is not 0, because disabling and reading go on
+ * after a failure. */
 static int first_of(int rc, int later) {
   return rc != 0 ? rc : later;
 }
 
-/* Enables, calls and disables: 0; *disabled is what disabling gave. Or why it
- * was not called. */
+/* Enables, calls and disables. Returns 0, with the code of disabling in
+ * *disabled; or why the function was not called. */
 static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
                 int *disabled, uvperf_error_t *error) {
   int rc = uvperf__counters_enable(counters, error);
 
   if (rc != 0) {
-    /* Those before the one that failed are on; but not in a forked child. */
+    /* The events before the one that failed are enabled, except in a forked
+     * child. */
     uvperf__counters_disable(counters, NULL);
     return rc;
   }
@@ -40,8 +41,8 @@ static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
   return 0;
 }
 
-/* A reading that was filled before has room, so that the call is not for
- * nothing. */
+/* Allocates the reading before the call, so that the call is not wasted. A
+ * reading that was filled before is large enough. */
 static int make_room(const uvperf__counters_t *counters,
                      uvperf_reading_t *reading) {
   if (uvperf_reading_nr_places(reading) > 0)
@@ -83,8 +84,9 @@ static void do_nothing(void *arg) {
   (void)arg;
 }
 
-/* As often as asked for, each time through the same call as any other function:
- * it is volatile so that no compiler sees which one it is. */
+/* Measures an empty function `runs` times, by the same call as any other
+ * function. It is volatile so that the compiler cannot see which function it
+ * is. */
 static int measure_nothing(uvperf_set_t *set, uint32_t runs,
                            uvperf_reading_t *overhead,
                            uvperf_reading_t *reading, uvperf_error_t *error) {
@@ -120,15 +122,15 @@ int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
 
 /* -- without a set -------------------------------------------------------- */
 
-/* The events stay open, disabled: what closes last on a tracepoint waits for a
- * grace period of RCU (perf_trace_event_unreg in
+/* The events stay open, disabled: closing the last event of a tracepoint waits
+ * for an RCU grace period (perf_trace_event_unreg in
  * kernel/trace/trace_event_perf.c). */
 struct uvperf_meter_s {
   uvperf__counters_t *counters;
   uvperf_reading_t *reading;
   size_t nr;               /* events, without their further parts */
-  uvperf__thread_t thread; /* none: it has targets */
-  int is_used;             /* the counts are not 0 any more */
+  uvperf__thread_t thread; /* none if the options have targets */
+  int is_used;             /* the counts are no longer 0 */
 };
 
 static int out_of_memory(uvperf_error_t *error) {
@@ -136,7 +138,7 @@ static int out_of_memory(uvperf_error_t *error) {
                            "no memory for the meter");
 }
 
-/* With targets of its own, or, briefly, of the calling thread. */
+/* Opens the options' targets; or, without any, the calling thread (brief). */
 static int open_counters(uvperf_meter_t *meter,
                          const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
@@ -229,7 +231,7 @@ const uvperf_set_failure_t *uvperf_meter_failures(const uvperf_meter_t *meter,
   return uvperf__counters_failures(meter->counters, nr != NULL ? nr : &ignored);
 }
 
-/* `of` are the counts or runs. */
+/* `of` is the array of counts or runs. */
 static int check_meter(const uvperf_meter_t *meter, uvperf_measure_fn fn,
                        const void *of, size_t nr, uvperf_error_t *error) {
   int rc;
@@ -266,7 +268,7 @@ static void take_counts(const uvperf_meter_t *meter, uvperf_count_t *counts,
     uvperf_reading_total(meter->reading, i, &counts[i]);
 }
 
-/* The meter was checked. */
+/* The caller has checked the meter. */
 static int measure_once(uvperf_meter_t *meter, uvperf_measure_fn fn, void *arg,
                         uvperf_count_t *counts, size_t nr,
                         uvperf_error_t *error) {
@@ -301,7 +303,8 @@ void uvperf_meter_free(uvperf_meter_t *meter) {
   uvperf__free(meter);
 }
 
-/* The events that are missing are closed, and the reason would be lost. */
+/* The meter is freed afterwards, so the failure of a missing event is
+ * copied. */
 static void say_missing(const uvperf_meter_t *meter, uvperf_error_t *error) {
   const uvperf_set_failure_t *failures;
   size_t nr;
@@ -335,10 +338,10 @@ int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
   return rc;
 }
 
-/* -- several calls -------------------------------------------------------- */
+/* -- repeated calls -------------------------------------------------------- */
 
-/* By Welford's method, which loses nothing where counts are large and close to
- * each other. `deviation` is the sum of squares until the end. */
+/* Uses Welford's method, which stays precise if counts are large and close to
+ * each other. `deviation` is the sum of squares until end_runs. */
 static void add_run(uvperf_runs_t *runs, const uvperf_count_t *count) {
   double off = (double)count->scaled - runs->mean;
 
@@ -354,8 +357,8 @@ static void add_run(uvperf_runs_t *runs, const uvperf_count_t *count) {
   runs->deviation += off * ((double)count->scaled - runs->mean);
 }
 
-/* The square root, by Newton's method from above, without the library of
- * mathematics. */
+/* The square root, by Newton's method from above, so that libm is not
+ * needed. */
 static double root_of(double x) {
   double root = x > 1 ? x : 1, next = (root + x / root) / 2;
 

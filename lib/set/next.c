@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a set taken one by one, without a callback and without the loop:
- * ring after ring, or in the order of time. The watch has no part in it, so
- * that the user may poll the rings' fds on any loop. */
+/* Records of a set one by one, without a callback or the loop: ring by ring, or
+ * in the order of time. The watch is not used, so the user may poll the rings'
+ * fds on any loop. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"
 #include "loop/stats.h"
 
-/* -- the record in the user's hands ---------------------------------------- */
+/* -- the lent record ------------------------------------------------------- */
 
 static void consume(set_next_t *next) {
   if (next->lent == 0)
@@ -19,7 +19,7 @@ static void consume(set_next_t *next) {
   next->lent = 0;
 }
 
-/* What the merge has seen may be read by others before it goes on. */
+/* Other code may now read the rings, so the merge must begin again. */
 void uvperf__set_take_back(set_t *impl) {
   consume(&impl->next);
   impl->next.has_look = 0;
@@ -29,7 +29,8 @@ void uvperf__set_take_back(set_t *impl) {
 
 /* -- in the order of time -------------------------------------------------- */
 
-/* Rings may be new, or have ended. 0 or -ENOMEM. */
+/* Adds new rings to the merge, drops rings that have ended, and begins a pass.
+ * Returns 0 or -ENOMEM. */
 static int look(set_t *impl) {
   size_t nr = uvperf__counters_nr_rings(impl->counters);
   set_next_t *next = &impl->next;
@@ -53,7 +54,7 @@ static int look(set_t *impl) {
   return 0;
 }
 
-/* The next record of what was seen; once that is used up, of another look. As
+/* Takes the next record of this pass, or else of a new pass. Returns as
  * uvperf__merge_next without a horizon, or -ENOMEM. */
 static int merge_next(set_t *impl) {
   set_next_t *next = &impl->next;
@@ -85,7 +86,8 @@ static int make(set_t *impl) {
                            impl->scratch);
 }
 
-/* Finds the next record, or the ring that makes no sense: 1, 0 or a code. */
+/* Finds the next record (1), or a ring that is unsound (a code); or neither
+ * (0). */
 static int find(set_t *impl, const void **bytes, size_t *size,
                 const uint64_t **time) {
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
@@ -125,7 +127,7 @@ static int skip(set_t *impl) {
   return UV_EPROTO;
 }
 
-/* UV_EAGAIN: the rings are empty. */
+/* Returns UV_EAGAIN if the rings are empty. */
 static int take(set_t *impl, const uvperf_record_t **record) {
   const uint64_t *time;
   const void *bytes;
@@ -144,9 +146,9 @@ static int take(set_t *impl, const uvperf_record_t **record) {
   return uvperf__set_decode(impl, impl->next.lender, bytes, size, time, record);
 }
 
-/* To ask whether targets have ended takes system calls, so that is done where
- * the call before found nothing either. What they wrote before is found by the
- * second take, and so is a record whose wakeup was eaten. */
+/* Checking for ends takes system calls, so it is done only if the previous call
+ * found nothing either. The second take finds records that targets wrote before
+ * they ended, and records whose wakeup the check consumed. */
 static int take_or_end(set_t *impl, const uvperf_record_t **record) {
   set_next_t *next = &impl->next;
   int was_empty = next->was_empty;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a set, or a target more, on a thread of libuv's pool. That thread alone
- * has the counters that it opens. The handle of a set that is being opened has
- * a stand-in; a target has counters of its own, which join those of the set. */
+/* Opens a set, or one more target, on a thread of libuv's pool. Only that
+ * thread uses the counters that it opens. Until then the set has a placeholder.
+ * A target has counters of its own, which join the set's counters. */
 #include "set/internal.h"
 
 #include "util/alloc.h"
@@ -12,11 +12,11 @@ typedef struct opening_s {
   set_t *impl;
   uvperf__counters_t *counters;
   uvperf__adding_t adding;
-  /* One of the two. */
+  /* Only one of these two is set. */
   uvperf_set_open_cb cb;
   uvperf_set_target_cb target_cb;
   void *data;         /* the target's */
-  uint64_t cpus_come; /* that the set had seen */
+  uint64_t cpus_come; /* number that the set had seen */
 } opening_t;
 
 static int open_next(uvperf__job_t *job) {
@@ -128,7 +128,8 @@ void uvperf__set_free_opening(set_t *impl) {
 
 /* -- a target -------------------------------------------------------------- */
 
-/* It was planned without them, or its events there are turned off. */
+/* The target was planned without the new CPU, or its events there are turned
+ * off. */
 static int check_cpus(const opening_t *opening, uvperf_error_t *error) {
   if (opening->cpus_come == opening->impl->cpus_come)
     return 0;

@@ -6,18 +6,18 @@
 
 #define SLICE_NS 1000000
 
-/* What could not be read is left to the next tick: the reading that the delta
- * begins at stays. */
+/* A failed reading is left to the next tick: the reading at which the delta
+ * begins is kept. */
 int uvperf__set_tick(void *owner, int is_new) {
   set_t *impl = owner;
   uvperf_set_read_cb cb = impl->cb;
   int newer = 1 - impl->last;
-  /* A record callback may have run the loop, inside of a flush. */
+  /* A record callback may have run the loop, inside a flush. */
   int was_in_callback = impl->in_callback;
   int rc;
 
-  /* The callback runs the loop, inside of another handle's flush: the user has
-   * a reading and the delta. */
+  /* The read callback is running the loop, inside another handle's flush. The
+   * user still has a reading and the delta. */
   if (impl->lent >= 0)
     return 0;
   if (is_new)
@@ -36,15 +36,16 @@ int uvperf__set_tick(void *owner, int is_new) {
     impl->lent = newer;
     cb(impl->handle, 0, impl->readings[newer], impl->delta);
   }
-  /* Also if it was closed in there: impl lives until the loop turns. */
+  /* Also if the callback has closed the set: impl lives until the next
+   * iteration of the loop. */
   impl->lent = -1;
   impl->in_callback = was_in_callback;
-  /* Of a set that nobody starts there are no other turns. */
+  /* If the set is not started, nothing else frees the sources. */
   uvperf__set_free_sources(impl);
   return 0;
 }
 
-/* They are kept, and take memory again only if the set has grown. */
+/* The readings are kept, and need more memory only if the set has grown. */
 static int make_readings(set_t *impl) {
   uvperf_reading_t **all[] = {&impl->readings[0], &impl->readings[1],
                               &impl->delta};
@@ -64,7 +65,7 @@ static int make_readings(set_t *impl) {
 int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
                           uvperf_set_read_cb cb, uvperf_error_t *error) {
   set_t *impl = uvperf__set_impl(set);
-  /* Inside the callback one of them is in the user's hands. */
+  /* Inside the callback the user has one of the readings. */
   int first = impl->lent == 0 ? 1 : 0;
   int rc = uvperf__counters_check(impl->counters, error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Several events as one libuv handle: init, start, stop, flush, close, and what
- * the counters below do and tell. */
+/* Several events as one libuv handle: init, start, stop, flush, close, and
+ * calls that are passed on to the counters. */
 #include "set/internal.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 #include "util/error.h"
 #include "util/options.h"
 
-/* A caller allocates the handle, so its size may never change. */
+/* The caller allocates the handle, so its size may never change. */
 _Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
                "uvperf_set_t is ABI");
 
@@ -26,7 +26,8 @@ static void release(void *owner) {
   set_t *impl = owner;
 
   uvperf__set_free_opening(impl);
-  /* A close inside of a flush has left this to the pool, which had nothing. */
+  /* After a close inside a flush the events can still be enabled: the pool was
+   * to disable them, but did not get them. */
   if (impl->counters != NULL && uvperf__counters_is_enabled(impl->counters) &&
       uvperf__counters_nr_open(impl->counters) != 0)
     uvperf__counters_disable(impl->counters, NULL);
@@ -49,8 +50,8 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   uvperf__counters_give_up(impl->counters, leftovers);
 }
 
-/* As said in event/event.c, no fd that was polled, and no ring, is released
- * before. */
+/* Only here, not earlier, are polled fds and rings released: see
+ * event/event.c. */
 static void closed(void *owner) {
   set_t *impl = owner;
   uvperf_set_t *handle = impl->handle;
@@ -59,9 +60,9 @@ static void closed(void *owner) {
   uvperf__snapshot_job_closed(impl->snapshot);
   uvperf__teardown_let_go(&impl->teardown);
   if (handle == NULL)
-    return; /* uvperf_set_open failed: the struct is the caller's since then */
+    return; /* uvperf_set_open failed: the caller has the struct */
   handle->impl = NULL;
-  /* What tells a close that is still owed from a second one. */
+  /* Marks that the user has closed the handle, to detect a second close. */
   if (closed_by_user)
     handle->reserved[0] = handle;
   if (handle->close_cb != NULL)
@@ -91,7 +92,7 @@ static const uvperf__interval_timer_ops_t interval_ops = {
 
 /* -- init ----------------------------------------------------------------- */
 
-/* What an init or an open has of its own. */
+/* The state of an init or an open. */
 typedef struct make_s {
   uv_loop_t *loop;
   uvperf_set_t *set;
@@ -155,7 +156,7 @@ static int make_hotplug(set_t *impl, uvperf_error_t *error) {
   return 0;
 }
 
-/* Last, so that the loop knows of nothing when anything else fails. */
+/* Last, so that the loop has no handle if another step fails. */
 static int make_timer(const make_t *make, uvperf_error_t *error) {
   int rc = uvperf__interval_timer_new(&make->impl->interval_timer, make->loop,
                                       &interval_ops, make->impl);
@@ -226,17 +227,17 @@ int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
   rc = uvperf__set_begin_opening(impl, loop, error);
   if (rc != 0) {
     uvperf__set_free_opening(impl);
-    uvperf__set_begin_close(impl); /* frees it later: the loop knows a timer */
+    uvperf__set_begin_close(impl); /* frees it later: the loop has a timer */
     return rc;
   }
   end_make(&make);
   return 0;
 }
 
-/* -- as any uv handle ----------------------------------------------------- */
+/* -- libuv handle functions ------------------------------------------------ */
 
-/* These may be asked of a closing handle too, and of one that is closed (impl
- * NULL) while its memory lives. */
+/* These may also be called for a handle that is closing, or closed (impl NULL)
+ * while its memory lives. */
 
 static void set_ref(set_t *impl, int ref) {
   uvperf__interval_timer_set_ref(impl->interval_timer, ref);
@@ -315,7 +316,7 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
 
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
   if (impl->flags & UVPERF_SET_OVERWRITE)
-    chosen.flush_ms = 0; /* there is nothing that could wait */
+    chosen.flush_ms = 0; /* no record waits there */
   rc = uvperf__set_make_watch(impl);
   if (rc == 0)
     rc = uvperf__set_watch_rings(impl);
@@ -462,14 +463,14 @@ static int remove_target(set_t *impl, uint32_t index) {
   return rc;
 }
 
-/* A target whose records nobody would read is none. */
+/* If the new rings cannot be watched, the target is not added. */
 int uvperf_set_add_target(uvperf_set_t *set, const uvperf_target_t *target,
                           uint32_t *index, uvperf_error_t *error) {
   set_t *impl = uvperf__set_impl(set);
   uint32_t added;
   int rc;
 
-  /* There may be no turns that do it. */
+  /* If the set is not started, nothing else frees the sources. */
   uvperf__set_free_sources(impl);
   rc = uvperf__counters_add_target(impl->counters, target, &added, error);
   if (rc != 0)
@@ -518,7 +519,7 @@ int uvperf_set_fill_map(uvperf_set_t *set, size_t attr, int map_fd,
                                    error);
 }
 
-/* -- what is known of it --------------------------------------------------- */
+/* -- getters --------------------------------------------------------------- */
 
 const uvperf_set_failure_t *uvperf_set_failures(const uvperf_set_t *set,
                                                 size_t *nr) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of a set's overwritable rings: taken of all at one time, and
+/* Snapshots of a set's overwritable rings: taken of all rings at one time, and
  * delivered ring by ring or in the order of time. */
 #include "set/internal.h"
 
@@ -15,7 +15,8 @@ static void deliver_record(void *owner, size_t ring_index, const void *bytes,
                       size, NULL, slice);
 }
 
-/* What is older in a ring than what came of it cannot be read. */
+/* In a ring that proves unsound, records older than the delivered ones cannot
+ * be read. */
 static const uvperf__snapshot_walk_t by_ring = {deliver_record,
                                                 uvperf__set_ring_skipped};
 
@@ -44,8 +45,8 @@ static int deliver_by_time(set_t *impl, uvperf__snapshot_job_t *job,
   return rc;
 }
 
-/* The images are memory of the snapshot's, so that a callback may do what it
- * likes; also fork, and close in the child. */
+/* The images are in the snapshot's own memory, so a callback may do anything.
+ * It may also fork, and close the handle in the child. */
 static int deliver(void *owner, uvperf__snapshot_job_t *job,
                    uvperf__slice_t *slice) {
   if (job->merge != NULL)
@@ -64,10 +65,10 @@ static void done(void *owner, int status) {
 
 static const uvperf__snapshot_ops_t ops = {deliver, done};
 
-/* -- before it is taken ---------------------------------------------------- */
+/* -- preparation ----------------------------------------------------------- */
 
-/* A merge of its own: what an earlier snapshot gave makes nothing late in one
- * of all that there is. */
+/* Each snapshot has its own merge: with UVPERF_SNAPSHOT_ALL its records must
+ * not be late because an earlier snapshot delivered newer ones. */
 static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
   size_t i;
   int rc;
@@ -91,8 +92,8 @@ static int check(const set_t *impl, uint32_t flags, int is_busy,
   return rc != 0 ? rc : uvperf__snapshot_check(&ask, error);
 }
 
-/* All that is needed but the images, before these are taken: what was taken is
- * in no later snapshot. */
+/* Prepares everything before the images are taken, because later snapshots do
+ * not contain records that were taken. */
 static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made,
                    uvperf_error_t *error) {
   uvperf__snapshot_job_t *job;
@@ -121,7 +122,7 @@ static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made,
   return uvperf__error_shortage(error, rc, "the rings are not copied");
 }
 
-/* -- both forms ------------------------------------------------------------ */
+/* -- uvperf_set_snapshot and uvperf_set_snapshot_start --------------------- */
 
 int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
                         uvperf_error_t *error) {
