@@ -116,13 +116,14 @@ component_files() {
       development_files uvperf_tracepoint uvperf-tracepoint-targets
       copyright_of libuvperf-tracepoint-dev ;;
     tools)
-      for name in doctor flight-recorder list profile record stat trace watch
+      [ -x "$build/samples/tools/uvperf-bpf-output" ] && bpf_output=bpf-output
+      for name in ${bpf_output-} doctor flight-recorder list profile record \
+        stat trace watch
       do
         echo "./bin/uvperf-$name"
+        echo "./share/bash-completion/completions/uvperf-$name"
       done
-      if [ -x "$build/samples/tools/uvperf-bpf-output" ]; then
-        echo ./bin/uvperf-bpf-output
-      fi
+      echo ./share/zsh/site-functions/_uvperf
       copyright_of uvperf-tools ;;
   esac
 }

@@ -129,7 +129,8 @@ fi
 setup_require compiler ${sanitizers:+sanitizers} make cmake pkg-config libuv \
   cmocka
 [ $# -eq 0 ] && setup_wish libtraceevent libbpf clang bpftool node meson abidiff \
-  libdw libiberty libprotobuf-c protoc-c zlib libzstd chromium
+  libdw libiberty libprotobuf-c protoc-c zlib libzstd chromium \
+  zsh bash-completion
 say_privileges
 started=$(date +%s)
 echo "Building in $build."

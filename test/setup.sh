@@ -41,12 +41,13 @@ setup_has() {
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
     make | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc | \
-      protoc-c | chromium | go | perf)
+      protoc-c | chromium | go | perf | zsh)
       command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
     pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;
     libuv)
       "${PKG_CONFIG:-pkg-config}" --atleast-version=1.44 libuv 2>/dev/null ;;
+    bash-completion) [ -r /usr/share/bash-completion/bash_completion ] ;;
     cmocka) "${PKG_CONFIG:-pkg-config}" --exists cmocka 2>/dev/null ;;
     libtraceevent)
       "${PKG_CONFIG:-pkg-config}" --atleast-version=1.5 libtraceevent \

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+# Completion of uvperf's tools for bash, with bash-completion: options as
+# --help lists them, events as uvperf-list does. Installed once for each tool, as
+# bash-completion loads a file by the command's name.
+
+# A line for each option of --help: itself, a tab, what it takes or -.
+_uvperf_options() {
+  "$1" --help 2>/dev/null | awk '
+    function is_argument(word) {
+      return word ~ /^[A-Z]|[|]|^fifo:|^fd:|^(ms|runs|seconds|size|hits|kinds)$/
+    }
+    /^Not here/ { exit }
+    /^  command/ { print "command\t-" }
+    /^  -/ {
+      nr = split(substr($0, 3), pieces, ", ")
+      taken = "-"
+      for (i = 1; i <= nr && pieces[i] ~ /^-/; i++) {
+        split(pieces[i], words, " ")
+        options[i] = words[1]
+        sub(/[=\[].*/, "", options[i])
+        if (is_argument(words[2]))
+          taken = words[2]
+        if (pieces[i] ~ /  / || (words[2] != "" && !is_argument(words[2])))
+          nr = i # what it does follows
+      }
+      for (i--; i > 0; i--)
+        print options[i] "\t" taken
+    }'
+}
+
+# Names of events, also those that are another name for one.
+_uvperf_events() {
+  local list=${1%/*}/uvperf-list
+
+  [[ $1 == */* && -x $list ]] || list=uvperf-list
+  "$list" hw sw cache pmu tracepoint 2>/dev/null |
+    awk '/^  [A-Za-z]/ { print $1; if ($2 == "OR") print $3 }'
+}
+
+_uvperf_reply() {
+  mapfile -t COMPREPLY < <(compgen -P "${2-}" -W "$1" -- "$cur")
+}
+
+# The last of a list of events, behind what is there already.
+_uvperf_complete_events() {
+  local done=
+
+  [[ $cur =~ ^(.*[,{])([^,{]*)$ ]] &&
+    { done=${BASH_REMATCH[1]}; cur=${BASH_REMATCH[2]}; }
+  _uvperf_reply "$(_uvperf_events "$1")" "$done"
+  cur=$done$cur
+  compopt -o nospace
+  __ltrim_colon_completions "$cur"
+}
+
+_uvperf() {
+  local cur prev words cword option taken i
+  local -A takes=()
+
+  _init_completion -n =: || return
+  while IFS=$'\t' read -r option taken; do
+    takes[$option]=$taken
+  done < <(_uvperf_options "${words[0]}")
+  # The words of a command complete as that command's do.
+  for ((i = 1; i < cword; i++)); do
+    if [[ ${words[i]} == -- ]]; then
+      _command_offset $((i + 1))
+      return
+    elif [[ ${words[i]} != -* ]]; then
+      [[ ${takes[command]-} ]] || continue
+      _command_offset "$i"
+      return
+    elif [[ ${takes[${words[i]}]--} != - ]]; then
+      ((++i))
+    fi
+  done
+  taken=${takes[$prev]--}
+  case $taken in
+    EVENTS*) _uvperf_complete_events "${words[0]}" ;;
+    FILE*) _filedir ;;
+    PID*) _uvperf_reply "$(ps -eo pid=)" ;;
+    fifo:* | fd:*) _uvperf_reply "fifo: fd:" ;;
+    *'|'*) _uvperf_reply "${taken//[|,\[\]]/ }" ;;
+    -)
+      if [[ $cur != -* && ${words[0]##*/} == uvperf-list ]]; then
+        _uvperf_reply "hw sw cache pmu tracepoint forms
+          $(_uvperf_events "${words[0]}")"
+        __ltrim_colon_completions "$cur"
+      elif [[ $cur != -* && ${takes[command]-} ]]; then
+        _command_offset "$cword"
+      else
+        unset 'takes[command]'
+        _uvperf_reply "${!takes[*]}"
+      fi
+      ;;
+  esac
+}
+complete -F _uvperf uvperf-bpf-output uvperf-doctor uvperf-flight-recorder \
+  uvperf-list uvperf-profile uvperf-record uvperf-stat uvperf-trace uvperf-watch
