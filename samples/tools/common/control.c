@@ -134,8 +134,7 @@ int common_control_open(common_control_t *control, const char *text) {
 
 /* -- messages -------------------------------------------------------------- */
 
-/* Whether there may be one more. */
-static int may_say(common_control_t *control) {
+int common_control_may_say(common_control_t *control) {
   if (control->nr_messages++ == MAX_MESSAGES)
     common_say("--control: no more messages about it\n");
   return control->nr_messages <= MAX_MESSAGES;
@@ -152,7 +151,7 @@ static void acknowledge(common_control_t *control) {
   rc = send(control->ack_fd, ACK, strlen(ACK), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (rc < 0 && errno == ENOTSOCK)
     rc = write(control->ack_fd, ACK, strlen(ACK));
-  if (rc < 0 && may_say(control))
+  if (rc < 0 && common_control_may_say(control))
     common_say("--control: ack: %s\n",
                errno == EAGAIN ? "not read" : strerror(errno));
 }
@@ -176,11 +175,12 @@ static void run_line(common_control_t *control) {
                          memcmp(control->line, names[i], size) != 0);)
     i++;
   if (i < nr) {
+    control->has_stopped = i == COMMON_CONTROL_STOP;
     control->on_command(control, (enum common_control_command)i,
                         control->line + size +
                             strspn(control->line + size, " "));
     acknowledge(control);
-  } else if (control->used > 0 && may_say(control)) {
+  } else if (control->used > 0 && common_control_may_say(control)) {
     common_text_clean(clean, sizeof(clean), control->line);
     common_say("--control: '%s' is not a command\n", clean);
   }
@@ -193,9 +193,11 @@ static void take_byte(common_control_t *control, char byte) {
       control->line[control->used++] = byte;
     return;
   }
+  if (control->has_stopped)
+    return;
   if (control->used < sizeof(control->line))
     run_line(control);
-  else if (may_say(control))
+  else if (common_control_may_say(control))
     common_say("--control: a command of %zu bytes or more is left out\n",
                sizeof(control->line));
   control->used = 0;

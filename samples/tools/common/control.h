@@ -35,6 +35,7 @@ struct common_control_s {
   char line[COMMON_CONTROL_BYTES];
   size_t used;
   size_t nr_messages;
+  int has_stopped; /* what follows "stop" is not run */
 };
 
 #define COMMON_CONTROL_INIT                                                    \
@@ -54,6 +55,10 @@ int common_control_init(common_control_t *control, uv_loop_t *loop);
 
 /* Begins to take commands. */
 void common_control_start(common_control_t *control);
+
+/* Whether a message about a command may be printed: of some, as another process
+ * could fill the terminal. */
+int common_control_may_say(common_control_t *control);
 
 /* No command comes after this. */
 void common_control_stop(common_control_t *control);

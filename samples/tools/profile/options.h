@@ -23,11 +23,11 @@ typedef struct profile_options_s {
   int all;              /* the whole machine */
   int all_by_default;   /* because no target was given */
   int help;
-  int inlined;    /* show inlined functions */
-  int debuginfod; /* may ask debuginfod servers */
-  int top;        /* a live table instead of a result */
-  int no_stacks;  /* sample where it runs, not who called it */
-  int off_cpu;    /* where threads wait, not where they run */
+  int inlined;          /* show inlined functions */
+  int debuginfod;       /* may ask debuginfod servers */
+  int top;              /* a live table instead of a result */
+  int no_stacks;        /* sample where it runs, not who called it */
+  int off_cpu;          /* where threads wait, not where they run */
   uint32_t stack_bytes; /* of user stacks that are copied; 0: none is */
   stacks_by_t by;
   const char *input; /* NULL, or a recorded file, "-" for stdin */

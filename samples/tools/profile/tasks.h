@@ -42,7 +42,7 @@ typedef struct profile_task_s {
   size_t nr_maps;      /* sorted, without overlap */
   profile_map_t *memory;
   size_t map_capacity; /* of memory */
-  int is_unwindable; /* unwinding.c knows these maps */
+  int is_unwindable;   /* unwinding.c knows these maps */
   struct profile_task_s *next;
 } profile_task_t;
 

@@ -265,10 +265,6 @@ int record_file_round(record_file_t *file) {
   return record_file_write(file, &header, sizeof(header));
 }
 
-int record_file_is_pipe(const record_file_t *file) {
-  return file->is_pipe;
-}
-
 uint64_t record_file_bytes(const record_file_t *file) {
   return file->end + file->used;
 }

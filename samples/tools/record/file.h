@@ -48,9 +48,6 @@ void record_file_hurry(record_file_t *file, int is_hurried);
  * before (PERF_RECORD_FINISHED_ROUND). */
 int record_file_round(record_file_t *file);
 
-/* Whether it is in the format of pipes. */
-int record_file_is_pipe(const record_file_t *file);
-
 /* Bytes so far. */
 uint64_t record_file_bytes(const record_file_t *file);
 

@@ -225,7 +225,8 @@ void record_messages_dump(const record_options_t *options, const char *name) {
 
 void record_messages_end(const record_options_t *options,
                          const record_totals_t *totals, const char *last) {
-  const char *name = last == NULL ? options->file : last;
+  int is_stamped = options->limits.switches && last != NULL;
+  const char *name = last == NULL || is_stamped ? options->file : last;
 
   if (totals->unsound > 0)
     common_say("%" PRIu64 " records made no sense and were left out\n",
@@ -237,10 +238,8 @@ void record_messages_end(const record_options_t *options,
   fprintf(stderr,
           "[ %s: wrote %.3f MB %s%s (%" PRIu64 " samples, %" PRIu64
           " lost) ]\n",
-          program_invocation_short_name, mebibytes(totals->bytes),
-          options->limits.switches ? options->file : name,
-          options->limits.switches ? ".<timestamp>" : "", totals->samples,
-          most_lost(totals));
+          program_invocation_short_name, mebibytes(totals->bytes), name,
+          is_stamped ? ".<timestamp>" : "", totals->samples, most_lost(totals));
   if (most_lost(totals) > 0)
     common_say("a larger -m, a lower -F or a higher -c would lose fewer\n");
 }

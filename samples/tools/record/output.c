@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "common/memory.h"
 #include "common/say.h"
+#include "common/signals.h"
 
 int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
                      size_t *done) {
@@ -71,17 +73,41 @@ static int open_stdout(void) {
   return fd < 0 ? refuse("stdout", strerror(errno)) : fd;
 }
 
+/* open(2) waits until somebody reads a FIFO, and libuv's handlers would restart
+ * it: meanwhile a signal ends record. */
+static int open_to_write(const char *path, int is_fifo) {
+  static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+  struct sigaction before[3], ends = {.sa_handler = SIG_DFL};
+  int fd;
+  size_t i;
+
+  for (i = 0; is_fifo && i < 3; i++) {
+    sigaction(numbers[i], NULL, &before[i]);
+    if (before[i].sa_handler != SIG_IGN)
+      sigaction(numbers[i], &ends, NULL);
+  }
+  if (is_fifo)
+    common_signals_let_come();
+  fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
+            S_IRUSR | S_IWUSR);
+  if (is_fifo)
+    common_signals_hold();
+  for (i = 0; is_fifo && i < 3; i++)
+    sigaction(numbers[i], &before[i], NULL);
+  return fd;
+}
+
 int record_output_open(const char *path, int *is_pipe) {
   struct stat before;
-  int fd;
+  int fd, is_there;
 
   *is_pipe = strcmp(path, "-") == 0;
   if (*is_pipe)
     return open_stdout();
-  if (stat(path, &before) == 0 && keep_old(path, &before) != 0)
+  is_there = stat(path, &before) == 0;
+  if (is_there && keep_old(path, &before) != 0)
     return -1;
-  fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
-            S_IRUSR | S_IWUSR);
+  fd = open_to_write(path, is_there && S_ISFIFO(before.st_mode));
   if (fd < 0)
     return refuse(path, strerror(errno));
   if (fstat(fd, &before) == 0 && !S_ISREG(before.st_mode))

@@ -55,7 +55,8 @@ static void turn(record_run_t *run, const char *name, int is_on) {
 
   if (record_enable_choose(&run->enable, run->attrs, &run->set, one, is_on) !=
       0) {
-    record_messages_no_event(name);
+    if (common_control_may_say(&run->control))
+      record_messages_no_event(name);
     return;
   }
   apply(run);
@@ -81,7 +82,7 @@ static void on_control(common_control_t *control,
     case COMMON_CONTROL_SNAPSHOT:
       if (run->options->limits.switches)
         record_run_file_switch(run);
-      else
+      else if (common_control_may_say(control))
         common_say("--control: snapshot is for --switch-output\n");
       break;
     case COMMON_CONTROL_STOP:

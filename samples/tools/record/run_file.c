@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/say.h"
 #include "record/lost.h"
@@ -162,8 +163,11 @@ static void add_groups(record_run_t *run) {
 }
 
 /* A device that is renamed is missed by the whole machine. */
-static int check_file(record_run_t *run) {
-  if (!run->options->limits.has_stamp || !record_file_is_pipe(run->file))
+static int check_file(const record_run_t *run) {
+  struct stat stat_of;
+
+  if (!run->options->limits.has_stamp ||
+      stat(run->options->file, &stat_of) != 0 || S_ISREG(stat_of.st_mode))
     return 0;
   common_say("%s: %s wants a file, which it can rename\n", run->options->file,
              run->options->limits.switches ? "--switch-output"
@@ -175,8 +179,10 @@ int record_run_file_open(record_run_t *run) {
   size_t attr;
   char *name;
 
+  if (check_file(run) != 0)
+    return 1;
   run->file = record_file_open(run->options->file);
-  if (run->file == NULL || check_file(run) != 0)
+  if (run->file == NULL)
     return 1;
   for (attr = 0; attr < uvperf_set_nr_attrs(&run->set); attr++) {
     name = record_attrs_name(run->attrs, &run->set, attr);

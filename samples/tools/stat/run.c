@@ -156,16 +156,17 @@ static void on_control(common_control_t *control,
   switch (command) {
     case COMMON_CONTROL_ENABLE:
     case COMMON_CONTROL_DISABLE:
-      if (rest[0] != '\0')
-        common_say("--control: enable and disable are of all events here\n");
-      else
+      if (rest[0] == '\0')
         turn(run, command == COMMON_CONTROL_ENABLE);
+      else if (common_control_may_say(control))
+        common_say("--control: enable and disable are of all events here\n");
       break;
     case COMMON_CONTROL_EVLIST:
       stat_messages_events(&run->set);
       break;
     case COMMON_CONTROL_SNAPSHOT:
-      common_say("--control: snapshot is not of counts\n");
+      if (common_control_may_say(control))
+        common_say("--control: snapshot is not of counts\n");
       break;
     case COMMON_CONTROL_STOP:
       common_session_stop_soon(&run->session);

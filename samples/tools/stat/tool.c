@@ -121,7 +121,8 @@ static void fill(stat_line_t *line, enum stat_tool tool,
     ns = times->system_ns;
   memset(&line->count, 0, sizeof(line->count));
   line->count.state = UVPERF_COUNT_NOT_ENABLED;
-  if (tool == STAT_TOOL_DURATION || times->has_command) {
+  if (times->elapsed_ns > 0 &&
+      (tool == STAT_TOOL_DURATION || times->has_command)) {
     line->count.state = UVPERF_COUNT_COUNTING;
     line->count.time_enabled = line->count.time_running = times->elapsed_ns;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shells complete: options, events, files, and the words of the command
- * that is measured. */
+/* What the shells complete: options, events, files, and the words of the
+ * command that is measured. */
 #include "tool_run.h"
 
 #include <unistd.h>

@@ -172,6 +172,32 @@ static void fifo_that_is_not_there_leaves_the_file_alone(void **state) {
   assert_int_equal(access(record_run_path(), F_OK), -1);
 }
 
+/* Another process could fill the terminal. */
+static void messages_about_commands_end(void **state) {
+  static const char *const commands[] = {"snapshot", "enable foo"};
+  static tool_run_t run;
+  char script[256];
+  size_t i, j, nr;
+
+  (void)state;
+  support_need_own_events(__func__);
+  for (i = 0; i < 2; i++) {
+    memset(&run, 0, sizeof(run));
+    snprintf(script, sizeof(script),
+             "(yes %s | head -n 999; echo stop) | exec %s -o %s --control fd:0 "
+             "-e cpu-clock:u -p $$",
+             commands[i], RECORD_PATH, record_run_path());
+    run.args[0] = "/bin/sh";
+    run.args[1] = "-c";
+    run.args[2] = script;
+    tool_run(&run);
+    tool_run_expect_text(run.err, "no more messages about it");
+    for (j = nr = 0; run.err[j] != '\0'; j++)
+      nr += run.err[j] == '\n';
+    assert_true(nr < 25);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(sequence_of_commands_decides_what_is_recorded),
@@ -180,6 +206,7 @@ int main(void) {
       record_run_test(snapshot_finishes_a_file_before_it_is_acknowledged),
       record_run_test(snapshot_without_files_to_switch_is_told),
       record_run_test(recording_goes_on_with_garbage),
+      record_run_test(messages_about_commands_end),
       record_run_test(recording_goes_on_when_the_other_end_is_closed),
       record_run_test(fifo_that_is_not_there_leaves_the_file_alone),
   };

@@ -218,6 +218,14 @@ static void pipe_that_nobody_reads_does_not_hold_it(void **state) {
   assert_true(samples + lost >= 4000);
 }
 
+/* timeout(1) exits with 124 if SIGTERM was enough. */
+static void fifo_that_nobody_reads_can_be_given_up(void **state) {
+  (void)state;
+  support_need_own_events(__func__);
+  record_run_shell("mkfifo @; timeout -s TERM -k 20 0.2 " RECORD_PATH
+                   " -e cpu-clock:u -o @ true; test $? -eq 124");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(interrupted_recording_is_complete),
@@ -229,6 +237,7 @@ int main(void) {
       record_run_test(full_disk_keeps_what_it_has),
       record_run_test(full_disk_ends_one_file_after_the_other),
       record_run_test(pipe_that_nobody_reads_does_not_hold_it),
+      record_run_test(fifo_that_nobody_reads_can_be_given_up),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

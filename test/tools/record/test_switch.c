@@ -316,6 +316,38 @@ static void finished_file_gets_the_time_into_its_name(void **state) {
   globfree(&files);
 }
 
+static void file_that_cannot_be_renamed_is_told_by_its_own_name(void **state) {
+  tool_run_t run = {.args = {RECORD_PATH, "--switch-output", "-e",
+                             "cpu-clock:u", "-o", NULL, "true"}};
+  char path[512];
+  size_t size;
+
+  (void)state;
+  need(__func__);
+  snprintf(path, 256, "%s", record_run_path());
+  *strrchr(path, '/') = '\0';
+  size = strlen(path);
+  path[size] = '/';
+  memset(path + size + 1, 'x', 250); /* no room for a time behind it */
+  path[size + 251] = '\0';
+  run.args[5] = path;
+  tool_run_ends(&run, 1, "File name too long");
+  tool_run_expect_text(run.err, path);
+  assert_null(strstr(run.err, ".<timestamp>"));
+  assert_int_equal(unlink(path), 0);
+}
+
+/* Nothing is written into what is refused. */
+static void pipe_is_not_written_to_though_refused(void **state) {
+  tool_run_t run = {.args = {RECORD_PATH, "--timestamp-filename", "-e",
+                             "cpu-clock:u", "-o", "/dev/stdout", "true"}};
+
+  (void)state;
+  need(__func__);
+  tool_run_ends(&run, 1, "--timestamp-filename wants a file");
+  assert_string_equal(run.out, "");
+}
+
 /* perf record moves /dev/null away. */
 static void device_is_not_renamed(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "--switch-output", "-o",
@@ -344,6 +376,8 @@ int main(void) {
       record_run_test(time_begins_a_file),
       record_run_test(orphan_is_known_in_each_file),
       record_run_test(finished_file_gets_the_time_into_its_name),
+      record_run_test(file_that_cannot_be_renamed_is_told_by_its_own_name),
+      record_run_test(pipe_is_not_written_to_though_refused),
       record_run_test(device_is_not_renamed),
   };
 

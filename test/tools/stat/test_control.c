@@ -91,10 +91,45 @@ static void command_that_never_enables_counts_nothing(void **state) {
   tool_run_expect_text(run.err, "<not counted> msec task-clock");
 }
 
+/* Another process could fill the terminal; and what is behind "stop" is not run,
+ * so that nothing begins anew. */
+static void commands_behind_stop_are_not_run_and_messages_end(void **state) {
+  static const struct {
+    const char *lines, *told;
+  } cases[] = {
+      {"printf 'stop\\nenable\\n'", "no 'enable' came by --control"},
+      {"(yes snapshot | head -n 999; echo stop)", "no more messages about it"},
+      {"(yes enable foo | head -n 999; echo stop)",
+       "no more messages about it"}};
+  static tool_run_t run;
+  char script[256];
+  size_t i, j, nr;
+
+  (void)state;
+  support_need_own_events(__func__);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    memset(&run, 0, sizeof(run));
+    snprintf(script, sizeof(script),
+             "%s | exec %s -D -1 --timeout 90000 --control fd:0 -e task-clock "
+             "-p $$",
+             cases[i].lines, STAT_PATH);
+    run.args[0] = "/bin/sh";
+    run.args[1] = "-c";
+    run.args[2] = script;
+    tool_run(&run);
+    tool_run_expect_text(run.err, cases[i].told);
+    tool_run_expect_text(run.err, "<not counted>");
+    for (j = nr = 0; run.err[j] != '\0'; j++)
+      nr += run.err[j] == '\n';
+    assert_true(nr < 25);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(commands_decide_what_is_counted),
       cmocka_unit_test(stop_ends_the_count),
+      cmocka_unit_test(commands_behind_stop_are_not_run_and_messages_end),
       cmocka_unit_test(command_that_never_enables_counts_nothing),
   };
 

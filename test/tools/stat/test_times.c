@@ -129,6 +129,16 @@ static void run_shorter_than_the_delay_counts_nothing(void **state) {
   tool_run_expect_text(run.err, "<not counted>,msec,task-clock");
 }
 
+static void time_that_did_not_begin_is_not_enabled(void **state) {
+  tool_run_t run = {.args = {STAT_PATH, "-D", "60000", "-j", "-e",
+                             "duration_time,user_time", "true"}};
+
+  (void)state;
+  tool_run_ends(&run, 0, "\"event\":\"duration_time\"");
+  tool_run_expect_text(run.err, "\"state\":\"not enabled\"");
+  assert_null(strstr(run.err, "\"state\":\"counting\""));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_are_events_of_a_command),
@@ -139,6 +149,7 @@ int main(void) {
       cmocka_unit_test(delay_leaves_out_what_comes_before),
       cmocka_unit_test(delay_comes_before_timeout_and_intervals),
       cmocka_unit_test(run_shorter_than_the_delay_counts_nothing),
+      cmocka_unit_test(time_that_did_not_begin_is_not_enabled),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
