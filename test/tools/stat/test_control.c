@@ -91,8 +91,8 @@ static void command_that_never_enables_counts_nothing(void **state) {
   tool_run_expect_text(run.err, "<not counted> msec task-clock");
 }
 
-/* Another process could fill the terminal; and what is behind "stop" is not run,
- * so that nothing begins anew. */
+/* Another process could fill the terminal; and what is behind "stop" is not
+ * run, so that nothing begins anew. */
 static void commands_behind_stop_are_not_run_and_messages_end(void **state) {
   static const struct {
     const char *lines, *told;
