@@ -25,6 +25,9 @@
 /* Another process could fill the terminal. */
 #define MAX_MESSAGES 10
 
+/* In place of an fd. */
+#define NO_READER (-2)
+
 /* -- the two ends ---------------------------------------------------------- */
 
 typedef struct ends_s {
@@ -98,6 +101,8 @@ static int open_again(int number, int flags) {
   return open(path, flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
+/* An fd, or -1 after a message. A FIFO whose reader is gone cannot be opened
+ * for writing: NO_READER. */
 static int open_fd(const char *name, int flags) {
   int number = atoi(name), fd = -1;
   struct stat stat_of;
@@ -110,6 +115,8 @@ static int open_fd(const char *name, int flags) {
     fd = open_again(number, flags);
   else
     return refuse(name, "is neither a pipe nor a socket");
+  if (fd < 0 && errno == ENXIO && flags == O_WRONLY)
+    return NO_READER;
   if (fd < 0)
     return refuse(name, strerror(errno));
   if (number > STDERR_FILENO)
@@ -117,19 +124,32 @@ static int open_fd(const char *name, int flags) {
   return fd;
 }
 
+/* Without a reader the answers are lost, as when it goes later. */
+static int open_ack(common_control_t *control, const ends_t *ends) {
+  const char *name = ends->names[1];
+
+  control->ack_fd = ends->is_fifo ? open_fifo(name) : open_fd(name, O_WRONLY);
+  if (control->ack_fd != NO_READER)
+    return control->ack_fd < 0;
+  common_say("--control: ack: %s has no reader, it goes on without\n", name);
+  return 0;
+}
+
 int common_control_open(common_control_t *control, const char *text) {
   ends_t ends;
 
+  memset(control, 0, sizeof(*control));
   control->text = text;
+  control->fd = control->ack_fd = -1;
+  if (text == NULL)
+    return 0;
   if (split(&ends, text) != 0)
     return 1;
   control->fd = ends.is_fifo ? open_fifo(ends.names[0])
                              : open_fd(ends.names[0], O_RDONLY);
-  if (control->fd < 0 || ends.names[1][0] == '\0')
-    return control->fd < 0;
-  control->ack_fd = ends.is_fifo ? open_fifo(ends.names[1])
-                                 : open_fd(ends.names[1], O_WRONLY);
-  return control->ack_fd < 0;
+  if (control->fd < 0)
+    return 1;
+  return ends.names[1][0] == '\0' ? 0 : open_ack(control, &ends);
 }
 
 /* -- messages -------------------------------------------------------------- */
@@ -216,6 +236,7 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
   if (size < 0 && (errno == EAGAIN || errno == EINTR))
     return;
   if (size <= 0) {
+    control->has_ended = 1;
     common_say("--control: %s: no more commands, it goes on without\n",
                size == 0 ? "the other end is closed" : strerror(errno));
     common_control_stop(control);
@@ -229,9 +250,12 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
 
 /* libuv makes the fd non-blocking, also a socket that others have too. */
 int common_control_init(common_control_t *control, uv_loop_t *loop) {
-  int flags = fcntl(control->fd, F_GETFL);
-  int rc = uv_poll_init(loop, &control->poll, control->fd);
+  int flags, rc;
 
+  if (control->fd < 0)
+    return 0;
+  flags = fcntl(control->fd, F_GETFL);
+  rc = uv_poll_init(loop, &control->poll, control->fd);
   if (rc != 0) {
     common_say("--control: %s cannot be polled: %s\n", control->text,
                uv_strerror(rc));
@@ -243,6 +267,8 @@ int common_control_init(common_control_t *control, uv_loop_t *loop) {
 }
 
 void common_control_start(common_control_t *control) {
+  if (control->fd < 0 || control->has_ended)
+    return;
   control->is_listening = 1;
   uv_poll_start(&control->poll, UV_READABLE, on_readable);
 }
@@ -257,6 +283,7 @@ void common_control_close(common_control_t *control) {
   if (control->poll.data == NULL)
     return;
   common_control_stop(control);
+  control->poll.data = NULL;
   uv_close((uv_handle_t *)&control->poll, NULL);
 }
 

@@ -22,35 +22,35 @@ enum common_control_command {
 typedef struct common_control_s common_control_t;
 
 struct common_control_s {
-  void *data; /* the owner's */
+  void *data; /* the owner's; set it and on_command before the start */
   /* A command has come; it is acknowledged after this returns. `rest` is what
    * follows its name, "" for nothing: text of another process. */
   void (*on_command)(common_control_t *control,
                      enum common_control_command command, const char *rest);
+  int has_stopped; /* by "stop": what follows it is not run */
   /* private */
   const char *text;
-  int fd, ack_fd; /* -1: none */
+  int fd, ack_fd; /* negative: none */
   int is_listening;
+  int has_ended; /* the other end is closed */
   uv_poll_t poll;
   char line[COMMON_CONTROL_BYTES];
   size_t used;
   size_t nr_messages;
-  int has_stopped; /* what follows "stop" is not run */
 };
-
-#define COMMON_CONTROL_INIT                                                    \
-  { .fd = -1, .ack_fd = -1 }
 
 /* Checks the form of fifo:CTL[,ACK] and fd:CTL[,ACK]: 0, or COMMON_EXIT_USAGE
  * after a message. */
 int common_control_check(const char *text);
 
 /* Opens both ends, which neither block nor wait for another process; a command
- * that is forked later does not get them. The text must stay. 0, or 1 after a
+ * that is forked later does not get them. The text must stay; NULL is for no
+ * other process, and then the functions below do nothing. 0, or 1 after a
  * message. common_control_free must follow in any case. */
 int common_control_open(common_control_t *control, const char *text);
 
-/* Makes the handle: 0, or 1 after a message. */
+/* Makes the handle: 0, or 1 after a message. After it is closed and its loop
+ * has run, another can be made on another loop. */
 int common_control_init(common_control_t *control, uv_loop_t *loop);
 
 /* Begins to take commands. */
@@ -63,8 +63,10 @@ int common_control_may_say(common_control_t *control);
 /* No command comes after this. */
 void common_control_stop(common_control_t *control);
 
-/* Closes the handle, if there is one, and when the loop has run, the fds. */
+/* Closes the handle, if there is one. */
 void common_control_close(common_control_t *control);
+
+/* Closes both ends, when the loop has run. */
 void common_control_free(common_control_t *control);
 
 #endif

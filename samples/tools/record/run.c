@@ -340,8 +340,7 @@ static int go(record_run_t *run) {
   common_session_delay(&run->session, &options->delay);
   if (options->limits.switch_signal)
     listen_to_usr2(run);
-  if (options->control != NULL)
-    common_control_start(&run->control);
+  common_control_start(&run->control);
   record_run_file_wait(run);
   return 0;
 }
@@ -377,9 +376,7 @@ static int run_session(record_run_t *run) {
   uv_timer_init(&session->loop, &run->switching);
   uv_signal_init(&session->loop, &run->usr2);
   run->switching.data = run->usr2.data = run;
-  status = run->options->control == NULL
-               ? 0
-               : common_control_init(&run->control, &session->loop);
+  status = common_control_init(&run->control, &session->loop);
   if (status == 0)
     status = open_set(run);
   if (status == 0)
@@ -391,17 +388,6 @@ static int run_session(record_run_t *run) {
     status = start(run);
   }
   return common_session_run(session, status);
-}
-
-static int open_control(record_run_t *run) {
-  static const common_control_t init = COMMON_CONTROL_INIT;
-
-  run->control = init;
-  run->control.data = run;
-  run->control.on_command = on_control;
-  return run->options->control == NULL
-             ? 0
-             : common_control_open(&run->control, run->options->control);
 }
 
 int record_run(record_run_t *run, const common_signals_t *signals) {
@@ -418,7 +404,9 @@ int record_run(record_run_t *run, const common_signals_t *signals) {
   run->session.on_close = on_close;
   run->session.is_quiet = run->options->quiet;
   run->session.command.signals = *signals;
-  status = open_control(run);
+  status = common_control_open(&run->control, run->options->control);
+  run->control.data = run;
+  run->control.on_command = on_control;
   if (status == 0)
     status = common_session_fork(&run->session, run->options->command);
   if (status != 0) {

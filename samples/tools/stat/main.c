@@ -26,6 +26,7 @@ typedef struct stat_s {
   stat_events_t events;
   stat_failures_t failures;
   stat_output_t output;
+  stat_control_t control;
   char *title;
   stat_places_t places;
   stat_lines_t lines; /* of the last reading */
@@ -195,6 +196,7 @@ static int run_once(stat_t *stat, int *was_last) {
   run.options = &stat->options;
   run.events = stat->events.list;
   run.signals = &stat->signals;
+  run.control = &stat->control;
   run.data = stat;
   run.on_open = on_open;
   run.on_interval = on_interval;
@@ -235,7 +237,10 @@ static int open_and_count(stat_t *stat) {
   if (stat_output_open(&stat->output, &stat->options) != 0)
     return 1;
   stat->title = stat_targets_title(&stat->options);
-  status = count(stat);
+  status = stat_control_open(&stat->control, &stat->options);
+  if (status == 0)
+    status = count(stat);
+  common_control_free(&stat->control.channel);
   if (stat_output_close(&stat->output) != 0)
     status = 1;
   return status;

@@ -70,7 +70,7 @@ static void on_stop(common_session_t *session) {
   stat_run_t *run = session->data;
   int rc;
 
-  common_control_stop(&run->control);
+  common_control_stop(&run->control->channel);
   run->elapsed_ns = run->started_ns == 0 ? 0 : uv_hrtime() - run->started_ns;
   uvperf_set_read_stop(&run->set);
   uvperf_set_disable(&run->set, NULL);
@@ -141,6 +141,7 @@ static void on_delay(common_session_t *session, int begins) {
 }
 
 static void turn(stat_run_t *run, int is_on) {
+  run->control->is_on = is_on;
   if (is_on && run->started_ns == 0)
     begin(run);
   else if (is_on)
@@ -195,13 +196,17 @@ static void take_times(uint64_t *user_ns, uint64_t *system_ns) {
                (uint64_t)usage.ru_stime.tv_usec * 1000;
 }
 
+static int is_interrupted(const stat_run_t *run) {
+  return run->session.signal != 0 || run->control->channel.has_stopped;
+}
+
 static void tell_counted(stat_run_t *run) {
   uint64_t user_before = run->user_ns, system_before = run->system_ns;
 
   take_times(&run->user_ns, &run->system_ns);
   run->user_ns -= user_before;
   run->system_ns -= system_before;
-  run->is_interrupted = run->session.signal != 0;
+  run->is_interrupted = is_interrupted(run);
   run->on_counted(run);
 }
 
@@ -210,7 +215,7 @@ static void on_close(common_session_t *session) {
 
   if (run->has_counted && !run->failed)
     tell_counted(run);
-  common_control_close(&run->control);
+  common_control_close(&run->control->channel);
   if (run->has_set)
     common_session_close_set(session, &run->set);
 }
@@ -222,6 +227,11 @@ static int on_late_signal(common_session_t *session) {
 }
 
 /* -- the run --------------------------------------------------------------- */
+
+/* Not only after a while, or when a command says so. */
+static int counts_from_start(const stat_run_t *run) {
+  return run->control->is_on && run->options->delay.nr == 0;
+}
 
 /* Has the events, and counts nothing. */
 static int open_no_target(stat_run_t *run, uvperf_set_options_t *options,
@@ -238,7 +248,8 @@ static int open_set(stat_run_t *run) {
   uvperf_error_t error;
   int rc, status = 0;
 
-  stat_targets_make(&targets, run->options, run->session.command.pid);
+  stat_targets_make(&targets, run->options, run->session.command.pid,
+                    counts_from_start(run));
   options.events = run->events;
   options.targets = targets.targets;
   options.nr_targets = targets.nr;
@@ -273,17 +284,17 @@ static int make_readings(stat_run_t *run) {
 static int start(stat_run_t *run) {
   const stat_options_t *options = run->options;
   int of_tasks = options->pids.nr + options->tids.nr > 0, status;
+  int is_on = counts_from_start(run);
 
-  if (!options->delay.is_set && enable(run) != 0)
+  if (is_on && enable(run) != 0)
     return 1;
   status = common_session_go(&run->session);
   /* With a command it is the command that says how long. */
   common_session_start(&run->session,
                        of_tasks && options->command == NULL ? ALIVE_MS : 0,
-                       options->delay.is_set ? 0 : options->timeout_ms);
+                       is_on ? options->timeout_ms : 0);
   common_session_delay(&run->session, &options->delay);
-  if (options->control != NULL)
-    common_control_start(&run->control);
+  common_control_start(&run->control->channel);
   return status;
 }
 
@@ -294,9 +305,7 @@ static int run_session(stat_run_t *run) {
 
   if (common_session_init(session) != 0)
     return 1;
-  status = run->options->control == NULL
-               ? 0
-               : common_control_init(&run->control, &session->loop);
+  status = common_control_init(&run->control->channel, &session->loop);
   if (status == 0)
     status = open_set(run);
   if (status == 0)
@@ -326,15 +335,9 @@ static int run_command(stat_run_t *run) {
   return status;
 }
 
-static int open_control(stat_run_t *run) {
-  static const common_control_t init = COMMON_CONTROL_INIT;
-
-  run->control = init;
-  run->control.data = run;
-  run->control.on_command = on_control;
-  return run->options->control == NULL
-             ? 0
-             : common_control_open(&run->control, run->options->control);
+int stat_control_open(stat_control_t *control, const stat_options_t *options) {
+  control->is_on = !options->delay.is_set;
+  return common_control_open(&control->channel, options->control);
 }
 
 int stat_run(stat_run_t *run) {
@@ -351,14 +354,13 @@ int stat_run(stat_run_t *run) {
   run->session.on_late_signal = on_late_signal;
   run->session.leave_int = 1;
   stat_alive_begin(&run->alive, run->options);
-  status = open_control(run);
-  if (status == 0)
-    status = run_command(run);
-  common_control_free(&run->control);
+  run->control->channel.data = run;
+  run->control->channel.on_command = on_control;
+  status = run_command(run);
   stat_alive_end(&run->alive);
   uvperf_reading_free(run->told);
   uvperf_reading_free(run->delta);
-  run->is_interrupted = run->session.signal != 0 || is_signal_waiting();
+  run->is_interrupted = is_interrupted(run) || is_signal_waiting();
   return status != 0 ? status : run->failed;
 }
 

@@ -15,10 +15,17 @@
 
 typedef struct stat_run_s stat_run_t;
 
+/* --control, which all runs have in common. */
+typedef struct stat_control_s {
+  common_control_t channel;
+  int is_on; /* a run counts from its start: as the last command, or -D */
+} stat_control_t;
+
 struct stat_run_s {
   const stat_options_t *options;
   const uvperf_event_list_t *events;
   const common_signals_t *signals; /* for the command */
+  stat_control_t *control;         /* open */
   void *data;                      /* the owner's */
   /* The events are open, or refused, and nothing has been counted yet. */
   void (*on_open)(stat_run_t *run, uvperf_set_t *set);
@@ -36,10 +43,9 @@ struct stat_run_s {
   uint64_t elapsed_ns;
   uint64_t user_ns, system_ns; /* of the command */
   int command_status;          /* to exit with; 0 if it was terminated */
-  int is_interrupted;          /* by a signal: no other run is to begin */
+  int is_interrupted; /* by a signal or --control: no other run is to begin */
   /* -- private -- */
   common_session_t session;
-  common_control_t control;
   uvperf_set_t set;
   stat_alive_t alive;
   uvperf_reading_t *told, *delta; /* up to the last interval; for the next */
@@ -48,6 +54,10 @@ struct stat_run_s {
   int has_counted;
   int failed;
 };
+
+/* Opens --control, if there is one: 0, or 1 after a message. In any case
+ * common_control_free must follow. */
+int stat_control_open(stat_control_t *control, const stat_options_t *options);
 
 /* Counts: 0, or the status to exit with after a message. What is public but the
  * results is to be set, all else to be 0; for each run anew. Signals are held

@@ -36,7 +36,8 @@ int stat_targets_is_command(const stat_options_t *options) {
 }
 
 void stat_targets_make(common_target_list_t *targets,
-                       const stat_options_t *options, pid_t command) {
+                       const stat_options_t *options, pid_t command,
+                       int from_exec) {
   uint32_t flags = options->no_inherit ? UVPERF_TARGET_NO_INHERIT : 0;
   uvperf_target_t *target;
 
@@ -52,9 +53,8 @@ void stat_targets_make(common_target_list_t *targets,
     target->cpus = options->cpus;
   } else if (stat_targets_is_command(options)) {
     /* Of a command the kernel begins to count at its exec. */
-    target = common_target_list_add(targets, options->delay.is_set
-                                                 ? UVPERF_TARGET_PROCESS
-                                                 : UVPERF_TARGET_COMMAND);
+    target = common_target_list_add(targets, from_exec ? UVPERF_TARGET_COMMAND
+                                                       : UVPERF_TARGET_PROCESS);
     target->pid = command;
     target->flags = flags;
   }

@@ -30,8 +30,15 @@ static void on_command(common_control_t *control,
     common_control_stop(control);
 }
 
+static void listen_to(seen_t *seen) {
+  seen->control.data = seen;
+  seen->control.on_command = on_command;
+  assert_int_equal(uv_loop_init(&seen->loop), 0);
+  assert_int_equal(common_control_init(&seen->control, &seen->loop), 0);
+  common_control_start(&seen->control);
+}
+
 static void begin(seen_t *seen, int is_socket) {
-  static const common_control_t init = COMMON_CONTROL_INIT;
   static char text[32];
 
   memset(seen, 0, sizeof(*seen));
@@ -42,14 +49,9 @@ static void begin(seen_t *seen, int is_socket) {
     assert_int_equal(pipe(seen->ends), 0);
     assert_int_equal(pipe(seen->acks), 0);
   }
-  seen->control = init;
-  seen->control.data = seen;
-  seen->control.on_command = on_command;
   snprintf(text, sizeof(text), "fd:%d,%d", seen->ends[0], seen->acks[1]);
-  assert_int_equal(uv_loop_init(&seen->loop), 0);
   assert_int_equal(common_control_open(&seen->control, text), 0);
-  assert_int_equal(common_control_init(&seen->control, &seen->loop), 0);
-  common_control_start(&seen->control);
+  listen_to(seen);
 }
 
 static void turn(seen_t *seen, int times) {
@@ -68,12 +70,16 @@ static void expect(seen_t *seen, const char *sent, const char *came) {
   assert_string_equal(seen->text, came);
 }
 
-static void end(seen_t *seen) {
-  int i;
-
+static void end_loop(seen_t *seen) {
   common_control_close(&seen->control);
   uv_run(&seen->loop, UV_RUN_DEFAULT);
   assert_int_equal(uv_loop_close(&seen->loop), 0);
+}
+
+static void end(seen_t *seen) {
+  int i;
+
+  end_loop(seen);
   common_control_free(&seen->control);
   for (i = 0; i < 2; i++) {
     close(seen->ends[i]);
@@ -186,6 +192,36 @@ static void closed_end_is_told_once_and_the_loop_rests(void **state) {
   end(&seen);
 }
 
+/* What was begun on one loop is ended on the next; an end is told once. */
+static void commands_go_on_on_another_loop(void **state) {
+  seen_t seen;
+
+  (void)state;
+  begin(&seen, 1);
+  expect(&seen, "enable\nena", "+;");
+  end_loop(&seen);
+  listen_to(&seen);
+  expect(&seen, "ble x\n", "+x;");
+  expect_acks(&seen, 2);
+  close(seen.ends[1]);
+  seen.ends[1] = -1;
+  turn(&seen, 3);
+  end_loop(&seen);
+  listen_to(&seen);
+  assert_false(seen.control.is_listening);
+  end(&seen);
+}
+
+static void no_text_is_no_other_process(void **state) {
+  seen_t seen = {.ends = {-1, -1}, .acks = {-1, -1}};
+
+  (void)state;
+  assert_int_equal(common_control_open(&seen.control, NULL), 0);
+  listen_to(&seen);
+  assert_int_equal(uv_run(&seen.loop, UV_RUN_DEFAULT), 0);
+  end(&seen);
+}
+
 /* A shell shares them, and its read would fail. */
 static void given_descriptors_stay_blocking(void **state) {
   int is_socket;
@@ -207,9 +243,8 @@ static void given_descriptors_stay_blocking(void **state) {
 
 /* The other end comes and goes. */
 static void fifo_is_opened_before_its_other_end_and_after(void **state) {
-  static const common_control_t init = COMMON_CONTROL_INIT;
   char path[] = "/tmp/uvperf_control_XXXXXX", text[64];
-  seen_t seen = {.control = init, .ends = {-1, -1}, .acks = {-1, -1}};
+  seen_t seen = {.ends = {-1, -1}, .acks = {-1, -1}};
   int i;
 
   (void)state;
@@ -220,11 +255,7 @@ static void fifo_is_opened_before_its_other_end_and_after(void **state) {
   assert_int_equal(common_control_open(&seen.control, text), 1); /* nothing */
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_int_equal(common_control_open(&seen.control, text), 0);
-  seen.control.data = &seen;
-  seen.control.on_command = on_command;
-  assert_int_equal(uv_loop_init(&seen.loop), 0);
-  assert_int_equal(common_control_init(&seen.control, &seen.loop), 0);
-  common_control_start(&seen.control);
+  listen_to(&seen);
   for (i = 0; i < 3; i++) {
     seen.ends[1] = open(path, O_WRONLY);
     assert_true(seen.ends[1] >= 0);
@@ -236,6 +267,29 @@ static void fifo_is_opened_before_its_other_end_and_after(void **state) {
   seen.ends[1] = -1;
   end(&seen);
   unlink(path);
+}
+
+/* open(2) refuses it (ENXIO), which is not so with a pipe. */
+static void ack_fifo_without_a_reader_is_done_without(void **state) {
+  char directory[] = "/tmp/uvperf_control_XXXXXX", path[64], text[64];
+  seen_t seen = {.acks = {-1, -1}};
+
+  (void)state;
+  assert_non_null(mkdtemp(directory));
+  snprintf(path, sizeof(path), "%s/ack", directory);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  seen.acks[0] = open(path, O_RDONLY | O_NONBLOCK);
+  seen.acks[1] = open(path, O_WRONLY);
+  assert_int_equal(pipe(seen.ends), 0);
+  close(seen.acks[0]);
+  seen.acks[0] = -1;
+  snprintf(text, sizeof(text), "fd:%d,%d", seen.ends[0], seen.acks[1]);
+  assert_int_equal(common_control_open(&seen.control, text), 0);
+  listen_to(&seen);
+  expect(&seen, "ping\nenable\n", "p;+;");
+  end(&seen);
+  unlink(path);
+  rmdir(directory);
 }
 
 static void wrong_forms_are_refused(void **state) {
@@ -266,8 +320,11 @@ int main(void) {
       cmocka_unit_test(many_commands_leave_the_loop_its_turns),
       cmocka_unit_test(acks_that_are_not_read_do_not_block),
       cmocka_unit_test(closed_end_is_told_once_and_the_loop_rests),
+      cmocka_unit_test(commands_go_on_on_another_loop),
+      cmocka_unit_test(no_text_is_no_other_process),
       cmocka_unit_test(given_descriptors_stay_blocking),
       cmocka_unit_test(fifo_is_opened_before_its_other_end_and_after),
+      cmocka_unit_test(ack_fifo_without_a_reader_is_done_without),
       cmocka_unit_test(wrong_forms_are_refused),
   };
 

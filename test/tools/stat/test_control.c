@@ -17,13 +17,14 @@ static const char begin[] =
 static void run_script(tool_run_t *run, const char *const *options,
                        const char *script) {
   char directory[] = "/tmp/uvperf-stat-XXXXXX", base[64], ctl[80], ack[80];
-  char control[256], text[1024];
+  char runs[80], control[256], text[1024];
   size_t i = 3;
 
   assert_non_null(mkdtemp(directory));
   snprintf(base, sizeof(base), "%s/f", directory);
   snprintf(ctl, sizeof(ctl), "%s.ctl", base);
   snprintf(ack, sizeof(ack), "%s.ack", base);
+  snprintf(runs, sizeof(runs), "%s.runs", base);
   snprintf(control, sizeof(control), "fifo:%s,%s", ctl, ack);
   snprintf(text, sizeof(text), "%s%s", begin, script);
   assert_int_equal(mkfifo(ctl, 0600), 0);
@@ -42,6 +43,7 @@ static void run_script(tool_run_t *run, const char *const *options,
   tool_run(run);
   unlink(ctl);
   unlink(ack);
+  unlink(runs);
   rmdir(directory);
 }
 
@@ -77,6 +79,37 @@ static void stop_ends_the_count(void **state) {
                    100);
   tool_run_expect_text(run.err, "enable and disable are of all events here");
   tool_run_expect_text(run.err, "snapshot is not of counts");
+}
+
+/* What is said in one of several runs, which write a line each. */
+#define IN_RUN(number, script)                                                 \
+  "echo run; echo >>$1.runs; test $(wc -l <$1.runs) = " number " && { " script \
+  "; }; "
+
+static void enable_holds_for_the_runs_that_follow(void **state) {
+  static const char *const options[] = {
+      "-r", "3", "-D", "-1", "-x,", "-e", CALL_SERVER_EVENT, NULL};
+  static tool_run_t run;
+
+  (void)state;
+  support_need_tracepoint(__func__, CALL_SERVER_EVENT);
+  run_script(&run, options, IN_RUN("1", "say enable") "calls 100");
+  tool_run_expect_status(&run, 0);
+  assert_null(strstr(run.err, "nothing was counted"));
+  assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 100);
+}
+
+static void stop_ends_all_runs(void **state) {
+  static const char *const options[] = {"-r", "5",           "-x,",
+                                        "-e", "page-faults", NULL};
+  static tool_run_t run;
+
+  (void)state;
+  support_need_own_events(__func__);
+  run_script(&run, options, IN_RUN("2", "say stop; exec sleep 60") "exit 0");
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.err, "1 of 5 runs are counted");
+  assert_string_equal(run.out, "run\nrun\n");
 }
 
 static void command_that_never_enables_counts_nothing(void **state) {
@@ -130,6 +163,8 @@ int main(void) {
       cmocka_unit_test(commands_decide_what_is_counted),
       cmocka_unit_test(stop_ends_the_count),
       cmocka_unit_test(commands_behind_stop_are_not_run_and_messages_end),
+      cmocka_unit_test(enable_holds_for_the_runs_that_follow),
+      cmocka_unit_test(stop_ends_all_runs),
       cmocka_unit_test(command_that_never_enables_counts_nothing),
   };
 
