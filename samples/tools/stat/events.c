@@ -8,6 +8,7 @@
 
 #include "common/list.h"
 #include "common/memory.h"
+#include "common/options.h"
 #include "common/say.h"
 #include "stat/targets.h"
 #include "stat/tool.h"
@@ -49,6 +50,24 @@ static void put_names(FILE *file, const stat_options_t *options) {
   }
 }
 
+/* Without a command nothing would ever be known of its times. */
+static int check_times(const stat_events_t *events,
+                       const stat_options_t *options) {
+  const uvperf_event_item_t *item;
+  enum stat_tool tool;
+  size_t i;
+
+  for (i = 0; i < events->nr_attrs && options->command == NULL; i++) {
+    item = uvperf_event_list_get(events->list, i);
+    tool = stat_tool_of(item);
+    if (tool == STAT_TOOL_USER || tool == STAT_TOOL_SYSTEM)
+      return common_options_bad("%s is the time of a command, and there is "
+                                "none: add a command, or leave it out",
+                                item->label);
+  }
+  return 0;
+}
+
 int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
   char *names = NULL;
   size_t size = 0;
@@ -64,10 +83,11 @@ int stat_events_parse(stat_events_t *events, const stat_options_t *options) {
     return 1;
   }
   rc = stat_tool_parse(&events->list, names);
-  if (rc == 0)
-    events->nr_attrs = uvperf_event_list_count(events->list);
   free(names);
-  return rc;
+  if (rc != 0)
+    return rc;
+  events->nr_attrs = uvperf_event_list_count(events->list);
+  return check_times(events, options);
 }
 
 static void *copy_bytes(const void *bytes, size_t size) {

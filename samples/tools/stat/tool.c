@@ -2,6 +2,7 @@
 /* Finds the names of times in a list of events, and fills in their lines. */
 #include "stat/tool.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,13 +82,42 @@ static char *make_names(const char *names, int same_length, size_t *nr) {
   return text;
 }
 
+/* The kernel's events have them, and a time that ignored them would be taken
+ * for what it is not. */
+static int refuse_modifiers(const char *names) {
+  const char *name = names;
+  uvperf_error_t error;
+  enum stat_tool tool;
+  size_t size, bare;
+
+  while (*name != '\0') {
+    size = (size_t)(end_of_name(name) - name);
+    bare = strcspn(name, ":/");
+    tool = bare < size ? tool_named(name, bare) : STAT_TOOL_NONE;
+    if (tool != STAT_TOOL_NONE) {
+      memset(&error, 0, sizeof(error));
+      error.cause = UVPERF_CAUSE_ARGUMENT;
+      error.column = (uint32_t)(name - names + (ptrdiff_t)bare + 1);
+      snprintf(error.reason, sizeof(error.reason),
+               "%s takes no modifiers or terms: it is a time, which this tool "
+               "measures and not the kernel",
+               tools[tool]);
+      return common_list_explain(names, &error);
+    }
+    name += size == 0 ? 1 : size;
+  }
+  return 0;
+}
+
 /* A message shows what the user wrote. */
 int stat_tool_parse(uvperf_event_list_t **list, const char *names) {
   uvperf_error_t error;
   char *text;
   size_t nr;
-  int rc;
+  int rc = refuse_modifiers(names);
 
+  if (rc != 0)
+    return rc;
   text = make_names(names, 1, &nr);
   rc = uvperf_event_list_parse(list, text, &error);
   free(text);

@@ -5,6 +5,7 @@
 
 #include "call_server.h"
 #include "stat_fields.h"
+#include "tool_usage.h"
 
 static double value_of(const char *text, const char *event) {
   return (double)stat_fields_value(text, event);
@@ -35,12 +36,10 @@ static void times_are_events_of_a_command(void **state) {
               value_of(run.err, "duration_time"));
 }
 
-/* Without a command there is no time of it. The first CPU has the line. */
+/* The first CPU has the line. */
 static void times_of_a_machine_are_on_one_line(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-a", "-A", "-x,", "--timeout", "50",
-                             "-e",
-                             "{duration_time,context-switches}"
-                             ",user_time"}};
+                             "-e", "{duration_time,context-switches}"}};
   const char *first;
 
   (void)state;
@@ -50,7 +49,24 @@ static void times_of_a_machine_are_on_one_line(void **state) {
   first = strstr(run.err, ",ns,duration_time,");
   assert_non_null(first);
   assert_null(strstr(first + 1, ",ns,duration_time,"));
-  tool_run_expect_text(run.err, ",<not counted>,ns,user_time,");
+}
+
+/* Never an empty table. */
+static void times_of_a_command_need_one(void **state) {
+  static const tool_usage_t cases[] = {
+      {{"-e", "user_time", "-a", "--timeout", "50"},
+       "user_time is the time of a command, and there is none"},
+      {{"-e", "duration_time,system_time", "-p", "1"},
+       "system_time is the time of a command, and there is none"},
+  };
+  tool_run_t run = {.args = {STAT_PATH, "-a", "-x,", "-e",
+                             "duration_time,user_time", "true"}};
+
+  (void)state;
+  tool_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
+  support_need_cpu_wide(__func__);
+  tool_run_ends(&run, 0, ",ns,user_time,");
+  assert_null(strstr(run.err, "<not counted>"));
 }
 
 static void times_of_intervals_add_up(void **state) {
@@ -85,6 +101,20 @@ static void message_points_at_what_the_user_wrote(void **state) {
   tool_run_ends(&run, 2, "there is no event 'nosuch'");
   tool_run_expect_text(run.err, "  duration_time,{user_time , nosuch}\n");
   tool_run_expect_text(run.err, "                             ^\n");
+}
+
+static void times_take_no_modifiers(void **state) {
+  tool_run_t run = {
+      .args = {STAT_PATH, "-e", "page-faults,user_time:k", "true"}};
+
+  (void)state;
+  tool_run_ends(&run, 2, "user_time takes no modifiers or terms");
+  tool_run_expect_text(run.err, "  page-faults,user_time:k\n");
+  tool_run_expect_text(run.err, "                        ^\n");
+  run.args[2] = "{duration_time:u,page-faults}";
+  tool_run_ends(&run, 2, "duration_time takes no modifiers or terms");
+  run.args[2] = "system_time/period=1/";
+  tool_run_ends(&run, 2, "system_time takes no modifiers or terms");
 }
 
 static void delay_leaves_out_what_comes_before(void **state) {
@@ -143,9 +173,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_are_events_of_a_command),
       cmocka_unit_test(times_of_a_machine_are_on_one_line),
+      cmocka_unit_test(times_of_a_command_need_one),
       cmocka_unit_test(times_of_intervals_add_up),
       cmocka_unit_test(null_run_has_its_time_alone),
       cmocka_unit_test(message_points_at_what_the_user_wrote),
+      cmocka_unit_test(times_take_no_modifiers),
       cmocka_unit_test(delay_leaves_out_what_comes_before),
       cmocka_unit_test(delay_comes_before_timeout_and_intervals),
       cmocka_unit_test(run_shorter_than_the_delay_counts_nothing),
