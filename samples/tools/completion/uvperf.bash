@@ -54,13 +54,20 @@ _uvperf_complete_events() {
 }
 
 _uvperf() {
-  local cur prev words cword option taken i
+  local cur prev words cword tool option options=() taken i
   local -A takes=()
 
   _init_completion -n =: || return
+  tool=${words[0]/#\~\//$HOME/}
   while IFS=$'\t' read -r option taken; do
     takes[$option]=$taken
-  done < <(_uvperf_options "${words[0]}")
+    [[ $option == command ]] || options+=("$option")
+  done < <(_uvperf_options "$tool")
+  # Names of perf's that --help leaves out take what the short ones do.
+  for option in e:event o:output p:pid t:tid C:cpu G:cgroup G:for-each-cgroup \
+    c:count F:freq r:repeat I:interval-print x:field-separator l:limit; do
+    : "${takes[--${option#*:}]:=${takes[-${option%:*}]--}}"
+  done
   # The words of a command complete as that command's do.
   for ((i = 1; i < cword; i++)); do
     if [[ ${words[i]} == -- ]]; then
@@ -76,21 +83,26 @@ _uvperf() {
   done
   taken=${takes[$prev]--}
   case $taken in
-    EVENTS*) _uvperf_complete_events "${words[0]}" ;;
+    EVENTS*) _uvperf_complete_events "$tool" ;;
     FILE*) _filedir ;;
     PID*) _uvperf_reply "$(ps -eo pid=)" ;;
-    fifo:* | fd:*) _uvperf_reply "fifo: fd:" ;;
-    *'|'*) _uvperf_reply "${taken//[|,\[\]]/ }" ;;
+    fifo:* | fd:*)
+      _uvperf_reply "fifo: fd:"
+      compopt -o nospace
+      ;;
+    *'|'*)
+      taken=${taken/\[*\]/}
+      _uvperf_reply "${taken//|/ }"
+      ;;
     -)
-      if [[ $cur != -* && ${words[0]##*/} == uvperf-list ]]; then
+      if [[ $cur != -* && ${tool##*/} == uvperf-list ]]; then
         _uvperf_reply "hw sw cache pmu tracepoint forms
-          $(_uvperf_events "${words[0]}")"
+          $(_uvperf_events "$tool")"
         __ltrim_colon_completions "$cur"
       elif [[ $cur != -* && ${takes[command]-} ]]; then
         _command_offset "$cword"
       else
-        unset 'takes[command]'
-        _uvperf_reply "${!takes[*]}"
+        _uvperf_reply "${options[*]}"
       fi
       ;;
   esac

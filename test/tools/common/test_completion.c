@@ -3,6 +3,7 @@
  * command that is measured. */
 #include "tool_run.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #define COMPLETION TOOLS_SOURCE "/completion"
@@ -143,6 +144,31 @@ static void bash_completes_what_an_option_takes(void **state) {
                                "watch -- ls /etc/hostn: /etc/hostname\n");
 }
 
+static void bash_completes_behind_long_names_of_perf(void **state) {
+  static const char *const lines[] = {
+      TOOL("stat") " --event cs,cpu-cl", TOOL("stat") " --pid 1 --interval-c",
+      TOOL("record") " --output /etc/hostn", NULL};
+  static tool_run_t run;
+
+  (void)state;
+  need_bash(__func__);
+  need_file(__func__, "/etc/hostname", "/etc/hostname");
+  complete_by_bash(&run, lines);
+  assert_string_equal(run.out, "stat --event cs,cpu-cl: cs,cpu-clock\n"
+                               "stat --pid 1 --interval-c: --interval-count\n"
+                               "record --output /etc/hostn: /etc/hostname\n");
+}
+
+static void bash_completes_words_but_not_what_stands_for_one(void **state) {
+  static const char *const lines[] = {TOOL("profile") " --call-graph ", NULL};
+  static tool_run_t run;
+
+  (void)state;
+  need_bash(__func__);
+  complete_by_bash(&run, lines);
+  assert_string_equal(run.out, "profile --call-graph : fp dwarf none\n");
+}
+
 /* -- zsh ------------------------------------------------------------------- */
 
 static void zsh_completes_as_bash_does(void **state) {
@@ -166,6 +192,21 @@ static void zsh_completes_as_bash_does(void **state) {
                                "list sw page-faults\n");
 }
 
+static void zsh_completes_behind_long_names_of_perf(void **state) {
+  static const char *const lines[] = {
+      TOOL("stat") " --event cs,cpu-cl", TOOL("stat") " --pid 1 --interval-c",
+      TOOL("record") " --output /etc/hostn", NULL};
+  static tool_run_t run;
+
+  (void)state;
+  need_zsh(__func__);
+  need_file(__func__, "/etc/hostname", "/etc/hostname");
+  complete_by_zsh(&run, lines);
+  assert_string_equal(run.out, "stat --event cs,cpu-clock\n"
+                               "stat --pid 1 --interval-count \n"
+                               "record --output /etc/hostname \n");
+}
+
 static void zsh_completes_tracepoints_behind_the_colon(void **state) {
   static const char *const lines[] = {
       TOOL("stat") " -e cs,sched:sched_process_exe", NULL};
@@ -178,6 +219,22 @@ static void zsh_completes_tracepoints_behind_the_colon(void **state) {
   assert_string_equal(run.out, "stat -e cs,sched:sched_process_exec\n");
 }
 
+/* -- both ------------------------------------------------------------------ */
+
+static void tools_below_home_complete(void **state) {
+  static const char *const lines[] = {"~/uvperf-stat --interval-c", NULL};
+  static tool_run_t run;
+
+  (void)state;
+  need_bash(__func__);
+  assert_int_equal(setenv("HOME", TOOLS_DIRECTORY, 1), 0);
+  complete_by_bash(&run, lines);
+  assert_string_equal(run.out, "stat --interval-c: --interval-count\n");
+  need_zsh(__func__);
+  complete_by_zsh(&run, lines);
+  assert_string_equal(run.out, "stat --interval-count \n");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bash_completes_options_of_help),
@@ -185,8 +242,12 @@ int main(void) {
       cmocka_unit_test(bash_completes_events_behind_others),
       cmocka_unit_test(bash_completes_tracepoints_behind_the_colon),
       cmocka_unit_test(bash_completes_what_an_option_takes),
+      cmocka_unit_test(bash_completes_behind_long_names_of_perf),
+      cmocka_unit_test(bash_completes_words_but_not_what_stands_for_one),
       cmocka_unit_test(zsh_completes_as_bash_does),
+      cmocka_unit_test(zsh_completes_behind_long_names_of_perf),
       cmocka_unit_test(zsh_completes_tracepoints_behind_the_colon),
+      cmocka_unit_test(tools_below_home_complete),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
