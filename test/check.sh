@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Sourced by checks.sh, install.sh and samples.sh: notes what each check gave. The sourcing
-# script sets $results, to which a line "state, tab, name, tab, message" is
-# appended for each check, and ends by `exit $failed`. Details, and "skipped:
+# Sourced by checks.sh, docs.sh, install.sh and samples.sh: notes what each
+# check gave. The sourcing script sets $results, to which a line "state, tab,
+# name, tab, message" is appended for each check, and ends by `exit $failed`. Details, and "skipped:
 # name: needs what", go to standard output.
 #
 # shellcheck shell=sh disable=SC2034,SC2154

@@ -11,8 +11,8 @@ usage: sh test/run.sh [PATTERN...]
 Builds and runs the test programs whose path below test/ contains a PATTERN,
 which may have the shell's *, ? and []: event/control for
 unit/event/test_control*.c, live/ for all that is live, tools/stat, checks.sh,
-install.sh, samples.sh. Without a pattern it builds and runs everything, and
-installs with apt what it needs for that and does not find.
+docs.sh, install.sh, samples.sh. Without a pattern it builds and runs
+everything, and installs with apt what it needs for that and does not find.
 
 Failed tests are listed before skipped ones; the last line is "N passed,
 N failed, N skipped". The exit code is not 0 if a test failed, or skipped
@@ -130,7 +130,7 @@ setup_require compiler ${sanitizers:+sanitizers} make cmake pkg-config libuv \
   cmocka
 [ $# -eq 0 ] && setup_wish libtraceevent libbpf clang bpftool node meson abidiff \
   libdw libiberty libprotobuf-c protoc-c zlib libzstd chromium \
-  zsh bash-completion
+  zsh bash-completion doxygen mandoc python3
 say_privileges
 started=$(date +%s)
 echo "Building in $build."

@@ -14,7 +14,7 @@
 # Prints all tests in the order in which they run: the path below test/, and
 # what its program is called, as CMakeLists.txt calls it.
 all_tests() {
-  (cd "$root/test" && ls checks.sh install.sh samples.sh &&
+  (cd "$root/test" && ls checks.sh docs.sh install.sh samples.sh &&
     ls unit/*/test_*.c live/test_*.c samples/test_*.c tools/*/test_*.c \
       peers/test_*.c) | awk '{
       name = $0; sub("/test_", "/", name); sub(/\.[a-z]*$/, "", name)

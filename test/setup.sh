@@ -41,7 +41,7 @@ setup_has() {
       echo 'int main(void) { return 0; }' |
         setup_links -fsanitize=address,undefined ;;
     make | meson | abidiff | cpio | apt-get | dpkg-deb | qemu-system-* | *-gcc | \
-      protoc-c | chromium | go | perf | zsh)
+      protoc-c | chromium | go | perf | zsh | doxygen | mandoc | python3)
       command -v "$1" >/dev/null ;;
     cmake) setup_has_cmake ;;
     pkg-config) command -v "${PKG_CONFIG:-pkg-config}" >/dev/null ;;

@@ -214,6 +214,7 @@ typedef struct uvperf_bpf_reader_options_s {
   void *open_arg;
 } uvperf_bpf_reader_options_t;
 
+/* The defaults, for an initializer. */
 #define UVPERF_BPF_READER_OPTIONS_INIT                                         \
   {                                                                            \
     sizeof(uvperf_bpf_reader_options_t), NULL, NULL, NULL, 0, 0, 0, 0, 0,      \

@@ -218,6 +218,7 @@ typedef struct uvperf_event_options_s {
   void *open_arg;
 } uvperf_event_options_t;
 
+/* The defaults, for an initializer. */
 #define UVPERF_EVENT_OPTIONS_INIT                                              \
   { sizeof(uvperf_event_options_t), 0, 0, 0, 0, NULL, 0, 0, 0, NULL, NULL }
 

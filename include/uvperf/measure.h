@@ -185,12 +185,12 @@ typedef struct uvperf_runs_s {
   /* In how many calls the event has counted. The fields below are of these, of
    * the `scaled` of each. */
   uint64_t nr;
-  double mean;
+  double mean; /* events */
   /* Of one call from the mean: the square root of the sample variance; 0 for
    * fewer than two. The error of the mean is deviation / sqrt(nr). */
   double deviation;
-  uint64_t least;
-  uint64_t most;
+  uint64_t least; /* events of one call */
+  uint64_t most;  /* events of one call */
   uint64_t reserved[4];
 } uvperf_runs_t;
 

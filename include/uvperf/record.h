@@ -170,10 +170,10 @@ typedef struct uvperf_sample_s {
 
 /* PERF_RECORD_MMAP and PERF_RECORD_MMAP2. For MMAP all from maj on is 0. */
 typedef struct uvperf_mmap_s {
-  uint32_t pid, tid;
-  uint64_t addr;  /* first address */
-  uint64_t len;   /* bytes */
-  uint64_t pgoff; /* bytes into the file */
+  uint32_t pid, tid; /* the task whose memory it is */
+  uint64_t addr;     /* first address */
+  uint64_t len;      /* bytes */
+  uint64_t pgoff;    /* bytes into the file */
   /* MMAP2 without PERF_RECORD_MISC_MMAP_BUILD_ID. */
   uint32_t maj, min;
   uint64_t ino, ino_generation;
@@ -190,44 +190,44 @@ typedef struct uvperf_mmap_s {
 
 /* One namespace of PERF_RECORD_NAMESPACES; the index is *_NS_INDEX. */
 typedef struct uvperf_namespace_s {
-  uint64_t dev;
-  uint64_t inode;
+  uint64_t dev;   /* device of the file in /proc/PID/ns */
+  uint64_t inode; /* and its inode: the namespace's number */
 } uvperf_namespace_t;
 
 /* PERF_RECORD_LOST: records that did not fit; id is of the event that next
  * succeeded in writing, not of the loser. */
 typedef struct uvperf_lost_s {
-  uint64_t id;
-  uint64_t lost;
+  uint64_t id;   /* of an event */
+  uint64_t lost; /* records */
 } uvperf_lost_t;
 
 /* PERF_RECORD_COMM; an exec where misc has PERF_RECORD_MISC_COMM_EXEC, which
- * needs attr.comm_exec beside attr.comm.
- * Terminated; comm_size is strlen. */
+ * needs attr.comm_exec beside attr.comm. */
 typedef struct uvperf_comm_s {
-  uint32_t pid, tid;
+  uint32_t pid, tid; /* the task that is called so now */
+  /* Terminated; comm_size is strlen. */
   const char *comm;
   size_t comm_size;
 } uvperf_comm_t;
 
 /* PERF_RECORD_FORK and PERF_RECORD_EXIT. */
 typedef struct uvperf_task_s {
-  uint32_t pid, ppid;
-  uint32_t tid, ptid;
-  uint64_t time; /* ns */
+  uint32_t pid, ppid; /* the process and its parent */
+  uint32_t tid, ptid; /* the thread, and the one that made it */
+  uint64_t time;      /* ns */
 } uvperf_task_t;
 
 /* PERF_RECORD_THROTTLE and PERF_RECORD_UNTHROTTLE. */
 typedef struct uvperf_throttle_s {
-  uint64_t time; /* ns */
-  uint64_t id;
-  uint64_t stream_id;
+  uint64_t time;      /* ns */
+  uint64_t id;        /* of the event, PERF_EVENT_IOC_ID */
+  uint64_t stream_id; /* of the inherited copy, PERF_SAMPLE_STREAM_ID */
 } uvperf_throttle_t;
 
 /* PERF_RECORD_READ. */
 typedef struct uvperf_read_s {
-  uint32_t pid, tid;
-  uvperf_values_t values;
+  uint32_t pid, tid;      /* the task that has ended */
+  uvperf_values_t values; /* what it has counted */
 } uvperf_read_t;
 
 /* PERF_RECORD_AUX. */
@@ -239,71 +239,74 @@ typedef struct uvperf_aux_s {
 
 /* PERF_RECORD_ITRACE_START. */
 typedef struct uvperf_itrace_start_s {
-  uint32_t pid, tid;
+  uint32_t pid, tid; /* the task that is traced from here on */
 } uvperf_itrace_start_t;
 
 /* PERF_RECORD_LOST_SAMPLES. */
 typedef struct uvperf_lost_samples_s {
-  uint64_t lost;
+  uint64_t lost; /* samples */
 } uvperf_lost_samples_t;
 
 /* PERF_RECORD_SWITCH_CPU_WIDE: the other task; going out where misc has
  * PERF_RECORD_MISC_SWITCH_OUT. */
 typedef struct uvperf_switch_cpu_wide_s {
-  uint32_t next_prev_pid;
-  uint32_t next_prev_tid;
+  uint32_t next_prev_pid; /* process of the other task */
+  uint32_t next_prev_tid; /* its thread */
 } uvperf_switch_cpu_wide_t;
 
-/* PERF_RECORD_NAMESPACES; links is NULL with nr 0. */
+/* PERF_RECORD_NAMESPACES. */
 typedef struct uvperf_namespaces_s {
-  uint32_t pid, tid;
+  uint32_t pid, tid; /* the task that is in them now */
+  /* How many namespaces; links is NULL with nr 0. */
   uint64_t nr;
   const uvperf_namespace_t *links;
 } uvperf_namespaces_t;
 
-/* PERF_RECORD_KSYMBOL. Terminated; name_size is strlen. */
+/* PERF_RECORD_KSYMBOL. */
 typedef struct uvperf_ksymbol_s {
-  uint64_t addr;
+  uint64_t addr;      /* first address */
   uint32_t len;       /* bytes */
   uint16_t ksym_type; /* PERF_RECORD_KSYMBOL_TYPE_* */
   uint16_t flags;     /* PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER */
+  /* Terminated; name_size is strlen. */
   const char *name;
   size_t name_size;
 } uvperf_ksymbol_t;
 
 /* PERF_RECORD_BPF_EVENT. */
 typedef struct uvperf_bpf_event_s {
-  uint16_t type; /* PERF_BPF_EVENT_* */
-  uint16_t flags;
-  uint32_t id;
-  uint8_t tag[8];
+  uint16_t type;  /* PERF_BPF_EVENT_* */
+  uint16_t flags; /* the kernel's; 0 so far */
+  uint32_t id;    /* of the program, for BPF_PROG_GET_FD_BY_ID */
+  uint8_t tag[8]; /* hash of its instructions */
 } uvperf_bpf_event_t;
 
-/* PERF_RECORD_CGROUP. Terminated; path_size is strlen. */
+/* PERF_RECORD_CGROUP. */
 typedef struct uvperf_cgroup_s {
-  uint64_t id;
+  uint64_t id; /* as in PERF_SAMPLE_CGROUP */
+  /* Below where cgroups are mounted. Terminated; path_size is strlen. */
   const char *path;
   size_t path_size;
 } uvperf_cgroup_t;
 
-/* PERF_RECORD_TEXT_POKE: old_len bytes, then new_len bytes. */
+/* PERF_RECORD_TEXT_POKE: the kernel has changed its own code. */
 typedef struct uvperf_text_poke_s {
-  uint64_t addr;
-  uint16_t old_len;
-  uint16_t new_len;
-  const uint8_t *old_bytes;
-  const uint8_t *new_bytes;
+  uint64_t addr;            /* first address */
+  uint16_t old_len;         /* bytes */
+  uint16_t new_len;         /* bytes */
+  const uint8_t *old_bytes; /* old_len bytes that were there */
+  const uint8_t *new_bytes; /* new_len bytes that are there now */
 } uvperf_text_poke_t;
 
 /* PERF_RECORD_AUX_OUTPUT_HW_ID. */
 typedef struct uvperf_aux_output_hw_id_s {
-  uint64_t hw_id;
+  uint64_t hw_id; /* what the hardware writes for the event */
 } uvperf_aux_output_hw_id_t;
 
-/* PERF_RECORD_CALLCHAIN_DEFERRED: the user part of an earlier call chain; ips
- * is NULL with nr 0. */
+/* PERF_RECORD_CALLCHAIN_DEFERRED: the user part of an earlier call chain. */
 typedef struct uvperf_callchain_deferred_s {
-  uint64_t cookie;
+  uint64_t cookie; /* as at the end of the chain that this belongs to */
+  /* How many addresses; ips is NULL with nr 0. */
   uint64_t nr;
   const uint64_t *ips;
 } uvperf_callchain_deferred_t;

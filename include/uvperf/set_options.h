@@ -76,6 +76,7 @@ typedef struct uvperf_target_s {
   void *data;
 } uvperf_target_t;
 
+/* The defaults, for an initializer. */
 #define UVPERF_TARGET_INIT                                                     \
   { sizeof(uvperf_target_t), UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 0, NULL }
 
@@ -265,6 +266,7 @@ typedef struct uvperf_set_options_s {
   uint32_t sample_max_stack;
 } uvperf_set_options_t;
 
+/* The defaults, for an initializer. */
 #define UVPERF_SET_OPTIONS_INIT                                                \
   {                                                                            \
     sizeof(uvperf_set_options_t), NULL, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0, \

@@ -63,6 +63,7 @@ typedef struct uvperf_stream_options_s {
   uint32_t flags;
 } uvperf_stream_options_t;
 
+/* The defaults, for an initializer. */
 #define UVPERF_STREAM_OPTIONS_INIT                                             \
   { sizeof(uvperf_stream_options_t), 0, 0, 0, 0, 0 }
 
@@ -127,7 +128,7 @@ typedef struct uvperf_stats_s {
 
 /* One ring of several. */
 typedef struct uvperf_ring_info_s {
-  int32_t cpu;
+  int32_t cpu; /* whose records it has; -1 for any */
   /* The one fd that is polled. It can change when the process's first thread
    * ends. Do not close it. */
   int32_t fd;

@@ -83,8 +83,7 @@ typedef struct uvperf_limits_s {
   /* Whether the process is in a user namespace other than the initial one. */
   int64_t is_user_namespace;
 
-  /* -- the kernel's version, for example 6 and 18 -------------------------- */
-
+  /* The kernel's version, for example 6 and 18. */
   int64_t kernel_major;
   int64_t kernel_minor;
 

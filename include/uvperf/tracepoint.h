@@ -60,7 +60,7 @@ enum uvperf_field_flag {
 
 /* A field, which belongs to its tracepoint, as do its texts. */
 typedef struct uvperf_field_s {
-  const char *name;
+  const char *name; /* "prev_pid" */
   /* As the format file has it, brackets behind it: "char[16]", "__data_loc
    * char[]", "const char *". */
   const char *type;

@@ -17,8 +17,11 @@ extern "C" {
 #define UVPERF_EXTERN __attribute__((visibility("default")))
 #endif
 
+/* The version of the headers: before 1.0 a minor version may break programs. */
 #define UVPERF_VERSION_MAJOR 0
+/* What was added, or before 1.0 changed, since the major version. */
 #define UVPERF_VERSION_MINOR 2
+/* What was mended since the minor version. */
 #define UVPERF_VERSION_PATCH 0
 
 /* The version of the headers as 0xMMmmpp, comparable with <. */
@@ -40,9 +43,19 @@ UVPERF_EXTERN const char *uvperf_version_string(void);
 /* The types are those of uv_replace_allocator, so that the same four functions
  * fit both. */
 
+/* As malloc(3).
+ * @param size  Bytes. */
 typedef void *(*uvperf_malloc_func)(size_t size);
+/* As realloc(3).
+ * @param ptr   From one of these functions, or NULL.
+ * @param size  Bytes. */
 typedef void *(*uvperf_realloc_func)(void *ptr, size_t size);
+/* As calloc(3).
+ * @param count  How many.
+ * @param size   Bytes of each. */
 typedef void *(*uvperf_calloc_func)(size_t count, size_t size);
+/* As free(3).
+ * @param ptr  From one of these functions, or NULL. */
 typedef void (*uvperf_free_func)(void *ptr);
 
 /** Makes the library take all of its memory from these functions instead of the

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The manual: that it is made without a warning, is right mdoc(7), has a page
+# for each symbol and each tool, and is installed.
+#
+#   docs.sh build-directory results
+#
+# notes what it found in the file of results, see check.sh.
+#
+# The checks are called by name:
+# shellcheck disable=SC2317
+set -u
+
+root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+build=$(cd "$1" && pwd) || exit 1
+results=$2
+. "$root/test/setup.sh"
+. "$root/test/check.sh"
+man=$build/docs/man
+output=$results.output
+
+# Runs a command, and shows its output if that fails.
+quietly() {
+  "$@" >"$output" 2>&1 && return
+  cat "$output"
+  return 1
+}
+
+makes() {
+  quietly cmake --build "$build" --target docs
+}
+
+# mandoc(1) looks for other pages in /usr/share/man alone.
+lint() {
+  ! mandoc -Tlint "$man"/man?/*.? 2>/dev/null |
+    grep -v ": referenced manual not found"
+}
+
+references() {
+  code=0
+  referred='s/^\.Xr \(uvperf[^ ]*\) \([137]\).*/man\2\/\1.\2/p'
+  for name in $(sed -n "$referred" "$man"/man?/*.? | sort -u); do
+    [ -f "$man/$name" ] || { echo "$name is referred to and not there"; code=1; }
+  done
+  return $code
+}
+
+symbols() {
+  code=0
+  for name in $(sed -n 's/^ *\(uvperf_[a-z0-9_]*\);$/\1/p' "$root"/lib/*.map \
+    "$root"/lib/*/*.map); do
+    [ -f "$man/man3/$name.3" ] || { echo "$name has no page"; code=1; }
+  done
+  return $code
+}
+
+constants() {
+  code=0
+  for name in $(sed -n 's/^#define \(UVPERF_[A-Z0-9_]*\).*/\1/p
+    s/^  \(UVPERF_[A-Z0-9_]*\),*\( .*\)*$/\1/p' "$root"/include/uvperf/*.h |
+    grep -v -e '_H$' -e '_EXTERN$'); do
+    grep -q "^\.It Dv $name\b" "$man"/man3/*.3 ||
+      { echo "$name is on no page"; code=1; }
+  done
+  return $code
+}
+
+tools() {
+  code=0
+  for tool in "$build"/samples/tools/uvperf-*; do
+    name=$(basename "$tool")
+    for option in $("$tool" --help |
+      sed -n '/^Not here/q; s/^  -\(-*[A-Za-z][A-Za-z-]*\).*/\1/p'); do
+      grep -qF -- "Fl $option" "$man/man1/$name.1" ||
+        { echo "$name.1 has no -$option"; code=1; }
+    done
+  done
+  return $code
+}
+
+installed() {
+  stage=$results.stage
+  quietly cmake --install "$build" --prefix "$stage" --component development &&
+    [ -f "$stage/share/man/man3/uvperf_set_init.3" ] &&
+    [ -f "$stage/share/man/man7/uvperf-events.7" ] &&
+    [ -f "$stage/share/doc/uvperf/html/index.html" ]
+  code=$?
+  rm -rf "$stage"
+  return $code
+}
+
+missing=$(setup_missing doxygen mandoc python3)
+for name in manual_is_made_without_a_warning:makes manual_is_right_mdoc:lint \
+  manual_refers_to_pages_that_are_there:references \
+  each_symbol_has_a_page:symbols each_constant_is_on_a_page:constants \
+  each_option_of_a_tool_is_on_its_page:tools manual_is_installed:installed; do
+  if [ -n "$missing" ]; then
+    skip "${name%:*}" "doxygen, mandoc and python3"
+  else
+    check "${name%:*}" "${name#*:}"
+  fi
+done
+rm -rf "$output" "$man" "$build/docs/html" # install.sh installs from here too
+exit $failed
