@@ -67,5 +67,9 @@ int main(void) {
     return 1;
   uv_library_shutdown();
   printf("%ld at the end\n", (long)nr_held);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return nr_held != 0;
 }

@@ -131,5 +131,9 @@ int main(int argc, char **argv) {
   uv_walk(loop, close_handle, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
   close(map);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 }

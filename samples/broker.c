@@ -261,7 +261,12 @@ static int measure(const char *path, const char *event) {
   uv_timer_init(uv_default_loop(), &timer);
   timer.data = &set;
   uv_timer_start(&timer, on_timer, 1000, 0);
-  return uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
+  return 0;
 failed:
   fprintf(stderr, "%s\n", error.reason);
   return 1;

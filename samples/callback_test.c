@@ -135,5 +135,6 @@ int main(void) {
   CHECK(uvperf_version() >> 8 == UVPERF_VERSION_HEX >> 8);
   test_with_made_records();
   test_with_records_of_the_kernel();
+  CHECK(fflush(stdout) == 0 && !ferror(stdout));
   return 0;
 }

@@ -156,5 +156,7 @@ int main(int argc, char **argv) {
     groups = group->next;
     free(group);
   }
+  if (fflush(stdout) != 0 || ferror(stdout))
+    fail("stdout", "could not be written");
   return uv_loop_close(loop) != 0;
 }

@@ -66,6 +66,10 @@ int main(void) {
   for (i = NR; i-- > 0;)
     uvperf_event_close(group[i], NULL);
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 failed:
   fprintf(stderr, "%s\n", error.reason);

@@ -80,5 +80,9 @@ int main(int argc, char **argv) {
   uv_signal_start(&signal, on_signal, SIGINT);
   fprintf(stderr, "the map is filled; Ctrl-C empties it\n");
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 }

@@ -84,5 +84,9 @@ int main(int argc, char **argv) {
   uv_signal_start(&interrupt, on_interrupt, SIGINT);
   fprintf(stderr, "recording: kill -USR1 %d prints\n", (int)uv_os_getpid());
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 }

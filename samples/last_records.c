@@ -75,5 +75,7 @@ int main(void) {
   }
   uvperf_event_close(&event, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout))
+    return fail("stdout could not be written");
   return uv_loop_close(loop) != 0;
 }

@@ -86,5 +86,7 @@ int main(void) {
   uv_close((uv_handle_t *)&work, NULL);
   uv_close((uv_handle_t *)&end, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout))
+    fail("stdout could not be written");
   return uv_loop_close(loop) != 0;
 }

@@ -55,5 +55,9 @@ int main(void) {
              (unsigned long long)runs[i].least, runs[i].mean, runs[i].deviation,
              (unsigned long long)empty[i].least);
   uvperf_meter_free(meter);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return 0;
 }

@@ -27,5 +27,9 @@ int main(void) {
     printf("%s\n", error.code != 0 ? error.reason : "cycles did not count");
   printf("%llu page faults, %.3f ms\n", (unsigned long long)counts[2].value,
          (double)counts[3].value / 1e6);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return 0;
 }

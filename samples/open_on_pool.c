@@ -112,5 +112,9 @@ int main(int argc, char **argv) {
   uv_signal_init(loop, &program.signal);
   uv_signal_start(&program.signal, on_signal, SIGINT);
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return program.status != 0 || uv_loop_close(loop) != 0;
 }

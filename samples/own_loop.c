@@ -104,5 +104,7 @@ int main(int argc, char **argv) {
   close(interrupt);
   close(epoll);
   uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout))
+    return fail("stdout could not be written");
   return uv_loop_close(uv_default_loop()) != 0;
 }

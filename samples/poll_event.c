@@ -49,5 +49,9 @@ int main(int argc, char **argv) {
   }
   uvperf_event_close(&event, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 }

@@ -89,5 +89,7 @@ int main(int argc, char **argv) {
          (unsigned long long)stats.lost_records);
   uvperf_bpf_reader_close(&reader, NULL);
   uv_run(uv_default_loop(), UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout))
+    return fail("stdout could not be written");
   return rc != UV_EAGAIN || uv_loop_close(uv_default_loop()) != 0;
 }

@@ -109,6 +109,8 @@ int main() try {
   });
   std::vector<char> memory(1000000); // has that many pages on any machine
   loop.run();
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    throw std::runtime_error("stdout could not be written");
   return left != 0;
 } catch (const std::exception &error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -52,5 +52,9 @@ int main(int argc, char **argv) {
   uv_signal_init(loop, &signal);
   uv_signal_start(&signal, on_signal, SIGINT);
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 }

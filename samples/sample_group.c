@@ -81,6 +81,10 @@ int main(void) {
   uvperf_event_close(&faults, NULL);
   uvperf_event_close(&clock, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 failed:
   fprintf(stderr, "%s\n", error.reason);

@@ -84,5 +84,9 @@ int main(int argc, char **argv) {
   uv_signal_init(loop, &interrupt);
   uv_signal_start(&interrupt, on_interrupt, SIGINT);
   uv_run(loop, UV_RUN_DEFAULT); /* the signals keep it alive */
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0 || status_of_all != 0;
 }

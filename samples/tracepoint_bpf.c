@@ -98,5 +98,9 @@ int main(int argc, char **argv) {
   uv_signal_start(&signal, on_signal, SIGINT);
   uv_run(loop, UV_RUN_DEFAULT);
   close(program);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0 || status_of_all != 0;
 }

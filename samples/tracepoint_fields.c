@@ -83,6 +83,10 @@ int main(int argc, char **argv) {
   fprintf(stderr, "watching %d\n", options.pid);
   uv_run(loop, UV_RUN_DEFAULT);
   uvperf_tracepoint_free(tracepoint);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 failed:
   fprintf(stderr, "%s\n", error.reason);

@@ -92,5 +92,9 @@ int main(void) {
   uv_walk(loop, walk, NULL);
   uv_run(loop, UV_RUN_DEFAULT); /* `event` and `set` must stay until here */
   printf("closed\n");
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
   return uv_loop_close(loop) != 0;
 }

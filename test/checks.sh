@@ -533,6 +533,22 @@ sample_tests() {
   return "$rc"
 }
 
+# A sample that prints and can end well says when its output was lost.
+# top_functions.c does so after each table.
+sample_output() {
+  rc=0
+  for path in "$root"/samples/*.c "$root"/samples/*.cpp; do
+    case ${path##*/} in top_functions.c) continue ;; esac
+    if grep -qE '(^|[ (:])(printf|puts)\(' "$path" &&
+      ! grep -q '^  return uv_run(' "$path" &&
+      ! grep -q 'ferror(stdout)' "$path"; then
+      echo "samples/${path##*/} does not look at ferror(stdout)"
+      rc=1
+    fi
+  done
+  return "$rc"
+}
+
 # The lines of a file that begin so are of the form "what | how | tests", and name
 # tests that exist and are in the table of their program, but where how is "none":
 # names_tests file beginning
@@ -735,6 +751,7 @@ check library_has_no_state_that_threads_share state
 check readme_code_is_that_of_the_samples readme
 check each_exported_function_is_in_a_sample sampled
 check each_sample_has_a_test_and_a_row sample_tests
+check each_sample_says_when_its_output_is_lost sample_output
 check each_file_of_lib_has_a_test_named_after_it own_tests
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist origins
