@@ -449,11 +449,11 @@ state() {
   fi
 }
 
-# Each C block of the README is in the sample that was named last before it: the
-# whole program, but for the comment at its beginning, or lines one after the
-# other, which may be indented less.
-readme() {
-  awk -v top="$root/" '
+# Each C block of the README and of the guides is in the sample that was named
+# last before it: the whole program, but for the comment at its beginning, or
+# lines one after the other, which may be indented less.
+readme() (
+  cd "$root" && awk -v top="$root/" '
     function strip(line) { sub(/^[ \t]+/, "", line); return line }
     function load(file, line) {
       nr = 0
@@ -468,20 +468,48 @@ readme() {
     function check(i) {
       for (i = 1; i + blocks <= nr + 1; i++)
         if (has(i)) { seen++; return }
-      print "README.md:" start ": this is not in " sample
+      print FILENAME ":" start ": this is not in " sample
       bad = 1
     }
+    FNR == 1 { sample = "no sample" }
     !on && match($0, /`samples\/[a-z0-9_\/]+\.(c|cpp|js)`/) {
       sample = substr($0, RSTART + 1, RLENGTH - 2)
     }
-    /^```(c|cpp|js)$/ { on = 1; blocks = 0; start = NR; next }
+    !on && match($0, /\(\.\.\/[a-z0-9_\/]+\.(c|cpp|js)\)/) {
+      sample = "samples/" substr($0, RSTART + 4, RLENGTH - 5)
+    }
+    /^```(c|cpp|js)$/ { on = 1; blocks = 0; start = FNR; next }
     /^```/ && on { on = 0; load(sample); check(); next }
     on { block[++blocks] = strip($0) }
     END {
       if (seen == 0) print "README.md has no block: this check is worth nothing"
       exit bad || seen == 0
-    }' "$root/README.md"
+    }' README.md $(ls samples/guides/*.md 2>/dev/null)
+)
+
+# Whether a document has a heading, called as in a link; "" is its beginning.
+has_heading() {
+  [ -z "$2" ] || sed -n 's/^#* //p' "$1" | tr 'A-Z ' 'a-z-' |
+    tr -d "'\`:,.()/?" | grep -qxF -- "$2"
 }
+
+# Relative links of documents lead to a file, and to a heading of it.
+links() (
+  cd "$root" && rc=0
+  for document in $(git ls-files '*.md' 2>/dev/null || find . -name '*.md'); do
+    for link in $(awk '/^ *```/ { on = !on } !on && !/^    /' "$document" |
+      grep -o '](\([^)]*\))' | sed 's/^](//; s/)$//' | grep -v '^[a-z]*:'); do
+      file=${link%%#*}
+      [ -n "$file" ] && file=$(dirname "$document")/$file || file=$document
+      case $link in *'#'*) heading=${link#*#} ;; *) heading= ;; esac
+      if [ ! -e "$file" ] || ! has_heading "$file" "$heading"; then
+        echo "$document: $link leads nowhere"
+        rc=1
+      fi
+    done
+  done
+  return "$rc"
+)
 
 # Each function that the libraries export is called by a sample or a tool, or
 # test/unsampled.txt says why not.
@@ -749,6 +777,7 @@ check templates_compile_however_they_are_optimized optimizing
 check memory_comes_from_the_allocator_alone memory
 check library_has_no_state_that_threads_share state
 check readme_code_is_that_of_the_samples readme
+check links_of_documents_lead_somewhere links
 check each_exported_function_is_in_a_sample sampled
 check each_sample_has_a_test_and_a_row sample_tests
 check each_sample_says_when_its_output_is_lost sample_output
