@@ -55,6 +55,42 @@ int common_options_refused(int option, const struct option *names,
   return common_options_bad("unknown option '%s'", word);
 }
 
+/* Returns the reason of an option, or NULL. Reasons name no absent options. */
+static const char *find_reason(const char *absent, const char *name) {
+  size_t size = strlen(name);
+
+  while ((absent = strstr(absent, name)) != NULL) {
+    if (absent[-1] == ' ' && (absent[size] == ',' || absent[size] == ':'))
+      return strchr(absent, ':') + 1;
+    absent += size;
+  }
+  return NULL;
+}
+
+int common_options_absent(const char *absent, int option,
+                          const struct option *names, char **argv) {
+  const char *word = argv[optind - 1], *reason;
+  char name[32], text[256] = "";
+  size_t nr = 0;
+
+  if (optopt != 0)
+    snprintf(name, sizeof(name), "-%c", optopt);
+  else
+    snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+  reason = option == '?' ? find_reason(absent, name) : NULL;
+  if (reason == NULL)
+    return common_options_refused(option, names, argv);
+  /* Its lines become one. */
+  for (reason += strspn(reason, " \n"); nr < sizeof(text) - 1; reason++) {
+    if (*reason == '\n' && strncmp(reason, "\n    ", 5) != 0)
+      break;
+    if (*reason == '\n')
+      reason += 4;
+    text[nr++] = *reason;
+  }
+  return common_options_bad("%s is not here: %s", name, text);
+}
+
 /* strtoull takes signs, spaces and an empty string, so the first character is
  * looked at here. */
 int common_options_number(const char *text, uint64_t max, uint64_t *number) {

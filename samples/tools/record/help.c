@@ -150,12 +150,30 @@ static const char absent[] =
     "\n"
     "  --switch-output-event: SIGUSR2 can come from any program.\n"
     "  --tail-synthesize, --synth: what runs is always written first.\n"
-    "  -S, --aux-sample: AUX areas are not recorded.\n"
-    "  -z, --aio, --threads, --affinity, --mmap-flush, --no-buffering, -r: "
-    "one\n"
-    "  loop writes records as they come.\n"
-    "  --kcore, -B, -N, --buildid-all, --debuginfod, --vmlinux: the file has\n"
-    "  the build ids of mapped programs; perf reads the programs.\n"
+    "  --proc-map-timeout: /proc is read to its end.\n"
+    "  -S, --snapshot, --aux-sample: AUX areas are not recorded.\n"
+    "  -z, --compression-level, --aio, --threads, --affinity, --mmap-flush,\n"
+    "    --no-buffering, -r, --realtime, --num-thread-synthesize: one loop\n"
+    "    writes records as they come.\n"
+    "  --per-thread: the ring of a CPU is for all threads.\n"
+    "  --kcore, -B, --no-buildid, -N, --no-buildid-cache, --buildid-all,\n"
+    "    --buildid-mmap, --debuginfod, --vmlinux: the file has the build ids\n"
+    "    of mapped programs; perf reads the programs.\n"
+    "  -P, --period, -T, --timestamp, --running-time, --sample-identifier,\n"
+    "    --strict-freq, --timestamp-boundary: always so.\n"
+    "  -R, --raw-samples: always so for tracepoints.\n"
+    "  --no-bpf-event: BPF programs are always recorded, for their names.\n"
+    "  -G, --cgroup: --all-cgroups records the cgroup of each sample.\n"
+    "  -u, --uid: choose processes by -p.\n"
+    "  -n, --no-samples, -s, --stat: uvperf-stat counts, also by thread.\n"
+    "  -I, --intr-regs, --user-regs: --call-graph dwarf records the registers\n"
+    "    of the user's side, others are not recorded.\n"
+    "  --user-callchains, --kernel-callchains: chains have both sides; with\n"
+    "    --all-user they have the user's.\n"
+    "  --off-cpu: use uvperf-profile --off-cpu, or -e sched:sched_switch -g.\n"
+    "  --transaction: transactions of the CPU (TSX) are not recorded.\n"
+    "  --group: write -e '{a,b}'.\n"
+    "  --dry-run: uvperf-doctor shows what can be recorded.\n"
     "\n";
 
 static const char status[] =
@@ -172,4 +190,8 @@ void record_options_help(void) {
   fputs(files, stdout);
   fputs(absent, stdout);
   fputs(status, stdout);
+}
+
+const char *record_options_absent(void) {
+  return absent;
 }

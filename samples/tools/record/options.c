@@ -69,6 +69,7 @@ static const struct option names[] = {
     {"help", no_argument, NULL, 'h'},
     {"max-size", required_argument, NULL, OPTION_MAX_SIZE},
     {"max-stack", required_argument, NULL, OPTION_MAX_STACK},
+    {"mmap-pages", required_argument, NULL, 'm'},
     {"namespaces", no_argument, NULL, OPTION_NAMESPACES},
     {"no-inherit", no_argument, NULL, 'i'},
     {"output", required_argument, NULL, 'o'},
@@ -81,6 +82,7 @@ static const struct option names[] = {
     {"switch-max-files", required_argument, NULL, OPTION_SWITCH_MAX_FILES},
     {"switch-output", optional_argument, NULL, OPTION_SWITCH_OUTPUT},
     {"tid", required_argument, NULL, 't'},
+    {"timestamp", no_argument, NULL, '?'}, /* absent, and no short form */
     {"timestamp-filename", no_argument, NULL, OPTION_TIMESTAMP_FILENAME},
     {"verbose", no_argument, NULL, 'v'},
     {"weight", no_argument, NULL, 'W'},
@@ -200,7 +202,8 @@ static int parse_value(record_options_t *options, int option, char **argv) {
     case 'o':
       return parse_file(options, optarg);
     default:
-      return common_options_refused(option, names, argv);
+      return common_options_absent(record_options_absent(), option, names,
+                                   argv);
   }
 }
 

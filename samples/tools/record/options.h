@@ -67,6 +67,9 @@ void record_options_free(record_options_t *options);
 /* Prints the help to stdout. */
 void record_options_help(void);
 
+/* The part of it about options of perf record that are not here. */
+const char *record_options_absent(void);
+
 /* Whether it is the command that is recorded; beside another target it only
  * tells how long. */
 int record_options_is_command(const record_options_t *options);

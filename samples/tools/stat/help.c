@@ -157,6 +157,19 @@ static const char output[] =
     "                   the rest, and why is said below\n"
     "\n";
 
+static const char absent[] =
+    "Not here, of what perf stat has:\n"
+    "\n"
+    "  --all-user, --all-kernel: write :u or :k, as in -e cycles:u.\n"
+    "  -M, --metrics, --topdown, --td-level: these need perf's tables of\n"
+    "    events, one for each kind of CPU.\n"
+    "  --pre, --post, -S, --sync: a script can do this between single runs,\n"
+    "    whose tables --append collects.\n"
+    "  --table: -r 0 prints a table for each run.\n"
+    "  --interval-clear: intervals follow each other, in a file too.\n"
+    "  -g, --group: write -e '{a,b}'.\n"
+    "\n";
+
 static const char status[] =
     "Exit status: that of the command if it ended by itself (128 and the\n"
     "number of a signal; of the last run with -r), else 0; 1 if nothing\n"
@@ -171,5 +184,10 @@ void stat_options_help(void) {
   fputs(events, stdout);
   fputs(when, stdout);
   fputs(output, stdout);
+  fputs(absent, stdout);
   fputs(status, stdout);
+}
+
+const char *stat_options_absent(void) {
+  return absent;
 }

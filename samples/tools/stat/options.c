@@ -203,7 +203,7 @@ static int parse_value(stat_options_t *options, int option, char **argv) {
     case 'o':
       return parse_file(options, optarg);
     default:
-      return common_options_refused(option, names, argv);
+      return common_options_absent(stat_options_absent(), option, names, argv);
   }
 }
 

@@ -54,4 +54,7 @@ void stat_options_free(stat_options_t *options);
 /* Prints the help to stdout. */
 void stat_options_help(void);
 
+/* The part of it about options of perf stat that are not here. */
+const char *stat_options_absent(void);
+
 #endif

@@ -148,13 +148,24 @@ static const char output[] =
     "  uvperf-trace: 12345 hits in 3.2 s, 3858/s, 0 lost\n"
     "\n";
 
-static const char status[] =
-    "Of perf trace's options these are not here: -u and -G (name processes by\n"
-    "-p), -S (save a file, and read it twice), --duration, --call-graph, and "
-    "-F\n"
-    "(that is -e page-faults). --failure is --filter 'ret < 0' of sys_exit_*.\n"
-    "What arguments point to, as paths, tracepoints do not have.\n"
+static const char absent[] =
+    "Not here, of what perf trace has:\n"
     "\n"
+    "  -u, --uid, -G, --cgroup: choose processes by -p.\n"
+    "  -S, --with-summary: save a file by uvperf-record, and read it twice,\n"
+    "    by -i with and without -s.\n"
+    "  --duration, for slow calls only: here it is -d, when to stop.\n"
+    "    -s --histogram counts slow calls.\n"
+    "  --call-graph, --max-stack, --min-stack: uvperf-record -g records\n"
+    "    stacks, and perf script prints them.\n"
+    "  -F, --pf: write -e page-faults.\n"
+    "  --failure: write --filter 'ret < 0' after an -e syscalls:sys_exit_*.\n"
+    "  --max-events: write -l.\n"
+    "\n"
+    "What arguments point to, as paths, tracepoints do not have.\n"
+    "\n";
+
+static const char status[] =
     "Without privileges the system calls of a command or process of one's own\n"
     "can be traced, up to kernel.perf_event_paranoid 2 (with -s: up to 1), if\n"
     "tracefs can be read:\n"
@@ -170,5 +181,10 @@ void trace_options_help(void) {
   fputs(targets, stdout);
   fputs(when, stdout);
   fputs(output, stdout);
+  fputs(absent, stdout);
   fputs(status, stdout);
+}
+
+const char *trace_options_absent(void) {
+  return absent;
 }

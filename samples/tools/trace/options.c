@@ -32,6 +32,7 @@ static const struct option names[] = {
     {"input", required_argument, NULL, 'i'},
     {"json", no_argument, NULL, 'j'},
     {"limit", required_argument, NULL, 'l'},
+    {"mmap-pages", required_argument, NULL, 'm'},
     {"output", required_argument, NULL, 'o'},
     {"pid", required_argument, NULL, 'p'},
     {"print-fmt", no_argument, NULL, OPTION_PRINT_FMT},
@@ -150,7 +151,7 @@ static int parse_value(trace_options_t *options, int option, char **argv) {
     case 'o':
       return parse_file(options, optarg);
     default:
-      return common_options_refused(option, names, argv);
+      return common_options_absent(trace_options_absent(), option, names, argv);
   }
 }
 

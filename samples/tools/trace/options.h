@@ -50,4 +50,7 @@ void trace_options_free(trace_options_t *options);
 /* Prints the help to stdout. */
 void trace_options_help(void);
 
+/* The part of it about options of perf trace that are not here. */
+const char *trace_options_absent(void);
+
 #endif

@@ -24,6 +24,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--max-stack", "65536"}, "--max-stack wants"},
       {{"--duration", "0"}, "--duration wants seconds"},
       {{"-m", "0"}, "-m wants"},
+      {{"--mmap-pages=0"}, "-m wants"},
       {{"-m", "2G"}, "-m wants"},
       {{"-o", ""}, "-o wants"},
       {{"--filter", "x", "true"}, "--filter goes behind the -e"},
@@ -62,6 +63,13 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--"}, "command is missing"},
       {{"-Q"}, "unknown option '-Q'"},
       {{"--nonsense"}, "unknown option '--nonsense'"},
+      {{"--buildid-mmap"},
+       "--buildid-mmap is not here: the file has the build "
+       "ids of mapped programs; perf reads"},
+      {{"--proc-map-timeout=9"}, "--proc-map-timeout is not here: /proc is"},
+      {{"-aG", "x"}, "-G is not here: --all-cgroups"},
+      {{"-z3"}, "-z is not here: one loop writes records as they come.\n"},
+      {{"--timestamp"}, "--timestamp is not here: always so"},
       {{"--quiet=1"}, "'--quiet' takes no value"},
   };
 

@@ -62,6 +62,8 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-a", "--"}, "command is missing"},
       {{"-Q"}, "unknown option '-Q'"},
       {{"--nonsense"}, "unknown option '--nonsense'"},
+      {{"--pre", "true"}, "--pre is not here: a script can do this"},
+      {{"-M", "ipc"}, "-M is not here: these need perf's tables of events, "},
       {{"--json=1"}, "'--json' takes no value"},
   };
 

@@ -42,7 +42,10 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-e", "a:b", "--"}, "a command is missing after --"},
       {{"--json=1"}, "option '--json' takes no value"},
       {{"-Q"}, "unknown option '-Q'"},
-      {{"--mmap"}, "unknown option '--mmap'"},
+      {{"--nonsense"}, "unknown option '--nonsense'"},
+      {{"--mmap-pages=x"}, "-m wants"},
+      {{"--call-graph=dwarf"}, "--call-graph is not here: uvperf-record -g"},
+      {{"-F", "all"}, "-F is not here: write -e page-faults.\n"},
   };
 
   (void)state;
