@@ -20,9 +20,9 @@ int common_options_bad(const char *format, ...)
  * opterr 0 and an optstring that starts with "+:". */
 int common_options_refused(int option, const struct option *names, char **argv);
 
-/* The same in a tool of perf's name. `absent` is the part of its help with lines
- * such as "  -x, --name: why it is not here": a line that goes on begins with
- * more spaces. Names the reason if the option is one of these. */
+/* The same in a tool of perf's name. `absent` is the part of its help that has
+ * lines such as "  -x, --name: why it is not here": a line that goes on begins
+ * with more spaces. Names the reason if the option is one of these. */
 int common_options_absent(const char *absent, int option,
                           const struct option *names, char **argv);
 
