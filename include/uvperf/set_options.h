@@ -65,9 +65,10 @@ typedef struct uvperf_target_s {
    * for each CPU that is present, as a ring is of one CPU. The counts of a task
    * by CPU are not scaled: see time_enabled in count.h. */
   const char *cpus;
-  /* CGROUP: the directory of the cgroup, absolute ("/sys/fs/cgroup/x") or as
-   * /proc/PID/cgroup names it, below the place where the hierarchy is mounted:
-   * that of v1 with perf_event, else v2. Else NULL. */
+  /* CGROUP: the directory of the cgroup. A path at or below a mount of cgroups
+   * is taken as it is ("/sys/fs/cgroup/x"). Any other, such as "/x" of
+   * /proc/PID/cgroup or "x", is below the place where v1 with perf_event is
+   * mounted, or v2 if there is none. Of other types: NULL. */
   const char *cgroup;
   /* UVPERF_TARGET_*. */
   uint32_t flags;
