@@ -161,7 +161,9 @@ static const char *paranoid_need(const uvperf__open_call_t *call,
        ((attr->sample_type & PERF_SAMPLE_RAW) && call->pid == -1)))
     return "a tracepoint's data";
   *level = 0;
-  if (call->pid == -1 || call->cgroup >= 0)
+  if (call->cgroup >= 0)
+    return "a whole CPU or a cgroup";
+  if (call->pid == -1)
     return "a whole CPU";
   *level = 1;
   if (!attr->exclude_kernel) /* PERF_PMU_CAP_NO_EXCLUDE: msr, for one */

@@ -22,7 +22,7 @@ int stat_messages_refused(const stat_options_t *options,
   if (error->cause != UVPERF_CAUSE_PERMISSION || !is_of_cpus(options))
     return 1;
   common_say(
-      "to count on whole CPUs be root, have CAP_PERFMON or set\n"
+      "to count on whole CPUs or in cgroups be root, have CAP_PERFMON or set\n"
       "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this works\n"
       "  without privileges:\n"
       "    uvperf-stat -- command...   a command of your own\n"

@@ -139,7 +139,7 @@ static void explain_of_cgroup_names_it(void **state) {
   expect_cgroup(*state, -EBADF, &attr, INT32_MAX, UVPERF_CAUSE_ARGUMENT,
                 "fd is not open");
   expect_cgroup(*state, -EACCES, &attr, 0, UVPERF_CAUSE_PERMISSION,
-                "a whole CPU needs");
+                "a whole CPU or a cgroup needs");
   expect_cgroup(*state, -EINVAL, &attr, 0, UVPERF_CAUSE_UNKNOWN,
                 "no such combination");
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);

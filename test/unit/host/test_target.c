@@ -465,7 +465,8 @@ static int is_honest(const temp_tree_t *tree, const uvperf_target_t *target,
 
   return expand_one(tree->root, target, 0, &spots, &error) == -EMFILE &&
          error.cause == UVPERF_CAUSE_FILES && error.limit == limit &&
-         error.needed == limit + 1;
+         error.needed == limit + 1 &&
+         strstr(error.reason, " fds that RLIMIT_NOFILE allows ") != NULL;
 }
 
 static int expand_without_fds(void *arg) {
