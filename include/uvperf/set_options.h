@@ -108,11 +108,11 @@ typedef struct uvperf_target_s {
  *
  * The set changes each attr that writes records: it adds PERF_SAMPLE_IDENTIFIER
  * and sample_id_all, by which a record is assigned to its event, and keeps
- * PERF_SAMPLE_READ. All of them
- * use one clock: the clock of the attrs with use_clockid, or CLOCK_MONOTONIC,
- * which is also uv_hrtime's. attr.write_backward needs UVPERF_SET_OVERWRITE.
- * attr.inherit_stat is not allowed, because Linux writes its records into
- * another CPU's ring without a lock.
+ * PERF_SAMPLE_READ. All of them use one clock: the clock of the attrs with
+ * use_clockid, or CLOCK_MONOTONIC, which is also uv_hrtime's.
+ * attr.write_backward needs UVPERF_SET_OVERWRITE. attr.inherit_stat is not
+ * allowed, because Linux writes its records into another CPU's ring without a
+ * lock.
  *
  * Let only one event sample a given software event on a CPU. If several do (two
  * attrs with page-faults, or a task and its CPU), Linux 6.18 gives each sample
