@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The records that the kernel writes into a ring, decoded. Needs no libuv: a
- * program that only decodes (a perf.data reader, say) needs no loop and no fd.
+/* Decoded records of the kernel's rings. Needs no libuv: a program that only
+ * decodes, such as a reader of perf.data files, needs no loop and no fd.
  *
  * All 22 record types and all 25 PERF_SAMPLE_* bits of Linux 6.19 are decoded.
  * The source of every layout is the comment in enum perf_event_type of
@@ -20,40 +20,39 @@
 extern "C" {
 #endif
 
-/* Record types and bits that headers older than Linux 6.19 lack, with the
- * kernel's values. */
+/* Record types and bits that the headers of Linux before 6.19 do not have, with
+ * the kernel's values. */
 #define UVPERF_RECORD_AUX_OUTPUT_HW_ID   21        /* 5.16 */
 #define UVPERF_RECORD_CALLCHAIN_DEFERRED 22        /* 6.19 */
 #define UVPERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14) /* 5.12 */
-/* Ends a call chain whose user part comes in a CALLCHAIN_DEFERRED record; the
+/* Ends a call chain whose user part follows in a CALLCHAIN_DEFERRED record. The
  * next entry is its cookie. */
 #define UVPERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* 6.19 */
 
-/* Where records come from: one perf event, or one attr and all the events that
- * were opened with it on one target. Filled and owned by the caller of
- * uvperf_decoder_new, or by a handle. */
+/* The source of records: one perf event, or one attr and all events that were
+ * opened with it on one target. The caller of uvperf_decoder_new fills and owns
+ * it, or a handle does. */
 typedef struct uvperf_source_s {
-  /* sizeof(uvperf_source_t); an older, shorter one is taken too. */
+  /* sizeof(uvperf_source_t), or the size in an older version. */
   size_t size;
-  /* What the event was opened with; decoding follows its sample_type,
-   * read_format, branch_sample_type, regs masks and sample_id_all. */
+  /* The attr with which the event was opened. Decoding uses its sample_type,
+   * read_format, branch_sample_type, register masks and sample_id_all. */
   const struct perf_event_attr *attr;
-  /* The event's ids (PERF_EVENT_IOC_ID), by which its records are told from
-   * those of the other sources in the same ring; may be NULL with nr_ids 0
-   * where there is one source. */
+  /* The event's ids (PERF_EVENT_IOC_ID), by which a record is assigned to one
+   * of several sources. May be NULL, with nr_ids 0, if there is one source. */
   const uint64_t *ids;
   size_t nr_ids;
   /* The target: pid (0 the opener, -1 any) and cpu (-1 any). */
   int32_t pid;
   int32_t cpu;
-  /* The user's; never touched. In the records of an event's handle it is the
-   * uvperf_event_t that wrote them, NULL once that is closed; in those of a set
-   * the `data` of the target. */
+  /* The caller's; never used. In records of an event's handle it is the
+   * uvperf_event_t that wrote them, NULL after that is closed; in records of a
+   * set the target's `data`. */
   void *data;
-  /* In the records of a set, else 0: the attr's index, the target's index, and
-   * the uvperf_place_t.serial of the place. All parts of an event (see
-   * uvperf_event_item_t.first) have the index of its first: `attr` says which
-   * of them it is. */
+  /* In records of a set: the attr's index, the target's index, and the place's
+   * uvperf_place_t.serial; else 0. All parts of an event (see
+   * uvperf_event_item_t.first) have the index of the first part; `attr` is the
+   * part's own. */
   uint32_t attr_index;
   uint32_t target_index;
   uint64_t serial;
@@ -80,8 +79,8 @@ typedef struct uvperf_values_s {
   const uint64_t *words;
 } uvperf_values_t;
 
-/* A register set. regs[i] is the i-th register whose bit is set in mask (see
- * uvperf_sample_regs_get).
+/* A set of registers. regs[i] is the register of the i-th bit that is set in
+ * mask: see uvperf_sample_regs_get.
  * Source: perf_event_open(2), PERF_SAMPLE_REGS_USER. */
 typedef struct uvperf_regs_s {
   /* PERF_SAMPLE_REGS_ABI_*; NONE (0) comes without registers. */
@@ -94,19 +93,17 @@ typedef struct uvperf_regs_s {
 } uvperf_regs_t;
 
 /* The body of PERF_RECORD_SAMPLE. Fields whose PERF_SAMPLE_* bit is not in the
- * record's `present` are 0. Pointers live as long as the record; all but
- * raw.data are 8-byte aligned; those to nothing (a count or size of 0) are
- * NULL.
+ * record's `present` are 0. Pointers are valid as long as the record, and NULL
+ * if their count or size is 0. All except raw.data are 8-byte aligned.
  *
  * Several events, also of other processes, can sample the same software event
- * on a CPU: page faults, context switches, migrations, but not the clocks. The
- * kernel fills one sample for all of them. The event that was enabled last
- * usually comes first. A field that both events asked for has the first one's
- * value: id, stream_id, time (by its clock), pid and tid (in its namespace),
- * callchain (by its limits), stack_user (with its size). Fields of varying
- * length that only the first asked for make the record longer: surplus_bytes.
- * If both asked for the same registers, and the first for fewer of them, the
- * record ends too early, and comes with UV_EPROTO. */
+ * on a CPU: page faults, context switches and migrations, but not the clocks.
+ * The kernel fills one sample for all of them, usually with the values of the
+ * event that was enabled last: id, stream_id, time (of its clock), pid and tid
+ * (of its namespace), callchain (with its limits) and stack_user (with its
+ * size). Fields that only that event has can make the record longer:
+ * surplus_bytes. If it has fewer registers, the record ends too early, and is
+ * delivered with UV_EPROTO. */
 typedef struct uvperf_sample_s {
   uvperf_values_t read; /* PERF_SAMPLE_READ */
   /* PERF_SAMPLE_CALLCHAIN: frames innermost first, with PERF_CONTEXT_* marks
@@ -115,36 +112,36 @@ typedef struct uvperf_sample_s {
     uint64_t nr;
     const uint64_t *ips;
   } callchain;
-  /* PERF_SAMPLE_RAW. The kernel pads so that 4 + size is a multiple of 8: size
-   * (bytes) includes that padding. Not aligned to 8: read it by memcpy. Of a
-   * tracepoint: its fields, at the offsets that its `format` file in tracefs
-   * tells. */
+  /* PERF_SAMPLE_RAW, size in bytes. The kernel pads it so that 4 + size is a
+   * multiple of 8. It is not aligned to 8: read it by memcpy. For a tracepoint
+   * it has the fields, at the offsets in the tracepoint's `format` file in
+   * tracefs. */
   struct {
     uint32_t size;
     const void *data;
   } raw;
-  /* PERF_SAMPLE_BRANCH_STACK, newest first. Whether the PMU gave hw_idx and
-   * counters is told only by the record's length: a sample is read the way in
-   * which it ends where the record ends. */
+  /* PERF_SAMPLE_BRANCH_STACK, newest first. Only the record's length shows
+   * whether the PMU wrote hw_idx and counters: the sample is decoded so that it
+   * ends where the record ends. */
   struct {
     uint64_t nr;
-    /* PERF_SAMPLE_BRANCH_HW_INDEX; (uint64_t)-1 where the PMU gave none, or
-     * was not asked. */
+    /* PERF_SAMPLE_BRANCH_HW_INDEX; (uint64_t)-1 if the PMU wrote none, or
+     * without that bit. */
     uint64_t hw_idx;
     const struct perf_branch_entry *entries;
-    /* PERF_SAMPLE_BRANCH_COUNTERS: nr of them, or NULL. */
+    /* PERF_SAMPLE_BRANCH_COUNTERS: nr counters, or NULL. */
     const uint64_t *counters;
   } branch;
   uvperf_regs_t regs_user; /* PERF_SAMPLE_REGS_USER */
-  /* PERF_SAMPLE_STACK_USER: size bytes were reserved, the first dyn_size hold
-   * the stack. */
+  /* PERF_SAMPLE_STACK_USER: size bytes, of which the first dyn_size are the
+   * stack. */
   struct {
     uint64_t size;
     uint64_t dyn_size;
     const void *data;
   } stack_user;
-  /* PERF_SAMPLE_WEIGHT (full), or PERF_SAMPLE_WEIGHT_STRUCT, which shares the
-   * slot: then var1_dw, var2_w and var3_w are set too. */
+  /* PERF_SAMPLE_WEIGHT (full), or PERF_SAMPLE_WEIGHT_STRUCT, which uses the
+   * same field: then var1_dw, var2_w and var3_w are set too. */
   struct {
     uint64_t full;
     uint32_t var1_dw; /* the low half of full */
@@ -163,8 +160,8 @@ typedef struct uvperf_sample_s {
     uint64_t size;
     const void *data;
   } aux;
-  /* Bytes of the record after its last known field. Their contents mean
-   * nothing, unless sample_type has a bit that is newer than the library. */
+  /* Bytes of the record after its last known field. They mean nothing, unless
+   * sample_type has a bit that is newer than the library. */
   uint64_t surplus_bytes;
 } uvperf_sample_t;
 
@@ -194,8 +191,8 @@ typedef struct uvperf_namespace_s {
   uint64_t inode; /* and its inode: the namespace's number */
 } uvperf_namespace_t;
 
-/* PERF_RECORD_LOST: records that did not fit; id is of the event that next
- * succeeded in writing, not of the loser. */
+/* PERF_RECORD_LOST: records that did not fit. id is the event that wrote the
+ * next record, not the event whose records were lost. */
 typedef struct uvperf_lost_s {
   uint64_t id;   /* of an event */
   uint64_t lost; /* records */
@@ -311,31 +308,29 @@ typedef struct uvperf_callchain_deferred_s {
   const uint64_t *ips;
 } uvperf_callchain_deferred_t;
 
-/* A decoded record. It and all it points to are the library's, valid during the
- * callback (or until the next uvperf_decode with the same decoder) and not
- * after. Fields that were not asked for are 0. */
+/* A decoded record. The record and everything it points to belong to the
+ * library, and are valid until the callback returns, or until the next
+ * uvperf_decode with the same decoder. Fields that were not requested are 0. */
 typedef struct uvperf_record_s {
   uint32_t type; /* PERF_RECORD_* */
   uint16_t misc; /* PERF_RECORD_MISC_* */
   uint16_t size; /* bytes, the 8 of the header included */
-  /* The record as the kernel wrote it, header first, 8-byte aligned; `size`
-   * bytes. */
+  /* The `size` bytes of the record as the kernel wrote it, with its header,
+   * 8-byte aligned. */
   const void *bytes;
-  /* The event that wrote it; NULL if that is unknown. If only one of the ring's
-   * events can have written a sample, it is that event, whatever the id. If
-   * several can, the id decides, and the id may be wrong: see
-   * uvperf_sample_t. */
+  /* The event that wrote it, or NULL if that is unknown. If only one event of
+   * the ring writes samples, a sample is that event's, whatever its id.
+   * Otherwise the id decides, and it can be wrong: see uvperf_sample_t. */
   const uvperf_source_t *source;
-  /* The PERF_SAMPLE_* bits whose fields hold: those of attr.sample_type in a
-   * sample, those of the sample_id trailer in any other record, 0 in a record
-   * without trailer, or one that could not be decoded. Records other than
-   * samples have a trailer only with attr.sample_id_all, of those of TID, TIME,
-   * ID, STREAM_ID, CPU and IDENTIFIER that sample_type has. */
+  /* The PERF_SAMPLE_* bits of the fields that are valid. For a sample it is
+   * attr.sample_type. Another record has the bits of its sample_id trailer:
+   * with attr.sample_id_all the bits TID, TIME, ID, STREAM_ID, CPU and
+   * IDENTIFIER of sample_type. It is 0 for a record without a trailer, or that
+   * could not be decoded. */
   uint64_t present;
-  /* Who, where and when. What most samples have comes first and in the
-   * kernel's order, so that it is copied by a few wide moves. TID, TIME, ID,
-   * CPU and STREAM_ID are from the sample or from the trailer alike; ip, period
-   * and addr are 0 in any other record. */
+  /* Where and when, in the kernel's order. TID, TIME, ID, CPU and STREAM_ID
+   * come from the sample or from the trailer. ip, period and addr are 0 if the
+   * record is no sample. */
   uint64_t ip;        /* PERF_SAMPLE_IP */
   uint32_t pid, tid;  /* PERF_SAMPLE_TID */
   uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock; in a sample
@@ -376,71 +371,68 @@ typedef struct uvperf_record_s {
 typedef struct uvperf_decoder_s uvperf_decoder_t;
 
 /** Makes a decoder for the records of one or more sources.
- *  @param decoder  Receives the decoder, to be freed by uvperf_decoder_free;
- *    NULL on error.
- *  @param sources  The array is copied; the sources stay the caller's and must
- *    live as long as the decoder (records point to them). Their attrs and ids
- *    are read now and not again.
- *  @param nr       Sources. With more than one, each record is decoded with the
- *    attr of its own event, found by its id (never by STREAM_ID), so the ids
- *    must lie at one and the same place in all of them. The id 0 means the
- *    first source, because perf(1) writes 0 into records that it makes itself.
- *    A record with an unknown id is decoded, with source NULL, if all sources
- *    have the same layout for its type. For samples, these are the sources that
- *    can write samples, and they must have the same sample_type, read_format,
- *    branch_sample_type and masks.
- *  @return 0, or
- *    -EINVAL  nr is 0; a source has no attr, an attr.size between 1 and 63,
- *      unknown flags, or a size that is less than that of the first version (up
- *      to `data`); with several sources: one has no ids, two share an id,
- *      sample_id_all is not set everywhere, or PERF_SAMPLE_IDENTIFIER (or ID at
- *      one fixed place) is not;
- *    -E2BIG   a source is longer than the library knows, and behind that not
- *      all 0 (or longer than a page);
+ *
+ *  With several sources each record is decoded with the attr of its own event,
+ *  which is found by its id. The id 0 is the first source, because perf(1)
+ *  writes 0 into its own records. A record with an unknown id has source NULL,
+ *  and is decoded if all sources have the same layout for its type. For samples
+ *  this means the same sample_type, read_format, branch_sample_type and masks
+ *  in all sources that write samples.
+ *  @param decoder  Receives the decoder, NULL on an error. Free it with
+ *    uvperf_decoder_free.
+ *  @param sources  The array is copied. The sources belong to the caller and
+ *    must stay as long as the decoder, because records point to them. Their
+ *    attrs and ids are read now and not again.
+ *  @param nr       Number of sources.
+ *  @return 0, or -EINVAL  nr is 0; a source has no attr, an attr.size between 1
+ *    and 63,
+ *      unknown flags, or a size below the first version's (up to `data`); or,
+ *      with several sources, one has no ids, two share an id, sample_id_all is
+ *      not set in all, or PERF_SAMPLE_IDENTIFIER (or ID at the same place) is
+ *      not;
+ *    -E2BIG   a source is longer than in this version and not all 0 there, or
+ *      longer than a page;
  *    -ENOMEM  out of memory.
  *  Source: perf_event_open(2), PERF_SAMPLE_IDENTIFIER. */
 UVPERF_EXTERN int uvperf_decoder_new(uvperf_decoder_t **decoder,
                                      const uvperf_source_t *const *sources,
                                      size_t nr);
 
-/** Frees a decoder; the records it gave are gone.
+/** Frees a decoder, and with it its record.
  *  @param decoder  May be NULL. */
 UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
 
-/** Decodes the record at the start of some bytes. Allocates nothing and reads
- *  nothing outside of the record, whatever the bytes say.
- *  @param decoder  Whose record is overwritten.
- *  @param bytes    8-byte aligned, as the kernel writes them; the record points
- *    into them.
- *  @param size     Bytes available, at least those of the record: what lies
- *    behind header.size is not looked at.
+/** Decodes the record at the start of some bytes. Allocates no memory, and
+ *  never reads outside of the record, whatever the bytes are.
+ *  @param decoder  The decoder, whose record is overwritten.
+ *  @param bytes    The bytes, 8-byte aligned. The record points into them.
+ *  @param size     Bytes available. Bytes after the record are ignored.
  *  @param record   Receives the decoder's record, valid until the next call.
- *    With -EPROTO it is the raw record (type, misc, size, bytes; the source if
- *    it could be told; all else 0) where the header is sound, so that one can
- *    skip record->size bytes and go on, and NULL where it is not.
- *  @return 0, also for a type that the library does not know; or
- *    -EPROTO  the header is unsound (size below 8, not a multiple of 8, or
- *      above `size`); the body is unsound (a sample that is only longer than
- *      its fields is not: surplus_bytes); or with several sources its id
- *      belongs to none of them, and their layouts differ (a type that the
- *      library does not know is 0 even then, with source NULL);
+ *    With -EPROTO and a sound header it is the raw record (type, misc, size,
+ *    bytes, and the source if it is known): skip record->size bytes and go on.
+ *    With an unsound header it is NULL.
+ *  @return 0, also for a type that the library does not know; or -EPROTO  the
+ *    header is unsound (its size is below 8, not a multiple of 8, or
+ *      above `size`); the body is unsound (a sample may be longer than its
+ *      fields: surplus_bytes); or the id belongs to none of several sources
+ *      with different layouts (for an unknown type that is 0, with source
+ *      NULL);
  *    -EINVAL  bytes is not 8-byte aligned; *record is NULL. */
 UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
                                 size_t size, const uvperf_record_t **record);
 
-/** Takes one value out of a record's, as a count: scaled, with its state. Of an
- *  event of a task on one CPU use `value`: the record does not say so (see
- *  UVPERF_COUNT_UNSCALED).
+/** Converts one value of a record into a count, scaled and with its state. For
+ *  an event of a task on one CPU use `value`: the record does not show that
+ *  (see UVPERF_COUNT_UNSCALED).
  *  @param values  From a record.
  *  @param index   Below values->nr.
- *  @param count   Receives the count; time_enabled, time_running, id and lost
- *    are 0 where the format does not have them.
- *  @return 0, or
- *    -EINVAL  index is not below values->nr. */
+ *  @param count   Receives the count. time_enabled, time_running, id and lost
+ *    are 0 if the format does not have them.
+ *  @return 0, or -EINVAL  index is not below values->nr. */
 UVPERF_EXTERN int uvperf_values_get(const uvperf_values_t *values,
                                     uint64_t index, uvperf_count_t *count);
 
-/** Finds the value of one event in a record's.
+/** Finds the value of one event in a record.
  *  @param values  From a record.
  *  @param id      The event's id.
  *  @param count   As for uvperf_values_get.
@@ -449,12 +441,12 @@ UVPERF_EXTERN int uvperf_values_get(const uvperf_values_t *values,
 UVPERF_EXTERN int uvperf_values_find(const uvperf_values_t *values, uint64_t id,
                                      uvperf_count_t *count);
 
-/** Takes one register out of a register set.
+/** Returns one register of a set of registers.
  *  @param regs   From a sample.
  *  @param bit    The register's bit number in asm/perf_regs.h.
  *  @param value  Receives the register.
  *  @return 0, or
- *    -ENOENT  the register was not asked for, or abi is NONE. */
+ *    -ENOENT  the register was not requested, or abi is NONE. */
 UVPERF_EXTERN int uvperf_sample_regs_get(const uvperf_regs_t *regs,
                                          unsigned int bit, uint64_t *value);
 
@@ -463,88 +455,87 @@ static inline unsigned int uvperf_record_cpu_mode(uint16_t misc) {
   return misc & 7u;
 }
 
-/** Names a record type.
+/** Returns the name of a record type.
  *  @param type  PERF_RECORD_*.
- *  @return "MMAP2" for PERF_RECORD_MMAP2; NULL for one the library does not
- *    know; static. */
+ *  @return for example "MMAP2" for PERF_RECORD_MMAP2; NULL for an unknown type.
+ *    The string is static. */
 UVPERF_EXTERN const char *uvperf_record_type_name(uint32_t type);
 
-/** Names a CPU mode.
+/** Returns the name of a CPU mode.
  *  @param misc  record->misc.
  *  @return "kernel", "user", "hypervisor", "guest kernel", "guest user" or
- *    "unknown"; static. */
+ *    "unknown". The string is static. */
 UVPERF_EXTERN const char *uvperf_record_cpu_mode_name(uint16_t misc);
 
-/** Writes a record as one line of text, for logs and tools: its type; pid/tid,
- *  cpu, time and ids as far as it has them; then the fields of its body by the
- *  names of <linux/perf_event.h> and perf-script(1):
+/** Writes a record as one line of text, for logs and tools: its type; its pid,
+ *  tid, CPU, time and ids; then the fields of its body, with the names of
+ *  <linux/perf_event.h> and perf-script(1):
  *
  *    PERF_RECORD_COMM 12/12 time 5.000000123: pid 12 tid 12 exec comm bash
  *    PERF_RECORD_SAMPLE 12/13 cpu 1: user ip 0x4005d0 period 4000
  *
- *  Times are seconds; bytes are hexadecimal, all of them; a control character
- *  in a name is '?'. Allocates nothing.
+ *  Times are in seconds, bytes in hexadecimal. A control character in a name
+ *  becomes '?'. The function allocates no memory.
  *  @param record  From a callback or uvperf_decode; not NULL.
- *  @param status  What came with it: of one with UV_EPROTO the bytes are
- *    written instead of the body.
- *  @param text    Caller's; receives what fits, terminated. May be NULL if size
- *    is 0.
+ *  @param status  The status that came with it. With UV_EPROTO the line has the
+ *    bytes instead of the body.
+ *  @param text    Caller's; receives the terminated line, cut to size. May be
+ *    NULL if size is 0.
  *  @param size    Bytes of text. 256 are enough for most records without a call
  *    chain, registers or bytes.
- *  @return the length of the whole line, without its end: as of snprintf(3) it
- *    is not less than size if the line was cut. */
+ *  @return the length of the whole line, as snprintf(3) does: size or more if
+ *    the line was cut. */
 UVPERF_EXTERN size_t uvperf_record_format(const uvperf_record_t *record,
                                           int status, char *text, size_t size);
 
-/* What the misc bits 13 to 15 mean depends on the type. Each of these is 1
- * where the record has the meaning, else 0, as for another type. */
+/* The meaning of the misc bits 13 to 15 depends on the record's type. These
+ * functions return 1 if the record has the type and the bit, else 0. */
 
-/** The MMAP is of data (attr.mmap_data), not of code: misc bit 13. */
+/** Whether an MMAP is of data (attr.mmap_data), not of code: misc bit 13. */
 UVPERF_EXTERN int uvperf_record_is_mmap_data(const uvperf_record_t *record);
-/** The MMAP2 carries a build id: misc bit 14. */
+/** Whether an MMAP2 has a build id: misc bit 14. */
 UVPERF_EXTERN int uvperf_record_has_build_id(const uvperf_record_t *record);
-/** The COMM is due to an exec: misc bit 13, with attr.comm_exec. */
+/** Whether a COMM is due to an exec: misc bit 13, with attr.comm_exec. */
 UVPERF_EXTERN int uvperf_record_is_exec(const uvperf_record_t *record);
-/** The FORK was made by perf itself, to synthesize: misc bit 13. */
+/** Whether perf(1) made a FORK itself, for a running task: misc bit 13. */
 UVPERF_EXTERN int uvperf_record_is_fork_exec(const uvperf_record_t *record);
-/** The SWITCH or SWITCH_CPU_WIDE is a switch out: misc bit 13. */
+/** Whether a SWITCH or SWITCH_CPU_WIDE is a switch out: misc bit 13. */
 UVPERF_EXTERN int uvperf_record_is_switch_out(const uvperf_record_t *record);
-/** The task that is switched out was still runnable: misc bit 14. */
+/** Whether a task that is switched out was still runnable: misc bit 14. */
 UVPERF_EXTERN int uvperf_record_is_preempted(const uvperf_record_t *record);
-/** The sample's ip is that of the instruction itself: misc bit 14. */
+/** Whether a sample's ip is exactly its instruction's: misc bit 14. */
 UVPERF_EXTERN int uvperf_record_is_exact_ip(const uvperf_record_t *record);
 
-/** Gets the type of a branch, a PERF_BR_*. Newer kernels put types that do not
- *  fit into 4 bits behind PERF_BR_EXTEND_ABI: those come as 16 + new_type.
+/** Returns the type of a branch, a PERF_BR_*. Types that do not fit into 4 bits
+ *  (PERF_BR_EXTEND_ABI of newer kernels) are 16 + new_type.
  *  @param entry  From a sample. */
 UVPERF_EXTERN unsigned int
 uvperf_sample_branch_type(const struct perf_branch_entry *entry);
 
-/** Names the type of a branch.
- *  @param type  What uvperf_sample_branch_type gave.
- *  @return "COND", "CALL", … ; "unknown" for PERF_BR_UNKNOWN and for one the
- *    library does not know; static. */
+/** Returns the name of a branch's type.
+ *  @param type  From uvperf_sample_branch_type.
+ *  @return "COND", "CALL", … ; "unknown" for PERF_BR_UNKNOWN and for an unknown
+ *    type. The string is static. */
 UVPERF_EXTERN const char *uvperf_sample_branch_type_name(unsigned int type);
 
-/** Gets how speculative a branch was, a PERF_BR_SPEC_* (Linux 6.1). */
+/** Returns whether a branch was speculative, a PERF_BR_SPEC_* (Linux 6.1). */
 UVPERF_EXTERN unsigned int
 uvperf_sample_branch_spec(const struct perf_branch_entry *entry);
 
-/** Gets the privilege level of a branch, a PERF_BR_PRIV_* (Linux 6.1). */
+/** Returns the privilege level of a branch, a PERF_BR_PRIV_* (Linux 6.1). */
 UVPERF_EXTERN unsigned int
 uvperf_sample_branch_priv(const struct perf_branch_entry *entry);
 
-/* The code that a program gave with the abort of its transaction (xabort on
- * x86), of sample.transaction: the bits PERF_TXN_ABORT_MASK. */
+/* Returns the code with which a program aborted its transaction (xabort on
+ * x86): the bits PERF_TXN_ABORT_MASK of sample.transaction. */
 static inline uint32_t uvperf_sample_abort_code(uint64_t transaction) {
   return (uint32_t)(transaction >> PERF_TXN_ABORT_SHIFT);
 }
 
-/* Which part of a union perf_mem_data_src to describe. */
+/* The parts of a union perf_mem_data_src. */
 enum uvperf_sample_mem_part {
-  UVPERF_SAMPLE_MEM_OP = 0, /* load, store, prefetch, exec */
-  UVPERF_SAMPLE_MEM_LEVEL =
-      1, /* where in the hierarchy: level, hit or miss, remote */
+  UVPERF_SAMPLE_MEM_OP = 0,    /* load, store, prefetch, exec */
+  UVPERF_SAMPLE_MEM_LEVEL = 1, /* level of memory, hit or miss, remote */
   UVPERF_SAMPLE_MEM_SNOOP = 2,
   UVPERF_SAMPLE_MEM_LOCK = 3,
   UVPERF_SAMPLE_MEM_TLB = 4,
@@ -555,12 +546,11 @@ enum uvperf_sample_mem_part {
  *  @param data_src  sample.data_src.
  *  @param part      enum uvperf_sample_mem_part.
  *  @param text      Caller's; receives a terminated text such as "L3 hit" or
- *    "remote RAM (1 hop) hit", with " or " between what the PMU left open;
- *    "yes" or "no" for UVPERF_SAMPLE_MEM_LOCK; "N/A" where the PMU did not
- *    tell.
- *  @param size      Bytes in text.
+ *    "remote RAM (1 hop) hit", with " or " between several possibilities; "yes"
+ *    or "no" for UVPERF_SAMPLE_MEM_LOCK; "N/A" if the PMU did not report it.
+ *  @param size      Bytes of text.
  *  @return 0, or
- *    -ENOBUFS  text is too small; it holds what fits, terminated;
+ *    -ENOBUFS  text is too small; it has the terminated beginning;
  *    -EINVAL   no such part, or size is 0.
  *  Source: <linux/perf_event.h>, union perf_mem_data_src. */
 UVPERF_EXTERN int uvperf_sample_mem_describe(uint64_t data_src,
