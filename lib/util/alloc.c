@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place that allocates, by the functions that the user chose, and so
- * that tests can make it fail. */
+/* The only place that allocates memory: with the functions that the user chose,
+ * and so that tests can make it fail. */
 #include "util/alloc.h"
 
 #include <errno.h>
@@ -9,8 +9,7 @@
 
 #include "uvperf/version.h"
 
-/* Global state. All else of it is the mark of sys/fork.c and what
- * attr/kernel_knows.c has found. */
+/* Global state; lib/README.md lists the rest. */
 static uvperf_calloc_func user_calloc = calloc;
 static uvperf_free_func user_free = free;
 
@@ -27,7 +26,7 @@ int uvperf_replace_allocator(uvperf_malloc_func malloc_func,
 }
 
 void *uvperf__calloc(size_t nr, size_t size) {
-  /* Not every calloc of a user's looks: many multiply and call malloc. */
+  /* Some users' calloc does not check: many multiply and call malloc. */
   if (size != 0 && nr > SIZE_MAX / size)
     return NULL;
   return user_calloc(nr, size);

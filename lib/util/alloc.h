@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory that the library owns comes from here. */
+/* All memory that the library owns comes from here. */
 #ifndef UVPERF_LIB_UTIL_ALLOC_H
 #define UVPERF_LIB_UTIL_ALLOC_H
 
 #include <stddef.h>
 
-/* Zeroed memory, or NULL when it ran out or nr * size overflows. */
+/* Zeroed memory, or NULL if there is no memory or nr * size overflows. */
 void *uvperf__calloc(size_t nr, size_t size);
 
 void uvperf__free(void *memory);

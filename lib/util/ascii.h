@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The characters of ASCII, whatever the locale. */
+/* ASCII characters, independent of the locale. */
 #ifndef UVPERF_LIB_UTIL_ASCII_H
 #define UVPERF_LIB_UTIL_ASCII_H
 
@@ -8,8 +8,8 @@ static inline char uvperf__lower(char c) {
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* What may be shown for a byte of a text that anybody may have written: a
- * terminal would heed control characters. */
+/* Replaces control characters and bytes outside ASCII by '?', for showing text
+ * from an untrusted writer: a terminal would obey control characters. */
 static inline char uvperf__visible(char c) {
   return (char)(c >= ' ' && c < 0x7f ? c : '?');
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers out of the bytes of a record, and the bits of a word. By memcpy, as
- * bytes from elsewhere have no C type of ours and RAW payloads are not aligned;
- * the compiler makes one load of it. Checks no bounds. */
+/* Reads numbers from the bytes of a record, and counts the bits of a word. The
+ * functions use memcpy, because bytes from elsewhere have no C type of ours and
+ * RAW payloads are not aligned; the compiler makes one load of it. They check
+ * no bounds. */
 #ifndef UVPERF_LIB_UTIL_BYTES_H
 #define UVPERF_LIB_UTIL_BYTES_H
 
@@ -29,8 +30,8 @@ static inline uint64_t uvperf__u64(const uint8_t *at) {
   return value;
 }
 
-/* struct perf_event_header as one word, which takes one load: its type, and its
- * size in bytes. */
+/* The type and the size in bytes of a struct perf_event_header that was read as
+ * one word, which takes one load. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static inline uint32_t uvperf__header_type(uint64_t header) {
   return (uint32_t)header;
@@ -58,7 +59,7 @@ static inline uint64_t uvperf__header_of_size(uint64_t header, size_t size) {
 }
 #endif
 
-/* How many bits are set. */
+/* The number of bits that are set. */
 static inline unsigned int uvperf__bits(uint64_t word) {
   unsigned int nr = 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills a uvperf_error_t: the names of causes, and texts that are cut and never
- * overrun. Why the kernel refused something is for explain/. */
+ * overrun. explain/ finds out why the kernel refused something. */
 #include "util/error.h"
 
 #include <errno.h>

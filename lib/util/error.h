@@ -11,12 +11,13 @@ int uvperf__error_set(uvperf_error_t *error, int code, int cause,
                       const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Fds or memory ran out (uvperf__is_shortage) while `what` was tried: "files
- * cannot be read". */
+/* Fds or memory ran out (uvperf__is_shortage). `what` names the action that
+ * failed: "files cannot be read". */
 int uvperf__error_shortage(uvperf_error_t *error, int code, const char *what);
 
-/* Whether an error is such a want, which says nothing of what was tried: with
- * more fds or memory it might be there. (ENOMEM has other causes as well.) */
+/* Whether an error is such a shortage. It says nothing about the thing that was
+ * tried: with more fds or memory it might exist. (ENOMEM has other causes as
+ * well.) */
 int uvperf__error_is_shortage(const uvperf_error_t *error);
 
 /* Why uvperf__options_copy refused an option struct of this name. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The system calls on files and directories, and what the process may still
- * open. What is in the files is for the callers. */
+/* The system calls on files and directories, and how many files the process may
+ * still open. The contents of files are for the callers. */
 #define _GNU_SOURCE 1
 #include "util/file.h"
 
@@ -18,12 +18,12 @@
 
 #include <linux/openat2.h>
 
-/* Where getdents64(2) puts d_reclen and d_name of an entry: struct
+/* The offsets of d_reclen and d_name in an entry of getdents64(2): struct
  * linux_dirent64, which no header declares. */
 #define RECLEN_AT 16
 #define NAME_AT   19
 
-/* Each takes some microseconds. */
+/* Each try takes some microseconds. */
 #define OPEN_TRIES 1000
 
 static int open_path(const char *path, int flags) {
@@ -45,8 +45,8 @@ ssize_t uvperf__file_read(int fd, void *buffer, size_t size) {
   return rc < 0 ? -errno : rc;
 }
 
-/* Where the path goes on behind "/proc/PID/root/"; NULL if it begins with
- * something else. */
+/* Returns the part of the path after "/proc/PID/root/", or NULL if the path
+ * begins with something else. */
 static const char *behind_root(const char *path) {
   if (strncmp(path, "/proc/", 6) != 0)
     return NULL;
@@ -55,8 +55,9 @@ static const char *behind_root(const char *path) {
   return strncmp(path, "/root/", 6) == 0 ? path + 6 : NULL;
 }
 
-/* A ".." in the path or in a link is EAGAIN while anything in the system is
- * renamed or mounted, which is tried again; others could do that for ever. */
+/* While anything in the system is renamed or mounted, a ".." in the path or in
+ * a link fails with EAGAIN. That is tried again, but not for ever, because
+ * other processes could go on renaming. */
 static int open_in_root(int root, const char *rest) {
   struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
   int left = OPEN_TRIES;
@@ -68,9 +69,9 @@ static int open_in_root(int root, const char *rest) {
   return fd < 0 ? -errno : fd;
 }
 
-/* Finds a file below another root, which no link in the path leaves. Before
- * Linux 5.6, and where a seccomp filter of that time forbids it, there is no
- * such call, and links lead to our own root. */
+/* Finds a file below another root, which no link in the path can leave. Before
+ * Linux 5.6, or if a seccomp filter of that time forbids it, openat2(2) is not
+ * available and links lead to our own root. */
 static int find_in_root(const char *path, const char *rest) {
   char root[32];
   int root_fd, fd;
@@ -84,8 +85,9 @@ static int find_in_root(const char *path, const char *rest) {
   return fd == -ENOSYS || fd == -EPERM ? open_path(path, O_PATH) : fd;
 }
 
-/* Opens by O_PATH first, since opening a device may do something, and opening a
- * pipe waits. What was found is then opened, not what has its name now. */
+/* Opens with O_PATH first, because opening a device can have effects and
+ * opening a pipe waits. The second open uses that fd and not the path, which
+ * may name another file by now. */
 int uvperf__file_open_regular(const char *path) {
   char link[UVPERF__FD_PATH_BYTES];
   const char *rest = behind_root(path);
@@ -145,7 +147,7 @@ int uvperf__file_system(int fd, uint64_t *magic) {
   do
     rc = fstatfs(fd, &status);
   while (rc < 0 && errno == EINTR);
-  /* Of 32 bits, in a type that is signed on some architectures. */
+  /* f_type has 32 bits, in a type that is signed on some architectures. */
   *magic = rc < 0 ? 0 : (uint32_t)status.f_type;
   return rc < 0 ? -errno : 0;
 }
@@ -176,8 +178,8 @@ int uvperf__is_shortage(int code) {
   return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
 }
 
-/* Opens nothing to look: there may be no fd left for it. The lowest free number
- * may be above the limit, if that was lowered. */
+/* Opens no file to find out: there may be no fd left for it. The lowest free
+ * number may be above the limit, if the limit was lowered. */
 void uvperf__fd_limits(uvperf__fd_limits_t *limits) {
   struct rlimit files = {0, 0};
   rlim_t fd;
@@ -215,7 +217,7 @@ int uvperf__directory_each(int fd, uvperf__name_fn each, void *data) {
   long at;
   int rc = 0;
 
-  /* glibc has a function for it since 2.30, musl by another name. */
+  /* glibc has a function for it since 2.30; musl's has another name. */
   while (rc == 0 &&
          (nr = syscall(SYS_getdents64, fd, bytes, sizeof(bytes))) > 0)
     for (at = 0; rc == 0 && at < nr; at += length) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Matches names against patterns. glibc's fnmatch(3) takes memory for a long
- * pattern where characters have several bytes, past the allocator that the user
- * chose. What the names are of is not known here. */
+/* Matches names against patterns. glibc's fnmatch(3) is not used: in locales
+ * with multibyte characters it calls malloc for a long pattern, past the
+ * allocator that the user chose. */
 #include "util/glob.h"
 
 #include <string.h>
 
-/* Looks for a byte among the members of a bracket, which begin at `member` and
- * end before the closing bracket; *end is set behind that. A ] that comes first
- * is a member, and so is a - that comes last. */
+/* Checks whether a byte is among the members of a bracket, which begin at
+ * `member` and end before the closing bracket. *end is set after the closing
+ * bracket. A ] that comes first is a member, and so is a - that comes last. */
 static int is_member(const char *member, unsigned char byte, const char **end) {
   int found = 0;
 
@@ -26,9 +26,9 @@ static int is_member(const char *member, unsigned char byte, const char **end) {
   return found;
 }
 
-/* Whether one byte fits what the pattern begins with, which is no star; *next
- * is set behind it. last_closing is the pattern's last ], or NULL: to search
- * for it at every [ could take the cube of the length. */
+/* Whether one byte matches the first element of the pattern, which is no star;
+ * *next is set after that element. last_closing is the pattern's last ], or
+ * NULL: to search for it at every [ could take time cubic in the length. */
 static int match_one(const char *pattern, const char *last_closing,
                      unsigned char byte, const char **next) {
   const char *member = pattern + 1;
@@ -48,11 +48,11 @@ static int match_one(const char *pattern, const char *last_closing,
 
 int uvperf__glob_match(const char *pattern, const char *text) {
   const char *last_closing = strrchr(pattern, ']');
-  const char *after_star = NULL; /* what follows the last star */
-  const char *retry = NULL;      /* where in the text it was last looked for */
+  const char *after_star = NULL; /* the pattern after the last star */
+  const char *retry = NULL;      /* where in the text it was last tried */
 
-  /* To go back to the last star is enough: an earlier one that takes more
-   * leaves less to those after it. */
+  /* It is enough to go back to the last star: if an earlier star took more,
+   * less would be left for those after it. */
   for (;;) {
     const char *next;
 

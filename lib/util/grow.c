@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Not by realloc, which tests would have to script as well, and whose new part
- * would not be zero. */
+/* Does not use realloc, which tests would have to replace as well and whose new
+ * part would not be zero. */
 #include "util/grow.h"
 
 #include <string.h>

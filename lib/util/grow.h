@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays that get one item more and one more. */
+/* Arrays that grow by one item at a time. */
 #ifndef UVPERF_LIB_UTIL_GROW_H
 #define UVPERF_LIB_UTIL_GROW_H
 
 #include <stddef.h>
 
-/* Makes room for one item behind the `nr` that an array of uvperf__calloc has:
- * the array, or a new one that has twice the room (`first` at first), with the
- * items, in the place of the old, which is freed. NULL where memory ran out:
- * the array and *room are as they were then. */
+/* Makes room for one item after the `nr` items of an array that came from
+ * uvperf__calloc. Returns the array, or a new one with twice the room (`first`
+ * for the first time); the items are copied and the old array is freed. Returns
+ * NULL if there is no memory: the array and *room are unchanged then. */
 void *uvperf__grow(void *array, size_t nr, size_t *room, size_t first,
                    size_t item_size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of text, cut and never overrun, that counts all of its length. */
+/* A line of text that is cut and never overrun, and counts its whole length. */
 #include "util/line.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of text that grows in a caller's room. As with snprintf(3), text that
- * does not fit is left out, but counted. No memory. */
+/* A line of text that grows in the caller's memory. As with snprintf(3), text
+ * that does not fit is left out but counted. Allocates no memory. */
 #ifndef UVPERF_LIB_UTIL_LINE_H
 #define UVPERF_LIB_UTIL_LINE_H
 
@@ -9,8 +9,8 @@
 
 typedef struct uvperf__line_s {
   char *text;
-  size_t size;   /* room, with the end; 0: none */
-  size_t length; /* of all of it, without the end */
+  size_t size;   /* room, including the final NUL; 0: none */
+  size_t length; /* of the whole text, without the NUL */
 } uvperf__line_t;
 
 /* An empty line. */
@@ -20,7 +20,7 @@ void uvperf__line_begin(uvperf__line_t *line, char *text, size_t size);
 void uvperf__line_put(uvperf__line_t *line, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Appends a text from elsewhere: '?' for its control characters. */
+/* Appends a text from elsewhere, with '?' for each control character. */
 void uvperf__line_put_text(uvperf__line_t *line, const char *text, size_t size);
 
 /* Appends bytes as hexadecimal digits. */

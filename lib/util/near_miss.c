@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The edit distance of names: how many bytes must be inserted, deleted,
- * replaced or swapped with their neighbour, in upper or lower case. Work for
- * one name is bounded by the longest length squared. */
+ * replaced or swapped with their neighbour, ignoring case. The work for one
+ * name is bounded by the square of the longest length. */
 #include "util/near_miss.h"
 
 #include <string.h>
@@ -59,7 +59,8 @@ static size_t distance(const char *a, size_t length, const char *b, size_t nr) {
   return rows[0][nr];
 }
 
-/* With how many bytes of the wanted name another begins. */
+/* The number of leading bytes that `name` has in common with the wanted
+ * name. */
 static size_t common(const uvperf__near_miss_t *miss, const char *name) {
   size_t i = 0;
 
@@ -69,8 +70,8 @@ static size_t common(const uvperf__near_miss_t *miss, const char *name) {
   return i;
 }
 
-/* Of equally near names the one that begins alike: who writes "syscall" means
- * "syscalls" rather than "vsyscall". */
+/* Among equally near names, prefers the one that begins alike: a user who
+ * writes "syscall" means "syscalls" rather than "vsyscall". */
 static int is_nearer(const uvperf__near_miss_t *miss, const char *name,
                      size_t found) {
   if (found != miss->distance)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of many names was probably meant. No memory. */
+/* Finds which of many names was probably meant. No memory. */
 #ifndef UVPERF_LIB_UTIL_NEAR_MISS_H
 #define UVPERF_LIB_UTIL_NEAR_MISS_H
 
 #include <stddef.h>
 
-/* The longest name that is looked at; longer ones are never near. */
+/* The longest name that is compared; longer ones are never near. */
 #define UVPERF__NEAR_MISS_MOST 63
 
-/* A search. Private but for `best`, the nearest name so far, "" if none is near
- * enough. */
+/* A search. All fields are private except `best`, the nearest name so far, ""
+ * if none is near enough. */
 typedef struct uvperf__near_miss_s {
   char wanted[UVPERF__NEAR_MISS_MOST + 1];
   size_t length;
@@ -21,8 +21,8 @@ typedef struct uvperf__near_miss_s {
 void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
                             size_t length);
 
-/* Compares one more name. Of equally near ones that is kept which begins with
- * more bytes of the wanted one, else the first. */
+/* Compares one more name. Of equally near names it keeps the one that has more
+ * leading bytes in common with the wanted name, else the first. */
 void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name);
 
 /* The same, for walks: `data` is the search; always 0. */

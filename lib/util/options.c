@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How option structs of an older or newer caller are read, as the kernel does
- * with struct perf_event_attr: copy_struct_from_user() in include/linux. */
+/* Reads option structs of older and newer callers, as the kernel does with
+ * struct perf_event_attr: copy_struct_from_user() in include/linux. */
 #include "util/options.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A size above that was never filled in: the kernel does not look beyond a page
- * either (perf_copy_attr and its like). */
+/* A larger size was never filled in. The kernel also reads no more than a page
+ * (perf_copy_attr and its like). */
 #define MOST_BYTES 4096
 
 int uvperf__options_copy(void *own, size_t own_size, size_t least,

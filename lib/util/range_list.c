@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lists such as "0-7,32-35" a range at a time. Keeps nothing; what the
- * numbers mean is for the callers. */
+/* Reads lists such as "0-7,32-35" a range at a time. Keeps no state; the
+ * meaning of the numbers is for the callers. */
 #include "util/range_list.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@ static void skip_space(const char **at) {
   *at += strspn(*at, " \t\n");
 }
 
-/* No strtoul(3): it takes signs. The bound is looked at with each digit, so
- * that no number overflows. */
+/* strtoul(3) is not used because it accepts signs. The bound is checked after
+ * each digit, so that no number overflows. */
 static int take_number(const char **at, unsigned int most,
                        unsigned int *number) {
   skip_space(at);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of the library that a program really runs with. */
+/* The version of the library that a program actually runs with. */
 #include "uvperf/version.h"
 
 #define TEXT_(x) #x
