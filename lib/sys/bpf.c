@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of bpf(2) that perf events need, one function each. Their
- * arguments are the beginnings of the structs in union bpf_attr, so that older
- * headers do: bpf_check_uarg_tail_zero in kernel/bpf/syscall.c takes the rest
- * as 0. */
+/* The commands of bpf(2) that perf events need, one function each. Each
+ * argument is only the beginning of a struct in union bpf_attr, so that older
+ * headers suffice: bpf_check_uarg_tail_zero in kernel/bpf/syscall.c takes the
+ * rest as 0. */
 #define _GNU_SOURCE 1
 #include "sys/bpf.h"
 
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* enum bpf_cmd in <linux/bpf.h>; the last is of Linux 5.7. */
+/* enum bpf_cmd in <linux/bpf.h>; LINK_CREATE is new in Linux 5.7. */
 #define MAP_UPDATE_ELEM    2
 #define MAP_DELETE_ELEM    3
 #define OBJ_GET            7
@@ -20,7 +20,7 @@
 #define OBJ_GET_INFO_BY_FD 15
 #define LINK_CREATE        28
 
-/* enum bpf_attach_type, of Linux 5.15. */
+/* enum bpf_attach_type; new in Linux 5.15. */
 #define PERF_EVENT 41
 
 static int bpf(int command, void *argument, size_t size) {

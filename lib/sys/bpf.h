@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The only calls of bpf(2), one function for each command, and what of
- * fcntl(2) fds of BPF objects need. The rules are those of sys.h: -errno for a
- * failure, no policy, and tests replace each by the linker's --wrap.
+/* The only calls of bpf(2), one function for each command, and the calls of
+ * fcntl(2) that fds of BPF objects need. The rules are the same as in sys.h:
+ * -errno for a failure, no policy, and tests replace each function with the
+ * linker's --wrap.
  *
- * Each fd that is given is close-on-exec. */
+ * Each returned fd is close-on-exec. */
 #ifndef UVPERF_LIB_SYS_BPF_H
 #define UVPERF_LIB_SYS_BPF_H
 
@@ -20,28 +21,28 @@ typedef struct uvperf__bpf_map_info_s {
   uint32_t map_flags; /* BPF_F_* */
 } uvperf__bpf_map_info_t;
 
-/* BPF_LINK_CREATE of a program and an event, with what bpf_get_attach_cookie()
- * returns to the program: the fd of the link, or -errno. */
+/* BPF_LINK_CREATE: attaches a program to an event. bpf_get_attach_cookie()
+ * returns `cookie` to the program. Returns the fd of the link, or -errno. */
 int uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie);
 
-/* BPF_OBJ_GET_INFO_BY_FD of a map: 0, or -errno, of an fd that is not open
- * -EBADFD. Of another BPF object, which has fields of its own there, what they
- * are when taken for a map's. */
+/* BPF_OBJ_GET_INFO_BY_FD of a map: 0, or -errno; -EBADFD for an fd that is not
+ * open. Another kind of BPF object has other fields there: they are returned as
+ * if they were the map's. */
 int uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info);
 
-/* BPF_MAP_GET_FD_BY_ID: an fd of a file of one's own, or -errno. The flags are
- * 0, BPF_F_RDONLY or BPF_F_WRONLY. */
+/* BPF_MAP_GET_FD_BY_ID: an fd with an open file of its own, or -errno. The
+ * flags are 0, BPF_F_RDONLY or BPF_F_WRONLY. */
 int uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags);
 
-/* BPF_OBJ_GET: an fd, of a file of one's own, of what is pinned there; or
- * -errno. */
+/* BPF_OBJ_GET: an fd, with an open file of its own, of the object that is
+ * pinned at `path`; or -errno. */
 int uvperf__sys_bpf_pinned(const char *path);
 
-/* BPF_MAP_UPDATE_ELEM with BPF_ANY, of a map whose keys and values are 32 bits:
+/* BPF_MAP_UPDATE_ELEM with BPF_ANY, for a map with keys and values of 32 bits:
  * 0, or -errno. */
 int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value);
 
-/* BPF_MAP_DELETE_ELEM, of the same: 0, or -errno. */
+/* BPF_MAP_DELETE_ELEM, for the same kind of map: 0, or -errno. */
 int uvperf__sys_bpf_delete(int fd, uint32_t key);
 
 /* fcntl(2), F_DUPFD_CLOEXEC: another fd of the same file, or -errno. */

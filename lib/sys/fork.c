@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A forked child is recognised by one page of the process, which the kernel
- * wipes in the child (MADV_WIPEONFORK: dup_mmap() copies no page of such a
- * mapping). The page holds the number of the process, and a child that reads 0
- * there takes the next number. It inherits how many were taken, so that its
- * own differs from those of all its ancestors; and it meets no others, as
- * handles come to it only by their memory.
+/* Recognises a forked child by one page of the process, which the kernel wipes
+ * in the child (MADV_WIPEONFORK: dup_mmap() copies no page of such a mapping).
+ * The page holds the number of the process. A child that reads 0 there takes
+ * the next number. It inherits the count of numbers taken so far, so its number
+ * differs from the numbers of all its ancestors. It cannot meet handles of any
+ * other process, because handles reach it only in memory that it inherits.
  *
- * The page is made at the first call and stays for the life of the process. It
- * is global state, which handles on loops of several threads share. Threads
- * that come at the same time each make one, and all but one are given back. */
+ * The page is mapped at the first call and stays for the life of the process.
+ * It is global state, shared by handles on loops of several threads. Threads
+ * that call at the same time each map a page, and all but one are unmapped
+ * again. */
 #define _GNU_SOURCE 1
 #include "sys/fork.h"
 
@@ -21,13 +22,13 @@
 
 typedef _Atomic uint32_t mark_t;
 
-/* NULL before the first call, &no_mark if the kernel cannot wipe. Children
- * inherit this, so that a process and its children never number by different
- * rules. */
+/* NULL before the first call; &no_mark if the kernel cannot wipe pages.
+ * Children inherit this, so a process and its children always use the same kind
+ * of numbers. */
 static mark_t *_Atomic the_mark;
 static mark_t no_mark;
 
-/* How many numbers this process and its ancestors have taken. */
+/* The count of numbers that this process and its ancestors have taken. */
 static _Atomic uint32_t last_number;
 
 static mark_t *map_mark(size_t size) {

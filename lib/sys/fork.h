@@ -12,9 +12,9 @@
  * another pid namespace, and however it was made. The exception is a child that
  * shares the memory, as by vfork(2): it is the same process here.
  *
- * One load. Where the kernel cannot mark a process (see
- * uvperf__process_is_marked) it is getpid(2), and a child with the same pid is
- * not noticed. */
+ * It takes one load. If the kernel cannot mark a process (see
+ * uvperf__process_is_marked), the number is the result of getpid(2), and a
+ * child with the same pid is not noticed. */
 uint32_t uvperf__process(void);
 
 /* Whether uvperf__process makes no system call. 0 before Linux 4.14, and if
@@ -31,8 +31,8 @@ typedef struct uvperf__thread_s {
 /* The calling thread. */
 void uvperf__thread_init(uvperf__thread_t *thread);
 
-/* Whether that is the calling thread. Also in the child of a bare clone(2),
- * which has its memory. */
+/* Whether `thread` is the calling thread. Also true in the child of a bare
+ * clone(2), which has a copy of the memory. */
 int uvperf__thread_is_mine(const uvperf__thread_t *thread);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "sys/sys.h"
 
-/* MAX_ERRNO in include/linux/err.h. What is below is no errno. */
+/* MAX_ERRNO in include/linux/err.h. A lower number is not an errno. */
 #define MOST_ERRNO 4095
 
 int uvperf__open_id(int fd, uint64_t *id) {
@@ -15,7 +15,8 @@ int uvperf__open_id(int fd, uint64_t *id) {
   return rc < 0 ? rc : 0;
 }
 
-/* An fd that is not open is not closed: it may be another's by now. */
+/* An fd that is not open is not closed here: another thread may have opened it
+ * since. */
 static int check(int fd) {
   uint64_t id;
   int rc = uvperf__sys_cloexec(fd);

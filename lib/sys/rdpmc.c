@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The instructions that read a counter of the PMU, and the clock of its times,
- * where user space may. Whether it may, and what the bits mean, is for the
+/* The instructions that read a counter of the PMU and the clock of its times
+ * from user space. Whether they are allowed, and what the bits mean, is for the
  * callers. */
 #include "sys/sys.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The system calls that perf events need, one function each. What they mean and
- * when to call them is for the callers. */
+/* The system calls that perf events need, one function each. When to call them,
+ * and the meaning of their results, is for the callers. */
 #define _GNU_SOURCE 1
 #include "sys/sys.h"
 
@@ -23,7 +23,7 @@
 _Static_assert(sizeof(off_t) == sizeof(int64_t),
                "compile with -D_FILE_OFFSET_BITS=64");
 
-/* ioctl's second parameter: POSIX has an int, as musl does. */
+/* The type of ioctl's second parameter: int in POSIX and musl. */
 #ifdef __GLIBC__
 typedef unsigned long request_t;
 #else
@@ -38,8 +38,8 @@ int uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
                      int group_fd, unsigned long flags) {
   long fd;
 
-  /* A signal while the target executes another program: perf_event_open takes
-   * exec_update_lock interruptibly. */
+  /* A signal can interrupt it while the target executes another program:
+   * perf_event_open takes exec_update_lock interruptibly. */
   do
     fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
   while (fd < 0 && errno == EINTR);
@@ -126,7 +126,7 @@ ssize_t uvperf__sys_read(int fd, void *buffer, size_t size) {
 }
 
 int uvperf__sys_close(int fd) {
-  /* Not again after EINTR: Linux has closed the fd by then, close(2). */
+  /* Not repeated after EINTR: Linux has closed the fd by then, close(2). */
   return close(fd) < 0 ? -errno : 0;
 }
 
