@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* struct perf_event_attr: copies, each field by its place, whatever header the
- * caller was compiled with, and what records and wakeups it asks for. It opens
- * nothing, and whether a kernel takes the values is not known here. */
+/* struct perf_event_attr: copies it, accesses each field by its place, whatever
+ * header the caller was compiled with, and finds which records and wakeups it
+ * asks for. Opens nothing; whether a kernel accepts the values is not known
+ * here. */
 #include "attr/attr.h"
 
 #include <errno.h>
@@ -65,9 +66,9 @@ int uvperf__attr_copy(struct perf_event_attr **copy,
 /* Where the 64-bit flag word starts. */
 #define FLAGS_OFFSET 40
 
-/* The fields by the names of <linux/perf_event.h>, with their place and their
- * bytes: numbers, as headers of Linux 5.10 lack the last fields. The number of
- * a flag is its bit in the flag word. */
+/* The fields, named as in <linux/perf_event.h>, with their offset and width in
+ * bytes. These are numbers because headers of Linux 5.10 lack the last fields.
+ * The number of a flag is its bit in the flag word. */
 static const struct {
   const char *name;
   uint8_t offset;
@@ -148,7 +149,7 @@ typedef struct place_s {
 } place_t;
 
 /* Bitfields start at the lowest bit on little-endian machines and at the
- * highest on the others. */
+ * highest bit on big-endian machines. */
 static place_t flag_place(unsigned int position) {
   unsigned int bits = position == UVPERF_ATTR_PRECISE_IP ? 2 : 1;
   place_t place = {FLAGS_OFFSET, 8, 0, (uint8_t)bits, (uint8_t)position};
@@ -307,7 +308,7 @@ void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
   attr->wakeup_watermark = bytes;
 }
 
-/* -- what it makes the kernel write ---------------------------------------- */
+/* -- records and wakeups --------------------------------------------------- */
 
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr) {
   return attr->watermark && !attr->write_backward ? attr->wakeup_watermark : 0;
@@ -386,10 +387,10 @@ int uvperf__attr_closes_slowly(const struct perf_event_attr *attr) {
 /* Entries of the branch records of any processor. */
 #define MOST_BRANCHES 64
 
-/* The most bytes that a sample can have, without AUX data, which are cut to
- * fit; call chains as long as /proc/sys/kernel/perf_event_max_stack says by
- * default. Each bit stands for a word at least: a value, a number or a
- * size. */
+/* The maximum size of a sample in bytes, without AUX data, which the kernel
+ * cuts to fit. Call chains have the default length of
+ * /proc/sys/kernel/perf_event_max_stack. Each bit stands for at least one word:
+ * a value, a number or a size. */
 static uint64_t largest_sample(const struct perf_event_attr *attr) {
   uint64_t type = attr->sample_type;
   uint64_t words = 1 + uvperf__bits(type);
@@ -415,16 +416,16 @@ static uint64_t largest_sample(const struct perf_event_attr *attr) {
   return words * sizeof(uint64_t) + bytes;
 }
 
-/* Of a stack of 0 bytes perf_prepare_sample in kernel/events/core.c counts 8
- * bytes, its size, and perf_output_sample_ustack writes 16: dyn_size too, with
- * and without PERF_SAMPLE_REGS_USER, for whatever has a user side (kernel
- * threads have none). It lies over the fields behind the stack, and the last of
- * them over the next record, the oldest of a ring that is full, or that of an
- * interrupt.
+/* For a stack of 0 bytes perf_prepare_sample in kernel/events/core.c counts 8
+ * bytes, its size, but perf_output_sample_ustack writes 16, because it adds
+ * dyn_size. This happens with and without PERF_SAMPLE_REGS_USER, for everything
+ * that has a user side (kernel threads have none). The extra word shifts the
+ * fields after the stack, and the last of them overwrites the next record: the
+ * oldest one of a full ring, or one of an interrupt.
  *
- * A larger stack is cut so that the sample has 65528 bytes with all that comes
- * before (perf_sample_ustack_size), but only then registers and AUX data are
- * added, and header.size, of 16 bits, wraps. */
+ * A larger stack is cut so that it and the fields before it have 65528 bytes
+ * (perf_sample_ustack_size). Registers and AUX data are added only later, and
+ * header.size, which has 16 bits, wraps. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr) {
   if (!has_samples(attr) || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
     return NULL;
@@ -444,7 +445,8 @@ int uvperf__attr_wakes_each(const struct perf_event_attr *attr) {
   if (attr->watermark)
     return attr->wakeup_watermark == 1;
   /* sync_child_event() in kernel/events/core.c writes a READ record for each
-   * child that ends; it counts for wakeup_events no more than the others. */
+   * child that ends. Like the side-band records it does not count for
+   * wakeup_events. */
   if (attr->inherit && attr->inherit_stat)
     return 0;
   return attr->wakeup_events == 1 && !has_side_band(attr);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the handles ask of an attr. No fds, no rings, no uv.h. */
+/* What the handles need to know about an attr. No fds, no rings, no uv.h. */
 #ifndef UVPERF_LIB_ATTR_ATTR_H
 #define UVPERF_LIB_ATTR_ATTR_H
 
@@ -8,55 +8,56 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
-/* attr->size, 0 counting as PERF_ATTR_SIZE_VER0 as in the kernel's
+/* attr->size; 0 counts as PERF_ATTR_SIZE_VER0, as in the kernel's
  * perf_copy_attr. */
 uint32_t uvperf__attr_size(const struct perf_event_attr *attr);
 
-/* Copies attr->size bytes into memory of uvperf__calloc that has at least
- * sizeof(struct perf_event_attr) bytes and is 0 behind the copy; the copy's
- * size is uvperf__attr_size(attr). 0; -EINVAL for a size below 64; -E2BIG for
- * one above a page, as in the kernel; -ENOMEM. */
+/* Copies attr->size bytes into memory of uvperf__calloc, which has at least
+ * sizeof(struct perf_event_attr) bytes and is 0 after the copied bytes. The
+ * copy's size is uvperf__attr_size(attr). Returns 0; -EINVAL for a size below
+ * 64; -E2BIG for a size above a page, as in the kernel; -ENOMEM. */
 int uvperf__attr_dup(struct perf_event_attr **copy,
                      const struct perf_event_attr *attr);
 
-/* The same, explained: 0, or a code and the error. */
+/* The same, with an explanation: 0, or a code and the error. */
 int uvperf__attr_copy(struct perf_event_attr **copy,
                       const struct perf_event_attr *attr,
                       uvperf_error_t *error);
 
-/* The value of a field, 0 where the attr has none. */
+/* The value of a field, 0 if the attr does not reach to it. */
 uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
                             enum uvperf_attr_field field);
 
-/* What the header calls a field; "?" for a number that names none. */
+/* The name of a field in the header; "?" for a number that is not a field. */
 const char *uvperf__attr_field_name(unsigned int field);
 
-/* Where a field ends, in bytes from the start of the struct; 0 for a number
- * that names none. */
+/* The end of a field, in bytes from the start of the struct; 0 for a number
+ * that is not a field. */
 uint32_t uvperf__attr_end(enum uvperf_attr_field field);
 
-/* The flag bits behind those that have names, the first of them as the bit of
- * its place: defer_output is 39, so these start at 40. */
+/* The flag bits that are set and have no name, each as the bit of its position.
+ * The last name is defer_output, 39, so these bits start at 40. */
 uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr);
 
-/* The bytes that must be exceeded for a wakeup, 0 where samples are counted
- * instead. A ring of that many bytes never wakes anybody: __perf_output_begin()
- * in kernel/events/ring_buffer.c. 0 too with write_backward: nobody waits for a
- * ring that is overwritable, and the largest is what interrupts least. */
+/* The number of bytes that must be exceeded for a wakeup; 0 if samples are
+ * counted instead. A ring of that many bytes never wakes its reader:
+ * __perf_output_begin() in kernel/events/ring_buffer.c. Also 0 with
+ * write_backward: an overwritable ring has no waiting reader, and the largest
+ * watermark interrupts least. */
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr);
 
-/* The most bytes of the stack that a sample has, 0 for none. */
+/* The maximum size of the stack in a sample, in bytes; 0 without a stack. */
 uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
 
-/* The clock that times are told by, -1 for the kernel's own. */
+/* The clock of the times in records, -1 for the kernel's own. */
 int uvperf__attr_clock(const struct perf_event_attr *attr);
 
-/* Gives it a clock, -1 for none. There is room for one (uvperf__attr_dup makes
- * it): the first versions have none, and each kernel that has clocks knows the
- * size that is set. */
+/* Sets the clock; does nothing for -1. The memory must have room for it, as
+ * after uvperf__attr_dup: the first versions of the struct end before it, so a
+ * smaller size is raised. Each kernel that has clocks knows the new size. */
 void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock);
 
-/* The unit of the event's counts: "ns" of the two clocks, else "". */
+/* The unit of the event's counts: "ns" for the two clocks, else "". */
 const char *uvperf__attr_unit(const struct perf_event_attr *attr);
 
 /* Whether the event writes records: it samples, or has a side-band bit (mmap,
@@ -64,21 +65,22 @@ const char *uvperf__attr_unit(const struct perf_event_attr *attr);
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */
 int uvperf__attr_writes_records(const struct perf_event_attr *attr);
 
-/* Whether the event writes samples. A dummy writes none, even with a period. */
+/* Whether the event writes samples. A dummy event writes none, even with a
+ * period. */
 int uvperf__attr_writes_samples(const struct perf_event_attr *attr);
 
-/* Whether the kernel may need some 40 ms to close the event: a tracepoint waits
- * until no CPU is in it (tracepoint_synchronize_unregister), and so do probes,
- * whose PMUs have types of their own. */
+/* Whether the kernel may need some 40 ms to close the event. Closing a
+ * tracepoint waits until no CPU is in it (tracepoint_synchronize_unregister);
+ * so does closing a probe, whose PMU has a type of its own. */
 int uvperf__attr_closes_slowly(const struct perf_event_attr *attr);
 
-/* What of an attr spoils the ring that its samples are written into, though the
- * kernel opens the event: static, as in "attr has …"; NULL for nothing. */
+/* The fault of an attr that the kernel opens but whose samples damage their
+ * ring: a static text, as in "attr has …"; NULL if there is no such fault. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr);
 
 /* Whether each record wakes the reader: watermark 1 with wakeup_watermark 1, or
- * wakeup_events 1 without any side-band bit and without inherit_stat (those
- * wake nobody then). */
+ * wakeup_events 1 without any side-band bit and without inherit_stat, whose
+ * records would not wake the reader. */
 int uvperf__attr_wakes_each(const struct perf_event_attr *attr);
 
 #endif

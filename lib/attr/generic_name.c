@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of perf(1)'s names for generic events, looked up both ways.
- * Whether this machine counts them is not known here, and of hybrid machines
- * the type of the PMU in config's upper half is not looked at. */
+/* The tables of perf(1)'s names for generic events, searched both ways. Whether
+ * this machine counts an event is not known here. On hybrid machines the upper
+ * half of config holds the type of the PMU; it is not evaluated here. */
 #include "attr/generic_name.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Headers before Linux 5.13 lack it. */
+/* Headers before Linux 5.13 do not have it. */
 #define SW_CGROUP_SWITCHES 11
 
-/* The spellings of one thing, ended by NULL. */
+/* The spellings of one name, ended by NULL. */
 #define SPELLINGS 6
 
 typedef const char *const row_t[SPELLINGS];
@@ -62,7 +62,8 @@ static const row_t caches[] = {
     [PERF_COUNT_HW_CACHE_NODE] = {"node"},
 };
 
-/* The first is used before a result, the second at the end of a name. */
+/* The first spelling is used before a result, the second at the end of a
+ * name. */
 static const row_t operations[] = {
     [PERF_COUNT_HW_CACHE_OP_READ] = {"load", "loads", "read"},
     [PERF_COUNT_HW_CACHE_OP_WRITE] = {"store", "stores", "write"},
@@ -82,7 +83,7 @@ static const row_t results[] = {
 #define OP_PREFETCH (1U << PERF_COUNT_HW_CACHE_OP_PREFETCH)
 #define OP_ALL      (OP_LOAD | OP_STORE | OP_PREFETCH)
 
-/* What each cache can do, as evsel__is_cache_op_valid() of perf(1) has it. */
+/* The operations of each cache, as in evsel__is_cache_op_valid() of perf(1). */
 static const unsigned int cache_operations[] = {
     [PERF_COUNT_HW_CACHE_L1D] = OP_ALL,
     [PERF_COUNT_HW_CACHE_L1I] = OP_LOAD | OP_PREFETCH,
@@ -108,7 +109,7 @@ static const row_t *rows_of(uint32_t type, size_t *nr) {
   }
 }
 
-/* How many bytes of the text a spelling takes: all of its own, or 0. */
+/* The length of a spelling if the text begins with it, else 0. */
 static size_t match(const char *spelling, const char *text, size_t length) {
   size_t i;
 
@@ -118,8 +119,9 @@ static size_t match(const char *spelling, const char *text, size_t length) {
   return i;
 }
 
-/* Finds the row with the longest spelling that the text begins with and that
- * ends at its end or at a '-'. Gives the length; 0: none. */
+/* Finds the row with the longest spelling at the beginning of the text that is
+ * followed by a '-' or by the end. Returns the length, or 0 if no row
+ * matches. */
 static size_t find_prefix(const row_t *rows, size_t nr, const char *text,
                           size_t length, size_t *row) {
   size_t longest = 0;
@@ -162,8 +164,8 @@ static int find_operation(const char *text, size_t length, size_t *operation,
   return 0;
 }
 
-/* parse_events__decode_legacy_cache() of perf(1): what is not named is a load,
- * and an access. */
+/* As parse_events__decode_legacy_cache() of perf(1): without an operation it is
+ * a load, without a result an access. */
 static int find_cache(const char *name, size_t length, uint64_t *config) {
   size_t operation = PERF_COUNT_HW_CACHE_OP_READ;
   size_t result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;
@@ -184,7 +186,7 @@ int uvperf__generic_find(const char *name, size_t length, uint32_t *type,
   const row_t *rows;
   uint32_t i;
   size_t nr;
-  size_t row = 0; /* gcc -O3 does not see that it is always set where used */
+  size_t row = 0; /* always set where it is used, but gcc -O3 warns */
   int rc;
 
   for (i = PERF_TYPE_HARDWARE; i <= PERF_TYPE_SOFTWARE; i++) {
@@ -252,7 +254,7 @@ static int each_cache(uvperf__generic_each_fn each, void *data) {
   return rc;
 }
 
-/* The spellings from one to before another. */
+/* Calls `each` with the spellings from index `from` to before `to`. */
 static int each_row(uint32_t type, size_t from, size_t to,
                     uvperf__generic_each_fn each, void *data) {
   size_t nr;

@@ -1,41 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of the events that the kernel itself defines for every
- * machine, as perf(1) spells them: hardware, software and cache events. */
+/* The names of the events that the kernel itself defines for every machine, as
+ * perf(1) spells them: hardware, software and cache events. */
 #ifndef UVPERF_LIB_ATTR_GENERIC_NAME_H
 #define UVPERF_LIB_ATTR_GENERIC_NAME_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Room for any of these names, its end included. */
+/* Enough bytes for each of these names, including the NUL. */
 #define UVPERF__GENERIC_NAME_BYTES 32
 
 /* Finds an event by any of its spellings, in upper or lower case; `name` has
- * `length` bytes. 0; -ENOENT: no such name; -EINVAL: a cache event whose
- * operation this cache does not have ("iTLB-stores"). Nothing is written then.
- * A name that is both, such as "branches", is the hardware event. */
+ * `length` bytes. Returns 0; -ENOENT if there is no such name; -EINVAL for a
+ * cache event whose operation this cache does not have ("iTLB-stores"). The
+ * results are written only with 0. A name of both kinds, such as "branches", is
+ * the hardware event. */
 int uvperf__generic_find(const char *name, size_t length, uint32_t *type,
                          uint64_t *config);
 
 /* The first spelling of an event of PERF_TYPE_HARDWARE, _SOFTWARE or _HW_CACHE,
- * cut to `size`. 0; -ENOENT: it has no name, as with any other type. */
+ * cut to `size`. Returns 0, or -ENOENT if the event has no name, as with any
+ * other type. */
 int uvperf__generic_name(uint32_t type, uint64_t config, char *name,
                          size_t size);
 
-/* Called with each name, which is valid during the call; what it returns other
- * than 0 ends the walk and is returned. */
+/* Called with each name, which is valid during the call. A result other than 0
+ * ends the walk and is returned. */
 typedef int (*uvperf__generic_each_fn)(const char *name, void *data);
 
-/* Each event of PERF_TYPE_HARDWARE, _SOFTWARE or _HW_CACHE in the order of
- * their configs, each by its first spelling. */
+/* Calls `each` with the first spelling of each event of PERF_TYPE_HARDWARE,
+ * _SOFTWARE or _HW_CACHE, in the order of their configs. */
 int uvperf__generic_each(uint32_t type, uvperf__generic_each_fn each,
                          void *data);
 
-/* The other spelling of an event of PERF_TYPE_HARDWARE or _SOFTWARE, static;
- * NULL where there is none, as for any other type. */
+/* The second spelling of an event of PERF_TYPE_HARDWARE or _SOFTWARE, static;
+ * NULL if it has none, and for any other type. */
 const char *uvperf__generic_alias(uint32_t type, uint64_t config);
 
-/* The other spellings of these; none of cache events. */
+/* Calls `each` with the other spellings of these events; cache events have
+ * none. */
 int uvperf__generic_each_alias(uint32_t type, uvperf__generic_each_fn each,
                                void *data);
 

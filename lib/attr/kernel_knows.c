@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the kernel, bit by bit, what of struct perf_event_attr it knows.
+/* Asks the kernel, bit by bit, which parts of struct perf_event_attr it knows.
  *
- * perf_event_open() of kernel/events/core.c looks at the attr first, in
- * perf_copy_attr(): what it does not know is EINVAL, or E2BIG for fields, to
- * everybody. Only later it looks for the event. So what is asked for is an
- * event that no kernel has: ENOENT then means that the attr was taken. Nothing
- * is opened, which could need privileges, a PMU or another bit, and, for the
- * first event of a task, would wait for an RCU grace period. */
+ * perf_event_open() in kernel/events/core.c checks the attr first, in
+ * perf_copy_attr(). Unknown bits are EINVAL for every caller, and unknown
+ * fields E2BIG. It looks for the event only later. Therefore we ask with an
+ * event that no kernel has: ENOENT then means that the attr was accepted.
+ * Nothing is opened. That could need privileges, a PMU or another bit, and for
+ * the first event of a task it would wait for an RCU grace period. */
 #include "attr/kernel_knows.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@
 #include "attr/attr.h"
 #include "sys/sys.h"
 
-/* A software event that never was. Kernels before 3.10 took the number for a
- * signed int, so that a higher one would not be harmless. */
+/* A software event that does not exist. Kernels before 3.10 took the number as
+ * a signed int, so a higher one would be dangerous. */
 #define NO_EVENT INT32_MAX
 
-/* As of Linux 6.19; other headers have a shorter struct. */
+/* The size in Linux 6.19; other headers have a shorter struct. */
 #define ATTR_BYTES 144
 
 typedef union question_s {
@@ -40,7 +40,7 @@ static void prepare(question_t *question) {
   question->attr.exclude_hv = 1;
 }
 
-/* A flag, with the one that it does not go without: perf_copy_attr(). */
+/* Sets a flag, and the flag that it needs: perf_copy_attr(). */
 static void put_flag(struct perf_event_attr *attr, unsigned int flag) {
   if (flag == UVPERF_ATTR_INHERIT_THREAD)
     attr->inherit = 1;
@@ -49,8 +49,8 @@ static void put_flag(struct perf_event_attr *attr, unsigned int flag) {
   uvperf_attr_set(attr, (enum uvperf_attr_field)flag, 1);
 }
 
-/* A bit of sample_type, with what it is looked at together with; register 0 is
- * one everywhere. */
+/* Sets a bit of sample_type, and the fields that the kernel checks with it.
+ * Register 0 exists on every architecture. */
 static void put_sample(struct perf_event_attr *attr, uint64_t bit) {
   attr->sample_type = bit;
   attr->sample_regs_user = 1;
@@ -86,7 +86,8 @@ static void put(question_t *question, enum uvperf__word word,
   }
 }
 
-/* What perf_event_open(2) says, 0 if it took all but the event. */
+/* The result of perf_event_open(2); 0 if it accepted everything except the
+ * event. */
 static int ask(question_t *question) {
   int rc = uvperf__sys_open(&question->attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -95,9 +96,9 @@ static int ask(question_t *question) {
   return rc == -ENOENT ? 0 : rc;
 }
 
-/* EACCES is given for namespaces and PERF_SAMPLE_PHYS_ADDR without privileges,
- * EOPNOTSUPP for branch stacks and ENOSYS for user stacks where the
- * architecture has none. */
+/* These errors also mean that the kernel knows the bit: EACCES for namespaces
+ * and PERF_SAMPLE_PHYS_ADDR without privileges, and, if the architecture has no
+ * such stacks, EOPNOTSUPP for branch stacks and ENOSYS for user stacks. */
 static int find_out(enum uvperf__word word, unsigned int position) {
   uint64_t bit = UINT64_C(1) << position;
   question_t question;
@@ -130,9 +131,9 @@ int uvperf__kernel_unknown(enum uvperf__word word, uint64_t bits,
   question_t plain;
   int rc = 0;
 
-  /* Whether anything can be learnt at all: security modules, seccomp filters
-   * and some distributions' perf_event_paranoid say no before they look at the
-   * attr. */
+  /* Checks first whether the kernel answers at all: security modules, seccomp
+   * filters and some distributions' perf_event_paranoid refuse before they
+   * check the attr. */
   prepare(&plain);
   if (open != 0)
     rc = ask(&plain);
@@ -172,7 +173,7 @@ int uvperf_kernel_knows(enum uvperf_attr_field field, uint64_t bits) {
   if (word == UVPERF__WORD_FLAGS)
     bits = UINT64_C(1) << field;
   else if (word == UVPERF__WORD_FIELDS && field <= UVPERF_ATTR_CONFIG1)
-    return 1; /* among the first 64 bytes, which were always there */
+    return 1; /* in the first 64 bytes, which every version has */
   else if (word == UVPERF__WORD_FIELDS)
     bits = UINT64_C(1) << (field - UVPERF_ATTR_TYPE);
   rc = uvperf__kernel_unknown(word, bits, &value);
