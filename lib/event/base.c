@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every file of the handle asks: is it closing, is this the process that
- * opened it, and how its attr differs from the user's. */
+/* Used by all files of the handle: the checks whether it is closing and whether
+ * this process opened it, and its attr, made from the user's. */
 #include "event/internal.h"
 
 #include <assert.h>
@@ -35,7 +35,7 @@ int uvperf__event_check(const event_t *impl, uvperf_error_t *error) {
   return 0;
 }
 
-/* perf_event_open() in kernel/events/core.c wants one clock in a group. */
+/* perf_event_open() in kernel/events/core.c requires one clock for a group. */
 static void choose_clock(struct perf_event_attr *attr,
                          const struct perf_event_attr *like, uint32_t flags) {
   if (uvperf__attr_clock(attr) != -1)

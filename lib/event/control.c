@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be done to an open event: enable, disable, refresh, change, pause.
- * What concerns its group too is here: a leader's siblings are enabled before
- * it. */
+/* Operations on an open event: enable, disable, refresh, change, pause. They
+ * include its group: a leader's siblings are enabled before it. */
 #include "event/internal.h"
 
 #include <limits.h>
@@ -18,7 +17,7 @@
 #include "util/error.h"
 
 /* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: a tracepoint reports the
- * ids of so many programs; room for more is E2BIG. */
+ * ids of at most this number of programs. Room for more is E2BIG. */
 #define MOST_PROGRAMS 64
 
 /* struct perf_event_query_bpf, whose array has no size. */
@@ -28,7 +27,7 @@ typedef struct query_s {
   uint32_t ids[MOST_PROGRAMS];
 } query_t;
 
-/* 0, or the code of an ioctl and the error. */
+/* Returns 0, or the code of an ioctl and the error. */
 static int finish(const event_t *impl, int code, unsigned long request,
                   uint64_t value, uvperf_error_t *error) {
   uvperf__control_t control = {
@@ -51,7 +50,7 @@ static int control(event_t *impl, unsigned long request, long argument,
 /* -- a limit of overflows -------------------------------------------------- */
 
 /* Whether the kernel may leave the event stopped when its overflows run out.
- * Hardware and software events are started when they are scheduled in. */
+ * Hardware and software events start whenever they are scheduled in. */
 static int can_stick(const event_t *impl) {
   return impl->limited && impl->attr->type != PERF_TYPE_SOFTWARE &&
          impl->attr->type != PERF_TYPE_HARDWARE &&
@@ -59,8 +58,8 @@ static int can_stick(const event_t *impl) {
          impl->attr->type != PERF_TYPE_RAW;
 }
 
-/* Whether the target can be off its CPU now, so that a period does not start
- * the event. One that has a frequency is started by the next tick. */
+/* Whether the target may be off its CPU now, so that a new period does not
+ * start the event. The next tick starts an event with a frequency. */
 static int is_elsewhere(const event_t *impl) {
   int pid = impl->source.pid;
 
@@ -69,9 +68,10 @@ static int is_elsewhere(const event_t *impl) {
   return impl->cgroup >= 0 || (pid > 0 && pid != uvperf__sys_gettid());
 }
 
-/* A sibling of another PMU than its leader's that was enabled after it waits
- * for the next tick or switch (see uvperf_event_enable_group). A leader with a
- * limit of its own may be off by that, and stays so. */
+/* Schedules the group in now: otherwise a sibling of another PMU that was
+ * enabled after its leader waits for the next tick or switch (see
+ * uvperf_event_enable_group). A leader with a limit of its own is left alone,
+ * because that limit may have stopped it. */
 static void schedule_group(const event_t *leader) {
   if (!leader->enabled || leader->limited)
     return;
@@ -83,8 +83,8 @@ static void schedule_group(const event_t *leader) {
  * works only while its leader is enabled too.
  *
  * Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
- * overflows is used up, and perf_trace_add and hw_breakpoint_add, which
- * enabling calls, leave hw.state stopped; only pmu->start clears it, and only
+ * overflows is used up. Enabling calls perf_trace_add or hw_breakpoint_add, and
+ * these leave hw.state stopped. Only pmu->start clears it, and only
  * __perf_event_period calls that, while the event is scheduled in. */
 static void unstick(const event_t *impl) {
   if (!can_stick(impl) || (is_elsewhere(impl) && impl->limit_end != UINT64_MAX))
@@ -110,7 +110,7 @@ static int is_dead(const event_t *impl) {
   return has_run_out(impl) && uvperf__system_is_before("", 6, 16) == 0;
 }
 
-/* Where the count will be when so many overflows more have run out. */
+/* Sets limit_end for this number of overflows more. */
 static void move_limit(event_t *impl, uint32_t overflows) {
   uint64_t period = impl->attr->sample_period;
   uint64_t from = impl->limit_end;
@@ -124,8 +124,8 @@ static void move_limit(event_t *impl, uint32_t overflows) {
                         : from + period * overflows;
 }
 
-/* 0 or -errno; UV_ENOTSUP: its overflows ran out, and nothing can start it
- * again. Call unstick afterwards. */
+/* Returns 0 or -errno; UV_ENOTSUP if its overflows ran out and nothing can
+ * start it again. Call unstick afterwards. */
 static int enable_alone(event_t *impl) {
   int rc;
 
@@ -150,7 +150,7 @@ void uvperf__event_leave_group(event_t *impl) {
   event_t *member;
   event_t **link;
 
-  /* Without its leader each member is on its own. */
+  /* Without the leader each member is alone. */
   while ((member = impl->members) != NULL) {
     impl->members = member->next_member;
     member->next_member = NULL;
@@ -192,7 +192,7 @@ static void unstick_group(const event_t *leader) {
     unstick(member);
 }
 
-/* A failure changes nothing: the leader closes. */
+/* Failures are ignored: the leader closes anyway. */
 void uvperf__event_disable_siblings(event_t *leader) {
   event_t *member;
 
@@ -243,11 +243,12 @@ int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
   return control(uvperf__event_impl(event), PERF_EVENT_IOC_RESET, 0, error);
 }
 
-/* perf_event_for_each enables the leader first, and since Linux 6.12
- * ("perf: Optimize context reschedule for single PMU cases") a sibling of
- * another PMU then waits for the next tick or switch: __perf_event_enable
- * schedules in anew what is of the sibling's own PMU, where its leader is not.
- * With the leader last all of them are scheduled in at once. */
+/* The ioctl for a group (perf_event_for_each) enables the leader first. Since
+ * Linux 6.12 ("perf: Optimize context reschedule for single PMU cases") a
+ * sibling of another PMU then waits for the next tick or switch:
+ * __perf_event_enable reschedules only events of the sibling's own PMU, and the
+ * leader is not one of them. If the leader is enabled last, all are scheduled
+ * in at once. */
 int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
   return uvperf_event_enable(leader_of(uvperf__event_impl(event))->handle,
                              error);
@@ -309,7 +310,7 @@ int uvperf_event_change_period(uvperf_event_t *event, uint64_t period,
   if (rc != 0)
     return rc;
   rc = uvperf__ioctl_period(impl->fd, impl->attr, period);
-  /* The kernel's attr has it now, and modify must be given the same. */
+  /* The kernel's attr has the period now, and modify must pass the same. */
   if (rc >= 0) {
     if (!has_run_out(impl))
       impl->limit_end = UINT64_MAX;
@@ -375,7 +376,7 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
   room = *nr < MOST_PROGRAMS ? *nr : MOST_PROGRAMS;
   query.ids_len = (uint32_t)room;
   rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_QUERY_BPF, &query);
-  /* bpf_prog_array_copy_info: without room that is a success. */
+  /* Without room, bpf_prog_array_copy_info succeeds. */
   if (rc >= 0 && query.prog_cnt > room)
     rc = UV_ENOSPC;
   if (rc >= 0 || rc == UV_ENOSPC) {
@@ -392,7 +393,7 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
 static int set_paused(uvperf_event_t *event, int paused,
                       uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);
-  /* The ring may be another event's: perf_event_output() goes by event->rb. */
+  /* The ring may be another event's: perf_event_output() uses event->rb. */
   event_t *owner = impl->output != NULL ? impl->output : impl;
   int rc;
 
@@ -427,9 +428,9 @@ static int is_zero(const void *bytes, size_t size) {
   return i == size;
 }
 
-/* Gives the attr the size of the one that was opened, as the kernel compares
- * that too (modify_user_hw_breakpoint_check). One that holds more than that is
- * left as it is, for the kernel to refuse. */
+/* Sets the attr's size to the size that was opened, because the kernel compares
+ * it too (modify_user_hw_breakpoint_check). An attr with non-zero bytes beyond
+ * that size is left as it is, and the kernel refuses it. */
 static int resize(struct perf_event_attr **attr, uint32_t size) {
   uint32_t old_size = (*attr)->size;
   struct perf_event_attr *larger;
@@ -448,10 +449,10 @@ static int resize(struct perf_event_attr **attr, uint32_t size) {
   return 0;
 }
 
-/* The kernel has disabled the breakpoint, whether it took the new attr or not,
- * and enables it by attr.disabled of the new one, or of the old one if it
- * refused (perf_event_modify_breakpoint). That is always 1 here, so that it
- * never runs where it should not. */
+/* Enables a breakpoint again if it was enabled. The kernel disables it even if
+ * it refuses the new attr, and then enables it only if the attr in force has
+ * disabled 0 (perf_event_modify_breakpoint). Our attrs always have disabled 1,
+ * so that the breakpoint never runs at the wrong place. */
 static int restart(event_t *impl) {
   int rc;
 
@@ -463,8 +464,7 @@ static int restart(event_t *impl) {
   return rc;
 }
 
-/* perf_event_modify_attr copies sig_data before it looks whether it can take
- * the rest. */
+/* perf_event_modify_attr copies sig_data before it checks the other fields. */
 static void restore_sig_data(event_t *impl,
                              const struct perf_event_attr *wanted) {
   if (uvperf__attr_value(wanted, UVPERF_ATTR_SIG_DATA) !=

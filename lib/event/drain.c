@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the records of an event's ring reach the user: by callbacks, which the
- * watch asks for, or one by one by next. Snapshots are in snapshot.c. */
+/* Delivers the records of an event's ring to the user: by callbacks, when the
+ * watch drains the ring, or one by one by uvperf_event_next. Snapshots are in
+ * snapshot.c. */
 #include "event/internal.h"
 
 #include <poll.h>
@@ -34,8 +35,8 @@ void uvperf__event_take_back(event_t *impl) {
   uvperf__event_free_old_decoders(impl);
 }
 
-/* A callback may change the decoder: the old one stays until the drain ends,
- * and what is in the run was written before. */
+/* A callback may replace the decoder. The old one stays until the drain ends,
+ * and the records of the run were written before the change. */
 static inline uvperf__reader_t *find_reader(const void *owner) {
   const event_t *impl = owner;
 
@@ -96,10 +97,10 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
   return rc;
 }
 
-/* Whether it is pinned and found no counter. Its fd reports that by POLLERR
- * since Linux 6.15 only. read(2) without a buffer returns 0 then, and otherwise
- * an error (__perf_read in kernel/events/core.c). Other events may still write
- * into its ring. */
+/* Whether the event is pinned and got no counter, and no other event may still
+ * write into its ring. poll(2) reports this by POLLERR, but only since Linux
+ * 6.15. read(2) without a buffer then returns 0, otherwise an error
+ * (__perf_read in kernel/events/core.c). */
 static int is_in_error(const event_t *impl) {
   return impl->attr->pinned && impl->nr_fds == 1 &&
          uvperf__sys_read(impl->fd, NULL, 0) == 0;
@@ -114,8 +115,8 @@ int uvperf__event_drain(void *owner, size_t ring_index,
   int rc;
 
   (void)ring_index;
-  /* Only where a callback has run the loop, inside of a flush: this turn is
-   * made up for by the next. */
+  /* This happens only if a callback inside a flush has run the loop. The next
+   * iteration makes up for this one. */
   if (room == NULL)
     return UVPERF__CUT;
   rc = uvperf__event_deliver(impl, &impl->ring, room, slice);
@@ -154,7 +155,7 @@ void uvperf__event_end(void *owner, size_t ring_index, int status) {
 
 /* -- next ----------------------------------------------------------------- */
 
-/* As uvperf__ring_next; or UV_ENOMEM, with the record still there. */
+/* As uvperf__ring_next; or UV_ENOMEM, and the record is still there. */
 static int next_whole(event_t *impl, const void **bytes, size_t *size) {
   void *room = uvperf__scratch_enter(impl->scratch);
   int rc;
@@ -162,7 +163,7 @@ static int next_whole(event_t *impl, const void **bytes, size_t *size) {
   if (room == NULL)
     return UV_ENOMEM;
   rc = uvperf__ring_next(&impl->ring, room, bytes, size);
-  /* The user keeps the record while others put together theirs. */
+  /* The user keeps the record, but other events share the scratch. */
   if (rc > 0 && *bytes == room) {
     impl->whole = uvperf__calloc(1, *size);
     if (impl->whole != NULL)
@@ -174,16 +175,17 @@ static int next_whole(event_t *impl, const void **bytes, size_t *size) {
   return rc;
 }
 
-/* The next record, looking at the head only when those that were seen there are
- * used up. As next_whole. */
+/* As next_whole. Reads the head again only when all records up to the last head
+ * are used up. */
 static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   int rc;
 
   rc = next_whole(impl, bytes, size);
   if (rc != 0)
     return rc;
-  /* What another CPU was still writing when an overwritable ring was paused is
-   * newer than all that was given since, and of the next snapshot. */
+  /* A record that another CPU was still writing when an overwritable ring was
+   * paused is newer than all records returned since. It belongs to the next
+   * snapshot. */
   if (impl->ring.overwrite && impl->snapped)
     return 0;
   impl->snapped = 1;
@@ -194,8 +196,8 @@ static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   return next_whole(impl, bytes, size);
 }
 
-/* Why no event will ever write into the ring again: UV_EOF, UV_EBADF; 0 if one
- * may. It eats a pending wakeup. */
+/* Returns 0 if an event may still write into the ring; else UV_EOF, UV_EBADF,
+ * or an error of poll(2). It consumes a pending wakeup. */
 static int poll_writers(const event_t *impl) {
   int status = 0;
   int revents;
@@ -213,10 +215,10 @@ static int poll_writers(const event_t *impl) {
   return status;
 }
 
-/* The next record; or, if there is none, why none will come. A hang-up shows as
- * an endless row of wakeups without a record, so poll_writers is called only
- * where the call before found none either. What is written before the wakeup
- * that it eats is seen by the second next_bytes. */
+/* The next record, or, if the ring is empty, the reason why it has ended. A
+ * hang-up looks like endless wakeups without a record, so poll_writers is
+ * called only if the call before found no record either. It consumes a wakeup,
+ * so next_bytes looks again for the records of that wakeup. */
 static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
   int status;
   int rc;
@@ -227,7 +229,7 @@ static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
     return rc;
   }
   status = poll_writers(impl);
-  /* No event is writing any more: all records come before the end. */
+  /* No event writes any more: deliver all records before the end. */
   if (status != 0)
     impl->snapped = 0;
   rc = next_bytes(impl, bytes, size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One perf event as a libuv handle: init, start, stop, flush, close. open.c
  * opens the event, drain.c delivers its records, output.c shares its ring,
- * control.c does what else can be done to it. */
+ * control.c has all other operations. */
 #include "event/internal.h"
 
 #include <assert.h>
@@ -24,13 +24,13 @@
   (UVPERF_EVENT_NO_RING | UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_CPU |           \
    UVPERF_EVENT_CGROUP | UVPERF_EVENT_PERF_CLOCK | UVPERF_EVENT_FD)
 
-/* A caller allocates the handle, so its size may never change. */
+/* A caller allocates the handle, so its size must never change. */
 _Static_assert(sizeof(uvperf_event_t) == 8 * sizeof(void *),
                "uvperf_event_t is ABI");
 
 /* -- close ---------------------------------------------------------------- */
 
-/* Without a link it runs until the event's file is closed. */
+/* Without a link the program runs until the event's file is closed. */
 static void end_program(event_t *impl) {
   if (impl->bpf_link < 0)
     return;
@@ -42,8 +42,8 @@ static void end_program(event_t *impl) {
 static void release(void *owner) {
   event_t *impl = owner;
 
-  /* Not asked when it began to close: this may be a child that was forked
-   * since. */
+  /* Checked only now: this may be a child that was forked after the close
+   * began. */
   if (uvperf__event_is_forked(impl))
     uvperf__ring_forget(&impl->ring);
   else
@@ -65,8 +65,9 @@ static void release(void *owner) {
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   event_t *impl = owner;
 
-  /* After a failed init the loop runs once more, and a program without a link
-   * is to end soon. A forked child's fd is not the event's last. */
+  /* These are closed at once. After a failed init the loop runs only once more;
+   * a program without a link must end soon; and a forked child's fd is not the
+   * event's last. */
   if (impl->handle == NULL || impl->has_program ||
       !uvperf__attr_closes_slowly(impl->attr) || uvperf__event_is_forked(impl))
     return;
@@ -75,10 +76,10 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   impl->fd = -1;
 }
 
-/* Here, in the last inner close callback, and not before: while the ring is
- * mapped the file lives although its fd is closed, and epoll would go on
- * reporting it; and libuv 1.45 to 1.48 may have an EPOLL_CTL_DEL of the fd
- * queued to io_uring until then (libuv #4323). */
+/* Called in the last inner close callback. Fd and ring must stay until then for
+ * two reasons. While the ring is mapped the file lives although its fd is
+ * closed, and epoll would keep reporting it. And libuv 1.45 to 1.48 may have an
+ * EPOLL_CTL_DEL of the fd queued to io_uring until then (libuv #4323). */
 static void closed(void *owner) {
   event_t *impl = owner;
   uvperf_event_t *handle = impl->handle;
@@ -89,7 +90,7 @@ static void closed(void *owner) {
   if (handle == NULL)
     return; /* init failed: the struct is the caller's since then */
   handle->impl = NULL;
-  /* Tells the close that is still owed from a second one. */
+  /* The user has closed it: another close is an error. */
   if (closed_by_user)
     handle->reserved[0] = handle;
   if (handle->close_cb != NULL)
@@ -102,11 +103,11 @@ static void begin_close(void *owner) {
   impl->closing = 1;
   uvperf__event_cancel_opening(impl);
   if (!uvperf__event_is_forked(impl)) {
-    /* Siblings lead themselves once this fd is closed, and would count. */
+    /* When this fd is closed, siblings become leaders and would count. */
     uvperf__event_disable_siblings(impl);
     if (impl->fd >= 0)
       uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
-    end_program(impl); /* what it dropped is not written now */
+    end_program(impl); /* not earlier: it may drop samples */
   }
   uvperf__event_leave_group(impl);
   uvperf__event_unlink(impl);
@@ -164,7 +165,8 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
   return 0;
 }
 
-/* Zero is the default of each option, and an id too: so an id has a flag. */
+/* Zero is the default of each option, but also a valid id: so each id has a
+ * flag. */
 static int check_id(int32_t id, int has_flag, const char *option,
                     const char *flag, uvperf_error_t *error) {
   if (has_flag ? id >= 0 : id == 0 || id == -1)
@@ -179,7 +181,7 @@ static int check_id(int32_t id, int has_flag, const char *option,
                            option, id, flag);
 }
 
-/* Inside, -1 stands for none, as for perf_event_open(2). */
+/* Inside the library -1 means none, as for perf_event_open(2). */
 static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
   int has_cpu = (own->flags & UVPERF_EVENT_CPU) != 0;
   int has_cgroup = (own->flags & UVPERF_EVENT_CGROUP) != 0;
@@ -225,7 +227,7 @@ static int check_options(const uvperf_event_options_t *options,
   return 0;
 }
 
-/* What does not go with an fd that the caller has opened. */
+/* Refuses options that do not fit an fd that the caller has opened. */
 static int check_fd(const uvperf_event_options_t *options,
                     const struct perf_event_attr *attr, uvperf_error_t *error) {
   const char *why = NULL;
@@ -295,8 +297,8 @@ static void note_scratch(void *owner, void *arg) {
     *found = impl->scratch;
 }
 
-/* That of the events that are on the loop already, closing or not, or a new
- * one. NULL: no memory. */
+/* Returns the scratch of the events that are on the loop already, closing or
+ * not, or a new one. NULL: no memory. */
 static uvperf__scratch_t *find_scratch(uv_loop_t *loop) {
   uvperf__scratch_t *found = NULL;
 
@@ -322,8 +324,9 @@ static void note_twin(void *owner, void *arg) {
     *impl = NULL;
 }
 
-/* Two handles would read one ring, and close one fd. Handles of other loops,
- * sets and readers are not seen. */
+/* Refuses an event that another handle of the loop already has: both would read
+ * one ring and close one fd. Handles of other loops, sets and readers are not
+ * checked. */
 static int check_twin(const event_t *impl, uvperf_error_t *error) {
   const event_t *found = impl;
 
@@ -383,8 +386,8 @@ static int watch_ring(event_t *impl, uvperf_error_t *error) {
   return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
 }
 
-/* The watch of an init comes last, so that nothing is registered with the loop
- * when anything else fails. */
+/* In an init the watch comes last, so that nothing is registered with the loop
+ * if another step fails. */
 static int install(event_t *impl, const event_plan_t *plan,
                    uvperf_error_t *error) {
   int rc = take_scratch(impl, error);
@@ -396,7 +399,7 @@ static int install(event_t *impl, const event_plan_t *plan,
   return rc == 0 ? watch_ring(impl, error) : rc;
 }
 
-/* What an init or an open has of its own. */
+/* The state of one init or open. */
 typedef struct make_s {
   uv_loop_t *loop;
   uvperf_event_t *event;
@@ -404,7 +407,7 @@ typedef struct make_s {
   event_t *impl;
 } make_t;
 
-/* What can be checked without the kernel. */
+/* All checks that do not need the kernel. */
 static int check(make_t *make, const struct perf_event_attr *attr,
                  uvperf_error_t *error) {
   uvperf_event_options_t *options = &make->plan.options;
@@ -482,7 +485,7 @@ static void end_make(const make_t *make) {
   memset(event->reserved, 0, sizeof(event->reserved));
 }
 
-/* Frees it later, if the loop knows inner handles. */
+/* Frees it; later, if inner handles are registered with the loop. */
 static void fail_make(event_t *impl) {
   uvperf__event_give_back(impl);
   if (impl->watch != NULL)
@@ -540,7 +543,8 @@ int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
 
 /* -- start, stop, flush --------------------------------------------------- */
 
-/* An event that execve(2) enables is left to it; its siblings wait for it. */
+/* execve(2) enables an event with enable_on_exec; here only its siblings are
+ * enabled, and wait for it. */
 static int enable_by_start(event_t *impl, uvperf_error_t *error) {
   int rc;
 
@@ -588,15 +592,15 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   return rc;
 }
 
-/* Its own, READ records of children (inherit_stat), or those of events that
- * write into its ring, for which it must be identified. */
+/* Its own records, READ records of children (inherit_stat), or records of other
+ * events that write into its ring, which needs UVPERF_EVENT_IDENTIFY. */
 static int can_get_records(const event_t *impl) {
   return uvperf__attr_writes_records(impl->attr) || impl->attr->inherit_stat ||
          (impl->attr->sample_type & PERF_SAMPLE_IDENTIFIER) != 0 ||
          impl->writers != NULL;
 }
 
-/* An overwritable ring is delivered by snapshots, through the callback. */
+/* Snapshots deliver an overwritable ring, also through the callback. */
 static int check_cb(const event_t *impl, uvperf_event_record_cb cb,
                     uvperf_error_t *error) {
   if (cb == NULL && uvperf__event_is_watched(impl))
@@ -636,7 +640,8 @@ int uvperf_event_start(uvperf_event_t *event,
     rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
-  /* The rest of a snapshot in whose callback this is has none to go to. */
+  /* If this is called in the callback of a snapshot, the rest of the snapshot
+   * has no callback any more. */
   if (cb == NULL)
     uvperf__watch_stop(impl->watch);
   impl->started = 1;
@@ -652,7 +657,7 @@ int uvperf_event_stop(uvperf_event_t *event) {
 
   if (rc != 0)
     return rc;
-  /* Also when delivery has ended by itself: then only this is left to do. */
+  /* Also when delivery has ended by itself. */
   if (impl->enabled_by_start) {
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
     impl->enabled = 0;
@@ -685,7 +690,7 @@ int uvperf_event_flush(uvperf_event_t *event) {
   return rc;
 }
 
-/* -- what it is ------------------------------------------------------------ */
+/* -- getters --------------------------------------------------------------- */
 
 int uvperf_event_id(uvperf_event_t *event, uint64_t *id) {
   event_t *impl = uvperf__event_impl(event);
@@ -739,7 +744,7 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
 
 /* -- as any uv handle ------------------------------------------------------ */
 
-/* These five may be asked of a closing handle too, and of one that is closed
+/* These five may also be called for a closing handle, and for a closed one
  * (impl NULL) while its memory lives. */
 
 void uvperf_event_ref(uvperf_event_t *event) {

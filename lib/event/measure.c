@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a function costs, by an open event and the siblings that it leads.
- * Nothing is between enabling the leader and the call, nor between the call and
- * disabling it. */
+/* Measures a function with an open event and the siblings that it leads.
+ * Nothing runs between enabling the leader and the call, or between the call
+ * and disabling the leader. */
 #include "uvperf/measure.h"
 
 #include "event/internal.h"
@@ -45,8 +45,8 @@ static int check(const event_t *impl, size_t nr, uvperf_error_t *error) {
   return 0;
 }
 
-/* In the order of opening, as in the kernel's answer; the latest member is the
- * first in the list. */
+/* Lists the events in the order of opening, as the kernel returns them. The
+ * list of members begins with the latest. */
 static int make_group(group_t *group, event_t *leader, size_t nr) {
   event_t *member;
   size_t i = nr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens an event's attr, and again with less where the options allow it, or
- * takes the fd that the caller has opened, and maps its ring. What may be
- * changed, and when, is in explain/fallback.c. */
+/* Opens an event's attr, with fallbacks if the options allow them, or takes the
+ * fd that the caller has opened; then maps the ring. explain/fallback.c decides
+ * which fallbacks are tried. */
 #include "event/internal.h"
 
 #include <string.h>
@@ -43,7 +43,7 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
   return uvperf__explain_open(&call);
 }
 
-/* One try: 0, or a code and the error. */
+/* Tries once. Returns 0, or a code and the error. */
 static int open_fd(event_t *impl, const event_plan_t *plan,
                    uvperf__tracefs_ids_t *tracepoints, uvperf_error_t *error) {
   const uvperf_event_options_t *options = &plan->options;
@@ -93,7 +93,8 @@ static int open_or_fall_back(event_t *impl, const event_plan_t *plan,
   impl->cgroup = options->cgroup;
   if (options->fallbacks == 0)
     return open_fd(impl, plan, NULL, error);
-  /* The causes decide, so errors are filled even if no caller wants them. */
+  /* The causes select the fallbacks, so errors are filled even if the caller
+   * passed NULL. */
   memset(&failed, 0, sizeof(failed));
   rc = open_fd(impl, plan, &tracepoints, &failed);
   first = failed;

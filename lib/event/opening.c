@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens an event on a thread of libuv's pool. That thread has an event of its
- * own, a draft, and the handle gets what it has opened. */
+/* Opens an event on a thread of libuv's pool. That thread works on an event of
+ * its own, the draft. The loop's thread then moves its fd and ring into the
+ * handle. */
 #include "event/internal.h"
 
 #include <stdatomic.h>
@@ -19,9 +20,9 @@ struct event_opening_s {
   uvperf_event_open_cb cb;
   atomic_int is_cancelled;
   int was_tried;
-  /* The pool's. */
+  /* For the pool's thread. */
   event_t draft;
-  /* What the draft is opened by: the leader as it was. */
+  /* A copy of the leader as it was, for the draft. */
   uvperf_event_t leader_handle;
   event_t leader;
   uvperf__leftovers_t leftovers;
@@ -31,8 +32,9 @@ struct event_opening_s {
 
 /* -- on the pool ----------------------------------------------------------- */
 
-/* What is not needed any more is closed one by one: the leader may have been
- * closed meanwhile, and its duplicate be the last fd of it. */
+/* Adds the fds that are not needed any more to the leftovers, which are closed
+ * one by one. The duplicate can be the last fd of a leader that has closed
+ * meanwhile. */
 static void leave(event_opening_t *opening) {
   event_t *draft = &opening->draft;
 
@@ -109,7 +111,8 @@ static void on_opened(uvperf__job_t *job) {
 
 /* -- before ---------------------------------------------------------------- */
 
-/* The fds are the caller's and the leader's, who may close them. */
+/* Replaces an fd by a duplicate, because its owner, the caller or the leader,
+ * may close it. */
 static int keep_fd(int *fd) {
   int kept;
 
@@ -137,7 +140,7 @@ static int keep_leader(event_opening_t *opening) {
   return 0;
 }
 
-/* Both fds are its own then, or -1. */
+/* Afterwards both fds of the plan are its own, or -1. */
 static int keep(event_opening_t *opening, uvperf_error_t *error) {
   event_plan_t *plan = &opening->plan;
   int group_fd = plan->group_fd;

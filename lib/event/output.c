@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events write into a ring, and how their records are told apart. The
- * owner of the ring keeps what decoding takes of each, since records can
- * outlive the event that wrote them. */
+/* Several events that write into one ring. Their records are distinguished by
+ * id. The owner of the ring keeps a copy of each event's attr for decoding,
+ * because records can outlive the event that wrote them. */
 #include "event/internal.h"
 
 #include <string.h>
@@ -16,11 +16,11 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* What attaching an event to a ring needs, made before the kernel is asked so
- * that nothing can fail after it has agreed. */
+/* Everything that is needed to attach an event to a ring. It is made before the
+ * ioctl, so that nothing can fail after the kernel has agreed. */
 typedef struct attachment_s {
   uvperf__writer_t *writer;
-  int is_new; /* the writer: else the event has written there before */
+  int is_new; /* the writer; else the event has written there before */
   uvperf_decoder_t *decoder;
   int *fds;
 } attachment_t;
@@ -46,22 +46,23 @@ static void free_attachment(attachment_t *attachment) {
   uvperf__free(attachment->fds);
 }
 
-/* SET_OUTPUT does not wait for a record that another CPU is just writing: there
- * the old ring is held by RCU (ring_buffer_attach), for microseconds, or for as
- * long as a hypervisor has taken the CPU away. */
+/* A record can arrive this long after SET_OUTPUT, which does not wait for a
+ * record that another CPU is writing. That CPU holds the old ring by RCU
+ * (ring_buffer_attach) for microseconds, or longer if a hypervisor has taken
+ * the CPU away. */
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
-/* Of an overwritable ring, whose head moves down. A record in the user's hands
- * (in a callback there is one), and the rest of a snapshot that was begun, may
- * be in it no more. */
+/* Whether all bytes before `end` are overwritten, in an overwritable ring,
+ * whose head moves down. Not while the user has a record (as in a callback) or
+ * a snapshot is pending, because those records may no longer be in the ring. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
   return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
          owner->snapshot == NULL &&
          end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
 }
 
-/* Notes where the records of writers that have left end, and which of them are
- * gone. The head may move any time, so this is the one look at it. */
+/* Notes where the records of writers that have left end, and whether they are
+ * overwritten. The head may move at any time, so it is read only here. */
 static void note_ends(event_t *owner) {
   uvperf__writer_t *writer;
   uint64_t now = uv_hrtime();
@@ -181,7 +182,7 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
   return 0;
 }
 
-/* The record that a user holds is the old decoder's, or that of one before
+/* A record that the user holds belongs to the old decoder or to one before
  * it. */
 static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
   if (owner->lent > 0 || owner->delivering) {
@@ -193,7 +194,7 @@ static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
   owner->decoder = decoder;
 }
 
-/* Takes a writer out of its event's list. */
+/* Removes a writer from its event's list. */
 static void unlink_ring(const uvperf__writer_t *writer) {
   uvperf__writer_t **link;
 
@@ -255,7 +256,7 @@ static void remove_fd(event_t *owner, int fd) {
     uvperf__watch_set_fds(owner->watch, 0, owner->fds, owner->nr_fds);
 }
 
-/* What it has written is still delivered. */
+/* Records that it has written are still delivered. */
 static void detach(event_t *impl) {
   event_t *owner = impl->output;
   uvperf__writer_t *writer;
@@ -267,8 +268,8 @@ static void detach(event_t *impl) {
   writer->has_left = 1;
   writer->has_end = 0;
   writer->left_at = uv_hrtime();
-  /* To look for another fd to poll would take a forked child's parent a
-   * wakeup. */
+  /* In a forked child, polling for another fd would take a wakeup from the
+   * parent. */
   if (uvperf__event_is_forked(owner))
     return;
   remove_fd(owner, impl->fd);
@@ -280,13 +281,13 @@ void uvperf__event_unlink(event_t *impl) {
   if (impl->output != NULL && !uvperf__event_is_forked(impl))
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
   detach(impl);
-  /* Nobody may reach the handle through its records from now on. */
+  /* From now on its records must not lead to the handle. */
   for (writer = impl->rings; writer != NULL; writer = writer->next_ring) {
     writer->event = NULL;
     writer->source.data = NULL;
   }
   impl->rings = NULL;
-  /* perf_mmap_close() detaches the others from the ring that it unmaps. */
+  /* When the ring is unmapped, perf_mmap_close() detaches the other events. */
   for (writer = impl->writers; writer != NULL; writer = writer->next) {
     unlink_ring(writer);
     if (writer->event != NULL && writer->event->output == impl)
@@ -307,12 +308,13 @@ void uvperf__event_free_writers(event_t *impl) {
 
 /* -- SET_OUTPUT ----------------------------------------------------------- */
 
-/* The event whose ring an event writes into; itself if that is its own. */
+/* The event whose ring an event writes into; the event itself if the ring is
+ * its own. */
 static event_t *owner_of(event_t *impl) {
   return impl->output != NULL ? impl->output : impl;
 }
 
-/* What the library refuses; NULL for nothing. */
+/* Why the library refuses the output; NULL if it does not. */
 static const char *fault_of(const uvperf_event_t *event,
                             const uvperf_event_t *output) {
   const event_t *impl = event->impl;
@@ -336,7 +338,8 @@ static const char *fault_of(const uvperf_event_t *event,
   return NULL;
 }
 
-/* perf_event_set_output() in kernel/events/core.c says EINVAL to all of it. */
+/* perf_event_set_output() in kernel/events/core.c returns EINVAL for all of
+ * these. */
 static const char *refusal_of(const event_t *impl, const event_t *owner) {
   if (owner->source.cpu != impl->source.cpu)
     return "both events must be on the same cpu";
@@ -422,8 +425,8 @@ void uvperf__event_attr_changed(const event_t *impl) {
 
 /* -- latency -------------------------------------------------------------- */
 
-/* Whether each record of each writer wakes the reader. The ring's watermark is
- * that of its owner, wakeup_events are each event's own: ring_buffer_init() and
+/* Whether each record of each writer wakes the reader. A ring has its owner's
+ * watermark; wakeup_events belong to each event: ring_buffer_init() and
  * __perf_output_begin() in kernel/events/ring_buffer.c. */
 static int wakes_each(const event_t *impl) {
   const uvperf__writer_t *writer;
@@ -438,7 +441,7 @@ static int wakes_each(const event_t *impl) {
   return 1;
 }
 
-/* Before Linux 6.15 nothing wakes for a pinned event in error state. */
+/* Before Linux 6.15 a pinned event in error state causes no wakeup. */
 uint64_t uvperf__event_default_flush(const event_t *impl) {
   return wakes_each(impl) && !impl->attr->pinned ? 0 : UVPERF__DEFAULT_FLUSH_MS;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the count of an event, or those of its group by one read(2). */
+/* Reads the count of an event, or all counts of its group with one read(2). */
 #include "event/internal.h"
 
 #include "count/count.h"
@@ -12,11 +12,11 @@
  * read into memory from the allocator. */
 #define USUAL_WORDS 256
 
-/* The most that a group's read can return: perf_event_validate_size() in
+/* The largest result of reading a group: perf_event_validate_size() in
  * kernel/events/core.c. */
 #define MOST_WORDS (16 * 1024 / sizeof(uint64_t))
 
-/* __perf_read(): end-of-file is an event in error state. */
+/* __perf_read(): end-of-file means an event in error state. */
 static int failure_of(ssize_t size) {
   return size == 0 ? UV_EBADF : (int)size;
 }
@@ -41,14 +41,14 @@ static int explain(uvperf_error_t *error, int code) {
                            "read(2) of the event gave errno %d", -code);
 }
 
-/* As the pid of the options says, which is not a cgroup's fd. */
+/* source.pid is the options' pid and never a cgroup's fd. */
 static int is_of_task_on_cpu(const event_t *impl) {
   return impl->source.pid >= 0 && impl->source.cpu >= 0 && impl->cgroup < 0;
 }
 
 /* Reads the group of events[0] into `words`. Returns 0, or a code; -ENOSPC if
- * they are too few. Mostly the events are given in the order in which they were
- * opened, which is that of the kernel's answer. */
+ * they are too few. Callers usually pass the events in the order of opening,
+ * and the kernel returns them in that order. */
 static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
                       size_t nr_words, uvperf_count_t *counts) {
   const event_t *impl = uvperf__event_impl(events[0]);
@@ -105,7 +105,7 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   return rc == 0 ? 0 : explain(error, rc);
 }
 
-/* Little is left to be done after read(2), as that is where time counts. */
+/* Little is done after read(2), because time counts there. */
 int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
                       uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of an event's overwritable ring, into its record callback. How a
- * snapshot is taken is in ring/snapshot.c and loop/snapshot_job.c, how records
- * are delivered in drain.c. */
+/* Delivers snapshots of an event's overwritable ring to its record callback.
+ * ring/snapshot.c and loop/snapshot_job.c take the snapshot, drain.c delivers
+ * its records. */
 #include "event/internal.h"
 
 #include "util/error.h"
 
-/* A callback may do with the handle what it likes: the copy is the snapshot's.
- * Once it has stopped or closed the handle nothing more of it is touched. No
- * record wraps in it. */
+/* A callback may do anything with the handle, because the copy belongs to the
+ * snapshot. After it has stopped or closed the handle, the handle is not used
+ * any more. No record wraps in the copy. */
 static int deliver(void *owner, uvperf__snapshot_job_t *job,
                    uvperf__slice_t *slice) {
   uvperf__snapshot_t *snapshot = &job->snapshots[0];
