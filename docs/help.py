@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 
-from man import escape, mdoc_date, put_literal, put_text
+from mdoc import escape, mdoc_date, put_literal, put_text
 
 INDENT = '  '
 

@@ -7,12 +7,13 @@ uvperf-events(7) of the comments that say how events are named.
     man.py --date 2026-11-24 --samples DIR --out DIR XMLDIR
 """
 import argparse
-import calendar
 import os
 import re
 import sys
-import textwrap
 import xml.etree.ElementTree as ET
+
+from mdoc import (escape, mdoc_date, put_inline, put_literal, put_paragraphs,
+                  words_of)
 
 # What a parameter is whose comment would say no more.
 USUAL = {
@@ -38,109 +39,6 @@ FAULTS = []
 
 def fault(message):
     FAULTS.append('man.py: ' + message)
-
-
-# -- text --------------------------------------------------------------------
-
-def escape(text):
-    """Text of a line that roff takes as it is."""
-    text = text.replace('\\', '\\e').replace('()', '\\&()')
-    return '\\&' + text if text[:1] in ("'", '.') else text
-
-
-def words_of(node):
-    """The text of a node without its block elements."""
-    return ' '.join(''.join(node.itertext()).split())
-
-
-BLOCKS = ('parameterlist', 'simplesect', 'itemizedlist', 'orderedlist',
-          'verbatim', 'programlisting')
-
-
-def put_text(out, text):
-    """A paragraph, a sentence on each line as mandoc wants it."""
-    text = ' '.join(text.split())
-    for sentence in re.split(r'(?<=[.!?]) +', text):
-        out.extend(escape(line) for line in
-                   textwrap.wrap(sentence, 68, break_long_words=False,
-                                 break_on_hyphens=False))
-
-
-def put_inline(out, node):
-    """A node's text, and its blocks where they stand."""
-    text = node.text or ''
-    for child in node:
-        if child.tag in BLOCKS:
-            put_text(out, text)
-            text = ''
-            put_block(out, child)
-        else:
-            text += ''.join(child.itertext())
-        text += child.tail or ''
-    put_text(out, text)
-
-
-def put_paragraphs(out, node, is_first=True):
-    """All paragraphs of a description, without parameters and returns."""
-    for para in node.findall('para'):
-        part = []
-        put_inline(part, para)
-        if not part:
-            continue
-        if not is_first and not part[0].startswith('.'):
-            out.append('.Pp')
-        out.extend(part)
-        is_first = False
-    return is_first
-
-
-def put_block(out, node):
-    if node.tag in ('itemizedlist', 'orderedlist'):
-        put_list(out, node)
-    elif node.tag in ('verbatim', 'programlisting'):
-        put_literal(out, ''.join(node.itertext()))
-    elif node.tag == 'simplesect' and node.get('kind') == 'par':
-        out.append('.Pp')
-        put_text(out, (node.findtext('title') or '') + ': ' +
-                 words_of(node.find('para')))
-
-
-def put_literal(out, text):
-    lines = text.strip('\n').split('\n')
-    least = min((len(line) - len(line.lstrip()) for line in lines
-                 if line.strip()), default=0)
-    out.append('.Bd -literal -offset indent')
-    out.extend(escape(line[least:].rstrip()) for line in lines)
-    out.append('.Ed')
-
-
-def put_list(out, node):
-    """A list; one of codes has these as tags."""
-    items = node.findall('listitem')
-    tags = []
-    for item in items:
-        first = item.find('para/computeroutput')
-        para = item.find('para')
-        is_code = first is not None and not (para.text or '').strip()
-        tags.append(words_of(first) if is_code else None)
-    if all(tags):
-        longest = max(tags, key=len)
-        width = longest if len(longest) < 16 else 'UV_EOVERFLOW'
-        out.append('.Bl -tag -width ' + width + ' -compact')
-    else:
-        out.append('.Bl -bullet -compact')
-    for item, tag in zip(items, tags):
-        part = []
-        if all(tags):
-            code = item.find('para/computeroutput')
-            code.text = ''
-            for child in list(code):
-                code.remove(child)
-        for para in item.findall('para'):
-            put_inline(part, para)
-        out.append('.It ' + escape(tag) if all(tags) else '.It')
-        out.extend(part)
-    out.append('.El')
 
 
 # -- the parts of a page -----------------------------------------------------
@@ -413,7 +311,7 @@ class Manual:
         for name in sorted(os.listdir(directory)):
             root = ET.parse(os.path.join(directory, name)).getroot()
             compound = root.find('compounddef')
-            if compound is None:
+            if compound is None or name.endswith('_8md.xml'):
                 continue
             if compound.get('kind') == 'file':
                 header = compound.find('location').get('file')
@@ -468,11 +366,6 @@ class Manual:
 def header_page(header):
     return 'uvperf_' + os.path.basename(header)[:-2] + '.h' \
         if header != 'uvperf.h' else 'uvperf.h'
-
-
-def mdoc_date(text):
-    year, month, day = (int(part) for part in text.split('-'))
-    return '%s %d, %d' % (calendar.month_name[month], day, year)
 
 
 def main():

@@ -78,12 +78,35 @@ tools() {
   return $code
 }
 
+guides() {
+  code=0
+  for guide in "$root"/samples/guides/*.md; do
+    name=$(basename "$guide" .md)
+    [ "$name" = README ] || [ -f "$man/man7/uvperf-$name.7" ] ||
+      { echo "$guide has no page"; code=1; }
+    [ "$name" = README ] || [ -f "$build/docs/html/guide_$name.html" ] ||
+      { echo "$guide is not in html/"; code=1; }
+  done
+  return $code
+}
+
+# Whether the links of guides to files lead to one.
+links_of_html() (
+  cd "$1" && code=0
+  for link in $(grep -ho 'href="[^"#:]*["#]' guide_*.html index.html |
+    sed 's/^href="//; s/["#]$//' | sort -u); do
+    [ -e "$link" ] || { echo "html/: $link is not there"; code=1; }
+  done
+  return $code
+)
+
 installed() {
   stage=$results.stage
   quietly cmake --install "$build" --prefix "$stage" --component development &&
     [ -f "$stage/share/man/man3/uvperf_set_init.3" ] &&
     [ -f "$stage/share/man/man7/uvperf-events.7" ] &&
-    [ -f "$stage/share/doc/uvperf/html/index.html" ]
+    [ -f "$stage/share/doc/uvperf/html/index.html" ] &&
+    links_of_html "$stage/share/doc/uvperf/html"
   code=$?
   rm -rf "$stage"
   return $code
@@ -93,7 +116,8 @@ missing=$(setup_missing doxygen mandoc python3)
 for name in manual_is_made_without_a_warning:makes manual_is_right_mdoc:lint \
   manual_refers_to_pages_that_are_there:references \
   each_symbol_has_a_page:symbols each_constant_is_on_a_page:constants \
-  each_option_of_a_tool_is_on_its_page:tools manual_is_installed:installed; do
+  each_guide_has_a_page:guides each_option_of_a_tool_is_on_its_page:tools \
+  manual_is_installed:installed; do
   if [ -n "$missing" ]; then
     skip "${name%:*}" "doxygen, mandoc and python3"
   else

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+# A guide as doxygen wants it: pages and headings have ids, so that their names
+# in HTML stay, and links lead to these ids.
+#
+#   awk -f guide.awk GUIDE
+
+function slug_of(title) {
+  title = tolower(title)
+  gsub(/[^a-z0-9 _-]/, "", title)
+  gsub(/ /, "-", title)
+  return title
+}
+
+function id_of(guide, heading) {
+  sub(/\.md$/, "", guide)
+  return "guide_" guide (heading == "" ? "" : "_" heading)
+}
+
+# A link's target as doxygen's: other guides, headings, samples, headers.
+function link_to(text, target,   parts) {
+  split(target, parts, "#")
+  if (target ~ /^#/)
+    return "\\ref " id_of(name, parts[2]) " \"" text "\""
+  if (target ~ /^[a-z-]+\.md/)
+    return "\\ref " id_of(parts[1], parts[2]) " \"" text "\""
+  if (target ~ /^\.\.\/[a-z0-9_]+\.(c|cpp)$/)
+    return "[" text "](examples/" substr(target, 4) ")"
+  if (target ~ /^\.\.\/\.\.\/include\//)
+    return "\\ref " substr(target, 15) " \"" text "\""
+  if (target ~ /^https?:/)
+    return "[" text "](" target ")"
+  return text # a file that is not installed
+}
+
+function put(line,   at, text, target) {
+  while (match(line, /\[[^][]+\]\([^() ]+\)/)) {
+    at = index(substr(line, RSTART, RLENGTH), "](")
+    text = substr(line, RSTART + 1, at - 2)
+    target = substr(line, RSTART + at + 1, RLENGTH - at - 2)
+    printf "%s%s", substr(line, 1, RSTART - 1), link_to(text, target)
+    line = substr(line, RSTART + RLENGTH)
+  }
+  print line
+}
+
+FNR == 1 {
+  name = FILENAME
+  sub(/.*\//, "", name)
+  sub(/\.md$/, "", name)
+}
+/^```/ { is_code = !is_code; print; next }
+is_code || /^    / { print; next }
+/^# / {
+  print $0 " {#" (name == "README" ? "mainpage" : id_of(name, "")) "}"
+  next
+}
+/^##+ / {
+  title = $0
+  sub(/^#+ /, "", title)
+  print $0 " {#" id_of(name, slug_of(title)) "}"
+  next
+}
+{ put($0) }
