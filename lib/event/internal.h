@@ -45,7 +45,7 @@ struct event_s {
   uvperf_event_t *handle; /* NULL until init has succeeded */
   uvperf__watch_t *watch;
   uvperf__teardown_t teardown;
-  event_opening_t *opening; /* while it is opened on libuv's pool, else NULL */
+  event_opening_t *opening; /* set while libuv's pool opens it */
   int has_failed;           /* opening it has failed */
   struct perf_event_attr *attr;
   uvperf_decoder_t *decoder;

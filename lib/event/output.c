@@ -46,7 +46,7 @@ static void free_attachment(attachment_t *attachment) {
   uvperf__free(attachment->fds);
 }
 
-/* A record can arrive this long after SET_OUTPUT, which does not wait for a
+/* Records can arrive for this time after SET_OUTPUT, which does not wait for a
  * record that another CPU is writing. That CPU holds the old ring by RCU
  * (ring_buffer_attach) for microseconds, or longer if a hypervisor has taken
  * the CPU away. */
