@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The attr of the events by which BPF programs write: the user's, with what the
- * rings and the map ask for. */
+/* The attr of the events through which BPF programs write: the user's attr,
+ * with the fields that the rings and the map need. */
 #include "bpf/attr.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include "host/system.h"
 #include "util/error.h"
 
-/* perf_output_sample in kernel/events/core.c wakes by the wakeup_events of the
- * event that writes, which is signed there, unless that has `watermark`;
- * __perf_output_begin in ring_buffer.c wakes by the watermark of the ring,
- * which is its owner's. Nobody is woken for an overwritable ring, and a wakeup
- * would only cost the interrupt. */
+/* The kernel has two kinds of wakeups. perf_output_sample in
+ * kernel/events/core.c counts the wakeup_events, a signed number there, of the
+ * event that writes, unless the event has `watermark`. __perf_output_begin in
+ * ring_buffer.c uses the watermark of the ring, which is its owner's. An
+ * overwritable ring needs no wakeup: it would only cost the interrupt. */
 static void set_wakeup(struct perf_event_attr *attr,
                        const uvperf__bpf_outputs_options_t *options) {
   attr->watermark = options->wakeup_events == 0 || options->overwrite;
@@ -28,8 +28,9 @@ static void set_wakeup(struct perf_event_attr *attr,
         options->wakeup_events < INT32_MAX ? options->wakeup_events : INT32_MAX;
 }
 
-/* The kernel writes a LOST record only before the next one that fits; read(2)
- * has the number at once. With PERF_SAMPLE_READ it would be in each sample. */
+/* The kernel writes a LOST record only before the next record that fits, but
+ * read(2) returns the number at once. It is not added with PERF_SAMPLE_READ,
+ * because it would be in each sample. */
 void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
                                  int may_ask) {
   if (!(attr->sample_type & PERF_SAMPLE_READ) &&
@@ -50,7 +51,8 @@ static int check_wakeups(const uvperf__bpf_outputs_options_t *options,
       options->wakeup_events, options->wakeup_bytes);
 }
 
-/* What the kernel takes, and programs, or the ring, do not. */
+/* Refuses attrs that the kernel accepts but that programs or the ring cannot
+ * use. */
 static int check_attr(const struct perf_event_attr *attr,
                       uvperf_error_t *error) {
   const char *why;
@@ -60,8 +62,8 @@ static int check_attr(const struct perf_event_attr *attr,
     why = "attr is not PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT: of any "
           "other event bpf_perf_event_output() gives programs -EINVAL";
   else if (attr->inherit)
-    /* perf_event_read_local in kernel/events/core.c, which
-     * perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c asks. */
+    /* perf_event_read_local in kernel/events/core.c, called by
+     * perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c. */
     why = "the kernel takes no event with attr.inherit into a map";
   else
     why = uvperf__attr_fault(attr);
@@ -96,9 +98,9 @@ int uvperf__bpf_attr_make(struct perf_event_attr **attr,
   return 0;
 }
 
-/* A record that is larger than an overwritable ring is written over its own
- * header (__perf_output_begin in kernel/events/ring_buffer.c). How large a
- * payload is to be is not known here, a dump of the stack is. */
+/* The kernel writes a record that is larger than an overwritable ring over its
+ * own header (__perf_output_begin in kernel/events/ring_buffer.c). The size of
+ * payloads is not known here, but the size of a stack dump is. */
 int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
                            const uvperf__bpf_outputs_options_t *options,
                            const struct perf_event_attr *attr,
@@ -108,9 +110,8 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   memset(rings, 0, sizeof(*rings));
   rings->root = options->root;
   rings->ring_bytes = options->ring_bytes;
-  /* Of the records beside the samples none counts as an event: where each
-   * sample is to wake the loop, and would find no timer, they do by the first
-   * byte. */
+  /* Only samples count as wakeup events. If each sample must wake the loop,
+   * there is no flush timer, so other records wake it with their first byte. */
   rings->wakeup_bytes = options->wakeup_bytes;
   if (options->wakeup_events == 1 && !uvperf__attr_wakes_each(attr))
     rings->wakeup_bytes = 1;

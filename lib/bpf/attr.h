@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The attr of the events by which BPF programs write, and the rings that fit
- * it. */
+/* The attr of the events through which BPF programs write, and the options of
+ * their rings. */
 #ifndef UVPERF_LIB_BPF_ATTR_H
 #define UVPERF_LIB_BPF_ATTR_H
 
 #include "bpf/outputs.h"
 #include "ring/cpu_rings.h"
 
-/* By the options: 0, or a code and the error. The attr is of uvperf__calloc. */
+/* Made from the options. They return 0, or a code and the error. The attr comes
+ * from uvperf__calloc. */
 int uvperf__bpf_attr_make(struct perf_event_attr **attr,
                           const uvperf__bpf_outputs_options_t *options,
                           uvperf_error_t *error);
@@ -16,8 +17,8 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
                            const struct perf_event_attr *attr,
                            uvperf_error_t *error);
 
-/* Adds to read_format what this kernel has, which it takes an event to know:
- * before the first event is opened. */
+/* Adds PERF_FORMAT_LOST to read_format if this kernel has it. Finding out takes
+ * an event, so call it before the first event is opened. */
 void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
                                  int may_ask);
 

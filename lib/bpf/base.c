@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What every file of the reader asks: is it closing, is this the process that
- * opened it; and how its rings get to the watch. */
+/* Used by all files of the reader: the checks whether it is closing and whether
+ * this process opened it, and how its rings are added to the watch. */
 #include "bpf/internal.h"
 
 #include <assert.h>
@@ -37,7 +37,7 @@ int uvperf__bpf_reader_is_watched(const reader_t *impl) {
   return !(impl->flags & UVPERF_BPF_READER_OVERWRITE);
 }
 
-/* The watch counts as the rings do. */
+/* The watch has the same rings in the same order. */
 int uvperf__bpf_reader_watch_rings(reader_t *impl) {
   uvperf__cpu_ring_t *ring;
   size_t i;

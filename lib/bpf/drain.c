@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the records of a BPF reader's rings reach the user, ring by ring in the
- * order in which the kernel wrote them: by callbacks, which the watch asks for,
- * or one by one by next. */
+/* Delivers the records of a BPF reader's rings, ring by ring in the order in
+ * which the kernel wrote them: by callbacks, when the watch drains a ring, or
+ * one by one by uvperf_bpf_reader_next. */
 #include "bpf/internal.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 
 /* -- callbacks ------------------------------------------------------------- */
 
-/* Decodes and counts a record of a ring, behind which so many bytes wait: as
- * uvperf_decode. */
+/* Decodes and counts a record of a ring; `remaining` bytes wait after it.
+ * Returns as uvperf_decode. */
 static int make_sample(const reader_t *impl, uvperf__cpu_ring_t *ring,
                        const void *bytes, size_t size, uint64_t remaining,
                        uvperf_bpf_sample_t *sample) {
@@ -49,14 +49,14 @@ void uvperf__bpf_reader_deliver(reader_t *impl, uvperf__cpu_ring_t *ring,
   impl->in_callback = 0;
 }
 
-/* Without a record. */
+/* Calls the callback without a record. */
 static void report(reader_t *impl, int status) {
   impl->in_callback = 1;
   impl->cb(impl->handle, status, NULL);
   impl->in_callback = 0;
 }
 
-/* The same about one ring: uvperf_bpf_reader_failed_ring. */
+/* The same for a status of one ring: see uvperf_bpf_reader_failed_ring. */
 static void report_ring(reader_t *impl, const uvperf__cpu_ring_t *ring,
                         int status) {
   impl->failed_ring = ring;
@@ -64,14 +64,14 @@ static void report_ring(reader_t *impl, const uvperf__cpu_ring_t *ring,
   impl->failed_ring = NULL;
 }
 
-/* -- what the watch calls -------------------------------------------------- */
+/* -- called by the watch --------------------------------------------------- */
 
 /* One drain of one ring. */
 typedef struct drain_s {
   reader_t *impl;
   uvperf__cpu_ring_t *ring;
   const uvperf__slice_t *slice;
-  uvperf_bpf_sample_t sample; /* with what is the same in all */
+  uvperf_bpf_sample_t sample; /* fields that all samples share are set */
 } drain_t;
 
 static inline uvperf__reader_t *find_reader(const void *owner) {

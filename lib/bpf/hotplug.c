@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows the CPUs that go and come while a BPF reader is started. */
+/* Follows CPUs that go offline and come online while a BPF reader is
+ * started. */
 #include "bpf/internal.h"
 
 #include "util/error.h"
 
 static void report(reader_t *impl, int cpu, int status,
                    const uvperf_error_t *error) {
-  /* A record callback may have run the loop, inside of a flush. */
+  /* A record callback may have run the loop, inside a flush. */
   int was_in_callback = impl->in_callback;
 
   if (impl->cpu_cb == NULL)
@@ -16,13 +17,13 @@ static void report(reader_t *impl, int cpu, int status,
   impl->in_callback = was_in_callback;
 }
 
-/* What programs there have written is in the ring to its end. Less than the
- * watermark would wake nobody. */
+/* The ring holds the last records of programs on that CPU. It is drained,
+ * because fewer bytes than the watermark cause no wakeup. */
 void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
   reader_t *impl = owner;
 
-  /* The callback before this one may have forked. Nothing is reported of a CPU
-   * that is not to be read. */
+  /* The callback before this one may have forked. CPUs that the reader does not
+   * use are not reported. */
   if (uvperf__bpf_reader_is_forked(impl) ||
       uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_ENOENT)
     return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the events of a reader on a thread of libuv's pool, which alone has the
- * outputs meanwhile. */
+/* Opens the events of a reader on a thread of libuv's pool. Only that thread
+ * uses the outputs meanwhile. */
 #include "bpf/internal.h"
 
 #include <stdatomic.h>

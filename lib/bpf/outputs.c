@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The events by which BPF programs write: chooses the CPUs that have one, opens
- * these with their rings, puts them into the map and takes them out, and opens
- * more for CPUs that come. A CPU's key in the map is its id, and ids have
+/* The events through which BPF programs write: chooses their CPUs, opens them
+ * with their rings, puts them into the map and takes them out, and opens events
+ * for CPUs that come online. A CPU's key in the map is its id, and ids have
  * gaps. */
 #include "bpf/outputs.h"
 
@@ -25,11 +25,11 @@
 /* The event of a CPU. */
 typedef struct bpf_output_s {
   int cpu;
-  int fd;                   /* -1: it has none */
-  int status;               /* 0, or why it has none */
-  int is_put;               /* by us, into the map */
-  uint64_t lost;            /* by that fd, and already added to ring->lost */
-  uvperf__cpu_ring_t *ring; /* that fd writes into */
+  int fd;                   /* -1: no event */
+  int status;               /* 0, or why there is no event */
+  int is_put;               /* into the map, by us */
+  uint64_t lost;            /* of this fd, already added to ring->lost */
+  uvperf__cpu_ring_t *ring; /* the fd writes into it */
 } bpf_output_t;
 
 enum stage {
@@ -38,7 +38,7 @@ enum stage {
   STAGE_DONE
 };
 
-/* How far they are opened. */
+/* The progress of opening. */
 typedef struct bpf_opening_s {
   enum stage stage;
   size_t next;
@@ -49,7 +49,7 @@ typedef struct bpf_opening_s {
 
 struct uvperf__bpf_outputs_s {
   const char *root;
-  uint32_t process; /* that opened them */
+  uint32_t process; /* the one that opened them */
   uvperf__bpf_map_t map;
   struct perf_event_attr *attr; /* as each event is opened */
   char *cpus;                   /* the list, or NULL */
@@ -58,7 +58,7 @@ struct uvperf__bpf_outputs_s {
   uvperf__cpu_rings_t *rings;
   uvperf_source_t source;
   uvperf_decoder_t *decoder;
-  bpf_output_t *outputs; /* of each CPU that is to have an event */
+  bpf_output_t *outputs; /* of each CPU that should have an event */
   size_t nr;
   size_t room;
   int is_enabled;
@@ -108,12 +108,12 @@ static int add_output(uvperf__bpf_outputs_t *outputs, int cpu,
   return 0;
 }
 
-/* One of which that is not known is tried. */
+/* Also if that is not known: then opening is tried. */
 static int is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
   return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
 }
 
-/* Without a list of the user's all that are planned are. */
+/* Without a list from the user, all planned CPUs are opened. */
 static int is_to_open(const uvperf__bpf_outputs_t *outputs, int cpu) {
   return outputs->cpus == NULL || is_online(outputs, cpu);
 }
@@ -150,7 +150,7 @@ static int explain_list(const uvperf__bpf_outputs_t *outputs, int code,
       -code);
 }
 
-/* Another CPU may come online between two readings. */
+/* The list may grow between two readings, when a CPU comes online. */
 static int read_list(const uvperf__bpf_outputs_t *outputs, int **cpus,
                      size_t *nr, uvperf_error_t *error) {
   int rc;
@@ -168,8 +168,8 @@ static int read_list(const uvperf__bpf_outputs_t *outputs, int **cpus,
   return rc == 0 ? 0 : explain_list(outputs, rc, error);
 }
 
-/* Of a list of the user's each must have an entry; of those that are online the
- * others are left out. */
+/* Each CPU of the user's list must have an entry in the map. Without a list,
+ * online CPUs without an entry are left out. */
 static int plan_cpu(uvperf__bpf_outputs_t *outputs, int cpu,
                     uvperf_error_t *error) {
   bpf_output_t *added;
@@ -226,7 +226,7 @@ static void count_lost(const uvperf__bpf_outputs_t *outputs,
   output->lost = value.lost;
 }
 
-/* E2BIG puts the kernel's own size into the attr. */
+/* With E2BIG the kernel writes its own size into the attr. */
 static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
                       uvperf_error_t *error) {
   struct perf_event_attr *attr = outputs->attr;
@@ -260,7 +260,8 @@ static int explain_ioctl(const uvperf__bpf_outputs_t *outputs, int code,
   return uvperf__explain_control(error, code, outputs->root, &control);
 }
 
-/* In an overwritable ring too each CPU's events write into its own. */
+/* An event writes into the ring of its CPU, also if the rings are
+ * overwritable. */
 static int join_ring(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
                      uvperf_error_t *error) {
   uvperf__cpu_ring_t *ring;
@@ -354,8 +355,8 @@ static void close_all(uvperf__bpf_outputs_t *outputs,
     close_output(&outputs->outputs[i], leftovers);
 }
 
-/* A CPU that is offline, or goes before its event is open, waits until it
- * comes. */
+/* A CPU that is offline, or goes offline before its event is open, gets its
+ * event when it comes online. */
 static int open_next(uvperf__bpf_outputs_t *outputs) {
   bpf_opening_t *opening = &outputs->opening;
   bpf_output_t *output = &outputs->outputs[opening->next++];
@@ -379,7 +380,7 @@ static int end_open(uvperf__bpf_outputs_t *outputs) {
   return 0;
 }
 
-/* Rings that took so much that nothing was left for others are opened
+/* If the first rings used up the locked memory, all are opened again,
  * smaller. */
 static void fail_open(uvperf__bpf_outputs_t *outputs, int rc) {
   bpf_opening_t *opening = &outputs->opening;
@@ -458,9 +459,9 @@ void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
 
 /* -- in the map ------------------------------------------------------------ */
 
-/* While it goes on `is_put` of each tells how far it came, and when it fails
- * that is what is undone: before, none was there, or all were that have an
- * event. */
+/* `is_put` of each output records the progress. A failure undoes the outputs
+ * before it. That restores the old state, because before either no event was in
+ * the map or all were. */
 static int move_all(uvperf__bpf_outputs_t *outputs, int put,
                     uvperf_error_t *error) {
   bpf_output_t *all = outputs->outputs;
@@ -499,8 +500,8 @@ int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs) {
   return outputs->is_put;
 }
 
-/* By hand only where closing the map does not do it: what is under a key by now
- * may be somebody else's. */
+/* Deletes entries only if closing the map does not do it, because another
+ * process may have replaced an entry by now. */
 void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs) {
   size_t i;
 
@@ -563,7 +564,7 @@ static int make_decoder(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
                            "records of this attr cannot be decoded");
 }
 
-/* What needs no kernel comes first. */
+/* Steps that do not need the kernel come first. */
 static int make(uvperf__bpf_outputs_t *outputs,
                 const uvperf__bpf_outputs_options_t *options,
                 uvperf_error_t *error) {
@@ -581,9 +582,9 @@ static int make(uvperf__bpf_outputs_t *outputs,
   return rc;
 }
 
-/* One fd more would not help: the error says what all of it needs. Called when
- * all is closed again. Where the program opens, the fds of this process may not
- * be what ran out (nr is 0). */
+/* One more fd would not help, so the error reports how many are needed in all.
+ * Called when everything is closed again. nr is 0 if the program opens the
+ * events: then another process may have run out of fds. */
 static void explain_fds(size_t nr, uvperf_error_t *error) {
   uvperf__fd_limits_t fds;
   uint64_t needed;
@@ -662,8 +663,8 @@ void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,
   uvperf__cpu_rings_give_up(outputs->rings, leftovers);
 }
 
-/* Disabled before they are closed, as others may have the files: a child that
- * was forked and runs no other program. */
+/* The events are disabled before they are closed, because a forked child that
+ * runs no other program still has the files. */
 void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
   if (outputs == NULL)
     return;
@@ -680,10 +681,10 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
 
 /* -- CPUs that come and go ------------------------------------------------- */
 
-/* The kernel has turned it off for good (perf_event_exit_cpu in
- * kernel/events/core.c). In the map it would answer programs that name the CPU
- * by -EOPNOTSUPP: an entry that cannot be deleted now is tried again when all
- * are taken out. */
+/* The kernel has disabled the event for good (perf_event_exit_cpu in
+ * kernel/events/core.c). If it stayed in the map, programs that name the CPU
+ * would get -EOPNOTSUPP. If the entry cannot be deleted now, it is tried again
+ * when all are taken out. */
 static void close_gone(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   take_output(outputs, output, NULL);
   count_lost(outputs, output);
@@ -698,7 +699,8 @@ void uvperf__bpf_outputs_cpu_gone(uvperf__bpf_outputs_t *outputs, int cpu) {
     close_gone(outputs, output);
 }
 
-/* The old one, if there is one, hears programs until the new one does. */
+/* The old event, if there is one, stays in the map until the new one is
+ * there. */
 static int reopen(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
                   uvperf_error_t *error) {
   size_t nr = uvperf__cpu_rings_nr(outputs->rings);
@@ -732,7 +734,7 @@ int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
   output = find_output(outputs, cpu);
   if (output == NULL) {
     if (outputs->cpus != NULL || cpu < 0 || !has_entry(outputs, cpu))
-      return 0; /* it is to have no event */
+      return 0; /* it should have no event */
     rc = add_output(outputs, cpu, &output, error);
     if (rc != 0)
       return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of a BPF perf event array as a libuv handle: init, start, stop,
- * flush, close, pause and resume. outputs.c has the events that programs write
- * by, drain.c delivers what they wrote. */
+ * flush, close, pause and resume. outputs.c has the events through which
+ * programs write, drain.c delivers their records. */
 #include "bpf/internal.h"
 
 #include <assert.h>
@@ -14,7 +14,7 @@
 #include "util/error.h"
 #include "util/options.h"
 
-/* A caller allocates the handle, so its size may never change. */
+/* A caller allocates the handle, so its size must never change. */
 _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
                "uvperf_bpf_reader_t is ABI");
 
@@ -22,20 +22,22 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
 
 /* When a reader's events are enabled and in the map.
  *
- * Start wants both, until stop; with UVPERF_START_NO_ENABLE it wants neither.
- * Resume wants both until close, unless start wants them at that time: then it
- * only ends the pause. While anybody wants them the events are enabled, and in
- * the map unless the reader is paused:
+ * uvperf_bpf_reader_start requests both, until stop; with
+ * UVPERF_START_NO_ENABLE it requests neither. uvperf_bpf_reader_resume requests
+ * both until close, unless start has requested them: then it only ends the
+ * pause. While there is a request the events are enabled, and in the map unless
+ * the reader is paused:
  *
- *                   not paused         paused
- *    nobody wants   out                out
- *    start wants    in, until stop     enabled, out
- *    resume wants   in                 enabled, out
+ *    request of     not paused         paused
+ *    none           out                out
+ *    start          in, until stop     enabled, out
+ *    resume         in                 enabled, out
  *
- * So stop leaves in the map what resume put there before start, and takes out
- * what start has put there, whatever pause and resume did in between. */
+ * So stop takes events out of the map if start has put them there, whatever
+ * pause and resume did in between. It leaves them there if resume had put them
+ * there before start. */
 
-/* Enables first, so that no program finds an event that is off. */
+/* Enables first, so that no program finds a disabled event. */
 static int enable_and_put(reader_t *impl, int is_paused,
                           uvperf_error_t *error) {
   int rc = uvperf__bpf_outputs_enable(impl->outputs, error);
@@ -47,9 +49,9 @@ static int enable_and_put(reader_t *impl, int is_paused,
   return rc;
 }
 
-/* Stops delivery, and takes back what start wanted, unless resume wants it too.
- * Of an entry that the kernel does not let go of the event is off, and the
- * program gets -EOPNOTSUPP. */
+/* Stops delivery and ends the request of start, unless resume has one too. If
+ * the kernel refuses to delete an entry, its event is disabled, and programs
+ * get -EOPNOTSUPP. */
 static void end_delivery(reader_t *impl) {
   impl->is_started = 0;
   /* Also when it is not started: this may be inside a flush. */
@@ -81,8 +83,7 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
     uvperf__bpf_outputs_give_up(impl->outputs, leftovers);
 }
 
-/* As said in event/event.c, no fd that was polled, and no ring, is released
- * before. */
+/* No polled fd and no ring is released earlier: see event/event.c. */
 static void closed(void *owner) {
   reader_t *impl = owner;
   uvperf_bpf_reader_t *handle = impl->handle;
@@ -93,16 +94,16 @@ static void closed(void *owner) {
   if (handle == NULL)
     return; /* uvperf_bpf_reader_open failed: the struct is the caller's */
   handle->impl = NULL;
-  /* Tells the close that is still owed from a second one. */
+  /* The user has closed it: another close is an error. */
   if (closed_by_user)
     handle->reserved[0] = handle;
   if (handle->close_cb != NULL)
     handle->close_cb(handle);
 }
 
-/* Closing the rest can wait for the loop, but from now on no program finds an
- * event of ours. In a forked child the outputs leave the events and the map,
- * the parent's, alone. */
+/* The rest can be closed later by the loop, but from now on no program finds
+ * one of our events. In a forked child the outputs do not touch the events and
+ * the map, which belong to the parent. */
 static void begin_close(void *owner) {
   reader_t *impl = owner;
 
@@ -138,9 +139,9 @@ void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
     begin_close(impl);
 }
 
-/* -- what the watch and the hotplug call ----------------------------------- */
+/* -- called by the watch and the hotplug ----------------------------------- */
 
-/* The last ring that could be read: the others have ended before. */
+/* Called when the last ring ends; the others have ended before. */
 static void end(void *owner, size_t ring_index, int status) {
   end_delivery(owner);
   uvperf__bpf_reader_ring_end(owner, ring_index, status);
@@ -186,7 +187,7 @@ int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root) {
   return uvperf__hotplug_new(&impl->hotplug, root, &hotplug_ops, impl);
 }
 
-/* With a callback they are only begun. */
+/* If is_begun is set, only the first step is done. */
 static int open_outputs(reader_t *impl, int map_fd, const char *root,
                         const uvperf_bpf_reader_options_t *options,
                         int is_begun, uvperf_error_t *error) {
@@ -214,8 +215,8 @@ static int open_outputs(reader_t *impl, int map_fd, const char *root,
   return rc;
 }
 
-/* The watch is last, so that the loop knows of nothing when anything else
- * fails; rings are added to it by start. */
+/* The watch is made last, so that nothing is registered with the loop if
+ * another step fails. start adds the rings to it. */
 static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
                        const char *root,
                        const uvperf_bpf_reader_options_t *options, int is_begun,
@@ -286,7 +287,7 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
   if (cb != NULL)
     rc = uvperf__bpf_reader_begin_opening(impl, loop, cb, error);
   if (rc != 0) {
-    begin_close(impl); /* frees it later: the loop knows inner handles */
+    begin_close(impl); /* frees it later: inner handles are registered */
     return rc;
   }
   impl->handle = reader;
@@ -470,10 +471,10 @@ int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
   return 0;
 }
 
-/* -- what it is ------------------------------------------------------------ */
+/* -- getters --------------------------------------------------------------- */
 
-/* Once in a turn of the loop, as whoever asks in each callback would interrupt
- * all CPUs for each record. */
+/* At most once in an iteration of the loop: otherwise a program that reads the
+ * statistics in each callback would interrupt all CPUs for each record. */
 static void count_lost(reader_t *impl) {
   uint64_t now = uvperf__watch_now(impl->watch);
 
@@ -536,7 +537,7 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader) {
 
 /* -- as any uv handle ----------------------------------------------------- */
 
-/* These may be asked of a closing handle too, and of one that is closed (impl
+/* These may also be called for a closing handle, and for a closed one (impl
  * NULL) while its memory lives. */
 
 void uvperf_bpf_reader_ref(uvperf_bpf_reader_t *reader) {
