@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One count, from what was read of an event; the difference of two, and sums.
- * Scaling is in scale.c. */
+/* One count, computed from the values read from an event; the difference of two
+ * counts, and sums. Scaling is in scale.c. */
 #include "count/count.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 
 /* -- states --------------------------------------------------------------- */
 
-/* It was enabled and is not known to have been on a counter. A value shows that
- * it was: the kernel takes the times first and then the value, while the event
- * may count (__perf_event_read_value in kernel/events/core.c). */
+/* The event was enabled and is not known to have been on a counter. A value
+ * shows that it was: the kernel reads the times first and then the value, while
+ * the event may count (__perf_event_read_value in kernel/events/core.c). */
 static int never_ran(const uvperf__cell_t *cell) {
   return cell->enabled > 0 && cell->running == 0 && cell->value == 0;
 }
@@ -37,10 +37,10 @@ int uvperf__cell_was_read(const uvperf__cell_t *cell) {
          cell->state == UVPERF_COUNT_GONE;
 }
 
-/* The state that is reported. That it never ran means less for an event that
- * cannot always run, and the 0 of one that never ran before its task was gone
- * is no value. (The cell still says that it is gone, for the differences to
- * come.) */
+/* The state that is reported. NEVER_SCHEDULED says too much about an event that
+ * cannot always run: it becomes NOT_ENABLED. A gone event that never ran has no
+ * value: its 0 becomes NEVER_SCHEDULED. (The cell stays GONE, for later
+ * differences.) */
 static uint32_t state_of(const uvperf__cell_t *cell, int unscaled) {
   if (cell->state == UVPERF_COUNT_NEVER_SCHEDULED && unscaled)
     return UVPERF_COUNT_NOT_ENABLED;
@@ -63,7 +63,7 @@ const char *uvperf_count_state_name(uint32_t state) {
   return state < sizeof(names) / sizeof(names[0]) ? names[state] : "unknown";
 }
 
-/* -- from what was read --------------------------------------------------- */
+/* -- from the values read ------------------------------------------------- */
 
 static double ratio_of(uint64_t enabled, uint64_t running) {
   if (enabled == 0)
@@ -71,8 +71,8 @@ static double ratio_of(uint64_t enabled, uint64_t running) {
   return running < enabled ? (double)running / (double)enabled : 1;
 }
 
-/* A cell that was not read has no numbers, whatever is in it, so that no sum
- * adds them. */
+/* The count of a cell that was not read has no numbers, whatever the cell
+ * contains, so that no sum adds them. */
 void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
                            int unscaled) {
   memset(count, 0, sizeof(*count));
@@ -98,7 +98,7 @@ void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
     count->scaled = cell->value;
 }
 
-/* Without both times nothing is known but the value. */
+/* Without both times only the value is known. */
 static int has_times(uint64_t format) {
   const uint64_t both =
       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -147,7 +147,8 @@ static uint64_t less(uint64_t newer, uint64_t older) {
   return newer >= older ? newer - older : newer;
 }
 
-/* Both or neither: the ratio of a difference and a total would mean nothing. */
+/* Subtracts both times or neither: the ratio of a difference and a total would
+ * mean nothing. */
 static void subtract_times(uvperf__cell_t *newer, const uvperf__cell_t *older) {
   if (newer->enabled < older->enabled || newer->running < older->running)
     return;
@@ -155,7 +156,7 @@ static void subtract_times(uvperf__cell_t *newer, const uvperf__cell_t *older) {
   newer->running -= older->running;
 }
 
-/* By the states of the two:
+/* The result depends on the states of both:
  *
  *   newer \ older   NONE, NOT_AVAILABLE,  COUNTING, GONE,    ERROR
  *                   or no such place      NOT_ENABLED,
@@ -167,14 +168,14 @@ static void subtract_times(uvperf__cell_t *newer, const uvperf__cell_t *older) {
  *   NOT_ENABLED,                                             older's code
  *   NEVER_SCHEDULED
  *
- * newer: as it is, with its code. Where there was no event before, it counts
- * from its beginning. Where it cannot be read now, there is no difference.
- * difference: its state is computed from its times, as for a total: an event
- * that was on a counter before need not have been in this interval. Without
- * times it stays as it is.
- * ERROR: an event that was in error goes on from its old value when it is
- * enabled again (_perf_event_enable in kernel/events/core.c), so taking the
- * unread value for zero would count all of it once more. */
+ * newer: the cell is unchanged, with its code. A new event counts from its
+ * beginning; an event that cannot be read now has no difference.
+ * difference: the state is computed from the times, as for a total: an event
+ * that was on a counter before was perhaps not on one in this interval. Without
+ * times the state is unchanged.
+ * ERROR: an event that was in error continues from its old value when it is
+ * enabled again (_perf_event_enable in kernel/events/core.c). If the unread
+ * value were taken as zero, all of it would be counted twice. */
 void uvperf__cell_subtract(uvperf__cell_t *newer, const uvperf__cell_t *older) {
   int is_timed = newer->state != UVPERF_COUNT_COUNTING ||
                  (newer->enabled > 0 && newer->running > 0);
@@ -237,7 +238,7 @@ static uint32_t sum32(uint32_t a, uint32_t b) {
   return a <= UINT32_MAX - b ? a + b : UINT32_MAX;
 }
 
-/* A sum has the state of its part that ranks highest. */
+/* A sum has the state of its highest-ranking part. */
 static int rank_of(uint32_t state) {
   switch (state) {
     case UVPERF_COUNT_NONE:
@@ -259,8 +260,9 @@ static int rank_of(uint32_t state) {
   }
 }
 
-/* The ratio of a sum. The summed times may overflow: a thousand CPUs get there
- * in seven months. Then the two ratios are weighed instead. */
+/* The ratio of a sum. The sum of the times may overflow: with a thousand CPUs
+ * it does after seven months. Then the result is the weighted mean of the two
+ * ratios. */
 static double mix(const uvperf_count_t *sum, const uvperf_count_t *count) {
   double old = (double)sum->time_enabled, more = (double)count->time_enabled;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One count: what it is worth, what it would be on a counter of its own, and
- * the difference of two. */
+/* One count: its state, its scaled value, and the difference of two. */
 #ifndef UVPERF_LIB_COUNT_COUNT_H
 #define UVPERF_LIB_COUNT_COUNT_H
 
@@ -10,8 +9,8 @@
 
 #include "decode/read_format.h"
 
-/* What was read of an event, without what was counted before a reset: all that
- * a uvperf_count_t is computed from. */
+/* The values read from an event, without the part that was counted before a
+ * reset. A uvperf_count_t is computed from them alone. */
 typedef struct uvperf__cell_s {
   uint64_t value;
   uint64_t enabled;
@@ -21,22 +20,22 @@ typedef struct uvperf__cell_s {
   int32_t code;
 } uvperf__cell_t;
 
-/* The state of a cell that was read (value, enabled, running are filled):
- * NOT_ENABLED, NEVER_SCHEDULED, COUNTING or, where gone, GONE. */
+/* The state of a cell that was read (value, enabled and running are filled):
+ * GONE if `gone`, else NOT_ENABLED, NEVER_SCHEDULED or COUNTING. */
 uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone);
 
 /* Whether a cell was read, so that its numbers mean something. */
 int uvperf__cell_was_read(const uvperf__cell_t *cell);
 
-/* Makes the newer cell the difference. */
+/* Turns the newer cell into the difference. */
 void uvperf__cell_subtract(uvperf__cell_t *newer, const uvperf__cell_t *older);
 
-/* Fills a count. `unscaled`: the cell is of an event that is enabled where it
- * cannot be on a counter (see UVPERF_COUNT_UNSCALED). */
+/* Fills a count. `unscaled`: the cell belongs to an event that is also enabled
+ * while it cannot be on a counter (see UVPERF_COUNT_UNSCALED). */
 void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
                            int unscaled);
 
-/* The same of a value that was read in this format. */
+/* The same for a value that was read in this format. */
 void uvperf__count_of_value(uvperf_count_t *count, uint64_t format,
                             const uvperf__value_t *value, int unscaled);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A count as text: its value in its unit, its name, and what it is worth. */
+/* A count as text: its value with the unit, its name, and the quality of the
+ * count. */
 #include "uvperf/count.h"
 
 #include <inttypes.h>
@@ -8,7 +9,7 @@
 
 #include "util/line.h"
 
-/* Two digits, as perf-stat(1) has them, whatever the locale. A file .scale of
+/* Two decimals, as in perf-stat(1), independent of the locale. A .scale file of
  * sysfs may hold any number. */
 static void put_scaled(uvperf__line_t *line, double value) {
   uint64_t whole, hundredths;
@@ -52,7 +53,7 @@ static void put_value(uvperf__line_t *line, const uvperf_count_t *count,
     uvperf__line_put(line, " %s", item->unit);
 }
 
-/* Shared by other events: what is between is an estimate. */
+/* Other events used the counter too, so the value is an estimate. */
 static int is_multiplexed(const uvperf_count_t *count) {
   return has_value(count) && !(count->flags & UVPERF_COUNT_UNSCALED) &&
          count->time_running < count->time_enabled;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A reading: its memory, how it is filled, the counts and sums that it has, and
- * the difference of two. A count alone is in count.c. */
+/* A reading: its memory, how it is filled, its counts and sums, and the
+ * difference of two readings. A single count is in count.c. */
 #include "count/reading.h"
 
 #include <errno.h>
@@ -26,7 +26,7 @@ void uvperf_reading_free(uvperf_reading_t *reading) {
   uvperf__free(reading);
 }
 
-/* Adds an array to a number of bytes: 0, or -ENOMEM for more than there is. */
+/* Adds the size of an array to *bytes: 0, or -ENOMEM if the sum overflows. */
 static int add_array(size_t *bytes, size_t nr, size_t size) {
   if (nr > (SIZE_MAX - *bytes) / size)
     return -ENOMEM;
@@ -34,7 +34,7 @@ static int add_array(size_t *bytes, size_t nr, size_t size) {
   return 0;
 }
 
-/* How much a reading takes. */
+/* The size of a reading's memory. */
 static int measure(size_t nr_attrs, size_t nr_places, size_t *bytes) {
   *bytes = 1; /* never 0 */
   if (nr_places != 0 && nr_attrs > SIZE_MAX / nr_places)
@@ -45,7 +45,8 @@ static int measure(size_t nr_attrs, size_t nr_places, size_t *bytes) {
   return add_array(bytes, nr_attrs, sizeof(uint32_t) + 1);
 }
 
-/* Then each array ends where the next may begin. */
+/* The alignment falls from each array to the next, so no gaps are needed
+ * between them. */
 _Static_assert(_Alignof(uvperf__cell_t) >= _Alignof(uvperf_place_t),
                "the arrays of a reading follow each other without gaps");
 
@@ -58,7 +59,7 @@ static void lay_out(uvperf_reading_t *reading) {
   reading->attr_flags = (uint8_t *)(reading->next_parts + reading->nr_attrs);
 }
 
-/* Memory only grows, so that reading again and again takes none. */
+/* Memory only grows, so that repeated readings allocate nothing. */
 static int make_room(uvperf_reading_t *reading, size_t bytes) {
   void *memory;
 
@@ -131,9 +132,9 @@ void uvperf__reading_end(uvperf_reading_t *reading) {
   reading->is_filled = 1;
 }
 
-/* An event of a task that can be on a counter on some CPUs only is enabled
- * while the task runs on the others, too: event_filter_match and the filter of
- * its PMU keep it from being scheduled, not from being enabled
+/* Some events of tasks can be on a counter only on some CPUs. They are enabled
+ * also while the task runs on other CPUs: event_filter_match and the filter of
+ * the PMU keep the event from being scheduled, not from being enabled
  * (kernel/events/core.c). */
 static int is_part_time(const uvperf_reading_t *reading, size_t attr,
                         size_t place) {
@@ -160,11 +161,12 @@ static int has_value(const uvperf_reading_t *reading, size_t attr,
 
 /* -- events of several parts ---------------------------------------------- */
 
-/* A part of a task is enabled all the time and runs on its kind of cores alone.
- * So the whole is enabled as long as one part, and its running time is the sum
- * of the parts': what is missing then is missing indeed (the PMUs were shared),
- * and is scaled for. As parts are enabled one after the other, each part's
- * running time is taken as a share of its own enabled time. */
+/* An event with several parts has one part for each kind of cores. A part of a
+ * task is always enabled, but runs only on its kind of cores. So the whole
+ * event is enabled as long as one part, and its running time is the sum of the
+ * parts' running times. If that is less, the PMUs were shared, and the value is
+ * scaled. Parts are enabled one after the other, so each part's running time is
+ * taken as a share of its own enabled time. */
 
 static uint64_t share_of(uint64_t enabled, const uvperf_count_t *part) {
   uint64_t running;
@@ -175,7 +177,7 @@ static uint64_t share_of(uint64_t enabled, const uvperf_count_t *part) {
   return running;
 }
 
-/* Where all parts were read, what was not counted is known. */
+/* All parts were read, so the time that was not counted is known. */
 static void scale_whole(uvperf_count_t *whole) {
   if (whole->time_enabled > 0 && whole->time_running == 0 &&
       whole->value == 0) {
@@ -216,7 +218,8 @@ static void add_parts(const uvperf_reading_t *reading, size_t attr,
     scale_whole(whole);
 }
 
-/* A count, of all parts if the attr is the first of several. */
+/* The count of an attr; for the first of several parts the count of the whole
+ * event. */
 static void make_whole(const uvperf_reading_t *reading, size_t attr,
                        size_t place, uvperf_count_t *count) {
   make_count(reading, attr, place, count);
@@ -243,7 +246,8 @@ uint64_t uvperf_reading_interval(const uvperf_reading_t *reading) {
   return reading->is_filled ? reading->interval : 0;
 }
 
-/* Adds up the places of a target, or with NULL all, and returns how many. */
+/* Adds up the places of a target, or all places if it is NULL, and returns
+ * their number. */
 static size_t sum_up(const uvperf_reading_t *reading, size_t attr,
                      const uint32_t *target, uvperf_count_t *count) {
   uvperf_count_t more;
@@ -310,9 +314,9 @@ const uvperf_place_t *uvperf_reading_place(const uvperf_reading_t *reading,
 
 /* -- two readings, place by place ----------------------------------------- */
 
-/* Finds the place with the same serial in another reading. Places ascend by
- * target, then by serial, in every reading, so the search goes on from *place,
- * where the last one was found. */
+/* Finds the place with the same serial in another reading. In every reading the
+ * places ascend by target, then by serial, so the search continues from *place,
+ * where the previous one was found. */
 static int find_place(const uvperf_reading_t *reading,
                       const uvperf_place_t *which, size_t *place) {
   const uvperf_place_t *at;
@@ -330,7 +334,7 @@ static int is_snapshot(const uvperf_reading_t *reading, size_t attr) {
   return (reading->attr_flags[attr] & UVPERF__READING_SNAPSHOT) != 0;
 }
 
-/* Attrs do not come and go. */
+/* The attrs of an owner never change. */
 static int same_set(const uvperf_reading_t *a, const uvperf_reading_t *b) {
   return a->is_filled && b->is_filled && a->origin.owner == b->origin.owner &&
          a->origin.born == b->origin.born && a->nr_attrs == b->nr_attrs;
@@ -366,7 +370,8 @@ int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
   if (rc != 0)
     return rc;
   delta->is_delta = 1;
-  /* The newer lacks already what was counted before a reset. */
+  /* After a reset the newer reading has only later counts, and is the
+   * difference. */
   if (older != NULL && older->resets == newer->resets) {
     delta->interval = newer->time - older->time;
     for (place = 0; place < delta->nr_places; place++)
@@ -376,7 +381,7 @@ int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
   return 0;
 }
 
-/* -- what measuring costs ------------------------------------------------- */
+/* -- the cost of measuring ------------------------------------------------ */
 
 static void subtract_place(uvperf_reading_t *reading, size_t place,
                            const uvperf_reading_t *overhead, size_t at) {
@@ -403,7 +408,7 @@ int uvperf_reading_subtract(uvperf_reading_t *reading,
   return 0;
 }
 
-/* Whether a cell has the cost of a measurement: its event was counted. */
+/* Whether a cell includes the cost of a measurement: its event was counted. */
 static int is_counted(const uvperf_reading_t *reading, size_t attr,
                       size_t place) {
   return has_value(reading, attr, place) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A reading: the counts of several events (attrs) at several places (a CPU, a
- * task) at one time. Values only: the callers read the events and subtract what
- * was counted before a reset. */
+ * task) at one time. It holds only values: the callers read the events and
+ * subtract the counts from before a reset. */
 #ifndef UVPERF_LIB_COUNT_READING_H
 #define UVPERF_LIB_COUNT_READING_H
 
@@ -10,25 +10,28 @@
 
 #include "count/count.h"
 
-/* Whose reading it is: two can be compared if all of it is the same. */
+/* The origin of a reading: two readings can be compared if all of it is the
+ * same. */
 typedef struct uvperf__reading_origin_s {
   const void *owner; /* the counters */
   uint64_t born;     /* ns: differs if another owner had the same address */
 } uvperf__reading_origin_t;
 
-/* Of an attr: its counts are values and no sums (UVPERF_ITEM_SNAPSHOT). */
+/* Flag of an attr: its counts are momentary values and not totals
+ * (UVPERF_ITEM_SNAPSHOT). */
 #define UVPERF__READING_SNAPSHOT 1u
-/* Of an attr: its PMU is of some CPUs only, and it is opened for tasks on any
- * (a hybrid machine): it is enabled, and not running, while they run on others.
- * Places of a task on one CPU are known to be so without it. */
+/* Flag of an attr on a hybrid machine: its PMU has only some of the CPUs, and
+ * it is opened for tasks on any CPU. It is enabled but not running while they
+ * run on other CPUs. Places of a task on one CPU have the same property without
+ * the flag. */
 #define UVPERF__READING_PART_TIME 2u
 
-/* Of an attr: a part of an event of several kinds of cores, but not its first
- * one, which stands for the whole. */
+/* Flag of an attr: a part of an event with several kinds of cores, except the
+ * first part, which stands for the whole event. */
 #define UVPERF__READING_PART 4u
 
-/* Its fields are for reading.c alone. The arrays are in one block of memory, so
- * that a reading grows as a whole or not at all. */
+/* Only reading.c uses the fields. The arrays are in one block of memory, so
+ * that a reading grows completely or not at all. */
 struct uvperf_reading_s {
   uvperf__reading_origin_t origin;
   uint64_t resets;
@@ -39,7 +42,7 @@ struct uvperf_reading_s {
   int is_delta;
   size_t nr_attrs;
   size_t nr_places;
-  uvperf__cell_t *cells; /* of the first place, of the second … */
+  uvperf__cell_t *cells; /* place by place */
   uvperf_place_t *places;
   uint32_t *next_parts; /* see uvperf__reading_set_parts */
   uint8_t *attr_flags;  /* UVPERF__READING_* */
@@ -47,19 +50,19 @@ struct uvperf_reading_s {
   size_t room; /* bytes */
 };
 
-/* Makes room and fills the head; cells are all zero (NONE), places too.
- *   resets      how often the owner was reset: serial number
+/* Makes room and fills the head; all cells are zero (NONE), places too.
+ *   resets      how many times the owner was reset
  *   since       ns: when it was made or last reset
  *   now         ns: when it is read
  *   attr_flags  nr_attrs bytes of UVPERF__READING_*, copied; NULL: all 0
- * 0 or -ENOMEM (the reading is as it was). */
+ * Returns 0, or -ENOMEM with the reading unchanged. */
 int uvperf__reading_begin(uvperf_reading_t *reading,
                           const uvperf__reading_origin_t *origin,
                           uint64_t resets, uint64_t since, uint64_t now,
                           size_t nr_attrs, const uint8_t *attr_flags,
                           size_t nr_places);
-/* Of each attr the next part of the same event, 0 for none; copied. Without it
- * there are no parts. */
+/* Sets the next part of the same event for each attr, 0 for none; copied.
+ * Without this call there are no parts. */
 void uvperf__reading_set_parts(uvperf_reading_t *reading,
                                const uint32_t *next_parts);
 static inline uvperf_place_t *uvperf__reading_place(uvperf_reading_t *reading,
@@ -70,17 +73,17 @@ static inline uvperf__cell_t *uvperf__reading_cell(uvperf_reading_t *reading,
                                                    size_t attr, size_t place) {
   return &reading->cells[place * reading->nr_attrs + attr];
 }
-/* The same, to read only. */
+/* The same, read-only. */
 static inline const uvperf__cell_t *
 uvperf__reading_const_cell(const uvperf_reading_t *reading, size_t attr,
                            size_t place) {
   return &reading->cells[place * reading->nr_attrs + attr];
 }
-/* All cells and places (by target, then by serial) are filled. */
+/* Call it when all cells and places (by target, then by serial) are filled. */
 void uvperf__reading_end(uvperf_reading_t *reading);
-/* least = the cell with the smaller value of the two, for each cell of least
- * (for uvperf_measure_overhead). 0; -EINVAL if they are of two owners or one
- * was never filled. */
+/* Replaces each cell of `least` by the other's if that has a smaller value (for
+ * uvperf_measure_overhead). Returns 0, or -EINVAL if the owners differ or a
+ * reading was never filled. */
 int uvperf__reading_least(uvperf_reading_t *least,
                           const uvperf_reading_t *other);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Scales the count of an event that was on a counter for a part of the time: by
- * time_enabled / time_running, exactly, in 128 bits. */
+/* Scales the count of an event that was on a counter for a part of the time:
+ * multiplies by time_enabled / time_running, exactly, in 128 bits. */
 #include "uvperf/count.h"
 
 #include <errno.h>
 #include <stddef.h>
 
-/* 128 bits: compilers have no such type for 32-bit machines. */
+/* 128 bits: compilers have no such type on 32-bit machines. */
 typedef struct wide_s {
   uint64_t high;
   uint64_t low;
@@ -23,8 +23,9 @@ static wide_t multiply(uint64_t a, uint64_t b) {
   return product;
 }
 
-/* The quotient, which must fit: number.high < divisor. Bit by bit, as on paper:
- * only multiplexed counts get here, and reading them cost more. */
+/* The quotient, which must fit: number.high < divisor. Divides bit by bit, as
+ * on paper: only multiplexed counts need it, and reading them is more
+ * expensive. */
 static uint64_t divide(wide_t number, uint64_t divisor) {
   uint64_t rest = number.high, low = number.low;
   int bit;
@@ -35,7 +36,7 @@ static uint64_t divide(wide_t number, uint64_t divisor) {
     uint64_t carry = rest >> 63;
 
     rest = rest << 1 | low >> 63;
-    low <<= 1; /* its free end takes the quotient */
+    low <<= 1; /* the lowest bit takes the quotient */
     if (carry != 0 || rest >= divisor) {
       rest -= divisor;
       low |= 1;
