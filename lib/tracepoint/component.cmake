@@ -1,5 +1,5 @@
 # The component uvperf_tracepoint, which needs libtraceevent. Included by
-# CMakeLists.txt; UVPERF_HAS_TRACEPOINT says whether it is built.
+# CMakeLists.txt; UVPERF_HAS_TRACEPOINT is ON if it is built.
 set(UVPERF_LIBTRACEEVENT_LEAST 1.5)
 set(UVPERF_HAS_TRACEPOINT OFF)
 
@@ -30,8 +30,8 @@ endif()
 file(GLOB UVPERF_TRACEPOINT_SOURCES CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/lib/tracepoint/*.c)
 
-# On the core library of the same kind. No header of libtraceevent is in a
-# header of ours.
+# Links to the core library of the same kind. Our headers include no header of
+# libtraceevent.
 function(uvperf_tracepoint_library name kind core)
   uvperf_library(${name} ${kind} uvperf_tracepoint ${UVPERF_TRACEPOINT_SOURCES})
   target_link_libraries(${name} PUBLIC ${core}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What C says of a field: whether it is an array, a string, a pointer, and how
- * large its elements are. The kernel prints the type as the source of the
- * tracepoint has it, so that sizes of elements are known by name only. Offsets
- * and sizes are told by the rest of the line, see format.c. */
+/* The C declaration of a field: whether it is an array, a string or a pointer,
+ * and how large its elements are. The kernel prints the type as it is in the
+ * source of the tracepoint, so sizes of elements are known only by the type's
+ * name. Offsets and sizes are in the rest of the line, see format.c. */
 #include "tracepoint/declaration.h"
 
 #include <string.h>
@@ -23,8 +23,8 @@ static size_t without_spaces(const char *text, size_t length) {
   return length;
 }
 
-/* Where the brackets begin with which the text ends; its length if it does not
- * end so or if they have no partner. */
+/* The start of the brackets at the end of the text; the text's length if it
+ * does not end with brackets or they are not balanced. */
 static size_t find_brackets(const char *text, size_t length) {
   size_t depth = 0;
   size_t i;
@@ -49,7 +49,7 @@ int uvperf__declaration_split(uvperf__declaration_t *declaration,
   size_t type_end;
   size_t from;
 
-  /* Once for each dimension. */
+  /* One pass for each dimension. */
   for (from = find_brackets(text, begin); from != begin;
        from = find_brackets(text, begin))
     begin = from;
@@ -79,7 +79,7 @@ static void skip(uvperf__text_t *span, size_t bytes) {
   span->length -= bytes;
 }
 
-/* Bytes of a type by its name; 0: not known. */
+/* The size of a type in bytes, found by its name; 0 if it is not known. */
 static uint32_t type_size(uvperf__text_t type) {
   static const struct {
     const char *name;
@@ -151,7 +151,7 @@ static uint32_t type_size(uvperf__text_t type) {
   return 0;
 }
 
-/* The number in "[16]"; 0: it is no number, or there are several. */
+/* The number in "[16]"; 0 if there is no number, or more than one. */
 static uint32_t dimension(const uvperf__text_t *brackets) {
   uint32_t number = 0;
   size_t i;
@@ -185,7 +185,8 @@ static int is_number_size(uint32_t size) {
   return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* unsigned char and u8 are bytes, as those of a hardware address. */
+/* unsigned char and u8 are not characters but bytes, for example of a hardware
+ * address. */
 static int is_char(uvperf__text_t type) {
   if (begins_with(&type, "const "))
     skip(&type, 6);
@@ -194,7 +195,8 @@ static int is_char(uvperf__text_t type) {
   return type.length == 4 && begins_with(&type, "char");
 }
 
-/* Takes away what tells that the field is dynamic, or an array. */
+/* Removes the parts of the type that mark a dynamic field or an array, and sets
+ * the flags. */
 static void strip(uvperf__text_t *type, uvperf_field_t *field) {
   size_t from;
 

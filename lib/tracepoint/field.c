@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether raw data is a record of a tracepoint, and its fields: nothing outside
- * of the data is read. What costs one load is in uvperf/tracepoint.h. */
+/* Checks whether raw data is a record of a tracepoint, and reads its fields.
+ * Reads nothing outside of the data. Functions that need one load are in
+ * uvperf/tracepoint.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
          uvperf_field_load(type, raw) == tracepoint->format.id;
 }
 
-/* The low half of a dynamic field is where its bytes are, the high half how
- * many; __rel_loc counts from the end of the field. Source:
+/* The low half of a dynamic field is the offset of its bytes, the high half
+ * their number; the offset of __rel_loc is from the end of the field. Source:
  * include/trace/stages/stage4_event_fields.h and perf_trace_##call. */
 int uvperf_field_bytes(const uvperf_field_t *field, const void *raw,
                        size_t raw_size, const void **bytes, size_t *size) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the lines of a format file as f_show() in kernel/trace/trace_events.c
- * writes them, up to the "print fmt", which is libtraceevent's (print.c). Not
- * by libtraceevent: of a text that is not quite right it reads through NULL and
- * loses memory, and of the sizes of elements it knows few. */
+ * writes them, up to the "print fmt", which libtraceevent reads (print.c).
+ * libtraceevent is not used for the other lines: with a text that is not quite
+ * right it dereferences NULL and leaks memory, and it knows few sizes of
+ * elements. */
 #include "tracepoint/format.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@ typedef struct cursor_s {
   const char *text;
   size_t at;
   size_t end;
-  const char *wanted; /* what was not found last */
+  const char *wanted; /* the last text that was not found */
 } cursor_t;
 
 static int is_next(const cursor_t *cursor, const char *literal) {
@@ -36,7 +37,8 @@ static int take(cursor_t *cursor, const char *literal) {
   return 1;
 }
 
-/* Of at most nine digits, so that sums of two fit into 32 bits. */
+/* Takes at most nine digits, so that the sum of two numbers fits into 32
+ * bits. */
 static int take_number(cursor_t *cursor, uint32_t *number) {
   size_t begin = cursor->at;
 
@@ -50,7 +52,7 @@ static int take_number(cursor_t *cursor, uint32_t *number) {
   return cursor->at > begin;
 }
 
-/* Printable bytes before `stop`, at least one. */
+/* Takes printable bytes before `stop`, at least one. */
 static int take_until(cursor_t *cursor, char stop, uvperf__text_t *span) {
   size_t begin = cursor->at;
 
@@ -63,7 +65,7 @@ static int take_until(cursor_t *cursor, char stop, uvperf__text_t *span) {
   return span->length > 0;
 }
 
-/* Room for it is there, see allocate(). */
+/* allocate() has made room for it. */
 static char *keep(char **room, uvperf__text_t first, uvperf__text_t second) {
   char *text = *room;
 
@@ -74,8 +76,8 @@ static char *keep(char **room, uvperf__text_t first, uvperf__text_t second) {
   return text;
 }
 
-/* "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n", where the sign
- * came with Linux 2.6.33. */
+/* "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n". The sign is new
+ * in Linux 2.6.33. */
 static int take_field(cursor_t *cursor, uvperf_field_t *field,
                       uvperf__declaration_t *declaration) {
   uint32_t is_signed = 0;
@@ -128,7 +130,7 @@ static int take_fields(cursor_t *cursor, uvperf__format_t *format, char **room,
       format->size = (size_t)field->offset + field->size;
     format->nr_fields += 1;
   }
-  /* The empty line behind the last field may be missing at the end. */
+  /* The empty line after the last field may be missing at the end. */
   return cursor->at == cursor->end || take(cursor, "\n");
 }
 
@@ -158,8 +160,8 @@ static size_t count_fields(const char *text, size_t bytes) {
   return nr;
 }
 
-/* The words before a name or a declaration are longer than the two NULs that
- * come with it: all texts together are not longer than the file. */
+/* The words before a name or a declaration are longer than its two NULs, so all
+ * texts together are not longer than the file. */
 static int allocate(uvperf__format_t *format, const char *text, size_t bytes) {
   size_t nr = count_fields(text, bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The component uvperf_tracepoint: the text of a tracepoint's `format` file in
- * tracefs, taken apart. Pure: the text need not come from a kernel. */
+/* The component uvperf_tracepoint: parses the text of a tracepoint's `format`
+ * file in tracefs. Pure: the text need not come from a kernel. */
 #ifndef UVPERF_LIB_TRACEPOINT_FORMAT_H
 #define UVPERF_LIB_TRACEPOINT_FORMAT_H
 
@@ -14,20 +14,20 @@
 typedef struct uvperf__format_s {
   uint64_t id;
   char *name;
-  uvperf_field_t *fields; /* those that every tracepoint has are the first */
+  uvperf_field_t *fields; /* the fields common to all tracepoints are first */
   size_t nr_fields;
-  size_t size; /* bytes up to the end of the last field */
-  char *texts; /* what the names and types point to */
+  size_t size; /* bytes, up to the end of the last field */
+  char *texts; /* holds the names and types */
 } uvperf__format_t;
 
-/* Where a text went wrong. */
+/* The place of an error in a text. */
 typedef struct uvperf__format_fault_s {
   size_t at;          /* byte, from 0 */
-  const char *wanted; /* what should have been there; static */
+  const char *wanted; /* the expected text; static */
 } uvperf__format_fault_t;
 
-/* 0; -EFBIG; -ENOMEM; -EPROTO and the fault, which is written for that only. On
- * error the format is empty, and need not be freed. */
+/* Returns 0, -EFBIG, -ENOMEM, or -EPROTO, which alone fills the fault. On error
+ * the format is empty and need not be freed. */
 int uvperf__format_parse(uvperf__format_t *format, const char *text,
                          size_t bytes, uvperf__format_fault_t *fault);
 

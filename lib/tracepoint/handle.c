@@ -44,7 +44,7 @@ static int explain_size(uvperf_error_t *error) {
   return -EFBIG;
 }
 
-/* The texts that are looked for have tabs and ends of lines in them. */
+/* The expected texts contain tabs and line ends. */
 static void spell(const char *wanted, char *text, size_t size) {
   size_t at = 0;
 
@@ -122,15 +122,15 @@ int uvperf_tracepoint_new_from_format(uvperf_tracepoint_t **tracepoint,
   return make(tracepoint, category, strlen(category), text, bytes, error);
 }
 
-/* Whether it is one component of a path. */
+/* Whether the text is one component of a path. */
 static int is_component(const char *text, size_t length) {
   if (length == 0 || length > NAME_MAX || memchr(text, '/', length) != NULL)
     return 0;
   return !(text[0] == '.' && (length == 1 || (length == 2 && text[1] == '.')));
 }
 
-/* 0 and what was read; or -errno. One byte more than may be tells that there is
- * more. */
+/* Returns 0 and the contents of the file, or -errno. Reads one byte more than
+ * the limit, so that a longer file is noticed. */
 static int read_file(const char *path, char **text, size_t *bytes) {
   FILE *file = fopen(path, "re");
   int rc = 0;

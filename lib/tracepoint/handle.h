@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The component uvperf_tracepoint: what a tracepoint is inside. */
+/* The component uvperf_tracepoint: the inside of a uvperf_tracepoint_t. */
 #ifndef UVPERF_LIB_TRACEPOINT_HANDLE_H
 #define UVPERF_LIB_TRACEPOINT_HANDLE_H
 
@@ -13,14 +13,14 @@ struct uvperf_tracepoint_s {
   char *category;
   char *text; /* of the format file */
   size_t bytes;
-  void *tep; /* print.c: struct tep_handle, made by the first text */
+  void *tep; /* print.c: struct tep_handle, made for the first text */
 };
 
-/* uvperf_tracepoint_new, of a tracefs that is mounted at a path. */
+/* uvperf_tracepoint_new, with the path at which tracefs is mounted. */
 int uvperf__handle_new(uvperf_tracepoint_t **tracepoint, const char *tracefs,
                        const char *name, uvperf_error_t *error);
 
-/* Frees what the texts of a tracepoint have needed. */
+/* Frees the `tep` of a tracepoint. */
 void uvperf__print_free(void *tep);
 
 #endif

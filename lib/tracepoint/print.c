@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a record, by libtraceevent: the only file that knows it. It reads
- * numbers and strings out of a record without looking where the record ends, so
- * that what is cheap to look at is looked at before, and a copy with room
- * behind it is what it gets. */
+/* Prints the text of a record with libtraceevent; no other file uses it.
+ * libtraceevent reads numbers and strings without checking where the record
+ * ends. Therefore all cheap checks are done before, and it gets a copy with
+ * extra room at the end. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 
 #include "tracepoint/handle.h"
 
-/* Ends strings that have no NUL, and is where numbers are read of fields that
- * are used as if they were larger. */
+/* The zeros at the end of the copy. They end strings that have no NUL, and are
+ * read for fields that are used as if they were larger. */
 #define ROOM_BYTES 64
 
 static int make_tep(uvperf_tracepoint_t *tracepoint) {
@@ -26,7 +26,7 @@ static int make_tep(uvperf_tracepoint_t *tracepoint) {
                                                  : TEP_LITTLE_ENDIAN);
   tep_set_long_size(tep, sizeof(long));
   tep_set_page_size(tep, (int)sysconf(_SC_PAGESIZE));
-  /* What can be wrong with the lines of the fields was found by format.c. */
+  /* format.c has already found all errors in the lines of the fields. */
   if (tep_parse_event(tep, tracepoint->text, tracepoint->bytes,
                       tracepoint->category) != 0) {
     tep_free(tep);
@@ -100,7 +100,7 @@ int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint, const void *raw,
 
   if (size == NULL)
     return -EINVAL;
-  /* The size of a record is 16 bits of its header. */
+  /* The size of a record has 16 bits in its header. */
   if (tracepoint == NULL || raw == NULL || (text == NULL && *size != 0))
     rc = -EINVAL;
   else if (raw_size > UINT16_MAX || !is_whole(tracepoint, raw, raw_size))
