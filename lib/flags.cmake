@@ -1,10 +1,10 @@
-# Flags that harden what is built here, and that make a second build of it
-# identical. Included by CMakeLists.txt for builds of this project alone: a
-# project that adds this one chooses for itself. They are no part of what is
-# exported to users of the library. The packager's -f and -z options (CFLAGS,
-# LDFLAGS) come after them and win.
+# Flags that harden our own builds and make them reproducible. CMakeLists.txt
+# includes this file only if this project is built alone: a project that adds
+# this one chooses its own flags. They are not exported to users of the library.
+# The packager's -f and -z options (CFLAGS, LDFLAGS) come after them and win.
 #
-# Sanitizers have checks of their own, and names of files are to be whole there.
+# Builds with sanitizers get none of them: sanitizers have checks of their own
+# and need whole file names.
 if(UVPERF_SANITIZE OR CMAKE_C_FLAGS MATCHES "-fsanitize")
   return()
 endif()
@@ -23,9 +23,9 @@ foreach(flag stack-protector-strong stack-clash-protection)
   endif()
 endforeach()
 
-# For a configuration that optimizes, otherwise glibc warns; not if the compiler
-# defines it unasked, or the flags decide. Level 3 needs gcc 12 or clang 9, and
-# glibc warns if it has to take 2 instead.
+# _FORTIFY_SOURCE is set only for a configuration that optimizes, because glibc
+# warns otherwise. It is not set if the compiler or the flags define it. Level 3
+# needs gcc 12 or clang 9; glibc warns if it must use 2 instead.
 set(UVPERF_FORTIFY_PROBE "
 #if !defined __OPTIMIZE__ || defined _FORTIFY_SOURCE
 #error
@@ -64,7 +64,8 @@ endif()
 
 # -- linking -------------------------------------------------------------------
 
-# All relocations at the start, and read-only then; no stack that is executed.
+# Relocations are done at the start and read-only afterwards; no executable
+# stack.
 foreach(flag RELRO NOW NOEXECSTACK)
   string(TOLOWER ${flag} option)
   string(PREPEND option -Wl,-z,)
@@ -79,8 +80,8 @@ foreach(flag RELRO NOW NOEXECSTACK)
   endif()
 endforeach()
 
-# Programs that can be loaded anywhere. Not with -static, which would need
-# -static-pie, nor where the packager has chosen.
+# Position-independent programs. Not with -static, which would need -static-pie,
+# and not if the packager has chosen.
 if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE AND
    NOT "${CMAKE_C_FLAGS} ${CMAKE_EXE_LINKER_FLAGS} " MATCHES
    "-static |-static-pie |-no-pie |-fno-(pie|PIE) ")
@@ -88,10 +89,10 @@ if(NOT DEFINED CMAKE_POSITION_INDEPENDENT_CODE AND
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 endif()
 
-# -- the same again ------------------------------------------------------------
+# -- reproducible builds -------------------------------------------------------
 
-# Debuggers find the source from its top, or by `directory` of gdb. The compiler
-# tries the last one first.
+# Debuggers find the source if they run in its top directory, or with gdb's
+# `directory`. The compiler tries the last option first.
 check_c_compiler_flag(-ffile-prefix-map=/a=b UVPERF_HAS_FILE_PREFIX_MAP)
 if(UVPERF_HAS_FILE_PREFIX_MAP AND NOT CMAKE_C_FLAGS MATCHES "-prefix-map")
   add_compile_options(

@@ -1,15 +1,15 @@
-# What `cmake --install` puts where: headers, libraries, and what pkg-config and
-# find_package read. Included by CMakeLists.txt. The install components are
+# Installs headers, libraries, and the files for pkg-config and find_package.
+# Included by CMakeLists.txt. The install components are
 #
-#   library, development                 what runs a program, what builds one
-#   tracepoint, tracepoint_development   the same of uvperf_tracepoint
+#   library, development                 for running and for building programs
+#   tracepoint, tracepoint_development   the same for uvperf_tracepoint
 #   tools                                see samples/tools/CMakeLists.txt
 include(CMakePackageConfigHelpers)
 
 set(UVPERF_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/uvperf)
 set(UVPERF_PC_DIR ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The header of a component goes with its libraries.
+# The header of a component is installed with its libraries.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         FILES_MATCHING PATTERN "*.h" PATTERN tracepoint.h EXCLUDE)
@@ -19,7 +19,8 @@ if(UVPERF_HAS_TRACEPOINT)
           COMPONENT tracepoint_development)
 endif()
 
-# The libraries of this name, and a file that tells find_package of them.
+# Installs the libraries of this name, and a file by which find_package finds
+# them.
 function(uvperf_install name export component development)
   set(targets ${name}_static)
   if(UVPERF_BUILD_SHARED)
@@ -40,7 +41,7 @@ if(UVPERF_HAS_TRACEPOINT)
 endif()
 configure_file(${PROJECT_SOURCE_DIR}/lib/uvperf-config.cmake.in
                ${PROJECT_BINARY_DIR}/uvperf-config.cmake @ONLY)
-# 0.x promises nothing between minor versions.
+# Minor versions of 0.x are not compatible.
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/uvperf-config-version.cmake
   COMPATIBILITY SameMinorVersion)
@@ -50,9 +51,9 @@ install(FILES ${PROJECT_BINARY_DIR}/uvperf-config.cmake
 install(FILES ${PROJECT_SOURCE_DIR}/lib/libuv.cmake RENAME uvperf-libuv.cmake
         DESTINATION ${UVPERF_PACKAGE_DIR} COMPONENT development)
 
-# The prefix of a .pc file is found from where that file lies, so that it may be
-# moved and --prefix may change it; not so where the libraries have a place of
-# their own, outside of the prefix. An absolute directory stays as it is.
+# A .pc file computes its prefix from its own place, so that an installation can
+# be moved and --prefix can change it. This does not work if LIBDIR is absolute,
+# which may be outside of the prefix. Absolute directories stay unchanged.
 if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}")
   set(UVPERF_PC_PREFIX "${CMAKE_INSTALL_PREFIX}")
 else()

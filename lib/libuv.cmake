@@ -1,17 +1,18 @@
-# Finds libuv. Included by CMakeLists.txt and, installed beside it, by
-# uvperf-config.cmake. It sets
+# Finds libuv. Included by CMakeLists.txt and by uvperf-config.cmake, with which
+# it is installed. It sets
 #
-#   UVPERF_LIBUV      the target to link, empty if there is none
+#   UVPERF_LIBUV      the target to link, empty if libuv was not found
 #   UVPERF_LIBUV_WAY  how it was found: given, existing, package or pkg-config
-#   UVPERF_LIBUV_WHY  why there is none
+#   UVPERF_LIBUV_WHY  why it was not found
 #   UVPERF_LIBUV_IS_STATIC
-#                     a program that links a shared uvperf too has two libuvs
+#                     whether it is static: a program that also links a shared
+#                     uvperf would have two libuvs
 set(UVPERF_LIBUV_LEAST 1.44)
 set(UVPERF_LIBUV "")
 set(UVPERF_LIBUV_WAY "")
 set(UVPERF_LIBUV_WHY "")
 
-# Takes the first of these names that is a library, and how it was found.
+# Takes the first of these names that is a library, and notes how it was found.
 macro(uvperf_take_libuv way)
   foreach(uvperf_name ${ARGN})
     if(NOT UVPERF_LIBUV AND TARGET ${uvperf_name})
@@ -24,7 +25,7 @@ macro(uvperf_take_libuv way)
   endforeach()
 endmacro()
 
-# By its type or, of an alias or an interface, by its name.
+# Decides by the target's type or, for an alias or an interface, by its name.
 macro(uvperf_ask_static)
   set(UVPERF_LIBUV_IS_STATIC OFF)
   if(UVPERF_LIBUV)
@@ -37,7 +38,7 @@ macro(uvperf_ask_static)
   endif()
 endmacro()
 
-# For other uses of pkg-config too: without it, its commands find nothing.
+# Needed for other uses of pkg-config too: its commands find nothing without it.
 find_package(PkgConfig QUIET)
 
 if(UVPERF_LIBUV_TARGET)
@@ -51,7 +52,7 @@ if(UVPERF_LIBUV_TARGET)
   return()
 endif()
 
-# A libuv that is part of the same build has uv_a and, usually, uv. From 1.49 on
+# A libuv in the same build has the target uv_a and usually uv. From 1.49 on
 # libuv::libuv is the one that the project wants, by the same rule as here.
 if(BUILD_SHARED_LIBS)
   set(uvperf_names uv uv_a)
@@ -60,8 +61,8 @@ else()
 endif()
 uvperf_take_libuv(existing libuv::libuv libuv::uv libuv::uv_a ${uvperf_names})
 
-# The namespace came with 1.45, the version file later: so none is asked for.
-# vcpkg and Conan have one of uv and uv_a.
+# The namespace is new in 1.45 and the version file came later, so no version is
+# requested. vcpkg and Conan have either uv or uv_a.
 if(NOT UVPERF_LIBUV)
   find_package(libuv CONFIG QUIET)
   if(libuv_VERSION AND libuv_VERSION VERSION_LESS UVPERF_LIBUV_LEAST)

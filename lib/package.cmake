@@ -1,5 +1,5 @@
-# What `cpack` makes: a package of Debian for each install component. Included by
-# CMakeLists.txt, where the shared libraries are built.
+# Makes `cpack` build a Debian package for each install component. Included by
+# CMakeLists.txt if the shared libraries are built.
 set(CPACK_GENERATOR DEB)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -8,11 +8,11 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 # dpkg-shlibdeps looks for libuvperf there.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR})
-# Who builds packages is their maintainer.
+# Builders of packages should set themselves as the contact.
 if(NOT CPACK_PACKAGE_CONTACT)
   set(CPACK_PACKAGE_CONTACT "The uvperf authors <uvperf@localhost>")
 endif()
-# Each package has its own.
+# Each package has its own summary.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 
 # uvperf_package(component name section description package-it-needs…)
