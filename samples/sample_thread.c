@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples a thread a thousand times a second and prints where it was, until it
- * ends: the one whose id is given, else the first of the parent. */
+ * ends: the thread with the given id, or the first thread of the parent. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -12,32 +12,37 @@ static void on_record(uvperf_event_t *event, int status,
     printf("%u %#llx\n", record->tid, (unsigned long long)record->ip);
   else if (status == UV_EOF) /* the thread has ended */
     uvperf_event_close(event, NULL);
-  else if (status != 0)
-    fprintf(stderr, "%s\n", uv_err_name(status));
 }
 
-int main(int argc, char **argv) {
+static int sample(uv_loop_t *loop, pid_t thread) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
-  uv_loop_t *loop = uv_default_loop();
   struct perf_event_attr attr;
-  uvperf_error_t error;
   uvperf_event_t event;
+  uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(&attr, 1000000); /* ns */
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_IP;
   attr.exclude_kernel = 1; /* works without privileges */
-  options.pid = argc > 1 ? atoi(argv[1]) : getppid();
-  if (options.pid <= 0) {
-    fprintf(stderr, "usage: %s [pid]\n", argv[0]);
-    return 2;
-  }
+  options.pid = thread;
   if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
       uvperf_event_start(&event, NULL, on_record, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
-    return 1;
+    return -1;
   }
-  uv_run(loop, UV_RUN_DEFAULT);
+  return uv_run(loop, UV_RUN_DEFAULT);
+}
+
+int main(int argc, char **argv) {
+  uv_loop_t *loop = uv_default_loop();
+  pid_t thread = argc > 1 ? atoi(argv[1]) : getppid();
+
+  if (thread <= 0) {
+    fprintf(stderr, "usage: %s [thread-id]\n", argv[0]);
+    return 2;
+  }
+  if (sample(loop, thread) != 0)
+    return 1;
   if (fflush(stdout) != 0 || ferror(stdout)) {
     fprintf(stderr, "stdout could not be written\n");
     return 1;
