@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop over the records of one ring. A flood of records goes through it, so
- * it is a template without a .c file: each owner of rings includes it, and the
- * compiler puts what the owner does with a record into its copy.
+ * it is a template without a .c file. Each owner of rings includes it, and the
+ * compiler inlines the owner's functions into its copy.
  *
  * Samples that lie in place are delivered as a run (uvperf__run_t): between two
- * of them nothing is touched but locals and the next header. A run ends where
+ * of them only locals and the next header are touched. A run ends when
  * something must be checked (a bound of the slice, the clock) or done (the tail
- * must be published), when it has become long, and at a record that is not a
- * sound sample in place; that one is delivered by itself. */
+ * must be published), or when it has become long. It also ends at a record that
+ * is not a sound sample in place; that record is delivered separately. */
 #ifndef UVPERF_LIB_LOOP_DRAIN_H
 #define UVPERF_LIB_LOOP_DRAIN_H
 
@@ -18,20 +18,20 @@
 #include "ring/ring.h"
 #include "util/bytes.h"
 
-/* The most records of a run, also in a flush, which has no bounds: a callback
- * that asks for the statistics has the records of the run counted each time. */
+/* The most records of a run. A flush needs it too: it has no bounds, and each
+ * callback that reads the statistics counts the run's records again. */
 #define UVPERF__DRAIN_RUN 1024
 
-/* What the owner does. These should be constants and inline functions, so that
- * the user's callback is the only call through a pointer. */
+/* Operations of the owner. They should be constants and inline functions, so
+ * that the user's callback is the only call through a pointer. */
 typedef struct uvperf__drain_ops_s {
   /* The one reader of all samples of the run that begins; or NULL. */
   uvperf__reader_t *(*reader)(const void *owner);
   /* Delivers a record whose header is already loaded, if it is a sound sample
    * that can be decoded, and returns 1; else 0. There are as many bytes as the
-   * header's size says; nothing else of it was checked. `form` is the reader's,
-   * a constant; or UVPERF__FORM_OTHER, and the reader may be NULL. `remaining`
-   * bytes of the ring follow the record. Does not count it. */
+   * header's size says; nothing else of it was checked. `form` is a constant:
+   * the reader's form, or UVPERF__FORM_OTHER, and then the reader may be NULL.
+   * `remaining` bytes of the ring follow the record. Does not count it. */
   int (*sample)(void *owner, uvperf__reader_t *reader, unsigned int form,
                 const uint8_t *bytes, uint64_t header, uint64_t remaining);
   /* Delivers any record whose header is sound, and counts it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The periodic flushes and the one that was requested share a timer, which is
- * armed for whichever comes first. */
+/* The periodic flushes and a requested flush share a timer, which is armed for
+ * the earlier one. */
 #include "loop/flush_timer.h"
 
 #include "loop/multiple.h"

@@ -16,7 +16,7 @@ typedef struct uvperf__flush_timer_s uvperf__flush_timer_t;
  * was not stopped. */
 typedef void (*uvperf__flush_timer_cb)(uvperf__flush_timer_t *timer);
 
-/* A part of its owner, whose handle the timer's is too: `timer.data`. */
+/* A part of its owner, which `timer.data` points to. */
 struct uvperf__flush_timer_s {
   uv_timer_t timer;
   uvperf__flush_timer_cb cb;
@@ -41,7 +41,7 @@ void uvperf__flush_timer_once(uvperf__flush_timer_t *timer, uint64_t ms);
 /* No flush comes any more. */
 void uvperf__flush_timer_stop(uvperf__flush_timer_t *timer);
 
-/* Whether a handle is that of a flush timer. */
+/* Whether a handle belongs to a flush timer. */
 int uvperf__flush_timer_is(const uv_handle_t *handle);
 
 #endif

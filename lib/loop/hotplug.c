@@ -7,7 +7,7 @@
  * times, but the kernel has turned its events off meanwhile
  * (perf_event_exit_cpu in kernel/events/core.c). Its directory topology/, which
  * goes and comes with it (topology_remove_dev in drivers/base/topology.c), has
- * another inode then. If there is none, only the uevents show it. */
+ * another inode then. Without this directory only the uevents show it. */
 #include "loop/hotplug.h"
 
 #include <assert.h>
@@ -45,14 +45,14 @@ struct uvperf__hotplug_s {
   const uvperf__hotplug_ops_t *ops;
   void *owner;
   const char *root;
-  uint32_t process; /* that made it */
+  uint32_t process; /* the one that made it */
   uv_timer_t timer;
   uv_poll_t poll;
   int fd;                       /* of the socket, which is polled; -1: none */
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   uint64_t rescan_ms;
-  int is_attached; /* a loop knows of it */
-  int is_noted;    /* what is online was read once */
+  int is_attached; /* registered with a loop */
+  int is_noted;    /* the online CPUs were read once */
   int is_started;
   cpu_t *cpus; /* by id */
   size_t nr_cpus;
@@ -159,7 +159,7 @@ static int was_away(const cpu_t *cpu, uint64_t inode) {
   return cpu->went;
 }
 
-/* Reports what has changed of one CPU. The kernel lists a CPU while it is still
+/* Reports the changes of one CPU. The kernel lists a CPU while it is still
  * coming up and nothing can be opened there (perf_event_open returns ENODEV),
  * so it is reported once a uevent says that it is up, or if the scan before has
  * listed it. Returns whether it must be checked again soon. */
@@ -235,7 +235,7 @@ static int cpu_of(const char *text, const char *begin) {
   return *text == '\0' ? cpu : -1;
 }
 
-/* Notes what a uevent says. Returns whether a CPU has come or gone. */
+/* Notes the message of a uevent. Returns whether a CPU has come or gone. */
 static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
   int came = cpu_of(text, "online@/devices/system/cpu/cpu");
   int went = cpu_of(text, "offline@/devices/system/cpu/cpu");
@@ -255,8 +255,8 @@ static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
 }
 
 /* Reads the socket. Returns whether there is a reason to scan: the uevent of a
- * CPU, or lost ones (ENOBUFS). Only the kernel's own are believed. *is_sound:
- * more can come. */
+ * CPU, or lost ones (ENOBUFS). Only messages of the kernel are accepted.
+ * *is_sound: more can come. */
 static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
   char text[UEVENT_BYTES];
   int has_news = 0;
@@ -282,10 +282,10 @@ static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
   return has_news;
 }
 
-/* On a status libuv has stopped the handle. It is ENOBUFS if the socket has
- * overrun (netlink_overrun in net/netlink/af_netlink.c): reading has cleared
- * that. A socket that returns nothing more is stopped, and the timer goes
- * on. */
+/* With an error status, libuv has stopped the handle. The status is ENOBUFS if
+ * the socket has overrun (netlink_overrun in net/netlink/af_netlink.c); reading
+ * has cleared that. A socket that can return nothing more is stopped, and the
+ * timer continues. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__hotplug_t *hotplug = poll->data;
   int has_news, is_sound;
@@ -332,7 +332,7 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
   hotplug->root = root;
   hotplug->process = uvperf__process();
   hotplug->fd = -1;
-  /* If it fails, start says why. */
+  /* If it fails, start tries again and returns the code. */
   note_cpus(hotplug);
   *hotplug_out = hotplug;
   return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports on a loop which CPUs have come online and gone offline. sysfs says
- * which are online. It is read when the kernel sends a uevent (by a netlink
- * socket, which needs no privileges, but is silent in a network namespace that
- * belongs to another user namespace than the initial one: uevent_net_init in
- * lib/kobject_uevent.c), and every so often in any case. The inner handles
- * never keep the loop alive. */
+/* Reports on a loop which CPUs have come online and gone offline. sysfs lists
+ * which are online. It is read at an interval, and also when the kernel sends a
+ * uevent through a netlink socket. The socket needs no privileges. It is silent
+ * in a network namespace of another user namespace than the initial one
+ * (uevent_net_init in lib/kobject_uevent.c). The inner handles never keep the
+ * loop alive. */
 #ifndef UVPERF_LIB_LOOP_HOTPLUG_H
 #define UVPERF_LIB_LOOP_HOTPLUG_H
 
@@ -29,8 +29,8 @@ typedef struct uvperf__hotplug_ops_s {
   void (*close)(void *owner);
 } uvperf__hotplug_ops_t;
 
-/* Notes the CPUs that are online now. `root` of sysfs as elsewhere; it must
- * stay. Returns 0 or UV_ENOMEM. */
+/* Notes the CPUs that are online now. sysfs is under `root`, which must stay.
+ * Returns 0 or UV_ENOMEM. */
 int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, const char *root,
                         const uvperf__hotplug_ops_t *ops, void *owner);
 
@@ -43,12 +43,12 @@ void uvperf__hotplug_free(uvperf__hotplug_t *hotplug);
 void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop);
 int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug);
 
-/* Starts one that is attached. From the next iteration on it reports what has
- * changed since it was made or last reported; sysfs is read at least every
+/* Starts one that is attached. From the next iteration on it reports the
+ * changes since it was made or last reported; sysfs is read at least every
  * rescan_ms (above 0). It works without the socket too (EMFILE,
- * EPROTONOSUPPORT, seccomp). Returns 0, also if it was started; or why sysfs
- * could not be read; or UV_EINVAL if others have closed the inner handle,
- * UV_EPERM in a forked child. */
+ * EPROTONOSUPPORT, seccomp). Returns 0, also if it was started; the code of
+ * reading sysfs; UV_EINVAL if others have closed the inner handle; or UV_EPERM
+ * in a forked child. */
 int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms);
 
 /* How often sysfs is read by default, in case no uevents come. */

@@ -16,9 +16,9 @@
 struct uvperf__interval_timer_s {
   const uvperf__interval_timer_ops_t *ops;
   void *owner;
-  uint32_t process; /* that made it */
+  uint32_t process; /* the one that made it */
   uv_timer_t timer;
-  uv_idle_t idle;               /* active while a tick goes on */
+  uv_idle_t idle;               /* active while a tick continues */
   int is_same_iteration;        /* no poll phase has come since the tick */
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   int unref;
@@ -51,7 +51,7 @@ static void tick(uvperf__interval_timer_t *interval, int is_new) {
 }
 
 /* The idle phase is between the timers and the poll phase: the first one after
- * a tick is too early to go on. */
+ * a tick is too early to continue. */
 static void on_idle(uv_idle_t *idle) {
   uvperf__interval_timer_t *interval = idle->data;
 
@@ -156,8 +156,8 @@ static int is_ours(const uv_handle_t *handle) {
          ((const uv_timer_t *)handle)->timer_cb == on_timer;
 }
 
-/* Every handle on the loop may be asked about, so `data` is only read once the
- * type and our own callback say that the handle is ours. */
+/* Every handle on the loop may be passed here, so `data` is only read once the
+ * type and our own callback show that the handle is ours. */
 int uvperf__interval_timer_close_owner(uv_handle_t *handle) {
   uvperf__interval_timer_t *interval;
 

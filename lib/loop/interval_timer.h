@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A timer that ticks at start + k * interval, measured by uv_hrtime: for the
- * readings of a set at even intervals. (Flushes are watch.c's.) What a tick
- * begins can go on in the next iterations of the loop. */
+ * readings of a set at even intervals. (watch.c does flushes.) Work that a tick
+ * begins can continue in the next iterations of the loop. */
 #ifndef UVPERF_LIB_LOOP_INTERVAL_TIMER_H
 #define UVPERF_LIB_LOOP_INTERVAL_TIMER_H
 
@@ -39,7 +39,7 @@ int uvperf__interval_timer_new(uvperf__interval_timer_t **interval,
 int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
                                  uint64_t interval_ms);
 
-/* No tick comes afterwards, nor does one go on. */
+/* No tick comes or continues afterwards. */
 void uvperf__interval_timer_stop(uvperf__interval_timer_t *interval);
 
 /* Stops, and closes the inner handles as a part of the owner's teardown.

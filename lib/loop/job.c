@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs of a loop wait for one another, in turns. A queue is used by its
- * loop's thread alone, and which queue is a loop's is known without a lock:
- * only that thread takes or gives back the one with its loop. */
+/* The jobs of a loop take turns. Only the thread of the loop uses its queue.
+ * Finding the queue needs no lock, because only that thread takes or returns
+ * the queue with its loop. */
 #include "loop/job.h"
 
 #include <assert.h>
@@ -21,12 +21,12 @@ typedef struct job_queue_s {
   uvperf__job_t *last;
 } job_queue_t;
 
-/* Of loops that have jobs. */
+/* Each loop that has jobs has one. */
 static job_queue_t queues[MAX_QUEUES];
 
 /* -- queues --------------------------------------------------------------- */
 
-/* The parent's jobs are not this process's. */
+/* A forked child does not have the parent's jobs. */
 static void leave_to_parent(job_queue_t *queue) {
   if (queue->process == uvperf__process())
     return;
@@ -69,7 +69,8 @@ static void pop(job_queue_t *queue) {
 
 /* -- one request ---------------------------------------------------------- */
 
-/* What it has to close are the parent's fds, and mappings that are not here. */
+/* In a forked child such a job would close copies of the parent's fds, and
+ * mappings that the child does not have. */
 static int is_parents(const uvperf__job_t *job) {
   return job->process != uvperf__process();
 }
@@ -91,7 +92,7 @@ static int run(uvperf__job_t *job, uv_loop_t *loop) {
   return uv_queue_work(loop, &job->work, work, on_worked);
 }
 
-/* Has the first of the queue run, or gives the queue back. */
+/* Runs the first job of the queue, or returns the queue if it is empty. */
 static void run_first(job_queue_t *queue, uv_loop_t *loop) {
   int rc = 0;
 
@@ -103,7 +104,8 @@ static void run_first(job_queue_t *queue, uv_loop_t *loop) {
   (void)rc;
 }
 
-/* A job that runs again is the pool's. */
+/* A job that runs again belongs to the pool, so it is not touched
+ * afterwards. */
 static void on_worked(uv_work_t *request, int status) {
   uvperf__job_t *job = (uvperf__job_t *)request;
   job_queue_t *queue = job->queue;

@@ -110,8 +110,7 @@ static void replace(uvperf__ring_poll_t *ring_poll, int fd) {
   uv_close((uv_handle_t *)&ring_poll->poll, on_replaced);
 }
 
-/* Finds an event other than the polled one that lives. Returns 1 and its fd, or
- * 0. */
+/* Finds a live event other than the polled one. Returns 1 and its fd, or 0. */
 static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
   size_t i;
 
@@ -158,7 +157,8 @@ void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
   if (ring_poll->closing || (!ring_poll->replacing && !usable(ring_poll)))
     return;
   if (!polls_one_of_fds(ring_poll)) {
-    /* The ring's own event, if no other lives: its hang-up is found as ever. */
+    /* If no other lives, the ring's own event: its hang-up is found as
+     * usual. */
     replace(ring_poll, find_live(ring_poll, &fd) ? fd : fds[0]);
   } else if (status != 0) {
     ring_poll->gone = 0;
@@ -173,9 +173,9 @@ void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
     elect(ring_poll, status);
 }
 
-/* The event bits are a hint: what counts is whether the ring has records. A
- * status is how libuv reports EPOLLERR, a pinned event in error state; it has
- * stopped the handle. */
+/* The event bits are only a hint: the ring is always checked for records. libuv
+ * reports EPOLLERR (a pinned event in error state) as a status, and has stopped
+ * the handle then. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__ring_poll_t *ring_poll = poll->data;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The uv_poll_t of one ring. Exactly one of the perf events that write into the
  * ring is polled. When that one hangs up, another that lives takes its place,
- * or a spare that the owner opens. It does not know what is in the ring. */
+ * or a spare that the owner opens. It never reads the ring. */
 #ifndef UVPERF_LIB_LOOP_RING_POLL_H
 #define UVPERF_LIB_LOOP_RING_POLL_H
 
@@ -13,8 +13,8 @@
 
 typedef struct uvperf__ring_poll_ops_s {
   /* All fds have hung up. Returns another fd to poll for the ring (a spare), or
-   * the code why there will be no more wakeups: `status` if there is no better
-   * one. */
+   * the code that explains why there will be no more wakeups: `status` if there
+   * is no better one. */
   int (*spare)(void *owner, int status);
   /* The kernel woke the ring's reader, or claims to. */
   void (*wakeup)(void *owner);
@@ -34,7 +34,7 @@ typedef struct uvperf__ring_poll_s {
   void *owner;
   const int *fds;
   size_t nr_fds;
-  int fd; /* that is polled: one of fds, or a spare */
+  int fd; /* the polled one: one of fds, or a spare */
   int started;
   int unref;
   int replacing; /* poll is being closed, to poll another fd */
@@ -44,8 +44,8 @@ typedef struct uvperf__ring_poll_s {
   int gone;
 } uvperf__ring_poll_t;
 
-/* The array of fds is the owner's and stays. Returns 0, or the code of
- * uv_poll_init. */
+/* The array of fds belongs to the owner and must stay. Returns 0, or the code
+ * of uv_poll_init. */
 int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
                            const int *fds, size_t nr_fds,
                            const uvperf__ring_poll_ops_t *ops, void *owner);
@@ -62,7 +62,8 @@ int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll);
 void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll);
 
 /* Checks whether the polled event has hung up, and elects another or sets
- * `gone`. It eats a pending wakeup: the caller must read the ring once more. */
+ * `gone`. It consumes a pending wakeup, so the caller must read the ring once
+ * more. */
 void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);

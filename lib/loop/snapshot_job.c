@@ -60,8 +60,8 @@ static void on_copied(uvperf__job_t *job) {
 
 /* -- on the loop ----------------------------------------------------------- */
 
-/* Installed is what is delivered: if the handle is stopped before, the next
- * snapshot has these records. */
+/* A snapshot is installed when its delivery begins. If the handle is stopped
+ * before, the next snapshot has the same records. */
 static int on_slice(uvperf__watch_extra_t *extra, uvperf__slice_t *slice) {
   uvperf__snapshot_job_t *self = of_extra(extra);
 
@@ -204,7 +204,7 @@ void uvperf__snapshot_job_close(uvperf__snapshot_job_t *self,
   uvperf__teardown_expect(teardown);
 }
 
-/* The memory of a request that never ends stays libuv's. */
+/* If the request never ends, libuv keeps its memory. */
 void uvperf__snapshot_job_closed(uvperf__snapshot_job_t *self) {
   const uvperf__snapshot_ops_t *ops;
   void *owner;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics of what was delivered. */
+/* The statistics of delivery. */
 #include "loop/stats.h"
 
 #include <string.h>

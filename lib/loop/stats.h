@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was delivered, counted: uvperf_stats_t of an event, and of the rings of
- * a set or a BPF reader (uvperf_ring_info_t too). */
+/* The statistics of delivery: uvperf_stats_t of an event, uvperf_stats_t and
+ * uvperf_ring_info_t of the rings of a set or a BPF reader. */
 #ifndef UVPERF_LIB_LOOP_STATS_H
 #define UVPERF_LIB_LOOP_STATS_H
 
@@ -38,8 +38,8 @@ void uvperf__stats_add_run(uvperf_stats_t *stats, const uvperf__ring_t *ring);
 
 /* -- the rings of CPUs ----------------------------------------------------- */
 
-/* What a ring delivers in one loop iteration counts as one slice of it. A flush
- * is not in an iteration and counts none. */
+/* All records that a ring delivers in one loop iteration count as one slice. A
+ * flush belongs to no iteration and counts none. */
 static inline void uvperf__stats_ring_slice(uvperf__cpu_ring_t *ring,
                                             const uvperf__slice_t *slice) {
   if (slice->iteration != ring->iteration && slice->iteration != 0) {
@@ -51,8 +51,8 @@ static inline void uvperf__stats_ring_slice(uvperf__cpu_ring_t *ring,
 /* A ring has ended with this status; nothing more is read from it. */
 void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
 
-/* A ring makes no sense: counts this, and skips it up to its head; if it cannot
- * be skipped, it has ended. */
+/* A ring makes no sense: counts this, and skips the ring up to its head. If
+ * that fails, the ring has ended. */
 void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring);
 
 /* The sums of all rings; NULL for none. `watch` has the first of them, in their
@@ -62,7 +62,8 @@ void uvperf__stats_of_rings(const uvperf__cpu_rings_t *rings,
                             const uvperf__watch_t *watch, int is_forked,
                             uvperf_stats_t *stats);
 
-/* The same of the index-th ring, with its CPU, fd and size: 0 or -EINVAL. */
+/* The same for the index-th ring, with its CPU, fd and size. Returns 0 or
+ * -EINVAL. */
 int uvperf__stats_ring_info(const uvperf__cpu_rings_t *rings, size_t index,
                             const uvperf__watch_t *watch, int is_forked,
                             uvperf_ring_info_t *info);

@@ -6,7 +6,7 @@
 #include "util/error.h"
 #include "util/options.h"
 
-/* One slice: so many records, bytes or microseconds, whichever comes first. */
+/* The bounds of a slice, which ends at the first that is reached. */
 #define DEFAULT_SLICE_RECORDS 4096
 #define DEFAULT_SLICE_BYTES   (1024 * 1024)
 #define DEFAULT_SLICE_US      1000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of delivery, of an event, a set and a BPF reader alike: their
- * defaults, and what they mean for a watch. */
+/* The options of delivery of an event, a set and a BPF reader: their defaults,
+ * and the options of a watch that they set. */
 #ifndef UVPERF_LIB_LOOP_STREAM_OPTIONS_H
 #define UVPERF_LIB_LOOP_STREAM_OPTIONS_H
 
@@ -9,7 +9,7 @@
 
 #include "loop/watch.h"
 
-/* What flush_ms 0 means where records can wait below a watermark. */
+/* The default of flush_ms if records can wait below a watermark. */
 #define UVPERF__DEFAULT_FLUSH_MS 100
 
 /* Copies the caller's options over the defaults. Returns 0, or a code and the

@@ -50,8 +50,8 @@ void uvperf__teardown_expect(uvperf__teardown_t *teardown) {
 }
 
 /* Close callbacks run last in, first out within one iteration, so the closer's
- * can run before those of handles that others have closed. Its second one runs
- * in the next iteration, after all of them. */
+ * callback can run before the callbacks of handles that others have closed. Its
+ * second one runs in the next iteration, after all of them. */
 static void on_closer_closed(uv_handle_t *handle) {
   uvperf__teardown_t *teardown = handle->data;
 
@@ -75,7 +75,7 @@ void uvperf__teardown_end(uvperf__teardown_t *teardown) {
   }
 }
 
-/* -- what closes slowly ---------------------------------------------------- */
+/* -- leftovers ------------------------------------------------------------- */
 
 static uvperf__teardown_t *teardown_of(uvperf__job_t *job) {
   return (uvperf__teardown_t *)((char *)job -
@@ -93,7 +93,7 @@ static void on_all_closed(uvperf__job_t *job) {
   teardown->closed(teardown->owner);
 }
 
-/* A call that has a hold may use what would be given up. */
+/* A call that has a hold may still use the fds and mappings. */
 static void close_rest(uvperf__teardown_t *teardown) {
   uvperf__job_t *job = &teardown->job;
 

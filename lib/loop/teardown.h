@@ -32,9 +32,10 @@ typedef struct uvperf__teardown_s {
  * uvperf__teardown_let_go, and may call the user's close callback afterwards.
  * `release` frees the owner, and this teardown with it.
  *
- * Before `closed` comes `give_up` (NULL: there is none), unless there is a
- * hold, or the loop may no longer exist: what it gives up is closed on libuv's
- * thread pool. `release` closes the rest. */
+ * `give_up`, if it is not NULL, is called before `closed`, unless there is a
+ * hold or the loop may no longer exist. It adds fds and mappings to the
+ * leftovers, which are closed on libuv's thread pool. `release` closes the
+ * rest. */
 void uvperf__teardown_init(
     uvperf__teardown_t *teardown, uv_loop_t *loop, void (*closed)(void *owner),
     void (*release)(void *owner),

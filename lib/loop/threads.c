@@ -15,7 +15,7 @@
 #define POOL_THREADS     4
 #define MAX_POOL_THREADS 1024
 
-/* The process that can have the threads of a pool, or has them. */
+/* The process that can make the threads of a pool, or has made them. */
 static _Atomic(uint32_t) able_process;
 
 static size_t nr_pool_threads(void) {
@@ -31,8 +31,9 @@ static void wait_for_end(void *arg) {
   uv_sem_wait(arg);
 }
 
-/* As many at once as libuv makes at the first request of a process: it calls
- * abort(3) if it cannot (init_threads in src/threadpool.c). */
+/* Makes as many threads at once as libuv does at the first request of a
+ * process. libuv calls abort(3) if it cannot (init_threads in
+ * src/threadpool.c). */
 static int try_threads(uv_thread_t *threads, size_t nr) {
   uv_sem_t end;
   size_t made = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that closes all handles of its loop by uv_walk asks here about
- * each: an inner handle is closed by the handle of ours that has it. */
+/* For programs that close all handles of a loop by uv_walk: if a handle is an
+ * inner one of ours, closes the handle that owns it. */
 #include "loop/hotplug.h"
 #include "loop/interval_timer.h"
 #include "loop/watch.h"

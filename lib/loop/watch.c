@@ -15,12 +15,12 @@
 #include "util/error.h"
 #include "util/grow.h"
 
-/* After so many wakeups in a row without a record the polled event is probed:
- * its target may be gone. One is normal: an earlier drain may have delivered
- * the records. */
+/* After this number of wakeups in a row without a record the polled event is
+ * probed, because its target may be gone. One is normal: an earlier drain may
+ * have delivered the records. */
 #define EMPTY_WAKEUPS_BEFORE_PROBE 2
 
-/* Allocated one by one, as libuv's handles must not move. */
+/* Allocated one by one, because libuv's handles must not move. */
 typedef struct watched_ring_s {
   uvperf__ring_poll_t ring_poll;
   uvperf__watch_t *watch;
@@ -36,7 +36,7 @@ typedef struct watched_ring_s {
   int was_queued;
   int was_gone;
   uint64_t was_tail;
-  uint64_t was_head; /* as the drain before has read it */
+  uint64_t was_head; /* as read by the previous drain */
 } watched_ring_t;
 
 struct uvperf__watch_s {
@@ -44,7 +44,7 @@ struct uvperf__watch_s {
   const uvperf__watch_ops_t *ops;
   void *owner;
   uvperf__watch_options_t options;
-  uint32_t process; /* that made it */
+  uint32_t process; /* the one that made it */
   uv_idle_t idle;
   uv_check_t check;
   uvperf__flush_timer_t flush_timer;
@@ -57,10 +57,10 @@ struct uvperf__watch_s {
    * registered the fds with epoll; see await_registration. */
   int registering;
   int polled;             /* a poll phase has come since the start */
-  uint64_t registrations; /* how often that was awaited */
+  uint64_t registrations; /* how often await_registration was called */
   uint64_t session;       /* one more with each stop, end and close */
   uint64_t wakeups;
-  uint64_t iterations; /* of the loop in which it had something to do */
+  uint64_t iterations; /* of the loop, in which there was something to do */
   uint64_t slices;
   uvperf__watch_extra_t *extra; /* that is being delivered, or NULL */
   int extra_has_ended;
@@ -156,7 +156,7 @@ static void start_check(uvperf__watch_t *watch) {
     uv_check_start(&watch->check, on_check);
 }
 
-/* Has the queue drained in the next check phase. The idle handle keeps the poll
+/* Schedules the queue for the next check phase. The idle handle keeps the poll
  * phase before it from waiting for fds. */
 static void schedule(uvperf__watch_t *watch) {
   if (!can_use(&watch->check))
@@ -176,13 +176,13 @@ static void unschedule(uvperf__watch_t *watch) {
     uv_check_stop(&watch->check);
 }
 
-/* Has every ring drained until that has happened after its fd was registered.
+/* Drains every ring until a drain has happened after its fd was registered.
  * uv_poll_init adds the fd to epoll and removes it again, and uv_poll_start has
  * it added inside the next poll phase; each addition polls once and so swallows
  * an earlier wakeup. A ring that is full by then causes no wakeup ever again.
- * An idle callback comes before each poll phase, so on_check knows by it that a
- * poll phase has come since the start: after a start inside the poll phase of
- * this iteration the fd is registered only in the next. */
+ * An idle callback comes before each poll phase, so `polled` shows that one has
+ * come since the start. After a start inside a poll phase, the fd is registered
+ * only in the next one. */
 static void await_registration(uvperf__watch_t *watch) {
   watch->registering = 1;
   watch->registrations += 1;
@@ -236,7 +236,7 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   watch->registering = 0;
   dequeue_all(watch);
   if (watch->extra != NULL)
-    schedule(watch); /* which is to end */
+    schedule(watch); /* to end it */
   else
     unschedule(watch);
   uvperf__flush_timer_stop(&watch->flush_timer);
@@ -244,8 +244,8 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
     uvperf__ring_poll_stop(&watch->rings[i]->ring_poll);
 }
 
-/* Reports the end of a slice that delivered something. UVPERF__DRAINED to go
- * on, UVPERF__STOPPED if the callback has stopped or closed the watch. */
+/* Reports the end of a slice that delivered something. Returns UVPERF__DRAINED
+ * to go on, UVPERF__STOPPED if the callback has stopped or closed the watch. */
 static int report_slice_end(uvperf__watch_t *watch,
                             const uvperf__slice_t *slice) {
   if (slice->records > 0 && watch->session == slice->own_session &&
@@ -255,7 +255,8 @@ static int report_slice_end(uvperf__watch_t *watch,
                                               : UVPERF__STOPPED;
 }
 
-/* UVPERF__DRAINED to go on, UVPERF__STOPPED to return at once. */
+/* Ends a ring. Returns UVPERF__DRAINED to go on, UVPERF__STOPPED to return at
+ * once. */
 static int end_ring(watched_ring_t *ring, int status,
                     const uvperf__slice_t *slice) {
   uvperf__watch_t *watch = ring->watch;
@@ -295,9 +296,9 @@ int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
 
 /* -- the check callback ---------------------------------------------------- */
 
-/* A drain of the ring has returned no code: finds out whether the ring has
- * ended. `gone` is why its event was known to be gone when the drain began, 0
- * also if the drain has left records; has_news, whether it found any. Returns
+/* Called after a drain: finds out whether the ring has ended. `gone` is the
+ * code of an event that was gone when the drain began; it is 0 if the drain has
+ * left records. `has_news` is whether the drain found records. Returns
  * UVPERF__DRAINED, _STOPPED, or _CUT to end this iteration. */
 static int after_drain(watched_ring_t *ring, int gone, int has_news,
                        const uvperf__slice_t *slice) {
@@ -321,7 +322,7 @@ static int after_drain(watched_ring_t *ring, int gone, int has_news,
   if (!had_wakeup || has_news ||
       ++ring->empty_wakeups < EMPTY_WAKEUPS_BEFORE_PROBE)
     return UVPERF__DRAINED;
-  /* The probe eats a pending wakeup, so the ring is drained once more. */
+  /* The probe consumes a pending wakeup, so the ring is drained once more. */
   ring->empty_wakeups = 0;
   uvperf__ring_poll_probe(&ring->ring_poll);
   enqueue(ring);
@@ -371,8 +372,8 @@ static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   }
 }
 
-/* All rings together. A ring in which records wait for their time has not come
- * to its end; but its fd may still be readable for ever. */
+/* All rings together. A ring in which records wait for their time has not
+ * ended, but its fd may be readable for ever. */
 static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   watched_ring_t *ring;
   int has_news;
@@ -407,9 +408,9 @@ static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   }
 }
 
-/* -- records of no ring ---------------------------------------------------- */
+/* -- records without a ring ------------------------------------------------ */
 
-/* Until they are done the idle handle is ref'd. */
+/* The idle handle is ref'd until the records are done. */
 static void set_extra(uvperf__watch_t *watch, uvperf__watch_extra_t *extra) {
   watch->extra = extra;
   watch->extra_has_ended = 0;
@@ -430,7 +431,7 @@ static void deliver_extra(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   watch->extra_has_ended = extra->deliver(extra, slice) == UVPERF__DRAINED;
 }
 
-/* The callback may do anything: nothing of the watch is touched after it. */
+/* The callback may do anything, so the watch is not touched after it. */
 static void end_extra(uvperf__watch_t *watch) {
   uvperf__watch_extra_t *extra = watch->extra;
 
@@ -497,7 +498,7 @@ static void on_check(uv_check_t *check) {
     watch->extra = NULL;
     uvperf__watch_stop(watch);
   } else if (watch->delivering) {
-    /* A callback of a flush runs the loop: the user still holds the record at
+    /* A callback of a flush runs the loop, and the user still has the record at
      * the tail. */
     schedule(watch);
   } else if (watch->started || watch->extra != NULL) {
@@ -508,7 +509,7 @@ static void on_check(uv_check_t *check) {
   }
 }
 
-/* -- what the fd of a ring reports ----------------------------------------- */
+/* -- reports of the fd of a ring ------------------------------------------- */
 
 static void on_wakeup(void *owner) {
   watched_ring_t *ring = owner;
@@ -653,7 +654,7 @@ int uvperf__watch_start(uvperf__watch_t *watch,
 
   if (watch->nr_rings > 0 && watch->nr_live == 0)
     return end_status(watch);
-  /* Without one of them nothing, or not all, would be delivered. */
+  /* Without one of them some or all records would not be delivered. */
   if (!can_use(&watch->idle) || !can_use(&watch->check) ||
       !can_use(&watch->flush_timer.timer))
     return UV_EINVAL;
@@ -691,7 +692,7 @@ void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms) {
     uvperf__flush_timer_once(&watch->flush_timer, ms);
 }
 
-/* UVPERF__STOPPED if a callback has stopped or closed the handle. */
+/* Returns UVPERF__STOPPED if a callback has stopped or closed the handle. */
 static int flush_one(uvperf__watch_t *watch, size_t ring_index,
                      uvperf__slice_t *slice) {
   int rc;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The watch: any number of rings on a libuv loop. It decides when which ring is
  * drained and how much of it, and notices when no more records will ever come.
- * Draining is the owner's, so it does not know what a record means.
+ * The owner drains the rings, so the watch does not know the meaning of
+ * records.
  *
  * Every drain happens in the watch's uv_check callback, which runs once in each
  * loop iteration, right after the poll phase. Poll callbacks, the flush timer
@@ -46,10 +47,10 @@ typedef struct uvperf__watch_ops_s {
   /* The check callback has done its work in this iteration, and the watch is
    * still started. May be NULL. */
   void (*iteration_end)(void *owner);
-  /* A flush is due, and the rings have not been checked for it: what this
-   * reads from them, or takes from their fds, is found afterwards. Calls no
-   * callback of the user. Returns whether all rings are to be drained, and
-   * iteration_end to be called, also if no ring has records. May be NULL. */
+  /* A flush is due. The rings are checked afterwards, so this may read their
+   * heads and consume wakeups of their fds. Calls no callback of the user.
+   * Returns whether to drain all rings, and to call iteration_end, even if no
+   * ring has records. May be NULL. */
   int (*flush_due)(void *owner);
   /* Every fd of a ring has hung up. Returns a spare: another fd to poll for the
    * ring, which must stay open until the teardown is done or until the second
@@ -67,9 +68,8 @@ typedef struct uvperf__watch_ops_s {
   void (*close)(void *owner);
 } uvperf__watch_ops_t;
 
-/* Records of a watch without rings that are delivered for once: a snapshot's.
- * In each check phase a slice of them comes, also while the watch is not
- * started. */
+/* The records of a snapshot, for a watch without rings. Each check phase
+ * delivers a slice of them, also while the watch is not started. */
 typedef struct uvperf__watch_extra_s {
   /* As `drain` of the operations, and never a negative code. */
   int (*deliver)(struct uvperf__watch_extra_s *extra, uvperf__slice_t *slice);
@@ -93,12 +93,12 @@ int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
                       const uvperf__watch_ops_t *ops, void *owner);
 
 /* Adds a ring, with the fds of all events that write into it, its own first.
- * Its index is the number of rings before. The ring and the array are the
- * owner's and stay until the teardown is done. Exactly one of the fds is
- * polled; when that one hangs up, another that lives takes its place. May be
- * called at any time, also in a callback; a started watch polls it at once.
- * Returns 0; UV_ENOMEM or the code of uv_poll_init (nothing was added); or the
- * code of uv_poll_start (it was added, and has ended). */
+ * Its index is the number of rings before. The ring and the array belong to the
+ * owner and must stay until the teardown is done. Exactly one of the fds is
+ * polled; when it hangs up, another live one takes its place. May be called at
+ * any time, also in a callback; a started watch polls it at once. Returns 0;
+ * UV_ENOMEM or the code of uv_poll_init (nothing was added); or the code of
+ * uv_poll_start (it was added, and has ended). */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);
 
@@ -111,8 +111,9 @@ void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
 void uvperf__watch_set_options(uvperf__watch_t *watch,
                                const uvperf__watch_options_t *options);
 
-/* Delivers these, which are the caller's, from the next check phase on; one at
- * a time. The loop is alive until they are done, also if it is unref'd. */
+/* Delivers the records of `extra`, which belongs to the caller, from the next
+ * check phase on. Only one can be delivered at a time. The loop stays alive
+ * until it is done, even if the watch is unref'd. */
 void uvperf__watch_deliver(uvperf__watch_t *watch,
                            uvperf__watch_extra_t *extra);
 
@@ -150,20 +151,20 @@ void uvperf__watch_stop(uvperf__watch_t *watch);
  * nothing while it is stopped. */
 void uvperf__watch_drain(uvperf__watch_t *watch);
 
-/* One more flush is due in so many milliseconds, above 0, unless an earlier one
- * was requested: it drains rings that have records. Does nothing while it is
- * stopped. */
+/* Requests one more flush in `ms` milliseconds, above 0, unless an earlier one
+ * was requested. It drains the rings that have records. Does nothing while it
+ * is stopped. */
 void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms);
 
-/* Delivers what every ring holds now, without bounds. Returns 0, or UV_EBUSY
- * inside a callback of this watch. */
+/* Delivers all records that the rings hold now, without bounds. Returns 0, or
+ * UV_EBUSY inside a callback of this watch. */
 int uvperf__watch_flush(uvperf__watch_t *watch);
 
-/* The same of one ring, of a watch that reads its rings one by one. */
+/* The same for one ring of a watch that reads its rings one by one. */
 int uvperf__watch_flush_ring(uvperf__watch_t *watch, size_t ring_index);
 
-/* For slices of the owner's own: a number that changes when the watch is
- * stopped or closed. */
+/* For the owner's own slices: a number that changes when the watch is stopped
+ * or closed. */
 const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch);
 
 /* Closes every inner handle as a part of the owner's teardown. Once. */
@@ -176,8 +177,8 @@ void uvperf__watch_free(uvperf__watch_t *watch);
  * closing already, and returns 1; else 0. */
 int uvperf__watch_close_owner(uv_handle_t *handle);
 
-/* Calls `fn` with the owner of each watch on a loop that has these ops and was
- * not freed, so that handles of one kind find each other. Inside of another
+/* Calls `fn` with the owner of each watch on the loop that has these ops and
+ * was not freed, so that handles of one kind find each other. Inside another
  * uv_walk it may miss some. */
 void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
                         void (*fn)(void *owner, void *arg), void *arg);
@@ -192,11 +193,11 @@ int uvperf__watch_is_started(const uvperf__watch_t *watch);
 /* Whether it is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);
 
-/* Poll callbacks, of all rings or of one. */
+/* The number of poll callbacks, of all rings or of one. */
 uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch);
 uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
                                     size_t ring_index);
-/* Iterations in which something was delivered. */
+/* The number of iterations in which something was delivered. */
 uint64_t uvperf__watch_slices(const uvperf__watch_t *watch);
 
 /* Explains why uvperf__watch_add or uvperf__watch_start failed, or why the ring
