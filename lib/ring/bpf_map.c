@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a perf event array as a file of one's own, if it can be, and says why
- * it, or an entry of it, is refused. Which events go into it is not known
- * here. */
+/* Opens a perf event array, as a file of our own if possible, and explains
+ * failures of it or of its entries. The caller chooses the events. */
 #include "ring/bpf_map.h"
 
 #include <errno.h>
@@ -64,9 +63,9 @@ static const char *const type_names[] = {
     "ARENA",
 };
 
-/* -- what it is ----------------------------------------------------------- */
+/* -- its type ------------------------------------------------------------- */
 
-/* Where it came from: "map_fd 7" or its path, cut. */
+/* The name of a map: "map_fd 7" or its path, cut. */
 static void name_map(char *text, size_t size, int fd, const char *path) {
   if (path != NULL)
     snprintf(text, size, "%.96s", path);
@@ -74,7 +73,7 @@ static void name_map(char *text, size_t size, int fd, const char *path) {
     snprintf(text, size, "map_fd %d", fd);
 }
 
-/* A line of the fdinfo of an fd, which only diagnoses. */
+/* Reads a line of the fdinfo of an fd, only for error texts. */
 static int has_line(int fd, const char *key, char *text, size_t size) {
   char path[64];
 
@@ -87,7 +86,7 @@ static int explain_type(int fd, const char *name, uint32_t type,
   const char *known = type < COUNT_OF(type_names) ? type_names[type] : NULL;
   char text[16];
 
-  /* Of the type 0 is no map; of BTF that is where a map has its type. */
+  /* No map has the type 0. BTF has 0 at the place of the type. */
   if (type == 0 || has_line(fd, "prog_type:", text, sizeof(text)) ||
       has_line(fd, "link_type:", text, sizeof(text)))
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -104,9 +103,9 @@ static int explain_type(int fd, const char *name, uint32_t type,
                                : "");
 }
 
-/* Another BPF object is told from a map by the sizes, which are the same in
- * every such array (fd_array_map_alloc_check in kernel/bpf/arraymap.c): there a
- * program has its tag, and a link 0. */
+/* Other BPF objects are recognized by the sizes of key and value, which are the
+ * same in every perf event array (fd_array_map_alloc_check in
+ * kernel/bpf/arraymap.c). At that place a program has its tag, and a link 0. */
 static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
                       uvperf__bpf_map_info_t *info, uvperf_error_t *error) {
   char what[160];
@@ -176,7 +175,8 @@ static int open_path(uvperf__bpf_map_t *map, const char *path,
   return rc;
 }
 
-/* What bpf_get_file_flag in kernel/bpf/syscall.c made the access of. */
+/* The flags from which bpf_get_file_flag in kernel/bpf/syscall.c made the fd's
+ * access. */
 static uint32_t flags_of(int fd) {
   switch (uvperf__sys_access(fd)) {
     case O_RDONLY:
@@ -188,8 +188,8 @@ static uint32_t flags_of(int fd) {
   }
 }
 
-/* BPF_MAP_GET_FD_BY_ID wants CAP_SYS_ADMIN; without it the file is shared with
- * the caller. */
+/* BPF_MAP_GET_FD_BY_ID needs CAP_SYS_ADMIN. Without it we share the caller's
+ * file. */
 static int open_fd(uvperf__bpf_map_t *map, int fd, uvperf_error_t *error) {
   uvperf__bpf_map_info_t info;
   char name[32];

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A map of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY, held by an fd, into
- * which events are put.
+/* A map of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY, open as an fd, into which
+ * events are put.
  *
- * An entry dies with the file by which it was put (perf_event_fd_array_release
- * in kernel/bpf/arraymap.c), unless the map has BPF_F_PRESERVE_ELEMS. By a file
- * of one's own that takes exactly one's own entries out, also where somebody
- * else has replaced some, and by nobody's doing but the last close of it: a
- * child that was forked and still has the fd keeps them. */
+ * The kernel deletes an entry when the file through which it was put is closed
+ * (perf_event_fd_array_release in kernel/bpf/arraymap.c), unless the map has
+ * BPF_F_PRESERVE_ELEMS. So closing a file of our own deletes exactly our
+ * entries; if another process has replaced some, its entries stay. Only the
+ * last close does this: a forked child that still has the fd keeps our
+ * entries. */
 #ifndef UVPERF_LIB_RING_BPF_MAP_H
 #define UVPERF_LIB_RING_BPF_MAP_H
 
@@ -17,31 +18,31 @@
 typedef struct uvperf__bpf_map_s {
   const char *root; /* of /proc; "" is the real one; must last */
   int fd;           /* -1: it is closed */
-  int is_own;       /* nobody else has the file */
+  int is_own;       /* the file is ours alone */
   int keeps;        /* BPF_F_PRESERVE_ELEMS: entries stay when it is closed */
   uint32_t max_entries;
 } uvperf__bpf_map_t;
 
-/* By an fd, which is the caller's and may be closed then, or, if that is -1, by
- * the path where it is pinned. A file of one's own has the same access as the
- * caller's: one that may only read makes put fail. 0, or a code and the error,
- * with fd -1. */
+/* Opens a map: by the caller's fd, which may be closed afterwards, or, if that
+ * is -1, by the path where it is pinned. Our file has the same access as the
+ * caller's: if that is read-only, put fails. Returns 0; or a code and the
+ * error, and map->fd is -1. */
 int uvperf__bpf_map_open(uvperf__bpf_map_t *map, const char *root, int fd,
                          const char *path, uvperf_error_t *error);
 
-/* Puts an event under a key. 0, or a code and the error. */
+/* Puts an event under a key. Returns 0, or a code and the error. */
 int uvperf__bpf_map_put(const uvperf__bpf_map_t *map, uint32_t key,
                         int event_fd, uvperf_error_t *error);
 
-/* Takes out what is under a key; nothing may be there. 0, or a code and the
+/* Deletes the entry of a key, if there is one. Returns 0, or a code and the
  * error. */
 int uvperf__bpf_map_take(const uvperf__bpf_map_t *map, uint32_t key,
                          uvperf_error_t *error);
 
-/* Whether closing the map takes out what was put by it. */
+/* Whether closing the map deletes the entries that were put through it. */
 int uvperf__bpf_map_clears(const uvperf__bpf_map_t *map);
 
-/* Closes it, once or again. */
+/* Closes it, if it is open. */
 void uvperf__bpf_map_close(uvperf__bpf_map_t *map);
 
 #endif

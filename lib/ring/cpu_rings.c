@@ -16,9 +16,10 @@
 
 struct uvperf__cpu_rings_s {
   uvperf__cpu_rings_options_t options;
-  uint32_t process; /* that opened them */
-  size_t try_bytes; /* what is tried first for the next ring */
-  int has_no_lock;  /* the last could not be locked in memory, of any size */
+  uint32_t process; /* the one that opened them */
+  size_t try_bytes; /* tried first for the next ring */
+  int has_no_lock;  /* the last one could not be locked in memory, with any
+                     * size */
   uvperf__cpu_ring_t **rings;
   size_t nr;
   size_t room;
@@ -256,7 +257,7 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
   made->spare = -1;
   made->old_spare = -1;
   rc = open_ring(&rings->options, rings->try_bytes, made, error);
-  /* With an owner it was the mapping that failed. */
+  /* If the owner was opened, the mapping has failed. */
   rings->has_no_lock = rc == -EPERM && made->fd >= 0;
   if (rc != 0) {
     uvperf__free(made);
@@ -284,7 +285,8 @@ uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
 
 /* -- one record after the other -------------------------------------------- */
 
-/* The first is read as far as it was looked at, and looked at again last. */
+/* The first ring is read up to its known head. Its head is read again at the
+ * end. */
 int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
                            void *scratch, const void **bytes, size_t *size) {
   uvperf__cpu_ring_t *ring;

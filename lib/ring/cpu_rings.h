@@ -46,14 +46,14 @@ typedef struct uvperf__cpu_ring_s {
   /* Samples that the kernel had lost at the last read(2), whether or not LOST
    * records report them; 0 in a set. */
   uint64_t lost;
-  int status; /* why nothing more is read from it; 0: it is read */
+  int status; /* 0, or why it is not read any more */
 } uvperf__cpu_ring_t;
 
 typedef struct uvperf__cpu_rings_options_s {
   const char *root;      /* of /proc and /sys; "" is the real one */
   size_t ring_bytes;     /* 0: the default, halved until it can be locked */
   uint32_t wakeup_bytes; /* 0: a quarter of the ring; overwritable: nothing */
-  int clockid;           /* that of all events; -1: the kernel's own clock */
+  int clockid;           /* of all events; -1: the kernel's own clock */
   int overwrite;         /* overwritable rings: all events write backward */
   size_t above_bytes;    /* a ring must have more bytes; 0: any size */
   uvperf__opener_t opener;
@@ -78,13 +78,14 @@ int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
  * mappings, it only closes. NULL is allowed. */
 void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings);
 
-/* Gives up the mappings and fds of all rings, which can only be freed then. */
+/* Moves the mappings and fds of all rings to the leftovers. Afterwards the
+ * rings can only be freed. */
 void uvperf__cpu_rings_give_up(uvperf__cpu_rings_t *rings,
                                uvperf__leftovers_t *leftovers);
 
 /* Finds the ring of a CPU, or opens one, which stays. Returns 0 and *ring,
  * whose address never changes; or a code and the error of opening (EMFILE,
- * ENOSYS, EACCES at paranoid 3…) or mapping. */
+ * ENOSYS, EACCES at paranoid 3…) or of mapping. */
 int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
                           uvperf__cpu_ring_t **ring, uvperf_error_t *error);
 
@@ -122,16 +123,16 @@ const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring);
  * of opening it, or -EPERM in a forked child. */
 int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index);
 
-/* Finds the next record for a reader that takes one after the other: in the
- * ring *index, and once what the last look there has shown is used up, in the
- * rings after it, each of which is looked at once. So rings take turns. A tail
- * is published when its look is used up. As uvperf__ring_next, of the ring
- * *index; 0 if all are empty. */
+/* Finds the next record for a reader that takes records one by one. It reads
+ * the ring *index up to the head that it has read there before, then the rings
+ * after it, and reads the head of each once. So rings take turns. The tail of a
+ * ring is published when all records up to its head are used up. Returns as
+ * uvperf__ring_next for the ring *index; 0 if all rings are empty. */
 int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
                            void *scratch, const void **bytes, size_t *size);
 
-/* Whether any ring that is read has a record after the `lent` bytes at the tail
- * of one of them. */
+/* Whether any ring that is still read has a record. The `lent` bytes at the
+ * tail of `lender` do not count. */
 int uvperf__cpu_rings_have_record(const uvperf__cpu_rings_t *rings,
                                   const uvperf__cpu_ring_t *lender,
                                   size_t lent);

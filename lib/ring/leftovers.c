@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 #include "util/grow.h"
 
-/* While a ring is mapped its event lives: the mapping goes first. */
+/* While a ring is mapped its event lives, so it is unmapped first. */
 static void close_item(const uvperf__leftover_t *item) {
   if (item->address != NULL)
     uvperf__sys_munmap(item->address, item->bytes);
@@ -37,8 +37,8 @@ void uvperf__leftovers_add(uvperf__leftovers_t *leftovers, void *address,
   items[leftovers->nr++] = item;
 }
 
-/* Before the first is closed: members of a group count on when their leader is
- * closed, and closing all may take seconds. */
+/* All are disabled before the first is closed: members of a group continue to
+ * count when their leader is closed, and closing all may take seconds. */
 static int disable_one(uvperf__leftovers_t *leftovers) {
   int fd;
 

@@ -17,9 +17,9 @@
 
 /* The kernel's own head is an `unsigned long`. A kernel of 32 bits starts again
  * at 0 after 4 GiB, and the upper half of data_head stays 0. A program of 32
- * bits uses the lower half under any kernel: no ring is as large, and not all
- * of its CPUs can load 64 bits at once. Nor does a kernel of 64 bits need the
- * upper half of data_tail: it masks the tail by the ring's size
+ * bits uses the lower half under any kernel: no ring is that large, and not all
+ * of its CPUs can load 64 bits at once. A kernel of 64 bits does not need the
+ * upper half of data_tail either: it masks the tail by the ring's size
  * (ring_buffer_has_space). unit/ring/test_ring_word.c defines this too. */
 #ifndef UVPERF__RING_WORD
 #define UVPERF__RING_WORD unsigned long
@@ -35,14 +35,14 @@ size_t uvperf__ring_round(size_t bytes) {
 
   rounded = page_size();
   while (rounded != 0 && rounded < bytes)
-    rounded *= 2; /* Becomes 0 on overflow, as it is a power of two. */
+    rounded *= 2; /* Becomes 0 on overflow: it is a power of two. */
   return rounded;
 }
 
 /* Finds the data. data_offset and data_size are 0 before Linux 4.1; later
- * perf_event_init_userpage sets them, and as the mapping is one page more than
- * the data, only one value is right. An unaligned tail would let a header be
- * split by the ring's end, which next does not expect. */
+ * perf_event_init_userpage sets them. The mapping is one page larger than the
+ * data, so only one value is right. With an unaligned tail the ring's end could
+ * split a header, which next does not expect. */
 static int locate(uvperf__ring_t *ring, size_t bytes) {
   const struct perf_event_mmap_page *page = ring->page;
   size_t first = page_size();
@@ -69,13 +69,13 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
   int rc;
 
   memset(ring, 0, sizeof(*ring));
-  /* 0 is also an overflow in uvperf__ring_round. The kernel would map one page
-   * alone, but there is no ring in it. */
+  /* 0 is also an overflow in uvperf__ring_round. The kernel would map a single
+   * page, without a ring. */
   if (bytes == 0)
     return -EINVAL;
   map_bytes = page_size() + bytes;
-  /* Only in a writable mapping does the kernel respect data_tail and never
-   * overwrite what was not read: perf_event_open(2), "MMAP layout". */
+  /* Only if the mapping is writable does the kernel respect data_tail and never
+   * overwrite unread records: perf_event_open(2), "MMAP layout". */
   rc = uvperf__sys_mmap(&address, map_bytes, prot, fd, 0);
   if (rc != 0)
     return rc;
@@ -133,9 +133,9 @@ static word_t *low_word(__u64 *position) {
 }
 
 /* Pairs with the smp_wmb() before the store of data_head in
- * perf_output_put_handle, kernel/events/ring_buffer.c: what lies before this
- * head (behind it, in an overwritable ring) is written. The distance from the
- * last known position makes 64 bits of it. */
+ * perf_output_put_handle, kernel/events/ring_buffer.c: everything before this
+ * head (after it, in an overwritable ring) is written. The distance from the
+ * last known position extends it to 64 bits. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
   word_t head =
       __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_ACQUIRE);
@@ -265,7 +265,7 @@ size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
     piece = ring->size - at;
   if (piece > quarter)
     piece = quarter;
-  /* A head that is no multiple of 8 is found by next. */
+  /* next reports a head that is not a multiple of 8. */
   return (size_t)piece & ~(sizeof(uint64_t) - 1);
 }
 
@@ -309,8 +309,8 @@ void uvperf__ring_end(uvperf__ring_t *ring) {
     publish(ring);
 }
 
-/* Reads the head again: what came since begin lies after the damage and may be
- * part of it. */
+/* Reads the head again: bytes written since begin lie after the damage and may
+ * be part of it. */
 int uvperf__ring_skip(uvperf__ring_t *ring) {
   uint64_t head = uvperf__ring_head(ring);
   int rc = head % sizeof(uint64_t) == 0 ? 0 : -EPROTO;

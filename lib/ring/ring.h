@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* One mapped ring of 1 + 2^n pages that the kernel writes and we read. It knows
- * heads, tails and sizes, not what a record means.
+ * heads, tails and sizes, not the meaning of records.
  *
  * One pass is: begin (one acquire-load of data_head), then next and consume for
  * each record, then end (one release-store of data_tail).
  *
  * An overwritable ring (attr.write_backward) is written from its end to its
  * start, the kernel never waits for a reader, and there is no data_tail. The
- * same calls read it, newest record first: begin takes a snapshot of what was
- * written since the last one, so the output must be paused. What snapshot.c
- * copies of it counts as read by these calls. */
+ * same calls read it, newest record first: begin takes a snapshot of the
+ * records since the last one, so the output must be paused. For these calls,
+ * records that snapshot.c has copied are read. */
 #ifndef UVPERF_LIB_RING_RING_H
 #define UVPERF_LIB_RING_RING_H
 
@@ -45,7 +45,7 @@ typedef struct uvperf__ring_s {
   uint64_t tail;       /* start of the next record; 64 bits, no wrap */
   uint64_t published;  /* the data_tail that the kernel sees */
   uint64_t high_water; /* most bytes that begin ever found */
-  const uvperf__run_t *run; /* that is being delivered, or NULL */
+  const uvperf__run_t *run; /* the one being delivered, or NULL */
   int overwrite;            /* an overwritable ring */
   uint64_t newest;   /* overwritable: data_head at the last begin or copy */
   uint64_t cut;      /* overwritable: records lost in part */
@@ -62,9 +62,9 @@ size_t uvperf__ring_round(size_t bytes);
 int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes, int overwrite);
 
 /* Maps a ring of the default size, halved on EPERM (perf_event_mlock_kb) down
- * to one page, but never to or below `least` bytes (a watermark; 0: none). 0,
- * or the -errno of the last attempt; -EINVAL if that is not below the default
- * size. */
+ * to one page, but never to or below `least` bytes (a watermark; 0: none).
+ * Returns 0, or the -errno of the last attempt; -EINVAL if `least` is not below
+ * the default size. */
 int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
                              int overwrite);
 
@@ -147,8 +147,8 @@ int uvperf__ring_has_data(const uvperf__ring_t *ring);
  * head now. */
 int uvperf__ring_has_record(const uvperf__ring_t *ring, size_t lent);
 
-/* Whether it has written more than one record there. Not for an overwritable
- * ring. */
+/* Whether the kernel has written more than one record after the tail. Not for
+ * an overwritable ring. */
 int uvperf__ring_has_several(const uvperf__ring_t *ring);
 
 #endif

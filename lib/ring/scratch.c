@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers are kept once they were made: what delivers inside of a callback once
- * does so again. */
+/* Buffers are kept after use: a program that delivers records inside a callback
+ * once will do so again. */
 #include "ring/scratch.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 
 typedef struct buffer_s buffer_t;
 struct buffer_s {
-  buffer_t *inner; /* for a delivery inside of this one; or NULL */
+  buffer_t *inner; /* for a delivery inside this one; or NULL */
   /* As a record in a ring. On i386 alignas(uint64_t) would be 4. */
   alignas(8) uint8_t bytes[UVPERF__RING_SCRATCH_BYTES];
 };
 
 struct uvperf__scratch_s {
   size_t users;
-  /* Current deliveries, each inside of the one before. */
+  /* Current deliveries, each inside the one before. */
   size_t depth;
   buffer_t outer;
 };

@@ -2,7 +2,7 @@
 /* The memory into which records that wrap are copied. The handles of one loop
  * deliver one at a time, so they share it. There is one exception: a callback
  * can flush another handle while its own record is still in use. So each
- * delivery inside of a delivery gets a buffer of its own. */
+ * delivery inside another one gets a buffer of its own. */
 #ifndef UVPERF_LIB_RING_SCRATCH_H
 #define UVPERF_LIB_RING_SCRATCH_H
 
@@ -19,8 +19,8 @@ uvperf__scratch_t *uvperf__scratch_share(uvperf__scratch_t *scratch);
 void uvperf__scratch_free(uvperf__scratch_t *scratch);
 
 /* Begins a delivery and returns its buffer of UVPERF__RING_SCRATCH_BYTES, which
- * it has until uvperf__scratch_leave. NULL if out of memory: never outside of
- * another delivery, nor after uvperf__scratch_reserve. */
+ * it has until uvperf__scratch_leave. Returns NULL if out of memory. This
+ * cannot happen outside another delivery, or after uvperf__scratch_reserve. */
 void *uvperf__scratch_enter(uvperf__scratch_t *scratch);
 void uvperf__scratch_leave(uvperf__scratch_t *scratch);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes snapshots of overwritable rings: pauses them, waits for CPUs that are
- * writing, copies, and finds out which records are whole. That is done on what
- * is the snapshot's own, so any thread may do it while others use the ring. */
+ * writing, copies, and finds out which records are whole. It changes only data
+ * of the snapshot, so any thread may do it while others use the ring. */
 #include "ring/snapshot.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 
-/* What a CPU may still be writing below the head when the output is paused: a
- * record in each of the four contexts that interrupt one another
+/* The most bytes that a CPU may still be writing below the head when the output
+ * is paused: a record in each of the four contexts that interrupt one another
  * (PERF_NR_CONTEXTS in kernel/events/internal.h); header.size has 16 bits. */
 #define BEING_WRITTEN_BYTES (4 * 65536)
 
-/* Without waiting for writers, so many of the oldest bytes are left out, at
+/* Without waiting for writers, this number of the oldest bytes is left out, at
  * most a quarter of the ring. */
 #define LEFT_OUT_BYTES 65536
 
@@ -72,7 +72,7 @@ static int may_be_touched(const uvperf__ring_t *ring, uint32_t flags) {
 }
 
 /* PERF_EVENT_IOC_PAUSE_OUTPUT does not wait for records that other CPUs have
- * begun. They are written inside of rcu_read_lock() (perf_output_begin in
+ * begun. They are written inside rcu_read_lock() (perf_output_begin in
  * kernel/events/ring_buffer.c), so a grace period ends after all of them.
  * Returns whether there was one. */
 static int wait_for_writers(uvperf__snapshot_t *snapshots, size_t nr,
@@ -107,8 +107,8 @@ static void copy_bytes(uint8_t *to, const uvperf__ring_t *ring, uint64_t head,
   memcpy(to + first, ring->data, bytes - first);
 }
 
-/* How many bytes from that head on the ring holds that no CPU can have
- * overwritten while they were copied. */
+/* The number of bytes from `head` on that no CPU can have overwritten while
+ * they were copied. */
 static uint64_t held(const uvperf__ring_t *ring, uint64_t head, int is_quiet) {
   uint64_t limit = ring->size;
   uint64_t moved;
@@ -201,8 +201,8 @@ static void reverse_words(uint64_t *words, size_t nr) {
 }
 
 /* How many words a record has whose words are in reverse order, so that its
- * header is last. A LOST takes the record after it along, if that is there: the
- * kernel writes LOST before that record in either kind of ring. */
+ * header is last. A LOST stays together with the record after it, if there is
+ * one: the kernel writes LOST before that record in either kind of ring. */
 static size_t reversed_size(const uint64_t *words, size_t nr) {
   struct perf_event_header header;
   size_t size;

@@ -16,28 +16,28 @@
   (UVPERF_SNAPSHOT_OLDEST_FIRST | UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_NO_WAIT)
 
 typedef struct uvperf__snapshot_s {
-  /* The caller's, before it is begun. */
+  /* Set by the caller before the first step. */
   uvperf__ring_t *ring; /* overwritable; stays mapped until it is copied */
   int fd;               /* of an event that writes into it, to pause it */
   int is_paused;        /* its output is paused already, and stays paused */
-  /* Filled by copying it. */
+  /* Set by the second step, the copy. */
   uvperf__ring_t image; /* private memory with whole records, from offset 0 on:
                          * for uvperf__ring_begin, _next, _consume, _end. None
                          * wraps, so that _next needs no scratch */
-  int code;             /* 0, or -EPROTO: records older than those of the image
-                         * cannot be read */
+  int code;             /* 0, or -EPROTO: records older than the image cannot be
+                         * read */
   int resumed;          /* 0, or why its output stays paused */
   /* Private. */
-  uvperf__ring_t own; /* of the ring as it began, for a thread of its own */
+  uvperf__ring_t own; /* a copy of *ring from the first step */
   void *memory;
   size_t copied;   /* bytes in it, newest first */
-  uint64_t unseen; /* bytes that were written since the snapshot before */
+  uint64_t unseen; /* bytes written since the snapshot before */
   int is_limited;  /* older bytes could not be copied */
 } uvperf__snapshot_t;
 
 /* Begins snapshots of several rings that are copied at one time: the first of
- * three steps. Until the last, or until it is known that there will be none, no
- * other snapshot of these rings may begin. */
+ * three steps. No other snapshot of these rings may begin before the last step,
+ * or before it is certain that there will be no last step. */
 void uvperf__snapshots_begin(uvperf__snapshot_t *snapshots, size_t nr);
 
 /* The second step, which any thread may take: it touches the snapshots, the

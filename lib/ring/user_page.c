@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of an event: maps it, and computes the count from the page and from
- * what is on the counter now. */
+/* The page of an event: maps it, and computes the count from the page and the
+ * counter. */
 #include "ring/user_page.h"
 
 #include <errno.h>
@@ -130,9 +130,8 @@ typedef struct seen_s {
   uint64_t cycles;
 } seen_t;
 
-/* Whether `head` makes sense. It is asked before the counter is read, and
- * before it is known whether the page was changing: a wrong -EAGAIN does no
- * harm. */
+/* Whether `head` makes sense. Called before the counter is read, and before it
+ * is known whether the page was changing: a wrong -EAGAIN does no harm. */
 static int is_sound(const head_t *head) {
   return has_counts(head) && head->index != 0 && is_sum(head->index - 1) &&
          head->pmc_width >= 1 && head->pmc_width <= 64 &&

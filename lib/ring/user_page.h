@@ -15,11 +15,12 @@
 struct perf_event_mmap_page;
 
 /* The thread that may read some pages: the one that is measured, because a page
- * is about the counters of the CPU on which that thread runs. It is known by
- * pthread_self(): while it lives no other thread has the same, and when it has
- * ended its pages say so. A forked child has the same value too, but another
- * `process`. (A child of vfork(2) has the same `process`, but its parent waits,
- * and the pages say that it is on no CPU.) All zero means no reader. */
+ * is about the counters of the CPU on which that thread runs. It is recognized
+ * by pthread_self(): no other thread has the same value while it lives, and
+ * when it has ended its pages say so. A forked child has the same value too,
+ * but another `process`. (A child of vfork(2) has the same `process`, but its
+ * parent waits, and the pages say that it is on no CPU.) All zero means no
+ * reader. */
 typedef struct uvperf__user_reader_s {
   pthread_t thread;
   uint32_t process; /* uvperf__process; 0: no reader */
@@ -39,9 +40,9 @@ int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader);
  * does not have the counts of the children. */
 int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page);
 
-/* At once, or later by leftovers that are not NULL. Not in a forked child: the
- * page is not mapped there (VM_DONTCOPY in perf_mmap), but something else may
- * be. */
+/* Unmaps a page: at once, or later if `leftovers` is not NULL. Not in a forked
+ * child: the page is not mapped there (VM_DONTCOPY in perf_mmap), but something
+ * else may be. */
 void uvperf__user_page_unmap(const struct perf_event_mmap_page *page,
                              uvperf__leftovers_t *leftovers);
 
@@ -55,8 +56,8 @@ typedef struct uvperf__user_count_s {
 /* Reads the count of an event of the calling thread from its page, which must
  * be mapped: a process may use rdpmc while it has such a page
  * (perf_rdpmc_allowed, x86_pmu_event_unmapped); without one the instruction
- * ends the process. So it does if an administrator forbids rdpmc: 0 written to
- * /sys/devices/cpu/rdpmc, or to kernel.perf_user_access on aarch64.
+ * ends the process. The same happens if an administrator forbids rdpmc: 0
+ * written to /sys/devices/cpu/rdpmc, or to kernel.perf_user_access on aarch64.
  *
  * Returns 0; or -EAGAIN if only read(2) knows the count, and *count does not
  * change: the event is not on a counter now; kernel or CPU do not allow it, or
