@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the directory of a cgroup. Whether events can be opened for it is the
- * kernel's to say: of a hierarchy without perf_event they cannot. */
+/* Finds and opens the directory of a cgroup. Only the kernel knows whether
+ * events can be opened for it: in a hierarchy without perf_event they
+ * cannot. */
 #include "host/cgroup.h"
 
 #include <errno.h>
@@ -15,13 +16,13 @@
 #include "util/error.h"
 #include "util/file.h"
 
-/* -- where it is ---------------------------------------------------------- */
+/* -- its path ------------------------------------------------------------- */
 
-/* The search for the place where its hierarchy is mounted. */
+/* The search for the mount of the cgroup's hierarchy. */
 typedef struct search_s {
   const char *path;
   int is_absolute; /* the path is at or below a mount of cgroups */
-  int is_v1;       /* the place is v1's, with perf_event */
+  int is_v1;       /* the place belongs to v1, with perf_event */
   char place[PATH_MAX];
 } search_t;
 
@@ -51,7 +52,7 @@ static int try_mount(const uvperf__mount_t *mount, void *data) {
   return 0;
 }
 
-/* Puts the directory's path, without the root, into a text. */
+/* Writes the directory's path, without the root, to `found`. */
 static int find(const char *root, const char *path, char found[PATH_MAX],
                 uvperf_error_t *error) {
   search_t search = {path, 0, 0, ""};
@@ -112,7 +113,8 @@ static int explain(uvperf_error_t *error, int code, const char *path) {
   }
 }
 
-/* The kernel says EBADF of what is no cgroup, with each event. */
+/* Checked here, because for other directories the kernel would return EBADF for
+ * each event. */
 static int check(int fd) {
   uint64_t magic;
   int rc = uvperf__file_system(fd, &magic);
@@ -133,7 +135,7 @@ int uvperf__cgroup_open(const char *root, const char *path,
   length = snprintf(full, sizeof(full), "%s%s", root, found);
   if (length < 0 || (size_t)length >= sizeof(full))
     return explain(error, -ENAMETOOLONG, found);
-  /* As a directory: opening what else may be there could block. */
+  /* Opens only a directory: opening another kind of file could block. */
   fd = uvperf__directory_open(full);
   if (fd < 0)
     return explain(error, fd, found);

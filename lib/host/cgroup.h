@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The directories of cgroups, under a root path that tests can set (""
- * is the real one). */
+/* The directories of cgroups, under a root path that tests can set ("" is the
+ * real one). */
 #ifndef UVPERF_LIB_HOST_CGROUP_H
 #define UVPERF_LIB_HOST_CGROUP_H
 
 #include "uvperf/error.h"
 
-/* Opens the directory of a cgroup for perf_event_open(2), which takes none that
- * is opened with O_PATH. A path at or below the place where a hierarchy is
- * mounted is itself; any other is as in /proc/PID/cgroup, below the place where
- * the hierarchy with perf_event is mounted: that of v1 which has the option,
- * else v2; of several mounts the first. The fd, which is close-on-exec; or,
- * explained, what open(2) says, and
- *   -ENOENT  also where no such hierarchy is mounted;
- *   -EINVAL  it is a directory, but none of a cgroup. */
+/* Opens the directory of a cgroup for perf_event_open(2), which does not accept
+ * an fd that was opened with O_PATH.
+ *
+ * A path at or below the mount of a hierarchy is used as it is. Any other path
+ * is as in /proc/PID/cgroup, and is looked up below the mount of the hierarchy
+ * with perf_event: the v1 mount that has this option, else v2; the first of
+ * several mounts.
+ *
+ * Returns the fd, which is close-on-exec, or the code of open(2), explained, or
+ *   -ENOENT  also if no such hierarchy is mounted;
+ *   -EINVAL  it is a directory, but not of a cgroup. */
 int uvperf__cgroup_open(const char *root, const char *path,
                         uvperf_error_t *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One moment on two clocks. */
+/* Reads one moment on two clocks. */
 #include <time.h>
 
 #include "uvperf/system.h"
@@ -19,7 +19,8 @@ static int try_pair(uvperf_clock_pair_t *pair) {
     rc = uvperf__sys_now(CLOCK_MONOTONIC, &after);
   if (rc != 0)
     return rc;
-  /* The middle, which is off by half of the time at most, rounded up. */
+  /* The middle. The true time differs from it by at most half of the interval,
+   * rounded up. */
   pair->error = (after - before + 1) / 2;
   pair->monotonic = before + pair->error;
   return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of CPUs such as "0,2-5". Reads text only: where it came from, and
- * whether there are such CPUs, is for the callers. */
+/* Lists of CPUs such as "0,2-5". Handles text only: its origin, and whether
+ * such CPUs exist, is for the callers. */
 #include "host/cpu_list.h"
 
 #include <errno.h>
@@ -12,13 +12,13 @@
 
 #define WORDS (UVPERF__MAX_CPU / 64 + 1)
 
-/* A bit for each CPU: the kernel's lists ascend, those of users may not, and
- * may name a CPU twice. */
+/* One bit for each CPU. The kernel's lists ascend, but users' lists may not,
+ * and may name a CPU twice. */
 typedef struct cpu_bits_s {
   uint64_t words[WORDS];
 } cpu_bits_t;
 
-/* By words, as a list of many wide ranges should not take long. */
+/* Sets whole words, so that a list of many wide ranges takes little time. */
 static void set_range(cpu_bits_t *bits, unsigned int first, unsigned int last) {
   unsigned int word;
 
@@ -50,7 +50,7 @@ static int read_list(cpu_bits_t *bits, const char *list) {
   return 0;
 }
 
-/* Gives how many CPUs there are, and lists them if cpus is not NULL. Most words
+/* Returns the number of CPUs, and lists them if cpus is not NULL. Most words
  * are empty. */
 static size_t list_bits(const cpu_bits_t *bits, int *cpus) {
   size_t found = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads ELF files by small pieces. What symbols mean is not known here. */
+/* Reads ELF files in small pieces. The meaning of symbols is not known here. */
 #define _GNU_SOURCE 1
 #include "host/elf_file.h"
 
@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 #include "util/file.h"
 
-/* load_elf_phdrs in fs/binfmt_elf.c executes nothing with more bytes of program
+/* load_elf_phdrs in fs/binfmt_elf.c executes no file with more bytes of program
  * headers. */
 #define SEGMENT_BYTES_MAX 65536
 
@@ -20,7 +20,7 @@
 #define NATIVE_ORDER ELFDATA2MSB
 #endif
 
-/* A read of a few bytes costs what one of a page does. */
+/* A read of a few bytes costs as much as a read of one page. */
 #define READ_BYTES_MIN 4096
 
 static int spend(uvperf__elf_t *elf, size_t size) {
@@ -66,7 +66,7 @@ void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
 }
 
 int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row) {
-  /* gcc does not see that it is used only where this returns 1. */
+  /* gcc does not see that the caller uses it only after a 1. */
   *row = NULL;
   if (rows->at == rows->end) {
     size_t nr = sizeof(rows->bytes) / rows->row_bytes;
@@ -187,7 +187,7 @@ int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
   return 1;
 }
 
-/* No two places within 2^20 bytes have one bit: the factor is odd. */
+/* Two places within 2^20 bytes never share a bit, because the factor is odd. */
 static uint32_t filter_bit(uint32_t at) {
   return (at * UINT32_C(0x9E3779B9)) % UVPERF__ELF_FILTER_BITS;
 }
@@ -198,7 +198,8 @@ int uvperf__elf_filter_has(const uvperf__elf_filter_t *filter, uint32_t at) {
   return (filter->words[bit / 64] >> bit % 64 & 1) != 0;
 }
 
-/* Notes the places in bytes that begin at an offset of the strings. */
+/* Adds the places of a text to the filter. The bytes begin at `offset` of the
+ * strings. */
 static void note_places(const char *bytes, size_t size, uint64_t offset,
                         const char *text, size_t length,
                         uvperf__elf_filter_t *filter) {
@@ -220,7 +221,7 @@ int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
                              size_t length, uvperf__elf_filter_t *filter) {
   char *bytes = strings->places[0].bytes;
   uint64_t at = 0;
-  /* What a symbol's 32 bits reach. */
+  /* A symbol's name is a 32-bit offset. */
   uint64_t end = strings->size <= UINT32_MAX ? strings->size : UINT32_MAX;
 
   memset(filter, 0, sizeof(*filter));
@@ -242,7 +243,7 @@ int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
     note_places(bytes, size, at, text, length, filter);
     if (size == end - at)
       break;
-    /* The text that begins in the last `length` bytes does not end there. */
+    /* A text that begins in the last `length` bytes ends in the next piece. */
     at += size - length;
   }
   return 0;
@@ -427,9 +428,9 @@ static int read_header(uvperf__elf_t *elf, Elf64_Ehdr *header) {
              : -ENOEXEC;
 }
 
-/* Where there are too many sections or segments for the header, their numbers
- * are in the first section: "e_shnum" and "e_phnum" in elf(5). More segments
- * than that cannot be loaded. */
+/* If the header cannot hold the numbers of sections and segments, they are in
+ * the first section: "e_shnum" and "e_phnum" in elf(5). For segments this is
+ * ignored: Linux cannot load that many. */
 static int count_sections(uvperf__elf_t *elf, const Elf64_Ehdr *header) {
   uvperf__elf_section_t first;
   int rc;

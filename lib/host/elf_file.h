@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs and shared libraries as ELF files, as elf(5) has them: what
- * their header says, the tables that it leads to row by row, and strings. 32
- * and 64 bits, this machine's byte order. Nothing in the file is believed: what
- * lies outside of it is -EBADMSG. A sparse file can have any size, so there are
+/* Programs and shared libraries as ELF files, see elf(5): the header, the
+ * tables that it points to row by row, and strings. Reads 32-bit and 64-bit
+ * files of this machine's byte order. The file is not trusted: a part that lies
+ * outside of it is -EBADMSG. A sparse file can have any size, so there are
  * bounds (see below); beyond them it is -EFBIG. */
 #ifndef UVPERF_LIB_HOST_ELF_FILE_H
 #define UVPERF_LIB_HOST_ELF_FILE_H
@@ -11,14 +11,14 @@
 #include <stdint.h>
 
 /* Bounds: sections of a file; symbols of a table; bytes read between open and
- * close, where each read counts as at least one page. The largest programs that
- * we know have 60 sections, 2 million symbols and 250 MB of names. */
+ * close, where each read counts as at least one page. The largest programs
+ * known to us have 60 sections, 2 million symbols and 250 MB of names. */
 #define UVPERF__ELF_SECTIONS_MAX 65536
 #define UVPERF__ELF_SYMBOLS_MAX  4194304
 #define UVPERF__ELF_BYTES_MAX    (UINT64_C(512) << 20)
 
 typedef struct uvperf__elf_section_s {
-  uint32_t type; /* SHT_NULL: there is no such section */
+  uint32_t type; /* SHT_NULL: the section does not exist */
   uint32_t link;
   uint64_t flags;
   uint64_t address;
@@ -27,7 +27,7 @@ typedef struct uvperf__elf_section_s {
   uint64_t row_bytes;
 } uvperf__elf_section_t;
 
-/* What of a PT_LOAD segment of code comes from the file. */
+/* The part of a PT_LOAD segment of code that comes from the file. */
 typedef struct uvperf__elf_segment_s {
   uint64_t address;
   uint64_t offset; /* in the file, bytes */
@@ -47,7 +47,7 @@ typedef struct uvperf__elf_row_s {
 
 typedef struct uvperf__elf_s {
   int fd;              /* the caller's */
-  uint64_t bytes_left; /* that may still be read */
+  uint64_t bytes_left; /* the rest of the bound on reading */
   int is_64;
   uint16_t machine; /* EM_* */
   uint32_t flags;
@@ -63,20 +63,20 @@ typedef struct uvperf__elf_s {
   uvperf__elf_section_t definitions; /* .gnu.version_d */
 } uvperf__elf_t;
 
-/* `fd` stays the caller's, and must be open until uvperf__elf_close. 0;
- * -ENOEXEC if it is not a program or shared library, or has another byte order;
- * -EBADMSG; -EFBIG; -ENOMEM; or the code of read(2). Call uvperf__elf_close
- * unless this failed. */
+/* `fd` belongs to the caller and must stay open until uvperf__elf_close.
+ * Returns 0; -ENOEXEC if it is not a program or shared library, or has another
+ * byte order; -EBADMSG; -EFBIG; -ENOMEM; or the code of read(2). Call
+ * uvperf__elf_close after success only. */
 int uvperf__elf_open(uvperf__elf_t *elf, int fd);
 
 void uvperf__elf_close(uvperf__elf_t *elf);
 
-/* Reads all of these bytes: 0; -EBADMSG where the file ends before; -EFBIG; or
- * what read(2) says. */
+/* Reads exactly `size` bytes: 0; -EBADMSG if the file ends before; -EFBIG; or
+ * the code of read(2). */
 int uvperf__elf_read(uvperf__elf_t *elf, void *bytes, size_t size,
                      uint64_t offset);
 
-/* Reads one section header: 0, -EBADMSG (no such section, too), … */
+/* Reads one section header: 0, -EBADMSG (also if it does not exist), … */
 int uvperf__elf_section(uvperf__elf_t *elf, uint32_t index,
                         uvperf__elf_section_t *section);
 
@@ -85,7 +85,7 @@ int uvperf__elf_section(uvperf__elf_t *elf, uint32_t index,
 typedef struct uvperf__elf_rows_s {
   uvperf__elf_t *elf;
   uint64_t offset; /* of the first row that is not in `bytes` */
-  uint64_t left;   /* rows from there on */
+  uint64_t left;   /* number of rows from there */
   size_t row_bytes;
   size_t at; /* in `bytes` */
   size_t end;
@@ -95,8 +95,9 @@ typedef struct uvperf__elf_rows_s {
 void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                       uint64_t offset, uint64_t nr, size_t row_bytes);
 
-/* 1 and the next row, not aligned, valid until the next call; 0 after the last
- * one; -EBADMSG where the file ends before; or what read(2) says. */
+/* Returns 1 and the next row, which is not aligned and valid until the next
+ * call; 0 after the last row; -EBADMSG if the file ends before; or the code of
+ * read(2). */
 int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row);
 
 /* The same for a table of symbols: 0, -EBADMSG or -EFBIG. */
@@ -107,12 +108,12 @@ int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
 
 /* -- the strings of a section --------------------------------------------- */
 
-/* Names of as many bytes are not read, whatever is in them. */
+/* Names of this length or longer are not read. */
 #define UVPERF__ELF_NAME_MAX 4096
 
-/* Symbols near each other have names near each other, so a few places of the
- * strings are kept. Each holds UVPERF__ELF_NAME_MAX bytes more than its own, so
- * that a name which begins in it ends in it too. */
+/* Symbols near each other have names near each other, so a few pieces of the
+ * strings are kept. Each piece holds UVPERF__ELF_NAME_MAX bytes more than its
+ * own, so that a name that begins in it also ends in it. */
 #define UVPERF__ELF_PLACES      8
 #define UVPERF__ELF_PLACE_BYTES 4096
 
@@ -121,7 +122,7 @@ typedef struct uvperf__elf_strings_s {
   uint64_t offset;
   uint64_t size;
   struct {
-    uint64_t number; /* counted from 1; 0: nothing is held */
+    uint64_t number; /* counted from 1; 0: empty */
     size_t size;
     char bytes[UVPERF__ELF_PLACE_BYTES + UVPERF__ELF_NAME_MAX];
   } places[UVPERF__ELF_PLACES];
@@ -131,14 +132,14 @@ typedef struct uvperf__elf_strings_s {
 int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
                         uint32_t index);
 
-/* 1 and a string with its length, valid until the next call; 0 if it is too
- * long; -EBADMSG if it is not in the section, or does not end there; or what
- * read(2) says. */
+/* Returns 1 and a string with its length, valid until the next call; 0 if it is
+ * too long; -EBADMSG if it is not in the section, or does not end there; or the
+ * code of read(2). */
 int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
                        const char **text, size_t *length);
 
-/* Places in the strings, as a Bloom filter: a place that was added is in it,
- * and sometimes also a place that was not. */
+/* Places in the strings, as a Bloom filter: it contains every place that was
+ * added, and sometimes also other places. */
 #define UVPERF__ELF_FILTER_BITS (1 << 20)
 
 typedef struct uvperf__elf_filter_s {
@@ -147,10 +148,10 @@ typedef struct uvperf__elf_filter_s {
 
 int uvperf__elf_filter_has(const uvperf__elf_filter_t *filter, uint32_t at);
 
-/* Finds the places of a text that a NUL or an '@' ends, by reading the strings
- * once, in order. The linker puts names in an order of its own, so that looking
- * at the name of each symbol of a big table is a system call for each. 0,
- * -EBADMSG, … */
+/* Finds the places of a text that ends with a NUL or an '@', by reading the
+ * strings once, in order. The linker orders names in its own way, so reading
+ * the name of each symbol of a big table would need a system call for each.
+ * Returns 0, -EBADMSG, … */
 int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
                              size_t length, uvperf__elf_filter_t *filter);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which symbols of an ELF file are functions, which of them a name means, and
- * where in the file they begin. How the file is read is in elf_file.c. */
+/* Finds out which symbols of an ELF file are functions, which of them a name
+ * means, and where in the file they begin. elf_file.c reads the file. */
 #include "host/elf_symbol.h"
 
 #include <elf.h>
@@ -10,52 +10,52 @@
 #include "host/elf_file.h"
 #include "util/alloc.h"
 
-/* .gnu.version, by "Symbol Versioning" of the LSB core specification; <elf.h>
- * names neither. */
+/* .gnu.version, see "Symbol Versioning" of the LSB core specification; <elf.h>
+ * defines neither. */
 #define VERSION_HIDDEN 0x8000
 #define VERSION_NUMBER 0x7fff
 
-/* st_other of 64-bit PowerPC, ELFv2 ABI 3.4.1: log2 of the bytes from the
- * global entry to the local one is in these bits. */
+/* st_other of 64-bit PowerPC, ELFv2 ABI 3.4.1: from this bit on it holds log2
+ * of the bytes from the global entry to the local one. */
 #define PPC64_ENTRY_SHIFT 5
 #define PPC64_ABI         3 /* in e_flags */
 
-/* A symbol that may be a function, and what its name is made of. */
+/* A symbol that may be a function, and the parts of its name. */
 typedef struct candidate_s {
   uvperf__elf_row_t row;
   const char *name;
   size_t length;
-  const char *version; /* behind the '@'; NULL: the name has none */
+  const char *version; /* after the '@'; NULL: the name has none */
   size_t version_length;
   int is_default;  /* "@@" */
   uint16_t number; /* of .gnu.version: 0 and 1 mean none */
 } candidate_t;
 
-/* Big: it comes from uvperf__calloc. */
+/* Too big for the stack: it comes from uvperf__calloc. */
 typedef struct walk_s {
   uvperf__elf_t elf;
   uvperf__elf_rows_t rows;
   uvperf__elf_rows_t versions;
   int has_versions; /* in this table */
   uvperf__elf_strings_t strings;
-  const candidate_t *wanted;   /* its name; NULL: every name */
-  uvperf__elf_filter_t places; /* of that name in the strings */
-  uint64_t functions;          /* defined ones seen */
-  /* The section that was looked up last, for labels. */
+  const candidate_t *wanted;   /* its name is searched; NULL: every name */
+  uvperf__elf_filter_t places; /* of this name in the strings */
+  uint64_t functions;          /* number of defined functions so far */
+  /* The section of the last label. */
   uint16_t section_index;
   uvperf__elf_section_t section;
   char name[UVPERF__ELF_NAME_MAX];
 } walk_t;
 
-/* Called with each candidate; what it returns other than 0 ends the walk. */
+/* Called with each candidate. A result other than 0 ends the walk. */
 typedef int (*candidate_fn)(walk_t *walk, const candidate_t *candidate,
                             void *arg);
 
-/* -- where it is ---------------------------------------------------------- */
+/* -- its place in the file ------------------------------------------------ */
 
-/* A symbol without a type is a function only if code is there; the linker makes
- * others, such as _end and, behind the last byte of code, etext. 1, 0, or
- * -errno. */
+/* A symbol without a type is a function only if it lies in code. The linker
+ * makes others, such as _end, and etext after the last byte of code. Returns 1,
+ * 0, or -errno. */
 static int is_label_of_code(walk_t *walk, const uvperf__elf_row_t *row) {
   int rc;
 
@@ -73,9 +73,9 @@ static int is_label_of_code(walk_t *walk, const uvperf__elf_row_t *row) {
          row->value - walk->section.address < walk->section.size;
 }
 
-/* The segment of code that holds an address. One of data is no place for a
- * probe: nothing calls what is there, and valid_vma in kernel/events/uprobes.c
- * lets the breakpoint be written into it. */
+/* The segment of code that contains an address. A segment of data is not
+ * suitable for a probe: no call reaches it, and valid_vma in
+ * kernel/events/uprobes.c lets the breakpoint be written into the data. */
 static const uvperf__elf_segment_t *find_segment(const uvperf__elf_t *elf,
                                                  uint64_t address) {
   uint32_t i;
@@ -90,7 +90,8 @@ static const uvperf__elf_segment_t *find_segment(const uvperf__elf_t *elf,
   return NULL;
 }
 
-/* Bytes from what the symbol says to where every call comes by. */
+/* The distance in bytes from the symbol's address to the point that every call
+ * passes. */
 static uint64_t entry_bytes(const uvperf__elf_t *elf,
                             const uvperf__elf_row_t *row) {
   unsigned int log2 = row->other >> PPC64_ENTRY_SHIFT;
@@ -98,8 +99,8 @@ static uint64_t entry_bytes(const uvperf__elf_t *elf,
   return elf->machine == EM_PPC64 && log2 >= 2 && log2 < 7 ? 1u << log2 : 0;
 }
 
-/* 1 and offset and size; 0: it is in no byte of the file, or is no function; or
- * -errno. */
+/* Returns 1, and offset and size; 0 if the symbol is not in the file or not a
+ * function; or -errno. */
 static int place(walk_t *walk, const uvperf__elf_row_t *row,
                  uvperf__elf_symbol_t *symbol) {
   const uvperf__elf_segment_t *segment;
@@ -128,7 +129,8 @@ static int place(walk_t *walk, const uvperf__elf_row_t *row,
 
 /* -- the walk over the tables --------------------------------------------- */
 
-/* Mapping symbols of ARM and RISC-V ("$x") are local and without a type. */
+/* This excludes the mapping symbols of ARM and RISC-V ("$x"), which are local
+ * and without a type. */
 static int may_be_function(const uvperf__elf_row_t *row) {
   if (row->name == 0 || row->section == SHN_UNDEF)
     return 0;
@@ -138,7 +140,7 @@ static int may_be_function(const uvperf__elf_row_t *row) {
          (row->type == STT_NOTYPE && row->bind != STB_LOCAL);
 }
 
-/* GNU ld writes the versions into the names of .symtab. */
+/* GNU ld writes the versions into the names in .symtab. */
 static void split_name(candidate_t *candidate) {
   const char *at = candidate->length == 0 ? NULL
                                           : memchr(candidate->name + 1, '@',
@@ -158,7 +160,7 @@ static void split_name(candidate_t *candidate) {
   candidate->version_length = (size_t)(end - at);
 }
 
-/* 1 and the next candidate; 0 after the last one; or -errno. */
+/* Returns 1 and the next candidate; 0 after the last one; or -errno. */
 static int next_candidate(walk_t *walk, candidate_t *candidate) {
   const char *number;
   int rc;
@@ -229,7 +231,7 @@ static int walk_tables(walk_t *walk, candidate_fn each, void *arg) {
   return rc;
 }
 
-/* ELFv1 is what the other byte order is without a word on it. */
+/* Without a mark in e_flags, big-endian files are ELFv1. */
 static int has_descriptors(const uvperf__elf_t *elf) {
   uint32_t abi = elf->flags & PPC64_ABI;
 
@@ -265,14 +267,14 @@ static void walk_free(walk_t *walk) {
 
 typedef struct search_s {
   candidate_t wanted;
-  uint16_t number; /* of the wanted version in .gnu.version_d; 0: not there */
-  int rank;        /* of the best one found, 0: none */
+  uint16_t number; /* of the wanted version in .gnu.version_d; 0: not found */
+  int rank;        /* of the best candidate so far, 0: none */
   int fault;       /* see probe_fault */
   int is_ambiguous;
   uvperf__elf_symbol_t symbol;
 } search_t;
 
-/* Whether a definition is that of the wanted version: 1, 0, or -errno. */
+/* Whether a definition defines the wanted version: 1, 0, or -errno. */
 static int is_wanted_version(walk_t *walk, const search_t *search,
                              const Elf64_Verdef *definition, uint64_t at) {
   const candidate_t *wanted = &search->wanted;
@@ -292,8 +294,9 @@ static int is_wanted_version(walk_t *walk, const search_t *search,
          memcmp(name, wanted->version, length) == 0;
 }
 
-/* Finds the number of the wanted version. 32 bits have the same structs. There
- * cannot be more definitions than numbers, whatever their chain says. */
+/* Finds the number of the wanted version. 32-bit files have the same structs.
+ * The number of definitions is bounded by the largest number, so a bad chain
+ * ends too. */
 static int find_version(walk_t *walk, search_t *search) {
   const uvperf__elf_section_t *section = &walk->elf.definitions;
   Elf64_Verdef definition;
@@ -321,7 +324,7 @@ static int find_version(walk_t *walk, search_t *search) {
   return rc;
 }
 
-/* How well the version fits. */
+/* How well the version matches, in ascending order. */
 enum {
   FITS_NOT,
   FITS_AS_HIDDEN,
@@ -363,9 +366,9 @@ static int bind_rank(const uvperf__elf_row_t *row) {
   }
 }
 
-/* Why a function cannot have a uprobe: 0, or -errno. In Thumb code
+/* Why a function cannot have a uprobe: 0 if it can, or -errno. In Thumb code
  * arch_uprobe_analyze_insn of arch/arm refuses addresses that are not multiples
- * of 4, and at the others the probe is never hit. */
+ * of 4, and a probe at the other addresses is never hit. */
 static int probe_fault(const walk_t *walk, const uvperf__elf_row_t *row) {
   if (row->type == STT_GNU_IFUNC)
     return -ENOTSUP;
@@ -420,7 +423,7 @@ static int end_search(walk_t *walk, const search_t *search) {
     return -ENOTUNIQ;
   if (search->fault != 0)
     return search->fault;
-  /* Whether the segment is as long as it says. */
+  /* Checks that the file is long enough for the segment. */
   return uvperf__elf_read(&walk->elf, &byte, 1, search->symbol.offset);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel takes in another form than the attr has it (the period of a
- * clock), or in one of two ways (a BPF program), and what it answers by a
- * number that is no errno (a filter). */
+/* Requests that one ioctl(2) does not cover: the kernel expects a value in
+ * another form than the attr (the period of a clock), in one of two ways (a BPF
+ * program), or answers with a number that is not an errno (a filter). */
 #include "host/ioctl.h"
 
 #include <errno.h>
@@ -15,9 +15,9 @@
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-/* perf_swevent_init_hrtimer has made nanoseconds of a clock's frequency and has
- * cleared the kernel's attr.freq, so nanoseconds is what PERF_EVENT_IOC_PERIOD
- * takes; what it would check of a frequency is checked here. */
+/* perf_swevent_init_hrtimer has converted a clock's frequency to nanoseconds
+ * and cleared the kernel's attr.freq. Therefore PERF_EVENT_IOC_PERIOD takes
+ * nanoseconds, and the kernel's checks of a frequency are made here. */
 static int period_argument(const struct perf_event_attr *attr, uint64_t period,
                            uint64_t *argument) {
   int64_t most;
@@ -44,18 +44,18 @@ int uvperf__ioctl_period(int fd, const struct perf_event_attr *attr,
   return rc < 0 ? rc : 0;
 }
 
-/* Whether there may be no link although the event takes the program. EINVAL is
- * what a kernel without such links says (link_create in kernel/bpf/syscall.c),
- * and of a program that does not fit; EPERM and EACCES are
+/* Whether the event may accept the program although the link failed. EINVAL
+ * comes from a kernel without such links (link_create in kernel/bpf/syscall.c),
+ * but also for a program of the wrong type. EPERM and EACCES come from
  * kernel.unprivileged_bpf_disabled, seccomp filters and security modules, which
- * forbid bpf(2) and not the ioctl; and a link takes an fd. */
+ * forbid bpf(2) and not the ioctl. EMFILE and ENFILE: a link needs an fd. */
 static int may_do_without(int code) {
   return code == -EINVAL || code == -ENOSYS || code == -EPERM ||
          code == -EACCES || code == -EMFILE || code == -ENFILE;
 }
 
-/* Whether it is a program for some perf event: KPROBE, TRACEPOINT or PERF_EVENT
- * of enum bpf_prog_type. */
+/* Whether it is a program for some kind of perf event: KPROBE, TRACEPOINT or
+ * PERF_EVENT of enum bpf_prog_type. */
 static int is_perf_program(int fd) {
   char path[64], type[16];
   int number;
@@ -67,8 +67,8 @@ static int is_perf_program(int fd) {
   return number == 2 || number == 5 || number == 7;
 }
 
-/* The kernel checks the program and the kind of link before the event's fd: one
- * that has such links finds that -1 is none. */
+/* The kernel checks the program and the kind of link before the event's fd. So
+ * with the fd -1 only a kernel without such links returns EINVAL. */
 static int link_with_cookie(int fd, int prog_fd, uint64_t cookie) {
   int rc = uvperf__sys_bpf_link(prog_fd, fd, cookie);
 
@@ -100,7 +100,7 @@ int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
   rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd);
   if (rc < 0)
     return rc;
-  /* It was not the program. Fds may be there next time. */
+  /* The failure was not due to the program. A lack of fds may end. */
   if (refused != -EMFILE && refused != -ENFILE)
     *has_no_links = 1;
   return 0;
@@ -111,8 +111,8 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
   int rc = uvperf__sys_ioctl_ptr(fd, PERF_EVENT_IOC_SET_FILTER,
                                  (void *)(uintptr_t)filter);
 
-  /* parse_pred() in kernel/trace/trace_events_filter.c gives -1, which is no
-   * errno, where the name of a field is missing. */
+  /* parse_pred() in kernel/trace/trace_events_filter.c returns -1, which is not
+   * an errno, if the name of a field is missing. */
   if (rc == -EPERM && attr->type == PERF_TYPE_TRACEPOINT)
     rc = -EINVAL;
   return rc < 0 ? rc : 0;

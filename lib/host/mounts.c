@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lists of mounts, whose lines have no bound: an overlay's options can
- * take pages. What a mount is good for is for the callers. */
+/* Reads lists of mounts. Their lines have no bound: an overlay's options can
+ * need several pages. The purpose of a mount is for the callers. */
 #include "host/mounts.h"
 
 #include <errno.h>
@@ -10,12 +10,12 @@
 
 #include "util/file.h"
 
-/* A line as far as it was read: "device place type options …". */
+/* A line, as far as it was read: "device place type options …". */
 typedef struct line_s {
   int field;     /* from 0 */
-  char *text;    /* where the field goes; NULL: nowhere */
-  size_t size;   /* of that */
-  size_t length; /* of the field, also of what did not fit */
+  char *text;    /* where the field is stored; NULL: nowhere */
+  size_t size;   /* of `text` */
+  size_t length; /* of the whole field, even if it does not fit */
   char place[PATH_MAX];
   char type[32];
   char options[512];
@@ -25,8 +25,8 @@ static int is_octal(char byte) {
   return byte >= '0' && byte <= '7';
 }
 
-/* proc(5), fstab(5): a space, tab, newline or backslash is \ and three octal
- * digits. */
+/* proc(5), fstab(5): a space, tab, newline or backslash is written as \ and
+ * three octal digits. */
 static void unescape(char *text) {
   char *to = text;
 
@@ -59,7 +59,7 @@ static void start_field(line_t *line, int field) {
   }
 }
 
-/* A place that is cut would be another's. */
+/* A cut place would be the place of another mount. */
 static void end_field(line_t *line) {
   if (line->text == NULL)
     return;
@@ -129,9 +129,9 @@ static int open_mounts(const char *root, const char *task) {
   return uvperf__file_open(path);
 }
 
-/* /proc/self is the first thread, which has no mounts when it has ended, and
- * other threads may have mounts of their own. Linux before 3.17 has only that
- * one. */
+/* /proc/self is the first thread: it has no mounts after it has ended, and
+ * other threads may have mounts of their own. Linux before 3.17 has only
+ * /proc/self. */
 int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
                         void *data) {
   int fd = open_mounts(root, "thread-self");

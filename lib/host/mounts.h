@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* The mounts of the calling thread, by root + /proc/thread-self/mounts. No fds
- * kept, no memory. */
+/* The mounts of the calling thread, from root + /proc/thread-self/mounts. Keeps
+ * no fds, allocates no memory. */
 #ifndef UVPERF_LIB_HOST_MOUNTS_H
 #define UVPERF_LIB_HOST_MOUNTS_H
 
-/* A mount, valid during the call that it is given to. */
+/* A mount, valid during the call of `each`. */
 typedef struct uvperf__mount_s {
   const char *place;
   const char *type;
   const char *options; /* "rw,nosuid,…", cut to 511 bytes */
 } uvperf__mount_t;
 
-/* Called with each mount; what it returns other than 0 ends the walk and is
+/* Called with each mount. A result other than 0 ends the walk and is
  * returned. */
 typedef int (*uvperf__mounts_each_fn)(const uvperf__mount_t *mount, void *data);
 
-/* Whether an option stands among those of a mount. */
+/* Whether a mount has an option. */
 int uvperf__mount_has(const uvperf__mount_t *mount, const char *option);
 
-/* Each mount, in the order of the file. Places that no path can name (longer
- * than PATH_MAX, or not absolute) and types of more than 31 bytes are passed
- * over. 0, or -errno where the file cannot be read. */
+/* Calls `each` with each mount, in the order of the file. Skips places that no
+ * path can name (longer than PATH_MAX, or not absolute) and types of more than
+ * 31 bytes. Returns 0, or -errno if the file cannot be read. */
 int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
                         void *data);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what the kernel's Documentation/ABI/testing/sysfs-bus-event_source-*
- * describe: PMUs, their types, terms, named events and CPUs. What an event
- * needs of it is for name/. */
+/* Reads the files that the kernel's
+ * Documentation/ABI/testing/sysfs-bus-event_source-* describe: PMUs, their
+ * types, terms, named events and CPUs. name/ decides which of them an event
+ * needs. */
 #define _GNU_SOURCE 1
 #include "host/pmu.h"
 
@@ -26,8 +27,8 @@ static int is_component(const char *name) {
   return uvperf__file_is_name(name) && strlen(name) <= NAME_MAX;
 }
 
-/* The path, without the root, of a file of a PMU: "cpumask"; of one in a
- * directory of it: "events", "tsc"; and of one beside that: ".scale". */
+/* The path, without the root, of a file of a PMU: "cpumask"; or of one in a
+ * directory of the PMU: "events", "tsc"; or of one next to that: ".scale". */
 static int file_path(char path[PATH_MAX], const char *pmu, const char *part,
                      const char *name, const char *suffix) {
   if (!is_component(pmu) || (name != NULL && !is_component(name)))
@@ -50,11 +51,12 @@ static int read_text(const char *root, const char *pmu, const char *part,
   if (rc != 0)
     return rc;
   rc = uvperf__system_text(root, path, text, UVPERF__PMU_TEXT_BYTES);
-  /* sysfs may have a PMU, and no directory of ours: neither has the file. */
+  /* If the PMU exists but the directory does not, the file does not exist
+   * either. */
   return rc == -ENOTDIR ? -ENOENT : rc;
 }
 
-/* Reads a file of a number from 0 to UINT32_MAX. */
+/* Reads a file that contains a number from 0 to UINT32_MAX. */
 static int read_u32(const char *root, const char *pmu, const char *part,
                     uint32_t *value) {
   char path[PATH_MAX];
@@ -84,7 +86,7 @@ static int open_directory(const char *root, const char *pmu, const char *part) {
   return uvperf__directory_open(path);
 }
 
-/* Whether there is such a PMU: 0, or -errno. */
+/* Whether the PMU exists: 0, or -errno. */
 static int find_pmu(const char *root, const char *pmu) {
   int fd = open_directory(root, pmu, "");
 
@@ -93,7 +95,7 @@ static int find_pmu(const char *root, const char *pmu) {
   return fd >= 0 ? 0 : uvperf__is_shortage(fd) ? fd : -ENOENT;
 }
 
-/* Each entry of a directory that a PMU may have. */
+/* Calls `each` with each entry of a directory that a PMU may have. */
 static int each_part(const char *root, const char *pmu, const char *part,
                      uvperf__name_fn each, void *data) {
   int fd, found;
@@ -109,7 +111,7 @@ static int each_part(const char *root, const char *pmu, const char *part,
   return found != 0 || fd == -ENOENT ? found : fd;
 }
 
-/* pmu_alias_info_file() of perf(1). */
+/* As pmu_alias_info_file() of perf(1). */
 static int is_event(const char *name) {
   static const char *const suffixes[] = {".scale", ".unit", ".per-pkg",
                                          ".snapshot"};
@@ -195,7 +197,7 @@ int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size) {
 int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu) {
   uint32_t its;
 
-  /* The types below are fixed. */
+  /* The lower types are fixed. */
   return type >= PERF_TYPE_MAX && uvperf__pmu_type(root, pmu, &its) == 0 &&
          its == type;
 }
@@ -227,8 +229,8 @@ static int parse_field(const char **text, enum uvperf_attr_field *field) {
   return -EINVAL;
 }
 
-/* Reads the text of a term. -EINVAL: it is no format, or one of a field or bit
- * that no attr has. */
+/* Parses the text of a term. -EINVAL if it is not a format, or names a field or
+ * bit that no attr has. */
 static int parse_format(const char *text, uvperf__pmu_format_t *format) {
   unsigned int first, last;
   int rc;
@@ -246,7 +248,8 @@ static int parse_format(const char *text, uvperf__pmu_format_t *format) {
   return 0;
 }
 
-/* The text of a term, without the newline. -ENOENT: no such term, or PMU. */
+/* The text of a term, without the newline. -ENOENT if the term or the PMU does
+ * not exist. */
 static int format_text(const char *root, const char *pmu, const char *term,
                        char text[UVPERF__PMU_TEXT_BYTES]) {
   return read_text(root, pmu, "format", term, "", text);
@@ -260,7 +263,7 @@ int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
   return rc != 0 ? rc : parse_format(text, format);
 }
 
-/* The lowest bit that is set. */
+/* The lowest set bit. */
 static uint64_t lowest(uint64_t word) {
   return word & (~word + 1);
 }
@@ -297,8 +300,8 @@ int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
   return terms[0] == '\0' ? -EINVAL : 0;
 }
 
-/* Turns the letters from `first` on, 'A' or 'a', into the other case, whatever
- * the locale. 1: there were some. */
+/* Changes the letters from `first`, 'A' or 'a', to the other case, independent
+ * of the locale. Returns 1 if there were any. */
 static int swap_case(char *name, char first) {
   int turned = 0;
 
@@ -310,8 +313,9 @@ static int swap_case(char *name, char first) {
   return turned;
 }
 
-/* sysfs-bus-event_source-devices-events has names in lower or in upper case
- * alone, so that perf(1), which takes any case, need not search. */
+/* According to sysfs-bus-event_source-devices-events a name is all lower case
+ * or all upper case, so that perf(1), which accepts any case, need not
+ * search. */
 int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
                                   char event[UVPERF__PMU_NAME_BYTES],
                                   char terms[UVPERF__PMU_TEXT_BYTES]) {
@@ -324,20 +328,20 @@ int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
   return rc;
 }
 
-/* Reads a file beside an event: 1, 0 where there is none, or -errno. */
+/* Reads a file next to an event: 1, 0 if it does not exist, or -errno. */
 static int read_beside(const char *root, const char *pmu, const char *event,
                        const char *suffix, char text[UVPERF__PMU_TEXT_BYTES]) {
   int rc = read_text(root, pmu, "events", event, suffix, text);
 
   if (rc == 0)
     return 1;
-  /* The name of an event may leave no room for the suffix. */
+  /* The name of an event may be too long for the suffix. */
   return rc == -ENOENT || rc == -ENAMETOOLONG ? 0 : rc;
 }
 
-/* In the kernel's locale, whatever the program's is: strtod(3) would take a
- * comma for the point in most of Europe. newlocale(3) takes no memory for "C":
- * it is built in. */
+/* Uses the kernel's locale and not the program's: strtod(3) would expect a
+ * decimal comma in most of Europe. newlocale(3) needs no memory for "C", which
+ * is built in. */
 static int parse_scale(const char *text, double *scale) {
   locale_t kernels = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   char *end;
@@ -371,7 +375,7 @@ int uvperf__pmu_measure(const char *root, const char *pmu, const char *event,
   if (strlen(text) >= sizeof(measure->unit))
     return -EINVAL;
   strcpy(measure->unit, text);
-  /* That there is such a file says it, as for perf(1). */
+  /* The file's existence is enough, as for perf(1). */
   rc = read_beside(root, pmu, event, ".per-pkg", text);
   if (rc < 0)
     return rc;
@@ -404,7 +408,7 @@ typedef struct cores_walk_s {
   uvperf__core_pmus_t *cores;
 } cores_walk_t;
 
-/* By type, which is the order in which the kernel tries them. */
+/* Sorts by type, which is the order in which the kernel tries them. */
 static int add_core(const char *name, void *data) {
   char list[UVPERF__PMU_TEXT_BYTES];
   const cores_walk_t *walk = data;
@@ -426,9 +430,9 @@ static int add_core(const char *name, void *data) {
   return 0;
 }
 
-/* x86 has it since it has several PMUs ("cpu_core", Linux 5.13): init_hybrid in
- * arch/x86/events/core.c. The driver of Arm's PMUs has it since Linux 6.6
- * (PERF_PMU_CAP_EXTENDED_HW_TYPE in drivers/perf/arm_pmu.c). */
+/* x86 has had it since it has several PMUs ("cpu_core", Linux 5.13):
+ * init_hybrid in arch/x86/events/core.c. Arm's PMU driver has had it since
+ * Linux 6.6 (PERF_PMU_CAP_EXTENDED_HW_TYPE in drivers/perf/arm_pmu.c). */
 static int has_extended_type(const char *root,
                              const uvperf__core_pmus_t *cores) {
   return strncmp(cores->pmus[0].name, "cpu_", 4) == 0 ||
@@ -451,10 +455,10 @@ int uvperf__pmu_cores(const char *root, uvperf__core_pmus_t *cores) {
   return 0;
 }
 
-/* -- What is public: a walk over all of it --------------------------------- */
+/* -- The public functions: a walk over all of it --------------------------- */
 
-/* What is wrong with one file is no reason to hide the others, but for this
- * process's own trouble: it would make all files look wrong. */
+/* An unusable file is left out and does not hide the others. The exception is a
+ * shortage of this process, which would make all files look unusable. */
 static int leave_out(int code) {
   return uvperf__is_shortage(code) ? code : 0;
 }

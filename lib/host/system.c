@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what this system is and allows from small text files of /proc and /sys,
- * under a root path. It keeps nothing between calls and decides nothing: what
- * an event needs of it is for the callers. */
+/* Reads facts and limits of this system from small text files of /proc and
+ * /sys, under a root path. Keeps nothing between calls and decides nothing: the
+ * callers know what an event needs. */
 #include "host/system.h"
 
 #include <errno.h>
@@ -37,17 +37,16 @@ static int open_file(const char *root, const char *rest) {
 
 /* The search for the first line that starts with a key. */
 typedef struct search_s {
-  const char *key; /* the part that the line has still to show */
+  const char *key; /* the part that the line must still match */
   const char *whole_key;
   char *text;
   size_t size;
   size_t length;
   int is_in_line;
-  int is_other; /* the line has shown that it is another */
+  int is_other; /* the line does not match */
 } search_t;
 
-/* Looks at the next byte of the file: 1 if it ends the line that was looked
- * for. */
+/* Processes the next byte of the file. Returns 1 if it ends the wanted line. */
 static int search_byte(search_t *search, char byte) {
   if (byte == '\n') {
     if (!search->is_other && *search->key == '\0')
@@ -101,7 +100,8 @@ int uvperf__system_line(const char *root, const char *path, const char *key,
   return rc;
 }
 
-/* Fills text until the file ends; sysfs gives a page at a time, others less. */
+/* Reads until the end of the file: one read returns at most a page from sysfs,
+ * and less from other files. */
 static int read_whole(int fd, char *text, size_t size) {
   size_t length = 0;
   ssize_t nr;
@@ -178,8 +178,8 @@ int uvperf__system_max_stack(const char *root, int64_t *frames) {
 
 /* -- capabilities and namespaces of this process --------------------------- */
 
-/* The effective set of this process (its first thread), a bit for each; 0, or
- * -errno (from root + /proc/self/status). */
+/* The effective capabilities of this process (its first thread), one bit for
+ * each, from root + /proc/self/status: 0, or -errno. */
 static int capabilities(const char *root, uint64_t *caps) {
   char text[64];
   char *end;
@@ -223,21 +223,21 @@ static int read_link(const char *root, const char *rest, char text[64]) {
   return rc != 0 ? rc : uvperf__file_link(path, text, 64);
 }
 
-/* user_namespaces(7): the initial one maps each uid to itself. */
+/* user_namespaces(7): the initial namespace maps each uid to itself. */
 static int has_map_of_its_own(const char *root) {
   unsigned long first, mapped, count;
   char text[64];
   int rc = uvperf__system_line(root, "/proc/self/uid_map", "", text, 64);
 
   if (rc != 0)
-    return rc == -ENODATA ? 1 : rc; /* one without a map yet */
+    return rc == -ENODATA ? 1 : rc; /* a namespace without a map yet */
   if (sscanf(text, "%lu %lu %lu", &first, &mapped, &count) != 3)
     return -EINVAL;
   return first != 0 || mapped != 0 || count != UINT32_MAX;
 }
 
-/* Root can give any namespace the initial one's map, but the number of that is
- * fixed: USER_NS_INIT_INO in <linux/nsfs.h>. */
+/* Root can set the initial map in any namespace, but the number of the initial
+ * namespace is fixed: USER_NS_INIT_INO in <linux/nsfs.h>. */
 int uvperf__system_is_user_namespace(const char *root) {
   unsigned long inode;
   char text[64];
@@ -248,13 +248,13 @@ int uvperf__system_is_user_namespace(const char *root) {
       sscanf(text, "user:[%lu]", &inode) == 1)
     return inode != 0xEFFFFFFDUL;
   rc = has_map_of_its_own(root);
-  /* Neither is there where the kernel is without CONFIG_USER_NS. */
+  /* A kernel without CONFIG_USER_NS has neither file. */
   if (rc == -ENOENT && capabilities(root, &caps) == 0)
     return 0;
   return rc;
 }
 
-/* time_namespaces(7); "" is what they leave alone. */
+/* time_namespaces(7); "" for clocks without an offset. */
 static const char *namespaced(int clockid) {
   switch (clockid) {
     case CLOCK_MONOTONIC:
@@ -267,10 +267,10 @@ static const char *namespaced(int clockid) {
   }
 }
 
-/* The offsets are those of the children to come, which are in our namespace
- * unless we have called unshare(2). The number of the initial namespace, which
- * has none, is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. Where the first
- * thread has ended, /proc/self has no links, and the offsets are empty. */
+/* The file has the offsets of future children, which are in our namespace
+ * unless we have called unshare(2). The initial namespace has no offsets; its
+ * number is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. If the first thread has
+ * ended, /proc/self has no links, and the offsets are empty. */
 int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
   const char *clock = namespaced(clockid);
   char own[64], childrens[64], text[64];
@@ -281,7 +281,7 @@ int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
   if (clock[0] == '\0')
     return 0;
   rc = read_link(root, "/proc/thread-self/ns/time", own);
-  if (rc != 0) /* a kernel without such namespaces */
+  if (rc != 0) /* a kernel without time namespaces */
     return rc == -ENOENT ? 0 : rc;
   if (strcmp(own, "time:[4026531834]") == 0)
     return 0;
@@ -388,7 +388,7 @@ int uvperf__system_online_cpus(const char *root) {
 
   if (rc == -ENOBUFS)
     return (int)nr;
-  return rc != 0 ? rc : -EINVAL; /* one is online: it runs this */
+  return rc != 0 ? rc : -EINVAL; /* one must be online, to run this */
 }
 
 static int read_id(const char *root, int cpu, const char *name, uint32_t *id) {
@@ -443,8 +443,8 @@ static void read_sysctls(const char *root, uvperf_limits_t *limits) {
   limits->file_max = number(root, "/proc/sys/fs/file-max");
 }
 
-/* Where the file of each kernel is not there either, its absence says nothing
- * of this one. */
+/* If the file that every kernel has is missing too, the missing file says
+ * nothing about this kernel. */
 int uvperf__system_lacks(const char *root, const char *path) {
   unsigned int major, minor;
   int64_t value;
@@ -462,7 +462,7 @@ static int64_t has_perf(const char *root) {
                                                       : UVPERF_LIMIT_UNKNOWN;
 }
 
-/* A word of /proc/self/limits, and where the next one may begin. */
+/* Parses a word of /proc/self/limits, and moves *text to its end. */
 static int64_t read_rlimit(const char **text) {
   unsigned long long value;
   const char *word = *text + strspn(*text, " ");
@@ -478,8 +478,7 @@ static int64_t read_rlimit(const char **text) {
   return value >= INT64_MAX ? UVPERF_LIMIT_NONE : (int64_t)value;
 }
 
-/* The soft limit and the hard one; getrlimit(2) would be of this process
- * whatever the root is. */
+/* The soft limit and the hard limit. getrlimit(2) would ignore the root. */
 static void read_rlimits(const char *root, const char *key, int64_t *soft,
                          int64_t *hard) {
   char line[128];

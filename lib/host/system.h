@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What this system allows, read from /proc and /sys under a root path
- * that tests can set ("" is the real one). No fds kept, no uv.h. */
+/* Facts and limits of this system, read from /proc and /sys under a root path
+ * that tests can set ("" is the real one). Keeps no fds, includes no uv.h. */
 #ifndef UVPERF_LIB_HOST_SYSTEM_H
 #define UVPERF_LIB_HOST_SYSTEM_H
 
@@ -9,22 +9,21 @@
 
 #include "uvperf/system.h"
 
-/* Reads a decimal number from the first line of root + path. 0, or -errno;
- * -EINVAL where there is no number. */
+/* Reads a decimal number from the first line of root + path. Returns 0, or
+ * -errno; -EINVAL if it is not a number. */
 int uvperf__system_number(const char *root, const char *path, int64_t *value);
 
-/* Finds the first line of root + path that starts with `key` ("" is any line)
- * and gives the text behind the key, without the newline, cut to `size`. 0, or
- * -errno; -ENODATA where there is no such line. */
+/* Finds the first line of root + path that starts with `key` ("" matches any
+ * line). `text` receives the text after the key, without the newline, cut to
+ * `size`. Returns 0, or -errno; -ENODATA if there is no such line. */
 int uvperf__system_line(const char *root, const char *path, const char *key,
                         char *text, size_t size);
 
-/* Room for the text of any file of sysfs: a page at most, and its end. */
+/* Enough for any file of sysfs: a page at most, and the NUL. */
 #define UVPERF__TEXT_BYTES 4097
 
-/* The whole of root + path, without a newline at its end. 0, or -errno, text
- * being "" then; -EFBIG where it does not fit; -EINVAL where it has a zero
- * byte. */
+/* Reads all of root + path, without a newline at its end. Returns 0, or -errno
+ * with text ""; -EFBIG if it does not fit; -EINVAL if it has a zero byte. */
 int uvperf__system_text(const char *root, const char *path, char *text,
                         size_t size);
 
@@ -37,8 +36,7 @@ int uvperf__system_mlock_kb(const char *root, int64_t *kb);
 int uvperf__system_max_sample_rate(const char *root, int64_t *hz);
 int uvperf__system_max_stack(const char *root, int64_t *frames);
 
-/* From <linux/capability.h>; headers before 5.8 lack the last
- * two. */
+/* From <linux/capability.h>; headers before 5.8 do not have the last two. */
 #define UVPERF__CAP_IPC_LOCK   14
 #define UVPERF__CAP_SYS_PTRACE 19
 #define UVPERF__CAP_SYS_ADMIN  21
@@ -50,27 +48,27 @@ int uvperf__system_max_stack(const char *root, int64_t *frames);
  * (from root + /proc/self/status). */
 int uvperf__system_has_capability(const char *root, int capability);
 
-/* Whether it has CAP_PERFMON or CAP_SYS_ADMIN. */
+/* Whether this process has CAP_PERFMON or CAP_SYS_ADMIN. */
 int uvperf__system_has_perfmon(const char *root);
 
-/* Whether it has a seccomp filter: 1, or 0, also if that is not known (from
- * root + /proc/self/status). */
+/* Whether this process has a seccomp filter: 1, or 0, also if that is unknown
+ * (from root + /proc/self/status). */
 int uvperf__system_has_filter(const char *root);
 
-/* Whether it is in a user namespace other than the initial one: 1, 0, or -errno
- * (from root + /proc/self/ns/user, else uid_map). */
+/* Whether this process is in a user namespace other than the initial one: 1, 0,
+ * or -errno (from root + /proc/self/ns/user, else uid_map). */
 int uvperf__system_is_user_namespace(const char *root);
 
-/* How far a clock is ahead of the kernel's own, by which the kernel stamps
- * records, as this process may be in a time namespace: 0 and *ns, or -errno
- * where that is not to be told. */
+/* How far a clock of this process is ahead of the kernel's clock, which stamps
+ * records, because of a time namespace: 0 and *ns, or -errno if that is
+ * unknown. */
 int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns);
 
-/* The id of the calling thread by root + /proc/thread-self, or -errno. */
+/* The id of the calling thread from root + /proc/thread-self, or -errno. */
 int uvperf__system_thread(const char *root);
 
-/* Whether this kernel has no such file of /proc/sys, and not just no /proc/sys
- * that can be read. */
+/* Whether this kernel does not have a file of /proc/sys. Returns 0 also if
+ * /proc/sys cannot be read. */
 int uvperf__system_lacks(const char *root, const char *path);
 
 /* The version of the kernel: 0, or -errno. */
@@ -81,8 +79,8 @@ int uvperf__system_kernel(const char *root, unsigned int *major,
 int uvperf__system_is_before(const char *root, unsigned int major,
                              unsigned int minor);
 
-/* Whether the kernel has PERF_FORMAT_LOST: 1 or 0. Asks it by
- * perf_event_open(2), or, if that may not be called, goes by its version. */
+/* Whether the kernel has PERF_FORMAT_LOST: 1 or 0. Asks with perf_event_open(2)
+ * or, without may_ask, decides by the kernel's version. */
 int uvperf__system_has_lost(const char *root, int may_ask);
 
 /* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible"): 1,
@@ -90,23 +88,24 @@ int uvperf__system_has_lost(const char *root, int may_ask);
 int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
 
 /* The CPUs of such a list, ascending: as uvperf__cpu_list_parse, or another
- * -errno where it cannot be read. */
+ * -errno if the list cannot be read. */
 int uvperf__system_cpus(const char *root, const char *list, int *cpus,
                         size_t *nr);
 
-/* How many CPUs are online, or -errno. */
+/* The number of online CPUs, or -errno. */
 int uvperf__system_online_cpus(const char *root);
 
-/* The package that a CPU is in, as a number that no other has: made of its
- * topology/physical_package_id and die_id, as events of a package are counted
- * by perf(1), once for each die. An id that is -1 (the machine has no such
- * thing), and a die_id that is not there (before Linux 5.2), count as 0. 0, or
- * -errno: -ENOENT of a CPU that is offline. */
+/* The package of a CPU, as a number that is unique to it. perf(1) counts events
+ * of a package once for each die, so the number is made of physical_package_id
+ * and die_id in topology/. An id of -1 (the machine does not have it) and a
+ * missing die_id (before Linux 5.2) count as 0. Returns 0, or -errno: -ENOENT
+ * for an offline CPU. */
 int uvperf__cpu_package(const char *root, int cpu, uint64_t *package);
 
 /* The functions of uvperf/system.h under a root. */
 void uvperf__system_limits(const char *root, uvperf_limits_t *limits);
-/* uvperf__system_has_perfmon, where that counts: 1, 0, or -errno. */
+/* Whether the process has these capabilities in the initial user namespace, as
+ * the kernel requires: 1, 0, or -errno. */
 int uvperf__system_is_perfmon(const char *root);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks a target, and finds out which places it stands for. */
+/* Checks a target, and lists the places at which its events are opened. */
 #include "host/target.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 /* -- checking it ----------------------------------------------------------- */
 
-/* What the types take. */
+/* The fields that each type uses. */
 static const struct {
   const char *name;
   int has_pid;
@@ -102,19 +102,19 @@ int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error) {
 
 /* -- its CPUs -------------------------------------------------------------- */
 
-/* One target, while its places are made. */
+/* One target whose places are being listed. */
 typedef struct expand_s {
   uvperf__target_context_t *context;
   const uvperf_target_t *target;
   uvperf__target_spots_t *spots;
   uvperf_error_t *error;
-  int *cpus; /* those of each task; owned */
+  int *cpus; /* the same for each task; owned */
   size_t nr_cpus;
 } expand_t;
 
-/* Those that the target lists, else those that are online; of a task those that
- * are present, as its events can be opened also where a CPU is offline, and
- * count once it is not. */
+/* The CPUs that the target lists, else the online ones. For a task the present
+ * ones: its events can be opened also on an offline CPU, and count after it
+ * comes online. */
 static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
   const uvperf_target_t *target = expand->target;
   int rc;
@@ -142,7 +142,7 @@ static int explain_cpus(const expand_t *expand, int code) {
       -code);
 }
 
-/* Another CPU may come online between two readings. */
+/* Repeats the call if another CPU comes online between two readings. */
 static int take_cpus(expand_t *expand) {
   int rc;
 
@@ -157,8 +157,8 @@ static int take_cpus(expand_t *expand) {
   return rc != 0 ? explain_cpus(expand, rc) : 0;
 }
 
-/* Of a task: an event that follows it, if no CPUs are listed and no ring wants
- * one. */
+/* The CPUs of a task. If the target lists none and there are no rings, one
+ * event follows the task. */
 static int take_task_cpus(expand_t *expand) {
   if (expand->target->cpus != NULL || expand->context->has_rings)
     return take_cpus(expand);
@@ -172,7 +172,7 @@ static int take_task_cpus(expand_t *expand) {
 
 /* -- its spots ------------------------------------------------------------- */
 
-/* One for each of the tasks and CPUs. */
+/* Makes one spot for each combination of task and CPU. */
 static int make_spots(expand_t *expand, const uvperf__task_t *tasks,
                       size_t nr) {
   uvperf__spot_t *spot;
@@ -216,7 +216,7 @@ static int expand_cgroup(expand_t *expand) {
   return expand_every_task(expand);
 }
 
-/* As uvperf__task_proc_is_own, which is asked until it says yes. */
+/* As uvperf__task_proc_is_own, which is not called again after a 1. */
 static int is_proc_own(const expand_t *expand) {
   int rc;
 
@@ -227,8 +227,8 @@ static int is_proc_own(const expand_t *expand) {
   return rc;
 }
 
-/* /proc is asked only when it started: whether there is such a task, and
- * whether it may be measured, is the kernel's to say. */
+/* Reads only the task's start from /proc. The kernel decides whether the task
+ * exists and may be measured. */
 static int expand_task(expand_t *expand, int id) {
   uvperf__task_t task = {id, 0, 0};
   int rc = expand->context->no_starts ? 0 : is_proc_own(expand);
@@ -267,8 +267,7 @@ static int explain_process(const expand_t *expand, int code) {
                            pid, -code);
 }
 
-/* The threads of another process than the one that was meant would be measured
- * for it. */
+/* Without these checks the threads of the wrong process could be measured. */
 static int check_process(const expand_t *expand) {
   int pid = expand->target->pid;
   int rc = is_proc_own(expand);

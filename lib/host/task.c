@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads /proc/PID of tasks and threads. It keeps nothing between calls. */
+/* Reads /proc/PID of tasks and threads. Keeps nothing between calls. */
 #include "host/task.h"
 
 #include <errno.h>
@@ -14,15 +14,16 @@
 #include "util/file.h"
 #include "util/grow.h"
 
-/* More than the 52 fields of a stat file take, of which the second is up to 64
- * bytes and the others up to 20. */
+/* More than the 52 fields of a stat file need: the second has up to 64 bytes
+ * and the others up to 20. */
 #define STAT_BYTES 2048
 
 /* -- one task ------------------------------------------------------------- */
 
-/* Of the fields of /proc/PID/status that name a task in several PID namespaces,
- * the first is that of /proc and the last its own: one alone is both. They came
- * with Linux 4.1; before, and without CONFIG_PID_NS, there is no way to see. */
+/* NSpid in /proc/PID/status lists a task's ids in several PID namespaces: first
+ * the id in the namespace of /proc, last the id in the task's own. A single id
+ * means that they are the same. The field is new in Linux 4.1; before, and
+ * without CONFIG_PID_NS, there is no way to find out. */
 int uvperf__task_proc_is_own(const char *root) {
   char text[64];
   int rc = uvperf__system_line(root, "/proc/self/status", "NSpid:", text,
@@ -31,18 +32,18 @@ int uvperf__task_proc_is_own(const char *root) {
 
   if (uvperf__is_shortage(rc))
     return rc;
-  /* There is no /proc/self for a process that is not in its namespace. */
+  /* A process outside of the namespace of /proc has no /proc/self there. */
   if (rc != 0)
     return rc == -ENODATA;
   at += strspn(at, "0123456789");
   return at[strspn(at, " \t")] == '\0';
 }
 
-/* What a failure to read of /proc/ID means. */
+/* The meaning of a failure to read /proc/ID. */
 static int absent(int id, int code) {
   switch (code) {
     case -ENOENT:
-    case -ESRCH: /* it ended after open(2) */
+    case -ESRCH: /* the task ended after open(2) */
       return uvperf__sys_has_task(id) == -ESRCH ? -ESRCH : -EACCES;
     case -EPERM: /* proc_pid_permission, hidepid=1 */
       return -EACCES;
@@ -51,8 +52,8 @@ static int absent(int id, int code) {
   }
 }
 
-/* Takes the state and the start from the text of a stat file. The second field
- * is the task's name between (), which may hold anything, also these. */
+/* Parses the state and the start from the text of a stat file. The second field
+ * is the task's name in parentheses, which may itself contain parentheses. */
 static int parse_stat(const char *text, uvperf__task_t *task) {
   const char *at = strrchr(text, ')');
   char *end;
@@ -74,8 +75,8 @@ static int parse_stat(const char *text, uvperf__task_t *task) {
   return *end == ' ' || *end == '\0' ? 0 : -EINVAL;
 }
 
-/* Of a thread of a process. Not /proc/ID/stat: that sums up all threads, with
- * each reading of each of them. */
+/* Reads the stat file of a thread of a process. /proc/ID/stat is not used: each
+ * read of it sums up all threads. */
 static int read_stat(const char *root, int process, int id,
                      uvperf__task_t *task) {
   char text[STAT_BYTES], path[64];
@@ -118,8 +119,8 @@ int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
     rc = uvperf__sys_has_task(id);
     return rc == -ESRCH;
   }
-  /* Between the two readings of uvperf__task_read the id may have become that
-   * of another: then /proc has it the next time. */
+  /* Between the two readings in uvperf__task_read another task may have taken
+   * the id: then /proc shows it the next time. */
   for (tries = 0; tries < 2; tries++) {
     rc = uvperf__task_read(root, id, &task);
     if (rc == 0)
@@ -132,7 +133,7 @@ int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
 
 /* -- the threads of a process --------------------------------------------- */
 
-/* How often they are listed at most. */
+/* The maximum number of listings. */
 #define LISTINGS 8
 
 void uvperf__tasks_free(uvperf__tasks_t *tasks) {
@@ -140,7 +141,7 @@ void uvperf__tasks_free(uvperf__tasks_t *tasks) {
   memset(tasks, 0, sizeof(*tasks));
 }
 
-/* Adds the task that an entry of the directory names, if it does. */
+/* Adds the task that a directory entry names, if it names one. */
 static int add_name(const char *name, void *data) {
   uvperf__tasks_t *tasks = data;
   uvperf__task_t *grown;
@@ -161,7 +162,7 @@ static int add_name(const char *name, void *data) {
   return 0;
 }
 
-/* Adds what a directory lists to the tasks. */
+/* Adds the tasks that the directory lists. */
 static int add_listed(const char *root, int process, uvperf__tasks_t *tasks) {
   char path[PATH_MAX];
   int length = snprintf(path, sizeof(path), "%s/proc/%d/task", root, process);
@@ -173,8 +174,8 @@ static int add_listed(const char *root, int process, uvperf__tasks_t *tasks) {
   return fd < 0 ? fd : uvperf__directory_each(fd, add_name, tasks);
 }
 
-/* Puts the one at `at` below those that are greater, in a heap whose greatest
- * is the first. */
+/* Moves the task at `at` below the greater ones, in a heap with the greatest
+ * first. */
 static void sift(uvperf__task_t *tasks, size_t at, size_t nr) {
   uvperf__task_t task = tasks[at];
   size_t child;
@@ -190,7 +191,7 @@ static void sift(uvperf__task_t *tasks, size_t at, size_t nr) {
   tasks[at] = task;
 }
 
-/* By ids. Not qsort(3), which may call malloc. */
+/* Sorts by id. qsort(3) is not used because it may call malloc. */
 static void sort(uvperf__tasks_t *tasks) {
   uvperf__task_t last;
   size_t i;
@@ -205,8 +206,8 @@ static void sort(uvperf__tasks_t *tasks) {
   }
 }
 
-/* Reads each of those that are sorted, and leaves out those that are listed
- * twice, or are not there any more. */
+/* Reads each task of the sorted list, and leaves out those that are listed
+ * twice or no longer exist. */
 static int read_listed(const char *root, int process, uvperf__tasks_t *tasks) {
   size_t from, to = 0;
   int id = 0;
@@ -235,8 +236,8 @@ static void leave_out_ended(uvperf__tasks_t *tasks) {
   tasks->nr = to;
 }
 
-/* How many threads a process has, those included that have ended and are still
- * there; 0 where that is not told. */
+/* The number of threads of a process, including ended ones that still exist; 0
+ * if /proc does not show it. */
 static int count_threads(const char *root, int process, size_t *nr) {
   char path[48], text[24];
   int rc;
@@ -249,11 +250,12 @@ static int count_threads(const char *root, int process, size_t *nr) {
   return rc == -ENODATA ? 0 : rc;
 }
 
-/* A listing may lack threads that are there: next_tid of fs/proc/base.c ends it
- * at one that ends just then, and first_tid goes on at the same number of
- * threads from the beginning when an earlier one is gone. So it is made again
- * until it is sure to be complete: if those that were listed, and are still
- * there afterwards, are as many as there were in between, they are the same. */
+/* Lists the threads until the listing is known to be complete, at most LISTINGS
+ * times. A listing may miss existing threads: next_tid of fs/proc/base.c ends
+ * it at a thread that ends at that moment, and first_tid continues by counting
+ * from the beginning, where an earlier thread may be gone. The threads that
+ * were listed and still exist afterwards are all threads if they are as many as
+ * the process had in between. */
 static int list_all(const char *root, int process, uvperf__tasks_t *threads) {
   size_t nr;
   int i;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks and the threads of processes, as /proc tells under a root path
- * that tests can set ("" is the real one). No fds kept, no uv.h.
+/* Tasks and the threads of processes, from /proc under a root path that tests
+ * can set ("" is the real one). Keeps no fds, includes no uv.h.
  *
- * Of an id that /proc does not have, these say -ESRCH where kill(2) knows no
- * task of it either, and -EACCES where it does: proc(5) mounted with hidepid=
- * shows no tasks of others. */
+ * If /proc does not have an id, these functions return -ESRCH if kill(2) does
+ * not find a task either, and -EACCES if it does: proc(5) mounted with hidepid=
+ * shows no tasks of other users. */
 #ifndef UVPERF_LIB_HOST_TASK_H
 #define UVPERF_LIB_HOST_TASK_H
 
@@ -14,7 +14,7 @@
 /* A task: a thread, of which a process has at least one. */
 typedef struct uvperf__task_s {
   int id;
-  int has_ended;  /* a zombie, which is there until it is waited for */
+  int has_ended;  /* a zombie, which exists until it is waited for */
   uint64_t start; /* since boot, in clock ticks: field 22 of its stat file */
 } uvperf__task_t;
 
@@ -24,33 +24,32 @@ typedef struct uvperf__tasks_s {
   size_t room;
 } uvperf__tasks_t;
 
-/* Whether root + /proc is there and shows the PID namespace of this process: 1,
- * 0, or -errno. In another's, the same numbers are other tasks. */
+/* Whether root + /proc exists and shows the PID namespace of this process: 1,
+ * 0, or -errno. In another namespace the same numbers mean other tasks. */
 int uvperf__task_proc_is_own(const char *root);
 
-/* Reads what /proc says of a task: 0, -ESRCH, -EACCES, or the code of the
- * reading. */
+/* Reads a task from /proc: 0, -ESRCH, -EACCES, or the code of the read. */
 int uvperf__task_read(const char *root, int id, uvperf__task_t *task);
 
-/* Which process a task is of: the id of that, or an error as
- * uvperf__task_read. */
+/* The id of the process of a task, or an error as in uvperf__task_read. */
 int uvperf__task_process(const char *root, int id);
 
-/* Lists the threads of a process that have not ended, by ascending ids; all
- * that were there throughout are among them. 0, and threads is to be freed by
- * uvperf__tasks_free; or an error as uvperf__task_read, or -ENOMEM. -ESRCH also
- * where all have ended. */
+/* Lists the threads of a process that have not ended, by ascending ids; the
+ * list includes all threads that existed throughout. Returns 0, and threads
+ * must be freed with uvperf__tasks_free; or an error as in uvperf__task_read,
+ * or -ENOMEM. -ESRCH also if all threads have ended. */
 int uvperf__task_threads(const char *root, int process,
                          uvperf__tasks_t *threads);
 void uvperf__tasks_free(uvperf__tasks_t *tasks);
 
-/* Whether the task that had this id, and started at this time, has ended (also
- * a zombie; also if the id is another task's by now): 1, 0, or -errno where
- * that is not known: -EACCES as above, or what reading gives. Of a task whose
- * start is not known (0) it says 1 only where no task has the id; -1, which is
- * every task, never ends. Another thread than the first that calls execve(2)
- * goes on under the id of its process, de_thread of fs/exec.c: its own is
- * gone. */
+/* Whether the task with this id and start has ended. A zombie has ended, and so
+ * has a task whose id belongs to another task now. Returns 1, 0, or -errno if
+ * that is unknown: -EACCES as above, or the code of the read.
+ *
+ * If the start is unknown (0), it returns 1 only if no task has the id. The id
+ * -1 means every task, which never ends. If a thread other than the first calls
+ * execve(2), it continues with the id of its process (de_thread of fs/exec.c):
+ * its own id is gone. */
 int uvperf__task_is_gone(const char *root, int id, uint64_t start);
 
 #endif

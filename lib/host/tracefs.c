@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds tracefs, the tracepoints in it with their ids, and the tracers. What a
- * tracepoint's fields mean is not known here. */
+/* Finds tracefs, its tracepoints with their ids, and the tracers. The meaning
+ * of a tracepoint's fields is not known here. */
 #include "host/tracefs.h"
 #include "uvperf/system.h"
 
@@ -14,18 +14,18 @@
 #include "util/file.h"
 #include "util/glob.h"
 
-/* -- where it is ---------------------------------------------------------- */
+/* -- its path ------------------------------------------------------------- */
 
 /* The search for a place. */
 typedef struct search_s {
   const char *root;
   char *path;
   size_t size;
-  int rc; /* what is known of the places so far */
+  int rc; /* the result for the places so far */
 } search_t;
 
-/* Takes a place if it has events/, which the mere mount point has not. 1 ends
- * the search. */
+/* Takes a place if it has events/, which an empty mount point does not have.
+ * Returns 1 to end the search. */
 static int try_place(search_t *search, const char *place, const char *rest) {
   char path[PATH_MAX];
   int length =
@@ -57,8 +57,8 @@ static int try_mount(const uvperf__mount_t *mount, void *data) {
 int uvperf__tracefs_path(const char *root, char *path, size_t size) {
   search_t search = {root, path, size, -ENODEV};
 
-  /* Since Linux 4.1, and before. What the file of mounts lacks is not mounted,
-   * and neither is anything where that file is not. */
+  /* The first place is used since Linux 4.1, the second before. An error of the
+   * file of mounts is ignored: without the file nothing is mounted. */
   if (!try_place(&search, "/sys/kernel/tracing", "") &&
       !try_place(&search, "/sys/kernel/debug/tracing", ""))
     uvperf__mounts_each(root, try_mount, &search);
@@ -67,7 +67,7 @@ int uvperf__tracefs_path(const char *root, char *path, size_t size) {
   return search.rc;
 }
 
-/* Puts root + tracefs + "/" + a file of it into a path. */
+/* Builds the path root + tracefs + "/" + file. */
 static int file_path(const char *root, const char *file, char path[PATH_MAX]) {
   char place[PATH_MAX];
   int length;
@@ -81,7 +81,8 @@ static int file_path(const char *root, const char *file, char path[PATH_MAX]) {
 
 /* -- ids ------------------------------------------------------------------ */
 
-/* Of an event that is just going event_id_read says ENODEV, or nothing. */
+/* For an event that is being removed, event_id_read returns ENODEV, or
+ * nothing. */
 static int read_id(const char *events, const char *category, const char *name,
                    uint64_t *id) {
   char path[PATH_MAX];
@@ -92,7 +93,7 @@ static int read_id(const char *events, const char *category, const char *name,
 
   *id = 0;
   if (length < 0 || (size_t)length >= sizeof(path))
-    return -ENOENT; /* longer than any that tracefs has */
+    return -ENOENT; /* longer than any name in tracefs */
   rc = uvperf__system_number("", path, &number);
   if (rc == -ENOTDIR || rc == -ENODEV || rc == -EINVAL || rc == -ERANGE ||
       rc == -ENAMETOOLONG || (rc == 0 && number < 0))
@@ -115,8 +116,8 @@ int uvperf__tracefs_id(const char *root, const char *category, const char *name,
 
 /* -- walks ---------------------------------------------------------------- */
 
-/* Opens the directory of a category. -ENOENT: none of that name; events/ has
- * files too. */
+/* Opens the directory of a category. -ENOENT if there is no such directory:
+ * events/ contains files too. */
 static int open_category(const char *events, const char *category) {
   char path[PATH_MAX];
   int length = snprintf(path, sizeof(path), "%s/%s", events, category);
@@ -133,17 +134,17 @@ typedef struct walk_s {
   char events[PATH_MAX];
   const char *categories; /* the patterns */
   const char *names;
-  const char *category; /* whose events are being looked at */
+  const char *category; /* the one that is being walked */
   uvperf__tracefs_event_fn each;
   void *data;
-  int is_denied; /* something may not be read */
+  int is_denied; /* something could not be read, for lack of permission */
 } walk_t;
 
 static int fits(const char *pattern, const char *name) {
   return pattern == NULL || uvperf__glob_match(pattern, name);
 }
 
-/* An error that ends no walk: what is gone, and what is denied. */
+/* Skips events that are gone or denied: these errors do not end a walk. */
 static int pass_over(walk_t *walk, int rc) {
   if (rc == -EACCES)
     walk->is_denied = 1;
@@ -176,12 +177,12 @@ static int walk_category(const char *category, void *data) {
   return uvperf__directory_each(fd, walk_event, walk);
 }
 
-/* What a walk ends with that no callback has ended. */
+/* The result of a walk that no callback has ended. */
 static int end_walk(const walk_t *walk, int rc) {
   return rc == 0 && walk->is_denied ? -EACCES : rc;
 }
 
-/* Opens events/, whose path it also gives. */
+/* Opens events/, and stores its path. */
 static int open_events(const char *root, char events[PATH_MAX]) {
   int rc = file_path(root, "events", events);
 
@@ -199,7 +200,7 @@ int uvperf__tracefs_walk(const char *root, const char *category,
   return end_walk(&walk, uvperf__directory_each(fd, walk_category, &walk));
 }
 
-/* A callback that wants less than the walk knows. */
+/* A callback that needs only names. */
 typedef struct names_s {
   const char *events;
   uvperf__name_fn each;
@@ -284,7 +285,7 @@ int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
 /* -- fields ---------------------------------------------------------------- */
 
 /* The name in "char comm[16]", "const char * filename", "__data_loc char[]
- * name": what comes last, without brackets behind it. Changes the text. */
+ * name": the last word, without brackets after it. Changes the text. */
 static const char *field_name(char *declaration) {
   size_t end = strlen(declaration);
   char *space;
@@ -314,7 +315,7 @@ static int each_field(char *format, uvperf__name_fn each, void *data) {
   return rc;
 }
 
-/* As much of a file as there is room for. */
+/* Reads the beginning of a file, as much as fits. */
 static int read_start(const char *path, char *text, size_t size) {
   int fd = uvperf__file_open(path);
   size_t used = 0;
@@ -399,7 +400,7 @@ static int read_line(const char *root, const char *file, char text[4096]) {
   return rc == -ENODATA ? -ENOENT : rc;
 }
 
-/* Gives a text to a caller with *size bytes of room. */
+/* Copies a text to a caller's buffer of *size bytes. */
 static int give(const char *text, char *room, size_t *size) {
   size_t had = *size;
 
@@ -418,7 +419,7 @@ int uvperf__tracefs_current_tracer(const char *root, char *tracer,
   return rc == 0 ? give(text, tracer, size) : rc;
 }
 
-/* t_show of kernel/trace/trace.c puts a space between two of them. */
+/* t_show of kernel/trace/trace.c separates tracers by a space. */
 int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
                                 void *data) {
   char text[4096];
@@ -436,7 +437,7 @@ int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
   return rc;
 }
 
-/* -- what is public ------------------------------------------------------- */
+/* -- public functions ----------------------------------------------------- */
 
 int uvperf_tracefs_path(char *path, size_t *size) {
   char place[PATH_MAX];
