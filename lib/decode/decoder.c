@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder: which sources it has and by which ids they are told apart, and
- * of each record, whose it is. It checks the header, finds the source and
- * passes the body on to sample.c or record.c. */
+/* The decoder. It keeps the sources and their ids. For each record it checks
+ * the header, finds the source by the id, and passes the body on to sample.c or
+ * record.c. */
 #include "decode/decoder.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ static uvperf__reader_t *find_reader(const uvperf_decoder_t *decoder,
   return uvperf__id_table_find(&decoder->attrs, key_of(source))->reader;
 }
 
-/* Drops a reader without sources. The user can still hold its sample only if it
+/* Drops a reader without sources. The user can still have its sample only if it
  * was delivered last, so there is never more than one to keep. Another attr at
  * the same address gets a new reader. */
 static void drop_reader(uvperf_decoder_t *decoder, uvperf__reader_t *reader) {
@@ -111,7 +111,8 @@ static int check_source(const uvperf_source_t *source) {
   return source->nr_ids != 0 && source->ids == NULL ? -EINVAL : 0;
 }
 
-/* Records can be told apart only if the id is at one place in all of them. */
+/* Records can be assigned to sources only if the id is at the same place in
+ * all. */
 static int place_id(uvperf_decoder_t *decoder, const uvperf__layout_t *layout) {
   size_t front = uvperf__layout_id_front(layout);
   size_t back = uvperf__layout_id_back(layout);
@@ -298,8 +299,8 @@ void uvperf_decoder_free(uvperf_decoder_t *decoder) {
 
 /* -- decoding -------------------------------------------------------------- */
 
-/* Where the id of a record is, or NULL. It is never that of STREAM_ID:
- * inherited events have their own there. */
+/* Returns the place of a record's id, or NULL. STREAM_ID is never used, because
+ * inherited events have their own id there. */
 static const uint8_t *find_id(const uvperf_decoder_t *decoder, uint32_t type,
                               size_t size, const uint8_t *bytes) {
   if (type == PERF_RECORD_SAMPLE)
@@ -333,10 +334,11 @@ static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
   return common;
 }
 
-/* Finds whose record it is and how to read it. The source is NULL if it is
- * unknown, the reader too if the record cannot be read. The id of a sample can
- * be another process's: `alone` is the only source that writes samples there,
- * or NULL. Whether a record of an unknown type has an id is unknown too. */
+/* Finds the source of a record and its reader. The source is NULL if it is
+ * unknown, and the reader too if the record cannot be read. A sample can have
+ * the id of another process's event. It then belongs to `alone`, the only
+ * source that writes samples into that ring, unless that is NULL. Records of
+ * unknown types may have no id. */
 static uvperf__id_slot_t find_writer(const uvperf_decoder_t *decoder,
                                      const uvperf_source_t *alone,
                                      const struct perf_event_header *header,
@@ -382,9 +384,9 @@ static void make_raw(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
   uvperf__record_decode_trailer(0, bytes, raw);
 }
 
-/* A sample that uvperf__decode_sample does not take: one that is longer than
- * its fields, or whose id is unknown. It is decoded into a record of its own,
- * as the reader's has no surplus. */
+/* Decodes a sample that uvperf__decode_sample does not accept, because it is
+ * longer than its fields or its id is unknown. It gets a record of its own,
+ * because the reader's record has no surplus. */
 static int decode_longer(uvperf_decoder_t *decoder,
                          const uvperf__id_slot_t *writer,
                          const struct perf_event_header *header,
@@ -398,8 +400,8 @@ static int decode_longer(uvperf_decoder_t *decoder,
                                       header->size, record);
 }
 
-/* The trailer is found from the record's end, as the kernel pads strings before
- * it. */
+/* The trailer is found from the record's end, because the kernel pads strings
+ * before it. */
 static int decode_side_band(uvperf_decoder_t *decoder,
                             const uvperf__id_slot_t *writer,
                             const struct perf_event_header *header,
@@ -436,8 +438,9 @@ static void decode_unknown(uvperf_decoder_t *decoder,
                                   &decoder->other);
 }
 
-/* Decodes a record with a sound header that uvperf__decode_sample did not take.
- * Inlined, it would slow down the samples that it takes. */
+/* Decodes a record with a sound header that uvperf__decode_sample did not
+ * accept. Not inlined, because that would slow down the samples that it
+ * accepts. */
 __attribute__((noinline)) static int
 decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
              const struct perf_event_header *header, const uint8_t *bytes,

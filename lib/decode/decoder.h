@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The decoder: finds the source of a record by its id, and decodes it. Here are
- * the struct behind uvperf_decoder_t, a decoder whose sources come and go, and
- * the inline part that each sample passes. */
+ * the struct of uvperf_decoder_t, the functions of a decoder whose sources come
+ * and go, and the inline code through which each sample passes. */
 #ifndef UVPERF_LIB_DECODE_DECODER_H
 #define UVPERF_LIB_DECODE_DECODER_H
 
@@ -15,14 +15,14 @@
 #include "util/bytes.h"
 
 /* How to read the records of all sources with one attr, and their sample
- * record. Each is allocated by itself, so that a record in the user's hands
- * never moves. */
+ * record. Each is allocated separately, so that a record never moves while the
+ * user has it. */
 typedef struct uvperf__reader_s {
   /* Each sample writes all fields that were requested, and the others are 0
    * from the start, so that nothing is cleared per sample. */
   uvperf_record_t sample;
   uint64_t key;      /* see key_of: the attr's address and the source's flags */
-  size_t nr_sources; /* that have this attr */
+  size_t nr_sources; /* with this attr */
   int writes_samples;
   uvperf__sample_plan_t plan;
   /* uvperf__layout_time_front and _back. */
@@ -40,20 +40,20 @@ struct uvperf_decoder_s {
   size_t id_front;
   size_t id_back;
   size_t nr_sources;
-  /* Where the time is in the samples of all sources that there ever were, and
-   * the size from which a sample surely has it; SIZE_MAX if it is not at one
+  /* Where the time is in the samples of all sources that were ever added, and
+   * the size from which a sample certainly has it; SIZE_MAX if it is not at one
    * place. */
   size_t time_front;
   size_t time_least;
   /* From the key of each attr to its reader. */
   uvperf__id_table_t attrs;
-  /* The reader whose sample was delivered last: the user may still hold it. */
+  /* The reader whose sample was delivered last: the user may still have it. */
   uvperf__reader_t *last;
   /* The same reader, once its last source was removed. */
   uvperf__reader_t *kept;
-  /* The owner's: the next older one in a list. */
+  /* For the owner: the next older one in a list. */
   struct uvperf_decoder_s *older;
-  /* The record of all other types, and of damaged ones. */
+  /* The record for all other types, and for damaged records. */
   uvperf_record_t other;
 };
 
@@ -65,7 +65,7 @@ int uvperf__decoder_make(uvperf_decoder_t **decoder);
 /* Adds a source with its ids to a decoder of uvperf__decoder_make. Sources with
  * the same attr (the same pointer) share a reader, so each of thousands of
  * events takes only a table entry. The source and its ids must stay unchanged
- * until uvperf__decoder_remove. A record that the user holds does not change.
+ * until uvperf__decoder_remove. A record that the user has does not change.
  * Returns 0; -EINVAL and -E2BIG as uvperf_decoder_new for several sources;
  * -EEXIST for an id that another source has; -ENOMEM. After a failure nothing
  * has changed. */
@@ -73,8 +73,8 @@ int uvperf__decoder_add(uvperf_decoder_t *decoder,
                         const uvperf_source_t *source);
 
 /* Removes a source and its ids; with the last source of an attr also its
- * reader, so that the attr may be freed. A record that the user holds stays
- * valid until the next uvperf_decode, except its `source`, if that is freed. */
+ * reader, so that the attr may be freed. A record that the user has stays valid
+ * until the next uvperf_decode, except its `source`, if that is freed. */
 void uvperf__decoder_remove(uvperf_decoder_t *decoder,
                             const uvperf_source_t *source);
 
@@ -100,7 +100,7 @@ int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
  * 0 if it has no time: its id is unknown, its source lacks PERF_SAMPLE_TIME (or
  * sample_id_all, unless it is a sample), or it is too short. uvperf_decode
  * finds the same time in it, if any. If the time is at one place in the samples
- * of all sources that there ever were, the id is not needed, so a sample of a
+ * of all sources that were ever added, the id is not needed, so a sample of a
  * removed source has a time too. `size` is header.size, which the caller has
  * checked: a multiple of 8, and all bytes are there. The decoder's record does
  * not change. Inline, because it is called for each record in time order. */
@@ -128,7 +128,7 @@ uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
 
 /* Decodes a record whose header is already loaded, if it is a sample that has
  * exactly its fields. Else it returns NULL, and uvperf__decode decides. There
- * are as many bytes as the header's size says. Form and front_size are those of
+ * are as many bytes as the header's size says. Form and front_size come from
  * the reader's plan. The record is valid as long as a record of uvperf_decode.
  * Inline, because each sample passes it. */
 __attribute__((always_inline)) static inline const uvperf_record_t *
@@ -146,7 +146,8 @@ uvperf__decode_sample_of(uvperf__reader_t *reader, unsigned int form,
   return &reader->sample;
 }
 
-/* The same, of whichever source. The forms of a set's samples come first. */
+/* The same for a sample of any source. The forms of a set's samples are tested
+ * first. */
 __attribute__((always_inline)) static inline const uvperf_record_t *
 uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
                       uint64_t header) {

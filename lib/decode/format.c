@@ -47,7 +47,7 @@ static void put_task(line_t *line, uint32_t pid, uint32_t tid) {
   uvperf__line_put(line, " pid %" PRIu32 " tid %" PRIu32, pid, tid);
 }
 
-/* -- what many types have -------------------------------------------------- */
+/* -- fields of many types -------------------------------------------------- */
 
 static void put_identity(line_t *line, const uvperf_record_t *record) {
   if (record->present & PERF_SAMPLE_TID)
@@ -111,7 +111,7 @@ static void put_chain(line_t *line, const uint64_t *ips, uint64_t nr) {
 
 /* -- samples --------------------------------------------------------------- */
 
-/* As the field brstack of perf-script(1). */
+/* As in the field brstack of perf-script(1). */
 static void put_branches(line_t *line, const uvperf_sample_t *sample) {
   const struct perf_branch_entry *entry;
   uint64_t i;
@@ -186,7 +186,7 @@ static void put_bytes(line_t *line, const char *field, const void *bytes,
   uvperf__line_put_hex(line, bytes, (size_t)size);
 }
 
-/* The kernel's order, which is that of perf_event_open(2). */
+/* In the kernel's order, as in perf_event_open(2). */
 static void put_sample(line_t *line, const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
   const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids come and go for months, so a removed one leaves nothing: those that
- * follow it are moved up. Marks in their place would gather until every search
- * passes all of them. */
+/* Ids come and go for months, so a removed id leaves no mark: the ids that
+ * follow it move up. Marks would collect until every search passes all of
+ * them. */
 #include "decode/id_table.h"
 
 #include <errno.h>
@@ -60,7 +60,8 @@ int uvperf__id_table_reserve(uvperf__id_table_t *table, size_t nr) {
   return 0;
 }
 
-/* How far a slot lies behind another, going round. */
+/* The distance from slot `other` forward to `slot`, around the end of the
+ * table. */
 static size_t behind(const uvperf__id_table_t *table, size_t slot,
                      size_t other) {
   return (slot - other) & (table->nr_slots - 1);
@@ -77,7 +78,7 @@ void uvperf__id_table_remove(uvperf__id_table_t *table, uint64_t id) {
   for (i = behind(table, hole + 1, 0); slots[i].reader != NULL;
        i = behind(table, i + 1, 0)) {
     home = uvperf__id_table_home(table, slots[i].id);
-    /* An id that would not be found with a hole before it moves there. */
+    /* An id moves into the hole if a search for it would end at the hole. */
     if (behind(table, i, home) < behind(table, i, hole))
       continue;
     slots[hole] = slots[i];

@@ -25,7 +25,7 @@ typedef struct uvperf__id_table_s {
   size_t nr_used;  /* at most half of them */
 } uvperf__id_table_t;
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int uvperf__id_table_make(uvperf__id_table_t *table);
 void uvperf__id_table_free(uvperf__id_table_t *table);
 
@@ -52,8 +52,8 @@ static inline size_t uvperf__id_table_home(const uvperf__id_table_t *table,
   return (size_t)(hash >> 32) & (table->nr_slots - 1);
 }
 
-/* The slot of an id, or the free one where it would be. Inline, because it is
- * called for each record. */
+/* The slot of an id, or the free slot for it. Inline, because it is called for
+ * each record. */
 static inline uvperf__id_slot_t *
 uvperf__id_table_find(const uvperf__id_table_t *table, uint64_t id) {
   size_t i = uvperf__id_table_home(table, id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Describes a union perf_mem_data_src in words, near those of perf(1). Fields
+/* Describes a union perf_mem_data_src in words, much as perf(1) does. Fields
  * are taken from the value by position, which is the same on all machines. */
 #include "uvperf/record.h"
 
@@ -26,7 +26,7 @@ enum {
 
 typedef struct text_s {
   char *at;
-  size_t room; /* what is left, the terminator included */
+  size_t room; /* bytes left, the terminator included */
   int cut;
 } text_t;
 
@@ -110,8 +110,8 @@ static void add_hops(text_t *text, unsigned int hops) {
     add(text, names[hops]);
 }
 
-/* The level as mem_lvl_num, mem_remote and mem_hops have it (Linux 4.14, 5.16).
- * Returns 0 where the PMU did not fill them in. */
+/* The level from mem_lvl_num, mem_remote and mem_hops (Linux 4.14, 5.16).
+ * Returns 0 if the PMU did not fill them in. */
 static int add_level_number(text_t *text, uint64_t data_src) {
   unsigned int number = bits(data_src, LEVEL_NUMBER_SHIFT, 4);
   char other[24];
@@ -130,7 +130,7 @@ static int add_level_number(text_t *text, uint64_t data_src) {
   return 1;
 }
 
-/* The level as the older mem_lvl has it. */
+/* The level from the older mem_lvl. */
 static int add_level_bits(text_t *text, unsigned int level) {
   static const char *const names[] = {NULL,
                                       NULL, /* hit */

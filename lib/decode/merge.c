@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Several rings in time order. Within a ring records are nearly in order
  * already (an NMI between the stamp of a record and its place in the ring puts
- * it after a younger one), so only the first record of each ring is compared
- * with those of the others. Each node of the tree keeps the loser: when the
- * winner's ring moves on, it is compared only with those that have lost against
- * it. */
+ * it after a younger one), so only the first records of the rings are compared.
+ * Each node of the tree keeps the loser: when the winner's ring moves on, it is
+ * compared only with the losers against it. */
 #include "decode/merge.h"
 
 #include "util/alloc.h"
@@ -27,8 +26,8 @@ static int is_before(const uvperf__entry_t *one, const uvperf__entry_t *other) {
   return one->time < other->time;
 }
 
-/* The entries are at 0 and following, in the order of their rings. Winners
- * first: each node gets the earlier of its two children. */
+/* The entries start at 0, in the order of their rings. First each node gets the
+ * winner, the earlier of its two children. */
 static void build_tree(uvperf__merge_t *merge) {
   uvperf__entry_t *nodes = merge->nodes;
   size_t nr = merge->nr_leaves;
@@ -48,7 +47,7 @@ static void build_tree(uvperf__merge_t *merge) {
     nodes[i] = nodes[nodes[2 * i].track == nodes[i].track ? 2 * i + 1 : 2 * i];
 }
 
-/* Removes a ring from the tree, whether it is the top or has lost. Those that
+/* Removes a ring from the tree, whether it is the top or has lost. Entries that
  * lost against it are compared for its place. */
 static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
   uvperf__entry_t entry = no_ring(merge);
@@ -74,7 +73,7 @@ static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
   track->leaf = 0;
 }
 
-/* The earliest time of those that have lost against the top. */
+/* The earliest time of the entries that have lost against the top. */
 static uint64_t limit_of(const uvperf__merge_t *merge) {
   uint64_t limit = UINT64_MAX;
   size_t at;
@@ -112,7 +111,7 @@ void uvperf__merge_free(uvperf__merge_t *merge) {
   uvperf__free(merge);
 }
 
-/* Room in both arrays for one more. */
+/* Makes room in both arrays for one more ring. */
 static int make_room(uvperf__merge_t *merge) {
   uvperf__track_t **tracks;
   uvperf__entry_t *nodes;
@@ -192,8 +191,8 @@ static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
 }
 
 /* Reads the first record of a ring and leaves it there; returns as
- * uvperf__ring_next. One that wraps does not stay in the scratch, which other
- * rings need too. */
+ * uvperf__ring_next. A record that wraps does not stay in the scratch, which
+ * other rings need too. */
 static int peek(const uvperf__merge_t *merge, uvperf__track_t *track) {
   const void *bytes;
   size_t size, piece;
@@ -302,7 +301,7 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
   merged->track = track;
   merged->ring = track->index;
   if (!fetch(merge, track, merged)) {
-    /* Its owner drops it once that was reported, which may happen only after
+    /* The owner drops the ring after the report, which may come only after
      * another start. */
     leave(merge, track);
     return -EPROTO;

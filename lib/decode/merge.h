@@ -2,16 +2,16 @@
 /* Delivers the records of several rings in time order. Records stay in place
  * (only one that wraps is copied, into a scratch) and nothing is sorted: the
  * first records of all rings are the leaves of a loser tree (Knuth, The Art of
- * Computer Programming, 5.4.1), whose top is the oldest of them. Of a record it
- * knows only where its time is (uvperf__decoder_time).
+ * Computer Programming, 5.4.1), whose top is the oldest of them. The merge
+ * reads nothing of a record except its time (uvperf__decoder_time).
  *
  * One pass over the rings is: heads, begin, then next and consume for each
  * record, or run for many of them, then end. A run is a row of samples that lie
  * in place and in order; merge_run delivers it in one call.
  *
  * Another process can stamp our records with a clock of its own. So begin takes
- * bounds: a time outside of them is impossible, and such a record takes the
- * time of the record before it in its ring. */
+ * bounds: a time outside them is impossible, and such a record takes the time
+ * of the record before it in its ring. */
 #ifndef UVPERF_LIB_DECODE_MERGE_H
 #define UVPERF_LIB_DECODE_MERGE_H
 
@@ -25,8 +25,8 @@
 #include "ring/ring.h"
 #include "util/bytes.h"
 
-/* With so few leaves a replay costs less than finding out whether it is
- * needed. */
+/* Up to this number of leaves a replay costs less than finding out whether it
+ * is needed. */
 #define UVPERF__MERGE_FEW 4
 
 /* A ring and the first record in it that was not consumed. */
@@ -39,8 +39,8 @@ typedef struct uvperf__track_s {
   /* The record's header as it was checked. Another process's record that is
    * longer than the kernel says can be written over it afterwards. */
   uint64_t header;
-  /* Up to here records follow each other in place. What begin saw ends here, or
-   * the ring does, or the tail must be published. */
+  /* Up to here records follow each other in place. Here the records that begin
+   * saw end, or the ring ends, or the tail must be published. */
   const uint8_t *stop;
   /* The record's time; if it has none or an impossible one, the time of the
    * record before it in the ring. */
@@ -48,7 +48,7 @@ typedef struct uvperf__track_s {
   int has_time;  /* one that is possible */
   int is_bad;    /* it has an impossible one */
   int is_broken; /* the ring cannot be right */
-  size_t leaf;   /* 0: it takes no part */
+  size_t leaf;   /* 0: not in the tree */
 } uvperf__track_t;
 
 /* An entry of the tree. The earlier of two wins. */
@@ -60,7 +60,7 @@ typedef struct uvperf__entry_s {
 typedef struct uvperf__merge_s {
   const uvperf_decoder_t *decoder;
   void *scratch;
-  /* All rings. Each track is allocated by itself, so that it never moves. */
+  /* All rings. Each track is allocated separately, so that it never moves. */
   uvperf__track_t **tracks;
   size_t nr_tracks;
   size_t track_room;
@@ -81,7 +81,7 @@ typedef struct uvperf__merge_s {
 
 /* A record that is next. */
 typedef struct uvperf__merged_s {
-  uvperf__track_t *track; /* merge.c's */
+  uvperf__track_t *track; /* for merge.c */
   size_t ring;            /* its index: the order in which rings were added */
   void *owner;            /* of the ring, as it was added */
   const void *bytes;
@@ -92,17 +92,17 @@ typedef struct uvperf__merged_s {
   uint64_t time;
 } uvperf__merged_t;
 
-/* The decoder finds the times. It is the caller's, and so is the scratch of
- * UVPERF__RING_SCRATCH_BYTES. Returns 0 or -ENOMEM. */
+/* The decoder finds the times. It belongs to the caller, and so does the
+ * scratch of UVPERF__RING_SCRATCH_BYTES. Returns 0 or -ENOMEM. */
 int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
                       void *scratch);
 
 /* Does not touch the rings. NULL is allowed. */
 void uvperf__merge_free(uvperf__merge_t *merge);
 
-/* Adds a ring, which stays the caller's; `owner` is passed back with its
- * records. It takes part from the next begin on. May be called between begin
- * and end, in a record's callback. Returns 0 or -ENOMEM. */
+/* Adds a ring, which belongs to the caller; `owner` is passed back with its
+ * records. Its records are delivered from the next begin on. May be called
+ * between begin and end, in a record's callback. Returns 0 or -ENOMEM. */
 int uvperf__merge_add(uvperf__merge_t *merge, uvperf__ring_t *ring,
                       void *owner);
 
@@ -147,12 +147,12 @@ void uvperf__merge_forget(uvperf__merge_t *merge);
 /* -- record by record ------------------------------------------------------ */
 
 /* Finds the oldest record that is not younger than the horizon. Returns 1 and
- * *merged; 0 if there is none; or -EPROTO and merged->ring if that ring makes
- * no sense. The other rings go on. The ring is reported again after the next
- * begin, unless it is dropped. Records of the same time come in the order of
- * their rings. A record without a possible time is as old as the one before it
- * in its ring; the first of a ring is older than all others. Must be followed
- * by consume (or by end) before the next call. */
+ * *merged; 0 if no such record is left; or -EPROTO and merged->ring if that
+ * ring makes no sense. The other rings go on. The ring is reported again after
+ * the next begin, unless it is dropped. Records of the same time come in the
+ * order of their rings. A record without a possible time is as old as the one
+ * before it in its ring; the first of a ring is older than all others. Must be
+ * followed by consume (or by end) before the next call. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);
 
@@ -203,7 +203,7 @@ static inline void uvperf__merge_replay(uvperf__merge_t *merge,
   merge->top = entry;
 }
 
-/* The same with many rings: also finds `limit`, up to which the next records of
+/* The same for many rings: also finds `limit`, up to which the next records of
  * the top's ring need no replay. */
 void uvperf__merge_replay_and_limit(uvperf__merge_t *merge,
                                     uvperf__entry_t entry);
@@ -250,9 +250,9 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
 
 /* Delivers and consumes the next records, as next and consume would, as long as
  * they are samples that lie in place and are not late: at most `most`, and none
- * after those that make up max_bytes (neither is 0). Returns how many, and
- * *bytes. It may end early; if it returns 0, next finds what is there. Inline,
- * because all records in time order pass through it. */
+ * after those that make up max_bytes (neither is 0). Returns their number, and
+ * *bytes. It may end early; if it returns 0, call next. Inline, because all
+ * records in time order pass through it. */
 static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
                                          uint64_t horizon, uint64_t most,
                                          uint64_t max_bytes,

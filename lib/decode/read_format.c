@@ -50,8 +50,8 @@ int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
     return -EPROTO;
   if (format & PERF_FORMAT_GROUP)
     nr = uvperf__u64(bytes);
-  /* The first check keeps the product from overflowing; a division would take
-   * longer than all the rest. */
+  /* The first check keeps the product from overflowing. A division would take
+   * longer than the rest of the function. */
   if (nr > room || nr * each > room - shared)
     return -EPROTO;
   read->format = format;
@@ -79,7 +79,7 @@ int uvperf__read_format_single(uint64_t format, const uint64_t *words,
   return 0;
 }
 
-/* Where value, id and lost of the index-th value are. */
+/* Finds value, id and lost of the index-th value. */
 static void locate(const uvperf_values_t *read, uint64_t index,
                    const uint8_t **value, const uint8_t **rest) {
   const uint8_t *words = (const uint8_t *)read->words;

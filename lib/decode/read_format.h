@@ -15,7 +15,7 @@
 int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
                               size_t *used, uvperf_values_t *read);
 
-/* A value, and what the format has beside it; the rest is 0. */
+/* A value and its other fields; fields that the format lacks are 0. */
 typedef struct uvperf__value_s {
   uint64_t value;
   uint64_t enabled; /* ns */
@@ -28,8 +28,8 @@ typedef struct uvperf__value_s {
 void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
                              uvperf__value_t *value);
 
-/* The value of an id, which is probably the `likely`-th. 0, or -ENOENT: no
- * value has that id, or the format has no PERF_FORMAT_ID. */
+/* Finds the value of an id, which is probably the `likely`-th. Returns 0; or
+ * -ENOENT if no value has that id, or the format has no PERF_FORMAT_ID. */
 int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
                              uint64_t likely, uvperf__value_t *value);
 

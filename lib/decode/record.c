@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* All record types except PERF_RECORD_SAMPLE: the body, the trailer that
- * attr.sample_id_all appends, and what type and misc mean. The layouts are in
- * the comments of enum perf_event_type in <linux/perf_event.h>.
+ * attr.sample_id_all appends, and the names of type and misc. The layouts are
+ * in the comments of enum perf_event_type in <linux/perf_event.h>.
  *
  * A body may be shorter than its room: a newer kernel may append fields, and
  * the trailer is found from the record's end, not from the body's. */
@@ -285,9 +285,9 @@ int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *bytes,
 #define COMMON offsetof(uvperf_record_t, ip)
 #define BODY   offsetof(uvperf_record_t, sample)
 
-/* The order of its fields is that of the kernel's
- * __perf_event__output_id_sample, which is not that of a sample: IDENTIFIER is
- * last here, so that it is found without knowing the rest. */
+/* The fields are in the order of the kernel's __perf_event__output_id_sample. A
+ * sample has another order. Here IDENTIFIER is last, so that it is found
+ * without knowing the rest. */
 void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
                                    uvperf_record_t *record) {
   const uint8_t *at = trailer;

@@ -59,8 +59,8 @@ static int take_u64(uvperf__cursor_t *cursor, uint64_t *value) {
   return 0;
 }
 
-/* Takes an array of nr elements of `each` bytes. NULL if nr is 0, so that
- * nothing of an earlier sample is left. */
+/* Takes an array of nr elements of `each` bytes. NULL if nr is 0, to clear the
+ * array of an earlier sample. */
 static int take_array(uvperf__cursor_t *cursor, uint64_t nr, size_t each,
                       const void **array) {
   if (nr > room(cursor) / each)
@@ -99,8 +99,8 @@ static int take_callchain(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   return take_words(cursor, sample->callchain.nr, &sample->callchain.ips);
 }
 
-/* The kernel pads the payload so that 4 + size is a multiple of 8; where a
- * sample has none it writes size 4 and four zero bytes. */
+/* The kernel pads the payload so that 4 + size is a multiple of 8; for a sample
+ * without payload it writes size 4 and four zero bytes. */
 static int take_raw(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   uint32_t size;
 
@@ -228,8 +228,8 @@ void uvperf__sample_plan(uvperf__sample_plan_t *plan,
     record->sample.regs_intr.mask = layout->regs_intr;
 }
 
-/* The fields that vary, in the kernel's order: those that come first, of any
- * length. */
+/* The first fields of the tail, which can have any length, in the kernel's
+ * order. */
 static int take_first(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
                       uvperf_sample_t *sample) {
   uint64_t type = layout->sample_type;
@@ -251,13 +251,13 @@ static int take_first(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
   return 0;
 }
 
-/* A field of one word, if it was asked for. */
+/* A field of one word, if it was requested. */
 static int take_word(uint64_t is_there, uvperf__cursor_t *cursor,
                      uint64_t *value) {
   return is_there ? take_u64(cursor, value) : 0;
 }
 
-/* Those that follow. */
+/* The fields after them. */
 static int take_rest(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
                      uvperf_sample_t *sample) {
   uint64_t type = layout->sample_type;
@@ -283,7 +283,7 @@ static int take_rest(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
   return type & PERF_SAMPLE_AUX ? take_aux(cursor, sample) : 0;
 }
 
-/* One reading of the fields that vary: the bytes that are left after them, or
+/* Tries one reading of the tail. Returns the number of bytes after it, or
  * -EPROTO. */
 static int attempt(const uvperf__sample_plan_t *plan, const uint8_t *at,
                    const uint8_t *end, int second, uvperf_sample_t *sample) {
@@ -350,7 +350,7 @@ int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
   return 0;
 }
 
-/* -- what its fields say -------------------------------------------------- */
+/* -- registers and branches ----------------------------------------------- */
 
 int uvperf_sample_regs_get(const uvperf_regs_t *regs, unsigned int bit,
                            uint64_t *value) {
@@ -365,8 +365,8 @@ int uvperf_sample_regs_get(const uvperf_regs_t *regs, unsigned int bit,
 
 /* Bits of the word after `from` and `to`, numbered as on a little-endian
  * machine, where bit-fields start at the low end; the kernel's struct has one
- * declaration for both. Taken from the word, as older headers lack the newer
- * bit-fields. */
+ * declaration for both. Taken from the word, because older headers lack the
+ * newer bit-fields. */
 static unsigned int branch_bits(const struct perf_branch_entry *entry,
                                 unsigned int first, unsigned int nr) {
   uint64_t word;

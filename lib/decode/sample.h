@@ -19,7 +19,7 @@
               PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID |           \
               PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD))
 
-/* What the front has. Any other set of fields is tested field by field. */
+/* The usual fronts. Any other set of fields is tested field by field. */
 enum {
   UVPERF__FRONT_NONE = 0,
   UVPERF__FRONT_USUAL = 1,      /* IP, TID, TIME, CPU and PERIOD */
@@ -28,7 +28,7 @@ enum {
   UVPERF__FRONT_OTHER = 4
 };
 
-/* What follows the front: the tail. */
+/* The tail: the fields after the front. */
 enum {
   UVPERF__TAIL_NONE = 0,
   UVPERF__TAIL_RAW = 1,   /* PERF_SAMPLE_RAW alone */
@@ -36,8 +36,8 @@ enum {
   UVPERF__TAIL_OTHER = 3
 };
 
-/* The form of a sample: its front and its tail. Functions that take a form are
- * inlined, so that a form that is a constant there costs nothing to test. */
+/* The form of a sample: its front and its tail. Functions with a form as
+ * parameter are inlined, so that testing a constant form costs nothing. */
 #define UVPERF__FORM(front, tail) ((unsigned int)(front) << 2 | (tail))
 #define UVPERF__FORM_FRONT(form)  ((form) >> 2)
 #define UVPERF__FORM_TAIL(form)   ((form)&3)
@@ -63,19 +63,20 @@ typedef struct uvperf__sample_plan_s {
 } uvperf__sample_plan_t;
 
 /* Makes the plan, and prepares the record that it is used with: all 0 except
- * what is the same in all samples of the event (type, present, masks). */
+ * the fields that are the same in all samples of the event (type, present,
+ * masks). */
 void uvperf__sample_plan(uvperf__sample_plan_t *plan,
                          const uvperf__layout_t *layout,
                          uvperf_record_t *record);
 
 /* Decodes the tail of a sample into a record that was prepared with this plan.
- * 0, or -EPROTO. */
+ * Returns 0, or -EPROTO. */
 int uvperf__sample_decode_tail(const uvperf__sample_plan_t *plan,
                                const uint8_t *bytes, size_t size,
                                uvperf_record_t *record);
 
 /* Decodes a whole sample. If it is longer than its fields, it sets
- * surplus_bytes, which is 0 in the prepared record. 0, or -EPROTO. */
+ * surplus_bytes, which is 0 in the prepared record. Returns 0, or -EPROTO. */
 int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record);
@@ -155,9 +156,9 @@ uvperf__sample_copy_front(unsigned int form, uint32_t front, const uint8_t *at,
 
 /* Decodes a sample of `size` bytes, header included, into a record that was
  * prepared with this plan. Writes all requested fields and no others. Returns
- * 0, or -EPROTO; it takes no size that is not a multiple of 8. Form and
- * front_size are the plan's. A sample in which nothing varies but a payload or
- * a call chain at its end is decoded without a call. */
+ * 0; or -EPROTO, also if size is not a multiple of 8. Form and front_size come
+ * from the plan. If only a payload or a call chain at the end of a sample
+ * varies in size, it is decoded without a call. */
 __attribute__((always_inline)) static inline int
 uvperf__sample_decode(const uvperf__sample_plan_t *plan, unsigned int form,
                       size_t front_size, const uint8_t *bytes, size_t size,
@@ -168,8 +169,8 @@ uvperf__sample_decode(const uvperf__sample_plan_t *plan, unsigned int form,
   size_t prefix = tail == UVPERF__TAIL_RAW     ? sizeof(uint32_t)
                   : tail == UVPERF__TAIL_CHAIN ? sizeof(uint64_t)
                                                : 0;
-  /* Bytes after the front and the length of a payload or a chain. Signed, as
-   * the subtraction is then its own test. */
+  /* Bytes after the front and the length of a payload or a chain. Signed, so
+   * that its sign shows whether they fit. */
   int64_t rest = (int64_t)size - (int64_t)(front_size + prefix);
   uint64_t nr;
 
