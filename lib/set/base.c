@@ -82,7 +82,7 @@ static void wait_for_pool(set_t *impl) {
  * tracepoint runs its programs even if its events are disabled. All events are
  * disabled too, unless there are many or slow ones: then the pool disables them
  * before it closes them. In a forked child the counters do not touch the
- * events, which are the parent's. */
+ * events, which belong to the parent. */
 void uvperf__set_begin_close(void *owner) {
   set_t *impl = owner;
 

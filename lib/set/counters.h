@@ -170,8 +170,8 @@ int uvperf__counters_enable(uvperf__counters_t *counters,
 int uvperf__counters_disable(uvperf__counters_t *counters,
                              uvperf_error_t *error);
 
-/* Disables without checking for a fork, which is a system call. A measurement
- * has checked before, and would measure that call too. */
+/* Disables without checking for a fork. A measurement has checked that before:
+ * before Linux 4.14 it takes a system call, which would be measured too. */
 int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
 
 /* Whether the last of these calls enabled the events. */
@@ -193,7 +193,7 @@ int uvperf__counters_read_base(uvperf__counters_t *counters,
 
 /* The same in steps, for a loop that has other work. The first begins a
  * reading. The second reads for a time and returns 1 if there is more. The last
- * fills the reading, whose time is that of the begin. Any other call is allowed
+ * fills the reading, which has the time of the begin. Any other call is allowed
  * in between:
  * - A target that is removed is not in the reading. One that is added is read,
  *   because targets are read in the order of their indexes.
@@ -212,7 +212,7 @@ int uvperf__counters_make_reading(const uvperf__counters_t *counters,
 
 /* For one attr at every place, also of targets that are added later. They go on
  * after a failure and return the first. A later target gets the value that at
- * least one event has accepted, or, if none is open, the last value. Return
+ * least one event has accepted, or, if no event is open, the last value. Return
  * -EINVAL if there is no such attr. */
 int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
                                 const char *filter, uvperf_error_t *error);
@@ -223,7 +223,7 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
                              int prog_fd, uint64_t cookie,
                              uvperf_error_t *error);
 
-/* The first is as uvperf_set_fill_map. The second lets go of all maps, for a
+/* The first is as uvperf_set_fill_map. The second closes all maps, for a
  * close. */
 int uvperf__counters_fill_map(const uvperf__counters_t *counters, size_t attr,
                               int map_fd, uvperf_error_t *error);

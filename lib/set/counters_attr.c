@@ -680,7 +680,7 @@ int uvperf__counters_unify_software(uvperf__counters_t *counters,
     set_fields(&fields[asked->config], asked);
     uvperf__counter_attr_restore(&counters->attrs[i]);
   }
-  /* The set has added fields, and an attr may have those of another attr. */
+  /* The set has added fields, and an attr may have fields of another attr. */
   for (i = 0; i < counters->nr_attrs; i++) {
     why = uvperf__attr_fault(counters->attrs[i].asked);
     if (why == NULL)

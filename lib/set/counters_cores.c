@@ -40,7 +40,7 @@ static int keep_cpus(const uvperf__counters_t *counters, counter_attr_t *own,
     rc = uvperf__cpu_list_parse(list, NULL, &nr);
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(error, rc, "the CPUs of a PMU are not known");
-  if (rc != -ENOBUFS) /* the kernel then decides where it counts */
+  if (rc != -ENOBUFS) /* the kernel then decides on which CPUs it counts */
     return 0;
   own->cpus = uvperf__calloc(nr, sizeof(own->cpus[0]));
   if (own->cpus == NULL)

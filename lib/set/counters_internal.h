@@ -13,7 +13,7 @@
 #include "sys/fork.h"
 #include "sys/opener.h"
 
-/* What an event has counted since it was opened. */
+/* The counts of an event since it was opened. */
 typedef struct counted_s {
   uint64_t value;
   uint64_t enabled;
@@ -76,8 +76,7 @@ typedef struct counter_s {
   counter_source_t *source; /* NULL: it writes into no ring */
   counter_source_t *silent; /* of one that writes none, if there are rings */
   int is_unfit;             /* FAILED by the plan: do not try it here */
-  /* What it had counted when it was closed to be opened again, and whether it
-   * was. */
+  /* Its counts when it was closed to be opened again, and whether it was. */
   counted_t carry;
   int is_carried;
   uint64_t left;      /* `last.running` when its CPU was found to be offline */
@@ -159,8 +158,8 @@ typedef struct counter_progress_s {
   size_t place;    /* in that target, and the next attr there */
   size_t attr;
   enum place_read found; /* at this place so far */
-  /* What /proc said of the last task. A task's places, one for each CPU, follow
-   * one another. 0: no task. */
+  /* The result of /proc for the last task. A task's places, one for each CPU,
+   * follow one another. 0: no task. */
   int pid;
   int is_gone;
 } counter_progress_t;
@@ -171,7 +170,7 @@ struct uvperf__counters_s {
   uint32_t flags;
   uint32_t fallbacks;
   uvperf__opener_t opener;
-  uint32_t process; /* that opened them */
+  uint32_t process; /* the one that opened them */
   int none;         /* 0, or -errno: see uvperf__counters_new_none */
   /* The thread that reads the pages of events; none before the first page. */
   uvperf__user_reader_t reader;
@@ -184,7 +183,7 @@ struct uvperf__counters_s {
   uint32_t *next_parts; /* of each attr: as in a reading */
   size_t attr_bytes;    /* of the longest attr */
   void *scratch;        /* for an attr and its leader's, as they are opened */
-  uint64_t *words;      /* for what read(2) returns, of any group */
+  uint64_t *words;      /* for the result of read(2), of any group */
   size_t words_size;    /* in bytes */
 
   int is_brief;  /* uvperf__counters_new_brief */
@@ -208,7 +207,8 @@ struct uvperf__counters_s {
   size_t room_failures;
 
   int has_no_links; /* for programs: see uvperf__ioctl_bpf */
-  /* Collects what is closed later; NULL: everything is closed at once. */
+  /* Collects fds and mappings that are closed later; NULL: all are closed at
+   * once. */
   uvperf__leftovers_t *leftovers;
   /* With UVPERF_SET_RECORDS, else NULL. */
   uvperf__cpu_rings_t *rings;

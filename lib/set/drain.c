@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How the records of a set's rings reach the user: the watch reads them ring by
- * ring, in the order in which the kernel wrote them, or from all rings together
- * in the order of time. */
+/* Delivers the records of a set's rings to the user: ring by ring, in the order
+ * in which the kernel wrote them, or from all rings together in the order of
+ * time. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"

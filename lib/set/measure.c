@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a function costs: a set, or a meter, is enabled for each call. No other
+/* Measures functions: a set, or a meter, is enabled for each call. No other
  * code runs between enabling and the call, or between the call and
  * disabling. */
 #include "uvperf/measure.h"

@@ -13,7 +13,7 @@
 #include "util/error.h"
 #include "util/options.h"
 
-/* The caller allocates the handle, so its size may never change. */
+/* The caller allocates the handle, so its size must never change. */
 _Static_assert(sizeof(uvperf_set_t) == 8 * sizeof(void *),
                "uvperf_set_t is ABI");
 
