@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several rings in time order. Within a ring records are nearly in order
- * already (an NMI between the stamp of a record and its place in the ring puts
- * it after a younger one), so only the first records of the rings are compared.
+ * already, so only the first records of the rings are compared. (An NMI between
+ * the stamp of a record and its place in the ring puts it after a younger one.)
  * Each node of the tree keeps the loser: when the winner's ring moves on, it is
  * compared only with the losers against it. */
 #include "decode/merge.h"

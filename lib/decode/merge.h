@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Delivers the records of several rings in time order. Records stay in place
- * (only one that wraps is copied, into a scratch) and nothing is sorted: the
+/* Delivers the records of several rings in time order. Records stay in place;
+ * only a record that wraps is copied, into a scratch. Nothing is sorted: the
  * first records of all rings are the leaves of a loser tree (Knuth, The Art of
  * Computer Programming, 5.4.1), whose top is the oldest of them. The merge
  * reads nothing of a record except its time (uvperf__decoder_time).
@@ -71,7 +71,7 @@ typedef struct uvperf__merge_s {
   size_t nr_leaves;
   size_t node_room;
   uvperf__entry_t top;  /* whose record is next */
-  uint64_t limit;       /* a top before it stays the top; 0: not known */
+  uint64_t limit;       /* an earlier entry stays the top; 0: not known */
   uvperf__track_t none; /* stands for no ring: loses against any */
   uint64_t newest;      /* latest time that was consumed */
   uint64_t earliest;    /* possible times: from here */
@@ -249,10 +249,10 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
 }
 
 /* Delivers and consumes the next records, as next and consume would, as long as
- * they are samples that lie in place and are not late: at most `most`, and none
- * after those that make up max_bytes (neither is 0). Returns their number, and
- * *bytes. It may end early; if it returns 0, call next. Inline, because all
- * records in time order pass through it. */
+ * they are samples that lie in place and are not late. It delivers at most
+ * `most` records, and none after those that make up max_bytes (neither is 0).
+ * Returns their number, and *bytes. It may end early; if it returns 0, call
+ * next. Inline, because all records in time order pass through it. */
 static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
                                          uint64_t horizon, uint64_t most,
                                          uint64_t max_bytes,

@@ -65,9 +65,9 @@ struct event_s {
    * records. */
   event_t *output;
   uvperf__writer_t *rings;
-  /* If it has a ring: the other events that write or have written into it, the
-   * latest first; and the fds of all events that write into it, its own first
-   * (&fd while it is alone). */
+  /* If it has a ring: `writers` are the other events that write or have written
+   * into it, the latest first. `fds` belong to all events that write into it
+   * now, its own first (&fd while it is alone). */
   uvperf__writer_t *writers;
   int *fds;
   size_t nr_fds;

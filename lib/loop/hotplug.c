@@ -160,9 +160,9 @@ static int was_away(const cpu_t *cpu, uint64_t inode) {
 }
 
 /* Reports the changes of one CPU. The kernel lists a CPU while it is still
- * coming up and nothing can be opened there (perf_event_open returns ENODEV),
- * so it is reported once a uevent says that it is up, or if the scan before has
- * listed it. Returns whether it must be checked again soon. */
+ * coming up and nothing can be opened there (perf_event_open returns ENODEV).
+ * So it is reported when a uevent says that it is up, or if the scan before has
+ * listed it too. Returns whether it must be checked again soon. */
 static int check_cpu(uvperf__hotplug_t *hotplug, size_t index) {
   cpu_t *cpu = &hotplug->cpus[index];
   uint64_t inode = cpu->is_listed ? read_inode(hotplug, index) : 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A repeating uv_timer_t would not do: uv_timer_again counts from the loop
- * iteration in which it fired, so that delays add up; and uv_timer_start counts
- * from the loop's cached time, which is old after long work, so that it can
- * fire early. So each tick is computed by uv_hrtime, and checked when the timer
- * fires. */
+/* A repeating uv_timer_t would not do. uv_timer_again counts from the loop
+ * iteration in which it fired, so delays add up. uv_timer_start counts from the
+ * loop's cached time, which is old after long work, so it can fire early. So
+ * each tick is computed by uv_hrtime, and checked when the timer fires. */
 #include "loop/interval_timer.h"
 
 #include <assert.h>

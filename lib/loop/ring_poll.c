@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Polling a perf fd is not like polling a socket. perf_poll() in
  * kernel/events/core.c reads and clears the readiness of the ring (atomic_xchg
- * of rb->poll): each wakeup is reported once, to the first poller, so two
+ * of rb->poll). Each wakeup is reported once, to the first poller, so two
  * pollers of one ring steal from each other. A hang-up belongs to the event,
  * not to the ring: POLLHUP for ever once its task is gone, whether records are
  * left or not. */

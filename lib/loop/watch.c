@@ -177,12 +177,12 @@ static void unschedule(uvperf__watch_t *watch) {
 }
 
 /* Drains every ring until a drain has happened after its fd was registered.
- * uv_poll_init adds the fd to epoll and removes it again, and uv_poll_start has
- * it added inside the next poll phase; each addition polls once and so swallows
- * an earlier wakeup. A ring that is full by then causes no wakeup ever again.
- * An idle callback comes before each poll phase, so `polled` shows that one has
- * come since the start. After a start inside a poll phase, the fd is registered
- * only in the next one. */
+ * uv_poll_init adds the fd to epoll and removes it again. After uv_poll_start
+ * it is added inside the next poll phase. Each addition polls once and so
+ * swallows an earlier wakeup. A ring that is full by then causes no wakeup ever
+ * again. An idle callback comes before each poll phase, so `polled` shows that
+ * one has come since the start. After a start inside a poll phase, the fd is
+ * registered only in the next one. */
 static void await_registration(uvperf__watch_t *watch) {
   watch->registering = 1;
   watch->registrations += 1;

@@ -205,8 +205,8 @@ static uint64_t bytes_left(const uvperf__ring_t *ring) {
   return gone < left ? left - gone : 0;
 }
 
-/* Whether the kernel may be writing over the record at the tail of a snapshot:
- * it does if the output was paused in the middle of a record that the head does
+/* Whether the kernel may be writing over the record at the tail of a snapshot.
+ * It does if the output was paused in the middle of a record that the head does
  * not include yet. That pause may be later than the one in which begin read the
  * head. */
 static int may_be_spoilt(const uvperf__ring_t *ring) {

@@ -91,10 +91,11 @@ int uvperf__ring_begin(uvperf__ring_t *ring);
 int uvperf__ring_skip(uvperf__ring_t *ring);
 
 /* Finds the record at the tail: in place, or copied to the scratch of
- * UVPERF__RING_SCRATCH_BYTES if it wraps. Returns 1, *bytes (8-byte aligned)
- * and *size; 0 if the tail has reached the head that begin saw, or in an
- * overwritable ring the records that newer ones have overwritten; or -EPROTO if
- * the header makes no sense. Does not move the tail. */
+ * UVPERF__RING_SCRATCH_BYTES if it wraps. Does not move the tail. Returns
+ * - 1, *bytes (8-byte aligned) and *size;
+ * - 0 if the tail has reached the head that begin saw, or, in an overwritable
+ *   ring, the records that newer ones have overwritten;
+ * - -EPROTO if the header makes no sense. */
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size);
 

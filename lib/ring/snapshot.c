@@ -200,9 +200,9 @@ static void reverse_words(uint64_t *words, size_t nr) {
   }
 }
 
-/* How many words a record has whose words are in reverse order, so that its
- * header is last. A LOST stays together with the record after it, if there is
- * one: the kernel writes LOST before that record in either kind of ring. */
+/* The number of words of a record whose words are in reverse order, with its
+ * header last. A LOST stays together with the record after it, if there is one:
+ * the kernel writes LOST before that record in either kind of ring. */
 static size_t reversed_size(const uint64_t *words, size_t nr) {
   struct perf_event_header header;
   size_t size;

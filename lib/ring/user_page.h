@@ -54,8 +54,8 @@ typedef struct uvperf__user_count_s {
 } uvperf__user_count_t;
 
 /* Reads the count of an event of the calling thread from its page, which must
- * be mapped: a process may use rdpmc while it has such a page
- * (perf_rdpmc_allowed, x86_pmu_event_unmapped); without one the instruction
+ * be mapped. A process may use rdpmc while it has such a page
+ * (perf_rdpmc_allowed, x86_pmu_event_unmapped). Without one the instruction
  * ends the process. The same happens if an administrator forbids rdpmc: 0
  * written to /sys/devices/cpu/rdpmc, or to kernel.perf_user_access on aarch64.
  *

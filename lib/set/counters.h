@@ -43,8 +43,8 @@ int uvperf__counters_new_brief(uvperf__counters_t **counters,
                                uvperf_error_t *error);
 
 /* Makes a placeholder for counters that are being opened:
- * uvperf__counters_check returns -EBUSY and the error, and the getters nothing.
- * NULL: out of memory. */
+ * uvperf__counters_check returns -EBUSY and the error, and the getters return
+ * nothing. NULL: out of memory. */
 uvperf__counters_t *uvperf__counters_new_none(void);
 
 /* The counters could not be opened: the placeholder returns -EBADF from now

@@ -35,8 +35,8 @@ enum place_read {
   PLACE_WAS_ON
 };
 
-/* An attr as its records are decoded. All events that were opened with it in
- * this form share it, and it is kept as long as one of their sources. */
+/* The form of an attr by which its records are decoded. All events that were
+ * opened in this form share it. It lives as long as one of their sources. */
 typedef struct counter_shape_s {
   size_t nr_users;
   struct perf_event_attr *attr;
