@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes manual pages in mdoc(7) of doxygen's XML: a page for each function,
-callback, struct and enum, one for each header with its constants, and
-uvperf-events(7) of the comments that say how events are named.
+"""Makes manual pages in mdoc(7) from doxygen's XML: a page for each function,
+callback, struct and enum, a page for each header with its constants, and
+uvperf-events(7) from the comments about names of events.
 
     man.py --date 2026-11-24 --samples DIR --out DIR XMLDIR
 """
@@ -13,9 +13,9 @@ import sys
 import xml.etree.ElementTree as ET
 
 from mdoc import (escape, mdoc_date, put_inline, put_literal, put_paragraphs,
-                  words_of)
+                  rows_of, words_of)
 
-# What a parameter is whose comment would say no more.
+# Texts for parameters that need no comment.
 USUAL = {
     'uvperf_event_t': 'The handle.',
     'uvperf_set_t': 'The handle.',
@@ -28,10 +28,16 @@ USUAL = {
     'const uvperf_pmu_t': 'Valid until the callback returns.',
     'const uvperf_pmu_format_t': 'Valid until the callback returns.',
     'const uvperf_pmu_event_t': 'Valid until the callback returns.',
-    'uint16_t misc': "The record's.",
-    'uint64_t transaction': "The sample's.",
-    'void *arg': 'What was given beside the callback.',
+    'uint16_t misc': "The record's misc.",
+    'uint64_t transaction': "The sample's transaction.",
+    'void *arg': 'The arg that was passed with the callback.',
 }
+
+# The sections of uvperf-events(7): comments that begin with "@page NAME Title".
+EVENTS = ('events_names', 'events_kinds', 'events_terms', 'events_chains',
+          'events_modifiers', 'events_lists', 'events_patterns',
+          'events_probes', 'events_symbols', 'events_cores', 'events_labels',
+          'events_differences', 'events_examples')
 
 
 FAULTS = []
@@ -52,6 +58,12 @@ def brief_of(member):
 def description(out, member):
     is_first = put_paragraphs(out, member.find('briefdescription'))
     put_paragraphs(out, member.find('detaileddescription'), is_first)
+
+
+def short_description(out, member):
+    """The same, but the first sentence is not a paragraph of its own."""
+    put_paragraphs(out, member.find('briefdescription'))
+    put_paragraphs(out, member.find('detaileddescription'))
 
 
 def parameter_texts(member):
@@ -81,7 +93,7 @@ def put_parameters(out, name, parameters, texts):
         elif usual:
             out.append(usual[0])
         else:
-            fault('%s: no word of its parameter %s' % (name, parameter))
+            fault('%s: parameter %s has no text' % (name, parameter))
     out.append('.El')
 
 
@@ -102,7 +114,7 @@ def parameters_of(member):
 
 
 def callback_parameters(member):
-    """Those of a typedef of a function, which doxygen leaves as text."""
+    """The parameters of a function's typedef, which doxygen leaves as text."""
     text = member.findtext('argsstring').strip().lstrip(')')
     text = text.strip().lstrip('(').rstrip(')')
     pairs = []
@@ -153,7 +165,7 @@ class Manual:
         return out
 
     def end(self, page, text, header):
-        """EXAMPLES and SEE ALSO: what the text mentions."""
+        """EXAMPLES, and SEE ALSO with the pages that the text mentions."""
         out = self.pages[page]
         self.put_example(out, page)
         found = set(re.findall(r'\b(?:uvperf|UVPERF)_\w+', text))
@@ -162,12 +174,14 @@ class Manual:
         seen.discard(page)
         out.append('.Sh SEE ALSO')
         pairs = [(name, 3) for name in sorted(seen)] + [('uvperf', 7)]
+        if 'uvperf-events(7)' in text:
+            pairs.append(('uvperf-events', 7))
         for i, (name, section) in enumerate(pairs):
             comma = ' ,' if i < len(pairs) - 1 else ''
             out.append('.Xr %s %d%s' % (name, section, comma))
 
     def put_example(self, out, page):
-        """The shortest sample that calls it: some lines around the call."""
+        """Some lines of the shortest sample that calls it."""
         calls = re.compile(r'\b%s\(' % page)
         for name, lines in sorted(self.samples.items(),
                                   key=lambda pair: len(pair[1])):
@@ -226,7 +240,7 @@ class Manual:
             kind = words_of(member.find('type'))
             args = member.findtext('argsstring') or ''
             part = []
-            description(part, member)
+            short_description(part, member)
             # A comment for several: the items stand one below the other.
             if re.match(r'See \w+\.$', ' '.join(part)):
                 part, last = [], out[items[-1]:]
@@ -253,7 +267,7 @@ class Manual:
         out.append('.Bl -tag -width Ds')
         for value in member.findall('enumvalue'):
             part = []
-            description(part, value)
+            short_description(part, value)
             init = ' '.join((value.findtext('initializer') or '').split())
             out.append('.It Dv %s Li "%s"' % (value.findtext('name'), init)
                        if init else '.It Dv ' + value.findtext('name'))
@@ -276,7 +290,7 @@ class Manual:
             out.append('.Bl -tag -width Ds')
             for member in macros:
                 part = []
-                description(part, member)
+                short_description(part, member)
                 out.append('.It Dv ' + member.findtext('name'))
                 out.extend(part)
             out.append('.El')
@@ -289,30 +303,45 @@ class Manual:
         out.append('.El')
         self.end(page, words_of(compound), header)
 
-    def events(self, parse, header):
-        """Of the comments of uvperf_attr_parse and of name.h."""
+    def events(self, sections):
+        """Made of the comments that begin with @page."""
         out = self.pages['uvperf-events'] = [
             '.\\" Made of uvperf/attr.h and uvperf/name.h: change those.',
             '.Dd ' + mdoc_date(self.options.date), '.Dt UVPERF-EVENTS 7',
             '.Os', '.Sh NAME', '.Nm uvperf-events',
-            '.Nd names of events, as the library and the tools take them',
-            '.Sh DESCRIPTION', '.Ss One event']
-        description(out, parse)
-        out.append('.Ss Lists, groups and patterns')
-        description(out, header.find('compounddef'))
-        out += ['.Sh SEE ALSO', '.Xr uvperf-list 1 ,',
-                '.Xr uvperf_attr_parse 3 ,', '.Xr uvperf_event_list_parse 3 ,',
-                '.Xr uvperf 7']
+            '.Nd names of events for the library and the tools',
+            '.Sh DESCRIPTION']
+        for name in EVENTS:
+            if name not in sections:
+                fault('uvperf-events: no comment begins with @page ' + name)
+                continue
+            title = sections[name].findtext('title')
+            if name == EVENTS[-1]:
+                out.append('.Sh ' + title.upper())
+            elif name != EVENTS[0]:
+                out.append('.Ss ' + escape(title))
+            short_description(out, sections[name])
+        for i, line in enumerate(out):
+            out[i] = re.sub(r'\buvperf_\w+', lambda match: match.group() +
+                            '(3)' * (match.group() in self.pages), line)
+        out += ['.Sh SEE ALSO', '.Xr perf-list 1 ,', '.Xr perf-record 1 ,',
+                '.Xr uvperf-list 1 ,', '.Xr perf_event_open 2 ,',
+                '.Xr uvperf_attr_label 3 ,', '.Xr uvperf_attr_parse 3 ,',
+                '.Xr uvperf_event_list_parse 3 ,', '.Xr uvperf 7']
 
     def make(self, directory):
         members = []
         self.briefs = {}
         structs = {}
+        sections = {}
         for name in sorted(os.listdir(directory)):
             root = ET.parse(os.path.join(directory, name)).getroot()
             compound = root.find('compounddef')
             if compound is None or name.endswith('_8md.xml'):
                 continue
+            for node in root.iter('verbatim'):
+                if rows_of(node.text):
+                    node.tag = 'rows'
             if compound.get('kind') == 'file':
                 header = compound.find('location').get('file')
                 header = header[header.rfind('include/') + 8:] \
@@ -321,7 +350,10 @@ class Manual:
                 members.append((header, root))
             elif compound.get('kind') == 'struct':
                 structs[compound.get('id')] = compound
+            elif compound.get('kind') == 'page':
+                sections[compound.findtext('compoundname')] = compound
         self.collect(members, structs)
+        self.events(sections)
 
     def collect(self, members, structs):
         work, pages = [], {}
@@ -358,9 +390,6 @@ class Manual:
         for header, root in members:
             if header != 'uvperf.h':
                 self.header(header, root, sorted(pages[header]))
-        parse, = [arguments[0] for _, arguments in work if
-                  arguments[0].findtext('name') == 'uvperf_attr_parse']
-        self.events(parse, dict(members)['uvperf/name.h'])
 
 
 def header_page(header):

@@ -12,7 +12,7 @@ def mdoc_date(text):
 
 
 def escape(text):
-    """Text of a line that roff takes as it is."""
+    """A line of text without special meaning for roff."""
     text = text.replace('\\', '\\e').replace('()', '\\&()')
     text = re.sub('[^\0-~]', lambda match: '\\[u%04X]' % ord(match.group()),
                   text)
@@ -25,11 +25,11 @@ def words_of(node):
 
 
 BLOCKS = ('parameterlist', 'simplesect', 'itemizedlist', 'orderedlist',
-          'verbatim', 'preformatted', 'programlisting', 'table')
+          'verbatim', 'preformatted', 'programlisting', 'table', 'rows')
 
 
 def put_text(out, text):
-    """A paragraph, a sentence on each line as mandoc wants it."""
+    """A paragraph, with each sentence on a new line, as mandoc wants it."""
     text = ' '.join(text.split())
     for sentence in re.split(r'(?<=[.!?]) +', text):
         out.extend(escape(line) for line in
@@ -38,7 +38,7 @@ def put_text(out, text):
 
 
 def put_inline(out, node):
-    """A node's text, and its blocks where they stand."""
+    """A node's text, with its blocks at their places."""
     text = node.text or ''
     for child in node:
         if child.tag in BLOCKS:
@@ -54,13 +54,17 @@ def put_inline(out, node):
 
 
 def put_paragraphs(out, node, is_first=True):
-    """All paragraphs of a description, without parameters and returns."""
+    """The paragraphs of a description, without parameters and returns."""
     for para in node.findall('para'):
         part = []
         put_inline(part, para)
         if not part:
             continue
-        if not is_first and not part[0].startswith('.'):
+        if re.match(r'\.Bl -tag .*-compact', part[0]):
+            is_first = not out or out[-1].startswith('.S')
+        elif part[0].startswith('.'):
+            is_first = True
+        if not is_first:
             out.append('.Pp')
         out.extend(part)
         is_first = False
@@ -76,6 +80,8 @@ def put_block(out, node):
         put_literal(out, code_of(node))
     elif node.tag == 'table':
         put_table(out, node)
+    elif node.tag == 'rows':
+        put_rows(out, node)
     elif node.tag == 'simplesect' and node.get('kind') == 'par':
         out.append('.Pp')
         put_text(out, (node.findtext('title') or '') + ': ' +
@@ -102,7 +108,7 @@ def put_literal(out, text):
 
 
 def put_list(out, node):
-    """A list; one of codes has these as tags."""
+    """A list. In a list of codes these are the tags."""
     items = node.findall('listitem')
     tags = []
     for item in items:
@@ -127,6 +133,40 @@ def put_list(out, node):
             put_inline(part, para)
         out.append('.It ' + escape(tag) if all(tags) else '.It')
         out.extend(part)
+    out.append('.El')
+
+
+def rows_of(text):
+    """The rows of a text in two columns; None for any other text."""
+    lines = textwrap.dedent(text).strip('\n').split('\n')
+    first = re.match(r'\S+(?: \S+)*  +(?=\S)', lines[0])
+    column = first.end() if first else 0
+    rows = []
+    for line in lines if first else []:
+        left, right = line[:column], line[column:]
+        if right[:1] == ' ' or '  ' in left.strip():
+            return None
+        if right and left.endswith('  ') and left.strip():
+            rows.append([left.strip(), right])
+        elif right and not left.strip():
+            rows[-1][1] += ' ' + right
+        elif '  ' not in line:
+            rows.append([line, ''])     # its text is on the next line
+        else:
+            return None
+    return rows if len(rows) > 1 and all(row[1] for row in rows) else None
+
+
+def put_rows(out, node):
+    """A verbatim block that rows_of understands."""
+    rows = rows_of(node.text)
+    width = min(max(len(row[0]) for row in rows), 28)
+    if out:
+        out.append('.Pp')
+    out.append('.Bl -tag -width %dn -compact' % width)
+    for left, right in rows:
+        out.append('.It Ic "%s"' % escape(left).replace('"', '\\(dq'))
+        put_text(out, right)
     out.append('.El')
 
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What to measure: helpers that fill a struct perf_event_attr, which stays the
- * kernel's and the caller's own, and what an event may fall back to. Needs no
- * libuv.
+/* What to measure: functions that fill a struct perf_event_attr, and fallbacks
+ * for an attr that the kernel refuses. The struct is the kernel's, and belongs
+ * to the caller. Needs no libuv.
  *
- * The caller's <linux/perf_event.h> may be older or newer than the library's:
- * attr.size says how many bytes the struct has, as with the kernel, and nothing
- * is read or written past it. Functions that return int return 0 or a negative
+ * The caller's <linux/perf_event.h> may be older or newer than the library's.
+ * As for the kernel, attr.size is the number of bytes of the struct; the
+ * functions read and write nothing past it. The constants below are bits that
+ * an older header may lack. Functions that return int return 0 or a negative
  * errno, the same value as libuv's UV_E*. */
 #ifndef UVPERF_ATTR_H
 #define UVPERF_ATTR_H
@@ -22,19 +23,19 @@
 extern "C" {
 #endif
 
-/* Bits that headers older than Linux 6.19 lack, with the kernel's values. */
-#define UVPERF_SAMPLE_DATA_PAGE_SIZE   (UINT64_C(1) << 22) /* 5.11 */
-#define UVPERF_SAMPLE_CODE_PAGE_SIZE   (UINT64_C(1) << 23) /* 5.11 */
-#define UVPERF_SAMPLE_WEIGHT_STRUCT    (UINT64_C(1) << 24) /* 5.12 */
-#define UVPERF_FORMAT_LOST             (UINT64_C(1) << 4)  /* 6.0 */
-#define UVPERF_SAMPLE_BRANCH_HW_INDEX  (UINT64_C(1) << 17) /* 5.7 */
-#define UVPERF_SAMPLE_BRANCH_PRIV_SAVE (UINT64_C(1) << 18) /* 6.1 */
-#define UVPERF_SAMPLE_BRANCH_COUNTERS  (UINT64_C(1) << 19) /* 6.8 */
+/* -- bits that <linux/perf_event.h> before Linux 6.19 may lack ------------ */
+#define UVPERF_SAMPLE_DATA_PAGE_SIZE   (UINT64_C(1) << 22) /* Linux 5.11 */
+#define UVPERF_SAMPLE_CODE_PAGE_SIZE   (UINT64_C(1) << 23) /* Linux 5.11 */
+#define UVPERF_SAMPLE_WEIGHT_STRUCT    (UINT64_C(1) << 24) /* Linux 5.12 */
+#define UVPERF_FORMAT_LOST             (UINT64_C(1) << 4)  /* Linux 6.0 */
+#define UVPERF_SAMPLE_BRANCH_HW_INDEX  (UINT64_C(1) << 17) /* Linux 5.7 */
+#define UVPERF_SAMPLE_BRANCH_PRIV_SAVE (UINT64_C(1) << 18) /* Linux 6.1 */
+#define UVPERF_SAMPLE_BRANCH_COUNTERS  (UINT64_C(1) << 19) /* Linux 6.8 */
 
-/* Names every field and flag bit of struct perf_event_attr up to Linux 6.19,
- * so that those newer than the caller's header can be reached, by
- * uvperf_attr_set and uvperf_attr_get. Values 0 to 63 are the position of a
- * flag in the 64-bit flag word. */
+/* The fields and flag bits of struct perf_event_attr up to Linux 6.19, for
+ * uvperf_attr_set and uvperf_attr_get. These also reach fields that the
+ * caller's header does not have. Values 0 to 63 are a flag's position in the
+ * 64-bit flag word. */
 enum uvperf_attr_field {
   UVPERF_ATTR_DISABLED = 0,
   UVPERF_ATTR_INHERIT = 1,
@@ -100,8 +101,8 @@ enum uvperf_attr_field {
   UVPERF_ATTR_CONFIG4 = 85     /* Linux 6.19 */
 };
 
-/** Zeroes a struct perf_event_attr of a given size and sets size, type and
- *  config. Call uvperf_attr_init, which passes the caller's own sizeof.
+/** Zeroes a struct perf_event_attr of a given size and sets its size, type and
+ *  config. Call uvperf_attr_init instead, which passes the caller's sizeof.
  *  @param attr    Caller's; `size` bytes are written.
  *  @param size    Bytes, at least PERF_ATTR_SIZE_VER0 (64).
  *  @param type    PERF_TYPE_* or the number in a PMU's `type` file.
@@ -111,9 +112,11 @@ UVPERF_EXTERN void uvperf_attr_init_sized(struct perf_event_attr *attr,
                                           size_t size, uint32_t type,
                                           uint64_t config);
 
-/** Zeroes a struct perf_event_attr and sets size, type and config; everything
- *  else stays as the kernel's zero: enabled at once when opened by hand
- *  (handles open disabled whatever it says), no sampling, user and kernel.
+/** Zeroes a struct perf_event_attr and sets its size, type and config.
+ *
+ *  The other fields are 0: no sampling, user and kernel side. With
+ *  perf_event_open(2) such an event is enabled at once. Handles always open
+ *  events disabled.
  *  @param attr    Caller's.
  *  @param type    PERF_TYPE_* or the number in a PMU's `type` file.
  *  @param config  Which event of that type. */
@@ -130,11 +133,11 @@ static inline void uvperf_attr_hardware(struct perf_event_attr *attr,
   uvperf_attr_init(attr, PERF_TYPE_HARDWARE, config);
 }
 
-/** Fills an attr for a software event. The clocks count user and kernel side
- *  alike, whatever exclude_user and exclude_kernel say; samples heed them.
+/** Fills an attr for a software event. The two clocks always count the user and
+ *  the kernel side; exclude_user and exclude_kernel affect only their samples.
  *  @param attr    Caller's.
- *  @param config  PERF_COUNT_SW_*; PERF_COUNT_SW_DUMMY counts nothing, for
- *    records such as COMM and MMAP2 alone. */
+ *  @param config  PERF_COUNT_SW_*. PERF_COUNT_SW_DUMMY counts nothing; use it
+ *    for records such as COMM and MMAP2 alone. */
 static inline void uvperf_attr_software(struct perf_event_attr *attr,
                                         uint64_t config) {
   uvperf_attr_init(attr, PERF_TYPE_SOFTWARE, config);
@@ -142,7 +145,7 @@ static inline void uvperf_attr_software(struct perf_event_attr *attr,
 
 /** Fills an attr for a hardware cache event.
  *  @param attr    Caller's.
- *  @param cache   PERF_COUNT_HW_CACHE_L1D and its like.
+ *  @param cache   PERF_COUNT_HW_CACHE_*, such as PERF_COUNT_HW_CACHE_L1D.
  *  @param op      PERF_COUNT_HW_CACHE_OP_*.
  *  @param result  PERF_COUNT_HW_CACHE_RESULT_*. */
 static inline void uvperf_attr_cache(struct perf_event_attr *attr,
@@ -171,10 +174,10 @@ static inline void uvperf_attr_tracepoint(struct perf_event_attr *attr,
 
 /** Fills an attr for a hardware breakpoint.
  *  @param attr     Caller's.
- *  @param bp_type  HW_BREAKPOINT_* of <linux/hw_breakpoint.h>; x86 has no
- *    read-only ones.
+ *  @param bp_type  HW_BREAKPOINT_* of <linux/hw_breakpoint.h>. x86 has no
+ *    read-only breakpoints.
  *  @param addr     Address in the measured task.
- *  @param len      Bytes: HW_BREAKPOINT_LEN_*; for execution the kernel's
+ *  @param len      Bytes: HW_BREAKPOINT_LEN_*. For execution it is the kernel's
  *    sizeof(long), which is 8 in a 32-bit program under a 64-bit kernel. */
 static inline void uvperf_attr_breakpoint(struct perf_event_attr *attr,
                                           uint32_t bp_type, uint64_t addr,
@@ -185,327 +188,361 @@ static inline void uvperf_attr_breakpoint(struct perf_event_attr *attr,
   attr->bp_len = len;
 }
 
-/** Sets any field or flag bit, those newer than the caller's header too.
+/** Sets a field or flag bit, even one that the caller's header does not have.
  *  @param attr   Caller's; attr->size must be set (0 counts as 64).
  *  @param field  enum uvperf_attr_field.
  *  @param value  The new value; 0 or 1 for a flag.
- *  @return 0, or
- *    -E2BIG   the field lies past attr->size and value is not 0;
- *    -EINVAL  no such field, UVPERF_ATTR_SIZE, or the value does not fit. On
- *      any error the attr is unchanged.
+ *  @return 0, or, with the attr unchanged,
+ *    -EINVAL  no such field, UVPERF_ATTR_SIZE, or the value does not fit;
+ *    -E2BIG   the field is past attr->size, and value is not 0.
  *  Source: perf_event_open(2), struct perf_event_attr. */
 UVPERF_EXTERN int uvperf_attr_set(struct perf_event_attr *attr,
                                   enum uvperf_attr_field field, uint64_t value);
 
-/** Gets any field or flag bit, those newer than the caller's header too.
+/** Reads a field or flag bit, even one that the caller's header does not have.
  *  @param attr   Caller's; attr->size must be set (0 counts as 64).
  *  @param field  enum uvperf_attr_field.
- *  @param value  Receives the value; 0 for a field past attr->size, as the
- *    kernel reads it. UVPERF_ATTR_CLOCKID comes sign-extended.
+ *  @param value  Receives the value, 0 for a field past attr->size.
+ *    UVPERF_ATTR_CLOCKID is sign-extended.
  *  @return 0, or
  *    -EINVAL  no such field; *value is 0. */
 UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
                                   enum uvperf_attr_field field,
                                   uint64_t *value);
 
+/* @page events_names Names
+ *
+ * An event is named as for perf(1)'s option -e: the event itself, then optional
+ * terms between slashes, then optional modifiers.
+ *
+ *    cycles                  CPU cycles
+ *    cycles:u                CPU cycles of the user side
+ *    cycles/period=100000/u  the same, with a sample after each 100000 cycles
+ *    cycles,page-faults      two events
+ *    {cycles,instructions}   a group: two events that count at the same time
+ *    sched:sched_*           all tracepoints that match
+ *
+ * uvperf_attr_parse fills a struct perf_event_attr from the name of one event.
+ * uvperf_event_list_parse reads lists, with groups, patterns and probes; sets
+ * and the tools take such lists. uvperf-list(1) prints the names that this
+ * machine has.
+ *
+ * Fields of the attr that a name does not set are 0, so an event without the
+ * terms period and freq counts and does not sample. White space is allowed
+ * around names and terms. Numbers are decimal, or hexadecimal after 0x. If a
+ * name is wrong, the error has the column and often a suggestion. */
+
+/* @page events_kinds Kinds of events
+ *
+ *    cycles                   a generic hardware event
+ *    page-faults              a generic software event
+ *    LLC-load-misses          a generic cache event
+ *    r1a8                     a raw event: the code of the CPU's PMU, in hex
+ *    sched:sched_switch       a tracepoint: its category and name in tracefs
+ *    mem-loads                an event of a PMU, a file in events/ of sysfs
+ *    cpu/mem-loads,ldlat=30/  the same of the PMU cpu, with a term
+ *    cpu/event=0x3c,umask=1/  an event of a PMU by its terms, in format/
+ *    cpu_core/cycles/         a generic or raw event of the PMU cpu_core
+ *    mem:0x1000/8:rw          a breakpoint: address, length, access
+ *    kprobe/addr=0xffffffff81000000/
+ *                             an address in the kernel's code
+ *    1:2                      an event by its type and config
+ *    type=9,config=0x1        the same, by the names of the attr's fields
+ *
+ * All of perf(1)'s spellings of generic events are valid. Upper and lower case
+ * are the same for these and for events of sysfs. A cache event without an
+ * operation means loads, and without a result accesses. A breakpoint without
+ * length has 4 bytes, or sizeof(long) for access x. Its access is one or more
+ * of r, w and x; rw by default. An event by type= can also set config1 to
+ * config4 and bp_type. */
+
+/* @page events_terms Terms
+ *
+ * Terms are separated by commas: "cycles/period=1000,time/". An event by type=
+ * has further items instead. A term without value is 1. If a term is given
+ * twice, or repeats a term of an event in sysfs, the last one counts. Every
+ * event has these terms, but a PMU's own terms of the same name win:
+ *
+ *    period=n           sample_period
+ *    freq=n             freq, and sample_freq in Hz
+ *    time, time=0       PERF_SAMPLE_TIME, or not
+ *    inherit            inherit: children too; no-inherit is the reverse
+ *    overwrite          write_backward; no-overwrite is the reverse
+ *    aux-output         aux_output
+ *    aux-sample-size=n  PERF_SAMPLE_AUX, and aux_sample_size in bytes
+ *    config, config1    the field, up to config4; config1 of a probe is a
+ *                       pointer, and refused
+ *    name=mine          the event's label (only in a list) */
+
+/* @page events_chains Call chains and branches
+ *
+ *    call-graph=fp      PERF_SAMPLE_CALLCHAIN
+ *    call-graph=dwarf   CALLCHAIN with exclude_callchain_user, REGS_USER with
+ *                       all registers, STACK_USER with 8192 bytes
+ *    stack-size=n       with dwarf: the bytes of STACK_USER
+ *    call-graph=lbr     CALLCHAIN, and BRANCH_STACK with CALL_STACK on the
+ *                       user side
+ *    call-graph=no      none of these
+ *    max-stack=n        sample_max_stack; call-graph=fp unless another is given
+ *    branch_type=any    BRANCH_STACK with one filter of perf record -j; no
+ *                       means none
+ *
+ * call-graph=lbr and branch_type exclude each other. */
+
+/* @page events_modifiers Modifiers
+ *
+ * Modifiers are letters after a colon, or after the second slash: "cycles:u",
+ * "cycles/period=1000/u".
+ *
+ *    u, k, h     count the user, the kernel or the hypervisor side; the sides
+ *                without their letter are excluded
+ *    G, H        count guests or the host; the other one is excluded
+ *    I           exclude_idle: not while the CPU is idle
+ *    p, pp, ppp  precise_ip 1, 2 or 3: less skid of a sample's ip
+ *    P           the highest precise_ip of the PMU; 3 if sysfs does not say it
+ *    S           PERF_SAMPLE_READ: a sample has the count
+ *    D           pinned: always on the PMU, or an error
+ *    e           exclusive: alone on the PMU
+ *    W           for groups only
+ *
+ * Without u, k and h all sides count, and without G and H guests and host. */
+
+/* @page events_labels Names of attrs
+ *
+ * uvperf_attr_label writes the name of an attr. It takes the first of these
+ * forms that parses to the same event:
+ *
+ *    cpu-cycles                    generic events, in perf(1)'s first spelling
+ *    cpu_core/cpu-cycles/          the same on the PMU in the upper half of
+ *                                  config
+ *    sched:sched_switch            tracepoints, if tracefs can be read
+ *    mem:0x1000/8:rw               breakpoints
+ *    uprobe/path="/x",offset=0x4/  probes: the string of config1
+ *    msr/tsc/                      an event that the PMU has a name for
+ *    cpu/event=0x3c,umask=0x1/     terms of the PMU's format
+ *    r1a8                          raw events
+ *    type=9,config=0x1             all others, and if sysfs or tracefs cannot
+ *                                  be read
+ *
+ * The name has terms and modifiers for sample_period, freq, sample_max_stack,
+ * inherit, write_backward, aux_output, precise_ip, exclude_idle, pinned and
+ * exclusive; and for exclude_user, exclude_kernel and exclude_hv unless all
+ * three are set, likewise exclude_host and exclude_guest. It describes
+ * sample_type, and the fields of its bits, only if terms can express all of its
+ * bits: TID, for example, has no term. Other fields are not in the name. */
+
 /** Parses the name of one event into an attr of a given size. Call
- *  uvperf_attr_parse, which passes the caller's own sizeof.
+ *  uvperf_attr_parse instead, which passes the caller's sizeof.
  *  @param attr   Caller's; `size` bytes are written on success, else none.
  *  @param size   Bytes, at least PERF_ATTR_SIZE_VER0 (64).
- *  @param name   As of uvperf_attr_parse.
- *  @param error  As of uvperf_attr_parse.
+ *  @param name   As for uvperf_attr_parse.
+ *  @param error  As for uvperf_attr_parse.
  *  @return as uvperf_attr_parse. */
 UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
                                           size_t size, const char *name,
                                           uvperf_error_t *error);
 
-/** Parses the name of one event, in perf(1)'s language, into an attr:
- *
- *    cycles, page-faults, LLC-load-misses    the kernel's generic events, by
- *                                            all of perf(1)'s spellings, in any
- *                                            case
- *    r1a8                                    a raw event of the CPU's PMU
- *    1:2                                     type and config as numbers
- *    type=9,config=0x1,config1=…             the same by the names of the
- *      …,config4=…,bp_type=…                 attr's fields
- *    cpu/event=0x3c,umask=1/                 an event of a PMU, by the terms
- *    cpu/mem-loads,ldlat=30/                 in its format/ and events/ of
- *    mem-loads                               sysfs; one of its events alone;
- *                                            events in any case
- *    cpu_core/cycles/, cpu_core/r1a8/        a generic or raw event of the PMU
- *    sched:sched_switch                      a tracepoint, by tracefs
- *    kprobe/addr=0xffffffff81000000/         a place in the kernel's code
- *    mem:0x1000[/8][:rwx]                    a breakpoint: its address, length
- *                                            (default 4; sizeof(long) for x)
- *                                            and access (default rw)
- *
- *  Terms may follow between slashes, "cycles/period=1000/", and belong to
- *  type=… as further items. A number is decimal or has 0x in front; a term
- *  without value is 1; of a term that comes twice, or that an event of sysfs
- *  stands for already, the last one counts. A PMU's own terms win over these of
- *  any event:
- *
- *    config, config1 to config4        the field; config1 of a probe, being a
- *                                      pointer, is -EINVAL
- *    period, freq                      sample_period, or sample_freq and freq
- *    time[=0]                          PERF_SAMPLE_TIME in sample_type
- *    call-graph=fp                     PERF_SAMPLE_CALLCHAIN
- *    call-graph=dwarf[,stack-size=n]   that, REGS_USER with all registers and
- *                                      STACK_USER with n bytes (8192), and
- *                                      exclude_callchain_user
- *    call-graph=lbr                    CALLCHAIN, and BRANCH_STACK with the
- *                                      user side's CALL_STACK
- *    call-graph=no                     none of these
- *    max-stack=n                       sample_max_stack, and call-graph=fp if
- *                                      no other is said
- *    branch_type=any (and so on)       BRANCH_STACK, and branch_sample_type
- *    inherit, no-inherit               inherit
- *    overwrite, no-overwrite           write_backward
- *    aux-output, aux-sample-size=n     aux_output; aux_sample_size and
- *                                      PERF_SAMPLE_AUX
- *
- *  Modifiers follow behind ':' or the second slash: u, k, h count the user, the
- *  kernel and the hypervisor side, G and H guests and the host, the others
- *  being excluded (and nothing where none is named: perf(1) excludes guests);
- *  I excludes idle; p, pp, ppp are precise_ip 1 to 3 and P is the most that the
- *  PMU has (3 where sysfs does not say); S is PERF_SAMPLE_READ, D pinned, e
- *  exclusive. White space may be around the name and its terms.
- *
- *  With several kinds of cores (Intel's cpu_core and cpu_atom, big.LITTLE)
- *  "cycles" is the same attr as on other machines, and the kernel chooses the
- *  PMU. On a CPU it takes the CPU's. For a task it takes one PMU, and the event
- *  counts only while the task is on its cores. Sets and meters by name
- *  (uvperf_event_list_parse) count on all cores.
- *
- *  Everything that is not said is the kernel's zero, so the event counts and
- *  does not sample unless period or freq is there.
- *  @param attr   Caller's; zeroed, sized and filled on success, untouched on
+/** Parses the name of one event into an attr. uvperf-events(7) describes the
+ *  names. Fields that the name does not set are 0.
+ *  @param attr   Caller's; zeroed, sized and filled on success, unchanged on
  *    failure.
  *  @param name   Caller's; not kept.
  *  @param error  Receives why it failed: code, cause, the column in the name
- *    (bytes, counted from 1) and what was probably meant; may be NULL.
+ *    (bytes, from 1) and a suggestion; may be NULL.
  *  @return 0, or
- *    -EINVAL      the name cannot be right on any machine, or means several
- *      events or one that needs memory of its own (name=, uprobes): see
- *      uvperf_event_list_parse (ARGUMENT); `limit` has the most of a number
- *      that is too large; or sysfs has a file of the PMU that is not understood
- *      (NOT_SUPPORTED);
- *    -ENOENT      no such event, PMU or term here, or tracefs is not mounted
- *      (NO_EVENT);
- *    -EACCES      tracefs or sysfs may not be read by this process
- *      (PERMISSION);
- *    -E2BIG       the event needs a field that lies behind the struct of the
- *      caller's header (ARGUMENT);
- *    -EOPNOTSUPP  call-graph=dwarf on a machine whose registers are not known
- *      (NOT_SUPPORTED);
- *    -EMFILE, -ENFILE, -ENOMEM  files of sysfs or tracefs cannot be opened now
- *      (FILES, MEMORY); or what else open(2) and read(2) say of them.
- *  Source: perf-list(1), "EVENT MODIFIERS" and "RAW HARDWARE EVENT DESCRIPTOR";
- *    perf-record(1), "-e"; tools/perf/util/parse-events.{l,y,c} of Linux. */
+ *    -ENOENT      this machine has no such event, PMU or term, or tracefs is
+ *      not mounted (NO_EVENT);
+ *    -EINVAL      the name is wrong on any machine; a number in it is greater
+ *      than `limit`; it means several events, or one that needs memory (name=,
+ *      uprobes), and is for uvperf_event_list_parse (all ARGUMENT); or a file
+ *      of the PMU in sysfs is not understood (NOT_SUPPORTED);
+ *    -EACCES      this process may not read tracefs or sysfs (PERMISSION);
+ *    -E2BIG       the event needs a field that the caller's struct does not
+ *      have (ARGUMENT);
+ *    -EOPNOTSUPP  call-graph=dwarf on a machine whose registers the library
+ *      does not know (NOT_SUPPORTED);
+ *    -EMFILE, -ENFILE, -ENOMEM  sysfs or tracefs cannot be opened now (FILES,
+ *      MEMORY);
+ *    another      the error of open(2) or read(2) on their files.
+ *  Source: tools/perf/util/parse-events.{l,y,c} of Linux. */
 static inline int uvperf_attr_parse(struct perf_event_attr *attr,
                                     const char *name, uvperf_error_t *error) {
   return uvperf_attr_parse_sized(attr, sizeof(*attr), name, error);
 }
 
-/** Names an event, as uvperf_attr_parse reads it: the reverse. Short, for
- *  display and logs too. The first of these that parses to the same event:
+/** Writes the name of an attr's event, for display, logs and parsing. Section
+ *  "Names of attrs" in uvperf-events(7) lists the forms. It reads sysfs and
+ *  tracefs: some hundredths of a second for a tracepoint, less for others.
  *
- *    cpu-cycles, page-faults, LLC-loads  generic events, by perf(1)'s first
- *    cpu_core/cpu-cycles/                spelling; on the PMU in the upper half
- *                                        of config
- *    sched:sched_switch                  tracepoints, where tracefs can be read
- *    mem:0x1000/8:rw                     breakpoints
- *    uprobe/path="/x",offset=0x4/        probes: what config1 points to
- *    msr/tsc/                            an event that the PMU has a name for
- *    cpu/event=0x3c,umask=0x1/           terms of the PMU's format
- *    r1a8                                raw events
- *    type=9,config=0x1,config1=0x2       all others, and where sysfs or tracefs
- *                                        cannot be read
- *
- *  The label says of the attr: type, config to config4, bp_type; sample_period
- *  and freq, sample_max_stack, inherit, write_backward, aux_output; precise_ip,
- *  exclude_idle, pinned, exclusive; exclude_user, _kernel and _hv unless all
- *  three are set, which no modifiers say, and likewise exclude_host and _guest;
- *  and sample_type, with the fields of its bits, if terms can say all of it:
- *  PERF_SAMPLE_TIME, READ, CALLCHAIN and so on, see uvperf_attr_parse. Of a
- *  sample_type with other bits, such as TID, and of all other fields nothing is
- *  said. So the label of an attr that was parsed parses to the same attr, and
- *  that of any other attr to the same event; only that of a probe does not
- *  parse whose string no label can hold (both kinds of quotation marks are in
- *  it, or it has some thousand bytes), or that has bits which are no terms of
- *  its PMU.
- *
- *  Reads sysfs and tracefs. To name a tracepoint takes some hundredths of a
- *  second, others less than one.
- *  @param attr   Caller's. The config1 of an event of the PMU uprobe or kprobe
- *    must be 0 or point to a string of this process, as the kernel has it: set
- *    it to 0 in an attr that comes from elsewhere, such as a file.
- *  @param label  Caller's; receives the label and its end. NULL if *size is 0.
- *  @param size   Room in bytes; receives what the label needs with its end.
- *  @return 0, or, with label and, but for -ENOBUFS, *size left alone,
- *    -ENOBUFS  there is too little room: *size is what is needed;
- *    -EINVAL   attr or size is NULL, or label is and *size is not 0, or
- *      attr->size is neither 0 nor at least 64.
+ *  The name of an attr that was parsed parses to the same attr, and the name of
+ *  any other attr to the same event. A probe's name needs
+ *  uvperf_event_list_parse. Only two kinds of probes have names that do not
+ *  parse: with bits that are not terms of the PMU, and with a string that has
+ *  both kinds of quotation marks or some thousand bytes.
+ *  @param attr   Caller's. In an event of the PMU uprobe or kprobe, config1
+ *    must be 0 or point to a string of this process, as for the kernel. Set it
+ *    to 0 in an attr from elsewhere, such as a file.
+ *  @param label  Caller's; receives the terminated name. May be NULL if *size
+ *    is 0.
+ *  @param size   Bytes of `label`; receives the bytes needed, with the ending
+ *    NUL.
+ *  @return 0, or, with label unchanged,
+ *    -ENOBUFS  label is too small: *size is what it needs;
+ *    -EINVAL   attr or size is NULL, or label is NULL and *size is not 0, or
+ *      attr->size is not 0 and less than 64; *size is unchanged.
  *  Source: perf-list(1); tools/perf/util/evsel.c, evsel__name. */
 UVPERF_EXTERN int uvperf_attr_label(const struct perf_event_attr *attr,
                                     char *label, size_t *size);
 
-/** Samples every so many events.
+/** Sets a sampling period: a sample after each period_events events.
  *  @param attr           Caller's.
- *  @param period_events  Events between samples; nanoseconds for cpu-clock and
- *    task-clock; 0 counts only. */
+ *  @param period_events  Events, or nanoseconds for cpu-clock and task-clock; 0
+ *    counts without sampling. */
 UVPERF_EXTERN void uvperf_attr_set_period(struct perf_event_attr *attr,
                                           uint64_t period_events);
 
-/** Samples so many times a second, the kernel adapting the period.
+/** Sets a sampling frequency: the kernel adapts the period to it.
  *  @param attr     Caller's.
- *  @param freq_hz  Samples a second; above perf_event_max_sample_rate opening
- *    fails with EINVAL. */
+ *  @param freq_hz  Samples per second. If it is above
+ *    perf_event_max_sample_rate, opening fails with EINVAL. */
 UVPERF_EXTERN void uvperf_attr_set_frequency(struct perf_event_attr *attr,
                                              uint64_t freq_hz);
 
-/** Wakes the loop after so many samples. Only PERF_RECORD_SAMPLE counts: COMM,
- *  MMAP2, FORK and their like wake nobody before the ring is half full, so with
- *  them use uvperf_attr_set_wakeup_bytes.
+/** Wakes the loop after a number of samples. Only PERF_RECORD_SAMPLE counts:
+ *  records such as COMM, MMAP2 and FORK wake the loop only when the ring is
+ *  half full. For these use uvperf_attr_set_wakeup_bytes.
  *  @param attr     Caller's.
  *  @param records  Samples; 0 wakes only when the ring is half full.
  *  Source: kernel/events/core.c, __perf_event_output and perf_output_begin. */
 UVPERF_EXTERN void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
                                                  uint32_t records);
 
-/** Wakes the loop when more than so many bytes of any record were written.
+/** Wakes the loop when more than a number of bytes was written, by records of
+ *  any type.
  *  @param attr   Caller's.
- *  @param bytes  1 wakes for every record; must be smaller than the ring; 0
- *    wakes when the ring is half full. */
+ *  @param bytes  Bytes, less than the size of the ring; 1 wakes for every
+ *    record, 0 when the ring is half full. */
 UVPERF_EXTERN void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
                                                 uint32_t bytes);
 
 /* -- fallbacks ------------------------------------------------------------ */
 
-/* What an event may fall back to where the kernel refuses it as it was asked
- * for, and what was changed then. Fallbacks are offered, not imposed: the
- * caller allows each by uvperf_event_options_t.fallbacks, and is told of every
- * change by uvperf_event_changes. */
-
-/* What may be changed of an attr, each only for the failure that it helps
- * against. Bits; none is the default. */
+/* Changes of an attr that the kernel refuses. The caller allows each of them by
+ * a bit in the `fallbacks` of its options; none is the default. A change is
+ * made only after a failure against which it can help. uvperf_event_changes and
+ * uvperf_set_changes return the changes. */
 enum uvperf_fallback {
-  /* cycles (PERF_COUNT_HW_CPU_CYCLES of type PERF_TYPE_HARDWARE, of whichever
-   * PMU its upper half names; not the same event under the type of a PMU) ->
+  /* Cycles become a clock, if no PMU has cycles (ENOENT, ENODEV, ENXIO) or can
+   * sample them (EOPNOTSUPP). This is for PERF_COUNT_HW_CPU_CYCLES of type
+   * PERF_TYPE_HARDWARE, with any PMU in the upper half of config, but not for
+   * the same event under the type of a PMU. The clock is
    * PERF_COUNT_SW_TASK_CLOCK, or PERF_COUNT_SW_CPU_CLOCK for a whole CPU or
-   * cgroup, where there is no PMU that has it (ENOENT, ENODEV, ENXIO) or none
-   * that can sample it (EOPNOTSUPP). Both count nanoseconds, of user and
-   * kernel side alike.
+   * cgroup. It counts nanoseconds of the user and the kernel side.
    *
-   * A frequency is kept. A period of cycles becomes as many nanoseconds, so
-   * that a CPU of 1 GHz would sample as often as before and others less often;
-   * but at least 100,000, as a clock is a timer interrupt each time, and no
-   * less than perf_event_max_sample_rate allows. precise_ip becomes 0. What
-   * only hardware does (branch stacks, AUX) is not dropped: it still fails.
-   * So do EINVAL, which is a mistake of the attr such as too high a frequency,
-   * and EACCES, which a clock of a whole CPU would get too; for a task see
+   * A frequency is kept. A period of cycles becomes the same number of
+   * nanoseconds: the same rate on a CPU of 1 GHz, and a lower one on a faster
+   * CPU. It is at least 100,000, because each sample of a clock is a timer
+   * interrupt, and at least the shortest period that perf_event_max_sample_rate
+   * allows. precise_ip becomes 0.
+   *
+   * The event still fails if it needs hardware (branch stacks, AUX). It also
+   * fails with EINVAL, a mistake in the attr such as too high a frequency, and
+   * with EACCES, which a clock of a whole CPU would get too; for a task see
    * UVPERF_FALLBACK_USER. */
   UVPERF_FALLBACK_CLOCK = 1,
-  /* User and kernel side -> the user side alone (exclude_kernel, exclude_hv),
-   * where perf_event_paranoid forbids the kernel side (EACCES, EPERM). Not for
-   * an attr that excludes the user side or the kernel side itself. Of what
-   * happens in the kernel alone, as context switches do and tracepoints other
-   * than those of system calls, nothing is left: such an event opens, and
-   * counts 0. */
+  /* Only the user side is measured (exclude_kernel, exclude_hv), if
+   * perf_event_paranoid forbids the kernel side (EACCES, EPERM). Not for an
+   * attr with exclude_user or exclude_kernel. An event that happens only in the
+   * kernel then opens and counts 0: context switches, and tracepoints other
+   * than those of system calls. */
   UVPERF_FALLBACK_USER = 2,
-  /* precise_ip -> the highest below it that the PMU can do, 0 at last
+  /* precise_ip becomes the highest lower value that the PMU accepts, perhaps 0
    * (EOPNOTSUPP, EINVAL, ENOENT). */
   UVPERF_FALLBACK_PRECISE = 4,
-  /* Flags, fields and bits of sample_type, read_format, branch_sample_type and
-   * aux_action that this kernel does not know -> 0 (EINVAL, E2BIG). What the
-   * records and counts lack then, and what is measured more (a cleared
-   * inherit_thread measures child processes too), the changes tell. Flags and
-   * fields newer than enum uvperf_attr_field are left alone. */
+  /* Flags, fields, and bits of sample_type, read_format, branch_sample_type and
+   * aux_action become 0 if this kernel does not know them (EINVAL, E2BIG).
+   * Records and counts then lack something, or more is measured: without
+   * inherit_thread also child processes. Flags and fields newer than enum
+   * uvperf_attr_field are not changed. */
   UVPERF_FALLBACK_KERNEL = 8,
-  /* All that the caller can allow. */
+  /* All changes that the caller can allow. */
   UVPERF_FALLBACK_ALL = 15,
-  /* inherit -> 0, so that children are not measured. A set does this by itself,
-   * whatever is allowed, for events of the PMUs uprobe and kprobe that name a
-   * file or a function, and for the rest of their group: fork(2) and
-   * pthread_create(3) would fail with EFAULT in a task that inherits such an
-   * event, because Linux reads the name again, at config1, in the memory of
-   * that task. To measure what a task starts too, measure CPUs. */
+  /* inherit becomes 0, so children are not measured. Sets do this without
+   * permission, for events of the PMUs uprobe and kprobe that name a file or a
+   * function, and for the rest of their group. In a task that inherits such an
+   * event, fork(2) and pthread_create(3) would fail with EFAULT, because Linux
+   * reads the name again, at config1, in the memory of that task. To measure
+   * children too, measure CPUs. */
   UVPERF_FALLBACK_INHERIT = 16
 };
 
 /* One field of an attr that a fallback changed. */
 typedef struct uvperf_change_s {
-  /* enum uvperf_fallback: which of them, one bit. */
+  /* enum uvperf_fallback: one bit. */
   uint32_t fallback;
   /* enum uvperf_attr_field. */
   uint32_t field;
-  /* Its values before and after, as by uvperf_attr_get. */
+  /* The field's values before and after, as from uvperf_attr_get. */
   uint64_t from;
   uint64_t to;
   uint64_t reserved;
 } uvperf_change_t;
 
-/** Describes a change in words, as in "precise_ip 3 -> 1: the PMU can do no
+/** Describes a change in words, such as "precise_ip 3 -> 1: the PMU can do no
  *  more".
- *  @param change  Caller's, or of uvperf_event_changes.
- *  @param text    Caller's; receives the text, terminated. May be NULL if *size
+ *  @param change  Caller's, or from uvperf_event_changes or uvperf_set_changes.
+ *  @param text    Caller's; receives the terminated text. May be NULL if *size
  *    is 0.
  *  @param size    Bytes of text; receives the bytes needed, with the ending
  *    NUL. 128 are enough for any change.
- *  @return 0, or, with text and, but for -ENOBUFS, *size left alone,
+ *  @return 0, or, with text unchanged,
  *    -ENOBUFS  text is too small: *size is what it needs;
- *    -EINVAL   an argument is NULL. */
+ *    -EINVAL   an argument is NULL; *size is unchanged. */
 UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
                                          char *text, size_t *size);
 
-/** Opens an event in place of perf_event_open(2): `open` in the options of
+/** Opens an event instead of perf_event_open(2): `open` in the options of
  *  events, sets and BPF readers. With it the handle never calls
- *  perf_event_open(2), so a seccomp filter may forbid that call. The handle
- *  calls this for each event: those of the attrs, the dummy events that own the
- *  rings of a set or reader (PERF_COUNT_SW_DUMMY of this process), and later
- *  those of CPUs and targets that come. See "Events that others open" in
- *  README.md and samples/broker.c.
+ *  perf_event_open(2). See samples/broker.c, and "Events that others open" in
+ *  README.md.
  *
- *  The loop's thread calls it, and the loop waits for it. For
- *  uvperf_event_open, uvperf_set_open, uvperf_set_open_target and
- *  uvperf_bpf_reader_open a thread of libuv's pool does. Each loop has at most
- *  one such call in the pool, but the loop's thread may call it at the same
- *  time. It must not call functions of the handle.
- *  @param attr      attr->size bytes, valid during the call. Only config1 and
- *    config2 of a uprobe or kprobe by name point to something: a string of this
- *    process.
- *  @param pid       A thread's id, of this process's PID namespace, or -1 for
- *    all tasks. It is never 0: the calling thread is given by its id. With
- *    PERF_FLAG_PID_CGROUP it is the fd of a cgroup's directory.
+ *  It is called for each attr, for the dummy events of this process that own a
+ *  set's or reader's rings, and later for new CPUs and targets. The loop's
+ *  thread calls it, or for asynchronous opening a thread of libuv's pool: one
+ *  per loop at a time, perhaps at the same time as the loop's thread. It must
+ *  not call functions of the handle.
+ *  @param attr      attr->size bytes, valid during the call. config1 and
+ *    config2 of a uprobe or kprobe by name point to a string of this process.
+ *  @param pid       A thread's id in this process's PID namespace, never 0; -1
+ *    for all tasks; with PERF_FLAG_PID_CGROUP the fd of a cgroup's directory.
  *  @param cpu       A CPU's id, or -1 for any.
  *  @param group_fd  The fd of the group's leader, or -1.
  *  @param flags     PERF_FLAG_*.
  *  @param arg       options.open_arg.
- *  @return An fd, which the handle owns from then on and makes close-on-exec;
- *    or a negative errno, which is explained as the kernel's would be: -EACCES
- *    or -EPERM if the event is refused. -E2BIG cannot say how many bytes the
- *    kernel knows. The handle fails with UV_ENOTTY if the fd is not of an open
- *    perf event.
+ *  @return the fd of a perf event, which the handle then owns and makes
+ *    close-on-exec; for another fd the handle fails with UV_ENOTTY. Or a
+ *    negative errno, explained as the kernel's: -EACCES or -EPERM for a
+ *    refusal. -E2BIG cannot say how many bytes the kernel knows.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
                               int32_t cpu, int group_fd, unsigned long flags,
                               void *arg);
 
-/** Tells whether the running kernel knows a field of struct perf_event_attr, or
- *  bits of one. It asks the kernel for an event that there is none of, which is
- *  refused for that only if all else is known; nothing is opened, and no
- *  privileges are needed. It calls perf_event_open(2), never a
- *  uvperf_open_fn. An answer is remembered for as long as the process
- *  lives.
+/** Returns whether the running kernel knows a field of struct perf_event_attr,
+ *  or bits of it. A PMU need not support a bit that the kernel knows.
+ *
+ *  The function asks by perf_event_open(2) for an event that does not exist,
+ *  never by a uvperf_open_fn. It opens nothing and needs no privileges. The
+ *  process remembers each answer.
  *  @param field  enum uvperf_attr_field.
- *  @param bits   Of UVPERF_ATTR_SAMPLE_TYPE, READ_FORMAT, BRANCH_SAMPLE_TYPE
- *    and AUX_ACTION: the bits to ask for. Of other fields any but 0.
+ *  @param bits   Bits of UVPERF_ATTR_SAMPLE_TYPE, READ_FORMAT,
+ *    BRANCH_SAMPLE_TYPE or AUX_ACTION; for other fields any number except 0.
  *  @return 1 if it knows all of them, 0 if it lacks one, or
  *    -EINVAL  no such field, bits is 0, or the field has no such bits;
- *    another  this process gets no answer: what the kernel, or a seccomp
- *      filter, says to each and every event (-EACCES, -EPERM, -ENOSYS), or that
- *      there are no fds (-EMFILE, -ENFILE) or no memory (-ENOMEM) left.
- *  That a kernel knows a bit does not mean that a PMU can do it.
+ *    -EACCES, -EPERM, -ENOSYS  the kernel or a seccomp filter refuses every
+ *      event of this process;
+ *    -EMFILE, -ENFILE, -ENOMEM  too many open files, or out of memory;
+ *    another  the kernel's error for every event.
  *  Source: perf_copy_attr() and perf_swevent_init() in kernel/events/core.c. */
 UVPERF_EXTERN int uvperf_kernel_knows(enum uvperf_attr_field field,
                                       uint64_t bits);
