@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a set of events measures: which attrs, where, and what may go wrong.
- * Needs no libuv. */
+/* The options of a set of events: which attrs it measures, and at which
+ * targets. Needs no libuv. */
 #ifndef UVPERF_SET_OPTIONS_H
 #define UVPERF_SET_OPTIONS_H
 
@@ -64,12 +64,12 @@ typedef struct uvperf_target_s {
    * later. NULL for tasks means one event that follows the task to every CPU,
    * or with UVPERF_SET_RECORDS one event for each present CPU, because a ring
    * belongs to one CPU. Counts of a task by CPU are not scaled: see
-   * time_enabled in count.h. */
+   * UVPERF_COUNT_UNSCALED. */
   const char *cpus;
-  /* CGROUP: the directory of the cgroup. A path at or below a mount of cgroups
-   * is taken as it is ("/sys/fs/cgroup/x"). Any other, such as "/x" of
-   * /proc/PID/cgroup or "x", is below the place where v1 with perf_event is
-   * mounted, or v2 if there is none. Of other types: NULL. */
+  /* CGROUP: the directory of the cgroup; NULL for other types. A path at or
+   * below a mount of cgroups, such as "/sys/fs/cgroup/x", is used unchanged.
+   * Any other, such as "x", or "/x" from /proc/PID/cgroup, starts at the mount
+   * of v1 with perf_event, or at the mount of v2 without such a v1. */
   const char *cgroup;
   /* UVPERF_TARGET_*. */
   uint32_t flags;
@@ -106,19 +106,18 @@ typedef struct uvperf_target_s {
  * event of the process's first thread that counts nothing, so it outlives
  * targets and CPUs.
  *
- * The set changes each attr that writes records: it adds PERF_SAMPLE_IDENTIFIER
- * and sample_id_all, by which a record is assigned to its event, and keeps
- * PERF_SAMPLE_READ. All of them use one clock: the clock of the attrs with
- * use_clockid, or CLOCK_MONOTONIC, which is also uv_hrtime's.
- * attr.write_backward needs UVPERF_SET_OVERWRITE. attr.inherit_stat is not
- * allowed, because Linux writes its records into another CPU's ring without a
- * lock.
+ * The set adds PERF_SAMPLE_IDENTIFIER and sample_id_all to all attrs: they
+ * assign a record to its event. All attrs get one clock: the use_clockid of the
+ * attrs that write records, which must be the same, or CLOCK_MONOTONIC, the
+ * clock of uv_hrtime. attr.write_backward needs UVPERF_SET_OVERWRITE.
+ * attr.inherit_stat is not allowed: Linux writes its records into another CPU's
+ * ring without a lock.
  *
  * Let only one event sample a given software event on a CPU. If several do (two
- * attrs with page-faults, or a task and its CPU), Linux 6.18 gives each sample
- * the id of the first, even if that belongs to another program. Attrs of one
- * set that sample the same event get each other's PERF_SAMPLE_* and registers,
- * and the largest sample_stack_user, so that such records can be decoded. */
+ * attrs with page-faults, or a task and its CPU), each sample has the id of the
+ * first (Linux 6.18), even if that belongs to another program. Attrs of one set
+ * that sample the same event get each other's PERF_SAMPLE_* and registers, and
+ * the largest sample_stack_user, so that such records can be decoded. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their times: see
  * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr that writes records.
@@ -162,12 +161,8 @@ typedef struct uvperf_target_s {
  * Not with UVPERF_SET_TIME_ORDER. */
 #define UVPERF_SET_PERF_CLOCK 256u
 
-/* Side-band records need one more attr, a dummy event (PERF_COUNT_SW_DUMMY,
- * "dummy:u") that is the set's last attr. It is opened and enabled before all
- * others, and disabled after them, so no mapping is missed. The same is done
- * with the caller's own dummy attrs, unless they are members of a group. Its
- * records have PERF_SAMPLE_TID, TIME and CPU. Its count is always 0. A bit that
- * the kernel does not know is a failure of that attr. */
+/* -- side-band records: see uvperf_set_options_t.side_band ---------------- */
+
 /* FORK, EXIT and COMM records; for an execve(2) COMM has
  * PERF_RECORD_MISC_COMM_EXEC. */
 #define UVPERF_SIDE_BAND_TASKS 1u
@@ -194,19 +189,26 @@ typedef struct uvperf_target_s {
 /* What to measure. Start from UVPERF_SET_OPTIONS_INIT. The set copies
  * everything that it points to, with one exception: strings to which config1
  * and config2 of a probe in `attrs` point must stay as long as targets are
- * added. New versions only append fields. */
+ * added. Unknown bits and wrong values are UV_EINVAL. New versions only append
+ * fields. */
 typedef struct uvperf_set_options_s {
   /* sizeof(uvperf_set_options_t). */
   size_t size;
-  /* The attrs, by pointers because their sizes can differ. NULL with `events`,
-   * or with `side_band` alone. An attr of a PMU that belongs to one kind of
-   * cores is opened only on these, whereas a name in `events` is opened on each
-   * kind. */
+  /* The attrs, by pointers because their sizes can differ; no pointer is NULL.
+   * The array is NULL with `events`, or with `side_band` alone. An attr of a
+   * PMU that belongs to one kind of cores is opened only on these, whereas a
+   * name in `events` is opened on each kind.
+   *
+   * The set changes its copies: `disabled`, and as the target requires inherit
+   * and enable_on_exec; read_format; and whatever its flags and fallbacks say.
+   * It clears PERF_SAMPLE_READ, unless the attr writes records into a ring of
+   * the set. Samples with PERF_SAMPLE_STACK_USER that the kernel would write
+   * over the next record are UV_EINVAL: see uvperf_event_init. */
   const struct perf_event_attr *const *attrs;
   size_t nr_attrs;
-  /* For each attr the index of its group's leader, which must come before it;
-   * its own index for a leader or without a group. NULL: there are no
-   * groups. */
+  /* For each attr the index of its group's leader, which comes before it and
+   * leads itself; its own index for a leader or without a group. NULL: there
+   * are no groups. */
   const size_t *leaders;
   /* Instead of attrs: a list from uvperf_event_list_parse, with its groups, and
    * the CPUs, packages and flags of its items. It may be freed after init. With
@@ -222,7 +224,14 @@ typedef struct uvperf_set_options_s {
    * The first place where an attr opens decides for all other places, so that
    * its counts can be added. uvperf_set_changes returns the changes. */
   uint32_t fallbacks;
-  /* UVPERF_SIDE_BAND_*. This field and the next two need UVPERF_SET_RECORDS. */
+  /* UVPERF_SIDE_BAND_*. This field and the next two need UVPERF_SET_RECORDS.
+   *
+   * Side-band records come from one more attr, the last one of the set: a dummy
+   * event (PERF_COUNT_SW_DUMMY, "dummy:u"). It is opened and enabled before all
+   * others, and disabled after them, so no mapping is missed. The same is done
+   * with the caller's own dummy attrs, unless they are members of a group. Its
+   * records have PERF_SAMPLE_TID, TIME and CPU. Its count is always 0. If the
+   * kernel does not know a bit, that attr cannot be opened. */
   uint32_t side_band;
   /* Bytes in a ring since the last wakeup that wake the loop, at most half of
    * the ring. 0 is the default, a quarter of the ring; 1 wakes for each record.
@@ -259,9 +268,9 @@ typedef struct uvperf_set_options_s {
    * sample_type. */
   uint64_t sample_regs_user;
   uint64_t sample_regs_intr;
-  /* For names without period= and freq=: a sample after so many events
-   * (nanoseconds for clocks), or so many samples a second; one of the two. Both
-   * 0 is the default: each hit of tracepoints, probes, breakpoints and
+  /* For names without period= and freq=: the number of events between samples
+   * (nanoseconds for clocks), or of samples a second; one of the two must be 0.
+   * Both 0 is the default: each hit of tracepoints, probes, breakpoints and
    * bpf-output; 4000 times a second for other events, or
    * kernel.perf_event_max_sample_rate if that is less. Names with period=0,
    * dummies, and members of a group with modifier S only count. */
@@ -286,8 +295,8 @@ typedef struct uvperf_set_failure_s {
    * from 0 in the order in which targets were given and added; an index is
    * never used twice. */
   uvperf_error_t error;
-  /* The task and the CPU as for perf_event_open(2), -1 for any; the calling
-   * thread is given by its id. */
+  /* The task and the CPU as for perf_event_open(2), -1 for any. The calling
+   * thread has its id here. */
   int32_t pid;
   int32_t cpu;
   uint64_t reserved[2];
