@@ -110,9 +110,9 @@ typedef struct uvperf_count_s {
  *  @param value    In units of the event.
  *  @param enabled  Nanoseconds.
  *  @param running  Nanoseconds.
- *  @param scaled   Receives the result.
- *  @return 0, or -ENODATA    running is 0 and enabled is not: the event never
- *    ran; *scaled
+ *  @param scaled   Caller's; receives the result.
+ *  @return 0, or
+ *    -ENODATA    running is 0 and enabled is not: the event never ran; *scaled
  *      is 0;
  *    -EOVERFLOW  the result does not fit; *scaled is UINT64_MAX;
  *    -EINVAL     scaled is NULL.
@@ -130,9 +130,9 @@ UVPERF_EXTERN int uvperf_count_scale(uint64_t value, uint64_t enabled,
  *  this for each count of a reading. Do not use it for sums.
  *  @param older  The first count.
  *  @param newer  The second count.
- *  @param delta  Receives the difference; may be one of the two.
- *  @return 0, or -EINVAL  an argument is NULL, or both counts have ids and
- *    these differ;
+ *  @param delta  Caller's; receives the difference. May be one of the two.
+ *  @return 0, or
+ *    -EINVAL  an argument is NULL, or both counts have ids and these differ;
  *      delta is unchanged.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_RESET. */
 UVPERF_EXTERN int uvperf_count_delta(const uvperf_count_t *older,
@@ -161,9 +161,11 @@ struct uvperf_event_item_s; /* name.h */
 /** Writes a count as one line of text, for logs and tools: the number with its
  *  unit, the event's label, and the quality of the count:
  *
- *    1204 cycles 12.35 Joules power/energy-pkg/ 8000 cycles (multiplexed:
- *    counted 37.50% of the time) <not counted: never scheduled> cycles 5
- *    page-faults (1 of 3 are missing) (4 records lost)
+ *    1204 cycles
+ *    12.35 Joules power/energy-pkg/
+ *    8000 cycles (multiplexed: counted 37.50% of the time)
+ *    <not counted: never scheduled> cycles
+ *    5 page-faults (1 of 3 are missing) (4 records lost)
  *
  *  The number is `scaled`; with a scale of the item it is multiplied and has
  *  two decimals. The function allocates no memory and does not depend on the
@@ -207,7 +209,8 @@ typedef struct uvperf_place_s {
  *  can fill it any number of times, and allocate memory only when it grows.
  *  @param reading  Receives the reading, NULL on failure. Free it with
  *    uvperf_reading_free.
- *  @return 0, or -EINVAL  reading is NULL;
+ *  @return 0, or
+ *    -EINVAL  reading is NULL;
  *    -ENOMEM  out of memory. */
 UVPERF_EXTERN int uvperf_reading_new(uvperf_reading_t **reading);
 
@@ -267,21 +270,20 @@ UVPERF_EXTERN int uvperf_reading_total(const uvperf_reading_t *reading,
  *  @param reading  A reading.
  *  @param attr     The attr's index.
  *  @param target   The target's index, as uvperf_set_add_target returned it.
- *  @param count    Receives the sum.
- *  @return 0, or
+ *  @param count    Caller's; receives the sum.
+ *  @return 0, or, with count unchanged,
  *    -EINVAL  the reading has no such attr, or count is NULL;
- *    -ENOENT  the target was not open when the reading was begun.
- *    On an error count is unchanged. */
+ *    -ENOENT  the target was not open when the reading was begun. */
 UVPERF_EXTERN int uvperf_reading_target_total(const uvperf_reading_t *reading,
                                               size_t attr, uint32_t target,
                                               uvperf_count_t *count);
 
-/** Returns the count of an attr at one place. The
- *  index of an event's first part returns the sum of all parts.
+/** Returns the count of an attr at one place. The index of an event's first
+ *  part returns the sum of all parts.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
- *  @param place    The place's, below uvperf_reading_nr_places.
- *  @param count    Receives the count.
+ *  @param place    The place's index, below uvperf_reading_nr_places.
+ *  @param count    Caller's; receives the count.
  *  @return 0, or
  *    -EINVAL  no such attr or place, or count is NULL; count is unchanged. */
 UVPERF_EXTERN int uvperf_reading_count(const uvperf_reading_t *reading,
@@ -293,10 +295,10 @@ UVPERF_EXTERN int uvperf_reading_count(const uvperf_reading_t *reading,
  *  cores. For an event without parts it is the same as uvperf_reading_count.
  *  @param reading  A reading.
  *  @param attr     The index of the part.
- *  @param place    The place's, below uvperf_reading_nr_places.
- *  @param count    Receives the count.
- *  @return 0, or -EINVAL  no such attr or place, or count is NULL; count is
- *    unchanged. */
+ *  @param place    The place's index, below uvperf_reading_nr_places.
+ *  @param count    Caller's; receives the count.
+ *  @return 0, or
+ *    -EINVAL  no such attr or place, or count is NULL; count is unchanged. */
 UVPERF_EXTERN int uvperf_reading_part(const uvperf_reading_t *reading,
                                       size_t attr, size_t place,
                                       uvperf_count_t *count);
@@ -324,8 +326,8 @@ uvperf_reading_place(const uvperf_reading_t *reading, size_t place);
  *  @param older  The older reading. NULL, or a reading that was never filled,
  *    stands for zeros.
  *  @param newer  The newer reading, of the same set.
- *  @return 0, or, with delta unchanged, -EINVAL  delta or newer is NULL, or
- *    delta is one of the others; newer was
+ *  @return 0, or, with delta unchanged,
+ *    -EINVAL  delta or newer is NULL, or delta is one of the others; newer was
  *      never filled; the readings are of two sets, in the wrong order, or
  *      deltas themselves;
  *    -ENOMEM  out of memory.
@@ -340,9 +342,8 @@ UVPERF_EXTERN int uvperf_reading_delta(uvperf_reading_t *delta,
  *  not change. Events that are no sums (UVPERF_ITEM_SNAPSHOT) are not changed.
  *  @param reading   Caller's; changed.
  *  @param overhead  The overhead, of the same set.
- *  @return 0, or -EINVAL  one is NULL or was never filled, or they are of two
- *    sets; nothing
- *      was changed. */
+ *  @return 0, or, with nothing changed,
+ *    -EINVAL  one is NULL or was never filled, or they are of two sets. */
 UVPERF_EXTERN int uvperf_reading_subtract(uvperf_reading_t *reading,
                                           const uvperf_reading_t *overhead);
 
