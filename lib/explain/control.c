@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Why an ioctl on an open event failed, and a command of bpf(2). The kernel's
- * functions that are named here are in kernel/events/core.c unless said
- * otherwise. */
+/* Why an ioctl on an open event, or a command of bpf(2), failed. The kernel's
+ * functions that are named here are in kernel/events/core.c unless another file
+ * is given. */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ typedef struct refusal_s {
   const uvperf__control_t *control;
 } refusal_t;
 
-/* -- what was tried ------------------------------------------------------- */
+/* -- the failed request --------------------------------------------------- */
 
 static const struct {
   unsigned long request;
@@ -66,9 +66,9 @@ static const char *name_of(unsigned long request) {
   return "ioctl";
 }
 
-/* The name of a tracepoint whose filter was refused: 1, or 0. It takes up to a
- * tenth of a second, too long for other requests, which a program may repeat
- * on its loop. */
+/* Finds the name of a tracepoint whose filter was refused. Returns 1, or 0. It
+ * takes up to a tenth of a second. That is too long for other requests, which a
+ * program may repeat on its loop. */
 static int name_tracepoint(const refusal_t *refusal, char *name, size_t size) {
   const struct perf_event_attr *attr = refusal->control->attr;
 
@@ -77,7 +77,8 @@ static int name_tracepoint(const refusal_t *refusal, char *name, size_t size) {
          uvperf__tracefs_name(refusal->root, attr->config, name, size) == 0;
 }
 
-/* Puts what was tried before the reason, and returns 1: it is known. */
+/* Fills the error with the request, the event and the reason. Always returns 1:
+ * the reason is known. */
 static int say(const refusal_t *refusal, int cause, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -101,8 +102,8 @@ static int say(const refusal_t *refusal, int cause, const char *format, ...) {
 
 /* -- REFRESH, PERIOD ------------------------------------------------------ */
 
-/* Each function for a request and a code knows the reason and says it, or
- * returns 0. */
+/* Each function for a request and a code fills the error and returns 1, or
+ * returns 0 if it does not know the reason. */
 
 static int explain_counting(const refusal_t *refusal) {
   if (refusal->control->attr->sample_period != 0)
@@ -211,8 +212,8 @@ static int filter_einval(const refusal_t *refusal) {
              "filters");
 }
 
-/* What calc_stack of kernel/trace/trace_events_filter.c counts as -2 and -3
- * comes out as ENOENT and ESRCH. */
+/* The codes -2 and -3 of calc_stack in kernel/trace/trace_events_filter.c
+ * arrive as ENOENT and ESRCH. */
 static int filter_enoent(const refusal_t *refusal) {
   return say(refusal, UVPERF_CAUSE_ARGUMENT,
              is_tracing(refusal) ? "a bracket of \"%.48s\" is not closed"
@@ -233,7 +234,7 @@ static int bpf_ebadf(const refusal_t *refusal) {
              (int)refusal->control->value);
 }
 
-/* Which type __perf_event_set_bpf_prog wants. */
+/* The program type that __perf_event_set_bpf_prog requires. */
 static int wanted_program(const refusal_t *refusal, const char **name) {
   if (refusal->control->attr->type == PERF_TYPE_TRACEPOINT) {
     *name = "BPF_PROG_TYPE_TRACEPOINT";
@@ -247,8 +248,8 @@ static int wanted_program(const refusal_t *refusal, const char **name) {
   return BPF_PERF_EVENT;
 }
 
-/* bpf_prog_show_fdinfo in kernel/bpf/syscall.c tells the type. The probes of
- * tracefs are of PERF_TYPE_TRACEPOINT too. */
+/* bpf_prog_show_fdinfo in kernel/bpf/syscall.c prints the type. The probes of
+ * tracefs have PERF_TYPE_TRACEPOINT too. */
 static int bpf_einval(const refusal_t *refusal) {
   int fd = (int)refusal->control->value;
   const char *wanted_name;
@@ -289,8 +290,8 @@ static int bpf_e2big(const refusal_t *refusal) {
   return 1;
 }
 
-/* __perf_event_set_bpf_prog of a tracepoint; for the rest it is a security
- * module's. */
+/* __perf_event_set_bpf_prog returns it for tracepoints. For other events it
+ * comes from a security module. */
 static int bpf_eacces(const refusal_t *refusal) {
   if (refusal->control->attr->type != PERF_TYPE_TRACEPOINT)
     return 0;
@@ -299,8 +300,8 @@ static int bpf_eacces(const refusal_t *refusal) {
              "in tracefs), or a security module forbids it");
 }
 
-/* What follows the name of a capability: capable() of the kernel asks in the
- * initial user namespace. */
+/* The words after the name of a capability: capable() of the kernel checks it
+ * in the initial user namespace. */
 static const char *where(const char *root) {
   return uvperf__system_is_user_namespace(root) == 1
              ? " outside of this user namespace"
@@ -326,19 +327,21 @@ static int query_enospc(const refusal_t *refusal) {
 
 /* -- MODIFY_ATTRIBUTES ---------------------------------------------------- */
 
-/* What perf_event_modify_attr and hw_breakpoint_copy_attr
- * (kernel/events/hw_breakpoint.c) take, and what the library sets itself. */
+/* The fields that perf_event_modify_attr and hw_breakpoint_copy_attr
+ * (kernel/events/hw_breakpoint.c) accept, and those that the library sets
+ * itself. */
 static int may_differ(unsigned int field) {
   return field == UVPERF_ATTR_DISABLED || field == UVPERF_ATTR_BP_TYPE ||
          field == UVPERF_ATTR_CONFIG1 || field == UVPERF_ATTR_CONFIG2 ||
          field == UVPERF_ATTR_SIG_DATA;
 }
 
-/* The first field that differs and must not; NULL for none. */
+/* The first field that differs although it must not; NULL if there is no such
+ * field. */
 static const char *difference(const uvperf__control_t *control) {
   unsigned int field;
 
-  /* First, as it decides what the others mean. */
+  /* Checked first, because it decides the meaning of the others. */
   if (control->attr->type != control->wanted->type)
     return uvperf__attr_field_name(UVPERF_ATTR_TYPE);
   for (field = 0; field <= UVPERF_ATTR_CONFIG4; field++)
@@ -361,7 +364,7 @@ static int modify_einval(const refusal_t *refusal) {
   return fault != NULL && say(refusal, UVPERF_CAUSE_ARGUMENT, "%s", fault);
 }
 
-/* perf_event_modify_attr; of a breakpoint it is the processor's. */
+/* perf_event_modify_attr; for a breakpoint the code for the processor. */
 static int modify_enotsup(const refusal_t *refusal) {
   const char *fault =
       uvperf__breakpoint_fault(refusal->control->wanted, refusal->code);
@@ -372,7 +375,7 @@ static int modify_enotsup(const refusal_t *refusal) {
              fault != NULL ? fault : "this CPU has no such breakpoints");
 }
 
-/* uvperf__ioctl_bpf says so where the kernel makes no link. */
+/* uvperf__ioctl_bpf returns it if the kernel makes no link. */
 static int bpf_enotsup(const refusal_t *refusal) {
   if (!refusal->control->has_cookie)
     return 0;
@@ -397,7 +400,7 @@ static int bpf_link_emfile(const refusal_t *refusal) {
   return 1;
 }
 
-/* perf_copy_attr has written the size that it knows. */
+/* perf_copy_attr has written the size that it knows into the attr. */
 static int modify_e2big(const refusal_t *refusal) {
   say(refusal, UVPERF_CAUSE_OLD_KERNEL,
       "the attr has fields behind the %u bytes that this kernel knows: leave "
@@ -409,7 +412,7 @@ static int modify_e2big(const refusal_t *refusal) {
 
 /* -- every request -------------------------------------------------------- */
 
-/* Those with more than one reason, or with numbers in it. */
+/* Codes with more than one reason, or with numbers in the reason. */
 static const struct {
   unsigned long request;
   int code;
@@ -444,15 +447,16 @@ static const struct {
   "this kernel runs no BPF on perf events: it needs CONFIG_BPF_EVENTS and "    \
   "CONFIG_BPF_SYSCALL"
 
-/* The others, and those of the first table that did not know. The first that
- * fits counts; request 0 is any. */
+/* Reasons for the other codes, and for those whose handler did not know the
+ * reason. The first match counts; request 0 matches every request. */
 static const struct {
   unsigned long request;
   int code;
   int cause;
   const char *reason;
 } reasons[] = {
-    /* No answer of the kernel: enable_alone of event/control.c. */
+    /* The library's own code, not the kernel's: enable_alone of
+     * event/control.c. */
     {PERF_EVENT_IOC_REFRESH, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
      OVERFLOWS_RAN_OUT},
     {PERF_EVENT_IOC_ENABLE, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
@@ -494,7 +498,7 @@ static const struct {
      "another domain"},
     {0, -EPERM, UVPERF_CAUSE_PERMISSION,
      "a seccomp filter or a security module forbids it"},
-    /* Only PERF_EVENT_STATE_REVOKED, after perf_pmu_unregister. */
+    /* Only in PERF_EVENT_STATE_REVOKED, after perf_pmu_unregister. */
     {0, -ENODEV, UVPERF_CAUSE_NO_EVENT,
      "the PMU was unregistered, its driver unloaded: close the event"},
     {0, -ENOMEM, UVPERF_CAUSE_MEMORY, "out of memory"},
@@ -524,13 +528,13 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
 
 /* -- bpf(2) ---------------------------------------------------------------- */
 
-/* Since Linux 4.4 each kernel that has bpf(2) has this. */
+/* Each kernel with bpf(2) has this file since Linux 4.4. */
 #define BPF_LEVEL "/proc/sys/kernel/unprivileged_bpf_disabled"
 
-/* Where kernel.unprivileged_bpf_disabled is not 0 bpf(2) wants the capability,
- * up to Linux 5.18 for every command (__sys_bpf in kernel/bpf/syscall.c), and
- * some commands always do. Profiles of containers let the call pass for those
- * who have it. */
+/* If kernel.unprivileged_bpf_disabled is not 0, bpf(2) needs the capability: up
+ * to Linux 5.18 for every command (__sys_bpf in kernel/bpf/syscall.c), later
+ * for some. Some commands always need it. Seccomp profiles of containers allow
+ * the call to processes that have it. */
 static int explain_denied(uvperf_error_t *error, int code, const char *root,
                           const char *what) {
   int has_filter = uvperf__system_has_filter(root);
@@ -538,7 +542,7 @@ static int explain_denied(uvperf_error_t *error, int code, const char *root,
   int64_t level = 0;
 
   uvperf__system_number(root, BPF_LEVEL, &level);
-  /* Before Linux 5.8 CAP_SYS_ADMIN stands for it, and does so still. */
+  /* Before Linux 5.8 CAP_SYS_ADMIN was needed, and it is still enough. */
   if (*elsewhere != '\0' ||
       (uvperf__system_has_capability(root, UVPERF__CAP_BPF) != 1 &&
        uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN) != 1))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words for an event and its target, for the reasons of failures. Names only
- * what is generic; it is not the inverse of a parser. */
+/* Describes an event and its target in words, for the reasons of failures. It
+ * names generic events only; it is not the inverse of a parser. */
 #include "explain/internal.h"
 
 #include <stdarg.h>
@@ -66,7 +66,7 @@ void uvperf__describe_event(char *text, size_t size, const char *root,
   }
 }
 
-/* Names of directories may hold anything, and a reason may be printed. */
+/* Directory names may contain any bytes, and a reason may be printed. */
 static void describe_cgroup(char *text, size_t size, int cgroup) {
   char path[64];
   size_t i;
@@ -81,8 +81,8 @@ static void describe_cgroup(char *text, size_t size, int cgroup) {
            i < sizeof(path) - 1 ? "" : "...");
 }
 
-/* " of thread 12 on CPU 3" and its like, as in perf_event_open(2); cgroup -1:
- * none. Cut, never overrun. */
+/* " of thread 12 on CPU 3" and similar; pid and cpu are as in
+ * perf_event_open(2); cgroup -1: none. Cut, never overrun. */
 static void describe_target(char *text, size_t size, int pid, int cpu,
                             int cgroup) {
   char task[80] = " of the calling thread";
@@ -99,7 +99,7 @@ static void describe_target(char *text, size_t size, int pid, int cpu,
   snprintf(text, size, "%s%s", task, where);
 }
 
-/* Puts what was tried before the reason. */
+/* The error's text begins with the failed call. */
 int uvperf__open_say(const uvperf__open_call_t *call, int cause,
                      const char *format, ...) {
   char event[UVPERF__DESCRIBE_BYTES], target[UVPERF__DESCRIBE_BYTES];

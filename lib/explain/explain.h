@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel refused something: a code and its circumstances to a
- * uvperf_error_t. Each function returns the code, so that a caller can end with
- * `return uvperf__explain_…`; `error` may be NULL everywhere. */
+/* Explains why the kernel refused something: turns a code and its circumstances
+ * into a uvperf_error_t. Each function returns the code, so that a caller can
+ * end with `return uvperf__explain_…`; `error` may be NULL everywhere. */
 #ifndef UVPERF_LIB_EXPLAIN_EXPLAIN_H
 #define UVPERF_LIB_EXPLAIN_EXPLAIN_H
 
@@ -12,35 +12,37 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
-/* One call of perf_event_open(2), or of uvperf_open_fn, with what it said. */
+/* One failed call of perf_event_open(2), or of a uvperf_open_fn, and its
+ * result. */
 typedef struct uvperf__open_call_s {
-  uvperf_error_t *error; /* to be filled; NULL: nobody wants to know */
-  const char *root;      /* of /proc and /sys; "" is the real one */
+  uvperf_error_t *error; /* to be filled, or NULL */
+  const char *root;      /* in front of /proc, /sys; "" is the real one */
   const struct perf_event_attr *attr; /* as the kernel left it */
   uint32_t asked_size; /* attr.size before the call: E2BIG overwrites it */
   int code;            /* a -errno */
   int pid;
   int cpu;
   int cgroup; /* fd, -1: none */
-  /* How the leader of its group was opened (of it only attr, pid, cpu, cgroup
-   * and leader count), NULL: none. */
+  /* The call that opened the leader of its group, NULL: none. Only its attr,
+   * pid, cpu, cgroup and leader are used. */
   const struct uvperf__open_call_s *leader;
-  /* Shared by all that one function of the library opens, which can be
-   * thousands; NULL: there is only this one. */
+  /* Shared by all calls that one function of the library makes, which can be
+   * thousands; NULL: this is the only call. */
   uvperf__tracefs_ids_t *tracepoints;
-  int is_by_program; /* a uvperf_open_fn has said it, not the kernel */
+  int is_by_program; /* the code comes from a uvperf_open_fn, not the kernel */
 } uvperf__open_call_t;
 
-/* Why perf_event_open(2) failed. Reads what it needs of /proc and /sys under
- * the root. */
+/* Explains why perf_event_open(2) failed. Reads /proc and /sys under the
+ * root. */
 int uvperf__explain_open(const uvperf__open_call_t *call);
 
-/* Why mmap(2) of a ring with `bytes` of data gave `code`. */
+/* Explains why mmap(2) of a ring with `bytes` of data failed with `code`. */
 int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
                         const struct perf_event_attr *attr, int cpu,
                         size_t bytes);
 
-/* One ioctl on an open event. What the request does not take is 0 or NULL. */
+/* One ioctl on an open event. Fields that the request does not use are 0 or
+ * NULL. */
 typedef struct uvperf__control_s {
   unsigned long request;              /* PERF_EVENT_IOC_* */
   const struct perf_event_attr *attr; /* of the event */
@@ -48,21 +50,21 @@ typedef struct uvperf__control_s {
    * the number of programs. */
   uint64_t value;
   const char *filter;
-  const struct perf_event_attr *wanted; /* what MODIFY_ATTRIBUTES was given */
+  const struct perf_event_attr *wanted; /* MODIFY_ATTRIBUTES's argument */
   int has_cookie; /* SET_BPF by a link with a cookie, which no ioctl replaces */
 } uvperf__control_t;
 
-/* Why that ioctl gave `code`. */
+/* Explains why that ioctl failed with `code`. */
 int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
                             const uvperf__control_t *control);
 
-/* Why a command of bpf(2) gave `code` while `what` was tried: "the map
- * /sys/fs/bpf/events cannot be opened". */
+/* Explains why a command of bpf(2) failed with `code`. `what` names the failed
+ * action: "the map /sys/fs/bpf/events cannot be opened". */
 int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
                         const char *what);
 
-/* What of a breakpoint's bp_type, bp_len and bp_addr the kernel refuses by
- * `code`, -EINVAL or -EOPNOTSUPP; NULL for nothing that is known; static. */
+/* The fault in a breakpoint's bp_type, bp_len and bp_addr for which the kernel
+ * returns `code`, -EINVAL or -EOPNOTSUPP; static; NULL if no fault is known. */
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
                                      int code);
 

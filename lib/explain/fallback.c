@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides which fallback fits a failure of perf_event_open(2), changes the attr
- * and notes what it changed, and says that in words. It does not open: who does
- * asks it, again and again, until the kernel says yes or this file has nothing
- * left. */
+/* Decides which fallback fits a failure of perf_event_open(2), changes the
+ * attr, records the changes, and describes them in words. It opens nothing: the
+ * caller asks for the next fallback again and again, until the event opens or
+ * no fallback is left. */
 #include "explain/fallback.h"
 
 #include <errno.h>
@@ -18,14 +18,15 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A timer interrupt more often than that leaves a CPU little time for what is
- * measured; the kernel's own bound is 10 us (perf_swevent_start_hrtimer). */
+/* With more frequent timer interrupts a CPU has little time left for the
+ * measured program. The kernel's own bound is 10 us
+ * (perf_swevent_start_hrtimer). */
 #define LEAST_CLOCK_NS 100000
 
 #define NS_PER_SECOND 1000000000
 
-/* Changes a field, or goes on changing it: one entry tells of all the steps
- * that a fallback took. */
+/* Changes a field. If the fallback has changed it before, the same entry is
+ * updated: it covers all steps. */
 static void change(uvperf__fallback_t *fallback, enum uvperf_fallback which,
                    struct perf_event_attr *attr, enum uvperf_attr_field field,
                    uint64_t to) {
@@ -63,9 +64,9 @@ static int is_zero(const struct perf_event_attr *attr, size_t from, size_t to) {
   return from >= to;
 }
 
-/* E2BIG: the kernel's size is in the attr, and what lies behind it must become
- * 0. Behind the last field that has a name nothing can be told to have been
- * there. */
+/* After E2BIG the attr has the kernel's size, and the fields after that must
+ * become 0. Bytes after the last field with a name cannot be reported as a
+ * change, so they must be 0 already. */
 static int cut_to_size(uvperf__fallback_t *fallback,
                        struct perf_event_attr *attr, uint32_t asked_size) {
   uint32_t named = uvperf__attr_end(UVPERF_ATTR_CONFIG4);
@@ -110,8 +111,8 @@ static int clear_flags(uvperf__fallback_t *fallback,
   return unknown != 0;
 }
 
-/* All that is not known at once, as EINVAL does not say what it is about.
- * Without PERF_SAMPLE_BRANCH_STACK the kernel does not look at
+/* Clears all unknown bits at once, because EINVAL does not name the wrong one.
+ * Without PERF_SAMPLE_BRANCH_STACK the kernel does not check
  * branch_sample_type. */
 static int clear_unknown(uvperf__fallback_t *fallback,
                          struct perf_event_attr *attr) {
@@ -153,7 +154,7 @@ static int try_kernel(uvperf__fallback_t *fallback,
 
 /* -- UVPERF_FALLBACK_USER ------------------------------------------------- */
 
-/* The hypervisor too, as perf(1) does. */
+/* Excludes the hypervisor too, as perf(1) does. */
 static int try_user(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
                     uint32_t asked_size, const uvperf_error_t *failed) {
   (void)asked_size;
@@ -167,8 +168,8 @@ static int try_user(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
 
 /* -- UVPERF_FALLBACK_PRECISE ---------------------------------------------- */
 
-/* PMUs say EOPNOTSUPP (x86_pmu_hw_config) or EINVAL; ENOENT comes where AMD's
- * core PMU hands the event on to one for IBS that is not there. */
+/* PMUs return EOPNOTSUPP (x86_pmu_hw_config) or EINVAL. ENOENT comes from AMD's
+ * core PMU, which passes the event on to an IBS PMU that does not exist. */
 static int try_precise(uvperf__fallback_t *fallback,
                        struct perf_event_attr *attr, uint32_t asked_size,
                        const uvperf_error_t *failed) {
@@ -204,7 +205,7 @@ static int has_no_cycles(const uvperf_error_t *failed) {
 static int try_clock(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
                      uint32_t asked_size, const uvperf_error_t *failed) {
   (void)asked_size;
-  /* The upper half is the type of a PMU, where there are several. */
+  /* On hybrid machines the upper half is the type of a PMU. */
   if (!has_no_cycles(failed) || attr->type != PERF_TYPE_HARDWARE ||
       (uint32_t)attr->config != PERF_COUNT_HW_CPU_CYCLES)
     return 0;
@@ -220,8 +221,9 @@ static int try_clock(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
   return 1;
 }
 
-/* In this order: what the kernel does not know it finds first, and the event
- * asked for, with less, is nearer to what was wanted than another one. */
+/* In the order of trying: unknown bits come first, because the kernel finds
+ * them first; a clock comes last, because it is another event than the
+ * requested one. */
 static const struct {
   uint32_t fallback;
   const char *name;
@@ -272,8 +274,9 @@ static void add_applied(const uvperf__fallback_t *fallback,
     memcpy(error->reason + strlen(error->reason), text, used + 1);
 }
 
-/* Privileges do not help where the user side alone is not there either; and
- * whether the change would have helped is not known where fds ran out. */
+/* The last error is reported in two cases: fds or memory ran out, so it is
+ * unknown whether the change would have helped; or the user side alone is not
+ * available either, so privileges would not help. */
 void uvperf__fallback_report(const uvperf__fallback_t *fallback,
                              const uvperf_error_t *last,
                              uvperf_error_t *error) {
@@ -289,8 +292,7 @@ void uvperf__fallback_report(const uvperf__fallback_t *fallback,
 
 /* -- in words -------------------------------------------------------------- */
 
-/* What the numbers of a change of event stand for; NULL for those that are just
- * numbers. */
+/* The names of the numbers in a change of event; NULL for plain numbers. */
 static const char *event_name(const uvperf_change_t *change, int is_after) {
   if (change->fallback != UVPERF_FALLBACK_CLOCK)
     return NULL;
@@ -345,7 +347,8 @@ static const char *reason_of(const uvperf_change_t *change) {
   }
 }
 
-/* What is done without being asked for is said without the attr's words. */
+/* UVPERF_FALLBACK_INHERIT is applied without a request, so its text does not
+ * use the attr's words. */
 static void describe_whole(char *text, size_t size,
                            const uvperf_change_t *change) {
   char from[32], to[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What to change of an attr that the kernel refused, so that it may take it.
- * Opens nothing. */
+/* Changes an attr that the kernel refused, so that it may accept it. Opens
+ * nothing. */
 #ifndef UVPERF_LIB_EXPLAIN_FALLBACK_H
 #define UVPERF_LIB_EXPLAIN_FALLBACK_H
 
@@ -9,14 +9,15 @@
 #include "uvperf/error.h"
 #include "uvperf/attr.h"
 
-/* Each field and flag is changed by one fallback, once; precise_ip and
- * exclude_* may be by two. */
+/* One fallback changes each field and flag, once; two may change precise_ip and
+ * exclude_*. */
 #define UVPERF__CHANGES_MOST 72
 
-/* Of one event (or of several that are to stay alike): what may be changed and
- * what was. The first four are the caller's to fill, the rest starts as 0. */
+/* The fallbacks of one event (or of several that must stay alike): the allowed
+ * ones, and the changes so far. The caller fills the first four fields; the
+ * rest starts as 0. */
 typedef struct uvperf__fallback_s {
-  const char *root;  /* of /proc; "" is the real one */
+  const char *root;  /* in front of /proc; "" is the real one */
   uint32_t allowed;  /* enum uvperf_fallback */
   int is_of_cpu;     /* a whole CPU or a cgroup, not a task */
   int is_by_program; /* a uvperf_open_fn opens: the kernel cannot be asked */
@@ -24,20 +25,20 @@ typedef struct uvperf__fallback_s {
   uvperf_change_t changes[UVPERF__CHANGES_MOST];
 } uvperf__fallback_t;
 
-/* Applies to the attr the next fallback that is allowed and fits the failure.
+/* Changes the attr by the next fallback that is allowed and fits the failure.
  *   attr        as the kernel left it: E2BIG has put its own size into it;
  *   asked_size  its size before the call;
- *   failed      code and cause, by uvperf__explain_open.
- * 1: it was changed and can be tried again; 0: nothing helps. That comes to an
- * end, as each step takes something away. */
+ *   failed      code and cause, from uvperf__explain_open.
+ * Returns 1 if it was changed and can be tried again; 0 if no fallback helps.
+ * This ends, because each step takes something away. */
 int uvperf__fallback_next(uvperf__fallback_t *fallback,
                           struct perf_event_attr *attr, uint32_t asked_size,
                           const uvperf_error_t *failed);
 
-/* Chooses the error to report of an event that cannot be opened. *error is that
- * of the first try. It stays, and its reason gets the fallbacks that did not
- * help, if there is room. It becomes that of the last try if that one shows
- * that the first is not the matter. */
+/* Chooses the error to report for an event that cannot be opened. *error is the
+ * error of the first try. It usually stays, and its reason gets the list of
+ * fallbacks that did not help, if there is room. It is replaced by the error of
+ * the last try if that shows that the first is not the real problem. */
 void uvperf__fallback_report(const uvperf__fallback_t *fallback,
                              const uvperf_error_t *last, uvperf_error_t *error);
 

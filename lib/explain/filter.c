@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a filter as far as its fields go, as parse_pred and predicate_parse of
+/* Finds the fields that a filter names, as parse_pred and predicate_parse in
  * kernel/trace/trace_events_filter.c do: a condition is a field, an operator
  * and a value; conditions are joined by && and ||. */
 #include "explain/filter.h"
@@ -10,7 +10,7 @@
 
 #include "host/tracefs.h"
 
-/* How much of a filter is shown. */
+/* How many bytes of a filter are shown. */
 #define SHOWN 40
 
 /* A field that the filter names. */
@@ -21,10 +21,10 @@ typedef struct name_s {
 
 typedef struct search_s {
   const char *filter;
-  char *list; /* of the tracepoint's own fields */
+  char *list; /* the tracepoint's own fields */
   size_t size;
   size_t used;
-  name_t names[16]; /* that are not found yet */
+  name_t names[16]; /* not found in the format yet */
   size_t nr;
 } search_t;
 
@@ -32,7 +32,8 @@ static int is_of_name(char c) {
   return isalnum((unsigned char)c) || c == '_';
 }
 
-/* The rest of a condition: a value in quotation marks may hold anything. */
+/* Skips the rest of a condition. A value in quotation marks may contain
+ * anything. */
 static const char *skip_condition(const char *at) {
   const char *end;
 
@@ -85,8 +86,8 @@ static int take_field(const char *field, void *data) {
   return 0;
 }
 
-/* Those that no format file has: trace_define_generic_fields of
- * kernel/trace/trace_events.c. */
+/* Drops the fields that exist without being in any format file:
+ * trace_define_generic_fields in kernel/trace/trace_events.c. */
 static void drop_generic(search_t *search) {
   static const char *const names[] = {"cpu",  "CPU",        "comm",
                                       "COMM", "stacktrace", "STACKTRACE"};

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel does not say of a tracepoint's filter: perf events get EINVAL
- * alone, and the `filter` file of tracefs explains only what is written there.
- */
+/* Details of a refused filter of a tracepoint, which the kernel does not
+ * report: perf events get only EINVAL, and the `filter` file of tracefs
+ * explains only filters that are written to it. */
 #ifndef UVPERF_LIB_EXPLAIN_FILTER_H
 #define UVPERF_LIB_EXPLAIN_FILTER_H
 
 #include <stddef.h>
 
-/* Looks each field that a filter compares up in the format of a tracepoint,
- * "category:name", and puts into `text` the first that it lacks and the fields
- * that it has; or, if it has all, these. 0, or -errno where the format cannot
- * be read. Cut, never overrun. */
+/* Looks up each field of a filter in the format of a tracepoint,
+ * "category:name". Writes to `text` the first field that does not exist, and
+ * the fields that do; or only these if all exist. Returns 0, or -errno if the
+ * format cannot be read. Cut, never overrun. */
 int uvperf__filter_describe(const char *root, const char *tracepoint,
                             const char *filter, char *text, size_t size);
 

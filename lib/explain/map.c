@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why mapping a ring failed. What opening can meet is in open*.c. */
+/* Explains why mapping a ring failed. open*.c explain failures to open. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static uint64_t page_bytes(void) {
   return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A line of /proc/self/status in KiB, 0 where it is not there. */
+/* The KiB in a line of /proc/self/status, 0 if the line does not exist. */
 static int64_t status_kib(const char *root, const char *key) {
   char text[32];
 
@@ -25,7 +25,8 @@ static int64_t status_kib(const char *root, const char *key) {
   return strtoll(text, NULL, 10);
 }
 
-/* Two functions, as the type of a resource is not everywhere the same. */
+/* Two functions, because the type of a resource's number differs between
+ * libcs. */
 static uint64_t locked_limit(void) {
   struct rlimit limit = {0, 0};
 
@@ -40,7 +41,7 @@ static uint64_t space_limit(void) {
   return limit.rlim_cur;
 }
 
-/* Whether perf_mmap_calc_limits lets everything pass. */
+/* Whether perf_mmap_calc_limits allows everything. */
 static int is_unlimited(const char *root) {
   int64_t level;
 
@@ -50,11 +51,11 @@ static int is_unlimited(const char *root) {
   return uvperf__system_paranoid(root, &level) == 0 && level < 0;
 }
 
-/* kernel/events/core.c, perf_mmap_calc_limits: a user's rings may take mlock_kb
- * for each CPU that is online, and what is above that counts for
- * RLIMIT_MEMLOCK, beside what the process has pinned already. How much of the
- * first the user's other processes take is not to be seen. The page before the
- * data counts too. */
+/* perf_mmap_calc_limits in kernel/events/core.c: a user's rings may take
+ * mlock_kb for each online CPU. The rest counts for RLIMIT_MEMLOCK, together
+ * with the memory that the process has pinned already. The page before the data
+ * counts too. How much of the first limit the user's other processes take
+ * cannot be seen. */
 static void explain_locked(uvperf_error_t *error, int code, const char *root,
                            size_t bytes) {
   uint64_t needed = (uint64_t)bytes + page_bytes();
@@ -105,7 +106,7 @@ static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
   error->needed = (uint64_t)used * 1024 + bytes + page_bytes();
 }
 
-/* Any of these; which, the kernel does not tell. */
+/* The kernel does not report which of these ran out. */
 static void explain_memory(uvperf_error_t *error, int code, const char *root,
                            const char *event, size_t bytes) {
   uint64_t space = space_limit();
@@ -124,7 +125,8 @@ static void explain_memory(uvperf_error_t *error, int code, const char *root,
                       bytes, event, (unsigned long long)space);
 }
 
-/* What perf_mmap refuses, or what could never wake a reader; NULL for none. */
+/* The fault for which perf_mmap refuses a ring, or for which the ring could
+ * never wake a reader; NULL if there is no such fault. */
 static const char *fault_of(const struct perf_event_attr *attr, int cpu,
                             size_t bytes) {
   if (attr->inherit && cpu == -1)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns an errno of perf_event_open(2), and what /proc and /sys say about this
- * machine, into a cause, a reason and a remedy. It tries nothing again, but for
- * asking whether the call is there at all: a reason is what is known to be so,
- * else the likeliest one. EINVAL and what is denied have files of their own. */
+/* Turns an errno of perf_event_open(2), and the facts about this machine in
+ * /proc and /sys, into a cause, a reason and a remedy. The reason is a known
+ * fact if possible, else the most likely one. The event is not tried again; the
+ * call is made only to find out whether it exists. EINVAL and denied events
+ * have their own files. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +24,7 @@
 #define IS_S390 0
 #endif
 
-/* The call may be there all the same: perf_copy_attr gives ENOSYS where the
+/* The call may exist all the same: perf_copy_attr returns ENOSYS if the
  * processor's code has no user stack dumps or no registers. */
 static int explain_enosys(const uvperf__open_call_t *call) {
   const uint64_t fields =
@@ -46,8 +47,8 @@ static int explain_enosys(const uvperf__open_call_t *call) {
       "this kernel has no perf_event_open: it needs CONFIG_PERF_EVENTS");
 }
 
-/* What every kernel has: up to PERF_COUNT_SW_BPF_OUTPUT, of Linux 4.4. That of
- * s390 has no breakpoints. */
+/* Events that every kernel has: software events up to PERF_COUNT_SW_BPF_OUTPUT,
+ * of Linux 4.4. s390 has no breakpoints. */
 static int is_sure(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_TRACEPOINT ||
          (attr->type == PERF_TYPE_BREAKPOINT && !IS_S390) ||
@@ -55,7 +56,7 @@ static int is_sure(const struct perf_event_attr *attr) {
           attr->config <= PERF_COUNT_SW_BPF_OUTPUT);
 }
 
-/* perf_init_event looks for the PMU before perf_cgroup_connect does for the
+/* perf_init_event looks for the PMU before perf_cgroup_connect looks for the
  * cgroup. */
 static int explain_enoent(const uvperf__open_call_t *call) {
   const struct perf_event_attr *attr = call->attr;
@@ -96,7 +97,8 @@ static int explain_enodev(const uvperf__open_call_t *call) {
                           call->leader != NULL ? " or of the leader's" : "");
 }
 
-/* perf_event_validate_size gives E2BIG too, and leaves attr.size alone. */
+/* perf_event_validate_size returns E2BIG too, and leaves attr.size
+ * unchanged. */
 static int explain_e2big(const uvperf__open_call_t *call) {
   uint32_t asked = call->asked_size;
   uint32_t known = call->attr->size;
@@ -189,7 +191,7 @@ static int explain_enfile(const uvperf__open_call_t *call) {
                             most == 0 ? 0 : (uint64_t)most + 1);
 }
 
-/* get_callchain_buffers gives EOVERFLOW, older kernels ENOMEM. */
+/* get_callchain_buffers returns EOVERFLOW, in older kernels ENOMEM. */
 static int explain_stack(const uvperf__open_call_t *call) {
   uint64_t asked = uvperf__attr_value(call->attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
   int64_t most;
@@ -205,8 +207,8 @@ static int explain_stack(const uvperf__open_call_t *call) {
   return uvperf__open_limit(call, (uint64_t)most, asked);
 }
 
-/* css_tryget_online_from_dir of kernel/cgroup/cgroup.c takes directories
- * only. */
+/* css_tryget_online_from_dir in kernel/cgroup/cgroup.c accepts only
+ * directories. */
 static int explain_ebadf(const uvperf__open_call_t *call) {
   const char *fault = "the leader is not an open perf event";
 
@@ -250,7 +252,7 @@ static int explain_program(const uvperf__open_call_t *call) {
   }
 }
 
-/* The first that knows the reason counts. */
+/* The first function that knows the reason counts. */
 static const struct {
   int code;
   int (*explain)(const uvperf__open_call_t *call);
@@ -276,7 +278,8 @@ static const struct {
     {-ENOSYS, explain_enosys},
 };
 
-/* Those that have one reason, and what is left of the others. */
+/* Codes with one reason, and a last reason for some codes of the first
+ * table. */
 static const struct {
   int code;
   int cause;
@@ -286,8 +289,8 @@ static const struct {
      "the PMU has no room left: close another event of it"},
     {-ENOMEM, UVPERF_CAUSE_MEMORY,
      "the kernel is out of memory: close some events"},
-    /* exclusive_event_init and exclusive_event_installable: tracing PMUs have
-     * room for one user; x86_reserve_hardware: the counters of a CPU. */
+    /* exclusive_event_init and exclusive_event_installable: tracing PMUs accept
+     * only one user; x86_reserve_hardware: the counters of a CPU. */
     {-EBUSY, UVPERF_CAUSE_BUSY,
      "another user holds the PMU exclusively (a tracer, a virtual machine, "
      "the firmware): wait for it to close"},

@@ -11,8 +11,8 @@
 #include "host/system.h"
 #include "sys/sys.h"
 
-/* Above this level the kernels of some distributions (Debian, Ubuntu) let no
- * event pass without CAP_SYS_ADMIN; the kernel's own levels end here. */
+/* Above this level the kernels of some distributions (Debian, Ubuntu) allow no
+ * event without CAP_SYS_ADMIN; the mainline kernel's own levels end here. */
 #define LAST_COMMON_LEVEL 2
 
 static int64_t paranoid(const uvperf__open_call_t *call) {
@@ -21,11 +21,15 @@ static int64_t paranoid(const uvperf__open_call_t *call) {
   return uvperf__system_paranoid(call->root, &level) == 0 ? level : -1;
 }
 
-/* A filter sees the number of the call, and the kernel sees the attr only
- * behind the filter: without one it gives EFAULT. Where distributions refuse
- * every event, they do so before they look at the attr, with EACCES. A kernel
- * without perf events gives ENOSYS by itself, and has no perf_event_paranoid.
- * Profiles of containers let the call pass for those who have CAP_PERFMON. */
+/* A seccomp filter sees only the number of the call. The kernel reads the attr
+ * after the filter: without an attr it returns EFAULT, so any other error of a
+ * call without an attr is the filter's, with two exceptions:
+ * - Distributions that refuse every event do so before they read the attr, with
+ *   EACCES.
+ * - A kernel without perf events returns ENOSYS itself, and has no
+ *   perf_event_paranoid.
+ *
+ * Profiles of containers allow the call to processes that have CAP_PERFMON. */
 int uvperf__open_filtered(const uvperf__open_call_t *call) {
   if (!uvperf__system_has_filter(call->root))
     return 0;
@@ -47,7 +51,7 @@ int uvperf__open_filtered(const uvperf__open_call_t *call) {
       "SystemCallFilter=)");
 }
 
-/* capable() of the kernel asks in the initial user namespace. */
+/* capable() of the kernel checks in the initial user namespace. */
 static int is_elsewhere(const uvperf__open_call_t *call) {
   return uvperf__system_is_user_namespace(call->root) == 1;
 }
@@ -62,7 +66,7 @@ static const char *named(const uvperf__open_call_t *call, int is_admin) {
   return names[is_elsewhere(call)][is_admin];
 }
 
-/* Which capability lifts the rules of perf_event_paranoid here. */
+/* The capability that lifts the rules of perf_event_paranoid here. */
 static const char *capability(const uvperf__open_call_t *call) {
   return named(call, uvperf__system_is_before(call->root, 5, 8) == 1 ||
                          paranoid(call) > LAST_COMMON_LEVEL);
@@ -99,7 +103,7 @@ static int explain_foreign(const uvperf__open_call_t *call) {
       other[i], capability(call));
 }
 
-/* perf_event_open and perf_kprobe_event_init of kernel/events/core.c ask for
+/* perf_event_open and perf_kprobe_event_init in kernel/events/core.c require
  * the capability at every level. */
 static int explain_privileged(const uvperf__open_call_t *call) {
   const char *what;
@@ -115,9 +119,10 @@ static int explain_privileged(const uvperf__open_call_t *call) {
                           what, capability(call));
 }
 
-/* What CAP_PERFMON does not lift: perf_uprobe_event_init, since Linux 6.16 and
- * in older stable kernels, and a breakpoint in the kernel, hw_breakpoint_parse,
- * the only EPERM that is a breakpoint's own. */
+/* Events for which CAP_PERFMON is not enough: uprobes since Linux 6.16 and in
+ * older stable kernels (perf_uprobe_event_init), and breakpoints in the kernel
+ * (hw_breakpoint_parse). The latter is the only EPERM that is special to
+ * breakpoints. */
 static int explain_admin(const uvperf__open_call_t *call) {
   const char *what;
 
@@ -135,7 +140,7 @@ static int explain_admin(const uvperf__open_call_t *call) {
                           what, named(call, 1));
 }
 
-/* perf_copy_attr: where branch_sample_type names no side, those that the event
+/* perf_copy_attr: if branch_sample_type names no side, the sides that the event
  * does not exclude count. */
 static int has_kernel_branches(const struct perf_event_attr *attr) {
   const uint64_t sides = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
@@ -149,8 +154,9 @@ static int has_kernel_branches(const struct perf_event_attr *attr) {
   return !attr->exclude_kernel || !attr->exclude_hv;
 }
 
-/* What asks for the lowest perf_event_paranoid, so that the remedy suffices.
- * Sources: perf_trace_event_perm, perf_allow_cpu and perf_allow_kernel. */
+/* The part of the event that needs the lowest perf_event_paranoid, so that the
+ * remedy suffices. Sources: perf_trace_event_perm, perf_allow_cpu and
+ * perf_allow_kernel. */
 static const char *paranoid_need(const uvperf__open_call_t *call,
                                  int64_t *level) {
   const struct perf_event_attr *attr = call->attr;
@@ -166,7 +172,7 @@ static const char *paranoid_need(const uvperf__open_call_t *call,
   if (call->pid == -1)
     return "a whole CPU";
   *level = 1;
-  if (!attr->exclude_kernel) /* PERF_PMU_CAP_NO_EXCLUDE: msr, for one */
+  if (!attr->exclude_kernel) /* PERF_PMU_CAP_NO_EXCLUDE: for example msr */
     return attr->type < PERF_TYPE_MAX
                ? "the kernel side (exclude_kernel avoids it)"
                : "the kernel side (exclude_kernel avoids it, if this PMU can)";
@@ -197,7 +203,8 @@ static int explain_paranoid(const uvperf__open_call_t *call) {
       (int)most, (long long)level, capability(call));
 }
 
-/* perf_check_permission: as for ptrace(2), and more of it for signals. */
+/* perf_check_permission: the same rights as for ptrace(2), and more of them for
+ * signals. */
 static int explain_trace(const uvperf__open_call_t *call, int privileged) {
   int signals = uvperf__attr_value(call->attr, UVPERF_ATTR_SIGTRAP) != 0;
 
@@ -231,7 +238,7 @@ static int explain_lockdown(const uvperf__open_call_t *call) {
                           "PERF_SAMPLE_REGS_INTR to everybody");
 }
 
-/* With CAP_PERFMON, at a level that only CAP_SYS_ADMIN lifts. */
+/* Denied with CAP_PERFMON, at a level that only CAP_SYS_ADMIN lifts. */
 static int explain_in_spite(const uvperf__open_call_t *call) {
   if (paranoid(call) <= LAST_COMMON_LEVEL ||
       uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* EINVAL, the errno of perf_event_open(2) with the most meanings: looks for
- * what the kernel is known to refuse, in the order in which perf_copy_attr and
- * perf_event_open of kernel/events/core.c do: the attr, the target, and the
- * leader of its group, which can be ENODEV too. */
+/* EINVAL, the errno of perf_event_open(2) with the most meanings. Looks for
+ * known faults in the order in which perf_copy_attr and perf_event_open in
+ * kernel/events/core.c check: the attr, the target, and the group's leader,
+ * which can be ENODEV too. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,8 @@
 #define FORMAT_BITS ((UINT64_C(1) << 5) - 1)
 #define BRANCH_BITS ((UINT64_C(1) << 20) - 1)
 
-/* PERF_SAMPLE_BRANCH_PLM_ALL: whose branches; not which. */
+/* PERF_SAMPLE_BRANCH_PLM_ALL: the sides whose branches are recorded, not the
+ * kinds of branches. */
 #define BRANCH_SIDES                                                           \
   ((uint64_t)(PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |            \
               PERF_SAMPLE_BRANCH_HV))
@@ -130,8 +131,9 @@ static int explain_unknown_bits(const uvperf__open_call_t *call) {
       unknown[i].name, (unsigned long long)unknown[i].bits);
 }
 
-/* arch/x86/kernel/perf_regs.c, perf_reg_validate: no segment registers but CS
- * and SS, and a gap before XMM0. Others than x86-64 only know 0 for sure. */
+/* perf_reg_validate in arch/x86/kernel/perf_regs.c: no segment registers except
+ * CS and SS, and a gap before XMM0. On other architectures only the mask 0 is
+ * known to be bad. */
 static int are_bad_registers(uint64_t mask) {
 #if defined(__x86_64__)
   return mask == 0 || (mask & UINT64_C(0xff00f000)) != 0;
@@ -193,7 +195,8 @@ static int explain_rate(const uvperf__open_call_t *call) {
   return uvperf__open_limit(call, (uint64_t)most, attr->sample_freq);
 }
 
-/* perf_event_set_clock: what may count in an NMI takes only the first two. */
+/* perf_event_set_clock: events that may count in an NMI accept only the first
+ * two. */
 static const char *clock_fault(const uvperf__open_call_t *call) {
   if (!value(call, UVPERF_ATTR_USE_CLOCKID))
     return NULL;
@@ -240,7 +243,8 @@ static int explain_attr(const uvperf__open_call_t *call) {
 
 /* -- of the group's leader ------------------------------------------------- */
 
-/* pid 0 is the calling thread, also for the leader: both are of one loop. */
+/* pid 0 is the calling thread, also for the leader, because both belong to one
+ * loop. */
 static int thread_of(const uvperf__open_call_t *call, int pid) {
   int thread;
 
@@ -250,7 +254,7 @@ static int thread_of(const uvperf__open_call_t *call, int pid) {
   return thread > 0 ? thread : 0;
 }
 
-/* use_clockid 0 is a clock of its own, local_clock(). */
+/* use_clockid 0 means another clock, local_clock(). */
 static int has_other_clock(const struct perf_event_attr *attr,
                            const struct perf_event_attr *leader) {
   uint64_t uses = uvperf__attr_value(attr, UVPERF_ATTR_USE_CLOCKID);
@@ -261,8 +265,8 @@ static int has_other_clock(const struct perf_event_attr *attr,
                      uvperf__attr_value(leader, UVPERF_ATTR_CLOCKID);
 }
 
-/* Whether it is sure that the kernel counts it by itself: software, tracepoint,
- * breakpoint. The others may each belong to another PMU. */
+/* Whether the kernel certainly counts the event itself: software, tracepoint,
+ * breakpoint. Other events may each belong to a different PMU. */
 static int is_software(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_SOFTWARE ||
          attr->type == PERF_TYPE_TRACEPOINT ||
@@ -297,9 +301,9 @@ static const char *group_fault(const uvperf__open_call_t *call) {
   return NULL;
 }
 
-/* The leader is looked at before the task is looked for. One whose task has
- * ended is ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15), and EINVAL for a moment
- * before that, while it is not of the task's context any more. */
+/* The kernel checks the leader before it looks for the task. A leader whose
+ * task has ended is ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15). For a moment
+ * before that it is EINVAL, when it no longer belongs to the task's context. */
 int uvperf__open_dead_group(const uvperf__open_call_t *call) {
   uvperf__task_t task;
   int rc;
@@ -323,7 +327,7 @@ static int explain_group(const uvperf__open_call_t *call) {
 
 /* -- of the target, the PMU, and all --------------------------------------- */
 
-/* What perf_event_open and perf_event_alloc refuse of a target. */
+/* The faults in a target that perf_event_open and perf_event_alloc refuse. */
 static const char *target_fault(const uvperf__open_call_t *call) {
   if (call->cgroup >= 0 && call->cpu == -1)
     return "a cgroup needs a cpu: open one event for each";
@@ -346,9 +350,9 @@ static int wants_user_read(const uvperf__open_call_t *call, const char *pmu) {
          (value(call, format.field) & format.mask) != 0;
 }
 
-/* PMUs say EINVAL for a config that they do not know, for what they never can,
- * and for a target that is not theirs (the uncore ones, whose cpumask in sysfs
- * names the CPUs that speak for all). */
+/* PMUs return EINVAL for a config that they do not know, for features that they
+ * do not have, and for a target that they cannot measure (uncore PMUs, which
+ * count on the CPUs of their cpumask in sysfs for all others). */
 static int explain_pmu(const uvperf__open_call_t *call) {
   const struct perf_event_attr *attr = call->attr;
   char pmu[32], path[96], cpus[32];
@@ -408,8 +412,8 @@ static int explain_aux(const uvperf__open_call_t *call) {
       "an AUX area (intel_pt has one)");
 }
 
-/* set_ext_hw_attr in arch/x86/events/core.c: what is not in the CPU's table of
- * caches is ENOENT, and what this kind of CPU never counts of one EINVAL. */
+/* set_ext_hw_attr in arch/x86/events/core.c: ENOENT if an event is missing in
+ * the CPU's table of caches, EINVAL if this kind of CPU never counts it. */
 static int explain_cache(const uvperf__open_call_t *call) {
   if (call->attr->type != PERF_TYPE_HW_CACHE)
     return 0;
@@ -426,16 +430,16 @@ static int explain_combination(const uvperf__open_call_t *call) {
       "(dmesg may tell more)");
 }
 
-/* The kernel says the same of an id that is none and of all else: only tracefs,
- * where it can be read, tells the one from the other. */
+/* The kernel returns the same code for an id that does not exist and for all
+ * other faults. Only tracefs can distinguish them, if it is readable. */
 static int explain_tracepoint(const uvperf__open_call_t *call) {
   uvperf__tracefs_ids_t own = {0};
   int is_ftrace;
   int rc = uvperf__tracefs_find(call->tracepoints ? call->tracepoints : &own,
                                 call->root, call->attr->config, &is_ftrace);
 
-  /* kernel/trace/trace_event_perf.c, perf_trace_event_perm, on ftrace:function;
-   * perf_trace_init on those that tracefs lists and perf does not have. */
+  /* kernel/trace/trace_event_perf.c: perf_trace_event_perm for ftrace:function;
+   * perf_trace_init for those that tracefs lists and perf does not have. */
   if (is_ftrace)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NOT_SUPPORTED,

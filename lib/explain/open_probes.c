@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel refuses of breakpoints (kernel/events/hw_breakpoint.c, and
- * the code of the processor below it), and of uprobes and kprobes
- * (perf_uprobe_init and perf_kprobe_init of kernel/trace/trace_event_perf.c,
- * and what they call), by whatever errno. */
+/* Explains all errnos for breakpoints (kernel/events/hw_breakpoint.c, and the
+ * processor's code that it calls), and for uprobes and kprobes
+ * (perf_uprobe_init and perf_kprobe_init in kernel/trace/trace_event_perf.c,
+ * and the functions that they call). */
 #include <errno.h>
 
 #include "explain/internal.h"
@@ -41,8 +41,8 @@ static const char *type_fault(uint32_t type) {
   return NULL;
 }
 
-/* arch_build_bp_info and hw_breakpoint_arch_parse of x86. Other processors know
- * other lengths: 3 bytes on arm64, say. */
+/* arch_build_bp_info and hw_breakpoint_arch_parse of x86. Other processors
+ * accept other lengths, for example 3 bytes on arm64. */
 static const char *place_fault(const struct perf_event_attr *attr) {
   if (IS_X86 && attr->bp_type == BREAKPOINT_X && attr->bp_len != sizeof(long))
     return "HW_BREAKPOINT_X needs bp_len sizeof(long)";
@@ -51,7 +51,8 @@ static const char *place_fault(const struct perf_event_attr *attr) {
   if (IS_X86 && attr->bp_type != BREAKPOINT_X &&
       attr->bp_addr % attr->bp_len != 0)
     return "bp_addr must be aligned to bp_len";
-  /* The kernels of 32 bits do not all begin at the same address. */
+  /* Not checked for 32-bit kernels, which do not all begin at the same
+   * address. */
   if (attr->exclude_kernel && attr->bp_addr >> 63)
     return "bp_addr is of the kernel, and exclude_kernel excludes that";
   return NULL;
@@ -115,7 +116,7 @@ int uvperf__open_breakpoint(const uvperf__open_call_t *call) {
 
 /* -- uprobes and kprobes --------------------------------------------------- */
 
-/* The kernel's own ENOTSUPP, of which user space has no name. */
+/* The kernel's own ENOTSUPP, which has no name in user space. */
 #define KERNEL_ENOTSUPP 524
 
 static const char *uprobe_fault(int code) {
