@@ -156,7 +156,7 @@ UVPERF_EXTERN int uvperf_count_add(uvperf_count_t *sum,
  *    static. */
 UVPERF_EXTERN const char *uvperf_count_state_name(uint32_t state);
 
-struct uvperf_event_item_s; /* name.h */
+struct uvperf_event_item_s;
 
 /** Writes a count as one line of text, for logs and tools: the number with its
  *  unit, the event's label, and the quality of the count:
@@ -171,7 +171,7 @@ struct uvperf_event_item_s; /* name.h */
  *  two decimals. The function allocates no memory and does not depend on the
  *  locale.
  *  @param count  A count of an event, a record or a reading; not NULL.
- *  @param item   Its event, from uvperf_set_item, uvperf_meter_item or
+ *  @param item   Its event (name.h), from uvperf_set_item, uvperf_meter_item or
  *    uvperf_event_list_get; NULL for the number alone.
  *  @param text   Caller's; receives the terminated line, cut to size. May be
  *    NULL if size is 0.

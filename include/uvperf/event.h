@@ -119,7 +119,7 @@ typedef void (*uvperf_event_close_cb)(uvperf_event_t *event);
  * out. If uv_poll_start, which start calls, runs out of memory, libuv before
  * 1.51 aborts too; later versions report no error, and the fd is not polled.
  * libuv also aborts if it cannot make the threads of its pool. The library
- * checks first whether the process may make that many threads. If it may not,
+ * checks first whether the process may make these threads. If it may not,
  * tracepoints and probes are closed on the loop's thread. */
 struct uvperf_event_s {
   /* public: the user's, never touched */
@@ -149,12 +149,13 @@ struct uvperf_event_s {
 #define UVPERF_EVENT_PERF_CLOCK 32u
 /* Takes the open perf event options.fd instead of opening one. Another process
  * may have opened it and passed the fd (SCM_RIGHTS, pidfd_getfd(2)). attr and
- * options.pid, cpu, cgroup and leader must be those that opened it, because the
- * kernel does not report them. Otherwise records are UV_EPROTO, and counts are
- * of something else. The event stays enabled or disabled until it is started or
- * enabled. options.open and options.fallbacks must be 0, because they are for
- * opening. UVPERF_EVENT_IDENTIFY is not allowed, because it changes the attr.
- * PERF_FORMAT_GROUP in attr.read_format needs PERF_FORMAT_ID. */
+ * options.pid, cpu, cgroup and leader must be those with which it was opened,
+ * because the kernel does not report them. Otherwise records are UV_EPROTO, and
+ * counts are of something else. The event stays enabled or disabled until it is
+ * started or enabled. options.open and options.fallbacks must be 0, because
+ * they are for opening. UVPERF_EVENT_IDENTIFY is not allowed, because it
+ * changes the attr. PERF_FORMAT_GROUP in attr.read_format needs
+ * PERF_FORMAT_ID. */
 #define UVPERF_EVENT_FD 16u
 
 /* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
@@ -310,8 +311,8 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *  @param error    Receives why it failed at once; may be NULL.
  *  @return 0, and the handle must be closed, even if it cannot be opened; or,
  *    with the handle the caller's again and `cb` never called,
- *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, if the kernel is not
- *      needed to find it; or cb is NULL;
+ *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, for errors that are
+ *      found without the kernel; or cb is NULL;
  *    UV_EPERM   the leader belongs to the parent of this forked process;
  *    UV_EBUSY   the leader is being opened itself;
  *    UV_EBADF, UV_EMFILE  options.cgroup is no open fd; out of fds;
@@ -480,7 +481,7 @@ UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
  *    ring, that ring is used. After it is closed the event writes nowhere.
  *  @return 0, also if that was its output already, or, with nothing changed,
  *    UV_EINVAL  the event has a ring; the output has none, is closed or on
- *      another loop; the ids do not differ; another cpu, thread or clock; only
+ *      another loop; records without ids; another cpu, thread or clock; only
  *      one has write_backward; sample_stack_user not below overwritable ring;
  *    UV_EOF     delivery from that ring has ended;
  *    UV_EBADF   output is NULL in a 32-bit program under a 64-bit kernel: close
@@ -553,8 +554,8 @@ UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
                                           size_t nr, uvperf_count_t *counts,
                                           uvperf_error_t *error);
 
-/** Returns the attr that the event was opened with: a copy of attr->size bytes
- *  (0 counts as 64). The library changes these fields of the caller's attr:
+/** Returns the attr that the event was opened with. It is a copy of attr->size
+ *  bytes (0 counts as 64) of the caller's attr, with these changes:
  *  - `disabled` is 1;
  *  - PERF_FORMAT_GROUP in read_format gets PERF_FORMAT_ID too, because values
  *    are matched by id;
@@ -754,8 +755,8 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
  *  disabled. If it returns 0, no event of any process counts or samples the
  *  hit. So a program for one target must check the task. At other events a
  *  BPF_PROG_TYPE_PERF_EVENT runs at the event's own samples; those for which it
- *  returns 0 are counted but dropped. A BPF link holds the program, which takes
- *  one more fd. Without a link it ends when the loop runs after close.
+ *  returns 0 are counted but dropped. The program is held by a BPF link, which
+ *  takes one more fd. Without a link it ends when the loop runs after close.
  *  @param prog_fd  The program's fd, the caller's; may be closed afterwards.
  *  @param cookie   For bpf_get_attach_cookie() in the program; 0 for none.
  *  @return 0, or
@@ -764,8 +765,8 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
  *    UV_EEXIST  the event has a program, or the tracepoint has this one;
  *    UV_E2BIG   the tracepoint has 64 programs, the most that it can have;
  *    UV_EACCES  the program reads beyond the tracepoint's fields;
- *    UV_EPROTO  the event has precise_ip, and its samples have not the stack
- *      that the program takes;
+ *    UV_EPROTO  the event has precise_ip, and its samples lack the stack that
+ *      the program reads;
  *    UV_ENOTSUP  no BPF for perf events, or no link with a cookie, here;
  *    UV_EMFILE, UV_ENFILE, UV_EPERM  with a cookie: no fd for its BPF link, or
  *      bpf(2) is forbidden;
@@ -850,10 +851,11 @@ UVPERF_EXTERN int uvperf_event_modify(uvperf_event_t *event,
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ID. */
 UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
 
-/** Returns the event's fd, to put it into a BPF map, read(2), fstat or dup it,
- *  or pass it to another process. It is close-on-exec. Any thread may read(2)
- *  the count from it while the loop's thread reads records, in the format of
- *  uvperf_event_attr's read_format: see perf_event_open(2), "Reading results".
+/** Returns the event's fd. Use it to put the event into a BPF map, to read(2),
+ *  fstat or dup it, or to pass it to another process. It is close-on-exec. Any
+ *  thread may read(2) the count from it while the loop's thread reads records,
+ *  in the format of uvperf_event_attr's read_format: see perf_event_open(2),
+ *  "Reading results".
  *
  *  Do not close it: uvperf_event_close does. Between start and stop do not poll
  *  it or a dup of it, because each wakeup is reported to one poll only. A

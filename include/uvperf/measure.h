@@ -23,9 +23,9 @@ extern "C" {
  *  @param arg  The caller's, as it was passed with the function. */
 typedef void (*uvperf_measure_fn)(void *arg);
 
-/** Measures one call of a function by a set: resets it (as uvperf_set_reset),
- *  enables it, calls the function, disables the set and reads it. Counts and
- *  times are of this call alone, also for each member of a group.
+/** Measures one call of a function by a set. The set is reset (as by
+ *  uvperf_set_reset), enabled for the call, disabled and read. Counts and times
+ *  are of this call alone, also for each member of a group.
  *
  *  The set's targets are measured while the call lasts, whatever they do. With
  *  UVPERF_TARGET_SELF that is the thread that made the set: call from this
@@ -209,10 +209,10 @@ UVPERF_EXTERN int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
  *  @param meter  The meter, or NULL. */
 UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
 
-/** Measures one call of a function in the calling thread: makes a meter,
- *  measures, and frees it. Nothing stays open or allocated. With a tracepoint
- *  each call takes some 40 ms, unless another event is open on it. So make a
- *  meter for more than one call.
+/** Measures one call of a function in the calling thread. It makes a meter,
+ *  measures, and frees it, so that nothing stays open or allocated. With a
+ *  tracepoint each call takes some 40 ms, unless another event is open on it:
+ *  make a meter for more than one call.
  *
  *    uvperf_count_t counts[2];
  *    rc = uvperf_measure_events("{instructions,cycles}:u", fn, arg, counts, 2,
@@ -234,9 +234,9 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
 /* -- open events ---------------------------------------------------------- */
 
 /** Measures one call of a function by an open event and the siblings that it
- *  leads: reads them, enables them, calls, disables them and reads them again.
- *  Their targets (options.pid and options.cpu) are measured while the call
- *  lasts. Records are written as usual.
+ *  leads. They are read before and after the call, and enabled during it. Their
+ *  targets (options.pid and options.cpu) are measured while the call lasts.
+ *  Records are written as usual.
  *  @param event   The handle, disabled: alone or the leader of its group. It is
  *    disabled when this returns. With PERF_FORMAT_GROUP in its attr.read_format
  *    one read(2) reads all events.
@@ -253,7 +253,8 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    UV_EPERM   called in a forked child (cause argument);
  *    UV_ENOMEM  out of memory;
  *    another    as uvperf_event_read or uvperf_event_enable; or, with fn called
- *      and counts without meaning, as uvperf_event_disable or _read.
+ *      and counts without meaning, as uvperf_event_disable or
+ *      uvperf_event_read.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_measure(uvperf_event_t *event,
                                        uvperf_measure_fn fn, void *arg,
