@@ -92,8 +92,8 @@ typedef struct uvperf_bpf_sample_s {
  *      has ended if its head is not a multiple of 8
  *      (uvperf_ring_info_t.status). In a snapshot the older records of the ring
  *      are skipped, and the next ring follows;
- *    another     without a record: a ring has ended, because libuv refused its
- *      fd, or the process's first thread has ended, which hangs up the fd, and
+ *    another     without a record: a ring has ended. Either libuv refused its
+ *      fd; or the process's first thread has ended, which hangs up the fd, and
  *      no other fd could be opened (for example UV_EMFILE).
  *  @param sample  The library's, with all it points to, valid until the
  *    callback returns. */
@@ -151,10 +151,10 @@ struct uvperf_bpf_reader_s {
  * records and never wake the loop. Only uvperf_bpf_reader_snapshot delivers
  * records. */
 #define UVPERF_BPF_READER_OVERWRITE 1u
-/* Reads only the CPUs that are online at init. Without this flag, while the
- * handle is started and its loop runs, the reader also reads CPUs that come
- * online: a new one if options.cpus is NULL or contains it, and one that
- * returns, with a new event, because the kernel disables the old one for good.
+/* Reads only the CPUs that are online at init. Without this flag the reader
+ * follows CPUs while the handle is started and its loop runs. A CPU that
+ * returns gets a new event, because the kernel disables the old one for good. A
+ * new CPU gets an event if options.cpus is NULL or contains it.
  *
  * The kernel's hotplug messages need one more fd, a socket. If it is not
  * available or silent, changes are found within about a second. */
@@ -183,11 +183,11 @@ typedef struct uvperf_bpf_reader_options_s {
    * as the fields and flags here say. It adds PERF_FORMAT_LOST to read_format,
    * but not to an attr with PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
    *
-   * UV_EINVAL: inherit, because the kernel accepts no such event in a map;
-   * PERF_SAMPLE_STACK_USER without a sample_stack_user, with one that is not
-   * smaller than an overwritable ring, or together with PERF_SAMPLE_RAW and
-   * PERF_SAMPLE_REGS_INTR or PERF_SAMPLE_AUX, because such a sample can be
-   * longer than 65528 bytes; or as for uvperf_event_init. */
+   * inherit is UV_EINVAL, because the kernel accepts no such event in a map. So
+   * is PERF_SAMPLE_STACK_USER in these cases: with sample_stack_user 0; with
+   * one that is not smaller than an overwritable ring; or with PERF_SAMPLE_RAW
+   * and PERF_SAMPLE_REGS_INTR or PERF_SAMPLE_AUX, because such a sample can be
+   * longer than 65528 bytes. Other causes are as for uvperf_event_init. */
   const struct perf_event_attr *attr;
   /* A list such as "0-3,8", copied. NULL is the default: the CPUs that are
    * online (/sys/devices/system/cpu/online) and have an entry in the map, an id
@@ -370,11 +370,11 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
 /** Returns the next record without a callback, for a program with its own loop.
  *
  *  Such a program puts the events into the map (uvperf_bpf_reader_resume),
- *  polls the fd of each ring (uvperf_bpf_reader_ring) with a timeout, because
- *  records may wait below the watermark, and takes records until UV_EAGAIN.
- *  libuv need not run until the handle is closed. Rings take turns. Start and
- *  flush may be used too: each continues where the other stopped. CPUs that
- *  come online are not followed.
+ *  polls the fd of each ring (uvperf_bpf_reader_ring), and takes records until
+ *  UV_EAGAIN. Poll with a timeout, because records may wait below the
+ *  watermark. libuv need not run until the handle is closed. Rings take turns.
+ *  Start and flush may be used too: each continues where the other stopped.
+ *  CPUs that come online are not followed.
  *  @param sample  Receives the library's sample, valid with all it points to
  *    until the next call of next, start, flush or close; else NULL.
  *  @return 0, or

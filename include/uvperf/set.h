@@ -111,8 +111,8 @@ struct uvperf_set_s {
 /** Opens each attr at each place of each target, disabled.
  *
  *  uvperf_set_failures reports events that cannot be opened. The call itself
- *  fails if no event can be opened (the one of options.side_band aside), if fds
- *  or memory run out, or, with UVPERF_SET_STRICT, at the first failure. It
+ *  fails if fds or memory run out, or if no event can be opened except the one
+ *  of options.side_band. With UVPERF_SET_STRICT each failure makes it fail. It
  *  blocks, up to 15 ms for a process's first event: see uvperf_set_open.
  *  @param loop     Must outlive the handle.
  *  @param set      Caller's, uninitialized; `data` is not changed. After an
@@ -534,8 +534,8 @@ UVPERF_EXTERN size_t uvperf_set_size(void);
  *      if its head is not a multiple of 8 (uvperf_ring_info_t.status);
  *    UV_EOF      without a record: all targets have ended and all records were
  *      delivered, or wait for a snapshot. Delivery has stopped;
- *    another     without a record: a ring has ended, because libuv refused its
- *      fd, or the process's first thread has ended, which hangs up the fd, and
+ *    another     without a record: a ring has ended. Either libuv refused its
+ *      fd; or the process's first thread has ended, which hangs up the fd, and
  *      no other fd could be opened (for example UV_EMFILE).
  *  @param record  The library's, with all it points to, valid until the
  *    callback returns. record->source has the attr_index (uvperf_set_item),
@@ -626,9 +626,9 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
 /** Returns the next record without a callback, for a program with its own loop.
  *
  *  Such a program enables the set (uvperf_set_enable), polls the fd of each
- *  ring (uvperf_set_ring) with a timeout, because records may wait below
- *  wakeup_bytes, and takes records until UV_EAGAIN. libuv need not run until
- *  the handle is closed. Rings take turns; with UVPERF_SET_TIME_ORDER all
+ *  ring (uvperf_set_ring), and takes records until UV_EAGAIN. Poll with a
+ *  timeout, because records may wait below wakeup_bytes. libuv need not run
+ *  until the handle is closed. Rings take turns; with UVPERF_SET_TIME_ORDER all
  *  records in the rings come in the order of their times, without slack_us.
  *  uvperf_set_start and uvperf_set_flush may be used too: each continues where
  *  the other stopped. CPUs are not followed.
@@ -721,16 +721,16 @@ UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
 
 /** Sets a callback for the end of each target, while the handle is started.
  *
- *  A target has ended when its events hang up. The set checks that by polling
- *  one fd for each live target: with each flush_ms timer (but at most once in
- *  100 ms), 10 ms after an EXIT record, and by a timer of its own, which in an
- *  idle set slows down from 100 ms to once a second. So the end is reported
- *  within about 100 ms. With wakeup_bytes 1 or UVPERF_SET_OVERWRITE it can take
- *  a second in an idle set. If many targets have ended, each turn of the loop
- *  reports ends for a millisecond.
+ *  A target has ended when its events hang up. To find that out, the set polls
+ *  one fd for each live target. It does so with the flush_ms timer, but at most
+ *  once in 100 ms, and 10 ms after an EXIT record. If flush_ms is longer or
+ *  never, a timer of its own does, which slows down to once a second while the
+ *  set is idle. So the end is reported within about 100 ms; with wakeup_bytes 1
+ *  or UVPERF_SET_OVERWRITE it can take a second in an idle set.
  *
  *  Records that wait in the rings are delivered before; with
- *  UVPERF_SET_OVERWRITE they stay.
+ *  UVPERF_SET_OVERWRITE they stay. If many targets have ended, each turn of the
+ *  loop reports ends for a millisecond.
  *  @param cb  NULL: only UV_EOF is reported.
  *  @return 0, or
  *    UV_EINVAL  the set has no UVPERF_SET_RECORDS, so it cannot be started. */

@@ -187,8 +187,8 @@ typedef struct uvperf_target_s {
 #define UVPERF_SIDE_BAND_TEXT_POKE 512u
 
 /* What to measure. Start from UVPERF_SET_OPTIONS_INIT. The set copies
- * everything that it points to, with one exception: strings to which config1
- * and config2 of a probe in `attrs` point must stay as long as targets are
+ * everything that it points to, with one exception: config1 and config2 of a
+ * probe in `attrs` point to strings, which must stay as long as targets are
  * added. Unknown bits and wrong values are UV_EINVAL. New versions only append
  * fields. */
 typedef struct uvperf_set_options_s {
@@ -238,9 +238,9 @@ typedef struct uvperf_set_options_s {
    * An attr's wakeup_events add wakeups; its wakeup_watermark is ignored. */
   uint32_t wakeup_bytes;
   /* Bytes of each ring's data part, rounded up to a power of two of pages. 0 is
-   * the default: 512 KiB, or less if perf_event_mlock_kb does not allow that,
-   * but at least a page, twice wakeup_bytes, and with UVPERF_SET_OVERWRITE more
-   * than a record. A size that is given is never reduced. */
+   * the default: 512 KiB, or less if perf_event_mlock_kb does not allow that.
+   * It is at least a page and twice wakeup_bytes, and with UVPERF_SET_OVERWRITE
+   * more than any sample_stack_user. A size other than 0 is never reduced. */
   size_t ring_bytes;
   /* With UVPERF_SET_TIME_ORDER, else 0: microseconds that a record may need
    * from its time stamp until it is visible in its ring. Younger records wait.
