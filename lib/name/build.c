@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One event on its way from a name to an attr: begun, given terms by the files
- * of the forms, and ended by its call chain and modifiers. */
+/* Builds one event, from a name to an attr: begins it, and ends it with its
+ * call chain and modifiers. In between, the files for the forms of names add
+ * the terms. */
 #include "name/build.h"
 
 #include <errno.h>
@@ -49,13 +50,13 @@ int uvperf__event_build_cores(const uvperf__event_build_t *build) {
 
 /* -- call chains ----------------------------------------------------------- */
 
-/* What call-graph=, stack-size= and max-stack= mean together, as in
+/* The combined meaning of call-graph=, stack-size= and max-stack=, as in
  * apply_config_terms() and evsel__config_callchain() of perf(1). */
 
-/* As perf(1)'s --call-graph dwarf. */
+/* As in perf(1)'s --call-graph dwarf. */
 #define DEFAULT_STACK_BYTES 8192
 
-/* All that the unwinder of this machine could want: its general registers. */
+/* All registers that an unwinder on this machine may need: the general ones. */
 #if defined(__x86_64__)
 #define ALL_REGS                                                               \
   (((UINT64_C(1) << PERF_REG_X86_64_MAX) - 1) &                                \
@@ -110,7 +111,7 @@ static int add_chain(uvperf__event_build_t *build) {
     return uvperf__parse_bad(build->parse, build->stack_at,
                              "stack-size is for call-graph=dwarf");
   switch (build->chain) {
-    case UVPERF__CHAIN_UNSAID: /* who bounds call chains wants some */
+    case UVPERF__CHAIN_UNSAID: /* a bound on call chains requests them */
       if (build->event.wide.attr.sample_max_stack != 0)
         build->event.wide.attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
       return 0;
@@ -128,7 +129,7 @@ static int add_chain(uvperf__event_build_t *build) {
 
 /* -- the end of an event --------------------------------------------------- */
 
-/* 1; 0; or the want of fds that leaves it unknown. */
+/* Returns 1 or 0, or the code of a shortage, by which it is unknown. */
 static int is_probe(const char *root, uint32_t type) {
   static const char *const probes[] = {"uprobe", "kprobe"};
   size_t i;
@@ -146,8 +147,9 @@ static int is_probe(const char *root, uint32_t type) {
 }
 
 /* The config1 of a probe is a pointer to a string, which uvperf_attr_label and
- * the kernel follow: a text may give the string, but no number. The types below
- * PERF_TYPE_MAX are fixed, and no probes. */
+ * the kernel dereference. Therefore a text may contain the string, but not a
+ * number for the pointer. Types below PERF_TYPE_MAX are fixed and not
+ * probes. */
 static int refuse_pointer(const uvperf__event_build_t *build) {
   const uvperf__named_event_t *event = &build->event;
   uint32_t type = event->wide.attr.type;

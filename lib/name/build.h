@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An event while its name is read. parse.c chooses one of these functions by
- * the form of the name. */
+/* An event while its name is being read. parse.c selects one of these functions
+ * by the form of the name. */
 #ifndef UVPERF_LIB_NAME_BUILD_H
 #define UVPERF_LIB_NAME_BUILD_H
 
@@ -21,13 +21,14 @@ typedef struct uvperf__event_build_s {
   uvperf__named_event_fn each;
   void *data;
   uvperf__named_event_t event;
-  /* call-graph= and stack-size=, which are known together at the end. */
+  /* call-graph= and stack-size=, which are combined at the end. */
   enum uvperf__chain chain;
   uint64_t stack_bytes;
-  const char *stack_at; /* NULL: it is not there */
+  const char *stack_at; /* NULL: no stack-size= */
   uvperf__probe_t probe;
   int is_given; /* `each` has been called */
-  /* While the files of a PMU's events are read: how deep, and how many. */
+  /* The depth and the number of files, while the files of a PMU's events are
+   * read. */
   unsigned int depth;
   unsigned int nr_files;
 } uvperf__event_build_t;
@@ -35,32 +36,34 @@ typedef struct uvperf__event_build_s {
 /* Begins the next event of the text. */
 void uvperf__event_build_begin(uvperf__event_build_t *build);
 
-/* Behind all terms: adds call chain and modifiers, and gives the event to
- * `each`. 0; what that returned; or -errno, explained. */
+/* Call it after all terms. Adds call chain and modifiers, and passes the event
+ * to `each`. Returns 0, the result of `each`, or -errno, explained. */
 int uvperf__event_build_end(uvperf__event_build_t *build);
 
-/* The same, with the terms between slashes before it, where there are no others
- * than those that any event can have. */
+/* The same, but first applies the terms between slashes, for events that have
+ * only the terms of any event. */
 int uvperf__event_build_finish(uvperf__event_build_t *build);
 
-/* Closes the file of a symbol that nobody took. */
+/* Closes the file of a symbol, unless it was taken. */
 void uvperf__event_build_close(uvperf__event_build_t *build);
 
-/* Reads parse->cores, which is not NULL, once: 0, or a shortage, explained. */
+/* Reads parse->cores, which is not NULL, once. Returns 0, or a shortage,
+ * explained. */
 int uvperf__event_build_cores(const uvperf__event_build_t *build);
 
-/* Each gives the events of one form. 0; what `each` returned; or -errno,
- * explained. */
+/* Each function passes the events of one form to `each`. Returns 0, the result
+ * of `each`, or -errno, explained. */
 int uvperf__event_build_tracepoint(uvperf__event_build_t *build);
 int uvperf__event_build_pmu(uvperf__event_build_t *build);
 
-/* The events that PMUs call by this word alone; then a tracepoint, if the word
- * has modifiers, as in "x:u", that might be its name. Where there is none they
- * return 0 and leave is_given alone. */
+/* The first passes the events of PMUs that have this word as their name. The
+ * second passes a tracepoint, if the word has modifiers, as in "x:u", that may
+ * be its name. If there is no such event they return 0, and is_given is
+ * unchanged. */
 int uvperf__event_build_alias(uvperf__event_build_t *build);
 int uvperf__event_build_perhaps_tracepoint(uvperf__event_build_t *build);
 
-/* Explains that no event is called so: -ENOENT. */
+/* Explains that no event has this name: -ENOENT. */
 int uvperf__event_build_unknown(const uvperf__event_build_t *build);
 
 #endif

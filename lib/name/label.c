@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The name of an event, from its attr: tries the ways to name one, the most
- * readable first, and takes the first that parses back to the same event. The
- * text, and the terms and modifiers of any event, are in label_terms.c. */
+/* Finds the name of an event from its attr: tries the ways to name it, the most
+ * readable first, and takes the first whose text parses back to the same event.
+ * The text, and the terms and modifiers of any event, are in label_terms.c. */
 #include "name/label.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 
 /* -- events of PMUs -------------------------------------------------------- */
 
-/* By a named event of the PMU, or by the terms of its format. Probes have PMUs
- * too, but not their labels here. */
+/* Labels by a named event of the PMU, or by the terms of its format. Probes
+ * have PMUs too, but they are not labelled here. */
 
 #define NR_CONFIGS 5
 
@@ -29,8 +29,9 @@ static const enum uvperf_attr_field configs[NR_CONFIGS] = {
     UVPERF_ATTR_CONFIG3, UVPERF_ATTR_CONFIG4,
 };
 
-/* The kernel's own types but RAW, which is of the CPU's PMU on x86, have names
- * of their own, though sysfs shows some as PMUs too ("software"). */
+/* The kernel's fixed types are named in other ways, although sysfs shows some
+ * of them as PMUs too ("software"). The exception is RAW, which is the type of
+ * the CPU's PMU on x86. */
 static int find_pmu(uvperf__label_t *label, char name[UVPERF__PMU_NAME_BYTES]) {
   uint32_t type = label->attr->type;
 
@@ -42,7 +43,7 @@ static int find_pmu(uvperf__label_t *label, char name[UVPERF__PMU_NAME_BYTES]) {
              : -ENOENT;
 }
 
-/* Looks for the named event with the type and configs of `own`. */
+/* The search for the named event with the type and configs of `own`. */
 typedef struct event_search_s {
   const char *root;
   const char *pmu;
@@ -60,8 +61,9 @@ static int is_event(const event_search_t *search, const char *name) {
          memcmp(&event, &search->own, sizeof(event)) == 0;
 }
 
-/* Several names may be of one event: the shortest, and of these the first in
- * the alphabet, so that the label does not hang on the directory's order. */
+/* Several names may mean one event. Takes the shortest, and the first in the
+ * alphabet among equally short ones, so that the label does not depend on the
+ * directory's order. */
 static int consider_event(const char *name, void *data) {
   event_search_t *search = data;
   size_t length = strlen(name);
@@ -98,20 +100,21 @@ static int label_pmu_event(uvperf__label_t *label) {
   return 0;
 }
 
-/* Looks for the term that says the lowest bit of a config that is still to be
- * said. */
+/* The search for the term that contains the lowest bit of a config that is not
+ * in the label yet. */
 typedef struct term_search_s {
   const char *root;
   const char *pmu;
   enum uvperf_attr_field field;
-  uint64_t left;                     /* the bits to be said */
-  uint64_t taken;                    /* the masks of the terms that were said */
+  uint64_t left;                     /* the bits that are not in the label
+                                      * yet */
+  uint64_t taken;                    /* the masks of the terms in the label */
   uint64_t mask;                     /* of the best */
   char best[UVPERF__PMU_NAME_BYTES]; /* "": none so far */
 } term_search_t;
 
-/* The term that says most, else has the fewest bits, else is the first in the
- * alphabet. */
+/* Prefers the term with most of the bits that are left, then with the fewest
+ * bits, then the first in the alphabet. */
 static int is_better(const term_search_t *search, const char *name,
                      uint64_t mask) {
   unsigned int says = uvperf__bits(mask & search->left);
@@ -126,8 +129,8 @@ static int is_better(const term_search_t *search, const char *name,
   return strcmp(name, search->best) < 0;
 }
 
-/* Terms may overlap, as x86's offcore_rsp and ldlat do; only one of them can be
- * said then. */
+/* Terms may overlap, as x86's offcore_rsp and ldlat do. The label then has only
+ * one of them. */
 static int consider_term(const char *name, void *data) {
   term_search_t *search = data;
   size_t length = strlen(name);
@@ -145,7 +148,7 @@ static int consider_term(const char *name, void *data) {
   return 0;
 }
 
-/* The terms of the lowest bits come first. */
+/* The terms with the lowest bits come first. */
 static int label_pmu_config(uvperf__label_t *label, const char *pmu,
                             enum uvperf_attr_field field) {
   uint64_t config = uvperf__attr_value(label->attr, field);
@@ -182,11 +185,11 @@ static int label_pmu_terms(uvperf__label_t *label) {
 
 /* -- probes ---------------------------------------------------------------- */
 
-/* Their config1 is a pointer to a string of this process: the path of a file,
- * or the name of a kernel function. */
+/* The config1 of a probe is a pointer to a string of this process: the path of
+ * a file, or the name of a kernel function. */
 
-/* Puts a value so that no byte of it ends it. A value with both kinds of
- * quotation marks cannot be written. */
+/* Adds a value in quotation marks, so that no byte inside ends it. A value that
+ * contains both kinds of quotation marks cannot be written. */
 static int put_quoted(uvperf__label_t *label, const char *key,
                       const char *value) {
   char mark = strchr(value, '"') == NULL ? '"' : '\'';
@@ -202,10 +205,10 @@ static void put_number(uvperf__label_t *label, const char *key,
   uvperf__label_put_term(label, "%s=0x%llx", key, (unsigned long long)value);
 }
 
-/* uprobe_register() takes a path and an offset in the file, create_local_
- * trace_kprobe() a function and an offset in it, or without a function an
- * address: kernel/trace/trace_event_perf.c, perf_uprobe_init and
- * perf_kprobe_init. */
+/* uprobe_register() takes a path and an offset in the file.
+ * create_local_trace_kprobe() takes a function and an offset in it, or an
+ * address without a function: perf_uprobe_init and perf_kprobe_init in
+ * kernel/trace/trace_event_perf.c. */
 static int label_probe(uvperf__label_t *label) {
   uint64_t offset = uvperf__attr_value(label->attr, UVPERF_ATTR_CONFIG2);
   int is_uprobe = uvperf__pmu_is(label->root, label->attr->type, "uprobe");
@@ -233,11 +236,11 @@ static int label_probe(uvperf__label_t *label) {
 
 /* -- all other events ------------------------------------------------------ */
 
-/* Of hardware and cache events the upper half of config may be the type of a
- * PMU, on machines with several kinds of CPUs (PERF_PMU_TYPE_SHIFT). */
+/* On machines with several kinds of CPUs the upper half of config in hardware
+ * and cache events may be the type of a PMU (PERF_PMU_TYPE_SHIFT). */
 #define PMU_SHIFT 32
 
-/* Puts a generic event by one of its spellings. */
+/* Adds one of the spellings of a generic event. */
 static int put_generic(uvperf__label_t *label, const char *name) {
   uint32_t type = (uint32_t)(label->attr->config >> PMU_SHIFT);
   char pmu[UVPERF__PMU_NAME_BYTES];
@@ -276,8 +279,8 @@ static int put_alias(const char *name, void *data) {
   return 1;
 }
 
-/* By another spelling: a PMU may have an event of its own of the first, as
- * cpu_core has "cpu-cycles". */
+/* Uses another spelling: a PMU may have its own event with the first spelling,
+ * as cpu_core has "cpu-cycles". */
 static int label_generic_alias(uvperf__label_t *label) {
   return uvperf__generic_each_alias(label->attr->type, put_alias, label) == 1
              ? 0
@@ -355,7 +358,8 @@ static int label_numbers(uvperf__label_t *label) {
 
 /* -- all ways -------------------------------------------------------------- */
 
-/* Ends a label that names the event already. 1: done; 0: it is not true. */
+/* Completes a label that already names the event. Returns 1, or 0 if it is not
+ * true. */
 static int end(uvperf__label_t *label, const uvperf__label_t *name) {
   int has_sample_type = name->attr->sample_type != 0;
 
@@ -368,8 +372,8 @@ static int end(uvperf__label_t *label, const uvperf__label_t *name) {
   return 0;
 }
 
-/* What the last way gives is taken even if it is not true: there are attrs that
- * no text may give, such as those of probes by a number for a pointer. */
+/* The result of the last way is used even if it is not true: some attrs cannot
+ * be written as a text, for example probes with a number for the pointer. */
 static void compose(uvperf__label_t *label, const char *root,
                     const struct perf_event_attr *attr,
                     const char *tracepoint) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An attr to the name of its event, in perf(1)'s language. */
+/* Finds the name of an attr's event, in perf(1)'s language. */
 #ifndef UVPERF_LIB_NAME_LABEL_H
 #define UVPERF_LIB_NAME_LABEL_H
 
@@ -13,16 +13,17 @@
 int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
                        char *label, size_t *size);
 
-/* Room for the "category:name" of a tracepoint. */
+/* Enough bytes for the "category:name" of a tracepoint. */
 #define UVPERF__TRACEPOINT_BYTES 512
 
-/* The same if it is known which tracepoint has the id in attr->config: its
+/* The same if the tracepoint with the id in attr->config is known: its
  * "category:name", or "" for none. tracefs is not searched then. */
 int uvperf__attr_label_known(const char *root,
                              const struct perf_event_attr *attr,
                              const char *tracepoint, char *label, size_t *size);
 
-/* Room for a label: a path of a uprobe, and more than all terms take. */
+/* Enough bytes for a label: a path of a uprobe, and more than all terms
+ * need. */
 #define UVPERF__LABEL_BYTES 6144
 
 #endif

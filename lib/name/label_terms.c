@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a label as it grows, with what it says; how the event is
- * measured, by the terms and modifiers that the language has for any event; and
- * the proof that it says so: it is parsed. */
+/* The text of a label as it grows, together with its meaning as an attr; the
+ * terms and modifiers of any event; and the check of the label, by parsing
+ * it. */
 #include "name/label_terms.h"
 
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "attr/attr.h"
 #include "name/term.h"
 
-/* A label that was cut has this length, which none other has. */
+/* The length of a label that was cut. No other label has this length. */
 #define CUT UVPERF__LABEL_BYTES
 
 void uvperf__label_begin(uvperf__label_t *label, const char *root,
@@ -72,15 +72,15 @@ static int is_set(const uvperf__label_t *label, enum uvperf_attr_field field) {
   return uvperf__attr_value(label->attr, field) != 0;
 }
 
-/* A bit of the attr that a modifier stands for. */
+/* A modifier, and the bit of the attr that it stands for. */
 typedef struct modifier_s {
   char letter;
   enum uvperf_attr_field field;
 } modifier_t;
 
-/* Puts the letters of those whose bit is not set, if some are and some are not:
- * "u" excludes all but the user side. No letters can say that all is
- * excluded. */
+/* Adds the letters of the modes that are not excluded, if some modes are
+ * excluded and some are not: "u" excludes all modes except the user side. No
+ * letters can exclude all modes. */
 static char *put_excludes(uvperf__label_t *label, char *at,
                           const modifier_t *modifiers, size_t nr) {
   size_t excluded = 0;
@@ -142,7 +142,7 @@ static void put_modifiers(uvperf__label_t *label, int has_sample_type) {
   uvperf__label_put(label, "%s", letters);
 }
 
-/* A number of the attr that a term stands for. */
+/* Adds a term for a number of the attr. */
 static void put_number(uvperf__label_t *label, const char *name,
                        enum uvperf_attr_field field) {
   uint64_t value = uvperf__attr_value(label->attr, field);
@@ -153,7 +153,7 @@ static void put_number(uvperf__label_t *label, const char *name,
   uvperf__label_put_term(label, "%s=%llu", name, (unsigned long long)value);
 }
 
-/* The items of type=…,config=… all have a value. */
+/* All items of type=…,config=… have a value. */
 static void put_flag(uvperf__label_t *label, const char *name) {
   uvperf__label_put_term(label, "%s%s", name,
                          label->form == UVPERF__LABEL_NUMBERS ? "=1" : "");
@@ -166,8 +166,8 @@ static void put_bit(uvperf__label_t *label, const char *name,
     put_flag(label, name);
 }
 
-/* A frequency of 0 is one too; a period that is negative as a signed number is
- * refused by the kernel, and by the language. */
+/* A frequency of 0 is written too. A period that is negative as a signed number
+ * is not written, because the kernel and the language refuse it. */
 static void put_period(uvperf__label_t *label) {
   if (uvperf__attr_value(label->attr, UVPERF_ATTR_SAMPLE_PERIOD) > INT64_MAX)
     return;
@@ -181,7 +181,8 @@ static void put_period(uvperf__label_t *label) {
                          (unsigned long long)label->attr->sample_freq);
 }
 
-/* call-graph=lbr sets branch_sample_type too, to what no branch_type= does. */
+/* call-graph=lbr also sets branch_sample_type, to a value that no branch_type=
+ * sets. */
 static int is_lbr(const uvperf__label_t *label) {
   uint64_t both = PERF_SAMPLE_BRANCH_CALL_STACK | PERF_SAMPLE_BRANCH_NO_CYCLES;
 
@@ -190,7 +191,7 @@ static int is_lbr(const uvperf__label_t *label) {
           both) == both;
 }
 
-/* Which registers dwarf means is the parser's to know. */
+/* The parser knows which registers dwarf means. */
 static void put_chain(uvperf__label_t *label) {
   if (is_lbr(label)) {
     uvperf__label_put_term(label, "call-graph=lbr");
@@ -216,7 +217,8 @@ static void put_branches(uvperf__label_t *label) {
     uvperf__label_put_term(label, "branch_type=%s", name);
 }
 
-/* Bits that no term sets are said here too, so that the label is not true. */
+/* All bits go into `said`, also those that no term sets, so that the label is
+ * not true with them. */
 static void put_sample_type(uvperf__label_t *label) {
   uint64_t bits = label->attr->sample_type;
 
@@ -231,7 +233,7 @@ static void put_sample_type(uvperf__label_t *label) {
     put_number(label, "aux-sample-size", UVPERF_ATTR_AUX_SAMPLE_SIZE);
 }
 
-/* That means call chains too, unless they are denied. */
+/* max-stack also adds call chains, unless call-graph=no is there. */
 static void put_max_stack(uvperf__label_t *label) {
   put_number(label, "max-stack", UVPERF_ATTR_SAMPLE_MAX_STACK);
   if (is_set(label, UVPERF_ATTR_SAMPLE_MAX_STACK) &&
@@ -253,9 +255,10 @@ void uvperf__label_end(uvperf__label_t *label, int has_sample_type) {
   put_modifiers(label, has_sample_type);
 }
 
-/* -- whether it is true ---------------------------------------------------- */
+/* -- the check ------------------------------------------------------------- */
 
-/* What makes an event this one; all else is how it is measured. */
+/* Compares the fields that identify an event; the other fields are how it is
+ * measured. */
 static int is_same_event(const struct perf_event_attr *one,
                          const struct perf_event_attr *other) {
   static const enum uvperf_attr_field fields[] = {
@@ -272,15 +275,15 @@ static int is_same_event(const struct perf_event_attr *one,
   return 1;
 }
 
-/* Whether what was parsed is what the text says. */
+/* Whether the parsed text has the meaning that the label should have. */
 typedef struct truth_s {
   const uvperf__wide_attr_t *said;
-  int nr; /* events that the text gave */
+  int nr; /* number of events in the text */
   int is_true;
 } truth_t;
 
-/* The config1 of probes is a pointer to a string, of which the text has a
- * copy. */
+/* The config1 of a probe is a pointer to a string. The text has a copy of it,
+ * so the strings are compared. */
 static int compare(const uvperf__named_event_t *event, void *data) {
   truth_t *truth = data;
   uvperf__wide_attr_t parsed = event->wide;

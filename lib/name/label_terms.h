@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a label on its way, and the terms and modifiers of any event. */
+/* A label while it is composed, and the terms and modifiers of any event. */
 #ifndef UVPERF_LIB_NAME_LABEL_TERMS_H
 #define UVPERF_LIB_NAME_LABEL_TERMS_H
 
@@ -9,12 +9,13 @@
 #include "name/parse.h"
 #include "uvperf/attr.h"
 
-/* A label on its way. Beside the text there is what the text says, as an attr,
- * which parsing the text has to give again. */
+/* A label while it is composed. `said` is the meaning of the text as an attr. A
+ * label is true if it names the event, and parsing the text results in
+ * `said`. */
 typedef struct uvperf__label_s {
   const char *root;
-  const struct perf_event_attr *attr; /* of the event to name */
-  const char *tracepoint; /* "category:name", "": none; NULL: not known */
+  const struct perf_event_attr *attr; /* the event to name */
+  const char *tracepoint; /* "category:name", "": none; NULL: unknown */
   uvperf__wide_attr_t said;
   enum {
     UVPERF__LABEL_NAME,   /* name, name:modifiers, name/terms/modifiers */
@@ -26,12 +27,12 @@ typedef struct uvperf__label_s {
   char text[UVPERF__LABEL_BYTES];
 } uvperf__label_t;
 
-/* Begins anew: nothing is said but the type. */
+/* Begins an empty label; `said` has only the type. */
 void uvperf__label_begin(uvperf__label_t *label, const char *root,
                          const struct perf_event_attr *attr,
                          const char *tracepoint);
 
-/* Adds text. What is too long for any label is cut, and not true then. */
+/* Adds text. A label that becomes too long is cut, and is not true then. */
 void uvperf__label_put(uvperf__label_t *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -39,15 +40,14 @@ void uvperf__label_put(uvperf__label_t *label, const char *format, ...)
 void uvperf__label_put_term(uvperf__label_t *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The text says the field as the event has it. */
+/* Sets a field in `said` as the event has it, because the text contains it. */
 void uvperf__label_say(uvperf__label_t *label, enum uvperf_attr_field field);
 
-/* Adds the terms that the language has for any event, and the modifiers; those
- * of sample_type only if wanted. */
+/* Adds the terms and the modifiers of any event; the terms of sample_type only
+ * if requested. */
 void uvperf__label_end(uvperf__label_t *label, int has_sample_type);
 
-/* Whether the text names the event and no other, and parsing it gives what it
- * says. */
+/* Whether the label is true: it names this event and no other. */
 int uvperf__label_is_true(const uvperf__label_t *label);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of events: their memory, in which each event has a block of its own, so
- * that what its item points to stays where it is; and their text, of events,
- * commas and groups, in one pass. What an event's name means is in parse.c. */
+/* Lists of events: their memory, and their text. Each event has its own block
+ * of memory, so that the memory to which its item points does not move. The
+ * text consists of events, commas and groups and is read in one pass; parse.c
+ * handles the names of events. */
 #include "name/list.h"
 
 #include <errno.h>
@@ -23,17 +24,17 @@ typedef struct node_s {
   uvperf__wide_attr_t wide;
   char unit[sizeof(((uvperf__pmu_measure_t *)0)->unit)];
   char *label;
-  char *part; /* what stands for this part of an event; NULL: it is whole */
+  char *part; /* the name of this part of an event; NULL: whole */
   char *string;
-  int file;         /* an fd that the string is the path of; or -1 */
-  char *group_name; /* the leader's, for all of its group */
+  int file;         /* an fd whose path the string is; or -1 */
+  char *group_name; /* in the leader, for its whole group */
   int *cpus;
-  char *pmu;        /* by which it was named; NULL: by none */
-  const char *core; /* of a member of a group: the core PMU that it is of */
-  const char *at;   /* in the text, while that is read */
+  char *pmu;        /* the PMU in the name; NULL: none */
+  const char *core; /* the core PMU of a member of a group */
+  const char *at;   /* place in the text, while that is read */
   /* Indexes are known at the end: */
   size_t index;
-  const struct node_s *first;  /* of its parts; NULL: itself */
+  const struct node_s *first;  /* the first of its parts; NULL: itself */
   const struct node_s *leader; /* NULL: itself */
 } node_t;
 
@@ -45,11 +46,13 @@ typedef struct nodes_s {
 
 struct uvperf_event_list_s {
   nodes_t events;
-  /* While the text is read, all parts of events except the first. They come
-   * after all events, so that these have the same indexes on every machine. */
+  /* While the text is read: all parts of events except the first ones. They
+   * come after all events, so that events have the same indexes on every
+   * machine. */
   nodes_t parts;
   int nr_groups;
-  /* The user, and each set: these may be of several threads. */
+  /* The number of holders: the user and each set. They may belong to several
+   * threads. */
   atomic_uint holders;
 };
 
@@ -114,7 +117,7 @@ static int out_of_memory(const uvperf__parse_t *parse, const char *at) {
 
 /* -- one event ------------------------------------------------------------ */
 
-/* A text of two pieces. */
+/* Joins two pieces of text. */
 static char *join(const char *first, uvperf__span_t second) {
   size_t length = strlen(first);
   char *text = uvperf__calloc(1, length + uvperf__span_length(second) + 1);
@@ -132,7 +135,7 @@ static char *make_expanded(const uvperf__named_event_t *event) {
   return join(event->expanded, rest);
 }
 
-/* The first part has the label of the whole. */
+/* The first part has the label of the whole event. */
 static char *make_label(const uvperf__named_event_t *event) {
   if (event->name.at != NULL)
     return join("", event->name);
@@ -141,7 +144,7 @@ static char *make_label(const uvperf__named_event_t *event) {
   return make_expanded(event);
 }
 
-/* "cpu_core/cycles/u", or with a name of its own "cpu_core/mine". */
+/* "cpu_core/cycles/u", or with name= "cpu_core/mine". */
 static char *make_part(const uvperf__named_event_t *event) {
   char pmu[UVPERF__PMU_NAME_BYTES + 1];
 
@@ -151,8 +154,8 @@ static char *make_part(const uvperf__named_event_t *event) {
   return join(pmu, event->name);
 }
 
-/* What a header older than config3 and config4 has is enough without them: a
- * kernel need not know more. */
+/* Our header may lack config3 and config4. Its struct size is enough if they
+ * are 0, and the kernel need not know them then. */
 static void fit_size(node_t *node) {
   struct perf_event_attr *attr = &node->wide.attr;
   uint64_t config3, config4;
@@ -219,7 +222,8 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
     item->flags |= UVPERF_ITEM_COUNT;
 }
 
-/* Modifier P, which the event or its group has. Only then sysfs is asked. */
+/* Modifier P of the event or its group. sysfs is read only for this
+ * modifier. */
 static void set_precise(const uvperf__parse_t *parse, node_t *node) {
   struct perf_event_attr *attr = &node->wide.attr;
 
@@ -228,7 +232,7 @@ static void set_precise(const uvperf__parse_t *parse, node_t *node) {
         uvperf__precise_max(parse->root, node->pmu, attr->type) & 3;
 }
 
-/* What outlives the text. */
+/* Copies the texts that must outlive the caller's text. */
 static int copy_texts(const uvperf__parse_t *parse, node_t *node,
                       const uvperf__named_event_t *event) {
   uvperf__span_t nothing = {event->text->whole.end, event->text->whole.end};
@@ -247,8 +251,8 @@ static int copy_texts(const uvperf__parse_t *parse, node_t *node,
   return 0;
 }
 
-/* The kernel finds the file by a path, at each open. This one cannot become
- * that of another file. */
+/* The kernel finds the file by its path at each open. The path of an fd cannot
+ * become the path of another file. */
 static int keep_file(const uvperf__parse_t *parse, node_t *node, int file) {
   node->file = uvperf__file_dup(file);
   if (node->file < 0)
@@ -281,7 +285,7 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
   return copy_cpus(parse, node, event->pmu);
 }
 
-/* Takes the node, also where it fails. */
+/* Takes ownership of the node, also on failure. */
 static int append(const uvperf__parse_t *parse, nodes_t *nodes, node_t *node) {
   node_t **all =
       uvperf__grow(nodes->all, nodes->nr, &nodes->room, 8, sizeof(all[0]));
@@ -360,7 +364,7 @@ static int join_group(const uvperf__parse_t *parse, node_t *node,
   return 0;
 }
 
-/* A group that is being made: its members are the last of both arrays. */
+/* A group that is being read: its members are the last nodes of both arrays. */
 typedef struct group_s {
   uvperf_event_list_t *list;
   size_t first;
@@ -394,7 +398,8 @@ static int begin_group(const uvperf__parse_t *parse, const group_t *group,
   return 0;
 }
 
-/* Of all members; or, with the name of a core PMU, of those that are of it. */
+/* Makes a group of all members; or, with the name of a core PMU, of its
+ * members. */
 static int make_group(const uvperf__parse_t *parse, const group_t *group,
                       const char *core) {
   node_t *leader = NULL, *node;
@@ -415,7 +420,7 @@ static int make_group(const uvperf__parse_t *parse, const group_t *group,
   }
   if (rc != 0 || leader == NULL)
     return rc;
-  /* As evsel__config_leader_sampling() of perf(1) has it. */
+  /* As evsel__config_leader_sampling() of perf(1). */
   attr = &leader->wide.attr;
   if (uvperf__modifiers_have(group->modifiers, 'S') ||
       attr->sample_type & PERF_SAMPLE_READ) {
@@ -427,9 +432,9 @@ static int make_group(const uvperf__parse_t *parse, const group_t *group,
 
 /* -- groups on several kinds of cores -------------------------------------- */
 
-/* A group runs where its core PMU is, and so does each member: an event that is
- * of no core PMU, such as page-faults, is counted there alone. So it is in the
- * group of each, and becomes parts of one event. */
+/* A group counts only on the CPUs of its core PMU, and so does each member. An
+ * event without a core PMU, such as page-faults, becomes a member of each core
+ * PMU's group, and these members are the parts of one event. */
 
 static int is_of_core(const node_t *node, const char *core) {
   return node->pmu != NULL && strcmp(node->pmu, core) == 0;
@@ -478,7 +483,7 @@ static int copy_string(const uvperf__parse_t *parse, node_t *copy,
   return 0;
 }
 
-/* Makes a member one of the group of a core PMU: its CPUs are those. */
+/* Makes a node a member of a core PMU's group, with the CPUs of that PMU. */
 static int make_of_core(const uvperf__parse_t *parse, node_t *node,
                         const char *core) {
   node->core = core;
@@ -521,8 +526,8 @@ static int copy_member(const uvperf__parse_t *parse, uvperf_event_list_t *list,
   return append(parse, &list->parts, copy);
 }
 
-/* An event of an uncore PMU cannot be in a group with events of cores: it stays
- * in the first, and the kernel refuses it there. */
+/* An event of an uncore PMU cannot be in a group with events of cores. It stays
+ * in the first group, and the kernel refuses it there. */
 static int share_members(const uvperf__parse_t *parse,
                          const uvperf__core_pmus_t *cores,
                          const group_t *group) {
@@ -546,7 +551,8 @@ static int share_members(const uvperf__parse_t *parse,
   return rc;
 }
 
-/* One group for each core PMU, if a name in it means one event for each. */
+/* Makes one group for each core PMU if a name in it means one event for each;
+ * else one group. */
 static int make_groups(const uvperf__parse_t *parse, const group_t *group) {
   const uvperf__core_pmus_t *cores = parse->cores;
   size_t k;
@@ -598,13 +604,14 @@ static int read_event(reader_t *reader) {
   return uvperf__event_name_each(&parse, &text, add_event, reader);
 }
 
-/* Whether a group begins here, with its name if it has one. */
+/* Whether a group begins here; `name` is its name or empty. */
 static int is_group(const reader_t *reader, uvperf__span_t *name) {
   *name = uvperf__scan_word(reader->at, reader->parse.end);
   return name->end < reader->parse.end && *name->end == '{';
 }
 
-/* After an event there must be one of these, 0 being the end: 0 or -EINVAL. */
+/* After an event there must be a ',' or `end`, where 0 means the end of the
+ * text: 0 or -EINVAL. */
 static int need_end(const reader_t *reader, char end) {
   char shown[UVPERF__SHOW_BYTES];
   uvperf__span_t rest = {reader->at, reader->parse.end};

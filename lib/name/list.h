@@ -11,15 +11,14 @@
 int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
                              const char *names, uvperf_error_t *error);
 
-/* What a list has room for. */
+/* The maximum number of events in a list. */
 #define UVPERF__EVENT_LIST_MOST 65536
 
-/* How many events were named: all before the first that is a further part of
- * one of them. */
+/* The number of whole events. The further parts of events come after them. */
 size_t uvperf__event_list_nr_whole(const uvperf_event_list_t *list);
 
-/* Keeps a list alive until one more uvperf_event_list_free: a set holds it for
- * the strings that the attrs of probes point to. */
+/* Keeps a list alive until one more call of uvperf_event_list_free. A set holds
+ * the list because its probes' attrs point to the list's strings. */
 uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Modifiers to bits of an attr, by the rules of perf(1)'s
- * parse_events__modifier_list(). Unlike perf(1), what is not named is left as
- * the kernel's zero: guests are not excluded. */
+/* Turns modifiers into bits of an attr, by the rules of perf(1)'s
+ * parse_events__modifier_list(). Unlike in perf(1), bits without a modifier
+ * stay 0: guests are not excluded. */
 #include "name/modifier.h"
 
 #include <errno.h>
@@ -56,8 +56,8 @@ unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
   return modifiers->nr[place(letter)];
 }
 
-/* The first one that is named excludes all the others; each that is named is
- * counted. */
+/* If a mode is named, all modes are excluded first; then each named mode is
+ * included. */
 static void apply_modes(const uvperf__modifiers_t *modifiers,
                         struct perf_event_attr *attr) {
   unsigned int user = uvperf__modifiers_have(modifiers, 'u');

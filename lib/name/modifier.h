@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* The letters behind an event's name, as in "cycles:u". */
+/* The letters after an event's name, as in "cycles:u". */
 #ifndef UVPERF_LIB_NAME_MODIFIER_H
 #define UVPERF_LIB_NAME_MODIFIER_H
 
 #include "name/text.h"
 #include "uvperf/attr.h"
 
-/* How often each letter is there. Private; all zero: none. */
+/* How often each letter occurs. Private; all zero means none. */
 typedef struct uvperf__modifiers_s {
-  const char *at; /* where they stand in the text */
+  const char *at; /* their place in the text */
   unsigned char nr[sizeof(UVPERF__MODIFIERS) - 1];
 } uvperf__modifiers_t;
 
-/* Reads them; a piece whose `at` is NULL has none. 0 or -EINVAL, explained. */
+/* Reads modifiers; a piece whose `at` is NULL has none. Returns 0 or -EINVAL,
+ * explained. */
 int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
                             uvperf__modifiers_t *modifiers);
 
-/* How often one of these letters is there. */
+/* How often one of these letters occurs. */
 unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
                                     char letter);
 
-/* Writes into attr what they say, but for 'P' and 'W', which say nothing of it.
- * Those of a group add to what its members have of their own; only a leader can
- * be pinned and exclusive, perf_event_open(2). 0 or -EINVAL, explained. */
+/* Applies modifiers to attr, except 'P' and 'W', which do not change it. A
+ * group's modifiers are added to the modifiers of its members; only a leader
+ * can be pinned and exclusive, perf_event_open(2). Returns 0 or -EINVAL,
+ * explained. */
 int uvperf__modifiers_apply(const uvperf__parse_t *parse,
                             const uvperf__modifiers_t *modifiers,
                             struct perf_event_attr *attr);

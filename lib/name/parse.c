@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events a name means, by the form of the name, and the attr of one that
- * needs no memory. Lists, and what lives as long as they do, are in list.c. */
+/* Finds the events that a name means, by the form of the name, and makes an
+ * attr of one event that needs no memory. Lists, and everything that lives as
+ * long as they do, are in list.c. */
 #include "name/parse.h"
 
 #include <errno.h>
@@ -75,7 +76,7 @@ static int build_breakpoint(uvperf__event_build_t *build) {
   return uvperf__event_build_finish(build);
 }
 
-/* 1: it is generic or raw; 0: it is not; -errno, explained. */
+/* Returns 1 if it is generic or raw, 0 if not, or -errno, explained. */
 static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
                       uint64_t *config) {
   uvperf__span_t head = build->text->head;
@@ -97,8 +98,8 @@ static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
   return rc == 0;
 }
 
-/* What stands for a part, with the rest of the text: "cpu_core/cycles/" and
- * "u", "cpu_core/cycles," and "period=5/u". */
+/* The name of a part, and the rest of the text: "cpu_core/cycles/" and "u",
+ * "cpu_core/cycles," and "period=5/u". */
 static void name_part(uvperf__event_build_t *build, char *text, size_t size) {
   const uvperf__event_text_t *event = build->text;
   int has_terms = event->terms.at != event->terms.end;
@@ -112,8 +113,8 @@ static void name_part(uvperf__event_build_t *build, char *text, size_t size) {
     build->event.rest = event->whole.end;
 }
 
-/* perf_event_open(2): the type of the PMU goes into the upper half of config;
- * raw codes are of the PMU's own type. */
+/* perf_event_open(2): the type of the PMU goes into the upper half of config.
+ * Raw codes have the PMU's own type instead. */
 static int build_parts(uvperf__event_build_t *build, uint32_t type,
                        uint64_t config) {
   const uvperf__core_pmus_t *cores = build->parse->cores;
@@ -138,7 +139,7 @@ static int build_parts(uvperf__event_build_t *build, uint32_t type,
   return rc;
 }
 
-/* Whether it is one event for each kind of core, as perf(1) has it: 1, 0, or
+/* Whether it means one event for each kind of core, as in perf(1): 1, 0, or
  * -errno, explained. */
 static int has_parts(const uvperf__event_build_t *build, uint32_t type) {
   const uvperf__core_pmus_t *cores = build->parse->cores;
@@ -224,8 +225,8 @@ uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type) {
   return most;
 }
 
-/* Copies an attr into a caller's of another size. 0; -E2BIG where something
- * that is not 0 lies behind it: nothing is written then. */
+/* Copies an attr into the caller's, which may have another size. Returns 0; or
+ * -E2BIG if a byte after it is not 0, and nothing is written then. */
 static int copy_attr(struct perf_event_attr *attr, size_t size,
                      const uvperf__wide_attr_t *wide) {
   const unsigned char *bytes = (const unsigned char *)wide;
@@ -270,7 +271,7 @@ static int take_single(const uvperf__named_event_t *event, void *data) {
   return 0;
 }
 
-/* What is behind the only event. */
+/* Explains the text after the only event. */
 static int refuse_rest(const uvperf__parse_t *parse, const char *at) {
   uvperf__span_t rest = {at, parse->end};
   char shown[UVPERF__SHOW_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The name of one event, in perf(1)'s language, to an attr. */
+/* Turns the name of one event, in perf(1)'s language, into an attr. */
 #ifndef UVPERF_LIB_NAME_PARSE_H
 #define UVPERF_LIB_NAME_PARSE_H
 
@@ -16,42 +16,43 @@
 int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
                        size_t size, const char *name, uvperf_error_t *error);
 
-/* Room for every field up to config4, whatever header we were compiled with. */
+/* Has every field up to config4, even if our own header does not. */
 typedef union uvperf__wide_attr_u {
   struct perf_event_attr attr;
   uint64_t words[18];
 } uvperf__wide_attr_t;
 
-/* One event that a name means. Valid during the call of the function that gets
- * it; the pieces are of the text. */
+/* One event that a name means. Valid during the call of the function that
+ * receives it; the pieces belong to the text. */
 typedef struct uvperf__named_event_s {
   const uvperf__event_text_t *text;
   uvperf__wide_attr_t wide;
-  uvperf__span_t name;   /* name=, where it is given */
-  uvperf__span_t string; /* what config1 is to point to, where it must */
+  uvperf__span_t name;   /* name=, if given */
+  uvperf__span_t string; /* config1 must point to this, if set */
   int file;              /* an fd of that path, if a symbol was found; or -1 */
-  int is_precise_max;    /* modifier P; precise_ip is not set by it */
+  int is_precise_max;    /* modifier P, which does not set precise_ip */
   int is_count;          /* period=0 or freq=0 */
-  /* Where the text means several: what stands for all of it before `rest`, such
-   * as "sched:sched_switch"; else NULL. */
+  /* If the text means several events: the expansion of the text before `rest`,
+   * such as "sched:sched_switch"; else NULL. */
   const char *expanded;
   const char *rest;
-  int is_pattern; /* *, ? or [ are the reason */
-  /* One event of each PMU of cores: which part of them this is, and of how
-   * many; 0 and 1 for a whole event. */
+  int is_pattern; /* because of *, ? or [ */
+  /* For an event with one part for each core PMU: the index and the number of
+   * parts; 0 and 1 for a whole event. */
   size_t part;
   size_t nr_parts;
-  /* Of a PMU's own events; NULL and a scale of 1 for others. */
+  /* For a PMU's own events; NULL and a scale of 1 for others. */
   const char *pmu;
   uvperf__pmu_measure_t measure;
 } uvperf__named_event_t;
 
-/* What it returns other than 0 ends the walk and is returned. */
+/* A result other than 0 ends the walk and is returned. */
 typedef int (*uvperf__named_event_fn)(const uvperf__named_event_t *event,
                                       void *data);
 
-/* Gives each event that a text of uvperf__event_text_scan means: one, but for
- * patterns. 0; what `each` returned; or -errno, explained. */
+/* Calls `each` with each event that a text of uvperf__event_text_scan means:
+ * one, except for patterns and several PMUs. Returns 0, the result of `each`,
+ * or -errno, explained. */
 int uvperf__event_name_each(const uvperf__parse_t *parse,
                             const uvperf__event_text_t *text,
                             uvperf__named_event_fn each, void *data);

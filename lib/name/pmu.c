@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of PMUs. Which PMUs a name means: one, those that a pattern or a name
- * without number fits, or those that have an event of this name. And the terms
- * of one PMU: its formats, its events, which stand for other terms, generic
- * names, raw codes, and what any event can have. */
+/* Events of PMUs. First, the PMUs that a name means: one PMU, those that match
+ * a pattern or a name without number, or those that have an event of this name.
+ * Second, the terms of one PMU: its formats, its events, which stand for other
+ * terms, generic names, raw codes, and the terms of any event. */
 #include "name/build.h"
 
 #include <errno.h>
@@ -18,7 +18,8 @@
 
 /* -- the terms of one PMU -------------------------------------------------- */
 
-/* Events may stand for other events; this is where they must end. */
+/* Events may stand for other events, but only to this depth and number of
+ * files. */
 #define MAX_DEPTH 4
 #define MAX_FILES 64
 
@@ -59,7 +60,8 @@ static int name_of(uvperf__span_t span, char name[UVPERF__PMU_NAME_BYTES]) {
              : -ENOENT;
 }
 
-/* "?" in a file is for the user to say, as "core=5" behind it. */
+/* The user must write a value for a "?" in a file, as in "core=5" after the
+ * event. */
 static int need_parameter(const uvperf__event_build_t *build,
                           const uvperf__term_t *term) {
   uvperf__parse_t quiet = *build->parse;
@@ -100,8 +102,8 @@ static int set_format(uvperf__event_build_t *build, const uvperf__term_t *term,
   return uvperf_attr_set(attr, format->field, (before & ~format->mask) | bits);
 }
 
-/* Applies the terms that an event stands for. Errors in them point at the word
- * of the user that led there. */
+/* Applies the terms that an event stands for. Errors in them point at the
+ * user's word that led to them. */
 static int apply_file(uvperf__event_build_t *build, uvperf__span_t word,
                       const char *text) {
   const uvperf__parse_t *before = build->parse;
@@ -145,8 +147,9 @@ static int apply_event(uvperf__event_build_t *build, uvperf__span_t word) {
   return rc != 0 ? rc : 1;
 }
 
-/* Hardware and cache events are of the CPU's PMUs: "cpu", or those of hybrid
- * machines, which tell their CPUs; software events are of "software". */
+/* Hardware and cache events belong to the CPU's PMUs: "cpu", or the PMUs of
+ * hybrid machines, which have a file with their CPUs. Software events belong to
+ * "software". */
 static int has_generic(const uvperf__event_build_t *build, uint32_t type) {
   char list[UVPERF__PMU_TEXT_BYTES];
   const char *pmu = build->event.pmu;
@@ -159,8 +162,8 @@ static int has_generic(const uvperf__event_build_t *build, uint32_t type) {
           !is_mask);
 }
 
-/* perf_event_open(2): the type of the PMU goes into the upper half of config.
- * That of "cpu" is what 0 there means, which older kernels know as well. */
+/* perf_event_open(2): the type of the PMU goes into the upper half of config. 0
+ * there means "cpu", and older kernels know only 0. */
 static int apply_generic(uvperf__event_build_t *build, uvperf__span_t word) {
   struct perf_event_attr *attr = &build->event.wide.attr;
   uint64_t config;
@@ -201,7 +204,7 @@ static int unknown_term(const uvperf__event_build_t *build,
       uvperf__span_show(word, shown), uvperf__parse_meant(miss.best, meant));
 }
 
-/* A word alone may be an event, a generic name or a raw code. */
+/* A single word may be an event, a generic name or a raw code. */
 static int apply_word(uvperf__event_build_t *build, uvperf__span_t word) {
   uint64_t raw;
   int rc = apply_event(build, word);
@@ -227,8 +230,8 @@ static int is_event_name(const uvperf__term_t *term) {
          uvperf__span_number(term->value, &number) == -EINVAL;
 }
 
-/* In the file of an event only fields make sense, and pieces of its text must
- * not be kept. */
+/* In the file of an event only config fields make sense. Other terms would keep
+ * pieces of its text, which does not last. */
 static int apply_any(uvperf__event_build_t *build, const uvperf__term_t *term) {
   static const char *const fields[] = {"config", "config1", "config2",
                                        "config3", "config4"};
@@ -242,7 +245,7 @@ static int apply_any(uvperf__event_build_t *build, const uvperf__term_t *term) {
   return -ENOENT;
 }
 
-/* A format wins over anything else of its name, as in perf(1). */
+/* A format has priority over everything else of its name, as in perf(1). */
 static int apply_term(uvperf__event_build_t *build,
                       const uvperf__term_t *term) {
   char name[UVPERF__PMU_NAME_BYTES];
@@ -311,21 +314,22 @@ typedef struct pmus_s {
   uvperf__event_build_t *build;
   char wanted[UVPERF__PMU_NAME_BYTES];
   int is_pattern;
-  size_t nr;                           /* how many gave an event */
-  size_t nr_parts;                     /* of these, how many are of cores */
-  size_t part;                         /* the next of them */
-  int is_one;                          /* whether there is one at most */
-  int is_explained;                    /* why it failed is explained */
-  char failed[UVPERF__PMU_NAME_BYTES]; /* the first that gave none */
+  size_t nr;                           /* PMUs with an event */
+  size_t nr_parts;                     /* of these, PMUs of cores */
+  size_t part;                         /* the index of the next part */
+  int is_one;                          /* there is at most one PMU */
+  int is_explained;                    /* the failure is explained */
+  char failed[UVPERF__PMU_NAME_BYTES]; /* the first without an event */
 } pmus_t;
 
 static size_t length_of_prefix(const char *name) {
   return strncmp(name, UNCORE, strlen(UNCORE)) == 0 ? strlen(UNCORE) : 0;
 }
 
-/* Whether it is the number of one PMU of several: "_0", "0", or a hexadecimal
- * address such as "_8ffa000" of more than two digits, so that s390's cpum_cf is
- * no cpum, as pmu_name_len_no_suffix() of perf(1) has it. */
+/* Whether a suffix is the number of one PMU of several: "_0", "0", or a
+ * hexadecimal address of more than two digits, such as "_8ffa000". The digits
+ * are required so that s390's cpum_cf is not a cpum, as in
+ * pmu_name_len_no_suffix() of perf(1). */
 static int is_number(const char *suffix) {
   const char *digits = suffix + (*suffix == '_');
   size_t length = strlen(digits);
@@ -336,7 +340,7 @@ static int is_number(const char *suffix) {
          strspn(digits, "0123456789abcdefABCDEF") == length;
 }
 
-/* "imc" and "uncore_imc" mean uncore_imc_0 and all the others. */
+/* "imc" and "uncore_imc" mean uncore_imc_0 and all other PMUs of this kind. */
 static int fits(const pmus_t *pmus, const char *name) {
   size_t length = strlen(pmus->wanted);
 
@@ -356,7 +360,8 @@ static int build_terms(uvperf__event_build_t *build, const char *pmu) {
   return rc != 0 ? rc : uvperf__event_build_end(build);
 }
 
-/* One of several: those that do not know the terms are passed over. */
+/* Builds the event of one PMU of several. PMUs that do not know the terms are
+ * skipped. */
 static int build_fitting(const char *name, void *data) {
   pmus_t *pmus = data;
   uvperf__event_build_t *build = pmus->build;
@@ -409,7 +414,8 @@ static int build_several(pmus_t *pmus) {
                 pmus->wanted, "type");
   if (pmus->failed[0] == '\0')
     return unknown_pmu(pmus);
-  return build_terms(pmus->build, pmus->failed); /* again, to be explained */
+  return build_terms(pmus->build, pmus->failed); /* repeated for its
+                                                  * explanation */
 }
 
 int uvperf__event_build_pmu(uvperf__event_build_t *build) {
@@ -428,7 +434,7 @@ int uvperf__event_build_pmu(uvperf__event_build_t *build) {
 
 /* -- a word alone ---------------------------------------------------------- */
 
-/* Receives the name that sysfs has for what is wanted. */
+/* `name` receives the name that sysfs has for the wanted event. */
 static int find_event(const pmus_t *pmus, const char *pmu,
                       char name[UVPERF__PMU_NAME_BYTES]) {
   char text[UVPERF__PMU_TEXT_BYTES];
@@ -438,8 +444,8 @@ static int find_event(const pmus_t *pmus, const char *pmu,
                                        text);
 }
 
-/* What is wrong with one PMU's file hides it alone; this process's own trouble
- * would hide every event there is. */
+/* A fault in one PMU's file hides only that PMU. A shortage of this process
+ * ends the walk, because it would hide all events. */
 static int count_event(const char *pmu, void *data) {
   pmus_t *pmus = data;
   char name[UVPERF__PMU_NAME_BYTES];
@@ -460,7 +466,7 @@ static int is_core(const uvperf__event_build_t *build, const char *pmu) {
   return 0;
 }
 
-/* Those of cores are parts of one event. */
+/* The events of core PMUs are parts of one event. */
 static int count_parts(pmus_t *pmus) {
   const uvperf__core_pmus_t *cores = pmus->build->parse->cores;
   char name[UVPERF__PMU_NAME_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Probes: config1 is the address of a path or of a function's name, config2 an
- * offset or an address, as perf_uprobe_init() and perf_kprobe_init() of the
- * kernel take them. The other terms are ordinary formats. */
+ * offset or an address, as in perf_uprobe_init() and perf_kprobe_init() of the
+ * kernel. The other terms are ordinary formats. */
 #include "name/probe.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The longest name of a function that is looked for. */
+/* The longest name of a function that is searched. */
 #define SYMBOL_BYTES 4096
 
 /* KSYM_NAME_LEN, since Linux 6.1; the kernel refuses longer ones. */
@@ -28,7 +28,7 @@ int uvperf__probe_is_pmu(const char *pmu) {
   return is_uprobe(pmu) || strcmp(pmu, "kprobe") == 0;
 }
 
-/* The terms, each with its place in a uvperf__probe_t. */
+/* The terms, each with its field in a uvperf__probe_t. */
 static const struct {
   const char *pmu; /* NULL: both */
   const char *term;
@@ -171,7 +171,7 @@ static int find_in_file(const uvperf__parse_t *parse,
     return unknown_symbol(parse, probe->symbol, fd);
   if (rc != 0)
     return bad_symbol(parse, probe->symbol, rc);
-  /* To the kernel a negative offset is no error, but one that nobody hits. */
+  /* The kernel accepts a negative offset, but such a probe is never hit. */
   if (*offset > INT64_MAX - symbol.offset)
     return uvperf__parse_bad(parse, probe->offset.at,
                              "no file has so many bytes behind '%s'", name);
@@ -179,8 +179,8 @@ static int find_in_file(const uvperf__parse_t *parse,
   return 0;
 }
 
-/* The file stays open: the probe has to be in the file that was read, whatever
- * has its path when the kernel looks. */
+/* The file stays open, because the probe must be in the file that was read,
+ * even if its path names another file when the kernel opens it. */
 static int find_symbol(const uvperf__parse_t *parse,
                        const uvperf__probe_t *probe, const char *path,
                        uint64_t *offset, int *file) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The terms of evsel__apply_config_terms() of perf(1), written into the attr at
- * once: a term that comes twice says what its last one says. Formats of PMUs
- * are not known here. */
+/* The terms of evsel__apply_config_terms() of perf(1), applied to the attr at
+ * once: if a term occurs twice, the last value counts. Formats of PMUs are not
+ * known here. */
 #include "name/term.h"
 
 #include <errno.h>
@@ -14,19 +14,19 @@
 
 enum kind {
   KIND_FIELD,  /* a number into a field of the attr */
-  KIND_CONFIG, /* the same, where the name has not said it already */
+  KIND_CONFIG, /* the same, unless the name has set it already */
   KIND_TYPE,   /* the same, only in type=… */
   KIND_NOT,    /* the opposite of a flag */
   KIND_TIME,
   KIND_AUX_SIZE,
-  KIND_PERIOD, /* these need a value */
+  KIND_PERIOD, /* from here on: a value is needed */
   KIND_FREQ,
   KIND_CHAIN,
   KIND_STACK,
   KIND_BRANCH,
   KIND_NAME,
-  KIND_LACKING, /* what perf(1) has and this language has not */
-  KIND_PERF     /* what perf(1) does by itself */
+  KIND_LACKING, /* perf(1) has it and this language does not */
+  KIND_PERF     /* perf(1) does it itself */
 };
 
 typedef struct generic_term_s {
@@ -103,7 +103,7 @@ int uvperf__term_number(const uvperf__parse_t *parse,
   return uvperf__parse_number(parse, term->value, most, value);
 }
 
-/* The levels alone, u, k and hv, mean any branch there, as in perf(1)'s
+/* A level alone, u, k or hv, means any branch there, as in perf(1)'s
  * parse_branch_str(). */
 static uint64_t branch_bits(size_t i) {
   uint64_t bits = branch_types[i].bits;
@@ -172,7 +172,7 @@ static int apply_chain(uvperf__event_build_t *build,
       uvperf__span_show(term->value, shown));
 }
 
-/* The kernel wants stacks of whole words, and records are smaller than 64 KiB:
+/* The kernel requires stacks of whole words, and records smaller than 64 KiB:
  * perf_copy_attr(). */
 static int apply_stack(uvperf__event_build_t *build,
                        const uvperf__term_t *term) {
@@ -221,7 +221,7 @@ static int apply_number(uvperf__event_build_t *build,
   return uvperf_attr_set(attr, generic->field, value);
 }
 
-/* Whether the name has said already what the term says. */
+/* Whether the name has already set the term's field. */
 static int is_said(const uvperf__event_build_t *build, enum kind kind) {
   enum uvperf__event_form form = build->text->form;
 

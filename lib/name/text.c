@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of an event's name: pieces of it, which need not be terminated, and
- * errors that point at them; then which piece is what, as parse-events.l and .y
- * of perf(1) have it, in one pass over the text and without recursion. What the
- * pieces mean is not known here. */
+/* The text of an event's name. First, pieces of it, which need not be
+ * terminated, and errors that point at them. Second, the syntax, as in
+ * parse-events.l and .y of perf(1), in one pass over the text and without
+ * recursion. The meaning of the pieces is not known here. */
 #include "name/text.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static uint32_t column(const uvperf__parse_t *parse, const char *at) {
   return offset < UINT32_MAX ? (uint32_t)offset + 1 : UINT32_MAX;
 }
 
-/* Tells in the error which event and where. */
+/* Writes the event's index and the column into the error. */
 static void locate(const uvperf__parse_t *parse, const char *at) {
   if (parse->error == NULL)
     return;
@@ -228,7 +228,7 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
   return 0;
 }
 
-/* Whether it has only letters of UVPERF__MODIFIERS, and at least one. */
+/* Whether it consists of letters of UVPERF__MODIFIERS, at least one. */
 static int is_modifiers(uvperf__span_t span) {
   const char *at;
 
@@ -352,7 +352,7 @@ int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
   return 1;
 }
 
-/* From behind the first '/' to behind the second. */
+/* Reads from the first '/' to after the second. */
 static int scan_terms(const uvperf__parse_t *parse, const char **at,
                       uvperf__event_text_t *text) {
   uvperf__span_t rest = {*at + 1, parse->end};
@@ -379,7 +379,7 @@ static int scan_terms(const uvperf__parse_t *parse, const char **at,
 
 /* -- events ---------------------------------------------------------------- */
 
-/* Where the next item of a type=… begins, NULL: there is none. */
+/* The beginning of the next item of a type=…, or NULL after the last one. */
 static const char *next_item(const uvperf__parse_t *parse, const char *at) {
   uvperf__span_t key;
 
@@ -394,7 +394,8 @@ static const char *next_item(const uvperf__parse_t *parse, const char *at) {
   return at;
 }
 
-/* type=9,config=0x0: no slashes, and as far as there are items with '='. */
+/* type=9,config=0x0: has no slashes, and continues as long as items with '='
+ * follow. */
 static int scan_type(const uvperf__parse_t *parse, const char **at,
                      uvperf__event_text_t *text) {
   const char *item = text->head.at;
@@ -414,7 +415,7 @@ static int scan_type(const uvperf__parse_t *parse, const char **at,
   return 0;
 }
 
-/* mem:addr[/len][:access], as far as the access. */
+/* mem:addr[/len][:access], up to the access. */
 static int scan_breakpoint(const uvperf__parse_t *parse, const char **at,
                            uvperf__event_text_t *text) {
   const char *next = text->head.end;
@@ -437,8 +438,8 @@ static int scan_breakpoint(const uvperf__parse_t *parse, const char **at,
   return 0;
 }
 
-/* What a ':' behind the first word begins: the name of a tracepoint, a number,
- * or modifiers, which are left for later. */
+/* Reads the text after a ':' that follows the first word: the name of a
+ * tracepoint or a number. Modifiers are left for later. */
 static void scan_pair(const uvperf__parse_t *parse, const char **at,
                       uvperf__event_text_t *text) {
   uvperf__span_t tail = uvperf__scan_word(*at + 1, parse->end);
@@ -459,7 +460,7 @@ static void scan_pair(const uvperf__parse_t *parse, const char **at,
   *at = tail.end;
 }
 
-/* Everything before terms and modifiers. */
+/* Reads everything before terms and modifiers. */
 static int scan_head(const uvperf__parse_t *parse, const char **at,
                      uvperf__event_text_t *text) {
   char shown[UVPERF__SHOW_BYTES];
@@ -486,7 +487,7 @@ static int scan_head(const uvperf__parse_t *parse, const char **at,
   return 0;
 }
 
-/* Behind terms they need no ':', and need not be there. */
+/* Modifiers need no ':' after terms, and are optional. */
 static int scan_modifiers(const uvperf__parse_t *parse, const char **at,
                           uvperf__event_text_t *text) {
   int has_colon = is_at(parse, *at, ':');

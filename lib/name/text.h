@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of an event's name: pieces of it, and errors that point at them;
- * and its syntax, which piece is what. Looks nothing up. No memory. */
+/* The text of an event's name: pieces of it, errors that point at them, and the
+ * syntax, which assigns the pieces. Makes no lookups. Allocates no memory. */
 #ifndef UVPERF_LIB_NAME_TEXT_H
 #define UVPERF_LIB_NAME_TEXT_H
 
@@ -9,24 +9,24 @@
 
 #include "uvperf/error.h"
 
-/* A piece of text; `at` is NULL where there is none. */
+/* A piece of text; `at` is NULL if it is missing. */
 typedef struct uvperf__span_s {
   const char *at;
   const char *end;
 } uvperf__span_t;
 
-/* One text that is read. */
+/* A text that is being read. */
 typedef struct uvperf__parse_s {
-  const char *root; /* of /sys; "" is the real one */
+  const char *root; /* in front of /sys; "" is the real one */
   const char *text; /* columns are counted from here */
   const char *end;
-  uvperf_error_t *error; /* NULL: nobody wants to know */
-  uint32_t event;        /* which event of the text is read, from 0 */
-  /* The kinds of cores for which a name means one event each; NULL: a name
-   * means one event, and the kernel chooses its PMU. */
+  uvperf_error_t *error; /* may be NULL */
+  uint32_t event;        /* index of the event in the text, from 0 */
+  /* The kinds of cores, if a name means one event for each of them; NULL if a
+   * name means one event, whose PMU the kernel chooses. */
   struct uvperf__core_pmus_s *cores;
-  /* Where errors point while a file of a PMU is read, whose text is not the
-   * user's; NULL: at their own place. */
+  /* The place of errors while a file of a PMU is read, because its text is not
+   * the user's; NULL: errors have their own place. */
   const char *outer;
 } uvperf__parse_t;
 
@@ -38,17 +38,17 @@ int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,
                        int cause, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The same for what cannot be right on any machine: -EINVAL. */
+/* The same for a fault that does not depend on the machine: -EINVAL. */
 int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for want of fds or memory, by which nothing is known of the event:
- * the code. */
+/* The same for a shortage of fds or memory, by which nothing is known about the
+ * event. Returns the code. */
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code);
 
-/* " (did you mean 'x'?)", or nothing where `best` is "". */
+/* " (did you mean 'x'?)", or "" if `best` is "". */
 #define UVPERF__MEANT_BYTES 96
 const char *uvperf__parse_meant(const char *best,
                                 char text[UVPERF__MEANT_BYTES]);
@@ -58,10 +58,11 @@ size_t uvperf__span_length(uvperf__span_t span);
 /* Whether it is this word, in upper or lower case. */
 int uvperf__span_is(uvperf__span_t span, const char *word);
 
-/* Copies it with its end. 0; -ENAMETOOLONG: there is no room. */
+/* Copies it, with a NUL. Returns 0, or -ENAMETOOLONG if it does not fit. */
 int uvperf__span_copy(uvperf__span_t span, char *to, size_t size);
 
-/* Writes it for a reason: cut, and without bytes that a terminal might heed. */
+/* Writes it for use in a reason: cut, and without control characters, which a
+ * terminal might obey. */
 #define UVPERF__SHOW_BYTES 52
 const char *uvperf__span_show(uvperf__span_t span,
                               char text[UVPERF__SHOW_BYTES]);
@@ -70,29 +71,30 @@ const char *uvperf__span_show(uvperf__span_t span,
  * most NAME_MAX bytes. */
 int uvperf__span_is_file_name(uvperf__span_t span);
 
-/* Reads "10" or "0xa". 0; -EINVAL: no number; -ERANGE: more than 64 bits. */
+/* Reads "10" or "0xa". Returns 0; -EINVAL if it is not a number; -ERANGE for
+ * more than 64 bits. */
 int uvperf__span_number(uvperf__span_t span, uint64_t *value);
 
 /* Whether it is "r1a8" or "r0x1a8", a raw event of any number of digits. */
 int uvperf__span_is_raw(uvperf__span_t span);
 
-/* The number of a raw event; explains one of more than 64 bits. */
+/* The number of a raw event; explains a number of more than 64 bits. */
 int uvperf__parse_raw(const uvperf__parse_t *parse, uvperf__span_t span,
                       uint64_t *value);
 
-/* The number of a piece that must be one of at most `most`; explains what
- * is wrong. */
+/* The number of a piece that must be a number up to `most`; explains a
+ * fault. */
 int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
                          uint64_t most, uint64_t *value);
 
-/* The letters of modifiers: which modes are counted, what is excluded, how
- * precise the place is, what samples and groups do. */
+/* The letters of modifiers: for the counted modes, the exclusions, the
+ * precision of the place, samples, and groups. */
 #define UVPERF__MODIFIERS "ukhGHIpPSDeW"
 
 const char *uvperf__skip_space(const char *at, const char *end);
 
-/* Reads a word: what is before the next separator of events, terms or
- * modifiers, a space, a quotation mark or the end. May be empty. */
+/* Reads a word, up to the next separator of events, terms or modifiers, a
+ * space, a quotation mark or the end. It may be empty. */
 uvperf__span_t uvperf__scan_word(const char *at, const char *end);
 
 enum uvperf__event_form {
@@ -107,16 +109,16 @@ typedef struct uvperf__event_text_s {
   enum uvperf__event_form form;
   uvperf__span_t whole;
   uvperf__span_t head;
-  uvperf__span_t tail;   /* behind the ':' of tracepoints and numbers */
+  uvperf__span_t tail;   /* after the ':' of tracepoints and numbers */
   uvperf__span_t length; /* of breakpoints */
   uvperf__span_t access; /* of breakpoints */
   uvperf__span_t terms;  /* between the slashes; all of type=… */
   uvperf__span_t modifiers;
 } uvperf__event_text_t;
 
-/* Reads the event that begins at `at`, of which whole.end is the end. 0 or
- * -EINVAL, explained. "x:u" is a word with modifiers, though it might be a
- * tracepoint too. */
+/* Reads the event that begins at `at` and ends at whole.end. Returns 0 or
+ * -EINVAL, explained. "x:u" is read as a word with modifiers, although it may
+ * be a tracepoint too. */
 int uvperf__event_text_scan(const uvperf__parse_t *parse, const char *at,
                             uvperf__event_text_t *text);
 
@@ -138,7 +140,7 @@ typedef struct uvperf__terms_s {
 void uvperf__terms_init(uvperf__terms_t *terms, uvperf__span_t span,
                         uvperf__span_t pmu);
 
-/* 1 and the next term; 0 behind the last one; -EINVAL, explained. */
+/* Returns 1 and the next term; 0 after the last one; -EINVAL, explained. */
 int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
                        uvperf__term_t *term);
 

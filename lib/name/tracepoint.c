@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of tracepoints, and patterns of them. The attr gets type and id alone:
- * what perf(1) adds (a period of 1, RAW, TIME, CPU) is for who samples. */
+/* Names of tracepoints, and patterns of them. The attr gets only type and id.
+ * Programs that sample set the fields that perf(1) adds (a period of 1, RAW,
+ * TIME, CPU). */
 #include "name/build.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@ typedef struct tracepoint_s {
   uvperf__event_build_t *build;
   char category[NAME_BYTES];
   char name[NAME_BYTES];
-  int rc;    /* of what was given to `each` */
-  size_t nr; /* of those */
+  int rc;    /* the result of the last event */
+  size_t nr; /* number of events */
 } tracepoint_t;
 
 static int unknown_category(const tracepoint_t *tracepoint) {
@@ -59,7 +60,7 @@ static int unknown_name(const tracepoint_t *tracepoint) {
       uvperf__span_show(tail, shown), uvperf__parse_meant(miss.best, meant));
 }
 
-/* Why tracefs did not find it. */
+/* Explains why tracefs did not find it. */
 static int not_found(const tracepoint_t *tracepoint, int code) {
   const uvperf__parse_t *parse = tracepoint->build->parse;
   const uvperf__event_text_t *text = tracepoint->build->text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that are no event: what they were probably meant to be, or who knows
- * them. Looks at all names there are, so it takes its time. */
+/* Words that are not events: suggests the name that was probably meant, or
+ * explains who knows the word. Searches all existing names, so it is slow. */
 #include "name/build.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What perf(1) measures by itself. */
+/* Events that perf(1) measures itself. */
 static const char *const tool_events[] = {
     "duration_time", "user_time", "system_time",     "has_pmem",
     "num_cores",     "num_cpus",  "num_cpus_online", "num_dies",
@@ -44,7 +44,7 @@ static int try_events(const char *pmu, void *data) {
   return 0;
 }
 
-/* A PMU alone is no event, but nearly. */
+/* A PMU alone is not an event, but close to one. */
 static int is_pmu(const uvperf__event_build_t *build) {
   char name[UVPERF__PMU_NAME_BYTES];
   uint32_t type;
@@ -68,7 +68,7 @@ static int keep_whole(const char *category, const char *name, uint64_t id,
   return 1;
 }
 
-/* The name of a tracepoint without its category, "sched_switch". */
+/* Searches for a tracepoint by its name without category, "sched_switch". */
 static void try_tracepoints(unknown_t *unknown, uvperf__span_t word) {
   char name[UVPERF__PMU_NAME_BYTES];
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports which names of events this machine has. Where they are found is known
- * to attr/generic_name.c, host/pmu.c and host/tracefs.c; whether a name is
- * right is for parse.c. */
+/* Reports the names of the events that this machine has. attr/generic_name.c,
+ * host/pmu.c and host/tracefs.c find them; parse.c checks names. */
 #include "name/walk.h"
 
 #include <errno.h>
@@ -26,9 +25,9 @@ typedef struct walk_s {
   const char *pattern;
   uvperf_event_name_cb cb;
   void *arg;
-  const uvperf_pmu_t *pmu; /* whose events are reported */
-  int result;              /* what cb returned; not 0: the walk has ended */
-  int failed;              /* the first that could not be read, or 0 */
+  const uvperf_pmu_t *pmu; /* the one whose events are reported */
+  int result;              /* of cb; not 0: the walk has ended */
+  int failed;              /* the first error of reading, or 0 */
 } walk_t;
 
 /* -- reporting ------------------------------------------------------------ */
@@ -54,20 +53,20 @@ static void begin(uvperf_event_name_t *name, uint32_t kind, uint32_t type,
   name->scale = 1;
 }
 
-/* Keeps the first error, which must not hide what else can be read. */
+/* Keeps the first error. It must not hide the names that can be read. */
 static void note(walk_t *walk, int rc) {
   if (walk->failed == 0)
     walk->failed = rc;
 }
 
-/* Whether a name from a file's name can be one of the language of events. */
+/* Whether the name of a file can be a word in the language of events. */
 static int is_word(const char *name) {
   const char *end = name + strlen(name);
 
   return uvperf__scan_word(name, end).end == end;
 }
 
-/* Whether it means this PMU or tracepoint and no others. */
+/* Whether it means only this PMU or tracepoint. */
 static int is_plain_word(const char *name) {
   return is_word(name) && !uvperf__glob_is_pattern(name);
 }
@@ -94,12 +93,12 @@ static int report_generic(const char *canonical, void *data) {
 
 /* -- events of PMUs ------------------------------------------------------- */
 
-/* A PMU, an event, all of its terms, the comma before them and the last
- * slash. */
+/* Enough for a PMU, an event, all of its terms, the comma before them and the
+ * last slash. */
 #define PMU_NAME_BYTES (2 * UVPERF__PMU_NAME_BYTES + UVPERF__PMU_TEXT_BYTES + 2)
 
-/* Writes "pmu/event/", with the terms that the user has to give between:
- * "pmu/event,core=?/". Gives how many these are. */
+/* Writes "pmu/event/", with the terms that need a value from the user:
+ * "pmu/event,core=?/". Returns the number of these terms. */
 static int write_name(char text[PMU_NAME_BYTES], const char *pmu,
                       const uvperf_pmu_event_t *event) {
   size_t length =
@@ -152,7 +151,7 @@ static int walk_pmu(const uvperf_pmu_t *pmu, void *data) {
   rc = uvperf__pmu_walk_events(walk->root, pmu->name, report_pmu_event, walk);
   if (walk->result != 0)
     return walk->result;
-  if (rc != -ENOENT) /* the PMU of a module that is just going */
+  if (rc != -ENOENT) /* the PMU of a module that is being removed */
     note(walk, rc);
   return 0;
 }
@@ -172,8 +171,9 @@ static int report_tracepoint(const char *category, const char *event,
   return report(data, &name);
 }
 
-/* Ids that nobody wants are not read: names have one ':', and so the parts of a
- * pattern with one are patterns of the parts, unless it is in brackets. */
+/* Avoids reading ids that do not match. A name has one ':', so the two parts of
+ * a pattern with one ':' are patterns of the name's parts, unless the ':' is in
+ * brackets. */
 static int walk_tracepoints(walk_t *walk) {
   const char *pattern = walk->pattern;
   const char *colon = pattern == NULL ? NULL : strchr(pattern, ':');

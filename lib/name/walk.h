@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk of uvperf/name.h, under a root path that tests can
- * set ("" is the real one). */
+/* The walk of uvperf/name.h, under a root path that tests can set ("" is the
+ * real one). */
 #ifndef UVPERF_LIB_NAME_WALK_H
 #define UVPERF_LIB_NAME_WALK_H
 
