@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What this system and this process allow: the settings, limits and privileges
- * that decide what can be measured. Needs no libuv.
+/* Limits, privileges, clocks, CPUs, PMUs and tracepoints of this machine and
+ * process. Needs no libuv.
  *
- * Each call reads the files of /proc anew, which takes a fraction of a
- * millisecond. Functions that return int return a negative errno on error, the
- * same value as libuv's UV_E*. They take no memory, and leave no file open. Any
- * thread may call them, several at once. */
+ * The functions read /proc, sysfs and tracefs at each call and keep nothing. A
+ * call that reads /proc takes a fraction of a millisecond, a file of sysfs some
+ * microseconds. They allocate no memory and leave no file open. Any thread may
+ * call them, several at once. Functions that return int return a negative errno
+ * on error, the same value as libuv's UV_E*.
+ *
+ * A walk calls a function for each item, in the arbitrary order of the kernel's
+ * directory. If the function returns a value other than 0, the
+ * walk ends early and returns it; a positive value differs from all errors of
+ * the walk. The function may call any function of the library. */
 #ifndef UVPERF_SYSTEM_H
 #define UVPERF_SYSTEM_H
 
@@ -19,67 +25,68 @@
 extern "C" {
 #endif
 
-/* A value that cannot be read: this kernel lacks the setting, or /proc is not
- * there or hidden. Nothing is guessed in its place. */
+/* A value that cannot be read: this kernel does not have the setting, or /proc
+ * is missing or hidden. No value is guessed instead. */
 #define UVPERF_LIMIT_UNKNOWN INT64_MIN
 /* No limit (RLIM_INFINITY). */
 #define UVPERF_LIMIT_NONE INT64_MAX
 
-/* Any of the values may be UVPERF_LIMIT_UNKNOWN. Those that say whether are 1
- * or 0. Privileges are those of the process's first thread. */
+/* The limits of this system and process. Each value can be
+ * UVPERF_LIMIT_UNKNOWN. Values for "whether" are 1 or 0. Privileges are those
+ * of the process's first thread. */
 typedef struct uvperf_limits_s {
   /* -- /proc/sys/kernel: see proc_sys_kernel(5) ---------------------------- */
 
-  /* Whether this kernel has perf events: whether perf_event_paranoid is there,
-   * which is what perf_event_open(2) says is the test. A container's seccomp
-   * filter may deny them nevertheless. */
+  /* Whether this kernel has perf events, which is whether perf_event_paranoid
+   * exists: see perf_event_open(2). A container's seccomp filter may still deny
+   * them. */
   int64_t has_perf;
-  /* What is denied without privileges: -1 to 2; some distributions have 3 or
-   * 4, which deny all. */
+  /* The level of restrictions without privileges: -1 to 2. Some distributions
+   * have 3 or 4, which deny everything. */
   int64_t perf_event_paranoid;
-  /* KiB that the rings of one user may lock for each CPU that is online. */
+  /* KiB that one user's rings may lock for each online CPU. */
   int64_t perf_event_mlock_kb;
-  /* The highest attr.sample_freq, in Hz. The kernel lowers it by itself when
-   * samples take too long. */
+  /* The highest attr.sample_freq, in Hz. The kernel lowers it when samples take
+   * too long. */
   int64_t perf_event_max_sample_rate;
   /* The highest attr.sample_max_stack, in frames. */
   int64_t perf_event_max_stack;
-  /* How many contexts (kernel, user…) a call chain may have. */
+  /* The highest number of contexts (kernel, user…) in a call chain. */
   int64_t perf_event_max_contexts_per_stack;
-  /* Percent of a CPU's time that samples may take, before the kernel lowers
+  /* The percentage of a CPU's time for samples above which the kernel lowers
    * perf_event_max_sample_rate; 0 and 100: never. */
   int64_t perf_cpu_time_max_percent;
-  /* Whether the watchdog for hard lockups is on, which on many machines takes
-   * one hardware counter of each CPU. */
+  /* Whether the watchdog for hard lockups is on. On many machines it takes one
+   * hardware counter of each CPU. */
   int64_t nmi_watchdog;
-  /* To whom /proc/kallsyms shows addresses. 0: to CAP_SYSLOG, and at
-   * perf_event_paranoid 1 or less to all; 1: to CAP_SYSLOG; 2: to nobody. */
+  /* Who can see addresses in /proc/kallsyms. 0: CAP_SYSLOG, and with
+   * perf_event_paranoid 1 or less everyone; 1: CAP_SYSLOG; 2: no one. */
   int64_t kptr_restrict;
 
   /* -- memory and fds: getrlimit(2) ---------------------------------------- */
 
-  /* Bytes that this process may lock (RLIMIT_MEMLOCK) above what
-   * perf_event_mlock_kb gives; how far it may raise that (the hard limit). */
+  /* Bytes that this process may lock (RLIMIT_MEMLOCK) in addition to
+   * perf_event_mlock_kb; and the hard limit, up to which it can raise that. */
   int64_t memlock_bytes;
   int64_t memlock_bytes_max;
-  /* How many fds it may have open (RLIMIT_NOFILE); how far it may raise that.
-   * Each event on each CPU takes one. */
+  /* Fds that this process may have open (RLIMIT_NOFILE), and the hard limit.
+   * Each event on each CPU needs one. */
   int64_t open_files;
   int64_t open_files_max;
-  /* How many files may be open in the whole system (/proc/sys/fs/file-max). */
+  /* Files that may be open in the whole system (/proc/sys/fs/file-max). */
   int64_t file_max;
 
   /* -- privileges: capabilities(7) ----------------------------------------- */
 
   /* Whether the capability is in the effective set. In a user namespace other
-   * than the initial one it is worth nothing for perf events, see
+   * than the initial one it has no effect on perf events: see
    * is_user_namespace. */
-  int64_t cap_perfmon;    /* measuring; 0 before Linux 5.8, which has none */
-  int64_t cap_sys_admin;  /* measuring, uprobes, loading BPF programs */
-  int64_t cap_ipc_lock;   /* rings of any size */
-  int64_t cap_bpf;        /* loading BPF programs; 0 before Linux 5.8 */
-  int64_t cap_syslog;     /* the kernel's addresses in /proc/kallsyms */
-  int64_t cap_sys_ptrace; /* other users' tasks */
+  int64_t cap_perfmon;    /* for measuring; 0 before Linux 5.8 */
+  int64_t cap_sys_admin;  /* for measuring, uprobes, loading BPF programs */
+  int64_t cap_ipc_lock;   /* for rings of any size */
+  int64_t cap_bpf;        /* for loading BPF programs; 0 before Linux 5.8 */
+  int64_t cap_syslog;     /* for the kernel's addresses in /proc/kallsyms */
+  int64_t cap_sys_ptrace; /* for other users' tasks */
   /* Whether the process is in a user namespace other than the initial one. */
   int64_t is_user_namespace;
 
@@ -90,8 +97,8 @@ typedef struct uvperf_limits_s {
   int64_t reserved[17]; /* UVPERF_LIMIT_UNKNOWN */
 } uvperf_limits_t;
 
-/** Tells the limits of this system and process.
- *  @param limits  Caller's; all of it is written, also where nothing can be
+/** Reads the limits of this system and process.
+ *  @param limits  Caller's; all fields are written, even if nothing can be
  *    read.
  *  @return 0, or
  *    -EINVAL  `limits` is NULL.
@@ -100,201 +107,197 @@ typedef struct uvperf_limits_s {
  *  perf_mmap in kernel/events/core.c. */
 UVPERF_EXTERN int uvperf_system_limits(uvperf_limits_t *limits);
 
-/** Tells whether this process may measure whatever perf_event_paranoid is: it
- *  has CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN, and is in the initial user
- *  namespace. Where perf_event_paranoid is 3 or more, the kernels that have
- *  such a level want CAP_SYS_ADMIN, and so do uprobes and breakpoints in the
- *  kernel.
- *  @return 1 or 0, or, where /proc does not tell, what open(2) and read(2) say,
- *    or -ENODATA or -EINVAL for a file that is none of the kernel's.
+/** Returns whether this process may measure with any perf_event_paranoid. It
+ *  must have CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN, and be in the initial
+ *  user namespace.
+ *
+ *  Kernels with a perf_event_paranoid of 3 or more want CAP_SYS_ADMIN at these
+ *  levels. So do uprobes, and breakpoints in the kernel.
+ *  @return 1 or 0, or
+ *    -ENODATA, -EINVAL  a file in /proc is not of the kernel's form;
+ *    another            the error of open(2) or read(2) on /proc.
  *  Source: perfmon_capable in the kernel's include/linux/capability.h. */
 UVPERF_EXTERN int uvperf_system_has_perfmon(void);
 
 /* -- clocks --------------------------------------------------------------- */
 
-/* One moment on two clocks. Records have times of CLOCK_MONOTONIC (see
- * UVPERF_EVENT_PERF_CLOCK in event.h), as uv_hrtime has; people want a date. */
+/* One moment on two clocks, to convert the times of records to dates. Records
+ * and uv_hrtime have times of CLOCK_MONOTONIC (see UVPERF_EVENT_PERF_CLOCK in
+ * event.h). */
 typedef struct uvperf_clock_pair_s {
-  /* Nanoseconds of CLOCK_MONOTONIC, as in records: in a time namespace that is
-   * not what this program reads. */
+  /* Nanoseconds of CLOCK_MONOTONIC as in records: without the offset of a time
+   * namespace, so a program in one reads other values. */
   uint64_t monotonic;
   /* Nanoseconds of CLOCK_REALTIME, since 1970. */
   uint64_t realtime;
-  /* By how many nanoseconds, at most, the second was read off the first. */
+  /* The largest possible distance between the two readings, in nanoseconds. */
   uint64_t error;
 } uvperf_clock_pair_t;
 
-/** Reads both clocks, and again if that took long: the tightest of ten tries.
- *  CLOCK_REALTIME may be set, and is slewed: pair anew once in a while.
- *  @param pair  Receives it.
- *  @return 0, or what clock_gettime(2) gives.
+/** Reads both clocks at almost the same moment: the closest of ten tries. Read
+ *  them again from time to time, because CLOCK_REALTIME may be set and slewed.
+ *  @param pair  Receives both times.
+ *  @return 0, or
+ *    another  the error of clock_gettime(2).
  *  Source: clock_gettime(2). */
 UVPERF_EXTERN int uvperf_clock_pair(uvperf_clock_pair_t *pair);
 
-/** Turns a time of CLOCK_MONOTONIC, as of a record, into one of CLOCK_REALTIME.
- *  @param pair  Of uvperf_clock_pair.
- *  @param time  Nanoseconds; before or after the pair's.
- *  @return Nanoseconds since 1970. */
+/** Converts a record's time, of CLOCK_MONOTONIC, to CLOCK_REALTIME.
+ *  @param pair  From uvperf_clock_pair.
+ *  @param time  Nanoseconds, before or after the pair's.
+ *  @return nanoseconds since 1970. */
 UVPERF_EXTERN uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair,
                                              uint64_t time);
 
 /* -- CPUs ----------------------------------------------------------------- */
 
-/* Which CPUs: lists such as "0,2-5", and those of this machine. The ids of CPUs
- * are never 0 to their number less 1: some may be offline. Needs no libuv. */
-
-/** Reads a list of CPUs as the kernel writes them and its users do. To learn
- *  how much room it needs, call it with *nr 0 first.
- *  @param list  Caller's, a string: ids of CPUs and ranges of them, separated
- *    by commas, in any order; white space may stand around the numbers. ""
- *    lists no CPU.
+/** Parses a list of CPUs, such as "0,2-5". Call it with *nr 0 first to learn
+ *  how much room the list needs.
+ *  @param list  Caller's: ids of CPUs and ranges, separated by commas, in any
+ *    order, with optional white space around the numbers. "" lists no CPU.
  *  @param cpus  Caller's; receives the ids, each once and ascending. May be
- *    NULL where *nr is 0.
- *  @param nr    Caller's: the ids that cpus has room for; receives how many
- *    there are.
- *  @return 0, or, with cpus and, but for -ENOBUFS, *nr left alone,
- *    -ENOBUFS  cpus has too little room; *nr is how many ids there are;
- *    -EINVAL   the text is no list, or has a CPU above 65535; or an argument is
- *      NULL.
+ *    NULL if *nr is 0.
+ *  @param nr    Caller's: the number of ids that cpus has room for; receives
+ *    the number of ids in the list.
+ *  @return 0, or, with cpus and *nr unchanged (except by -ENOBUFS),
+ *    -ENOBUFS  cpus is too small: *nr is the number of ids;
+ *    -EINVAL   the text is not a list, or has a CPU above 65535, or an argument
+ *      is NULL.
  *  Source: Linux's Documentation/admin-guide/cputopology.rst. */
 UVPERF_EXTERN int uvperf_cpu_list_parse(const char *list, int *cpus,
                                         size_t *nr);
 
-/** Tells which CPUs are online now: an event can be opened on these.
- *  @param cpus  Caller's; receives the ids, ascending. May be NULL where *nr is
- *    0.
- *  @param nr    Caller's: the ids that cpus has room for; receives how many
- *    there are. More may be online at the next call.
- *  @return 0, or, with cpus and, but for -ENOBUFS, *nr left alone,
- *    -ENOBUFS  cpus has too little room; *nr is how many ids there are;
- *    -EINVAL   an argument is NULL, or the file holds no list;
- *    -ENOENT   sysfs is not mounted; or what else open(2) and read(2) say, such
- *      as -EMFILE.
+/** Lists the CPUs that are online now. Events can be opened on these. Some CPUs
+ *  may be offline, so do not expect the ids 0 to n - 1.
+ *  @param cpus  Caller's; receives the ids, ascending. May be NULL if *nr is 0.
+ *  @param nr    Caller's: the number of ids that cpus has room for; receives
+ *    the number of CPUs. The next call may find more.
+ *  @return 0, or, with cpus and *nr unchanged (except by -ENOBUFS),
+ *    -ENOBUFS  cpus is too small: *nr is the number of CPUs;
+ *    -ENOENT   sysfs is not mounted;
+ *    -EINVAL   an argument is NULL, or the file has no list;
+ *    another   the error of open(2) or read(2), such as -EMFILE.
  *  Source: /sys/devices/system/cpu/online. */
 UVPERF_EXTERN int uvperf_cpus_online(int *cpus, size_t *nr);
 
-/** Tells which CPUs this machine can ever have: the ids in records are among
- *  them.
+/** Lists the CPUs that this machine can ever have. CPUs in records are always
+ *  among them.
  *  @param cpus  As for uvperf_cpus_online.
- *  @param nr    As for uvperf_cpus_online; it stays the same until the next
- *    boot.
+ *  @param nr    As for uvperf_cpus_online. The number is the same until the
+ *    next boot.
  *  @return as uvperf_cpus_online.
  *  Source: /sys/devices/system/cpu/possible. */
 UVPERF_EXTERN int uvperf_cpus_possible(int *cpus, size_t *nr);
 
 /* -- PMUs ----------------------------------------------------------------- */
 
-/* What this machine can measure with: its PMUs, the terms that say which event
- * of theirs, and the events that have names. Nothing is kept between calls:
- * each reads sysfs, which takes some microseconds for each file. Any thread may
- * call, several at once. Needs no libuv.
- *
- * All three walks leave out what cannot be read or has no sense, as perf(1)
- * does: a PMU without a type, a term that is of no field of struct
- * perf_event_attr, an event whose scale is no number. They end early, and
- * return what the callback returned, if that is not 0; a positive value is told
- * from their own errors, which are negative. */
-
-/* One PMU. It and what it points to are valid during the callback. */
+/* One PMU. It and everything it points to are valid until the callback
+ * returns. */
 typedef struct uvperf_pmu_s {
-  /* "cpu", "cpu_core", "uncore_imc_0", "msr", …; one path component. */
+  /* "cpu", "cpu_core", "uncore_imc_0", "msr", …; a file name. */
   const char *name;
-  /* The list of CPUs in its file cpumask or cpus, for uvperf_cpu_list_parse;
-   * NULL where it has none: its events can be opened on any CPU. */
+  /* The list of CPUs in its file cpumask or cpus, for uvperf_cpu_list_parse.
+   * NULL without such a file: its events can be opened on any CPU. */
   const char *cpus;
   /* For attr.type. */
   uint32_t type;
   /* 1: the list is a cpumask. The PMU counts for more than one CPU (uncore),
-   * and an event has to be opened once on each CPU of the list. 0: the list is
-   * of the CPUs that have this PMU (hybrid machines), or there is none. */
+   * and an event must be opened once on each CPU of the list. 0: the list has
+   * the CPUs with this PMU (several kinds of cores), or there is no list. */
   int is_cpumask;
-  /* The highest attr.precise_ip it can do; -1: the kernel does not tell. */
+  /* The highest attr.precise_ip that it supports; -1 if the kernel does not say
+   * it. */
   int max_precise;
 } uvperf_pmu_t;
 
-/* Returns 0 to go on. May call any function of the library. */
+/* Receives a PMU; returns 0 to continue. */
 typedef int (*uvperf_pmu_cb)(const uvperf_pmu_t *pmu, void *arg);
 
-/** Shows each PMU of this machine, in the order of sysfs, which is none.
+/** Calls a function for each PMU of this machine. A PMU whose type cannot be
+ *  read is omitted, as by perf(1).
  *  @param cb   Called for each, before the function returns.
  *  @param arg  Caller's, for cb.
- *  @return 0 after the last one; what cb returned other than 0; or
- *    -EINVAL  cb is NULL;
+ *  @return 0 after the last one; the value of cb, if it is not 0; or
  *    -ENOENT  sysfs is not mounted, or the kernel has no perf events;
+ *    -EINVAL  cb is NULL;
  *    -EMFILE, -ENFILE, -ENOMEM  files cannot be opened now;
- *    or what else open(2) says of the directory.
+ *    another  the error of open(2) on the directory.
  *  Source: /sys/bus/event_source/devices. */
 UVPERF_EXTERN int uvperf_pmu_walk(uvperf_pmu_cb cb, void *arg);
 
-/** Gets the number of a PMU: type of an attr.
+/** Reads the number of a PMU, for attr.type.
  *  @param pmu   Caller's: the PMU's name, such as "msr".
  *  @param type  Receives the number; 0 on error.
  *  @return 0, or
- *    -EINVAL   an argument is NULL; pmu is no name: empty, "..", with a slash,
- *      longer than 255 bytes; or its file holds no number;
  *    -ENOENT   there is no such PMU;
+ *    -EINVAL   an argument is NULL; pmu is not a name (empty, "..", with a
+ *      slash, longer than 255 bytes); or its file does not have a number;
  *    -ENODATA  it has no number;
  *    -EMFILE, -ENFILE, -ENOMEM  files cannot be opened now;
- *    or what else open(2) says of the file.
+ *    another   the error of open(2) on the file.
  *  Source: /sys/bus/event_source/devices/<pmu>/type. */
 UVPERF_EXTERN int uvperf_pmu_type(const char *pmu, uint32_t *type);
 
-/* One term of a PMU's events. It and what it points to are valid during the
- * callback. */
+/* One term of a PMU's events. It and everything it points to are valid until
+ * the callback returns. */
 typedef struct uvperf_pmu_format_s {
   /* "event", "umask", "ldlat", … */
   const char *name;
-  /* As sysfs has it, "config:0-7,32-35", without the newline. */
+  /* The text in sysfs, "config:0-7,32-35", without the newline. */
   const char *text;
   /* UVPERF_ATTR_CONFIG or UVPERF_ATTR_CONFIG1 to CONFIG4. */
   enum uvperf_attr_field field;
-  /* The bits of that field, never 0. A value's lowest bit goes to the lowest of
-   * them, and so on. */
+  /* The bits of that field, never 0. The lowest bit of a value goes to the
+   * lowest bit of the mask, and so on. */
   uint64_t mask;
 } uvperf_pmu_format_t;
 
-/* Returns 0 to go on. May call any function of the library. */
+/* Receives a term; returns 0 to continue. */
 typedef int (*uvperf_pmu_format_cb)(const uvperf_pmu_format_t *format,
                                     void *arg);
 
-/** Shows each term that the events of a PMU can be made of.
+/** Calls a function for each term that events of a PMU can have. A term that
+ *  cannot be read or is for no field of struct perf_event_attr is omitted, as
+ *  by perf(1).
  *  @param pmu  Caller's: the PMU's name.
  *  @param cb   Called for each, before the function returns; never for a PMU
  *    without terms, such as software.
  *  @param arg  Caller's, for cb.
- *  @return 0 after the last one; what cb returned other than 0; or
- *    -EINVAL  pmu or cb is NULL, or pmu is no name: empty, "..", with a slash,
- *      longer than 255 bytes;
+ *  @return 0 after the last one; the value of cb, if it is not 0; or
  *    -ENOENT  there is no such PMU;
+ *    -EINVAL  pmu or cb is NULL, or pmu is not a name (empty, "..", with a
+ *      slash, longer than 255 bytes);
  *    -EMFILE, -ENFILE, -ENOMEM  files cannot be opened now;
- *    or what else open(2) says of the directory.
+ *    another  the error of open(2) on the directory.
  *  Source: /sys/bus/event_source/devices/<pmu>/format. */
 UVPERF_EXTERN int uvperf_pmu_walk_formats(const char *pmu,
                                           uvperf_pmu_format_cb cb, void *arg);
 
-/* One event that the kernel has a name for. It and what it points to are valid
- * during the callback. */
+/* One event that the kernel has a name for. It and everything it points to are
+ * valid until the callback returns. */
 typedef struct uvperf_pmu_event_s {
   /* "cpu-cycles", "mem-loads", "energy-pkg", … */
   const char *name;
-  /* What it is of the PMU's terms, "event=0xcd,umask=0x1,ldlat=3"; a value of ?
-   * is for the user to give. Not empty. */
+  /* The PMU's terms of this event, "event=0xcd,umask=0x1,ldlat=3"; never empty.
+   * The user replaces a value of ?. */
   const char *terms;
-  /* Of what, "Joules"; "" for a plain count. */
+  /* The unit of its counts, "Joules"; "" for a plain count. */
   const char *unit;
-  /* What one count is in that unit; 1 for a plain count. */
+  /* One count in that unit; 1 for a plain count. */
   double scale;
-  /* 1: one CPU of each package counts for all. */
+  /* 1: one CPU of each package counts for all of its CPUs. */
   int is_per_package;
-  /* 1: a value at a time and no sum, so that differences mean nothing. */
+  /* 1: a count is a present value and not a sum, so differences mean
+   * nothing. */
   int is_snapshot;
 } uvperf_pmu_event_t;
 
-/* Returns 0 to go on. May call any function of the library. */
+/* Receives an event; returns 0 to continue. */
 typedef int (*uvperf_pmu_event_cb)(const uvperf_pmu_event_t *event, void *arg);
 
-/** Shows each event of a PMU that the kernel has a name for. perf(1) knows more
- *  names, from tables of its own.
+/** Calls a function for each event of a PMU that the kernel has a name for. An
+ *  event that cannot be read, or whose scale is not a number, is omitted, as by
+ *  perf(1). perf(1) knows more names, from its own tables.
  *  @param pmu  Caller's: the PMU's name.
  *  @param cb   Called for each, before the function returns; never for a PMU
  *    without named events.
@@ -306,113 +309,113 @@ UVPERF_EXTERN int uvperf_pmu_walk_events(const char *pmu,
 
 /* -- tracefs -------------------------------------------------------------- */
 
-/* What tracefs says: which tracepoints this kernel has and what their ids are,
- * and which tracers. Needs no libuv.
+/** Finds the place where tracefs is mounted. It is the first with a directory
+ *  events/ of /sys/kernel/tracing, /sys/kernel/debug/tracing and the mounts in
+ *  /proc.
  *
- * tracefs is looked for at each call: at /sys/kernel/tracing, then at
- * /sys/kernel/debug/tracing, then where the mounts in /proc say. A place counts
- * only if its directory events/ is there. By default only root may read it, and
- * after `mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing` a group.
- * Functions that return int return 0 or a negative errno, the same value as
- * libuv's UV_E*. They take no memory, and leave no file open. Any thread may
- * call them, several at once. */
-
-/** Tells where tracefs is mounted.
+ *  By default only root can read it. After `mount -o remount,gid=GROUP,mode=750
+ *  /sys/kernel/tracing` a group can read it too.
  *  @param path  Caller's; receives for example "/sys/kernel/tracing". May be
  *    NULL if *size is 0.
  *  @param size  Bytes of `path`; receives the bytes needed, with the ending
  *    NUL.
- *  @return 0, or, with `path` and, but for -ENOBUFS, *size left alone,
+ *  @return 0, or, with `path` and *size unchanged (except by -ENOBUFS),
+ *    -EACCES   this process may not read it;
+ *    -ENODEV   tracefs is not mounted: as root, `mount -t tracefs tracefs
+ *      /sys/kernel/tracing`;
+ *    -ENOBUFS  `path` is too small: *size is the size it needs;
  *    -EINVAL   an argument is NULL;
- *    -ENOBUFS  `path` is too small: *size is what it needs;
- *    -ENODEV   tracefs is not mounted: `mount -t tracefs tracefs
- *              /sys/kernel/tracing` as root does it;
- *    -EACCES   it is there, but this process may not read it;
- *    or what open(2) says (-EMFILE, -ENFILE, -ENOMEM).
+ *    another   the error of open(2), such as -EMFILE, -ENFILE, -ENOMEM.
  *  Source: the kernel's Documentation/trace/ftrace.rst, "The File System". */
 UVPERF_EXTERN int uvperf_tracefs_path(char *path, size_t *size);
 
-/** Tells the id of a tracepoint: config of an attr of PERF_TYPE_TRACEPOINT.
+/** Reads the id of a tracepoint, for attr.config with PERF_TYPE_TRACEPOINT.
  *  @param category  For example "sched".
  *  @param name      For example "sched_switch".
- *  @param id        Receives the id; 0 on error. Ids hold until reboot, those
- *    of probes and modules until these are removed.
+ *  @param id        Receives the id; 0 on error. It is valid until the next
+ *    boot, or until its probe or module is removed.
  *  @return 0, or
- *    -EINVAL  an argument is NULL, or a name that no directory can have (empty,
- *             ".", "..", with a slash);
- *    -ENOENT  this kernel has no such tracepoint, or none for perf events: some
- *             of ftrace's own events have no id;
- *    -ENODEV, -EACCES and others as uvperf_tracefs_path.
+ *    -ENOENT  this kernel has no such tracepoint, or it is one of ftrace's own
+ *      events without an id, which perf events cannot use;
+ *    -ENODEV, -EACCES  as uvperf_tracefs_path;
+ *    -EINVAL  an argument is NULL, or not a file name (empty, ".", "..", with a
+ *      slash);
+ *    another  as uvperf_tracefs_path.
  *  Source: the kernel's Documentation/trace/events.rst; event_create_dir in
  *  kernel/trace/trace_events.c. */
 UVPERF_EXTERN int uvperf_tracefs_id(const char *category, const char *name,
                                     uint64_t *id);
 
-/** What uvperf_tracefs_walk calls.
- *  @param category  Valid during the call, as is
- *  @param name      its name.
- *  @param id        Its id, see uvperf_tracefs_id.
- *  @param arg       What was given to the walk.
- *  @return 0 to go on; else the walk ends and returns this. */
+/** Receives a tracepoint from uvperf_tracefs_walk.
+ *  @param category  Valid during the call, as is `name`.
+ *  @param name      The tracepoint's name.
+ *  @param id        Its id: see uvperf_tracefs_id.
+ *  @param arg       The arg of the walk.
+ *  @return 0 to continue; otherwise the walk ends and returns this. */
 typedef int (*uvperf_tracefs_event_cb)(const char *category, const char *name,
                                        uint64_t id, void *arg);
 
-/** Tells each tracepoint that perf events can be opened of, so each that has an
- *  id, in the order of tracefs' directories, which is not that of the alphabet.
- *  (Some are refused nevertheless: ftrace:function at times even to root, and
- *  irq_vectors:irq_work_exit may be counted and not sampled.) The time is spent
- *  in reading the ids of those that fit, a few microseconds each: all of some
- *  2,300 take about 15 ms, one takes 0.05.
- *  @param category  Which categories: a pattern as fnmatch(3) has it with
+/** Calls a function for each tracepoint that perf events can use: those with an
+ *  id. A few of these still cannot be opened: sometimes ftrace:function, even
+ *  by root; irq_vectors:irq_work_exit can be counted but not sampled.
+ *
+ *  It reads the ids of all matches, a few microseconds each: some 2,300 take
+ *  about 15 ms, one takes 0.05 ms.
+ *  @param category  A pattern for categories, as for fnmatch(3) with
  *    FNM_NOESCAPE, byte for byte (*, ?, [a-z], [!a-z]). NULL: all.
- *  @param name      Which names, likewise.
- *  @param cb        Called with each; may call any function but must not jump
- *    out.
+ *  @param name      A pattern for names. NULL: all.
+ *  @param cb        Called with each; may call any function, but not longjmp
+ *    out of the walk.
  *  @param arg       For `cb`.
- *  @return what `cb` returned other than 0; else 0, also if nothing fits; or
+ *  @return 0, also if nothing matches; the value of `cb`, if it is not 0; or
+ *    -EACCES  this process may not read tracefs; or, after the walk, some of
+ *      the matches;
+ *    -ENODEV  as uvperf_tracefs_path;
  *    -EINVAL  `cb` is NULL;
- *    -EACCES  tracefs is not for this process; or, after the walk, some of what
- *             fits is not;
- *    -ENODEV and others as uvperf_tracefs_path.
+ *    another  as uvperf_tracefs_path.
  *  Source: as uvperf_tracefs_id; perf_trace_init in
  *  kernel/trace/trace_event_perf.c. */
 UVPERF_EXTERN int uvperf_tracefs_walk(const char *category, const char *name,
                                       uvperf_tracefs_event_cb cb, void *arg);
 
-/** What uvperf_tracefs_walk_categories and uvperf_tracefs_walk_tracers call.
+/** Receives a name from uvperf_tracefs_walk_categories or
+ *  uvperf_tracefs_walk_tracers.
  *  @param name  For example "sched", "function_graph"; valid during the call.
- *  @param arg   What was given to the walk.
- *  @return 0 to go on; else the walk ends and returns this. */
+ *  @param arg   The arg of the walk.
+ *  @return 0 to continue; otherwise the walk ends and returns this. */
 typedef int (*uvperf_tracefs_name_cb)(const char *name, void *arg);
 
-/** Shows each category of tracepoints (perf-utils calls them subsystems), in
- *  the order of tracefs' directory; also those whose tracepoints may not be
- *  read.
+/** Calls a function for each category of tracepoints ("subsystem" in
+ *  perf-utils), even if its tracepoints may not be read.
  *  @param cb   Called with each.
  *  @param arg  For `cb`.
- *  @return what `cb` returned other than 0; else 0; or
+ *  @return 0; the value of `cb`, if it is not 0; or
  *    -EINVAL  `cb` is NULL;
- *    -ENODEV, -EACCES and others as uvperf_tracefs_path.
+ *    -ENODEV, -EACCES  as uvperf_tracefs_path;
+ *    another  as uvperf_tracefs_path.
  *  Source: as uvperf_tracefs_id. */
 UVPERF_EXTERN int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb,
                                                  void *arg);
 
-/** Tells which tracer of ftrace runs. A tracer other than "nop" costs time that
- *  a measurement sees; perf events neither need nor change it.
+/** Reads the name of ftrace's present tracer. A tracer other than "nop" takes
+ *  time that measurements include. Perf events do not need or change it.
  *  @param tracer  Caller's; receives its name. May be NULL if *size is 0.
  *  @param size    Bytes of `tracer`; receives the bytes needed, with the ending
  *    NUL.
- *  @return as uvperf_tracefs_path; -ENOENT where the kernel has no tracers.
+ *  @return 0, or
+ *    -ENOENT  the kernel has no tracers;
+ *    another  as uvperf_tracefs_path.
  *  Source: Documentation/trace/ftrace.rst, "current_tracer". */
 UVPERF_EXTERN int uvperf_tracefs_current_tracer(char *tracer, size_t *size);
 
-/** Tells each tracer that this kernel has, in the kernel's order.
+/** Calls a function for each tracer of this kernel, in the kernel's order.
  *  @param cb   Called with each.
  *  @param arg  For `cb`.
- *  @return what `cb` returned other than 0; else 0; or
- *    -EINVAL  `cb` is NULL;
+ *  @return 0; the value of `cb`, if it is not 0; or
  *    -ENOENT  the kernel has no tracers;
- *    -ENODEV, -EACCES and others as uvperf_tracefs_path.
+ *    -EINVAL  `cb` is NULL;
+ *    -ENODEV, -EACCES  as uvperf_tracefs_path;
+ *    another  as uvperf_tracefs_path.
  *  Source: Documentation/trace/ftrace.rst, "available_tracers". */
 UVPERF_EXTERN int uvperf_tracefs_walk_tracers(uvperf_tracefs_name_cb cb,
                                               void *arg);
