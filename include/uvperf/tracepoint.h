@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of a tracepoint by name: reads the PERF_SAMPLE_RAW data of a record by
- * what the tracepoint's `format` file in tracefs says of it. A component of its
- * own, which uvperf.h does not include: link uvperf_tracepoint too. Needs no
- * libuv, and no header of libtraceevent.
+/* Fields of tracepoints by name: reads the PERF_SAMPLE_RAW data of a record, by
+ * the tracepoint's `format` file in tracefs. It is a component of its own,
+ * which uvperf.h does not include: link uvperf_tracepoint too. Needs no libuv,
+ * and no header of libtraceevent.
  *
  *     uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error);
  *     next_pid = uvperf_tracepoint_find(tracepoint, "next_pid");
@@ -10,15 +10,14 @@
  *     uvperf_field_value(next_pid, record->sample.raw.data,
  *                        record->sample.raw.size, &pid);
  *
- * No bytes of a record make the functions of fields read outside of it. Records
- * are read in the byte order and with the size of `long` of this machine. What
- * is allocated here comes from malloc(3), not from the functions given to
- * uvperf_replace_allocator: libtraceevent takes its memory from there as well.
+ * The functions of fields never read outside of the record, whatever its bytes
+ * are. They use this machine's byte order and size of `long`. Memory comes from
+ * malloc(3), as in libtraceevent, and not from uvperf_replace_allocator.
  *
- * A tracepoint is not changed by what takes a const pointer to it, which any
- * number of threads may do at once. Functions that return int return 0 or a
- * negative errno, the same value as libuv's UV_E*, unless they say
- * otherwise. */
+ * Functions with a const pointer to a tracepoint do not change it, so any
+ * number of threads may call them at once. Unless they say otherwise, functions
+ * that return int return 0 or a negative errno, the same value as libuv's
+ * UV_E*. */
 #ifndef UVPERF_TRACEPOINT_H
 #define UVPERF_TRACEPOINT_H
 
@@ -34,45 +33,45 @@
 extern "C" {
 #endif
 
-/* What a field is. */
+/* The kinds of a field, as bits. */
 enum uvperf_field_flag {
-  /* An integer, bool, enum or pointer of 1, 2, 4 or 8 bytes, which
-   * uvperf_field_value reads. */
+  /* An integer, bool, enum or pointer of 1, 2, 4 or 8 bytes, for
+   * uvperf_field_value. */
   UVPERF_FIELD_VALUE = 1,
-  /* Its value, or each of its elements, is signed. */
+  /* The value, or each element, is signed. */
   UVPERF_FIELD_SIGNED = 2,
-  /* An array of char, which uvperf_field_string reads. */
+  /* An array of char, for uvperf_field_string. */
   UVPERF_FIELD_STRING = 4,
   /* An array, strings included. */
   UVPERF_FIELD_ARRAY = 8,
-  /* __data_loc and __rel_loc: the field itself only tells where in the record
-   * its bytes are, and how many. */
+  /* __data_loc and __rel_loc: the field itself has only the place and the
+   * number of its bytes in the record. */
   UVPERF_FIELD_DYNAMIC = 16,
-  /* __rel_loc, beside UVPERF_FIELD_DYNAMIC: the place is counted from the end
-   * of the field. */
+  /* __rel_loc, together with UVPERF_FIELD_DYNAMIC: the place is counted from
+   * the end of the field. */
   UVPERF_FIELD_RELATIVE = 32,
   /* A pointer, or an array of pointers: addresses of the kernel or of the
-   * traced task. What they point to is not in the record. */
+   * traced task. Their targets are not in the record. */
   UVPERF_FIELD_POINTER = 64,
-  /* One of those that every tracepoint has, such as common_pid. */
+  /* A field that every tracepoint has, such as common_pid. */
   UVPERF_FIELD_COMMON = 128
 };
 
-/* A field, which belongs to its tracepoint, as do its texts. */
+/* A field. It and its texts belong to its tracepoint. */
 typedef struct uvperf_field_s {
-  const char *name; /* "prev_pid" */
-  /* As the format file has it, brackets behind it: "char[16]", "__data_loc
-   * char[]", "const char *". */
+  const char *name; /* for example "prev_pid" */
+  /* The type in the format file, with brackets at the end: "char[16]",
+   * "__data_loc char[]", "const char *". */
   const char *type;
-  /* Bytes from the start of the raw data, and in it. A dynamic field has 4
-   * there, which tell where its bytes are. */
+  /* Bytes from the start of the raw data, and bytes of the field. A dynamic
+   * field has 4 bytes there, which point to its data. */
   uint32_t offset;
   uint32_t size;
-  /* Bytes of an element of an array, the size of what is no array; 0: not
-   * known. */
+  /* Bytes of an array's element; of the field if it is not an array; 0 if
+   * unknown. */
   uint32_t element_size;
-  /* Elements of an array, 1 of what is no array; 0: not known, or told by each
-   * record (dynamic). */
+  /* Elements of an array; 1 if the field is not an array; 0 if unknown, or if
+   * each record has its own number (dynamic). */
   uint32_t count;
   /* enum uvperf_field_flag. */
   uint32_t flags;
@@ -83,131 +82,132 @@ typedef struct uvperf_field_s {
 /* A tracepoint and its fields. Opaque. */
 typedef struct uvperf_tracepoint_s uvperf_tracepoint_t;
 
-/** Looks a tracepoint of this machine up in tracefs.
- *  @param tracepoint  Receives the tracepoint, to be freed by
- *    uvperf_tracepoint_free; NULL on error.
- *  @param name        "category:event", as in "sched:sched_switch".
+/** Looks up a tracepoint of this machine in tracefs.
+ *  @param tracepoint  Receives the tracepoint, NULL on error. Free it with
+ *    uvperf_tracepoint_free.
+ *  @param name        "category:event", such as "sched:sched_switch".
  *  @param error       May be NULL.
  *  @return 0, or
- *    -EINVAL  an argument is NULL, or the name is not of that form;
- *    -ENODEV  tracefs is not mounted;
- *    -EACCES  tracefs may not be read, which only root may by default;
  *    -ENOENT  there is no such tracepoint;
- *    -EPROTO  its format file is not of the form that the kernel gives it;
- *    -EFBIG   it is of more than 256 KiB;
- *    -ENOMEM  no memory;
- *    another -errno with which tracefs could not be read.
+ *    -EACCES  this process may not read tracefs; by default only root may;
+ *    -ENODEV  tracefs is not mounted;
+ *    -EINVAL  an argument is NULL, or the name is not of that form;
+ *    -EPROTO  its format file is not of the kernel's form;
+ *    -EFBIG   the file has more than 256 KiB;
+ *    -ENOMEM  out of memory;
+ *    another  the error of reading tracefs.
  *  Source: Documentation/trace/events.rst of Linux, "Event formats". */
 UVPERF_EXTERN int uvperf_tracepoint_new(uvperf_tracepoint_t **tracepoint,
                                         const char *name,
                                         uvperf_error_t *error);
 
-/** Makes a tracepoint of the text of a format file, for records of another
- *  machine or of another time.
- *  @param tracepoint  Receives the tracepoint, to be freed by
- *    uvperf_tracepoint_free; NULL on error.
- *  @param category    What uvperf_tracepoint_category gives; NULL is "".
- *  @param text        Is copied; need not end in NUL.
+/** Makes a tracepoint from the text of a format file, for records of another
+ *  machine or another time.
+ *  @param tracepoint  Receives the tracepoint, NULL on error. Free it with
+ *    uvperf_tracepoint_free.
+ *  @param category    For uvperf_tracepoint_category; copied. NULL means "".
+ *  @param text        Copied; it need not end in NUL.
  *  @param bytes       Bytes of text, at most 256 KiB.
- *  @param error       May be NULL. Its column is the byte of the text at which
- *    the text went wrong, counted from 1.
+ *  @param error       May be NULL. Its column is the first wrong byte of the
+ *    text, from 1.
  *  @return 0, or
- *    -EINVAL  tracepoint or text is NULL;
- *    -EPROTO  the text is not of the form that the kernel gives it;
+ *    -EPROTO  the text is not of the kernel's form;
  *    -EFBIG   it is too long;
- *    -ENOMEM  no memory.
+ *    -EINVAL  tracepoint or text is NULL;
+ *    -ENOMEM  out of memory.
  *  Source: kernel/trace/trace_events.c, f_show. */
 UVPERF_EXTERN int
 uvperf_tracepoint_new_from_format(uvperf_tracepoint_t **tracepoint,
                                   const char *category, const char *text,
                                   size_t bytes, uvperf_error_t *error);
 
-/** Frees a tracepoint with its fields.
+/** Frees a tracepoint and its fields.
  *  @param tracepoint  May be NULL. */
 UVPERF_EXTERN void uvperf_tracepoint_free(uvperf_tracepoint_t *tracepoint);
 
-/** The number that attr.config wants (see uvperf_attr_tracepoint).
- *  @param tracepoint  Whose.
- *  @return the id that the format file tells. */
+/** Returns a tracepoint's id, for attr.config (see uvperf_attr_tracepoint).
+ *  @param tracepoint  The tracepoint.
+ *  @return the id in the format file. */
 UVPERF_EXTERN uint64_t
 uvperf_tracepoint_id(const uvperf_tracepoint_t *tracepoint);
 
-/** The name behind the colon.
- *  @param tracepoint  Whose.
- *  @return the name that the format file tells, as "sched_switch"; lives as
- *    long as the tracepoint. */
+/** Returns a tracepoint's name, the part after the colon.
+ *  @param tracepoint  The tracepoint.
+ *  @return the name in the format file, such as "sched_switch"; valid as long
+ *    as the tracepoint. */
 UVPERF_EXTERN const char *
 uvperf_tracepoint_name(const uvperf_tracepoint_t *tracepoint);
 
-/** The name before the colon.
- *  @param tracepoint  Whose.
- *  @return for example "sched", "" if none was given; lives as long as the
+/** Returns a tracepoint's category, the part before the colon.
+ *  @param tracepoint  The tracepoint.
+ *  @return for example "sched"; "" without a category; valid as long as the
  *    tracepoint. */
 UVPERF_EXTERN const char *
 uvperf_tracepoint_category(const uvperf_tracepoint_t *tracepoint);
 
-/** How many fields it has, those that every tracepoint has included.
- *  @param tracepoint  Whose.
- *  @return their number. */
+/** Returns the number of fields, with those that every tracepoint has.
+ *  @param tracepoint  The tracepoint.
+ *  @return the number. */
 UVPERF_EXTERN size_t
 uvperf_tracepoint_count(const uvperf_tracepoint_t *tracepoint);
 
-/** One field after the other, in the order of the format file.
- *  @param tracepoint  Whose.
+/** Returns a field by its index, in the order of the format file.
+ *  @param tracepoint  The tracepoint.
  *  @param index       From 0.
- *  @return the field, which lives as long as the tracepoint; NULL from the
- *    number of fields on. */
+ *  @return the field, valid as long as the tracepoint; NULL if index is not
+ *    less than the number of fields. */
 UVPERF_EXTERN const uvperf_field_t *
 uvperf_tracepoint_field(const uvperf_tracepoint_t *tracepoint, size_t index);
 
-/** Finds a field by its name. Do it once, not for each record.
- *  @param tracepoint  Whose.
- *  @param name        As "prev_comm", terminated.
- *  @return the field, which lives as long as the tracepoint; NULL: it has none
- *    of that name. */
+/** Finds a field by its name. Do this once, not for each record.
+ *  @param tracepoint  The tracepoint.
+ *  @param name        For example "prev_comm".
+ *  @return the field, valid as long as the tracepoint; NULL if there is no such
+ *    field. */
 UVPERF_EXTERN const uvperf_field_t *
 uvperf_tracepoint_find(const uvperf_tracepoint_t *tracepoint, const char *name);
 
-/** Whether raw data is of this tracepoint, and long enough for each of its
- *  fields: then uvperf_field_load may be used.
- *  @param tracepoint  Whose.
+/** Returns whether raw data is a record of this tracepoint, with all of its
+ *  fields. Then uvperf_field_load may be used.
+ *  @param tracepoint  The tracepoint.
  *  @param raw         record->sample.raw.data; may be NULL.
  *  @param raw_size    Bytes: record->sample.raw.size.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
                                          const void *raw, size_t raw_size);
 
-/** Writes what perf script prints of a record behind the name of its event: the
+/** Writes the text that perf script prints after the name of the event: the
  *  "print fmt" of the format file, filled in by libtraceevent without plug-ins.
- *  libtraceevent trusts what it reads: both the format and the record must be
- *  of a kernel. (Of the record only the fixed fields and the places of the
- *  dynamic ones are checked, not the numbers that the "print fmt" takes for the
- *  length of something.) Neither is it written for several threads: call this
- *  from one at a time, whatever the tracepoint.
- *  @param tracepoint  Whose; its first text takes some time.
+ *  If libtraceevent does not understand the "print fmt", the text starts with
+ *  " [FAILED TO PARSE]" and has each field; that is not an error.
+ *
+ *  libtraceevent trusts its input, so the format and the record must be a
+ *  kernel's: the fields and the places of dynamic fields are checked, but not
+ *  the numbers that the "print fmt" uses as lengths. It is not thread-safe
+ *  either: call this function in one thread at a time, for all tracepoints.
+ *  @param tracepoint  The tracepoint. Its first text takes more time.
  *  @param raw         record->sample.raw.data.
  *  @param raw_size    Bytes: record->sample.raw.size.
- *  @param text        Caller's; receives the text, terminated. May be NULL if
+ *  @param text        Caller's; receives the terminated text. May be NULL if
  *    *size is 0.
  *  @param size        Bytes of `text`; receives the bytes needed, with the
  *    ending NUL.
- *  @return 0, or, with `text` and, but for -ENOBUFS, *size left alone,
- *    -ENOBUFS  `text` is too small: *size is what it needs;
+ *  @return 0, or, with `text` and *size unchanged (except by -ENOBUFS),
+ *    -ENOBUFS  `text` is too small: *size is the size it needs;
  *    -EPROTO   the raw data does not fit (see uvperf_tracepoint_fits), or a
- *      dynamic field lies outside of it;
+ *      dynamic field is outside of it;
  *    -EINVAL   a pointer is NULL;
- *    -ENOMEM   no memory.
- *    A "print fmt" that libtraceevent does not understand is no error: its text
- *    begins with " [FAILED TO PARSE]" and gives each field.
+ *    -ENOMEM   out of memory.
  *  Source: tep_print_event(3). */
 UVPERF_EXTERN int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint,
                                           const void *raw, size_t raw_size,
                                           char *text, size_t *size);
 
-/** Reads a value without looking whether it is there: one load.
- *  @param field  With UVPERF_FIELD_VALUE; of others the result is of no use.
+/** Reads a value without checks: one load.
+ *  @param field  A field with UVPERF_FIELD_VALUE; for others the result means
+ *    nothing.
  *  @param raw    Raw data that uvperf_tracepoint_fits; of any alignment.
- *  @return the value; a signed one is sign-extended. */
+ *  @return the value; a signed value is sign-extended. */
 static inline uint64_t uvperf_field_load(const uvperf_field_t *field,
                                          const void *raw) {
   const unsigned char *at = (const unsigned char *)raw + field->offset;
@@ -234,13 +234,13 @@ static inline uint64_t uvperf_field_load(const uvperf_field_t *field,
 }
 
 /** Reads a value.
- *  @param field     What to read.
+ *  @param field     The field.
  *  @param raw       record->sample.raw.data; of any alignment.
  *  @param raw_size  Bytes: record->sample.raw.size.
- *  @param value     Receives the value, a signed one sign-extended: cast it to
- *    int64_t. Unchanged on error.
+ *  @param value     Receives the value, unchanged on error. A signed value is
+ *    sign-extended: cast it to int64_t.
  *  @return 0, or
- *    -EINVAL  the field is no value (UVPERF_FIELD_VALUE);
+ *    -EINVAL  the field is not a value (UVPERF_FIELD_VALUE);
  *    -EPROTO  the raw data ends before the field does. */
 static inline int uvperf_field_value(const uvperf_field_t *field,
                                      const void *raw, size_t raw_size,
@@ -253,14 +253,15 @@ static inline int uvperf_field_value(const uvperf_field_t *field,
   return 0;
 }
 
-/** Reads the bytes of a field; of a dynamic one those that it tells of.
- *  @param field     What to read, of any kind.
+/** Finds the bytes of a field. For a dynamic field these are the bytes that it
+ *  points to.
+ *  @param field     A field of any kind.
  *  @param raw       record->sample.raw.data.
  *  @param raw_size  Bytes: record->sample.raw.size.
- *  @param bytes     Receives where they are in raw, of any alignment.
+ *  @param bytes     Receives their place in raw, of any alignment.
  *  @param size      Receives their number, which may be 0.
  *  @return 0, or
- *    -EPROTO  the field or its bytes lie outside of the raw data; *bytes and
+ *    -EPROTO  the field or its bytes are outside of the raw data; *bytes and
  *      *size are unchanged.
  *  Source: include/trace/stages/stage1_struct_define.h, __data_loc, __rel_loc.
  */
@@ -268,34 +269,33 @@ UVPERF_EXTERN int uvperf_field_bytes(const uvperf_field_t *field,
                                      const void *raw, size_t raw_size,
                                      const void **bytes, size_t *size);
 
-/** Reads a string: the bytes of an array of char up to the first NUL, or all if
- *  there is none.
- *  @param field     What to read.
+/** Finds a string: the bytes of an array of char up to the first NUL, or all
+ *  bytes without a NUL.
+ *  @param field     The field.
  *  @param raw       record->sample.raw.data.
  *  @param raw_size  Bytes: record->sample.raw.size.
- *  @param text      Receives where it is in raw. Not always terminated.
- *  @param length    Receives its bytes, a NUL not counted.
- *  @return 0, or
- *    -EINVAL  the field is no string (UVPERF_FIELD_STRING), as a pointer to
- *      one;
- *    -EPROTO  as of uvperf_field_bytes. *text and *length are unchanged on
- *      error. */
+ *  @param text      Receives its place in raw. It need not be terminated.
+ *  @param length    Receives its bytes, without a NUL.
+ *  @return 0, or, with *text and *length unchanged,
+ *    -EINVAL  the field is not a string (UVPERF_FIELD_STRING), for example a
+ *      pointer to one;
+ *    -EPROTO  as uvperf_field_bytes. */
 UVPERF_EXTERN int uvperf_field_string(const uvperf_field_t *field,
                                       const void *raw, size_t raw_size,
                                       const char **text, size_t *length);
 
-/** Reads an element of an array of integers or pointers; of a value the element
- *  0.
- *  @param field     What to read.
+/** Reads an element of an array of integers or pointers. A value is an array
+ *  with one element.
+ *  @param field     The field.
  *  @param raw       record->sample.raw.data.
  *  @param raw_size  Bytes: record->sample.raw.size.
  *  @param index     From 0.
- *  @param value     Receives the element, a signed one sign-extended. Unchanged
- *    on error.
+ *  @param value     Receives the element, unchanged on error. A signed element
+ *    is sign-extended.
  *  @return 0, or
- *    -EINVAL  its elements are not known to be of 1, 2, 4 or 8 bytes;
  *    -ENOENT  the array has no such element;
- *    -EPROTO  as of uvperf_field_bytes. */
+ *    -EINVAL  the elements are not known to have 1, 2, 4 or 8 bytes;
+ *    -EPROTO  as uvperf_field_bytes. */
 UVPERF_EXTERN int uvperf_field_element(const uvperf_field_t *field,
                                        const void *raw, size_t raw_size,
                                        size_t index, uint64_t *value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The version of these headers and of the library that runs, and where its
- * memory comes from. Needs no libuv. */
+/* The version of the headers and of the library, and the library's memory
+ * functions. Needs no libuv. */
 #ifndef UVPERF_VERSION_H
 #define UVPERF_VERSION_H
 
@@ -10,18 +10,20 @@
 extern "C" {
 #endif
 
-/* Marks the functions that the shared library exports. It is empty while the
- * static library is compiled: a plugin that links it does not export these
- * functions, and never calls another copy of them in the same process. */
 #ifndef UVPERF_EXTERN
+/* Marks the functions that the shared library exports. It is empty while the
+ * static library is compiled, so a plugin that links the static library does
+ * not export these functions, and never calls another copy of them in the same
+ * process. */
 #define UVPERF_EXTERN __attribute__((visibility("default")))
 #endif
 
-/* The version of the headers: before 1.0 a minor version may break programs. */
+/* The version of the headers. Before 1.0 a new minor version can break
+ * programs. */
 #define UVPERF_VERSION_MAJOR 0
-/* What was added, or before 1.0 changed, since the major version. */
+/* Counts additions, and before 1.0 changes, since the major version. */
 #define UVPERF_VERSION_MINOR 2
-/* What was mended since the minor version. */
+/* Counts corrections since the minor version. */
 #define UVPERF_VERSION_PATCH 0
 
 /* The version of the headers as 0xMMmmpp, comparable with <. */
@@ -29,56 +31,51 @@ extern "C" {
   ((UVPERF_VERSION_MAJOR << 16) | (UVPERF_VERSION_MINOR << 8) |                \
    UVPERF_VERSION_PATCH)
 
-/** Tells the version of the library that is linked, which may differ from the
- *  UVPERF_VERSION_HEX that the program was compiled with.
+/** Returns the version of the linked library. It can differ from the headers'
+ *  UVPERF_VERSION_HEX with which the program was compiled.
  *  @return 0xMMmmpp. */
 UVPERF_EXTERN unsigned int uvperf_version(void);
 
-/** Tells the version of the library that is linked, as text.
- *  @return "0.2.0"; static, never NULL. */
+/** Returns the version of the linked library as text.
+ *  @return "0.2.0"; a static string, never NULL. */
 UVPERF_EXTERN const char *uvperf_version_string(void);
 
 /* -- memory --------------------------------------------------------------- */
 
-/* The types are those of uv_replace_allocator, so that the same four functions
- * fit both. */
-
-/* As malloc(3).
+/* Like malloc(3). These four types are the same as for uv_replace_allocator, so
+ * the same functions can be used for both.
  * @param size  Bytes. */
 typedef void *(*uvperf_malloc_func)(size_t size);
-/* As realloc(3).
+/* Like realloc(3).
  * @param ptr   From one of these functions, or NULL.
  * @param size  Bytes. */
 typedef void *(*uvperf_realloc_func)(void *ptr, size_t size);
-/* As calloc(3).
- * @param count  How many.
+/* Like calloc(3).
+ * @param count  Number of elements.
  * @param size   Bytes of each. */
 typedef void *(*uvperf_calloc_func)(size_t count, size_t size);
-/* As free(3).
+/* Like free(3).
  * @param ptr  From one of these functions, or NULL. */
 typedef void (*uvperf_free_func)(void *ptr);
 
-/** Makes the library take all of its memory from these functions instead of the
- *  C library's. Call it before any other function of the library, as with
- *  uv_replace_allocator. Later it is right only while the library holds no
- *  memory: each handle has had its close callback, after a failed init the loop
- *  has run once more, and each decoder is freed. What the functions before gave
- *  would else be freed by these. It is the one call that concerns all threads:
- *  no other may be in the library meanwhile. libuv's own memory, that of its
- *  loops and its thread pool, is uv_replace_allocator's affair.
+/** Sets the functions that allocate the library's memory. Call it before any
+ *  other function of the library. Later calls are allowed only while the
+ *  library holds no memory: all handles have had their close callback, the loop
+ *  has run once after a failed init, and all decoders are freed. Otherwise the
+ *  new functions would free memory of the old ones. No other thread may be in
+ *  the library during the call. libuv's memory needs uv_replace_allocator.
  *
- *  The library calls them on the threads that call it, inside of the call or
- *  of uv_run, and on threads of libuv's pool, for asynchronous functions. So
- *  they must be thread-safe, as for libuv. It never calls them from a signal
- *  handler. It uses calloc_func, with a product of count and size that does not
- *  overflow, and free_func, never with NULL; the other two belong to the set,
- *  and later versions may use them. No memory is taken while records are
- *  delivered.
+ *  The library calls the functions inside of its own functions, in uv_run, and
+ *  on threads of libuv's pool for asynchronous functions, so they must be
+ *  thread-safe. It never calls them in a signal handler, and allocates nothing
+ *  while it delivers records. It calls only calloc_func, with a product that
+ *  does not overflow, and free_func, never with NULL. Later versions may call
+ *  the other two.
  *  @param malloc_func   Like malloc(3).
  *  @param realloc_func  Like realloc(3).
- *  @param calloc_func   Like calloc(3): zeroed, aligned for any type, or NULL,
- *    which makes the caller return UV_ENOMEM.
- *  @param free_func     Like free(3); must leave errno alone.
+ *  @param calloc_func   Like calloc(3): zeroed memory, aligned for any type. If
+ *    it returns NULL, the library's function returns UV_ENOMEM.
+ *  @param free_func     Like free(3); must not change errno.
  *  @return 0, or
  *    UV_EINVAL  one of them is NULL; nothing has changed.
  *  Source: uv_replace_allocator in libuv's src/uv-common.c. */
