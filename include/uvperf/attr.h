@@ -4,7 +4,7 @@
  * to the caller. Needs no libuv.
  *
  * The caller's <linux/perf_event.h> may be older or newer than the library's.
- * As for the kernel, attr.size is the number of bytes of the struct; the
+ * attr.size is the number of bytes of the struct, as for the kernel; the
  * functions read and write nothing past it. The constants below are bits that
  * an older header may lack. Functions that return int return 0 or a negative
  * errno, the same value as libuv's UV_E*. */
@@ -386,10 +386,10 @@ static inline int uvperf_attr_parse(struct perf_event_attr *attr,
  *    is 0.
  *  @param size   Bytes of `label`; receives the bytes needed, with the ending
  *    NUL.
- *  @return 0, or, with label unchanged,
- *    -ENOBUFS  label is too small: *size is what it needs;
+ *  @return 0, or, with label and *size unchanged (except by -ENOBUFS),
+ *    -ENOBUFS  label is too small: *size is the size it needs;
  *    -EINVAL   attr or size is NULL, or label is NULL and *size is not 0, or
- *      attr->size is not 0 and less than 64; *size is unchanged.
+ *      attr->size is not 0 and less than 64.
  *  Source: perf-list(1); tools/perf/util/evsel.c, evsel__name. */
 UVPERF_EXTERN int uvperf_attr_label(const struct perf_event_attr *attr,
                                     char *label, size_t *size);
@@ -495,9 +495,9 @@ typedef struct uvperf_change_s {
  *    is 0.
  *  @param size    Bytes of text; receives the bytes needed, with the ending
  *    NUL. 128 are enough for any change.
- *  @return 0, or, with text unchanged,
- *    -ENOBUFS  text is too small: *size is what it needs;
- *    -EINVAL   an argument is NULL; *size is unchanged. */
+ *  @return 0, or, with text and *size unchanged (except by -ENOBUFS),
+ *    -ENOBUFS  text is too small: *size is the size it needs;
+ *    -EINVAL   an argument is NULL. */
 UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
                                          char *text, size_t *size);
 

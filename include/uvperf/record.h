@@ -4,7 +4,9 @@
  *
  * All 22 record types and all 25 PERF_SAMPLE_* bits of Linux 6.19 are decoded.
  * The source of every layout is the comment in enum perf_event_type of
- * <linux/perf_event.h> and perf_event_open(2), "Layout of the mmap buffer". */
+ * <linux/perf_event.h> and perf_event_open(2), "Layout of the mmap buffer". The
+ * first constants below have the kernel's values, for headers that lack
+ * them. */
 #ifndef UVPERF_RECORD_H
 #define UVPERF_RECORD_H
 
@@ -20,14 +22,13 @@
 extern "C" {
 #endif
 
-/* Record types and bits that the headers of Linux before 6.19 do not have, with
- * the kernel's values. */
-#define UVPERF_RECORD_AUX_OUTPUT_HW_ID   21        /* 5.16 */
-#define UVPERF_RECORD_CALLCHAIN_DEFERRED 22        /* 6.19 */
-#define UVPERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14) /* 5.12 */
+/* -- constants that <linux/perf_event.h> before Linux 6.19 may lack ------- */
+#define UVPERF_RECORD_AUX_OUTPUT_HW_ID   21        /* Linux 5.16 */
+#define UVPERF_RECORD_CALLCHAIN_DEFERRED 22        /* Linux 6.19 */
+#define UVPERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14) /* Linux 5.12 */
 /* Ends a call chain whose user part follows in a CALLCHAIN_DEFERRED record. The
  * next entry is its cookie. */
-#define UVPERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* 6.19 */
+#define UVPERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* Linux 6.19 */
 
 /* The source of records: one perf event, or one attr and all events that were
  * opened with it on one target. The caller of uvperf_decoder_new fills and owns
@@ -112,10 +113,10 @@ typedef struct uvperf_sample_s {
     uint64_t nr;
     const uint64_t *ips;
   } callchain;
-  /* PERF_SAMPLE_RAW, size in bytes. The kernel pads it so that 4 + size is a
-   * multiple of 8. It is not aligned to 8: read it by memcpy. For a tracepoint
-   * it has the fields, at the offsets in the tracepoint's `format` file in
-   * tracefs. */
+  /* PERF_SAMPLE_RAW. size is in bytes and includes the kernel's padding: 4 +
+   * size is a multiple of 8. The data is not aligned to 8: read it by memcpy.
+   * For a tracepoint it has the fields, at the offsets in the tracepoint's
+   * `format` file in tracefs. */
   struct {
     uint32_t size;
     const void *data;
@@ -224,7 +225,7 @@ typedef struct uvperf_throttle_s {
 /* PERF_RECORD_READ. */
 typedef struct uvperf_read_s {
   uint32_t pid, tid;      /* the task that has ended */
-  uvperf_values_t values; /* what it has counted */
+  uvperf_values_t values; /* its counts */
 } uvperf_read_t;
 
 /* PERF_RECORD_AUX. */
@@ -297,7 +298,7 @@ typedef struct uvperf_text_poke_s {
 
 /* PERF_RECORD_AUX_OUTPUT_HW_ID. */
 typedef struct uvperf_aux_output_hw_id_s {
-  uint64_t hw_id; /* what the hardware writes for the event */
+  uint64_t hw_id; /* the id that the hardware writes for the event */
 } uvperf_aux_output_hw_id_t;
 
 /* PERF_RECORD_CALLCHAIN_DEFERRED: the user part of an earlier call chain. */
@@ -373,23 +374,22 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
 /** Makes a decoder for the records of one or more sources.
  *
  *  With several sources each record is decoded with the attr of its own event,
- *  which is found by its id. The id 0 is the first source, because perf(1)
- *  writes 0 into its own records. A record with an unknown id has source NULL,
- *  and is decoded if all sources have the same layout for its type. For samples
- *  this means the same sample_type, read_format, branch_sample_type and masks
- *  in all sources that write samples.
+ *  which is found by its id (never by STREAM_ID). The id 0 is the first source,
+ *  because perf(1) writes 0 into its own records. A record with an unknown id
+ *  has source NULL, and is decoded if all sources have the same layout for its
+ *  type. For samples this means the same sample_type, read_format,
+ *  branch_sample_type and masks in all sources that write samples.
  *  @param decoder  Receives the decoder, NULL on an error. Free it with
  *    uvperf_decoder_free.
  *  @param sources  The array is copied. The sources belong to the caller and
  *    must stay as long as the decoder, because records point to them. Their
  *    attrs and ids are read now and not again.
  *  @param nr       Number of sources.
- *  @return 0, or -EINVAL  nr is 0; a source has no attr, an attr.size between 1
- *    and 63,
- *      unknown flags, or a size below the first version's (up to `data`); or,
- *      with several sources, one has no ids, two share an id, sample_id_all is
- *      not set in all, or PERF_SAMPLE_IDENTIFIER (or ID at the same place) is
- *      not;
+ *  @return 0, or
+ *    -EINVAL  nr is 0; a source has no attr, an attr.size of 1 to 63, unknown
+ *      flags, or a size below the first version's (up to `data`); or, with
+ *      several sources, one has no ids, two share an id, sample_id_all is not
+ *      set in all, or PERF_SAMPLE_IDENTIFIER (or ID at the same place) is not;
  *    -E2BIG   a source is longer than in this version and not all 0 there, or
  *      longer than a page;
  *    -ENOMEM  out of memory.
@@ -409,14 +409,13 @@ UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
  *  @param size     Bytes available. Bytes after the record are ignored.
  *  @param record   Receives the decoder's record, valid until the next call.
  *    With -EPROTO and a sound header it is the raw record (type, misc, size,
- *    bytes, and the source if it is known): skip record->size bytes and go on.
- *    With an unsound header it is NULL.
- *  @return 0, also for a type that the library does not know; or -EPROTO  the
- *    header is unsound (its size is below 8, not a multiple of 8, or
- *      above `size`); the body is unsound (a sample may be longer than its
- *      fields: surplus_bytes); or the id belongs to none of several sources
- *      with different layouts (for an unknown type that is 0, with source
- *      NULL);
+ *    bytes, and the source if it is known; all else is 0): skip record->size
+ *    bytes and go on. With an unsound header it is NULL.
+ *  @return 0, also for a type that the library does not know, or
+ *    -EPROTO  the header is unsound: its size is below 8, not a multiple of 8,
+ *      or above `size`. Or the body is unsound; a sample may be longer than its
+ *      fields (surplus_bytes). Or the id belongs to none of several sources
+ *      with different layouts; for an unknown type that is 0, with source NULL;
  *    -EINVAL  bytes is not 8-byte aligned; *record is NULL. */
 UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
                                 size_t size, const uvperf_record_t **record);
@@ -428,7 +427,8 @@ UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
  *  @param index   Below values->nr.
  *  @param count   Receives the count. time_enabled, time_running, id and lost
  *    are 0 if the format does not have them.
- *  @return 0, or -EINVAL  index is not below values->nr. */
+ *  @return 0, or
+ *    -EINVAL  index is not below values->nr. */
 UVPERF_EXTERN int uvperf_values_get(const uvperf_values_t *values,
                                     uint64_t index, uvperf_count_t *count);
 
@@ -450,7 +450,8 @@ UVPERF_EXTERN int uvperf_values_find(const uvperf_values_t *values, uint64_t id,
 UVPERF_EXTERN int uvperf_sample_regs_get(const uvperf_regs_t *regs,
                                          unsigned int bit, uint64_t *value);
 
-/* The CPU mode in the low bits of misc, PERF_RECORD_MISC_CPUMODE_MASK. */
+/* Returns the CPU mode, which is in the low bits of misc:
+ * PERF_RECORD_MISC_CPUMODE_MASK. */
 static inline unsigned int uvperf_record_cpu_mode(uint16_t misc) {
   return misc & 7u;
 }
@@ -488,27 +489,36 @@ UVPERF_EXTERN const char *uvperf_record_cpu_mode_name(uint16_t misc);
 UVPERF_EXTERN size_t uvperf_record_format(const uvperf_record_t *record,
                                           int status, char *text, size_t size);
 
-/* The meaning of the misc bits 13 to 15 depends on the record's type. These
- * functions return 1 if the record has the type and the bit, else 0. */
-
-/** Whether an MMAP is of data (attr.mmap_data), not of code: misc bit 13. */
+/** Returns whether a record is an MMAP or MMAP2 of data (attr.mmap_data): misc
+ *  bit 13. The meaning of the misc bits 13 to 15 depends on the record's type.
+ *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_mmap_data(const uvperf_record_t *record);
-/** Whether an MMAP2 has a build id: misc bit 14. */
+/** Returns whether a record is an MMAP2 with a build id: misc bit 14.
+ *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_has_build_id(const uvperf_record_t *record);
-/** Whether a COMM is due to an exec: misc bit 13, with attr.comm_exec. */
+/** Returns whether a record is a COMM of an exec (attr.comm_exec): misc bit 13.
+ *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_exec(const uvperf_record_t *record);
-/** Whether perf(1) made a FORK itself, for a running task: misc bit 13. */
+/** Returns whether a record is a FORK that perf(1) made itself, for a task that
+ *  ran already: misc bit 13.
+ *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_fork_exec(const uvperf_record_t *record);
-/** Whether a SWITCH or SWITCH_CPU_WIDE is a switch out: misc bit 13. */
+/** Returns whether a record is a SWITCH or SWITCH_CPU_WIDE out: misc bit 13.
+ *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_switch_out(const uvperf_record_t *record);
-/** Whether a task that is switched out was still runnable: misc bit 14. */
+/** Returns whether a record is a switch out of a task that was still runnable:
+ *  misc bit 14.
+ *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_preempted(const uvperf_record_t *record);
-/** Whether a sample's ip is exactly its instruction's: misc bit 14. */
+/** Returns whether a record is a sample whose ip is exactly its instruction's:
+ *  misc bit 14.
+ *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_exact_ip(const uvperf_record_t *record);
 
-/** Returns the type of a branch, a PERF_BR_*. Types that do not fit into 4 bits
- *  (PERF_BR_EXTEND_ABI of newer kernels) are 16 + new_type.
- *  @param entry  From a sample. */
+/** Returns the type of a branch.
+ *  @param entry  From a sample.
+ *  @return PERF_BR_*. A type that does not fit into 4 bits (PERF_BR_EXTEND_ABI
+ *    of newer kernels) is 16 + new_type. */
 UVPERF_EXTERN unsigned int
 uvperf_sample_branch_type(const struct perf_branch_entry *entry);
 
@@ -518,11 +528,13 @@ uvperf_sample_branch_type(const struct perf_branch_entry *entry);
  *    type. The string is static. */
 UVPERF_EXTERN const char *uvperf_sample_branch_type_name(unsigned int type);
 
-/** Returns whether a branch was speculative, a PERF_BR_SPEC_* (Linux 6.1). */
+/** Returns whether a branch was speculative.
+ *  @return PERF_BR_SPEC_* (Linux 6.1). */
 UVPERF_EXTERN unsigned int
 uvperf_sample_branch_spec(const struct perf_branch_entry *entry);
 
-/** Returns the privilege level of a branch, a PERF_BR_PRIV_* (Linux 6.1). */
+/** Returns the privilege level of a branch.
+ *  @return PERF_BR_PRIV_* (Linux 6.1). */
 UVPERF_EXTERN unsigned int
 uvperf_sample_branch_priv(const struct perf_branch_entry *entry);
 
