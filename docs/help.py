@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes manual pages in mdoc(7) of what programs say with --help.
+"""Makes manual pages in mdoc(7) from the --help of programs.
 
     help.py --date 2026-11-24 --out DIR PROGRAM...
 """
@@ -15,7 +15,7 @@ INDENT = '  '
 
 
 def put_tag(out, text):
-    """"-p PID, --pid PID" as flags and what they take."""
+    """"-p PID, --pid PID" as flags with their arguments."""
     words = []
     for i, piece in enumerate(text.split(', ')):
         if i > 0:
@@ -49,8 +49,8 @@ class Page:
     def __init__(self, out):
         self.out = out
         self.items = False
-        self.begun = False     # something is above that wants space below
-        self.is_list = False   # what is not here: text, though it has options
+        self.begun = False     # needs space before the next text
+        self.is_list = False   # "Not here": text, although it has options
 
     def end_items(self):
         if self.items:
@@ -85,7 +85,7 @@ class Page:
 
 
 def blocks_of(lines):
-    """Lines without a blank one between them."""
+    """Blocks of lines that blank lines separate."""
     block = []
     for line in lines + ['']:
         if line.strip():
@@ -137,7 +137,7 @@ def page_of(name, text, date):
     usage = [re.sub(r'^(Usage:|      )', '', line) for line in blocks[0]]
     brief = ' '.join(line.strip() for line in blocks[1])
     brief = re.split(r'[.:](?: |$)', brief)[0]
-    out = ['.\\" Made of %s --help: change that.' % name,
+    out = ['.\\" Made from %s --help: change that.' % name,
            '.Dd ' + mdoc_date(date), '.Dt %s 1' % name.upper(), '.Os',
            '.Sh NAME', '.Nm ' + name,
            '.Nd ' + escape(brief[:1].lower() + brief[1:]), '.Sh SYNOPSIS']

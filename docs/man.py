@@ -52,7 +52,7 @@ def fault(message):
 def brief_of(member):
     brief = words_of(member.find('briefdescription'))
     return re.sub(r'[.:;]$', '', brief[:1].lower() + brief[1:]
-                  if brief[1:2].islower() else brief)
+                  if brief[1:2].islower() or brief[:2] == 'A ' else brief)
 
 
 def description(out, member):
@@ -152,7 +152,7 @@ class Manual:
         if not brief:
             fault(page + ': no comment')
         out = self.pages[page] = []
-        out.append('.\\" Made of %s: change that.' % header)
+        out.append('.\\" Made from %s: change that.' % header)
         out.append('.Dd ' + mdoc_date(self.options.date))
         out.append('.Dt %s 3' % page.upper())
         out.append('.Os')
@@ -304,9 +304,9 @@ class Manual:
         self.end(page, words_of(compound), header)
 
     def events(self, sections):
-        """Made of the comments that begin with @page."""
+        """Made from the comments that begin with @page."""
         out = self.pages['uvperf-events'] = [
-            '.\\" Made of uvperf/attr.h and uvperf/name.h: change those.',
+            '.\\" Made from uvperf/attr.h and uvperf/name.h: change those.',
             '.Dd ' + mdoc_date(self.options.date), '.Dt UVPERF-EVENTS 7',
             '.Os', '.Sh NAME', '.Nm uvperf-events',
             '.Nd names of events for the library and the tools',
