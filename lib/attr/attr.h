@@ -19,7 +19,7 @@ uint32_t uvperf__attr_size(const struct perf_event_attr *attr);
 int uvperf__attr_dup(struct perf_event_attr **copy,
                      const struct perf_event_attr *attr);
 
-/* The same, with an explanation: 0, or a code and the error. */
+/* The same, but also fills the error. Returns 0 or a code. */
 int uvperf__attr_copy(struct perf_event_attr **copy,
                       const struct perf_event_attr *attr,
                       uvperf_error_t *error);

@@ -96,9 +96,9 @@ static int ask(question_t *question) {
   return rc == -ENOENT ? 0 : rc;
 }
 
-/* These errors also mean that the kernel knows the bit: EACCES for namespaces
- * and PERF_SAMPLE_PHYS_ADDR without privileges, and, if the architecture has no
- * such stacks, EOPNOTSUPP for branch stacks and ENOSYS for user stacks. */
+/* Some errors also mean that the kernel knows the bit. EACCES: namespaces and
+ * PERF_SAMPLE_PHYS_ADDR without privileges. EOPNOTSUPP: the architecture has no
+ * branch stacks. ENOSYS: it has no user stacks. */
 static int find_out(enum uvperf__word word, unsigned int position) {
   uint64_t bit = UINT64_C(1) << position;
   question_t question;

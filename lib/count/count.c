@@ -170,9 +170,9 @@ static void subtract_times(uvperf__cell_t *newer, const uvperf__cell_t *older) {
  *
  * newer: the cell is unchanged, with its code. A new event counts from its
  * beginning; an event that cannot be read now has no difference.
- * difference: the state is computed from the times, as for a total: an event
- * that was on a counter before was perhaps not on one in this interval. Without
- * times the state is unchanged.
+ * difference: the state is computed from the times, as for a total, because an
+ * event that ran before may not have run in this interval. Without times the
+ * state is unchanged.
  * ERROR: an event that was in error continues from its old value when it is
  * enabled again (_perf_event_enable in kernel/events/core.c). If the unread
  * value were taken as zero, all of it would be counted twice. */

@@ -274,9 +274,10 @@ static void add_applied(const uvperf__fallback_t *fallback,
     memcpy(error->reason + strlen(error->reason), text, used + 1);
 }
 
-/* The last error is reported in two cases: fds or memory ran out, so it is
- * unknown whether the change would have helped; or the user side alone is not
- * available either, so privileges would not help. */
+/* The last error replaces the first in two cases. Either fds or memory ran out,
+ * so it is unknown whether the change would have helped. Or the first try
+ * lacked privileges, but the user side alone is not available either, so
+ * privileges would not help. */
 void uvperf__fallback_report(const uvperf__fallback_t *fallback,
                              const uvperf_error_t *last,
                              uvperf_error_t *error) {

@@ -351,8 +351,8 @@ static int wants_user_read(const uvperf__open_call_t *call, const char *pmu) {
 }
 
 /* PMUs return EINVAL for a config that they do not know, for features that they
- * do not have, and for a target that they cannot measure (uncore PMUs, which
- * count on the CPUs of their cpumask in sysfs for all others). */
+ * do not have, and for a target that they cannot measure: uncore PMUs count
+ * only on the CPUs of their cpumask in sysfs. */
 static int explain_pmu(const uvperf__open_call_t *call) {
   const struct perf_event_attr *attr = call->attr;
   char pmu[32], path[96], cpus[32];

@@ -27,8 +27,8 @@ static int is_component(const char *name) {
   return uvperf__file_is_name(name) && strlen(name) <= NAME_MAX;
 }
 
-/* The path, without the root, of a file of a PMU: "cpumask"; or of one in a
- * directory of the PMU: "events", "tsc"; or of one next to that: ".scale". */
+/* The path of a file of a PMU, without the root: "cpumask"; or a file in a
+ * directory of the PMU: "events", "tsc"; or a file next to that: ".scale". */
 static int file_path(char path[PATH_MAX], const char *pmu, const char *part,
                      const char *name, const char *suffix) {
   if (!is_component(pmu) || (name != NULL && !is_component(name)))

@@ -60,8 +60,8 @@ int uvperf__system_has_filter(const char *root);
 int uvperf__system_is_user_namespace(const char *root);
 
 /* How far a clock of this process is ahead of the kernel's clock, which stamps
- * records, because of a time namespace: 0 and *ns, or -errno if that is
- * unknown. */
+ * records. They differ in a time namespace. Returns 0 and *ns, or -errno if
+ * that is unknown. */
 int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns);
 
 /* The id of the calling thread from root + /proc/thread-self, or -errno. */

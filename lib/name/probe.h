@@ -27,10 +27,11 @@ int uvperf__probe_take(const uvperf__parse_t *parse, const char *pmu,
 /* Adds the names of these terms to the search. */
 void uvperf__probe_near_miss(const char *pmu, uvperf__near_miss_t *miss);
 
-/* Writes config2; finds a symbol in its file for this. *string receives the
- * text to which config1 must point, if any. *file receives an fd of the file in
- * which a symbol was found, which is the caller's; else it is unchanged. `at`
- * is the place of the PMU. Returns 0 or -errno, explained. */
+/* Writes config2, after finding a symbol in its file if the terms name one.
+ * *string receives the text to which config1 must point, if any. *file receives
+ * an fd of the file in which a symbol was found, and the caller must close it;
+ * else it is unchanged. `at` is the place of the PMU. Returns 0 or -errno,
+ * explained. */
 int uvperf__probe_finish(const uvperf__parse_t *parse, const char *at,
                          const char *pmu, const uvperf__probe_t *probe,
                          struct perf_event_attr *attr, uvperf__span_t *string,
