@@ -631,18 +631,21 @@ origins() {
     names_tests ORIGINS "libbpf "
 }
 
-# What peers/README.md names of the library is in a header.
-peer_names() {
-  rc=0
-  for name in $(grep -ohE '(uvperf|UVPERF)_[A-Za-z0-9_]+' \
-    "$root/test/peers/README.md" | sort -u); do
-    grep -qw "$name" "$root"/include/uvperf/*.h || {
-      echo "test/peers/README.md names $name, which no header has"
-      rc=1
-    }
+# Names of the library in documents for users are in a header.
+public_names() (
+  cd "$root" && rc=0
+  for document in README.md test/peers/README.md samples/guides/*.md; do
+    for name in $(grep -v '^    ' "$document" |
+      grep -oE '\b(uvperf|UVPERF)_[A-Za-z0-9_]+' | sort -u); do
+      grep -qw "$name" include/uvperf/*.h CMakeLists.txt lib/*.cmake \
+        samples/run.sh test/run.sh || {
+        echo "$document names $name, which is neither public nor an option"
+        rc=1
+      }
+    done
   done
   return "$rc"
-}
+)
 
 # EXPLANATIONS has a line for each errno that lib/explain/ looks for, and names
 # tests that exist.
@@ -784,7 +787,7 @@ check each_sample_says_when_its_output_is_lost sample_output
 check each_file_of_lib_has_a_test_named_after_it own_tests
 check facts_name_tests_that_exist facts
 check origins_name_tests_that_exist origins
-check peers_are_compared_with_names_of_ours peer_names
+check documents_use_public_names public_names
 check explanations_name_each_errno_and_tests_that_exist explanations
 check lines_have_at_most_80_columns columns
 exit $failed
