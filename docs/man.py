@@ -174,8 +174,8 @@ class Manual:
         seen.discard(page)
         out.append('.Sh SEE ALSO')
         pairs = [(name, 3) for name in sorted(seen)] + [('uvperf', 7)]
-        if 'uvperf-events(7)' in text:
-            pairs.append(('uvperf-events', 7))
+        pairs += [(name, 7) for name in
+                  sorted(set(re.findall(r'\b(uvperf-[a-z-]+)\(7\)', text)))]
         for i, (name, section) in enumerate(pairs):
             comma = ' ,' if i < len(pairs) - 1 else ''
             out.append('.Xr %s %d%s' % (name, section, comma))

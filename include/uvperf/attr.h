@@ -258,10 +258,11 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
 
 /* @page events_terms Terms
  *
- * Terms are separated by commas: "cycles/period=1000,time/". An event by type=
- * has further items instead. A term without value is 1. If a term is given
- * twice, or repeats a term of an event in sysfs, the last one counts. Every
- * event has these terms, but a PMU's own terms of the same name win:
+ * Terms are separated by commas: "cycles/period=1000,time/". After type= they
+ * are further items: "type=1,config=0,period=1000". A term without value is 1,
+ * but an item needs one. If a term is given twice, or repeats a term of an
+ * event in sysfs, the last one counts. Every event has these terms, but a PMU's
+ * own terms of the same name win:
  *
  *    period=n           sample_period
  *    freq=n             freq, and sample_freq in Hz
@@ -467,8 +468,8 @@ enum uvperf_fallback {
   UVPERF_FALLBACK_KERNEL = 8,
   /* All changes that the caller can allow. */
   UVPERF_FALLBACK_ALL = 15,
-  /* inherit becomes 0, so children are not measured. Sets do this without
-   * permission, for events of the PMUs uprobe and kprobe that name a file or a
+  /* inherit becomes 0, so children are not measured. A set does this whatever
+   * is allowed, for events of the PMUs uprobe and kprobe that name a file or a
    * function, and for the rest of their group. In a task that inherits such an
    * event, fork(2) and pthread_create(3) would fail with EFAULT, because Linux
    * reads the name again, at config1, in the memory of that task. To measure
@@ -501,16 +502,16 @@ typedef struct uvperf_change_s {
 UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
                                          char *text, size_t *size);
 
-/** Opens an event instead of perf_event_open(2): `open` in the options of
+/** Opens an event instead of perf_event_open(2). It is `open` in the options of
  *  events, sets and BPF readers. With it the handle never calls
- *  perf_event_open(2). See samples/broker.c, and "Events that others open" in
- *  README.md.
+ *  perf_event_open(2), so a seccomp filter may forbid that: see
+ *  uvperf-broker(7), samples/broker.c.
  *
- *  It is called for each attr, for the dummy events of this process that own a
- *  set's or reader's rings, and later for new CPUs and targets. The loop's
- *  thread calls it, or for asynchronous opening a thread of libuv's pool: one
- *  per loop at a time, perhaps at the same time as the loop's thread. It must
- *  not call functions of the handle.
+ *  It is called for each attr, for events of this process that own a set's or
+ *  reader's rings (PERF_COUNT_SW_DUMMY), and later for new CPUs and targets.
+ *  The loop's thread calls it and waits; for asynchronous opening a thread of
+ *  libuv's pool does, one per loop, perhaps at the same time as the loop's
+ *  thread. It must not call functions of the handle.
  *  @param attr      attr->size bytes, valid during the call. config1 and
  *    config2 of a uprobe or kprobe by name point to a string of this process.
  *  @param pid       A thread's id in this process's PID namespace, never 0; -1
@@ -522,7 +523,7 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  @return the fd of a perf event, which the handle then owns and makes
  *    close-on-exec; for another fd the handle fails with UV_ENOTTY. Or a
  *    negative errno, explained as the kernel's: -EACCES or -EPERM for a
- *    refusal. -E2BIG cannot say how many bytes the kernel knows.
+ *    refusal. -E2BIG leaves the kernel's size of the attr unknown.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
                               int32_t cpu, int group_fd, unsigned long flags,

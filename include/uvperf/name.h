@@ -310,8 +310,8 @@ typedef int (*uvperf_event_name_cb)(const uvperf_event_name_t *name, void *arg);
  *  count them; events of PMUs; tracepoints. The last two come in the arbitrary
  *  order of the kernel's directories. Some 2,300 tracepoints take about 20 ms.
  *
- *  Not reported are names that must be written: raw events, breakpoints,
- *  probes, terms and modifiers. Nothing is kept between calls.
+ *  Raw events, breakpoints, probes, terms and modifiers are not reported.
+ *  Nothing is kept between calls.
  *  @param pattern  A pattern as for fnmatch(3) with FNM_NOESCAPE, byte for byte
  *    (*, ?, [a-z], [!a-z]), for the whole name, the alias, or the own name of a
  *    PMU's event. Without *, ? and [ it is a name. NULL: all.
@@ -320,7 +320,8 @@ typedef int (*uvperf_event_name_cb)(const uvperf_event_name_t *name, void *arg);
  *  @param arg      Caller's, for cb.
  *  @return 0, also if nothing matches; a value other than 0 that cb returned,
  *    which ends the walk (a positive value is never an error); or the first
- *    error, after everything else was reported:
+ *    error, after everything else was reported (ask for one kind to know which
+ *    kind failed):
  *    -EACCES  this process may not read tracefs, or a match in it;
  *    -ENODEV  tracefs is not mounted, and pattern can match tracepoints;
  *    -ENOENT  sysfs is not mounted, or the kernel has no perf events;

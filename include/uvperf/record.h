@@ -255,7 +255,7 @@ typedef struct uvperf_switch_cpu_wide_s {
 /* PERF_RECORD_NAMESPACES. */
 typedef struct uvperf_namespaces_s {
   uint32_t pid, tid; /* the task that is in them now */
-  /* How many namespaces; links is NULL with nr 0. */
+  /* Number of namespaces; links is NULL if it is 0. */
   uint64_t nr;
   const uvperf_namespace_t *links;
 } uvperf_namespaces_t;
@@ -304,7 +304,7 @@ typedef struct uvperf_aux_output_hw_id_s {
 /* PERF_RECORD_CALLCHAIN_DEFERRED: the user part of an earlier call chain. */
 typedef struct uvperf_callchain_deferred_s {
   uint64_t cookie; /* as at the end of the chain that this belongs to */
-  /* How many addresses; ips is NULL with nr 0. */
+  /* Number of addresses; ips is NULL if it is 0. */
   uint64_t nr;
   const uint64_t *ips;
 } uvperf_callchain_deferred_t;
@@ -331,7 +331,7 @@ typedef struct uvperf_record_s {
   uint64_t present;
   /* Where and when, in the kernel's order. TID, TIME, ID, CPU and STREAM_ID
    * come from the sample or from the trailer. ip, period and addr are 0 if the
-   * record is no sample. */
+   * record is not a sample. */
   uint64_t ip;        /* PERF_SAMPLE_IP */
   uint32_t pid, tid;  /* PERF_SAMPLE_TID */
   uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock; in a sample
