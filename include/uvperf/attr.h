@@ -355,8 +355,8 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *      not mounted (NO_EVENT);
  *    -EINVAL      the name is wrong on any machine; a number in it is greater
  *      than `limit`; it means several events, or one that needs memory (name=,
- *      uprobes), and is for uvperf_event_list_parse (all ARGUMENT); or a file
- *      of the PMU in sysfs is not understood (NOT_SUPPORTED);
+ *      path=, func=), and is for uvperf_event_list_parse (all ARGUMENT); or a
+ *      file of the PMU in sysfs is not understood (NOT_SUPPORTED);
  *    -EACCES      this process may not read tracefs or sysfs (PERMISSION);
  *    -E2BIG       the event needs a field that the caller's struct does not
  *      have (ARGUMENT);
