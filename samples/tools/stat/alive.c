@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks into /proc for the tasks that are counted. A file for each of them from
- * time to time costs less than reading all their events. */
+/* Checks in /proc whether the counted tasks are alive. Reading one file per
+ * task from time to time costs less than reading all of their events. */
 #include "stat/alive.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 #include "common/memory.h"
 
-/* The name may have anything in it, also what looks like more fields: it ends
- * with the last parenthesis. See proc(5), /proc/pid/stat. */
+/* A task's name may contain any character, also ")": it ends at the last one.
+ * See proc(5), /proc/pid/stat. */
 int stat_alive_parse(const char *text, char *state, long *nr_threads,
                      uint64_t *start) {
   const char *fields = strrchr(text, ')');
@@ -28,7 +28,8 @@ int stat_alive_parse(const char *text, char *state, long *nr_threads,
              : -1;
 }
 
-/* 1 and when it began, 0 if it has ended, or -1 if /proc does not tell. */
+/* Returns 1 and the start time, 0 if the task has ended, or -1 if /proc does
+ * not say. */
 static int look(int32_t id, int is_process, uint64_t *start) {
   char path[32], text[1024], state;
   long nr_threads;
@@ -46,12 +47,12 @@ static int look(int32_t id, int is_process, uint64_t *start) {
     return -1;
   if (state != 'Z' && state != 'X')
     return 1;
-  /* The first thread may end before the others: it stays as a zombie. */
+  /* The first thread may end before the others and stays as a zombie. */
   return is_process && nr_threads > 1;
 }
 
-/* Where /proc is hidden (hidepid) the kernel still tells whether there is such
- * a task, but not whether it is the same one. */
+/* If /proc is hidden (hidepid), kill(2) still says whether a task has this id,
+ * but not whether it is the same task. */
 static int lives(const stat_task_t *task) {
   uint64_t start;
   int rc = look(task->id, task->is_process, &start);

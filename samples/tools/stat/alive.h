@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the tasks that are counted still live. */
+/* Checks whether the counted tasks are still alive. */
 #ifndef STAT_ALIVE_H
 #define STAT_ALIVE_H
 
@@ -11,7 +11,7 @@
 typedef struct stat_task_s {
   int32_t id;
   int is_process;
-  uint64_t start; /* in ticks since boot: an id may be used again */
+  uint64_t start; /* in ticks since boot, because ids are reused */
 } stat_task_t;
 
 typedef struct stat_alive_s {
@@ -19,16 +19,16 @@ typedef struct stat_alive_s {
   size_t nr;
 } stat_alive_t;
 
-/* Remembers those of -p and -t that live now. */
+/* Remembers the tasks of -p and -t that are alive now. */
 void stat_alive_begin(stat_alive_t *alive, const stat_options_t *options);
 
-/* Whether any of them does still. */
+/* Returns 1 if any of them is still alive, otherwise 0. */
 int stat_alive_any(const stat_alive_t *alive);
 
 void stat_alive_end(stat_alive_t *alive);
 
-/* Reads /proc/ID/stat as it stands in a text: state, number of threads and
- * start: 0, or -1. */
+/* Parses the text of /proc/ID/stat: the state, the number of threads and the
+ * start time. Returns 0, or -1 if it has no such fields. */
 int stat_alive_parse(const char *text, char *state, long *nr_threads,
                      uint64_t *start);
 

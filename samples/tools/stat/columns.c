@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Derives the metrics of a made report, in which each event was counted. */
+/* Finds the columns: the metrics of a report in which every open event has a
+ * count. */
 #include "stat/columns.h"
 
 #include <stdio.h>
@@ -9,12 +10,12 @@
 #include "common/memory.h"
 #include "stat/value.h"
 
-/* By the rules of valid_only_metric in perf's stat-display.c. */
+/* The rules of valid_only_metric in perf's stat-display.c. */
 static int is_left_out(const char *unit) {
   return strstr(unit, "/sec") != NULL || strstr(unit, "CPUs utilized") != NULL;
 }
 
-/* What is a part of all says of what. */
+/* A metric such as "of all branches" needs the label of its event. */
 static char *make_name(const stat_event_t *event, const char *unit) {
   const char *cgroup = event->cgroup == NULL ? "" : event->cgroup;
   const char *label = strncmp(unit, "of all", 6) == 0 ? event->label : "";
@@ -39,7 +40,7 @@ static void add(stat_columns_t *columns, const stat_report_t *report,
   column->name = make_name(&report->events[event], unit);
 }
 
-/* A line of each event; of one that is open somewhere it has a value. */
+/* Makes a line for each event, with a value if the event is open anywhere. */
 static stat_line_t *make_lines(const stat_report_t *report) {
   stat_line_t *lines = common_calloc(report->nr_events, sizeof(*lines)), *line;
   size_t i;

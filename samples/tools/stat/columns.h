@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --metric-only: a column of each metric, and a row of each place. */
+/* --metric-only: a column for each metric, and a row for each place. */
 #ifndef STAT_COLUMNS_H
 #define STAT_COLUMNS_H
 
@@ -18,16 +18,17 @@ typedef struct stat_columns_s {
   size_t capacity;
 } stat_columns_t;
 
-/* Finds the metrics of the events that are open, whether or not they have a
- * value now. As perf-stat(1) leaves out events by the second and CPUs utilized,
- * software events have none. */
+/* Finds the metrics of the open events, whether or not they have a value now.
+ * Like perf-stat(1) it leaves out rates per second and CPUs utilized, so
+ * software events have no columns. */
 void stat_columns_find(stat_columns_t *columns, const stat_report_t *report);
 
-/* Whether a row begins with a line: it is the first one of its place. */
+/* Returns 1 if a row begins with this line: it is the first one of its
+ * place. */
 int stat_columns_is_row(const stat_report_t *report, size_t line);
 
-/* The value of a column in the row that begins with a line: 1, or 0 if there is
- * none. */
+/* Reads the value of a column in the row that begins with a line. Returns 1, or
+ * 0 if the column has no value. */
 int stat_columns_value(const stat_report_t *report, const stat_column_t *column,
                        const stat_line_t *row, stat_metric_t *metric);
 

@@ -13,15 +13,15 @@
 #include "stat/note.h"
 #include "stat/value.h"
 
-/* A line that is being written. */
+/* The line that is being written. */
 typedef struct fields_s {
   FILE *file;
   const char *separator;
   size_t nr;
 } fields_t;
 
-/* perf-stat(1) quotes nothing, so that a label that has a comma in it moves all
- * fields behind it. */
+/* Puts a field, quoted if necessary. perf-stat(1) quotes nothing, so a label
+ * with a comma shifts all fields after it. */
 static void put(fields_t *fields, const char *text) {
   size_t size = strlen(text) + 1, i;
   char *clean = common_calloc(size, 1);
@@ -112,7 +112,7 @@ static void put_metric(fields_t *fields, const stat_metric_t *metric) {
   put(fields, metric->unit);
 }
 
-/* One field more, for a value that is not what it seems. */
+/* Puts one more field if the value is incomplete or could not be read. */
 static void put_note(fields_t *fields, const stat_line_t *line) {
   char text[STAT_NOTE_BYTES];
 
@@ -122,7 +122,7 @@ static void put_note(fields_t *fields, const stat_line_t *line) {
     put(fields, text);
 }
 
-/* A second metric has a line for itself, on which the fields of the event are
+/* A second metric has a line of its own, on which the fields of the event are
  * empty. */
 static void put_line(FILE *file, const char *separator,
                      const stat_report_t *report, const stat_line_t *line) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names the events, before they are opened and after. Opens nothing. */
+/* Parses the events' names, and describes the events of an open set. Opens
+ * nothing. */
 #include "stat/events.h"
 
 #include <stdio.h>
@@ -13,15 +14,15 @@
 #include "stat/targets.h"
 #include "stat/tool.h"
 
-/* Those of perf stat. A task's clock stands still while it does not run; on a
- * CPU nothing is a task's. */
+/* The default events, as in perf stat. The clock of a task stops while the task
+ * does not run; CPUs have a clock of their own. */
 #define CLOCK_OF_TASKS "task-clock"
 #define CLOCK_OF_CPUS  "cpu-clock"
 #define USUAL                                                                  \
   ",context-switches,cpu-migrations,page-faults,cycles,instructions,branches," \
   "branch-misses"
 
-/* What -d adds, -dd and -ddd. */
+/* The events that -d, -dd and -ddd add. */
 static const char *const details[] = {
     "L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
     ("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,"
@@ -38,7 +39,7 @@ static void put_names(FILE *file, const stat_options_t *options) {
   size_t i;
 
   if (options->null)
-    fputs("dummy:u", file); /* its lines are left out */
+    fputs("dummy:u", file); /* its lines are not printed */
   else if (options->events != NULL)
     fputs(options->events, file);
   else
@@ -50,7 +51,7 @@ static void put_names(FILE *file, const stat_options_t *options) {
   }
 }
 
-/* Without a command nothing would ever be known of its times. */
+/* user_time and system_time exist only for a command. */
 static int check_times(const stat_events_t *events,
                        const stat_options_t *options) {
   const uvperf_event_item_t *item;

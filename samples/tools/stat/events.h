@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stat counts. */
+/* The events that stat counts. */
 #ifndef STAT_EVENTS_H
 #define STAT_EVENTS_H
 
@@ -15,15 +15,15 @@ typedef struct stat_events_s {
   /* For a report: all attrs in the first cgroup, then in the second… */
   stat_event_t *events;
   size_t nr_events;
-  int has_user_only; /* the kernel's side of some is forbidden */
+  int has_user_only; /* some count the user side only, for lack of privileges */
 } stat_events_t;
 
-/* Parses what was asked for, or the usual events: 0, or COMMON_EXIT_USAGE after
- * a message, or 1 where memory or files do not suffice. */
+/* Parses the events of -e, or the default events. Returns 0; COMMON_EXIT_USAGE
+ * after a message; or 1 if memory, files or privileges are insufficient. */
 int stat_events_parse(stat_events_t *events, const stat_options_t *options);
 
-/* Describes them as a set has opened them: all of it is copied, but for the
- * names of cgroups. */
+/* Describes the events as the set has opened them. Everything is copied, except
+ * the names of cgroups. */
 void stat_events_describe(stat_events_t *events, const stat_options_t *options,
                           const uvperf_set_t *set);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts the failures of an event into a sentence: where it could not be opened,
- * as far as there is room, and why. */
+/* Describes the failures of an event in a sentence: the places without it, up
+ * to a limit, and why it could not be opened there. */
 #include "stat/failures.h"
 
 #include <inttypes.h>
@@ -11,11 +11,12 @@
 #include "common/failures.h"
 #include "common/memory.h"
 
-/* How many places are told by name. */
+/* The number of places that are listed by name. */
 #define MAX_PLACES 4
 
-/* A reason begins with the event and the place, which are told otherwise here;
- * but not that of a target which could not be told into places. */
+/* The reason without the event and place at its beginning, which are printed
+ * separately here. The failure of a whole target has no place, and its reason
+ * is kept whole. */
 static const char *reason_of(const uvperf_set_failure_t *failure) {
   const char *reason = failure->error.reason, *why = strstr(reason, ": ");
 
@@ -24,7 +25,7 @@ static const char *reason_of(const uvperf_set_failure_t *failure) {
   return why + 2;
 }
 
-/* Which event of the report a failure is of. */
+/* The index of the report's event that has failed. */
 static size_t event_of(const stat_failures_t *failures,
                        const uvperf_set_failure_t *failure) {
   size_t group = failures->nr_groups > 1 ? failure->error.target_index : 0;
@@ -44,7 +45,7 @@ typedef struct why_s {
   FILE *file;
   char *text;
   size_t size;
-  const char *reason; /* of the first: others are counted */
+  const char *reason; /* of the first failure; others are only counted */
   size_t nr_places;   /* that have this reason */
   size_t nr_others;
 } why_t;
@@ -63,7 +64,7 @@ static void add(why_t *why, const uvperf_set_failure_t *failure) {
     why->nr_others++;
     return;
   }
-  /* That of a whole target names it. */
+  /* The reason of a whole target already names it. */
   if (reason_of(failure) == failure->error.reason)
     return;
   if (why->nr_places++ >= MAX_PLACES)
@@ -73,7 +74,7 @@ static void add(why_t *why, const uvperf_set_failure_t *failure) {
   put_place(why->file, failure);
 }
 
-/* For free(), or NULL. */
+/* Returns the text, to be freed by the caller, or NULL. */
 static char *end(why_t *why) {
   if (why->file == NULL)
     return NULL;
@@ -88,7 +89,8 @@ static char *end(why_t *why) {
   return NULL;
 }
 
-/* Sorted by target, place and attr: the places of an event come in order. */
+/* The list is sorted by target, place and attr, so the places of an event are
+ * in order. */
 static void make_whys(stat_failures_t *failures) {
   size_t nr = failures->nr_groups * failures->nr_attrs, i;
   why_t *whys = common_calloc(nr, sizeof(*whys));
@@ -120,7 +122,7 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
   memcpy(failures->list, list, nr * sizeof(*list));
   for (i = 0; i < nr; i++)
     common_failures_for_users(&failures->list[i].error);
-  /* Those of all parts of an event are on the line of its sum. */
+  /* The failures of all parts of an event go to the line of their sum. */
   for (i = 0; i < nr && !no_merge; i++)
     failures->list[i].error.attr_index =
         (uint32_t)uvperf_set_item(set, failures->list[i].error.attr_index)
@@ -131,7 +133,8 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
   make_whys(failures);
 }
 
-/* Whether a failure is of the place of a line; those of a core are alike. */
+/* Whether a failure belongs to the place of a line. The places of cores, dies,
+ * sockets and nodes are not compared. */
 static int is_at(const uvperf_set_failure_t *failure, enum stat_by by,
                  int32_t place) {
   if (place < 0)
@@ -157,7 +160,7 @@ static const uvperf_set_failure_t *first_of(const stat_failures_t *failures,
   return NULL;
 }
 
-/* Of an event that is open nowhere the place does not matter. */
+/* Returns the reason, or NULL if it is not known or nothing is missing. */
 static const char *why_of(const stat_failures_t *failures,
                           const stat_line_t *line, enum stat_by by) {
   const uvperf_count_t *count = &line->count;
@@ -182,6 +185,8 @@ void stat_failures_explain(const stat_failures_t *failures, stat_lines_t *lines,
 
   for (i = 0; i < lines->nr; i++) {
     line = &lines->lines[i];
+    /* The line of an event that is open nowhere has no count. The place of its
+     * failure does not matter. */
     failure = line->count.state == UVPERF_COUNT_NONE
                   ? first_of(failures, line, STAT_BY_NONE)
                   : NULL;

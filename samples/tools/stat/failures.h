@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What could not be counted, and why. */
+/* The events that could not be counted, and why. */
 #ifndef STAT_FAILURES_H
 #define STAT_FAILURES_H
 
@@ -12,23 +12,25 @@
 typedef struct stat_failures_s {
   uvperf_set_failure_t *list;
   size_t nr;
-  /* Of each event of a report, in words; NULL where it is open everywhere. */
+  /* For each event of a report, the places without it and the reason; NULL if
+   * it is open everywhere. */
   char **whys;
   size_t nr_whys;
   size_t nr_groups;
   size_t nr_attrs;
 } stat_failures_t;
 
-/* Copies those of a set, or with nothing open those that were refused, in place
- * of those that there are. With several groups
- * each target is one, else all are one. Failures of all parts of an event go to
- * its first part, unless no_merge. */
+/* Replaces the list with a copy of the set's failures, or of the refused events
+ * if none are open. With several groups each target is a group, otherwise all
+ * targets are one. Failures of all parts of an event go to its first part,
+ * unless no_merge is set. */
 void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
                         const stat_refused_t *refused, size_t nr_groups,
                         int no_merge);
 
-/* Tells each line that lacks something why; the words are the failures'. A line
- * of no place is of an event that is open nowhere. */
+/* Sets `why` of each line that lacks counts; `failures` owns the strings. In a
+ * table with places, a line without a place belongs to an event that is open
+ * nowhere. */
 void stat_failures_explain(const stat_failures_t *failures, stat_lines_t *lines,
                            enum stat_by by);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `uvperf-stat --help` says. */
+/* The text of `uvperf-stat --help`. */
 #include <stdio.h>
 
 #include "stat/options.h"

@@ -60,7 +60,7 @@ static void put_event(FILE *file, const stat_event_t *event) {
   put_string(file, "cgroup", event->cgroup);
 }
 
-/* perf-stat(1) has values as strings, as there may be words instead. */
+/* Values are strings, as in perf-stat(1), because some are words. */
 static void put_value(FILE *file, const stat_report_t *report,
                       const stat_line_t *line) {
   const stat_event_t *event = &report->events[line->event];
@@ -88,12 +88,12 @@ static void put_metric(FILE *file, const stat_metric_t *metric) {
   put_string(file, "metric-unit", metric->unit);
 }
 
-/* What perf-stat(1) does not tell. */
+/* Puts the keys that perf-stat(1) does not have. */
 static void put_state(FILE *file, const stat_line_t *line) {
   char why[STAT_NOTE_BYTES];
 
   fputc(',', file);
-  /* What a task that has ended counted is as good as any other count. */
+  /* The count of a task that has ended is as good as any other. */
   put_string(file, "state",
              uvperf_count_state_name(stat_value_is_counted(line)
                                          ? UVPERF_COUNT_COUNTING
@@ -135,7 +135,7 @@ void stat_json_lines(FILE *file, const stat_report_t *report) {
   }
 }
 
-/* Each key has a comma behind it, the last one too. */
+/* Each key is followed by a comma, also the last one. */
 static void put_columns(FILE *file, const stat_report_t *report,
                         const stat_line_t *row, const stat_columns_t *columns) {
   char text[STAT_NUMBER_BYTES];
@@ -152,7 +152,7 @@ static void put_columns(FILE *file, const stat_report_t *report,
   }
 }
 
-/* As later versions of perf-stat(1): what 6.1 prints is no JSON. */
+/* The format of later versions of perf-stat(1): what 6.1 prints is not JSON. */
 void stat_json_metrics(FILE *file, const stat_report_t *report,
                        const stat_columns_t *columns) {
   char *text = NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums up the counts of places for the lines of a table, and those of runs. */
+/* Adds up the counts of places to the lines of a table, and the lines of
+ * runs. */
 #include "stat/lines.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "common/memory.h"
 
-/* All zero: uvperf_count_add begins with that. */
+/* Appends a line of zeros, with which uvperf_count_add begins. */
 static stat_line_t *append(stat_lines_t *lines, size_t event, int32_t place) {
   size_t capacity = lines->capacity;
   stat_line_t *line;
@@ -30,8 +31,8 @@ static int compare_ids(const void *left, const void *right) {
   return (*a > *b) - (*a < *b);
 }
 
-/* The CPUs, cores or threads that there are places on, ascending. A place on
- * none is that of a target which could not be looked up. */
+/* Collects the CPUs, cores or threads of all places, in ascending order. A
+ * place without one belongs to a target that could not be looked up. */
 static void find_ids(common_ids_t *ids, const stat_sums_t *sums,
                      const uvperf_reading_t *reading) {
   size_t nr = uvperf_reading_nr_places(reading), kept = 0, i;
@@ -52,7 +53,7 @@ static void find_ids(common_ids_t *ids, const stat_sums_t *sums,
   ids->nr = kept;
 }
 
-/* To which of the ids a place adds; SIZE_MAX for none. */
+/* Returns the index of the id that a place adds to; SIZE_MAX for none. */
 static size_t row_of(const common_ids_t *ids, const stat_sums_t *sums,
                      const uvperf_place_t *place) {
   const int32_t *found;
@@ -67,8 +68,8 @@ static size_t row_of(const common_ids_t *ids, const stat_sums_t *sums,
   return found == NULL ? SIZE_MAX : (size_t)(found - ids->ids);
 }
 
-/* A line of each event on each CPU, with nothing in them; in the order of
- * perf-stat(1), all CPUs of an event together. */
+/* Makes an empty line for each event on each CPU: first all CPUs of the first
+ * event, as in perf-stat(1). */
 static void lay_out(stat_lines_t *lines, const common_ids_t *ids,
                     size_t nr_events) {
   size_t i, event;
@@ -80,7 +81,7 @@ static void lay_out(stat_lines_t *lines, const common_ids_t *ids,
   }
 }
 
-/* Each event's line is so many lines behind that of the one before. */
+/* The lines of two successive events are `apart` lines apart. */
 static void add_place(stat_line_t *lines, size_t apart, int no_merge,
                       const uvperf_reading_t *reading, size_t place) {
   size_t nr = uvperf_reading_nr_attrs(reading), attr;
@@ -113,7 +114,7 @@ static void add_places(stat_lines_t *lines, const common_ids_t *ids,
   }
 }
 
-/* Whether the line is of a part that another line has in its sum. */
+/* Whether a line is a part that is already in the sum of another line. */
 static int is_merged(const stat_sums_t *sums, size_t nr_attrs,
                      const stat_line_t *line) {
   size_t attr = line->event % nr_attrs;
@@ -185,7 +186,7 @@ void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
   drop_lines(lines, sums, uvperf_reading_nr_attrs(reading));
   for (i = 0; i < lines->nr; i++) {
     line = &lines->lines[i];
-    /* It is open somewhere, where nothing ran: the event is supported. */
+    /* The event is open somewhere, but nothing ran there: it is supported. */
     if (line->count.state == UVPERF_COUNT_NOT_AVAILABLE &&
         line->count.nr_counts > 0)
       line->count.state = UVPERF_COUNT_NOT_ENABLED;
@@ -193,7 +194,8 @@ void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
   }
 }
 
-/* Most of the time the lines of all runs are the same. */
+/* Finds the line for an event and place, or appends it. Most runs have the same
+ * lines, so `guess` is usually right. */
 static size_t find(stat_lines_t *sum, size_t guess, const stat_line_t *line) {
   size_t i;
 

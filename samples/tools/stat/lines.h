@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of stat's table, made of readings. */
+/* The lines of stat's table, made from readings. */
 #ifndef STAT_LINES_H
 #define STAT_LINES_H
 
@@ -13,34 +13,34 @@
 
 typedef struct stat_lines_s {
   stat_line_t *lines;
-  stat_series_t *series; /* of several runs: each line's values */
+  stat_series_t *series; /* each line's values in several runs */
   size_t nr;
   size_t capacity; /* of both */
 } stat_lines_t;
 
-/* What a reading is summed up to. */
+/* How a reading is added up to lines. */
 typedef struct stat_sums_s {
   const stat_event_t *events; /* nr_groups times the attrs of the set */
-  size_t nr_groups;           /* the targets are summed up, if it is 1 */
+  size_t nr_groups;           /* 1: all targets are added up */
   enum stat_by by;
-  /* The list of the attrs: it says which of them are parts of one event, for
-   * each kind of cores. These are summed up too, unless no_merge. NULL: none
-   * are. */
+  /* The list of the attrs. It shows which attrs are parts of one event, for
+   * different kinds of cores. Parts are added up too, unless no_merge is set.
+   * NULL: there are no parts. */
   const uvperf_event_list_t *list;
   int no_merge;
   const stat_places_t *places; /* by core */
 } stat_sums_t;
 
-/* Makes the lines of a reading, in place of those that there are. An event that
- * is not measured on a CPU on purpose has no line of it. */
+/* Makes the lines of a reading; old lines are dropped. An event that is not
+ * measured on a CPU, on purpose, has no line for that CPU. */
 void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
                      const uvperf_reading_t *reading);
 
-/* Puts lines in the order of perf-stat(1): core by core, or of an event the
- * threads that have most first. The series of runs are not moved. */
+/* Sorts lines as perf-stat(1) does: core by core, or the threads of an event
+ * with the highest counts first. The series of runs are not sorted. */
 void stat_lines_sort(stat_lines_t *lines, enum stat_by by);
 
-/* Adds a run to the sum of all; with `sum` all zero at first. */
+/* Adds a run to the sum of all runs. `sum` is all zero at first. */
 void stat_lines_add(stat_lines_t *sum, const stat_lines_t *run);
 
 void stat_lines_free(stat_lines_t *lines);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stat: counts events while a command runs, or of what runs already. This file
- * goes from the command line over the runs to the table. */
+/* stat: counts events while a command runs, or of tasks that already run. This
+ * file leads from the command line through the runs to the table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include "stat/tool.h"
 
 typedef struct stat_s {
-  common_signals_t signals; /* as they were */
+  common_signals_t signals; /* as inherited */
   stat_options_t options;
   stat_events_t events;
   stat_failures_t failures;
@@ -32,8 +32,8 @@ typedef struct stat_s {
   stat_lines_t lines; /* of the last reading */
   stat_lines_t sum;   /* of the runs so far */
   stat_series_t elapsed_ns;
-  uint32_t nr_runs; /* that these two are of */
-  int is_told;      /* what they have come to */
+  uint32_t nr_runs; /* in sum and elapsed_ns */
+  int is_told;      /* sum and elapsed_ns are printed */
   uint64_t nr_begun;
   uint64_t user_ns, system_ns; /* of the last */
   int status;
@@ -97,7 +97,7 @@ static void on_interval(stat_run_t *run, const uvperf_reading_t *delta) {
   report.at_ns = uvperf_reading_time(delta) - run->started_ns;
   report.elapsed_ns = uvperf_reading_interval(delta);
   stat_output_table(&stat->output, &report, 0);
-  /* Nobody is there any more to read what is to come. */
+  /* The reader of the output is gone. */
   if (ferror(stat->output.file))
     common_session_stop_soon(&run->session);
 }
@@ -119,7 +119,7 @@ static void tell_runs(stat_t *stat) {
   stat_output_table(&stat->output, &report, stat->events.has_user_only);
 }
 
-/* What is wrong with the counts is told of the last interval. */
+/* After intervals, prints why counts are missing in the last one. */
 static void tell_end(stat_t *stat) {
   stat_report_t report;
 
@@ -128,7 +128,7 @@ static void tell_end(stat_t *stat) {
   stat_output_end(&stat->output, &report, stat->events.has_user_only);
 }
 
-/* One that was cut short is no run like the others. */
+/* An interrupted run is not added to earlier, complete runs. */
 static void add_run(stat_t *stat, const stat_run_t *run) {
   stat_times_t times = {run->elapsed_ns, run->user_ns, run->system_ns,
                         stat->options.command != NULL};
@@ -178,7 +178,8 @@ static void on_counted(stat_run_t *run) {
     tell(stat);
 }
 
-/* No other run is to begin. */
+/* A signal came while the events close: no other run begins, so this prints the
+ * runs so far. */
 static int on_late_signal(stat_run_t *run) {
   stat_t *stat = run->data;
 
@@ -216,7 +217,7 @@ static int run_all(stat_t *stat) {
   do
     status = run_once(stat, &was_last);
   while (status == 0 && !was_last);
-  /* What came too late is forgotten. */
+  /* Signals that came too late are dropped. */
   common_signals_end_session(&stat->signals);
   return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mean and deviation of what several runs gave. */
+/* The mean and deviation of the values of several runs. */
 #ifndef STAT_MATH_H
 #define STAT_MATH_H
 

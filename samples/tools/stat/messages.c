@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of stat, in one place so that they stay alike. They go to
- * stderr, whatever the table does. */
+/* The messages of stat, in one place to keep them consistent. They go to
+ * stderr, wherever the table goes. */
 #include "stat/messages.h"
 
 #include <inttypes.h>
@@ -42,7 +42,7 @@ void stat_messages_opened(const stat_options_t *options,
     common_failures_all(set);
     return;
   }
-  /* Of all processes some end while they are opened. */
+  /* With -a --per-thread, some processes always end while they are opened. */
   if (!options->all || options->by != STAT_BY_THREAD)
     common_failures_missing(set, &options->pids, &options->tids);
   common_failures_children(set);

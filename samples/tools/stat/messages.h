@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stat tells beside its table. */
+/* The messages of stat, apart from its table. */
 #ifndef STAT_MESSAGES_H
 #define STAT_MESSAGES_H
 
@@ -9,30 +9,31 @@
 #include "stat/refused.h"
 #include "uvperf.h"
 
-/* That nothing can be counted, and what would help: the status to exit with. */
+/* Says why nothing can be counted, and what would help. Returns the exit
+ * status. */
 int stat_messages_refused(const stat_options_t *options,
                           const uvperf_error_t *error);
 
-/* Targets that are not there; with -v all that is otherwise than asked. */
+/* Reports targets that do not exist; with -v all failures and changes. */
 void stat_messages_opened(const stat_options_t *options,
                           const uvperf_set_t *set,
                           const stat_refused_t *refused);
 
-/* With -v: that from now on everything is counted, but for a command that is
- * still to begin. */
+/* With -v: says that everything is counted from now on, except a command that
+ * is still to begin. */
 void stat_messages_counting(const stat_options_t *options,
                             const uvperf_set_t *set);
 
-/* What is counted, for --control. */
+/* Prints the names of the events, for --control. */
 void stat_messages_events(const uvperf_set_t *set);
 
-/* That the run ended before -D or --control let it count. */
+/* Says that the run ended before -D or --control started counting. */
 void stat_messages_too_short(const stat_options_t *options);
 
-/* With -v: which run begins, counted from 0. */
+/* With -v: says which run begins. Runs are counted from 0. */
 void stat_messages_run(const stat_options_t *options, uint64_t run);
 
-/* That a signal ended the runs before their number was reached. */
+/* Says that a signal ended the runs before all were done. */
 void stat_messages_fewer_runs(const stat_options_t *options, uint32_t runs);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Derives what perf-stat(1) derives, and by its rules: an event is compared
- * with one of the same privilege levels and the same PMU, on the same CPU and
- * in the same cgroup; what has no other to be compared with is told by the
- * second that the clock counted. */
+/* Derives the metrics of perf-stat(1), by its rules. An event is compared with
+ * one of the same privilege levels and PMU, on the same CPU and in the same
+ * cgroup. Events without such a rule get a rate, per second of the clock
+ * event. */
 #include "stat/metric.h"
 
 #include <math.h>
 
 #include "stat/value.h"
 
-/* Of the config of a generic cache event: reads that miss. */
+/* The bits for reads that miss, in the config of a generic cache event. */
 #define READ_MISS ((uint64_t)PERF_COUNT_HW_CACHE_RESULT_MISS << 16)
 
-/* An event, the one of the same type that it is divided by, and what that is
- * multiplied by. */
+/* Each event, the event of the same type that it is divided by, and a
+ * factor. */
 static const struct {
   uint32_t type;
   uint64_t config;
@@ -45,8 +45,8 @@ static const struct {
      PERF_COUNT_HW_CACHE_ITLB, 100, 7, 2, "%", "of all iTLB cache accesses"},
 };
 
-/* On a machine with several kinds of cores the upper half of the config says
- * which one's PMU is meant. */
+/* On a machine with several kinds of cores, the upper half of the config
+ * selects the PMU of one kind. */
 static int is_event(const struct perf_event_attr *attr, uint32_t type,
                     uint64_t config) {
   return attr != NULL && attr->type == type &&
@@ -63,15 +63,15 @@ static int is_alike(const struct perf_event_attr *one,
          one->exclude_idle == other->exclude_idle;
 }
 
-/* Whether two lines are of the same tasks on the same CPUs. */
+/* Whether two lines count the same tasks on the same CPUs. */
 static int is_beside(const stat_report_t *report, const stat_line_t *line,
                      const stat_line_t *other) {
   return other->place == line->place && report->events[other->event].cgroup ==
                                             report->events[line->event].cgroup;
 }
 
-/* The value of the event of this config that is beside a line; 0 if there is
- * none. */
+/* The value of the event with this config, for the same tasks and CPUs as a
+ * line; 0 without one. */
 static double value_beside(const stat_report_t *report, const stat_line_t *line,
                            uint64_t config) {
   const struct perf_event_attr *attr = report->events[line->event].attr;
@@ -88,7 +88,8 @@ static double value_beside(const stat_report_t *report, const stat_line_t *line,
   return 0;
 }
 
-/* The nanoseconds of the clock that is beside a line; 0 if there is none. */
+/* The nanoseconds of the clock event for the same tasks and CPUs as a line; 0
+ * without one. */
 static double clock_beside(const stat_report_t *report,
                            const stat_line_t *line) {
   size_t i;
@@ -104,7 +105,8 @@ static double clock_beside(const stat_report_t *report,
   return 0;
 }
 
-/* By the second, with the prefix that leaves three digits before the point. */
+/* A rate per second, with a prefix that leaves at most three digits before the
+ * point. */
 static void fill_rate(stat_metric_t *metric, double per_second) {
   static const char *const units[] = {"/sec", "K/sec", "M/sec", "G/sec"};
   size_t i = 0;
@@ -116,8 +118,8 @@ static void fill_rate(stat_metric_t *metric, double per_second) {
   *metric = (stat_metric_t){per_second, 8, 3, "", units[i]};
 }
 
-/* The cycles in which one side or the other stood still, for each instruction
- * that was done. */
+/* Stalled cycles, of the frontend or the backend, whichever has more, for each
+ * instruction. */
 static size_t fill_stalled(const stat_report_t *report, const stat_line_t *line,
                            stat_metric_t *metric) {
   double front =
@@ -183,5 +185,5 @@ size_t stat_metrics(const stat_report_t *report, const stat_line_t *line,
   nr = fill(report, line, metrics);
   for (i = 0; i < nr && isfinite(metrics[i].value); i++)
     ;
-  return i; /* what was divided by 0 tells nothing */
+  return i; /* a division by 0 has no result */
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What a count tells beside others: instructions per cycle, misses of all, and
- * so on. */
+/* Metrics that are derived from several counts: instructions per cycle, the
+ * percentage of misses, and so on. */
 #ifndef STAT_METRIC_H
 #define STAT_METRIC_H
 
 #include "stat/report.h"
 
-/* As many as can be told of one line. */
+/* The most metrics that a line can have. */
 #define STAT_METRICS 2
 
 typedef struct stat_metric_s {
   double value;
-  int width; /* of the value in text, as perf-stat(1) has it */
+  int width; /* of the value in text, as in perf-stat(1) */
   int decimals;
   const char *suffix; /* of the value, in text */
   const char *unit;
 } stat_metric_t;
 
-/* Tells what can be derived of a line and the others of its CPU; how many
- * metrics that are. */
+/* Derives the metrics of a line from it and other lines of the same place.
+ * Returns their number. */
 size_t stat_metrics(const stat_report_t *report, const stat_line_t *line,
                     stat_metric_t metrics[STAT_METRICS]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells what is wrong with counts, so that none is taken for what it is not. On
- * a machine of many CPUs the same is often wrong with many of them. */
+/* Explains missing and incomplete counts, so that they are not misread. On a
+ * machine with many CPUs the same reason often applies to many counts, so each
+ * is printed once. */
 #include "stat/note.h"
 
 #include <inttypes.h>
@@ -11,7 +12,8 @@
 #include "common/text.h"
 #include "stat/value.h"
 
-/* How many different reasons are told, and of each how many events by name. */
+/* The most reasons that are printed, and the most events that are named for
+ * each. */
 #define MAX_REASONS 16
 #define MAX_LABELS  8
 
@@ -43,7 +45,8 @@ int stat_note_why(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
   return text[0] != '\0';
 }
 
-/* How a line is wrong: what stands in place of its value, without < and >. */
+/* Prints what is wrong with a line: the word in place of its value, without <
+ * and >. */
 static void print_what(FILE *file, const stat_line_t *line) {
   const char *word = stat_value_word(line);
 
@@ -61,7 +64,7 @@ static int is_wrong_alike(const stat_line_t *line, const stat_line_t *other) {
           strcmp(stat_value_word(line), stat_value_word(other)) == 0);
 }
 
-/* Whether a line is wrong in the same way as another whose reason is given. */
+/* Whether a line has the same problem as another one, and the reason `why`. */
 static int is_same(const stat_line_t *line, const stat_line_t *other,
                    const char *why) {
   char text[STAT_NOTE_BYTES];
@@ -88,7 +91,7 @@ static void print_event(FILE *file, const stat_event_t *event) {
   fputc(')', file);
 }
 
-/* Prints the note of a line, for all those behind it too that share it. */
+/* Prints the note of a line and of all later lines that share it. */
 static void print_note(FILE *file, const stat_report_t *report, size_t index,
                        const char *why) {
   const stat_line_t *line = &report->lines[index];

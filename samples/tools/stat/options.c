@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. Does not look at
- * the machine: whether an event or a target can be counted is found out by
- * opening it. Letters and long names are those of perf-stat(1). */
+/* Parses the command line and explains errors. Does not look at the machine:
+ * only opening an event shows whether it can be counted. Letters and long names
+ * are the same as in perf-stat(1). */
 #include "stat/options.h"
 
 #include <getopt.h>
@@ -141,7 +141,8 @@ static int parse_intervals(stat_options_t *options, const char *text) {
   return 0;
 }
 
-/* Shells make no tab of \t; perf-stat(1) takes the two characters for one. */
+/* Shells do not expand \t. Like perf-stat(1), this takes the two characters for
+ * a tab. */
 static int parse_separator(stat_options_t *options, const char *text) {
   options->separator = strcmp(text, "\\t") == 0 ? "\t" : text;
   if (text[0] == '\0' || strchr(text, '"') != NULL)
@@ -167,7 +168,7 @@ static int parse_log_fd(stat_options_t *options, const char *text) {
   return 0;
 }
 
-/* Those that take a value: what is left are flags. */
+/* Parses options with a value. All others are flags. */
 static int parse_value(stat_options_t *options, int option, char **argv) {
   switch (option) {
     case 'e':
@@ -243,7 +244,7 @@ static int parse_option(stat_options_t *options, int option, char **argv) {
     case OPTION_APPEND:
       options->append = 1;
       return 0;
-    case 'B': /* people's numbers always are, by their locale */
+    case 'B': /* tables always have separators, by the locale */
       return 0;
     case 'n':
       options->null = 1;
@@ -268,14 +269,14 @@ static int parse_option(stat_options_t *options, int option, char **argv) {
   }
 }
 
-/* A command beside other targets is what says how long to count. */
+/* With another target, the command only determines how long to count. */
 static int choose_target(stat_options_t *options) {
   int tasks = (options->pids.nr > 0) + (options->tids.nr > 0);
   int places = options->all || options->cpus != NULL || options->nr_cgroups > 0;
 
   if (tasks + places > 1)
     return common_options_bad("choose one of -p, -t, and -a, -C or -G");
-  /* A cgroup is counted on CPUs, but not every task of these. */
+  /* A cgroup is counted on CPUs, but without the other tasks there. */
   options->all = options->nr_cgroups == 0 &&
                  (places || (tasks == 0 && options->command == NULL));
   if (options->by != STAT_BY_NONE && options->by != STAT_BY_THREAD &&
@@ -337,8 +338,8 @@ int stat_options_parse(stat_options_t *options, int argc, char **argv) {
   options->nr_runs = 1;
   options->log_fd = -1;
   opterr = 0;
-  /* The + ends the options with the first word that is none: all that follows
-   * belongs to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not an option: the rest is
+   * the command, with or without -- before it. */
   while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)

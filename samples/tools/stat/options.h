@@ -13,17 +13,17 @@
 #include "stat/report.h"
 
 typedef struct stat_options_s {
-  char *events; /* what all -e name, joined; NULL: the usual ones */
+  char *events; /* of all -e, joined; NULL: the default events */
   common_filters_t filters;
-  unsigned detailed; /* how many -d */
-  /* Whom to count: at most one of the four, but for cpus with cgroups. */
+  unsigned detailed; /* the number of -d */
+  /* The targets: at most one of the four, except that cgroups can have cpus. */
   int all; /* every task: -a, -C, or nothing was chosen */
   common_ids_t pids;
   common_ids_t tids;
   char **cgroups;
   size_t nr_cgroups;
   size_t cgroups_capacity;
-  const char *cpus; /* NULL: all that are online */
+  const char *cpus; /* NULL: all online CPUs */
   int no_inherit;
   uint64_t interval_ms;  /* 0: one table at the end */
   uint32_t nr_intervals; /* 0: no bound */
@@ -33,11 +33,11 @@ typedef struct stat_options_s {
   const char *control; /* NULL: no commands */
   enum stat_by by;
   int metric_only;
-  int no_merge; /* a line for each part of an event, by the kind of cores */
+  int no_merge; /* a line for each kind of cores */
   int json;
   const char *separator; /* of fields; NULL: text */
   int null;              /* count nothing */
-  int summary;           /* of all intervals, behind them */
+  int summary;           /* of all intervals, after them */
   const char *file;      /* NULL: stderr */
   int log_fd;            /* -1, or where to write instead */
   int append;            /* to the file */
@@ -46,15 +46,16 @@ typedef struct stat_options_s {
   char **command; /* NULL, or argv of the command to run */
 } stat_options_t;
 
-/* 0, or COMMON_EXIT_USAGE after a message on stderr. Strings that are not
- * allocated are argv's. To be followed by stat_options_free in any case. */
+/* Parses the command line. Returns 0, or COMMON_EXIT_USAGE after a message on
+ * stderr. Strings that are not allocated belong to argv. Call stat_options_free
+ * in either case. */
 int stat_options_parse(stat_options_t *options, int argc, char **argv);
 void stat_options_free(stat_options_t *options);
 
 /* Prints the help to stdout. */
 void stat_options_help(void);
 
-/* The part of it about options of perf stat that are not here. */
+/* The part of the help about options of perf stat that do not exist here. */
 const char *stat_options_absent(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses among the forms of a table. A table is written at once. */
+/* Writes tables in the chosen format, each in one piece. */
 #include "stat/output.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int is_text(const stat_output_t *output) {
   return !output->options->json && output->options->separator == NULL;
 }
 
-/* A buffer of its own for stderr, which has none. */
+/* Opens a duplicate with a buffer, because stderr has none. */
 static FILE *open_fd(int log_fd) {
   int fd = fcntl(log_fd >= 0 ? log_fd : STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -33,7 +33,8 @@ static FILE *open_fd(int log_fd) {
   return file;
 }
 
-/* As perf-stat(1) does. What programs read has no such line. */
+/* Writes the first line of a text file, as perf-stat(1) does. CSV and JSON have
+ * no such line. */
 static void put_started(FILE *file) {
   time_t now = time(NULL);
   struct tm local;
@@ -54,7 +55,7 @@ int stat_output_open(stat_output_t *output, const stat_options_t *options) {
     common_say("%s: %s\n", name_of(output), strerror(errno));
     return 1;
   }
-  /* A decimal comma is for people. */
+  /* Only tables have the decimal comma of some locales. */
   if (!is_text(output))
     return 0;
   setlocale(LC_NUMERIC, "");
@@ -82,7 +83,7 @@ static void write_text(stat_output_t *output, const stat_report_t *report,
     write_end(output, report, user_only);
 }
 
-/* The names of columns stand above the first row, in text again and again. */
+/* The names of columns are above the first row, and in text repeated. */
 static void write_metrics(stat_output_t *output, const stat_report_t *report,
                           int user_only) {
   const char *separator = output->options->separator;

@@ -15,19 +15,20 @@ typedef struct stat_output_s {
   uint64_t nr_intervals;
 } stat_output_t;
 
-/* Opens it: 0, or 1 after a message. */
+/* Opens the output. Returns 0, or 1 after a message. */
 int stat_output_open(stat_output_t *output, const stat_options_t *options);
 
-/* Writes a table, or that of an interval. `user_only`: the names of some events
- * say that their user side alone was counted. */
+/* Writes the table of a run or interval. `user_only`: the names of some events
+ * say that only the user side was counted. */
 void stat_output_table(stat_output_t *output, const stat_report_t *report,
                        int user_only);
 
-/* What is to be said after the last interval, with its report. */
+/* Writes the notes after the last interval, with its report. */
 void stat_output_end(stat_output_t *output, const stat_report_t *report,
                      int user_only);
 
-/* 1, after a message, if not all could be written, else 0. */
+/* Closes the output. Returns 0, or 1 after a message if some output was not
+ * written. */
 int stat_output_close(stat_output_t *output);
 
 #endif

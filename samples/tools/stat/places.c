@@ -28,7 +28,7 @@ static void add_threads(stat_places_t *places,
 
   for (i = 0; i < nr; i++) {
     tid = uvperf_reading_place(reading, i)->pid;
-    /* Of a thread /proc/TID is the process that it would be. */
+    /* /proc/TID exists for each thread, though it is not listed. */
     if (tid > 0 && stat_place_find(places->list, known, tid) == NULL)
       common_proc_comm(tid, tid, append(places, tid)->name);
   }
@@ -58,7 +58,7 @@ static int32_t core_of(const stat_places_t *places, int32_t cpu) {
   return -1;
 }
 
-/* Where nothing is said of dies or sockets, there is one. */
+/* A machine that lists no dies or sockets has one. */
 static int32_t topology_id(int32_t cpu, const char *name) {
   int32_t id = common_topology_id(cpu, name);
 
@@ -133,7 +133,7 @@ void stat_places_add(stat_places_t *places, enum stat_by by,
   if (by < STAT_BY_THREAD || uvperf_reading_new(&reading) != 0)
     return;
   if (uvperf_set_read(set, reading, NULL) != 0)
-    ; /* there are no names */
+    ; /* lines have no names then */
   else if (by == STAT_BY_THREAD)
     add_threads(places, reading);
   else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cores and threads, which have lines of their own: their ids and names. */
+/* The ids and names of cores and threads that have lines of their own. */
 #ifndef STAT_PLACES_H
 #define STAT_PLACES_H
 
@@ -9,15 +9,15 @@
 #include "stat/report.h"
 #include "uvperf.h"
 
-/* A CPU and its core, or the other that lines are of. */
+/* A CPU, and the core, die, socket or node whose line it belongs to. */
 typedef struct stat_cpu_s {
   int32_t cpu;
-  int32_t socket, die, core; /* 0 where it does not matter */
+  int32_t socket, die, core; /* 0 if it does not matter */
   int32_t id;                /* in the order of these three */
 } stat_cpu_t;
 
 typedef struct stat_places_s {
-  stat_place_t *list; /* by id; */
+  stat_place_t *list; /* sorted by id */
   size_t nr;
   size_t capacity;
   stat_cpu_t *cpus;
@@ -25,11 +25,11 @@ typedef struct stat_places_s {
   size_t cpus_capacity;
 } stat_places_t;
 
-/* Adds the cores or threads that a set has been opened on. Threads that have
- * ended since keep their names. */
+/* Adds the cores or threads of an open set. Threads that have ended keep their
+ * names. */
 void stat_places_add(stat_places_t *places, enum stat_by by, uvperf_set_t *set);
 
-/* The id of the line to which a place belongs; -1 for none. */
+/* The id of the line that a place belongs to; -1 for none. */
 int32_t stat_places_id(const stat_places_t *places, enum stat_by by,
                        const uvperf_place_t *place);
 

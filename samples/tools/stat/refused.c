@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set that cannot open anything returns one error only. Each event has one of
- * its own here. */
+/* A set that cannot open anything returns only one error. This file finds an
+ * error for each event. */
 #include "stat/refused.h"
 
 #include <stdlib.h>
@@ -31,8 +31,8 @@ int stat_refused_runs(const stat_options_t *options,
   }
 }
 
-/* Leaves the error alone if the event opens, which only another event of its
- * group prevents. */
+/* Does not change the error if the event opens by itself: then another event of
+ * its group prevents it. */
 static void try_open(uv_loop_t *loop, const struct perf_event_attr *attr,
                      const uvperf_target_t *target, uvperf_error_t *error) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;

@@ -15,15 +15,15 @@ typedef struct stat_refused_s {
   size_t nr;
 } stat_refused_t;
 
-/* Whether the command runs although no event is open, because of this error:
- * 1 or 0. Its own command is more to a user than its counts. A command that
- * only tells how long others are counted runs if the machine lacks the events,
- * as with perf-stat(1). */
+/* Returns 1 if the command runs although, because of this error, no event is
+ * open; otherwise 0. A command that is measured runs, because it matters more
+ * to users than its counts. A command that only determines the duration runs if
+ * the machine lacks the events, as with perf-stat(1). */
 int stat_refused_runs(const stat_options_t *options,
                       const uvperf_error_t *error);
 
 /* Opens each event on each target by itself, to learn why it cannot be opened.
- * `error` is that of all of them together. */
+ * `error` is the error of opening all together. */
 void stat_refused_find(stat_refused_t *refused,
                        const uvperf_event_list_t *events,
                        const common_target_list_t *targets,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The life-cycle of a run: fork, open, enable, exec, wait, read. Does not know
- * what becomes of the counts. */
+ * how counts are printed. */
 #include "stat/run.h"
 
 #include <signal.h>
@@ -15,12 +15,12 @@
 #include "stat/targets.h"
 #include "stat/tool.h"
 
-/* How often the tasks of -p and -t are looked for. */
+/* How often the tasks of -p and -t are checked. */
 #define ALIVE_MS 100
 
-/* A signal that comes while no loop listens, between two runs, would end the
- * program before it has printed anything; so would the end of a command be
- * missed that is killed before its exec. They wait until somebody listens. */
+/* Checks for a pending signal. Signals are blocked between two runs, while no
+ * loop handles them: one would end the program before it has printed anything,
+ * and the end of a command that is killed before its exec would be missed. */
 static int is_signal_waiting(void) {
   sigset_t set;
 
@@ -36,7 +36,7 @@ static int say_code(const char *what, int code) {
   return 1;
 }
 
-/* The set's own reading is gone when the callback returns. */
+/* The set's reading is valid only in the callback, so it is copied. */
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
                     const uvperf_reading_t *delta) {
@@ -53,7 +53,7 @@ static void on_read(uvperf_set_t *set, int status,
     common_session_stop_soon(&run->session);
 }
 
-/* What came after the last whole interval. */
+/* Reports the counts after the last whole interval. */
 static void tell_rest(stat_run_t *run) {
   const stat_options_t *options = run->options;
 
@@ -64,8 +64,8 @@ static void tell_rest(stat_run_t *run) {
     run->on_interval(run, run->delta);
 }
 
-/* All events stop before the first is read, so that those that are compared
- * with each other have counted for the same time. */
+/* All events stop before the first one is read, so that events that are
+ * compared have counted for the same time. */
 static void on_stop(common_session_t *session) {
   stat_run_t *run = session->data;
   int rc;
@@ -115,14 +115,13 @@ static int enable(stat_run_t *run) {
     return 1;
   }
   stat_messages_counting(options, &run->set);
-  /* To enable thousands of events takes a while, which the intervals have in
-   * them. */
+  /* Enabling thousands of events takes a while, which the intervals include. */
   run->started_ns =
       options->interval_ms > 0 ? uvperf_reading_time(run->told) : uv_hrtime();
   return 0;
 }
 
-/* By -D, or --control. */
+/* Begins to count, by -D or --control. */
 static void begin(stat_run_t *run) {
   if (enable(run) != 0) {
     run->failed = 1;
@@ -184,7 +183,7 @@ static void on_tick(common_session_t *session) {
     common_session_stop(session);
 }
 
-/* Of the commands that were waited for, in all. */
+/* The times of all commands so far that have been waited for. */
 static void take_times(uint64_t *user_ns, uint64_t *system_ns) {
   struct rusage usage;
 
@@ -228,12 +227,12 @@ static int on_late_signal(common_session_t *session) {
 
 /* -- the run --------------------------------------------------------------- */
 
-/* Not only after a while, or when a command says so. */
+/* Whether counting begins with the run, and not by -D or --control. */
 static int counts_from_start(const stat_run_t *run) {
   return run->control->is_on && run->options->delay.nr == 0;
 }
 
-/* Has the events, and counts nothing. */
+/* Opens a set that has the events but counts nothing. */
 static int open_no_target(stat_run_t *run, uvperf_set_options_t *options,
                           uvperf_error_t *error) {
   options->targets = NULL;
@@ -289,7 +288,7 @@ static int start(stat_run_t *run) {
   if (is_on && enable(run) != 0)
     return 1;
   status = common_session_go(&run->session);
-  /* With a command it is the command that says how long. */
+  /* A command determines itself how long to count. */
   common_session_start(&run->session,
                        of_tasks && options->command == NULL ? ALIVE_MS : 0,
                        is_on ? options->timeout_ms : 0);
@@ -298,7 +297,7 @@ static int start(stat_run_t *run) {
   return status;
 }
 
-/* From an open loop to a closed one. */
+/* Opens the loop, runs the session and closes the loop. */
 static int run_session(stat_run_t *run) {
   common_session_t *session = &run->session;
   int status;
@@ -323,11 +322,11 @@ static int run_command(stat_run_t *run) {
 
   common_signals_hold();
   run->session.command.signals = *run->signals;
-  take_times(&run->user_ns, &run->system_ns); /* until it has run */
+  take_times(&run->user_ns, &run->system_ns); /* before this run */
   status = common_session_fork(&run->session, run->options->command);
   if (status != 0)
     return status;
-  /* The command keeps the limit that it would have without us. */
+  /* The command keeps its own limit, because it is already forked. */
   common_files_raise(&files);
   status = run_session(run);
   common_files_restore(&files);

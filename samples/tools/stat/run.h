@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One run: the events are opened and counted once, from the start of the
- * command, or from now on, to its end. */
+/* One run: opens the events and counts once, from the start of the command, or
+ * from now on, to its end. */
 #ifndef STAT_RUN_H
 #define STAT_RUN_H
 
@@ -15,10 +15,10 @@
 
 typedef struct stat_run_s stat_run_t;
 
-/* --control, which all runs have in common. */
+/* The state of --control, which all runs share. */
 typedef struct stat_control_s {
   common_control_t channel;
-  int is_on; /* a run counts from its start: as the last command, or -D */
+  int is_on; /* a run counts from its start: by the last command, or -D */
 } stat_control_t;
 
 struct stat_run_s {
@@ -27,44 +27,48 @@ struct stat_run_s {
   const common_signals_t *signals; /* for the command */
   stat_control_t *control;         /* open */
   void *data;                      /* the owner's */
-  /* The events are open, or refused, and nothing has been counted yet. */
+  /* Called when the events are open or refused, before anything is counted. */
   void (*on_open)(stat_run_t *run, uvperf_set_t *set);
-  /* With -I: what was counted in an interval, the last and shorter one too. */
+  /* With -I: called with the counts of each interval, also the last, shorter
+   * one. */
   void (*on_interval)(stat_run_t *run, const uvperf_reading_t *delta);
-  /* All is counted, and the results below are final, but command_status. The
-   * events are still open: to close them may take long. */
+  /* Called when everything is counted. The results below are final, except
+   * command_status. The events are still open, because closing them may take
+   * long. */
   void (*on_counted)(stat_run_t *run);
-  /* A signal came while they close: 1 if there was still something to print. */
+  /* Called for a signal while the events close. Returns 1 if there was still
+   * something to print. */
   int (*on_late_signal)(stat_run_t *run);
-  /* -- what came out -- */
+  /* -- results -- */
   stat_refused_t refused;    /* if no event could be opened */
-  uvperf_reading_t *reading; /* of all of it; NULL where nothing was counted */
+  uvperf_reading_t *reading; /* of the whole run; NULL: nothing was counted */
   uint64_t started_ns;       /* by uv_hrtime */
   uint64_t elapsed_ns;
   uint64_t user_ns, system_ns; /* of the command */
-  int command_status;          /* to exit with; 0 if it was terminated */
-  int is_interrupted; /* by a signal or --control: no other run is to begin */
+  int command_status;          /* the exit status; 0 if stat terminated it */
+  int is_interrupted; /* by a signal or --control: no other run begins */
   /* -- private -- */
   common_session_t session;
   uvperf_set_t set;
   stat_alive_t alive;
-  uvperf_reading_t *told, *delta; /* up to the last interval; for the next */
+  /* Up to the last interval, and the next interval. */
+  uvperf_reading_t *told, *delta;
   uint32_t nr_intervals;
   int has_set;
   int has_counted;
   int failed;
 };
 
-/* Opens --control, if there is one: 0, or 1 after a message. In any case
- * common_control_free must follow. */
+/* Opens --control, if it was given. Returns 0, or 1 after a message. Call
+ * common_control_free in either case. */
 int stat_control_open(stat_control_t *control, const stat_options_t *options);
 
-/* Counts: 0, or the status to exit with after a message. What is public but the
- * results is to be set, all else to be 0; for each run anew. Signals are held
- * when it returns: one that comes between two runs is for the next. */
+/* Counts once. Returns 0, or the exit status after a message. For each run set
+ * the public fields above the results, and clear all others. Signals are
+ * blocked when it returns, so a signal between two runs is for the next run. */
 int stat_run(stat_run_t *run);
 
-/* Frees the reading, and what was refused. */
+/* Frees the reading, and the errors of refused events. */
 void stat_run_free(stat_run_t *run);
 
 #endif

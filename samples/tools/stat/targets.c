@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns options into targets, and into words. Opens nothing. */
+/* Turns options into targets, and into the title of a table. Opens nothing. */
 #include "stat/targets.h"
 
 #include <stdio.h>
@@ -21,7 +21,8 @@ static void add_cgroups(common_target_list_t *targets,
   }
 }
 
-/* Of every thread, for --per-thread: an event of a CPU does not say whose. */
+/* Adds every process, for --per-thread: the count of a CPU does not show the
+ * threads. */
 static void add_all_processes(common_target_list_t *targets, uint32_t flags) {
   common_ids_t pids = {NULL, 0, 0};
 
@@ -52,7 +53,7 @@ void stat_targets_make(common_target_list_t *targets,
     target = common_target_list_add(targets, UVPERF_TARGET_CPUS);
     target->cpus = options->cpus;
   } else if (stat_targets_is_command(options)) {
-    /* Of a command the kernel begins to count at its exec. */
+    /* The kernel begins to count a command at its exec. */
     target = common_target_list_add(targets, from_exec ? UVPERF_TARGET_COMMAND
                                                        : UVPERF_TARGET_PROCESS);
     target->pid = command;

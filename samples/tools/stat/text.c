@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints a report for people, in the columns of perf-stat(1); but nothing ends
- * in blanks, and a second metric stands under the first. */
+/* Prints a report for people, in the columns of perf-stat(1). Unlike there, no
+ * line ends in blanks, and a second metric is below the first. */
 #include "stat/report.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "stat/value.h"
 
 enum {
-  TIME_WIDTH = 16, /* of the columns, without the blank behind */
+  TIME_WIDTH = 16, /* of the columns, without the blank after them */
   CPU_WIDTH = 10,
   CPUS_WIDTH = 4,
   COMM_WIDTH = 16,
@@ -28,7 +28,7 @@ enum {
   METRIC_WIDTH = 35
 };
 
-/* A line that is being written: blanks are, once more than that follows. */
+/* The line that is being written. Blanks are written when more text follows. */
 typedef struct row_s {
   FILE *file;
   size_t blanks;
@@ -63,8 +63,8 @@ static void put_right(row_t *row, const char *text, size_t width) {
   put(row, text);
 }
 
-/* At the left, what users chose: without what a terminal could take for a
- * command. */
+/* Puts a name that users chose, left-aligned, without characters that a
+ * terminal could take for a command. */
 static void put_name(row_t *row, const char *name, size_t width) {
   size_t size = strlen(name) + 1;
   char *clean = common_calloc(size, 1);
@@ -85,7 +85,7 @@ static size_t unit_width(const stat_report_t *report) {
   return width;
 }
 
-/* 0: there are none. */
+/* The width of the cgroups' column; 0 without cgroups. */
 static size_t cgroup_width(const stat_report_t *report) {
   size_t width = 0, i;
 
@@ -98,7 +98,7 @@ static size_t cgroup_width(const stat_report_t *report) {
   return width;
 }
 
-/* Of what several CPUs together are called. */
+/* The width of the name of a core, die, socket or node. */
 static size_t group_width(enum stat_by by) {
   if (by == STAT_BY_CORE)
     return 15;
@@ -118,7 +118,7 @@ static void put_place(row_t *row, const stat_report_t *report,
         snprintf(text, sizeof(text), "CPU%" PRId32, line->place);
       put_left(row, text, CPU_WIDTH + 1);
       break;
-    case STAT_BY_THREAD: /* the dashes are below each other */
+    case STAT_BY_THREAD: /* the dashes are aligned */
       common_text_clean(clean, sizeof(clean), name);
       columns = columns_of(clean);
       columns = columns < COMM_WIDTH ? columns : COMM_WIDTH;
@@ -151,7 +151,7 @@ static void put_begin(row_t *row, const stat_report_t *report,
 
 static void put_value(row_t *row, const stat_report_t *report,
                       const stat_line_t *line) {
-  /* In a variable, since ISO C does not know the mark that groups digits. */
+  /* In a variable, because ISO C does not know the flag that groups digits. */
   const char *grouped = "%'.*f";
   char text[STAT_NUMBER_BYTES];
 
@@ -165,7 +165,8 @@ static void put_value(row_t *row, const stat_report_t *report,
   row->blanks++;
 }
 
-/* In the last column before the metrics, which begin at one place for all. */
+/* Puts the last column before the metrics, which begin at the same place in all
+ * lines. */
 static void put_cgroup(row_t *row, const char *cgroup, size_t width) {
   if (width == 0)
     return;
@@ -182,7 +183,7 @@ static void put_metric(row_t *row, const stat_metric_t *metric) {
   put_left(row, text, METRIC_WIDTH - 1);
 }
 
-/* What is to be known of the value. */
+/* Puts what qualifies the value: deviation, percentage, missing counts. */
 static void put_end(row_t *row, const stat_line_t *line) {
   const uvperf_count_t *count = &line->count;
   char text[STAT_NOTE_BYTES];
@@ -352,7 +353,7 @@ void stat_text_metrics(FILE *file, const stat_report_t *report,
 
 /* -- below the lines ------------------------------------------------------- */
 
-/* As many decimals as show two digits of the uncertain ones. */
+/* As many decimals as show two digits of the deviation. */
 static int get_decimals(double deviation) {
   int decimals = 2;
 

@@ -28,7 +28,7 @@ static enum stat_tool tool_named(const char *text, size_t size) {
   return STAT_TOOL_NONE;
 }
 
-/* The end of a name: what is between slashes or quotation marks is a part of
+/* Returns the end of a name. Text between slashes or quotation marks belongs to
  * it. */
 static const char *end_of_name(const char *text) {
   char quote = '\0';
@@ -47,8 +47,8 @@ static const char *end_of_name(const char *text) {
   return text;
 }
 
-/* The list with dummies for times; with `same_length` every other name stays
- * where it is. Returns how many times there are. */
+/* Writes the list with dummy events for times. With `same_length` all other
+ * names keep their positions. Returns the number of times. */
 static size_t put_names(FILE *file, const char *names, int same_length) {
   size_t nr = 0, size;
   enum stat_tool tool;
@@ -68,7 +68,7 @@ static size_t put_names(FILE *file, const char *names, int same_length) {
   return nr;
 }
 
-/* For free(). */
+/* The caller frees the text. */
 static char *make_names(const char *names, int same_length, size_t *nr) {
   char *text = NULL;
   size_t size = 0;
@@ -82,8 +82,8 @@ static char *make_names(const char *names, int same_length, size_t *nr) {
   return text;
 }
 
-/* The kernel's events have them, and a time that ignored them would be taken
- * for what it is not. */
+/* Modifiers select what the kernel counts. A time that ignored them would be
+ * misleading, so they are refused. */
 static int refuse_modifiers(const char *names) {
   const char *name = names;
   uvperf_error_t error;
@@ -109,7 +109,7 @@ static int refuse_modifiers(const char *names) {
   return 0;
 }
 
-/* A message shows what the user wrote. */
+/* Messages show the names as the user wrote them. */
 int stat_tool_parse(uvperf_event_list_t **list, const char *names) {
   uvperf_error_t error;
   char *text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Times that are events by name, as in perf-stat(1): duration_time, user_time
- * and system_time. The kernel does not know them. */
+/* Times that are named like events, as in perf-stat(1): duration_time,
+ * user_time and system_time. The kernel does not know them. */
 #ifndef STAT_TOOL_H
 #define STAT_TOOL_H
 
@@ -15,15 +15,16 @@ typedef struct stat_times_s {
   int has_command;             /* these two are known */
 } stat_times_t;
 
-/* Parses names, those of times too: as common_list_parse. In the list a time is
- * a dummy event with its name, which counts nothing. So it has its place in the
- * table and can be counted alone. */
+/* Parses names as common_list_parse does, including names of times. In the list
+ * a time is a dummy event with its name, which counts nothing. So it has its
+ * place in the table and can be counted alone. */
 int stat_tool_parse(uvperf_event_list_t **list, const char *names);
 
-/* Which time an event is. */
+/* Returns the time that an event stands for, or STAT_TOOL_NONE. */
 enum stat_tool stat_tool_of(const uvperf_event_item_t *item);
 
-/* Sets the lines of times: each has one, the first of its places. */
+/* Fills in the lines of times. Each time has one line, for the first of its
+ * places. */
 void stat_tool_fill(stat_lines_t *lines, const stat_event_t *events,
                     const stat_times_t *times);
 

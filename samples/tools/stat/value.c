@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides what of a count is shown, by the rules of perf-stat(1). */
+/* Decides how counts are shown, by the rules of perf-stat(1). */
 #include "stat/value.h"
 
 #include <locale.h>
@@ -61,7 +61,7 @@ int stat_value_is_counted(const stat_line_t *line) {
 }
 
 const char *stat_value_word(const stat_line_t *line) {
-  /* Nothing is wrong with an event whose task is gone. */
+  /* An event whose task has ended is supported. */
   if (line->count.state != UVPERF_COUNT_NOT_AVAILABLE ||
       line->count.code == UV_ESRCH)
     return "<not counted>";
@@ -78,7 +78,7 @@ int stat_value_is_clock(const stat_event_t *event) {
           attr->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
-/* As perf stat has it. */
+/* Whether an event is shown in msec, as in perf stat. */
 static int is_msec(const stat_event_t *event) {
   return stat_value_is_clock(event) && strcmp(event->unit, "ns") == 0;
 }
