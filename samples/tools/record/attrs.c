@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes attrs of names and options, as perf record does. Opens nothing. */
+/* Makes attrs from names and options, as perf record does. Opens nothing. */
 #include "record/attrs.h"
 
 #include <inttypes.h>
@@ -17,7 +17,8 @@
 
 /* -- how often ------------------------------------------------------------- */
 
-/* 0 where it cannot be known: the kernel says no then. */
+/* 0 if it cannot be read: then the kernel refuses a frequency that is too
+ * high. */
 static uint64_t max_frequency(void) {
   uvperf_limits_t limits;
 
@@ -52,8 +53,8 @@ static int choose_frequency(record_attrs_t *attrs,
   return 0;
 }
 
-/* Terms of the event itself, "cycles/period=1000/", come first. Each hit of a
- * tracepoint or breakpoint is a sample, unless something else was asked for. */
+/* The event's own terms, "cycles/period=1000/", come first. Each hit of a
+ * tracepoint or breakpoint is a sample, unless the options say otherwise. */
 static void set_period(struct perf_event_attr *attr,
                        const record_attrs_t *attrs,
                        const record_options_t *options) {
@@ -78,7 +79,7 @@ static int is_of_cpus(const record_options_t *options) {
   return options->all || options->sample_cpu;
 }
 
-/* The newer one has more in it. */
+/* Prefers the newer bit, which has more in it. */
 static uint64_t weight_bit(void) {
   return uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE,
                              UVPERF_SAMPLE_WEIGHT_STRUCT) == 1
@@ -113,7 +114,8 @@ static void set_fields(struct perf_event_attr *attr,
   }
 }
 
-/* An event's own sides give way, as with perf record. */
+/* --all-user and --all-kernel override an event's own modifiers, as with perf
+ * record. */
 static void set_side(struct perf_event_attr *attr,
                      const record_options_t *options) {
   if (!options->all_user && !options->all_kernel)
@@ -122,8 +124,8 @@ static void set_side(struct perf_event_attr *attr,
   attr->exclude_user = options->all_kernel != 0;
 }
 
-/* What a term call-graph= stands for, which knows the registers of this
- * machine; an event's own term stays. */
+/* Parses --call-graph as an event's term call-graph=, which knows the registers
+ * of this machine. Events with a term of their own keep it. */
 static int parse_stack(struct perf_event_attr *stack,
                        const record_options_t *options) {
   uvperf_error_t error;
@@ -158,8 +160,8 @@ static void set_stack(struct perf_event_attr *attr,
 
 /* -- the attrs ------------------------------------------------------------- */
 
-/* One clock for all: rings are put into the order of time, and a group has
- * one. */
+/* Sets one clock for all events: rings are merged in time order, and a group
+ * has only one clock. */
 static void set_clock(struct perf_event_attr *attr,
                       const record_options_t *options) {
   attr->use_clockid = 1;
@@ -179,8 +181,8 @@ static void fill(record_attrs_t *attrs, const record_options_t *options,
   attrs->attrs[index] = attr;
   attrs->leaders[index] = item->leader;
   leader = attrs->attrs[item->leader];
-  /* With :S the leader samples for all of its group, whose samples look the
-   * same: perf(1) wants that. */
+  /* With :S the leader samples for its whole group. perf(1) expects the same
+   * fields in the samples of the whole group. */
   if (leader->sample_type & PERF_SAMPLE_READ) {
     attrs->reads_groups = 1;
     attr->sample_type |= PERF_SAMPLE_READ;
@@ -198,8 +200,9 @@ static void fill(record_attrs_t *attrs, const record_options_t *options,
                          record_options_is_command(options);
 }
 
-/* Values of a group are those of one task: perf(1) before 6.12 takes them for
- * sums, and so do kernels, which refuse them together with inherit. */
+/* The values of a group in a sample belong to one task. perf(1) before 6.12
+ * takes them for sums; kernels before 6.12 refuse them together with
+ * inherit. */
 static void set_inherit(record_attrs_t *attrs,
                         const record_options_t *options) {
   size_t i;
@@ -237,7 +240,7 @@ uint32_t record_attrs_side_band(const record_options_t *options) {
   uint32_t side_band = UVPERF_SIDE_BAND_TASKS | UVPERF_SIDE_BAND_MMAP |
                        UVPERF_SIDE_BAND_KSYMBOL | UVPERF_SIDE_BAND_BPF_EVENT;
 
-  /* Tables to unwind by may lie in what is not executable, and so do data. */
+  /* Unwind tables and data may be in mappings that are not executable. */
   if (options->stack == RECORD_STACK_DWARF || options->data)
     side_band |= UVPERF_SIDE_BAND_MMAP_DATA;
   if (options->switch_events)
@@ -274,7 +277,7 @@ int record_attrs_is_clock(const uvperf_set_t *set, size_t index) {
   return 0;
 }
 
-/* The name of what it is, without terms that say how it is sampled. */
+/* The name of an opened event, without terms about its sampling. */
 static char *name_anew(const struct perf_event_attr *opened) {
   struct perf_event_attr attr;
   char label[256];

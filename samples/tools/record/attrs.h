@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What record samples: the events by their names, as attrs for a set. */
+/* The events that record samples, as attrs for a set. */
 #ifndef RECORD_ATTRS_H
 #define RECORD_ATTRS_H
 
@@ -15,25 +15,25 @@ typedef struct record_attrs_s {
   size_t *leaders;
   size_t nr;
   uint64_t frequency_hz;
-  int reads_groups; /* a sample of a leader has the counts of its group */
+  int reads_groups; /* samples of a leader have the counts of its group */
 } record_attrs_t;
 
-/* Makes the attrs of what was asked for: 0, or the status to exit with after a
- * message. To be followed by record_attrs_free in any case. */
+/* Makes the attrs from the options. Returns 0, or the exit status after a
+ * message. Call record_attrs_free in either case. */
 int record_attrs_make(record_attrs_t *attrs, const record_options_t *options);
 
-/* What a set is to tell beside samples: UVPERF_SIDE_BAND_*. */
+/* The records that a set writes besides samples: UVPERF_SIDE_BAND_*. */
 uint32_t record_attrs_side_band(const record_options_t *options);
 
-/* How an event was called on the command line; of the one that is added for
- * side_band, which comes last, what it is. */
+/* The name of an event on the command line. The event that is added for
+ * side_band comes last and has a description instead. */
 const char *record_attrs_label(const record_attrs_t *attrs, size_t index);
 
-/* Whether it is a clock, as there are no cycles. */
+/* Returns 1 if an event was replaced by a clock, because no PMU here can count
+ * it. */
 int record_attrs_is_clock(const uvperf_set_t *set, size_t index);
 
-/* How an event of the set is called, with what fallbacks made of it. For
- * free(). */
+/* The name of an event of the set, after fallbacks. The caller frees it. */
 char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
                         size_t index);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads names of branches: those of an event's term branch_type=, which takes
- * one of them. */
+/* Parses kinds of branches with an event's term branch_type=, which takes one
+ * of them. */
 #include "record/branches.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "common/options.h"
 #include "uvperf.h"
 
-/* A side stands for any branch there. */
+/* A side alone means any branch there. */
 static int parse_word(const char *word, size_t length, uint64_t *bits) {
   struct perf_event_attr attr;
   uvperf_error_t error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each file is read when its name first comes, since it may be replaced later,
- * or its process be gone. perf record -a looks at the end, at those only that
- * samples hit; --buildid-all is nearer to this. */
+/* Each file is read when its name first appears, because later it may be
+ * replaced or its process may be gone. perf record -a reads files at its end,
+ * and only those with samples; perf record --buildid-all is closer to this. */
 #include "record/build_ids.h"
 
 #include <errno.h>
@@ -30,26 +30,27 @@
 
 #define BUCKETS 4096
 
-/* Names of files are at most PATH_MAX bytes; the kernel says "//toolong". */
+/* File names have at most PATH_MAX bytes; the kernel writes "//toolong" for
+ * longer ones. */
 #define NAME_BYTES 4096
 
 typedef struct object_s {
   struct object_s *next;
   uint16_t misc;
-  size_t nr; /* bytes of the id, 0 if there is none */
+  size_t nr; /* bytes of the id; 0: no id */
   unsigned char id[COMMON_BUILD_ID_BYTES];
   char name[];
 } object_t;
 
 struct record_build_ids_s {
   object_t *buckets[BUCKETS];
-  object_t *last; /* many records in a row are of one */
+  object_t *last; /* consecutive records often have the same one */
 };
 
 typedef struct mapping_s {
   int32_t pid;
   uint16_t misc;
-  uint64_t inode; /* 0: not told */
+  uint64_t inode; /* 0: not known */
   const char *name;
 } mapping_t;
 
@@ -80,12 +81,14 @@ static size_t bucket_of(const char *name, size_t size) {
   return (size_t)(hash % BUCKETS);
 }
 
-/* Opens what can be a program, with this inode if it is not 0: an fd, or -1.
- * Takes an fd of O_PATH. Names come from others: a process that is gone may
- * have mapped a file of its own under the name that a device has here, and to
- * open that does something (a watchdog begins to run), as it does to read
- * /proc/kmsg or trace_pipe, whose size is 0. O_PATH finds out without, and
- * /proc leads to the same file. */
+/* Opens a file that can be a program, with this inode if it is not 0. `found`
+ * is an O_PATH fd, which is closed. Returns an fd, or -1.
+ *
+ * The names come from other processes. A process that is gone may have mapped a
+ * file of its own under a name that is a device here. Opening a device has
+ * effects (a watchdog starts), and so has reading /proc/kmsg or trace_pipe,
+ * whose size is 0. O_PATH has no effects, and /proc/self/fd leads to the same
+ * file. */
 static int open_program(int found, uint64_t inode) {
   struct stat stat;
   int opened = -1;
@@ -113,8 +116,8 @@ static size_t read_file(int found, uint64_t inode,
   return nr;
 }
 
-/* Finds a file in the root of a process: links of a container do not lead out
- * of it. Before Linux 5.6 there is no such call, and nothing is found. */
+/* Finds a file in the root of a process, so that links in a container do not
+ * lead out of it. Linux before 5.6 lacks this call; then nothing is found. */
 static int find_in_root(int32_t pid, const char *name) {
   struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
   char path[64];
@@ -124,7 +127,7 @@ static int find_in_root(int32_t pid, const char *name) {
   root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (root < 0)
     return -1;
-  /* EAGAIN: a ".." was passed while something in the system was renamed. */
+  /* EAGAIN: something was renamed while a ".." was resolved. */
   do
     fd = (int)syscall(SYS_openat2, root, name, &how, sizeof(how));
   while (fd < 0 && errno == EAGAIN && --tries > 0);
@@ -132,8 +135,8 @@ static int find_in_root(int32_t pid, const char *name) {
   return fd;
 }
 
-/* The process may have another root than ours, as in a container. If it is
- * gone, another file can have that name here, which the inode shows. */
+/* The process may have a root of its own, as in a container. If it is gone, the
+ * file with that name here can be another one, which the inode shows. */
 static size_t read_user(const mapping_t *mapping,
                         unsigned char id[COMMON_BUILD_ID_BYTES]) {
   size_t nr;
@@ -191,8 +194,8 @@ static void read_id(const mapping_t *mapping, object_t *object) {
     object->nr = read_module(mapping->name, object->id);
 }
 
-/* The name of the kernel's mapping goes on with that of a symbol, which is no
- * part of the object's. */
+/* The name of the kernel's mapping ends with a symbol, which does not belong to
+ * the object's name. */
 static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
                              int *is_new) {
   size_t size = is_kernel(mapping->name) ? 17 : strlen(mapping->name);
@@ -216,7 +219,8 @@ static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
   return object;
 }
 
-/* MMAP2 may have the id itself: the kernel read it when it was mapped. */
+/* MMAP2 may contain the id: then the kernel read it when the file was
+ * mapped. */
 static int take_id(const unsigned char *record, object_t *object) {
   size_t nr = record[40];
 
@@ -255,8 +259,8 @@ void record_build_ids_map(record_build_ids_t *ids, const void *record,
   read_id(&mapping, object);
 }
 
-/* struct perf_record_header_build_id of
- * tools/lib/perf/include/perf/event.h: the pid is that of the host. */
+/* struct perf_record_header_build_id of tools/lib/perf/include/perf/event.h.
+ * The pid -1 means the host. */
 static void put_object(const object_t *object, record_bytes_t *bytes) {
   struct perf_event_header header = {0, 0, 0};
   size_t size = strlen(object->name) + 1;

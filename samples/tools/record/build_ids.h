@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which program and which library it was that had a name when it was measured:
- * the build ids of what is mapped. */
+/* The build ids of mapped programs and libraries. They show which version of a
+ * file was measured. */
 #ifndef RECORD_BUILD_IDS_H
 #define RECORD_BUILD_IDS_H
 
@@ -14,12 +14,12 @@ typedef struct record_build_ids_s record_build_ids_t;
 record_build_ids_t *record_build_ids_new(void);
 void record_build_ids_free(record_build_ids_t *ids);
 
-/* Takes a MMAP or MMAP2 record, of at least its header's size; reads the file
- * if its name is new. */
+/* Takes an MMAP or MMAP2 record, which has at least a header, and reads its
+ * file if the name is new. */
 void record_build_ids_map(record_build_ids_t *ids, const void *record,
                           size_t size);
 
-/* Appends the feature HEADER_BUILD_ID: 1, or 0 if there are none. */
+/* Appends the feature HEADER_BUILD_ID. Returns 1, or 0 without build ids. */
 int record_build_ids_put(const record_build_ids_t *ids, record_bytes_t *bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes that grow, put together as perf.data has them. */
+/* A growing buffer, with functions for the encodings of perf.data. */
 #ifndef RECORD_BYTES_H
 #define RECORD_BYTES_H
 
@@ -17,11 +17,11 @@ void record_bytes_put_u32(record_bytes_t *buffer, uint32_t value);
 void record_bytes_put_u64(record_bytes_t *buffer, uint64_t value);
 void record_bytes_put_zeros(record_bytes_t *buffer, size_t size);
 
-/* Zeros, until the number of bytes is a multiple of so many. */
+/* Appends zeros until the number of bytes is a multiple of `to`. */
 void record_bytes_align(record_bytes_t *buffer, size_t to);
 
-/* A text with its NUL, padded to a multiple of 64, behind the length of that: a
- * perf_header_string. */
+/* Appends a perf_header_string: the padded length, then the text with its NUL,
+ * padded to a multiple of 64. */
 void record_bytes_put_string(record_bytes_t *buffer, const char *text);
 
 void record_bytes_free(record_bytes_t *buffer);

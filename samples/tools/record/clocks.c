@@ -8,7 +8,8 @@
 #include "common/options.h"
 #include "uvperf.h"
 
-/* Those that the kernel takes, by the names of perf(1)'s util/clockid.c. */
+/* The clocks that the kernel accepts, with their names in perf(1)'s
+ * util/clockid.c. */
 static const struct {
   const char *name;
   int clock;
@@ -61,8 +62,8 @@ static int now(int clock, uint64_t *time) {
   return 0;
 }
 
-/* By two readings of the clock around one of the time of day; the library does
- * that better for the monotonic clock. */
+/* Reads the clock before and after the time of day. For the monotonic clock the
+ * library does that better. */
 int record_clock_pair(int clock, uint64_t *time, uint64_t *realtime) {
   uvperf_clock_pair_t pair;
   uint64_t after;

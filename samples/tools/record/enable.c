@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* uvperf_set_enable is for all events of a set; this file uses their fds. */
+/* uvperf_set_enable enables all events of a set. This file uses their fds to
+ * enable single ones. */
 #include "record/enable.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ void record_enable_later(record_enable_t *enable, const record_attrs_t *attrs) {
   memset(enable->is_off, 1, enable->nr);
 }
 
-/* As it is called in the file. */
+/* Whether an event has this name, on the command line or in the file. */
 static int is_called(const record_attrs_t *attrs, const uvperf_set_t *set,
                      size_t attr, const char *name) {
   char *full = record_attrs_name(attrs, set, attr);
@@ -49,7 +50,8 @@ int record_enable_choose(record_enable_t *enable, const record_attrs_t *attrs,
   return nr > 0 ? 0 : -1;
 }
 
-/* Not ioctl(2), whose second parameter differs among C libraries. */
+/* Uses syscall(2), because the second parameter of ioctl(2) differs among C
+ * libraries. */
 static int turn(const uvperf_set_t *set, const uvperf_reading_t *reading,
                 size_t attr, unsigned long request) {
   size_t nr = uvperf_reading_nr_places(reading), i;
@@ -74,8 +76,8 @@ int record_enable_side_band(const record_attrs_t *attrs,
   return rc;
 }
 
-/* A leader, which comes before its members, is enabled last and disabled
- * first. So the members of a group begin and end together. */
+/* A leader comes before its members. It is enabled last and disabled first, so
+ * that the events of a group begin and end together. */
 int record_enable_apply(const record_enable_t *enable, const uvperf_set_t *set,
                         const uvperf_reading_t *reading) {
   size_t i;

@@ -38,8 +38,8 @@ void record_events_free(record_events_t *events) {
   memset(events, 0, sizeof(*events));
 }
 
-/* The sizes that kernels have published: PERF_ATTR_SIZE_VER0 to _VER8 of
- * <linux/perf_event.h>, and what may come. */
+/* The published sizes of attrs, PERF_ATTR_SIZE_VER0 to _VER8 of
+ * <linux/perf_event.h>; beyond them the next multiple of 8. */
 static size_t published_size(size_t used) {
   static const size_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136};
   size_t i;
@@ -116,7 +116,8 @@ void record_events_head(const record_event_t *event,
          event->attr_size < sizeof(*attr) ? event->attr_size : sizeof(*attr));
 }
 
-/* In this order: perf_output_sample of kernel/events/core.c. */
+/* The order of fields in a sample: perf_output_sample of
+ * kernel/events/core.c. */
 static int time_offset(const struct perf_event_attr *attr, size_t *offset) {
   static const uint64_t before[] = {PERF_SAMPLE_IDENTIFIER, PERF_SAMPLE_IP,
                                     PERF_SAMPLE_TID};

@@ -11,13 +11,13 @@
 #include "record/bytes.h"
 
 typedef struct record_event_s {
-  unsigned char *attr; /* attr_size bytes, as the caller had it */
+  unsigned char *attr; /* attr_size bytes, as the caller passed them */
   size_t attr_size;
   char *name;
   uint64_t *ids;
   size_t nr_ids;
   size_t id_capacity;
-  size_t nr_members; /* of a group that it leads; 0 of none */
+  size_t nr_members; /* of the group that it leads; 0: none */
 } record_event_t;
 
 typedef struct record_events_s {
@@ -26,34 +26,35 @@ typedef struct record_events_s {
   size_t capacity;
 } record_events_t;
 
-/* Adds one, copied: its index. */
+/* Adds a copy of an event. Returns its index. */
 size_t record_events_add(record_events_t *events,
                          const struct perf_event_attr *attr, const char *name);
 void record_events_free(record_events_t *events);
 
-/* Bytes that an attr has in the file, the same for all. A perf(1) refuses a
- * file with attrs longer than it knows (read_attr of tools/perf/util/header.c),
- * so they are as short as holds all that is not 0. */
+/* The size of an attr in the file, the same for all. perf(1) refuses attrs that
+ * are longer than it knows (read_attr of tools/perf/util/header.c), so this is
+ * the shortest size that holds all nonzero bytes. */
 size_t record_events_attr_size(const record_events_t *events);
 
-/* The attr as the file has it. */
+/* Appends an attr, cut or padded to attr_size. */
 void record_events_put_attr(const record_event_t *event, size_t attr_size,
                             record_bytes_t *bytes);
 
-/* The section of attrs and behind it all ids, to lie at an offset in the file;
- * gives the size of the former. */
+/* Appends the section of attrs, then all ids, for this offset in the file.
+ * Returns the size of the section. */
 size_t record_events_put(const record_events_t *events, uint64_t offset,
                          record_bytes_t *bytes);
 
-/* How much that is. */
+/* The number of bytes that record_events_put appends. */
 uint64_t record_events_bytes(const record_events_t *events);
 
-/* The head of an attr, for fields that each has. */
+/* Copies the beginning of an attr: the fields that our headers know. Fields
+ * that the attr lacks are 0. */
 void record_events_head(const record_event_t *event,
                         struct perf_event_attr *attr);
 
-/* Bytes before PERF_SAMPLE_TIME in a sample of these, and 0; or -1 if that is
- * not one number for all. */
+/* Finds the offset of PERF_SAMPLE_TIME in samples. Returns 0, or -1 if it is
+ * not the same for all events. */
 int record_events_time(const record_events_t *events, size_t *offset);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The features that tell of the recording itself, and the table of all. Each is
- * laid out as its write_… in tools/perf/util/header.c does. */
+/* The features about the recording itself, and the table of all features. Each
+ * has the layout of its write_… function in tools/perf/util/header.c. */
 #include "record/features.h"
 
 #include <string.h>
@@ -55,7 +55,7 @@ static int put_event_desc(const record_file_t *file, record_bytes_t *bytes) {
   return events->nr > 0;
 }
 
-/* perf(1) has its own words for a group of that name: evsel__group_desc of
+/* perf(1) describes a group of this name in its own words: evsel__group_desc of
  * tools/perf/util/evsel.c. */
 static int put_group_desc(const record_file_t *file, record_bytes_t *bytes) {
   const record_events_t *events = &file->events;
@@ -80,7 +80,7 @@ static int put_sample_time(const record_file_t *file, record_bytes_t *bytes) {
   return file->first_time <= file->last_time;
 }
 
-/* perf(1) has one clock for all events. */
+/* perf(1) knows one clock for all events. */
 static int clock_of(const record_file_t *file, int *clock) {
   struct perf_event_attr attr;
 
@@ -105,7 +105,7 @@ static int put_clockid(const record_file_t *file, record_bytes_t *bytes) {
   return 1;
 }
 
-/* What its clock said at a time of day. */
+/* The clock and the time of day at one moment. */
 static int put_clock_data(const record_file_t *file, record_bytes_t *bytes) {
   uint64_t time, realtime;
   int clock;

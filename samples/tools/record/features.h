@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf.data says beside the records: the features of its header. */
+/* The features in the header of perf.data: facts about the recording and the
+ * machine. */
 #ifndef RECORD_FEATURES_H
 #define RECORD_FEATURES_H
 
@@ -8,8 +9,8 @@
 #include "record/bytes.h"
 #include "record/state.h"
 
-/* The first number of a file or pipe. Its bytes, "PERFILE2" where the lowest
- * comes first, show the byte order. */
+/* The first number of a file or pipe. Its bytes show the byte order: "PERFILE2"
+ * on little-endian machines. */
 #define RECORD_MAGIC UINT64_C(0x32454c4946524550)
 
 /* Bits of the header, HEADER_* of tools/perf/util/header.h. */
@@ -37,16 +38,17 @@ enum {
   RECORD_FEATURES = 32
 };
 
-/* Appends a feature: 1, or 0 and nothing if it is not so here. */
+/* Appends a feature. Returns 1, or 0 without any bytes if it does not exist
+ * here. */
 int record_feature_put(const record_file_t *file, unsigned feature,
                        record_bytes_t *bytes);
 
-/* Appends the table of all features and themselves, to lie at an offset in the
- * file; gives the bits of those that there are. */
+/* Appends the table of features and the features themselves, for this offset in
+ * the file. Returns the bits of the features. */
 uint64_t record_features_put(const record_file_t *file, uint64_t offset,
                              record_bytes_t *bytes);
 
-/* -- each by itself -------------------------------------------------------- */
+/* -- single features ------------------------------------------------------- */
 
 /* The machine: machine.c */
 int record_put_hostname(record_bytes_t *bytes);
@@ -58,8 +60,8 @@ int record_put_cpuid(record_bytes_t *bytes);
 int record_put_total_mem(record_bytes_t *bytes);
 int record_put_pmu_mappings(record_bytes_t *bytes);
 
-/* How it is put together: topology.c. The last CPU that is present, or
- * -1. */
+/* The topology: topology.c. record_last_cpu returns the last CPU that is
+ * present, or -1. */
 int record_last_cpu(void);
 int record_put_cpu_topology(record_bytes_t *bytes);
 int record_put_numa_topology(record_bytes_t *bytes);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The file begins with the header and the data behind it. perf(1) looks for the
- * table of features where the data end, and for attrs and ids where the header
- * says. While data still come, attrs and ids therefore lie farther back; before
- * the data reach them, and when there are new ones, they are written anew still
- * farther back, and then the header that leads to them, in one write(2). So the
- * file can be read whenever the program is killed. The end puts features, attrs
- * and ids behind the data and cuts the file there. */
+/* The file begins with the header, followed by the data. perf(1) expects the
+ * table of features right after the data, and attrs and ids where the header
+ * points.
+ *
+ * While data still come, attrs and ids are some distance after the data. Before
+ * the data reach them, or when there are new ones, they are written again
+ * further back. Then the header is rewritten with one write(2) to point to
+ * them. So the file can be read whenever the program is killed. Closing puts
+ * features, attrs and ids right after the data, and truncates the file
+ * there. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -29,7 +32,7 @@ typedef struct section_s {
 typedef struct header_s {
   uint64_t magic;
   uint64_t size;
-  uint64_t attr_size; /* with the section of its ids */
+  uint64_t attr_size; /* with the section_t of its ids */
   section_t attrs;
   section_t data;
   section_t event_types;
@@ -39,8 +42,8 @@ typedef struct header_s {
 /* PERF_RECORD_FINISHED_ROUND of tools/lib/perf/include/perf/event.h. */
 #define FINISHED_ROUND 68
 
-/* How far behind the data attrs are put: not so far that a limit is met much
- * earlier than the data would meet it, nor so near that they move often. */
+/* The distance of the attrs from the data. If it is too large, a limit of the
+ * file's size is reached early; if it is too small, the attrs move often. */
 #define LEAST_GAP ((uint64_t)64 << 10)
 #define MOST_GAP  ((uint64_t)64 << 20)
 
@@ -69,7 +72,7 @@ static int fail(record_file_t *file, int rc) {
   return rc;
 }
 
-/* -- what the header leads to ---------------------------------------------- */
+/* -- the header, attrs and ids --------------------------------------------- */
 
 static int write_header(record_file_t *file, uint64_t features) {
   header_t header;
@@ -87,7 +90,7 @@ static int write_header(record_file_t *file, uint64_t features) {
   return record_output_at(file->fd, 0, &header, sizeof(header), &done);
 }
 
-/* Where attrs and ids lie from now on. */
+/* Sets the place of attrs and ids. */
 static void place_attrs(record_file_t *file, uint64_t offset,
                         uint64_t attrs_bytes, uint64_t end) {
   file->attrs_offset = offset;
@@ -110,8 +113,8 @@ static int write_attrs_at(record_file_t *file, uint64_t offset) {
   return rc;
 }
 
-/* A place behind `least` that is not where those lie that hold until the header
- * is written. */
+/* Finds a place after `least` that does not overlap the current attrs, which
+ * are valid until the header is written. */
 static uint64_t free_place(const record_file_t *file, uint64_t least,
                            uint64_t gap) {
   uint64_t size = record_events_bytes(&file->events);
@@ -122,7 +125,7 @@ static uint64_t free_place(const record_file_t *file, uint64_t least,
   return (file->attrs_end + gap + 7) / 8 * 8;
 }
 
-/* A limit of the file's size may be nearer than the gap. */
+/* The file's size may be limited, so the gap shrinks until the attrs fit. */
 static int move_attrs(record_file_t *file, uint64_t least) {
   uint64_t gap = least / 4 + 4 * record_events_bytes(&file->events);
   int rc;
@@ -138,7 +141,7 @@ static int move_attrs(record_file_t *file, uint64_t least) {
 
 /* -- records --------------------------------------------------------------- */
 
-/* The bytes of those records that are whole within so many. */
+/* The number of bytes that are whole records. */
 static size_t whole_records(const unsigned char *bytes, size_t size) {
   struct perf_event_header header;
   size_t used = 0;
@@ -152,7 +155,7 @@ static size_t whole_records(const unsigned char *bytes, size_t size) {
   return used;
 }
 
-/* Whole records behind the data, and attrs behind them. */
+/* Appends whole records to the data, after moving the attrs if necessary. */
 static int append(record_file_t *file, const unsigned char *bytes,
                   size_t size) {
   uint64_t end = file->end + size;
@@ -167,11 +170,12 @@ static int append(record_file_t *file, const unsigned char *bytes,
   file->end += whole_records(bytes, done);
   if (rc == 0)
     return write_header(file, 0);
-  write_header(file, 0); /* leads to what was written */
+  write_header(file, 0); /* covers the bytes that were written */
   return rc;
 }
 
-/* Where not all of it fits into a limit of the file's size, as much as does. */
+/* If a limit of the file's size does not allow all records, writes as many as
+ * fit. */
 static int flush_file(record_file_t *file) {
   size_t done = 0, size = file->used;
   uint64_t start = file->end;
@@ -197,7 +201,7 @@ static int flush(record_file_t *file) {
   return fail(file, rc);
 }
 
-/* Before the first record of a pipe comes what a file has in its header. */
+/* A pipe begins with the contents of a file's header. */
 static int begin_pipe(record_file_t *file) {
   file->has_begun = 1;
   return fail(file, record_pipe_begin(file));
@@ -217,7 +221,7 @@ static void look_at(record_file_t *file, const struct perf_event_header *header,
   file->last_time = time > file->last_time ? time : file->last_time;
 }
 
-/* Keeps it back until it is worth a system call. */
+/* Buffers a record until a system call is worth it. */
 static int put(record_file_t *file, const void *bytes, size_t size) {
   int rc;
 
@@ -308,8 +312,8 @@ void record_file_add_id(record_file_t *file, size_t event, uint64_t id) {
 
 /* -- the end --------------------------------------------------------------- */
 
-/* They are written in one piece, of which the header tells only when it is
- * there; if there is no room, what was there before remains. */
+/* Writes features, attrs and ids in one piece. The header points to them only
+ * afterwards, so if there is no room, the old ones remain valid. */
 static int finish_file(record_file_t *file) {
   record_bytes_t bytes = {NULL, 0, 0};
   uint64_t features, end, attrs;

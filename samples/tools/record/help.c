@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `uvperf-record --help` says. */
+/* The text of `uvperf-record --help`. */
 #include <stdio.h>
 
 #include "record/options.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks the kernel for the ids of events. Does not know what their records
- * are. */
+/* Asks the kernel for the ids of events. Knows nothing about their records. */
 #include "record/ids.h"
 
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 
 #include "common/memory.h"
 
-/* Ids are given out one after the other, so that they spread by themselves. */
+/* The kernel assigns ids in sequence, so they need no hash function. */
 static uint64_t *find(const record_ids_t *ids, uint64_t id) {
   size_t i = (size_t)id & (ids->capacity - 1);
 
@@ -34,7 +33,7 @@ static void grow(record_ids_t *ids) {
   free(old.table);
 }
 
-/* 1 if it is new. */
+/* Returns 1 if the id is new. */
 static int remember(record_ids_t *ids, uint64_t id) {
   uint64_t *slot;
 
@@ -52,7 +51,7 @@ uint64_t record_ids_of(const uvperf_set_t *set, size_t attr, uint64_t serial) {
   int fd = uvperf_set_fd(set, attr, serial);
   uint64_t id = 0;
 
-  /* Not ioctl(2), whose second parameter differs among C libraries. */
+  /* The second parameter of ioctl(2) differs among C libraries. */
   if (fd < 0 || syscall(SYS_ioctl, fd, PERF_EVENT_IOC_ID, &id) != 0)
     return 0;
   return id;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ids of the events of a set, by which the records in a file are told from
- * each other. */
+/* The ids of a set's events, which show to which event a record belongs. */
 #ifndef RECORD_IDS_H
 #define RECORD_IDS_H
 
@@ -11,14 +10,14 @@
 #include "uvperf.h"
 
 typedef struct record_ids_s {
-  uint64_t *table; /* a hash of those that the file has; 0: free */
+  uint64_t *table; /* a hash table of the file's ids; 0: free */
   size_t capacity; /* a power of two */
   size_t nr;
 } record_ids_t;
 
-/* Adds the ids of all events that are open at the places of a reading, and that
- * the file has not yet; `first` is the file's index of the set's first attr. To
- * be called again when there are new events. */
+/* Adds the ids of all events that are open at the places of a reading and not
+ * yet in the file. `first` is the file's index of the set's first attr. Call it
+ * again when there are new events. */
 void record_ids_add(record_ids_t *ids, const uvperf_set_t *set,
                     const uvperf_reading_t *reading, record_file_t *file,
                     size_t first);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads sizes and times as perf(1) does, each with a unit. */
+/* Parses sizes and times as perf(1) does, each with a unit. */
 #include "record/limits.h"
 
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 #define MAX_FILES 100000u
 
-/* A whole number and a letter: units[n] multiplies by factors[n]. 0, or -1. */
+/* Parses a whole number and a letter: units[n] multiplies by factors[n].
+ * Returns 0, or -1. */
 static int parse_unit(const char *text, const char *units,
                       const uint64_t *factors, uint64_t max, uint64_t *value) {
   size_t size = strlen(text);

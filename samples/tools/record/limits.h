@@ -16,13 +16,15 @@ typedef struct record_limits_s {
   int has_stamp;         /* the file's name gets the time when it is finished */
 } record_limits_t;
 
-/* Read the values of options: 0, or COMMON_EXIT_USAGE after a message. */
+/* These parse the values of options. They return 0, or COMMON_EXIT_USAGE after
+ * a message. */
 int record_limits_max_size(record_limits_t *limits, const char *text);
 /* NULL: signal. */
 int record_limits_switch(record_limits_t *limits, const char *text);
 int record_limits_max_files(record_limits_t *limits, const char *text);
 
-/* Refuses options that do not fit together, or do not fit the file. */
+/* Refuses options that contradict each other or the file. Returns 0, or
+ * COMMON_EXIT_USAGE after a message. */
 int record_limits_check(const record_limits_t *limits, const char *file);
 
 #endif

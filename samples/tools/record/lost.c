@@ -20,7 +20,7 @@ size_t record_lost_fill(uint64_t words[RECORD_LOST_WORDS],
   if (type & PERF_SAMPLE_TID)
     memcpy(&words[nr++], pair, sizeof(pair));
   if (type & PERF_SAMPLE_TIME)
-    nr++; /* of no time */
+    nr++; /* the time is not known */
   if (type & PERF_SAMPLE_ID)
     words[nr++] = id;
   if (type & PERF_SAMPLE_STREAM_ID)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel could not write, as the counts of a set tell it. */
+/* Records of samples that the kernel could not write, from the counts of a
+ * set. */
 #ifndef RECORD_LOST_H
 #define RECORD_LOST_H
 
@@ -9,17 +10,17 @@
 #include "record/file.h"
 #include "uvperf.h"
 
-/* Writes for each event that has lost samples a record that says how many, as
- * perf record does at its end (PERF_RECORD_LOST_SAMPLES). *lost is the sum. 0,
- * or what record_file_write gives. */
+/* Writes a record with the number of lost samples for each event that has lost
+ * any, as perf record does at its end (PERF_RECORD_LOST_SAMPLES). *lost is the
+ * sum. Returns 0, or the code of record_file_write. */
 int record_lost_write(record_file_t *file, const uvperf_set_t *set,
                       const uvperf_reading_t *reading, uint64_t *lost);
 
 /* Room for any such record. */
 #define RECORD_LOST_WORDS 10
 
-/* Fills such a record: header, count, and the trailer that this attr's records
- * have (perf_event_header__init_id in kernel/events/core.c). Its bytes. */
+/* Fills such a record: header, count, and the trailer of this attr's records
+ * (perf_event_header__init_id in kernel/events/core.c). Returns its bytes. */
 size_t record_lost_fill(uint64_t words[RECORD_LOST_WORDS],
                         const struct perf_event_attr *attr,
                         const uvperf_place_t *place, uint64_t id,

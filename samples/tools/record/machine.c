@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The features that tell what machine it was. */
+/* The features that describe the machine. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -40,7 +40,7 @@ int record_put_arch(record_bytes_t *bytes) {
   return 1;
 }
 
-/* Those that there are, and of these those that are online. */
+/* The number of CPUs, and of online CPUs. */
 int record_put_nrcpus(record_bytes_t *bytes) {
   size_t online = 0;
   int last = record_last_cpu();
@@ -52,8 +52,8 @@ int record_put_nrcpus(record_bytes_t *bytes) {
   return 1;
 }
 
-/* What stands behind "name   : " in the first such line of /proc/cpuinfo: 1, or
- * 0 if there is none. */
+/* Finds the text after "name : " on the first such line of /proc/cpuinfo.
+ * Returns 1, or 0 without such a line. */
 static int find_field(const char *text, const char *name, char *value,
                       size_t size) {
   size_t length = strlen(name), nr;
@@ -86,7 +86,7 @@ static void squeeze_spaces(char *text) {
   *to = '\0';
 }
 
-/* Its name differs between architectures: write_cpudesc of
+/* The field's name differs between architectures: write_cpudesc of
  * tools/perf/util/header.c. */
 int record_put_cpudesc(record_bytes_t *bytes) {
   static const char *const names[] = {"model name", "Model Name", "Processor",

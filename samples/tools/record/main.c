@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record: samples events into a file that perf(1) reads. This file goes from
+/* record: samples events into a file that perf(1) reads. This file leads from
  * the command line to the recording. */
 #include <signal.h>
 #include <stdio.h>

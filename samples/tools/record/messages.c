@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of record, in one place so that they stay alike. */
+/* The messages of record, in one place to keep them consistent. */
 #include "record/messages.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "common/say.h"
 #include "common/text.h"
 
-/* Of how many events it is told what was changed. */
+/* The number of events whose changes are reported. */
 #define MAX_CHANGED 4
 
 int record_messages_refused(const record_options_t *options,
@@ -60,7 +60,7 @@ int record_messages_event_refused(const record_attrs_t *attrs,
   return 1;
 }
 
-/* In one line what several fields say. */
+/* Describes the changes of several fields in one line. Returns 1 if it can. */
 static int sum_up(const record_attrs_t *attrs, const uvperf_set_t *set,
                   size_t attr, char *text, size_t size) {
   char *name = record_attrs_name(attrs, set, attr);
@@ -94,7 +94,8 @@ static void tell_changes_of(const record_options_t *options,
   }
 }
 
-/* The changes of hundreds of tracepoints would all be the same. */
+/* The changes of hundreds of tracepoints would all be the same, so only some
+ * are reported. */
 static void tell_changes(const record_options_t *options,
                          const record_attrs_t *attrs, const uvperf_set_t *set) {
   size_t nr_attrs = uvperf_set_nr_attrs(set), told = 0, nr, attr;
@@ -109,8 +110,8 @@ static void tell_changes(const record_options_t *options,
                told - MAX_CHANGED);
 }
 
-/* Places that are missing: threads that went while they were listed are not
- * worth a word. */
+/* Reports places where an event is missing. Threads that ended while they were
+ * listed are reported only with -v. */
 static void tell_missing(const record_options_t *options,
                          const record_attrs_t *attrs, const uvperf_set_t *set) {
   const uvperf_set_failure_t *list;
@@ -163,7 +164,7 @@ static double mebibytes(uint64_t bytes) {
   return (double)bytes / 1024 / 1024;
 }
 
-/* The padding covers what is left of a longer line. */
+/* The padding covers the rest of a longer line. */
 int record_messages_progress(const record_options_t *options,
                              const record_totals_t *now,
                              const record_totals_t *then) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What record tells on stderr. */
+/* The messages of record on stderr. */
 #ifndef RECORD_MESSAGES_H
 #define RECORD_MESSAGES_H
 
@@ -9,42 +9,43 @@
 #include "record/options.h"
 #include "uvperf.h"
 
-/* How far it has come. */
+/* The totals of a recording so far. */
 typedef struct record_totals_s {
   uint64_t bytes; /* of the file */
   uint64_t records;
   uint64_t samples;
-  uint64_t lost_told;    /* by records in the rings */
-  uint64_t lost_counted; /* by the kernel's counts: overlaps with those */
+  uint64_t lost_told;    /* from LOST records in the rings */
+  uint64_t lost_counted; /* from the kernel's counts: the two overlap */
   uint64_t unsound;      /* records that made no sense */
-  uint64_t late;         /* records that came behind younger ones */
+  uint64_t late;         /* records that came after younger ones */
 } record_totals_t;
 
-/* That nothing can be recorded, and what would help: the status to exit
- * with. */
+/* Says why nothing can be recorded, and what would help. Returns the exit
+ * status. */
 int record_messages_refused(const record_options_t *options,
                             const uvperf_error_t *error);
 
-/* An event that is open nowhere: the status to exit with. */
+/* Says why an event is open nowhere. Returns the exit status. */
 int record_messages_event_refused(const record_attrs_t *attrs,
                                   const uvperf_set_t *set, size_t attr);
 
-/* What is otherwise than asked. */
+/* Reports failures and changes of the events. */
 void record_messages_opened(const record_options_t *options,
                             const record_attrs_t *attrs,
                             const uvperf_set_t *set);
 
-/* With -v: that from now on everything is recorded, but for a command that is
- * still to begin. */
+/* With -v: says that everything is recorded from now on, except a command that
+ * is still to begin. */
 void record_messages_recording(const record_options_t *options,
                                const uvperf_set_t *set);
 
-/* A CPU that has gone or come: as of uvperf_set_cpu_cb. */
+/* Says that a CPU went offline or came online, with the arguments of
+ * uvperf_set_cpu_cb. */
 void record_messages_cpu(const record_options_t *options, int cpu, int status,
                          const uvperf_error_t *error);
 
-/* The line of every second, on a terminal alone; it overwrites the last one.
- * `now` is of a second later than `then`. 1 if there is such a line. */
+/* Prints the line of progress over the last one; on a terminal only. `now` is
+ * one second later than `then`. Returns 1 if there is such a line. */
 int record_messages_progress(const record_options_t *options,
                              const record_totals_t *now,
                              const record_totals_t *then);
@@ -52,30 +53,31 @@ int record_messages_progress(const record_options_t *options,
 /* Ends the line of progress. */
 void record_messages_progress_end(void);
 
-/* That an event, or all for NULL, was turned on or off, as perf record says
- * it. */
+/* Says that an event, or all with NULL, was turned on or off, in the words of
+ * perf record. */
 void record_messages_enabled(const record_options_t *options, const char *name,
                              int is_on);
 
-/* That no event is called so. */
+/* Says that no event has this name. */
 void record_messages_no_event(const char *name);
 
-/* The events, a line for each. */
+/* Prints the names of the events, one per line. */
 void record_messages_events(const record_attrs_t *attrs,
                             const uvperf_set_t *set);
 
-/* That the file has as much as it may. */
+/* Says that the file has reached --max-size. */
 void record_messages_full(const record_options_t *options, uint64_t bytes);
 
-/* How a finished file is called. */
+/* Prints the name of a finished file. */
 void record_messages_dump(const record_options_t *options, const char *name);
 
-/* How the recording went; `last` is the name of the last file, if it got one
- * when it was finished. */
+/* Prints the summary of the recording. `last` is the new name of the last file,
+ * if it was renamed when it was finished. */
 void record_messages_end(const record_options_t *options,
                          const record_totals_t *totals, const char *last);
 
-/* How a command ended, by its wait status, if not well. */
+/* Says which signal ended the command, if one did. `status` is its wait
+ * status. */
 void record_messages_command(int status);
 
 #endif

@@ -14,7 +14,7 @@
 #include "common/memory.h"
 
 #define STAMP_BYTES 24
-/* How many names are tried: a second's worth. */
+/* The number of names to try: those within a second. */
 #define MOST_TRIES 100
 
 static void put_stamp(char stamp[STAMP_BYTES], uint64_t hundredths) {
@@ -28,7 +28,7 @@ static void put_stamp(char stamp[STAMP_BYTES], uint64_t hundredths) {
            (unsigned)(hundredths % 100));
 }
 
-/* Not every file system can refuse to replace a file by itself. */
+/* Not every file system supports RENAME_NOREPLACE. */
 static int rename_to_new(const char *from, const char *to) {
   if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
     return 0;

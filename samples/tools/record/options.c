@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. Does not look at
- * the machine: whether an event or a target can be had is found out by opening
- * it. Letters and long names are those of perf-record(1). */
+/* Parses the command line and explains errors. Does not look at the machine:
+ * only opening an event shows whether it can be recorded. Letters and long
+ * names are the same as in perf-record(1). */
 #include "record/options.h"
 
 #include <getopt.h>
@@ -16,7 +16,7 @@
 
 #define DEFAULT_FILE        "perf.data"
 #define DEFAULT_STACK_BYTES 8192
-/* The kernel's field is 16 bits wide, and wants multiples of 8
+/* The kernel's field has 16 bits and needs multiples of 8
  * (perf_sample_ustack_size in kernel/events/core.c). */
 #define MAX_STACK_BYTES 65528ul
 
@@ -157,7 +157,7 @@ static int parse_branches(record_options_t *options, const char *text) {
   return record_branches_parse(text, &options->branches);
 }
 
-/* Those that take a value: what is left are flags. */
+/* Parses options with a value. All others are flags. */
 static int parse_value(record_options_t *options, int option, char **argv) {
   switch (option) {
     case 'e':
@@ -277,7 +277,7 @@ static int parse_option(record_options_t *options, int option, char **argv) {
   }
 }
 
-/* A command beside other targets is what says how long to record. */
+/* With another target, the command only determines how long to record. */
 static int check(record_options_t *options) {
   int tasks = (options->pids.nr > 0) + (options->tids.nr > 0);
   int places = options->all || options->cpus != NULL;
@@ -307,8 +307,8 @@ int record_options_parse(record_options_t *options, int argc, char **argv) {
   options->file = DEFAULT_FILE;
   options->clock = CLOCK_MONOTONIC;
   opterr = 0;
-  /* The + ends the options with the first word that is none: all that follows
-   * belongs to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not an option: the rest is
+   * the command, with or without -- before it. */
   while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)

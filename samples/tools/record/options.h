@@ -15,18 +15,18 @@
 enum record_stack {
   RECORD_STACK_NONE,
   RECORD_STACK_FP,   /* the kernel follows frame pointers */
-  RECORD_STACK_DWARF /* registers and a copy of the stack, for who reads it */
+  RECORD_STACK_DWARF /* registers and a copy of the stack, for readers */
 };
 
 typedef struct record_options_s {
-  char *events; /* what all -e name, joined; NULL: cycles */
+  char *events; /* of all -e, joined; NULL: cycles */
   common_filters_t filters;
-  uint64_t frequency_hz; /* 0: not chosen; UINT64_MAX: the most there is */
+  uint64_t frequency_hz; /* 0: not chosen; UINT64_MAX: the maximum */
   uint64_t period;       /* 0: not chosen */
   enum record_stack stack;
   uint32_t stack_bytes; /* of the user's stack, DWARF */
-  uint16_t max_stack;   /* 0: what the kernel takes */
-  /* Whom to record: at most one of the three. */
+  uint16_t max_stack;   /* 0: the kernel's default */
+  /* The targets: at most one of the three. */
   int all; /* every task: -a, -C, or nothing was chosen */
   common_ids_t pids;
   common_ids_t tids;
@@ -36,7 +36,7 @@ typedef struct record_options_s {
   int switch_events;
   int namespaces;
   int cgroups;
-  /* What samples have besides: addresses, their pages and weights. */
+  /* More fields of samples: addresses, their pages and weights. */
   int data;
   int phys_data;
   int data_page_size;
@@ -46,7 +46,7 @@ typedef struct record_options_s {
   int clock;
   int all_user;
   int all_kernel;
-  uint32_t excluded_pid; /* no samples of it: this program; 0: none */
+  uint32_t excluded_pid; /* this program, which is not sampled; 0: none */
   common_delay_t delay;
   const char *control;  /* NULL: no commands */
   uint64_t duration_ms; /* 0: no bound */
@@ -59,19 +59,20 @@ typedef struct record_options_s {
   char **command; /* NULL, or argv of the command to run */
 } record_options_t;
 
-/* 0, or COMMON_EXIT_USAGE after a message on stderr. Strings that are not
- * allocated are argv's. To be followed by record_options_free in any case. */
+/* Parses the command line. Returns 0, or COMMON_EXIT_USAGE after a message on
+ * stderr. Strings that are not allocated belong to argv. Call
+ * record_options_free in either case. */
 int record_options_parse(record_options_t *options, int argc, char **argv);
 void record_options_free(record_options_t *options);
 
 /* Prints the help to stdout. */
 void record_options_help(void);
 
-/* The part of it about options of perf record that are not here. */
+/* The part of the help about options of perf record that do not exist here. */
 const char *record_options_absent(void);
 
-/* Whether it is the command that is recorded; beside another target it only
- * tells how long. */
+/* Returns 1 if the command itself is recorded. With another target it only
+ * determines how long to record. */
 int record_options_is_command(const record_options_t *options);
 
 #endif

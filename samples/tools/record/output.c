@@ -26,7 +26,7 @@ int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
       continue;
     if (nr < 0)
       return -errno;
-    if (nr == 0) /* POSIX allows it where nothing fits */
+    if (nr == 0) /* POSIX allows it if nothing fits */
       return -ENOSPC;
     *done += (size_t)nr;
   }
@@ -38,14 +38,14 @@ static int refuse(const char *path, const char *reason) {
   return -1;
 }
 
-/* Links below these lead to what the program was given, not to a file of its
- * own: /dev/stdout. */
+/* Links in these directories lead to files that the program was given, not to
+ * files of its own: /dev/stdout. */
 static int is_given(const char *path) {
   return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
 
-/* As check_backup of tools/perf/util/data.c: an empty file is nothing to keep.
- */
+/* Follows check_backup of tools/perf/util/data.c: an empty file is not worth
+ * keeping. */
 static int keep_old(const char *path, const struct stat *stat) {
   size_t size = strlen(path) + sizeof(".old");
   char *old;
@@ -62,7 +62,7 @@ static int keep_old(const char *path, const struct stat *stat) {
   return rc;
 }
 
-/* The descriptor is a copy, so that all are closed alike. */
+/* Returns a duplicate, so that all files are closed in the same way. */
 static int open_stdout(void) {
   int fd;
 
@@ -73,8 +73,8 @@ static int open_stdout(void) {
   return fd < 0 ? refuse("stdout", strerror(errno)) : fd;
 }
 
-/* open(2) waits until somebody reads a FIFO, and libuv's handlers would restart
- * it: meanwhile a signal ends record. */
+/* open(2) of a FIFO waits for a reader, and libuv's handlers would restart it.
+ * So meanwhile signals end the program. */
 static int open_to_write(const char *path, int is_fifo) {
   static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
   struct sigaction before[3], ends = {.sa_handler = SIG_DFL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The format of pipes: what a file has in its header comes as records, once,
- * before those of the kernel. Sizes of records are 16 bits, so that a feature
- * that takes more is left out, as perf record does. Build ids are read while it
- * goes on, and are left out too: perf inject -b adds them. */
+/* The format of pipes: the contents of a file's header come as records, once,
+ * before the kernel's records. A record's size has 16 bits, so a longer feature
+ * is left out, as perf record does. Build ids are read during the recording and
+ * left out too: perf inject -b adds them. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,8 +22,9 @@ enum {
 
 #define MOST_BYTES 65528
 
-/* What is kept back until it is worth a system call, and what may wait for a
- * slow reader: then the rings do. */
+/* The bytes that are buffered until a system call is worth it, and the bytes
+ * that may wait for a slow reader. When there are more, records wait in the
+ * rings. */
 #define PUSH_BYTES    ((size_t)64 << 10)
 #define WAITING_BYTES ((size_t)1 << 20)
 #define WAIT_MS       100
@@ -34,8 +35,8 @@ static void begin_record(record_bytes_t *bytes, uint32_t type) {
   record_bytes_put(bytes, &header, sizeof(header));
 }
 
-/* The record that begins there is over: 0, or -1 if it was too long and was
- * taken back. */
+/* Ends the record that begins at `start`. Returns 0, or -1 if it was too long
+ * and was removed. */
 static int end_record(record_bytes_t *bytes, size_t start) {
   uint16_t size;
 
@@ -61,8 +62,8 @@ static void put_name(const record_event_t *event, uint64_t id,
   end_record(bytes, start);
 }
 
-/* Each attr makes an event; its name is told by its first id. Ids that are too
- * many for one record make one more. */
+/* Each attr makes an event, which is named by its first id. If there are too
+ * many ids for one record, there is another one. */
 static void put_event(const record_event_t *event, size_t attr_size,
                       const uint64_t *ids, size_t nr, record_bytes_t *bytes) {
   size_t most = (MOST_BYTES - sizeof(struct perf_event_header) - attr_size) /
@@ -95,7 +96,7 @@ static void put_feature(const record_file_t *file, unsigned feature,
     bytes->used = start;
 }
 
-/* The data lie behind the record, and are no part of its size. */
+/* The data follow the record and are not part of its size. */
 static void put_tracing_data(const record_file_t *file, record_bytes_t *bytes) {
   size_t start = bytes->used, data;
   uint32_t size;
@@ -174,8 +175,8 @@ int record_pipe_begin(record_file_t *file) {
 }
 
 /* perf(1) takes the formats of tracepoints only once, and crashes on an event
- * that comes after them; so their ids are not told, and it tells that there are
- * samples whose id is not in the header. */
+ * that comes after them. So late ids of tracepoints are dropped, and perf(1)
+ * reports samples whose id is not in the header. */
 int record_pipe_add_id(record_file_t *file, size_t event, uint64_t id) {
   record_bytes_t bytes = {NULL, 0, 0};
   struct perf_event_attr attr;

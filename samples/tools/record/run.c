@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The life-cycle of a recording: fork, open, start, look at what is already
- * running, exec, write until something ends it, stop. Knows neither how events
- * are chosen nor how the file is made. */
+/* The life-cycle of a recording: fork, open, start, record the tasks that
+ * already run, exec, write until something ends it, stop. Does not know how
+ * events are chosen or how the file is made. */
 #include "record/run.h"
 
 #include <signal.h>
@@ -21,11 +21,11 @@ static int say_code(const char *what, int code) {
   return 1;
 }
 
-/* -- what comes ------------------------------------------------------------ */
+/* -- records --------------------------------------------------------------- */
 
-/* A record whose body is not sound is left out, and counted: perf(1) gives up
- * the rest of a file where it cannot parse a sample (evlist__parse_sample in
- * tools/perf/util/session.c), and knows nothing to do with an id that is in no
+/* A damaged record is left out and counted. perf(1) skips the rest of a file
+ * after a sample that it cannot parse (evlist__parse_sample in
+ * tools/perf/util/session.c), and it cannot use a record whose id is in no
  * attr. */
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
@@ -93,7 +93,7 @@ static void on_control(common_control_t *control,
   }
 }
 
-/* The events of a CPU that has come are new. */
+/* A CPU that comes online has new events. */
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
   record_run_t *run = set->data;
@@ -114,7 +114,7 @@ static void on_side_cpu(uvperf_set_t *set, int cpu, int status,
 
   (void)cpu;
   (void)status;
-  (void)error; /* the other set reports its own */
+  (void)error; /* the other set reports the same */
   run->failed |= record_run_file_add_ids(run);
 }
 
@@ -125,8 +125,6 @@ static void on_usr2(uv_signal_t *handle, int number) {
   record_run_file_switch(handle->data);
 }
 
-/* As perf record does unless it is asked for; one that comes when its handle is
- * gone would end the program. */
 static void listen_to_usr2(record_run_t *run) {
   sigset_t set;
 
@@ -136,6 +134,8 @@ static void listen_to_usr2(record_run_t *run) {
   sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* Ignores SIGUSR2, as perf record does by default. Otherwise a SIGUSR2 after
+ * its handle is closed would end the program. */
 static void ignore_usr2(record_run_t *run) {
   sigset_t set;
 
@@ -176,7 +176,8 @@ static void on_tick(common_session_t *session) {
   run->told = run->totals;
 }
 
-/* The file's end is to be written also if somebody asks twice. */
+/* Signals are blocked meanwhile, so that the end of the file is written even if
+ * the user asks twice. */
 static void on_close(common_session_t *session) {
   record_run_t *run = session->data;
 
@@ -213,7 +214,8 @@ static void make_targets(const record_run_t *run, common_target_list_t *list) {
     target = common_target_list_add(list, UVPERF_TARGET_CPUS);
     target->cpus = options->cpus;
   } else if (record_options_is_command(options)) {
-    /* The kernel would enable all with the execve(2) of a command. */
+    /* With -D a command is a process, because the kernel would enable all
+     * events at a command's execve(2). */
     target = common_target_list_add(list, is_delayed ? UVPERF_TARGET_PROCESS
                                                      : UVPERF_TARGET_COMMAND);
     target->pid = run->session.command.pid;
@@ -221,7 +223,7 @@ static void make_targets(const record_run_t *run, common_target_list_t *list) {
   }
 }
 
-/* With --overwrite tasks and mappings are a set of their own. */
+/* With --overwrite, tasks and mappings have a set of their own. */
 static int open_side(record_run_t *run, const uvperf_set_options_t *options,
                      uvperf_error_t *error) {
   return !run->options->limits.overwrites
@@ -276,7 +278,8 @@ static int is_open(const record_run_t *run, size_t attr) {
   return 0;
 }
 
-/* A file in which one of the events never happens would be a lie. */
+/* A file in which one of the events never happens would be misleading, so that
+ * is an error. */
 static int check_events(record_run_t *run) {
   size_t attr;
   int rc = uvperf_reading_new(&run->reading);
@@ -292,10 +295,10 @@ static int check_events(record_run_t *run) {
   return 0;
 }
 
-/* /proc is read when mappings and tasks are already recorded: what changes
- * while it is read is then seen by one of the two, or by both, which does no
- * harm. Samples come later: they would be of this reading. Mappings and tasks
- * of a command are seen from its execve(2) on. */
+/* /proc is read when mappings and tasks are already recorded. So a change
+ * during the reading is seen by at least one of the two; twice does no harm.
+ * Samples begin later, or they would show this reading. The mappings and tasks
+ * of a command are recorded from its execve(2) on. */
 static int write_beginning(record_run_t *run) {
   uvperf_error_t error;
   int rc = 0;
@@ -366,7 +369,7 @@ static int start(record_run_t *run) {
   return go(run);
 }
 
-/* From an open loop to a closed one. */
+/* Opens the loop, runs the session and closes the loop. */
 static int run_session(record_run_t *run) {
   common_session_t *session = &run->session;
   int status;
@@ -413,7 +416,7 @@ int record_run(record_run_t *run, const common_signals_t *signals) {
     common_control_free(&run->control);
     return status;
   }
-  /* The command keeps the limits that it would have without us. */
+  /* The command keeps its own limits, because it is already forked. */
   common_files_raise(NULL);
   status = run_session(run);
   common_command_end(&run->session.command);

@@ -12,10 +12,10 @@
 #include "record/lost.h"
 #include "record/running.h"
 
-/* A record that is late by up to this is still put into its place by perf(1),
- * which holds back two rounds. */
+/* perf(1) holds back two rounds, so it still puts a record into its place that
+ * is late by up to this time. */
 #define ROUND_MS 100
-/* How many synthesized records are made at a time. */
+/* The number of synthesized records between two flushes of the rings. */
 #define FLUSH_RECORDS 64
 
 static int say_code(const char *what, int code) {
@@ -23,7 +23,7 @@ static int say_code(const char *what, int code) {
   return 1;
 }
 
-/* Keeps what was written and gives up the rest. */
+/* Keeps the records that were written, and ends the recording. */
 static void stop_writing(record_run_t *run, int code) {
   if (run->write_error == 0)
     run->write_error = code;
@@ -48,7 +48,7 @@ static int can_write(const record_run_t *run) {
   return run->file != NULL && run->write_error == 0 && !run->is_full;
 }
 
-/* Readers take the names of tasks, programs and symbols from these. */
+/* Readers take the names of tasks, programs and symbols from these records. */
 static int is_side_band(uint32_t type) {
   switch (type) {
     case PERF_RECORD_MMAP:
@@ -116,8 +116,8 @@ void record_run_file_write(record_run_t *run, const uvperf_record_t *record) {
     record_run_file_switch_soon(run);
 }
 
-/* perf(1) sorts by time all that came in two rounds: what lies further back it
- * takes as it comes. */
+/* perf(1) sorts the records of two rounds by time. It takes older records in
+ * the order of the file. */
 void record_run_file_round(record_run_t *run) {
   uint64_t now = uv_now(&run->session.loop);
   int rc;
@@ -162,7 +162,7 @@ static void add_groups(record_run_t *run) {
   }
 }
 
-/* A device that is renamed is missed by the whole machine. */
+/* Refuses a device: the whole machine would miss it after a rename. */
 static int check_file(const record_run_t *run) {
   struct stat stat_of;
 
@@ -198,13 +198,14 @@ int record_run_file_open(record_run_t *run) {
   return record_run_file_add_ids(run);
 }
 
-/* The rings that would fill. */
+/* Flushes the rings that would fill. */
 static void flush(record_run_t *run) {
   uvperf_set_flush(run->side.has_set ? &run->side.set : &run->set);
 }
 
-/* The rings fill while thousands of files are read. No round ends before that,
- * so perf(1) sees the running tasks before their records. */
+/* Takes a synthesized record. The rings fill while thousands of files are read,
+ * so they are flushed in between. No round ends before that, so perf(1) sees
+ * the running tasks before their records. */
 static int write_running(void *arg, const void *bytes, size_t size) {
   record_run_t *run = arg;
 
@@ -235,7 +236,7 @@ int record_run_file_begin(record_run_t *run) {
   int rc;
 
   run->is_ahead = run->side.has_set;
-  record_file_hurry(run->file, 1); /* no loop to serve in between yet */
+  record_file_hurry(run->file, 1); /* the loop does not run yet */
   rc = find_running(run);
   record_file_hurry(run->file, 0);
   return begin(run, rc);
@@ -269,8 +270,8 @@ static int read_losses(record_run_t *run) {
   return rc == 0 ? uvperf_reading_copy(run->before, run->reading) : rc;
 }
 
-/* Losses after the last record are in the counts alone. Each file has its
- * own. */
+/* Losses after the last record are only in the counts. Each file has its own
+ * losses. */
 static void write_losses(record_run_t *run) {
   uint64_t lost;
   int rc;
@@ -300,8 +301,8 @@ static int write_records(record_run_t *run, const common_buffer_t *records) {
   return rc;
 }
 
-/* Names and mappings are read after the snapshot, to have them all, and written
- * before it. */
+/* Names and mappings are read after the snapshot, so that none are missing, and
+ * written before it. */
 static void dump(record_run_t *run) {
   uvperf_error_t error;
   int rc;
@@ -335,7 +336,8 @@ void record_run_file_stop(record_run_t *run) {
   take_totals(run);
 }
 
-/* Records from before a failure can be read all the same. */
+/* Closes and renames the file also after a failure: the records before it can
+ * be read. */
 static void finish(record_run_t *run) {
   int rc;
 
@@ -365,7 +367,7 @@ void record_run_file_close(record_run_t *run) {
   run->failed = 1;
 }
 
-/* -- one after the other --------------------------------------------------- */
+/* -- the next file --------------------------------------------------------- */
 
 static void on_switch_time(uv_timer_t *timer) {
   record_run_file_switch(timer->data);
@@ -385,9 +387,9 @@ void record_run_file_wait(record_run_t *run) {
     uv_timer_start(&run->switching, on_switch_time, ms, 0);
 }
 
-/* While /proc is read, records go to the old file. Tasks and mappings go to
- * both. So the new file has the name of each task that it samples,
- * and no record is missed. */
+/* While /proc is read, records go to the old file, and tasks and mappings to
+ * both. So the new file has the name of each task that it samples, and no
+ * record is missed. */
 static void write_last(record_run_t *run) {
   run->ahead.used = 0;
   run->is_ahead = 1;

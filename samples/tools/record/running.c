@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses of what runs the part that a recording is about. Does not know how it
- * is found out. */
+/* Chooses the running tasks that belong to a recording. Does not know how they
+ * are found. */
 #include "record/running.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static void forget_dead(common_ids_t *born) {
   born->nr = nr;
 }
 
-/* The dead are looked for when the list is full; if most are alive, it
+/* Ended processes are removed when the list is full. If most are alive, it
  * grows. */
 void record_running_born(common_ids_t *born, const uvperf_record_t *record) {
   if (record->type != PERF_RECORD_FORK || record->task.pid == record->task.ppid)
@@ -34,7 +34,7 @@ void record_running_born(common_ids_t *born, const uvperf_record_t *record) {
   common_ids_add(born, (int32_t)record->task.pid);
 }
 
-/* The threads that are measured: -1 for each of a CPU. */
+/* Lists the threads that are measured; -1 stands for all threads of CPUs. */
 static void list_threads(common_ids_t *threads, const record_options_t *options,
                          pid_t command) {
   size_t i;
@@ -49,7 +49,7 @@ static void list_threads(common_ids_t *threads, const record_options_t *options,
     common_ids_add(threads, options->tids.ids[i]);
 }
 
-/* Those that are named more than once count once. */
+/* Lists the measured CPUs, each once. */
 static void list_cpus(common_ids_t *cpus, const record_options_t *options) {
   size_t nr = 0, i;
 
@@ -68,8 +68,7 @@ static void list_cpus(common_ids_t *cpus, const record_options_t *options) {
   }
 }
 
-/* The processes to which the threads belong; one that is gone has nothing to
- * tell. */
+/* Lists the processes of the targets. A thread that has ended is left out. */
 static void list_processes(common_ids_t *processes,
                            const record_options_t *options, pid_t command) {
   size_t i;
@@ -137,8 +136,8 @@ static int write_kernel(record_synth_t *synth,
   return rc;
 }
 
-/* Tasks first: what is gone when it is their turn has neither name nor maps. To
- * read /proc/kallsyms takes as long as hundreds of them. */
+/* Tasks come first, because a task that has ended by then has neither name nor
+ * maps. Reading /proc/kallsyms takes as long as hundreds of tasks. */
 int record_running_write(const record_options_t *options, pid_t command,
                          common_ids_t *born, const struct perf_event_attr *attr,
                          record_synth_cb write, void *arg) {

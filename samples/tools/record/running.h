@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What runs when a recording begins, as records for its file. */
+/* Records of the tasks that run when a recording begins. */
 #ifndef RECORD_RUNNING_H
 #define RECORD_RUNNING_H
 
@@ -12,9 +12,10 @@
 #include "uvperf.h"
 
 /* Calls `write` with records of the kernel and of the recorded tasks, one by
- * one. If `born` is NULL, the command, 0 for none, has not called execve(2)
- * yet. Else it lists processes that were started since; ended ones are removed
- * from it. `attr` is of the first event. Returns 0, or the code of `write`. */
+ * one. If `born` is NULL, the command (0: none) has not called execve(2) yet.
+ * Otherwise `born` lists processes that have started since; ended ones are
+ * removed from it. `attr` is the first event's. Returns 0, or the code of
+ * `write`. */
 int record_running_write(const record_options_t *options, pid_t command,
                          common_ids_t *born, const struct perf_event_attr *attr,
                          record_synth_cb write, void *arg);

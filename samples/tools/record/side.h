@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks and mappings of a recording whose rings are overwritten: a set of their
- * own, as an old sample cannot be read without an older name. */
+/* A set for the tasks and mappings of a recording whose rings are overwritten.
+ * It is separate because old samples need even older names. */
 #ifndef RECORD_SIDE_H
 #define RECORD_SIDE_H
 
@@ -15,7 +15,7 @@ typedef struct record_side_s {
   uvperf_reading_t *reading;
   common_buffer_t *records; /* the owner's */
   common_ids_t *born;       /* the owner's: new processes; or NULL */
-  size_t limit;             /* of these */
+  size_t limit;             /* of `records`, in bytes */
   int has_set;
   void *owner;
 } record_side_t;
@@ -24,13 +24,14 @@ typedef struct record_side_s {
  * too many to be kept. */
 #define RECORD_SIDE_IN_RINGS UVPERF_SIDE_BAND_SWITCH
 
-/* Opens the set, for the targets and limits of these options: 0, or a UV_E*. */
+/* Opens the set, with the targets, flags and fallbacks of these options.
+ * Returns 0, or a UV_E*. */
 int record_side_open(record_side_t *side, uv_loop_t *loop,
                      const uvperf_set_options_t *options, uint32_t side_band,
                      uvperf_error_t *error);
 
-/* Enables it, and adds its records to a buffer whenever the loop runs. 0, or a
- * UV_E*. */
+/* Enables the set, and adds its records to a buffer whenever the loop runs.
+ * Returns 0, or a UV_E*. */
 int record_side_start(record_side_t *side, common_buffer_t *records,
                       uvperf_error_t *error);
 
@@ -40,7 +41,7 @@ int record_side_start(record_side_t *side, common_buffer_t *records,
 int record_side_is_long(record_side_t *side);
 void record_side_allow(record_side_t *side);
 
-/* Not called before record_side_open. */
+/* Only after record_side_open. */
 void record_side_stop(record_side_t *side);
 
 void record_side_free(record_side_t *side);

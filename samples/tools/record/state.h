@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of record_file_t share. */
+/* The struct that the parts of record_file_t share. */
 #ifndef RECORD_STATE_H
 #define RECORD_STATE_H
 
@@ -11,13 +11,13 @@
 #include "record/events.h"
 #include "record/file.h"
 
-/* What is kept back until it is worth a system call. */
+/* The bytes that are buffered until a system call is worth it. */
 #define RECORD_BUFFER_BYTES ((size_t)256 << 10)
 
 struct record_file_s {
   int fd;
   int is_pipe;
-  common_output_t output; /* of a pipe, with what it has not taken yet */
+  common_output_t output; /* of a pipe, with bytes that it has not taken yet */
   int is_hurried;         /* does not wait for a pipe's reader */
   int error;              /* -errno of the first write that failed, or 0 */
   record_events_t events;
@@ -25,39 +25,42 @@ struct record_file_s {
   /* Records that are not written yet, of a file. */
   unsigned char *buffer;
   size_t used;
-  uint64_t end; /* where the file's data end, or bytes for the pipe */
-  /* Attrs and ids lie somewhere behind the data, which grow towards them: see
-   * file.c. */
+  uint64_t end; /* of the file's data; for a pipe, all bytes so far */
+  /* Attrs and ids are some distance after the data, which grow towards them:
+   * see file.c. */
   uint64_t attrs_offset;
   uint64_t attrs_bytes; /* of the attrs, without ids */
   uint64_t attrs_end;   /* with ids */
   uint64_t attr_size;
   int attrs_changed; /* since they were written */
-  int has_begun;     /* the format of pipes */
+  int has_begun;     /* the first records of a pipe are written */
   /* Of samples. */
-  int has_time; /* it is in all at the same place */
+  int has_time; /* the time is at the same offset in all */
   size_t time_offset;
   uint64_t first_time, last_time; /* UINT64_MAX and 0: none yet */
   char **argv;
 };
 
-/* Bytes for a pipe: 0, or -errno. What its reader does not take stays in
- * memory; when that is much, it waits for the reader, for a moment. */
+/* Writes bytes to a pipe. Bytes that the reader does not take stay in memory;
+ * if there are many, this waits for the reader for a moment. Returns 0, or
+ * -errno. */
 int record_pipe_write(record_file_t *file, const void *bytes, size_t size);
 
-/* Writes what the reader takes at once: 0, or -errno. */
+/* Writes as much as the reader takes at once. Returns 0, or -errno. */
 int record_pipe_push(record_file_t *file);
 
-/* Writes the rest: 0, or -errno, -EAGAIN if nobody reads. */
+/* Writes the rest. Returns 0, or -errno, -EAGAIN if the reader does not
+ * read. */
 int record_pipe_drain(record_file_t *file);
 
-/* Begins the format of pipes, with the events that there are. 0, or -errno. */
+/* Writes the beginning of a pipe, with the events so far. Returns 0, or
+ * -errno. */
 int record_pipe_begin(record_file_t *file);
 
-/* An id that came after that. */
+/* Writes an id that was added after the beginning. */
 int record_pipe_add_id(record_file_t *file, size_t event, uint64_t id);
 
-/* What is known only at the end. */
+/* Writes the features that are known only at the end. */
 int record_pipe_end(record_file_t *file);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of what was there before the recording began, as perf record makes
- * them out of /proc and /sys: without them perf(1) knows no names, and no
- * programs, of processes that neither began nor mapped anything meanwhile. */
+/* Records of tasks that ran before the recording began, made from /proc and
+ * /sys as perf record does. Without them perf(1) does not know the names and
+ * programs of processes that neither start nor map anything during the
+ * recording. */
 #ifndef RECORD_SYNTH_H
 #define RECORD_SYNTH_H
 
@@ -12,49 +13,51 @@
 
 #include "common/targets.h"
 
-/* Takes a record: 0, or another value to end the synthesis with. */
+/* Takes a record. Returns 0, or another value, which ends the synthesis. */
 typedef int (*record_synth_cb)(void *arg, const void *bytes, size_t size);
 
 typedef struct record_synth_s {
-  record_synth_cb write; /* record_file_write, say */
+  record_synth_cb write; /* for example record_file_write */
   void *arg;
-  /* That of the first event in the file: perf(1) takes a record of no id for
-   * one of it. Its sample_type and sample_id_all tell how long trailers are. */
+  /* The attr of the file's first event: perf(1) takes records without an id for
+   * this event's. Its sample_type and sample_id_all determine the length of
+   * trailers. */
   const struct perf_event_attr *attr;
-  int mmap_data;  /* mappings that are not executable too */
-  int namespaces; /* NAMESPACES records */
-  /* A child of our own that has not called execve(2) yet, 0 for none: what it
-   * has mapped is ours, and gone then. perf(1) would not forget it, and unwinds
-   * by the lowest mapping that a file ever had. */
+  int mmap_data;  /* also mappings that are not executable */
+  int namespaces; /* also NAMESPACES records */
+  /* A child of ours that has not called execve(2) yet; 0: none. Its mappings
+   * are still ours and will be gone. perf(1) would keep them, and it unwinds by
+   * the lowest mapping that a file ever had. */
   int32_t command;
-  /* What stands in front of the paths of the kernel's files; NULL: nothing. */
+  /* A prefix for the paths of the kernel's files; NULL: none. */
   const char *root;
-  /* Receives, if the kernel's addresses are hidden (kptr_restrict), so that
-   * there are no records of the kernel: 1. */
+  /* Receives 1 if the kernel's addresses are hidden (kptr_restrict). Then there
+   * are no records of the kernel. */
   int kernel_hidden;
 } record_synth_t;
 
-/* To be called when the kernel already records mappings and tasks, so that
- * nothing falls between. What ends meanwhile is no error. Each gives 0, or what
- * write gave. */
+/* Call these when the kernel already records mappings and tasks, so that
+ * nothing is missed in between. A task that ends meanwhile is not an error.
+ * They return 0, or the value of `write`. */
 
-/* The mappings of the kernel and of its modules. They change so seldom that it
- * may be called before the events run: to read /proc/kallsyms takes some 80 ms,
- * in which a ring may fill. */
+/* Writes the mappings of the kernel and its modules. They rarely change, so
+ * this may be called before the events run: reading /proc/kallsyms takes about
+ * 80 ms, in which a ring may fill. */
 int record_synth_kernel(record_synth_t *synth);
 
-/* All processes. */
+/* Writes all processes. */
 int record_synth_all(record_synth_t *synth);
 
-/* These processes, with all their threads. */
+/* Writes these processes, with all their threads. */
 int record_synth_processes(record_synth_t *synth, const common_ids_t *pids);
 
-/* Which threads are measured: -1 for a whole CPU. And which CPUs. */
+/* These write which threads are measured, -1 for a whole CPU, and which
+ * CPUs. */
 int record_synth_thread_map(record_synth_t *synth, const common_ids_t *tids);
 int record_synth_cpu_map(record_synth_t *synth, const common_ids_t *cpus);
 
-/* All cgroups (v2): CGROUP records, for samples with PERF_SAMPLE_CGROUP. Those
- * that this process may not see are left out. */
+/* Writes all cgroups (v2) as CGROUP records, for samples with
+ * PERF_SAMPLE_CGROUP. Cgroups that this process may not see are left out. */
 int record_synth_cgroups(record_synth_t *synth);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One synthesized record after another, put together in place. */
+/* A buffer in which synthesized records are built, one at a time. */
 #ifndef RECORD_SYNTH_BUILD_H
 #define RECORD_SYNTH_BUILD_H
 
@@ -8,8 +8,8 @@
 
 #include "record/synth.h"
 
-/* The longest path that a record of the kernel has, with its NUL: perf_event_
- * mmap_event of kernel/events/core.c. */
+/* The longest path in a record of the kernel, with its NUL:
+ * perf_event_mmap_event of kernel/events/core.c. */
 #define RECORD_SYNTH_PATH_BYTES 4088
 
 typedef struct record_synth_build_s {
@@ -24,14 +24,15 @@ void record_synth_put(record_synth_build_t *build, const void *bytes,
 void record_synth_put_u32(record_synth_build_t *build, uint32_t value);
 void record_synth_put_u64(record_synth_build_t *build, uint64_t value);
 
-/* Padded to 8 bytes. */
+/* Appends a text, padded to 8 bytes. */
 void record_synth_put_text(record_synth_build_t *build, const char *text);
 
-/* A path, or "//toolong" as the kernel has it. */
+/* Appends a path, or "//toolong" as the kernel does. */
 void record_synth_put_path(record_synth_build_t *build, const char *path);
 
-/* Gives the record to write: with a trailer of zeros, whose id 0 perf(1) takes
- * for that of a synthesized record, unless it is of a type of perf's own. */
+/* Completes the record and passes it to synth->write. Records of the kernel's
+ * types get a trailer of zeros: perf(1) takes id 0 for a synthesized record.
+ * Returns the value of synth->write. */
 int record_synth_end(const record_synth_t *synth, record_synth_build_t *build);
 
 #endif

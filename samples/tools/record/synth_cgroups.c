@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A CGROUP record for each cgroup that is there already. */
+/* A CGROUP record for each cgroup that already exists. */
 #include <stdlib.h>
 
 #include "common/cgroups.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's own mappings, as perf_event__synthesize_kernel_mmap and
- * _modules of tools/perf/util/synthetic-events.c tell them. */
+/* Records of the kernel's own mappings, after
+ * perf_event__synthesize_kernel_mmap and _modules of
+ * tools/perf/util/synthetic-events.c. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +16,9 @@
 /* Where the kernel's functions are. */
 typedef struct text_s {
   uint64_t start, end;
-  char symbol[16]; /* that it begins with, by which perf(1) finds out how far
-                      the kernel was moved when it booted */
+  /* The symbol at the start: perf(1) computes from it how far the kernel was
+   * moved at boot. */
+  char symbol[16];
 } text_t;
 
 static void path_of(const record_synth_t *synth, const char *path, char *whole,
@@ -24,7 +26,7 @@ static void path_of(const record_synth_t *synth, const char *path, char *whole,
   snprintf(whole, size, "%s%s", synth->root == NULL ? "" : synth->root, path);
 }
 
-/* Both names are of one place; perf(1) would rather have _text. */
+/* Both symbols have the same address; perf(1) prefers _text. */
 static void take_symbol(text_t *text, uint64_t address, const char *name) {
   if (strcmp(name, "_text") == 0 ||
       (strcmp(name, "_stext") == 0 && text->symbol[0] == '\0')) {
@@ -37,7 +39,8 @@ static void take_symbol(text_t *text, uint64_t address, const char *name) {
     text->end = address;
 }
 
-/* "ffffffff81000000 T _text", and a module's name behind a tab. */
+/* Lines are "ffffffff81000000 T _text"; symbols of modules are followed by a
+ * tab and the module's name. */
 static int read_text(text_t *text, const char *path) {
   FILE *file = fopen(path, "re");
   char line[1024], name[16], buffer[4096];
@@ -49,7 +52,7 @@ static int read_text(text_t *text, const char *path) {
   /* It has megabytes, and stdio would read 1024 bytes at a time. */
   setvbuf(file, buffer, _IOFBF, sizeof(buffer));
   while (fgets(line, sizeof(line), file) != NULL) {
-    /* Most are not read farther than this. */
+    /* Most lines are not read further than this. */
     if (strstr(line, " _") != NULL && strchr(line, '\t') == NULL &&
         sscanf(line, "%" SCNx64 " %*c %15s", &address, name) == 2)
       take_symbol(text, address, name);
@@ -58,7 +61,7 @@ static int read_text(text_t *text, const char *path) {
   return text->start == 0 ? -1 : 0; /* hidden addresses read as 0 */
 }
 
-/* One that /proc/kallsyms does not tell is the end of the addresses. */
+/* If /proc/kallsyms does not show the end, it is the end of all addresses. */
 static uint64_t text_bytes(const text_t *text) {
   return text->end > text->start ? text->end - text->start : 0 - text->start;
 }
@@ -78,8 +81,8 @@ static int write_map(const record_synth_t *synth, record_synth_build_t *build,
 
 /* -- modules --------------------------------------------------------------- */
 
-/* Whether "kernel/fs/xfs/xfs.ko.xz" is the file of a module of that name; a
- * dash there is an underscore here. */
+/* Whether a path such as "kernel/fs/xfs/xfs.ko.xz" is the file of this module.
+ * Dashes and underscores are equal. */
 static int is_dep_path(const char *path, size_t size, const char *module) {
   const char *end = path + size, *base = end;
   size_t i;
@@ -94,7 +97,7 @@ static int is_dep_path(const char *path, size_t size, const char *module) {
   return strncmp(base + i, ".ko", 3) == 0;
 }
 
-/* The file that a module came from, if modules.dep has it: modules.dep(5). Else
+/* Finds the file of a module in modules.dep, see modules.dep(5); otherwise
  * "[name]". */
 static void find_file(const char *dep, const char *release, const char *module,
                       char *name, size_t name_size) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is measured: THREAD_MAP and CPU_MAP, which are perf(1)'s own. Source:
- * struct perf_record_thread_map and perf_record_cpu_map of
- * tools/lib/perf/include/perf/event.h. */
+/* Records of the measured threads and CPUs: THREAD_MAP and CPU_MAP, which are
+ * perf(1)'s own. Source: struct perf_record_thread_map and perf_record_cpu_map
+ * of tools/lib/perf/include/perf/event.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +14,11 @@
 #define THREAD_MAP 73
 #define CPU_MAP    74
 
-/* Of the forms of a CPU_MAP that which each perf(1) knows: PERF_CPU_MAP__CPUS.
- */
+/* The form of CPU_MAP that every perf(1) knows: PERF_CPU_MAP__CPUS. */
 #define CPU_MAP_CPUS 0
 
-/* 16 bits of size; a second THREAD_MAP would be warned of. */
+/* The size of a record has 16 bits, and perf(1) warns of a second
+ * THREAD_MAP. */
 #define MOST_THREADS 2700
 #define MOST_CPUS    32000
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes and threads: FORK, NAMESPACES, COMM and MMAP2 of each, in this
- * order, as __event__synthesize_thread of
- * tools/perf/util/synthetic-events.c. */
+/* Processes and threads: FORK, NAMESPACES, COMM and MMAP2 of each, in the order
+ * of __event__synthesize_thread in tools/perf/util/synthetic-events.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,8 @@
 #include "record/synth.h"
 #include "record/synth_build.h"
 
-/* TASK_COMM_LEN: the kernel's records have no more, threads of its own are
- * called longer in /proc. */
+/* TASK_COMM_LEN. The kernel's records have no more, but its own threads have
+ * longer names in /proc. */
 #define COMM_BYTES 16
 
 typedef struct task_s {
@@ -22,7 +21,7 @@ typedef struct task_s {
   record_synth_build_t build;
   int32_t pid;
   int32_t tid;
-  int failure; /* what a mapping's record came to; those of /proc are none */
+  int failure; /* of writing a mapping; failures of /proc are ignored */
 } task_t;
 
 static void put_ids(task_t *task) {
@@ -30,9 +29,9 @@ static void put_ids(task_t *task) {
   record_synth_put_u32(&task->build, (uint32_t)task->tid);
 }
 
-/* Who made a thread is not known: the process's first one. misc tells perf(1)
- * that the mappings of the parent are not those of the child, as all of them
- * follow: PERF_RECORD_MISC_FORK_EXEC. */
+/* It is not known who made a thread, so it is the process's first one.
+ * PERF_RECORD_MISC_FORK_EXEC: perf(1) does not copy the parent's mappings to
+ * the child, because all of the child's follow. */
 static int write_fork(task_t *task, uint32_t ppid) {
   uint32_t parent = task->tid == task->pid ? ppid : (uint32_t)task->pid;
 
@@ -77,7 +76,8 @@ static int write_comm(task_t *task, char *comm) {
   return record_synth_end(task->synth, &task->build);
 }
 
-/* What perf(1) takes: programs, and with mmap_data what can be read too. */
+/* The mappings that perf(1) takes: executable ones, and with mmap_data readable
+ * ones too. */
 static int is_wanted(const task_t *task, const common_proc_map_t *map) {
   return map->prot[2] == 'x' || (task->synth->mmap_data && map->prot[0] == 'r');
 }

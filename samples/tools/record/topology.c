@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The features that tell how CPUs, their caches and memory are put together. */
+/* The features that describe the topology of CPUs, caches and memory. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define CPUS  "/sys/devices/system/cpu"
 #define NODES "/sys/devices/system/node"
 
-/* Room for the lists of CPUs that sysfs gives, at most a page. */
+/* Room for a list of CPUs in sysfs, at most a page. */
 #define LIST_BYTES 4096
 
 /* -- CPUs ------------------------------------------------------------------ */
@@ -62,8 +62,8 @@ static void free_texts(texts_t *texts) {
   free(texts->texts);
 }
 
-/* The lists of CPUs that belong together, each once; older kernels have them by
- * another name: Documentation/admin-guide/cputopology.rst. */
+/* Puts the lists of CPUs that belong together, each once. Older kernels have
+ * other names for them: Documentation/admin-guide/cputopology.rst. */
 static size_t put_lists(int last, const char *name, const char *old_name,
                         record_bytes_t *bytes) {
   texts_t texts = {NULL, 0, 0};
@@ -93,8 +93,8 @@ static void put_id(int cpu, const char *name, record_bytes_t *bytes) {
   record_bytes_put_u32(bytes, (uint32_t)common_topology_id(cpu, name));
 }
 
-/* Dies are told only where there is more to a package than one:
- * has_die_topology of tools/perf/util/cputopo.c asks x86 and s390. */
+/* perf(1) asks for dies on x86 and s390 only: has_die_topology of
+ * tools/perf/util/cputopo.c. */
 static int has_dies(void) {
   char line[LIST_BYTES];
 
@@ -159,7 +159,7 @@ int record_put_numa_topology(record_bytes_t *bytes) {
   uint32_t put = 0;
   int *nodes;
 
-  /* Lists of nodes are written as those of CPUs. */
+  /* Lists of nodes have the format of lists of CPUs. */
   if (common_file_line(NODES "/online", list, sizeof(list)) != 0 ||
       uvperf_cpu_list_parse(list, NULL, &nr) != -ENOBUFS)
     return 0;
@@ -198,7 +198,7 @@ static int read_cache_line(int cpu, int index, const char *name, char *line,
   return common_file_line(path, line, size);
 }
 
-/* 0, or -1 where that CPU has no such cache. */
+/* Returns 0, or -1 if the CPU has no such cache. */
 static int read_cache(int cpu, int index, cache_t *cache) {
   static const char *const names[] = {"level", "coherency_line_size",
                                       "number_of_sets",
@@ -223,7 +223,7 @@ static int read_cache(int cpu, int index, cache_t *cache) {
              : -1;
 }
 
-/* As cpu_cache_level__cmp has it; CPUs that share one tell it each. */
+/* Compares like cpu_cache_level__cmp: CPUs that share a cache all list it. */
 static int is_same(const cache_t *a, const cache_t *b) {
   return memcmp(a->numbers, b->numbers, sizeof(a->numbers)) == 0 &&
          strcmp(a->type, b->type) == 0 && strcmp(a->size, b->size) == 0 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats of the tracepoints that are recorded, as tracefs has them.
- * Without them perf(1) refuses a file with tracepoints. The layout is that of
- * tracing_data_get in tools/perf/util/trace-event-info.c, version 0.5, which
- * ends before the names of tasks: these are in the records. */
+/* The formats of the recorded tracepoints, from tracefs. Without them perf(1)
+ * refuses a file with tracepoints. The layout is version 0.5 of
+ * tracing_data_get in tools/perf/util/trace-event-info.c, which does not yet
+ * have the names of tasks at its end: these are in the records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +71,9 @@ static int find(const char *category, const char *name, uint64_t id,
   return 0;
 }
 
-/* An event is called "category:name" and maybe more, unless the user gave it
- * another name: its id shows which. 1 if all are found so. */
+/* Finds tracepoints by the events' names, which begin with "category:name"
+ * unless the user chose another name. The id shows that. Returns 1 if all were
+ * found. */
 static int find_by_names(tracepoints_t *tracepoints) {
   const record_events_t *events = tracepoints->events;
   char category[256], name[256];
@@ -100,7 +101,7 @@ static int compare(const void *one, const void *other) {
   return order != 0 ? order : strcmp(a->name, b->name);
 }
 
-/* Puts those of one category after one another, each once. */
+/* Sorts tracepoints by category and name, each once. */
 static void sort(tracepoints_t *tracepoints) {
   size_t nr = 0, i;
 
@@ -115,17 +116,17 @@ static void sort(tracepoints_t *tracepoints) {
   tracepoints->nr = nr;
 }
 
-/* To look for ids without names, all ids of tracefs are read. */
+/* Without names, all ids of tracefs have to be read. */
 static void find_all(tracepoints_t *tracepoints) {
   if (!find_by_names(tracepoints)) {
     tracepoints->nr = 0;
-    /* What of them may not be read is not what was opened. */
+    /* Tracepoints that may not be read have not been opened. */
     uvperf_tracefs_walk(NULL, NULL, find, tracepoints);
   }
   sort(tracepoints);
 }
 
-/* A file behind its size, in so many bytes. */
+/* Puts a file after its size, which has size_bytes bytes. */
 static int put_file(const char *root, const char *path, size_t size_bytes,
                     record_bytes_t *bytes) {
   char whole[8192], *text;
@@ -209,10 +210,10 @@ static int put_all(const tracepoints_t *tracepoints, const char *root,
   record_bytes_put(bytes, "header_event", sizeof("header_event"));
   if (!put_file(root, "events/header_event", sizeof(uint64_t), bytes))
     return 0;
-  record_bytes_put_u32(bytes, 0); /* of ftrace's own events none */
+  record_bytes_put_u32(bytes, 0); /* no events of ftrace itself */
   if (!put_formats(tracepoints, root, bytes))
     return 0;
-  record_bytes_put_u32(bytes, 0); /* kallsyms, which perf does not look at */
+  record_bytes_put_u32(bytes, 0); /* kallsyms, which perf ignores */
   if (!put_file(root, "printk_formats", sizeof(uint32_t), bytes))
     record_bytes_put_u32(bytes, 0);
   return 1;

@@ -144,6 +144,7 @@ void stat_csv_lines(FILE *file, const char *separator,
  * event-runtime (nanoseconds), pcnt-running; with a metric also metric-value
  * and metric-unit. A second metric has an object with event, cgroup and these
  * two keys.
+ *
  * The other keys are our own: state (uvperf_count_state_name); error, why the
  * value is missing or incomplete; and, if counts are missing, counts and
  * missing, the numbers of counts in the sum and of missing ones. */
