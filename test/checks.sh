@@ -636,7 +636,7 @@ public_names() (
   cd "$root" && rc=0
   for document in README.md test/peers/README.md samples/guides/*.md; do
     for name in $(grep -v '^    ' "$document" |
-      grep -oE '\b(uvperf|UVPERF)_[A-Za-z0-9_]+' | sort -u); do
+      grep -oE '\b((uvperf|UVPERF)_[A-Za-z0-9_]+|UV_E[A-Z0-9]+)' | sort -u); do
       grep -qw "$name" include/uvperf/*.h CMakeLists.txt lib/*.cmake \
         samples/run.sh test/run.sh || {
         echo "$document names $name, which is neither public nor an option"
