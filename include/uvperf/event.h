@@ -449,7 +449,8 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
  *  is called with UV_ECANCELED when the loop runs next. The next snapshot has
  *  the same records if none was delivered, or with UVPERF_SNAPSHOT_ALL.
  *  Otherwise the rest is gone. uvperf_event_close cancels too: done_cb is
- *  called right before close_cb, and both after the thread is done.
+ *  called right before close_cb, and both after the thread is done. More:
+ *  uvperf-details(7).
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; not NULL.
  *  @return 0, or
@@ -695,7 +696,7 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
  *  period, and the next sample can come early. This works for the calling
  *  thread and for whole CPUs. If the overflows of another thread's or a
  *  cgroup's event ran out, enabling it is UV_ENOTSUP: close it and open it
- *  again.
+ *  again. More: uvperf-details(7).
  *
  *  Linux 6.16, and 6.17 before its commit "perf/core: Fix system hang caused by
  *  cpu-clock usage", can hang the machine when the overflows of cpu-clock or

@@ -236,7 +236,8 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
  *  together, others at different times. All functions may be called meanwhile.
  *
  *  The handle keeps the loop alive (unless unref'd) until it is stopped, even
- *  if all its tasks have ended, because targets can be added.
+ *  if all its tasks have ended, because targets can be added. More:
+ *  uvperf-details(7).
  *  @param interval_ms  Milliseconds, at least 1.
  *  @param cb           Called for each reading.
  *  @param error        Receives why it failed.
@@ -581,7 +582,8 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  the order in which the kernel wrote them, and rings take turns. With
  *  UVPERF_SET_TIME_ORDER all records come in the order of their times, after
  *  slack_us; an impossible time becomes that of the record before. With
- *  UVPERF_SET_OVERWRITE only ends and CPUs are reported, and no records.
+ *  UVPERF_SET_OVERWRITE only ends and CPUs are reported, and no records. More:
+ *  uvperf-details(7).
  *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means no
  *    timer if wakeup_bytes is 1, else 100; UVPERF_SET_OVERWRITE ignores it.
  *  @param cb       Called for each record.
@@ -631,7 +633,7 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  until the handle is closed. Rings take turns; with UVPERF_SET_TIME_ORDER all
  *  records in the rings come in the order of their times, without slack_us.
  *  uvperf_set_start and uvperf_set_flush may be used too: each continues where
- *  the other stopped. CPUs are not followed.
+ *  the other stopped. CPUs are not followed. More: uvperf-details(7).
  *  @param record  Receives the library's record, valid with all it points to
  *    until the next call of next, start, flush or close; else NULL.
  *  @return 0, or
