@@ -116,14 +116,21 @@ static int find_one(const char *category, const char *name, uint64_t id,
   return 1;
 }
 
-/* Whether a word is the name or pattern of a system call. */
+/* Whether a word is the name or pattern of a system call. If tracefs cannot be
+ * read, all words are that are no other event: then parsing them says why
+ * tracefs cannot be read, not that there is no such event. */
 static int is_call(const char *word, size_t size) {
+  struct perf_event_attr attr;
   char pattern[80];
+  int rc;
 
   if (size == 0 || size > 60 || strspn(word, "*?") >= size)
     return 0;
   snprintf(pattern, sizeof(pattern), "sys_enter_%.*s", (int)size, word);
-  return uvperf_tracefs_walk("syscalls", pattern, find_one, NULL) == 1;
+  rc = uvperf_tracefs_walk("syscalls", pattern, find_one, NULL);
+  return rc == 1 ||
+         (rc < 0 &&
+          uvperf_attr_parse(&attr, pattern + strlen("sys_enter_"), NULL) != 0);
 }
 
 /* As in perf trace and strace "openat" stands for the tracepoints of this call.

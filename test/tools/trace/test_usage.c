@@ -265,8 +265,11 @@ static void fds_are_raised_for_trace_and_not_for_the_command(void **state) {
 
 /* tracefs is root's. */
 static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
-  tool_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "true"}};
+  static const char *const events[] = {ENTER, "getpriority", "getpri*",
+                                       "faults,getpriority"};
+  tool_run_t run = {.args = {TRACE_PATH, "-e", NULL, "true"}};
   struct stat tracefs;
+  size_t i;
 
   (void)state;
   support_need_root(__func__);
@@ -274,8 +277,25 @@ static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
   if (stat("/sys/kernel/tracing", &tracefs) != 0 || tracefs.st_mode & 7)
     support_skip(__func__, "a tracefs that only root may read");
   run.as_nobody = 1;
-  tool_run_ends(&run, 1, "tracefs may not be read by this process");
-  tool_run_expect_text(run.err, "gid=GROUP,mode=750");
+  for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+    run.args[2] = events[i];
+    tool_run_ends(&run, 1, "tracefs may not be read by this process");
+    tool_run_expect_text(run.err, "gid=GROUP,mode=750");
+  }
+}
+
+static void unprivileged_user_traces_events_that_are_no_calls(void **state) {
+  tool_run_t run = {.args = {TRACE_PATH, "-e", "faults", "-l", "1", "true"},
+                    .as_nobody = 1};
+
+  (void)state;
+  support_need_own_events(__func__);
+  tool_run_ends(&run, 0, "trace: 1 hit in ");
+  run.args[2] = "faultss";
+  run.as_nobody = 0;
+  support_need_root(__func__);
+  support_need_tracepoint(__func__, ENTER);
+  tool_run_ends(&run, 2, "there is no event 'faultss'");
 }
 
 /* As one who may read all files and has no other privilege. */
@@ -346,6 +366,7 @@ int main(void) {
       cmocka_unit_test(fds_that_do_not_suffice_are_told),
       cmocka_unit_test(fds_are_raised_for_trace_and_not_for_the_command),
       cmocka_unit_test(unprivileged_user_learns_that_names_cannot_be_read),
+      cmocka_unit_test(unprivileged_user_traces_events_that_are_no_calls),
       cmocka_unit_test(unprivileged_user_traces_own_system_calls),
       cmocka_unit_test(events_that_may_not_be_traced_are_told_and_end_it),
   };
