@@ -174,6 +174,7 @@ static const char absent[] =
     "  --transaction: transactions of the CPU (TSX) are not recorded.\n"
     "  --group: write -e '{a,b}'.\n"
     "  --dry-run: uvperf-doctor shows what can be recorded.\n"
+    "  --clang-path, --clang-opt: BPF programs are not compiled here.\n"
     "\n";
 
 static const char status[] =

@@ -23,6 +23,22 @@ void tool_usage_refused(const char *path, const tool_usage_t *cases,
   }
 }
 
+/* The first --nonsense may be the option's value, the second is none. */
+void tool_usage_knows(const char *path, const char *options) {
+  char option[32], message[64];
+  int size;
+
+  for (; sscanf(options, "%31s%n", option, &size) == 1; options += size) {
+    tool_run_t run = {.args = {path, option, "--nonsense", "--nonsense"}};
+
+    tool_run(&run);
+    tool_run_expect_status(&run, 2);
+    snprintf(message, sizeof(message), "unknown option '%s'", option);
+    if (strstr(run.err, message) != NULL)
+      fail_msg("%s", run.err);
+  }
+}
+
 void tool_usage_help(const char *path, const char *first_words) {
   tool_run_t run = {.args = {path, "--help"}};
 

@@ -15,6 +15,10 @@ typedef struct tool_usage_s {
 } tool_usage_t;
 
 void tool_usage_refused(const char *path, const tool_usage_t *cases, size_t nr);
+/* Each of perf's options, "-x --name" for example, is taken, or a message says
+ * why it is not there. */
+void tool_usage_knows(const char *path, const char *options);
+
 void tool_usage_help(const char *path, const char *first_words);
 void tool_usage_missing_command(const char *path);
 void tool_usage_missing_process(const char *path);

@@ -77,6 +77,34 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(RECORD_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+/* Those of perf record in Linux 6.1. */
+static void options_of_perf_are_taken_or_explained(void **state) {
+  static const char options[] =
+      "-a -B -b -C -c -D -d -e -F -G -g -I -i -j -k -m -N -n -o -P -p -q "
+      "-R -r -S -s -T -t -u -v -W -z --affinity --aio --all-cgroups "
+      "--all-cpus --all-kernel --all-user --aux-sample --branch-any "
+      "--branch-filter --buildid-all --buildid-mmap --call-graph --cgroup "
+      "--clang-opt --clang-path --clockid --code-page-size "
+      "--compression-level --control --count --cpu --data "
+      "--data-page-size --debuginfod --delay --dry-run --event "
+      "--exclude-perf --filter --freq --group --intr-regs --kcore "
+      "--kernel-callchains --max-size --mmap-flush --mmap-pages "
+      "--namespaces --no-bpf-event --no-buffering --no-buildid "
+      "--no-buildid-cache --no-inherit --no-samples "
+      "--num-thread-synthesize --off-cpu --output --overwrite "
+      "--per-thread --period --phys-data --pid --proc-map-timeout --quiet "
+      "--raw-samples --realtime --running-time --sample-cpu "
+      "--sample-identifier --snapshot --stat --strict-freq "
+      "--switch-events --switch-max-files --switch-output "
+      "--switch-output-event --synth --tail-synthesize --threads --tid "
+      "--timestamp --timestamp-boundary --timestamp-filename "
+      "--transaction --uid --user-callchains --user-regs --verbose "
+      "--vmlinux --weight";
+
+  (void)state;
+  tool_usage_knows(RECORD_PATH, options);
+}
+
 static void help_goes_to_stdout_and_fits_into_a_terminal(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "-h"}};
   const char *line;
@@ -275,6 +303,7 @@ static void file_that_cannot_be_made_is_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(options_of_perf_are_taken_or_explained),
       cmocka_unit_test(help_goes_to_stdout_and_fits_into_a_terminal),
       cmocka_unit_test(every_option_is_in_the_help),
       cmocka_unit_test_setup_teardown(

@@ -71,6 +71,26 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+/* Those of perf stat in Linux 6.1. */
+static void options_of_perf_are_taken_or_explained(void **state) {
+  static const char options[] =
+      "-A -a -B -C -D -d -e -G -g -I -i -j -M -n -o -p -r -S -T -t -v -x "
+      "--all-cpus --all-kernel --all-user --append --big-num --cgroup "
+      "--control --cpu --cputype --delay --detailed --event "
+      "--field-separator --filter --for-each-cgroup --group "
+      "--hybrid-merge --interval-clear --interval-count --interval-print "
+      "--iostat --json-output --log-fd --metric-no-group "
+      "--metric-no-merge --metric-only --metrics --no-aggr "
+      "--no-csv-summary --no-inherit --no-merge --no-scale --null "
+      "--output --per-core --per-die --per-node --per-socket --per-thread "
+      "--percore-show-thread --pid --post --pre --quiet --repeat "
+      "--smi-cost --summary --sync --table --td-level --tid --timeout "
+      "--topdown --transaction --verbose";
+
+  (void)state;
+  tool_usage_knows(STAT_PATH, options);
+}
+
 static void help_goes_to_stdout(void **state) {
   (void)state;
   tool_usage_help(STAT_PATH, "Usage: uvperf-stat");
@@ -221,6 +241,7 @@ static void too_many_events_for_the_fds_are_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(options_of_perf_are_taken_or_explained),
       cmocka_unit_test(help_goes_to_stdout),
       cmocka_unit_test(help_fits_into_a_terminal),
       cmocka_unit_test(every_option_is_in_the_help),

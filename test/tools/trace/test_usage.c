@@ -52,6 +52,23 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(TRACE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
+/* Those of perf trace in Linux 6.1. */
+static void options_of_perf_are_taken_or_explained(void **state) {
+  static const char options[] =
+      "-a -C -D -e -F -f -G -i -m -o -p -S -s -T -t -u -v --all-cpus "
+      "--call-graph --cgroup --comm --cpu --delay --duration "
+      "--errno-summary --event --expr --failure --filter --filter-pids "
+      "--force --input --kernel-syscall-graph --libtraceevent_print "
+      "--map-dump --max-events --max-stack --min-stack --mmap-pages "
+      "--no-inherit --output --pf --pid --print-sample --proc-map-timeout "
+      "--sched --show-on-off-events --sort-events --summary --switch-off "
+      "--switch-on --syscalls --tid --time --tool_stats --uid --verbose "
+      "--with-summary";
+
+  (void)state;
+  tool_usage_knows(TRACE_PATH, options);
+}
+
 static void help_goes_to_stdout(void **state) {
   (void)state;
   tool_usage_help(TRACE_PATH, "Usage: uvperf-trace");
@@ -347,6 +364,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(name_of_no_event_is_shown_clean),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
+      cmocka_unit_test(options_of_perf_are_taken_or_explained),
       cmocka_unit_test(help_goes_to_stdout),
       cmocka_unit_test(raw_system_calls_are_refused_where_none_would_come),
       cmocka_unit_test(unknown_name_is_told_with_the_one_that_was_meant),
