@@ -28,13 +28,19 @@ _uvperf_options() {
     }'
 }
 
-# Names of events, also those that are another name for one.
+# Names of events, also those that are another name for one. uvperf-trace takes
+# those of system calls alone, too.
 _uvperf_events() {
   local list=${1%/*}/uvperf-list
 
   [[ $1 == */* && -x $list ]] || list=uvperf-list
-  "$list" hw sw cache pmu tracepoint 2>/dev/null |
-    awk '/^  [A-Za-z]/ { print $1; if ($2 == "OR") print $3 }'
+  "$list" hw sw cache pmu tracepoint 2>/dev/null | awk -v tool="${1##*/}" '
+    /^  [A-Za-z]/ {
+      print $1
+      if ($2 == "OR") print $3
+      if (tool == "uvperf-trace" && sub(/^syscalls:sys_enter_/, "", $1))
+        print $1
+    }'
 }
 
 _uvperf_reply() {

@@ -47,7 +47,7 @@ static const char events[] =
     "                   'prev_pid == 0 && next_comm ~ \"ssh*\"' for example\n"
     "  -s, --summary    no hits, but for each process a table of its system\n"
     "                   calls, as perf trace -s prints it; -e chooses calls\n"
-    "  --summary-mode MODE\n"
+    "  --summary-mode process|thread|total\n"
     "                   a table for each process, thread, or one of the total\n"
     "  -i, --input FILE the tracepoints of a file that uvperf-record or perf\n"
     "                   record wrote, - for stdin: not live. With -s it needs\n"

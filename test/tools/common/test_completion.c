@@ -127,6 +127,26 @@ static void bash_completes_tracepoints_behind_the_colon(void **state) {
                       "sched_process_exit\n");
 }
 
+static void completes_system_calls_of_trace(void **state) {
+  static const char *const lines[] = {TOOL("trace") " -e read,getpriori",
+                                      TOOL("stat") " -e getpriori",
+                                      TOOL("trace") " --summary-mode t", NULL};
+  static tool_run_t run;
+
+  (void)state;
+  need_bash(__func__);
+  need_zsh(__func__);
+  support_need_tracefs(__func__, "syscalls:sys_enter_getpriority");
+  complete_by_bash(&run, lines);
+  assert_string_equal(run.out, "trace -e read,getpriori: read,getpriority\n"
+                               "stat -e getpriori: \n"
+                               "trace --summary-mode t: thread total\n");
+  complete_by_zsh(&run, lines);
+  assert_string_equal(run.out, "trace -e read,getpriority\n"
+                               "stat -e getpriori\n"
+                               "trace --summary-mode t\n");
+}
+
 static void bash_completes_what_an_option_takes(void **state) {
   static const char *const lines[] = {TOOL("record") " -o /etc/hostn",
                                       TOOL("record") " --control f",
@@ -241,6 +261,7 @@ int main(void) {
       cmocka_unit_test(bash_completes_no_option_that_is_not_there),
       cmocka_unit_test(bash_completes_events_behind_others),
       cmocka_unit_test(bash_completes_tracepoints_behind_the_colon),
+      cmocka_unit_test(completes_system_calls_of_trace),
       cmocka_unit_test(bash_completes_what_an_option_takes),
       cmocka_unit_test(bash_completes_behind_long_names_of_perf),
       cmocka_unit_test(bash_completes_words_but_not_what_stands_for_one),
