@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A benchmark without a loop: measures many calls of a function, each by
- * itself, by events that are opened once, and what measuring itself costs.
+/* A benchmark without a loop: measures the first call of a function, which
+ * finds nothing in the caches, then many more, each by itself, and what
+ * measuring itself costs. The events are opened once.
  * Needs no privileges up to perf_event_paranoid 2. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@ static void nothing(void *arg) {
 
 int main(void) {
   uvperf_runs_t runs[NR], empty[NR];
+  uvperf_count_t first[NR];
   const uvperf_set_failure_t *failures;
   uvperf_meter_t *meter;
   uvperf_error_t error;
@@ -41,7 +43,8 @@ int main(void) {
   failures = uvperf_meter_failures(meter, &nr);
   for (i = 0; i < nr; i++)
     fprintf(stderr, "%s\n", failures[i].error.reason);
-  if (uvperf_meter_repeat(meter, CALLS, nothing, NULL, empty, NR, &error) !=
+  if (uvperf_meter_measure(meter, sort, numbers, first, NR, &error) != 0 ||
+      uvperf_meter_repeat(meter, CALLS, nothing, NULL, empty, NR, &error) !=
           0 ||
       uvperf_meter_repeat(meter, CALLS, sort, numbers, runs, NR, &error) != 0) {
     fprintf(stderr, "%s\n", error.reason);
@@ -49,9 +52,10 @@ int main(void) {
   }
   for (i = 0; i < NR; i++)
     if (runs[i].nr != 0) /* it counted */
-      printf("%s: least %llu, mean %.0f, deviation %.0f; "
+      printf("%s: first %llu, least %llu, mean %.0f, deviation %.0f; "
              "%llu of that is measuring\n",
              uvperf_meter_item(meter, i)->label,
+             (unsigned long long)first[i].scaled,
              (unsigned long long)runs[i].least, runs[i].mean, runs[i].deviation,
              (unsigned long long)empty[i].least);
   uvperf_meter_free(meter);

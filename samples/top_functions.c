@@ -262,8 +262,7 @@ static void on_record(uvperf_set_t *set, int status,
     count_sample(top, record);
   else if (record->type == PERF_RECORD_LOST)
     top->nr_lost += record->lost.lost;
-  else if (record->type == PERF_RECORD_COMM &&
-           (record->misc & PERF_RECORD_MISC_COMM_EXEC))
+  else if (uvperf_record_is_exec(record))
     forget(top, record->comm.pid);
   else if (record->type == PERF_RECORD_EXIT &&
            record->task.pid == record->task.tid)

@@ -309,7 +309,7 @@ static int is_wanted(const profile_account_t *account,
    * and the begin of its data can be one page, which is mapped twice. */
   if (uvperf_record_cpu_mode(record->misc) == PERF_RECORD_MISC_USER)
     return common_tasks_has_id(record->mmap.pid) &&
-           (record->misc & PERF_RECORD_MISC_MMAP_DATA) == 0;
+           !uvperf_record_is_mmap_data(record);
   return account->is_recorded && record->mmap.pid == KERNEL_PID;
 }
 

@@ -102,7 +102,7 @@ static void follow(trace_calls_t *calls, const uvperf_record_t *record) {
       trace_calls_exit(calls, record->task.tid);
       break;
     case PERF_RECORD_COMM:
-      if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
+      if (uvperf_record_is_exec(record))
         trace_calls_exec(calls, record->comm.pid, record->comm.tid);
       trace_calls_comm(calls, record->comm.pid, record->comm.tid,
                        record->comm.comm);

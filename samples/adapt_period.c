@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* Takes about 100 samples a second of the page faults of a process, however
+ * many it has, until it ends. Five times a second the period is set to what
+ * would have given that many. An attr's frequency does so in the kernel, but
+ * for each thread on each CPU alone: many threads give many samples. A process
+ * of your own needs no privileges up to perf_event_paranoid 2.
+ *
+ *   adapt_period PID */
+#include <stdio.h>
+#include <stdlib.h>
+#include <uvperf.h>
+
+#define RATE    100 /* samples a second */
+#define TICK_MS 200
+#define WANTED  (RATE * TICK_MS / 1000)
+
+static uvperf_set_t set;
+static uv_timer_t timer;
+static uint64_t period = 1, samples;
+
+static void on_record(uvperf_set_t *handle, int status,
+                      const uvperf_record_t *record) {
+  if (status == UV_EOF) { /* the process has ended */
+    uvperf_set_close(handle, NULL);
+    uv_close((uv_handle_t *)&timer, NULL);
+  } else if (status != 0) {
+    fprintf(stderr, "%s\n", uv_err_name(status));
+  } else if (record->type == PERF_RECORD_SAMPLE) {
+    samples++;
+  } else if (record->type == PERF_RECORD_LOST) {
+    samples += record->lost.lost; /* they are too many all the same */
+  }
+}
+
+static void on_tick(uv_timer_t *handle) {
+  uvperf_error_t error;
+  uint64_t wanted;
+
+  (void)handle;
+  uvperf_set_flush(&set); /* what is in the rings has this period */
+  if (uvperf_set_is_closing(&set))
+    return;
+  printf("%llu samples, about %llu page faults\n", (unsigned long long)samples,
+         (unsigned long long)(samples * period));
+  wanted = samples > 0 ? period * samples / WANTED : period / 2;
+  if (wanted == 0)
+    wanted = 1;
+  samples = 0;
+  if (wanted == period)
+    return;
+  period = wanted;
+  if (uvperf_set_change_period(&set, 0, period, &error) != 0)
+    fprintf(stderr, "%s\n", error.reason);
+}
+
+int main(int argc, char **argv) {
+  uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
+  uvperf_target_t process = UVPERF_TARGET_INIT;
+  uv_loop_t *loop = uv_default_loop();
+  struct perf_event_attr attr;
+  const struct perf_event_attr *attrs[] = {&attr};
+  uvperf_error_t error;
+
+  if (argc != 2 || (process.pid = atoi(argv[1])) <= 0) {
+    fprintf(stderr, "usage: %s PID\n", argv[0]);
+    return 2;
+  }
+  uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
+  uvperf_attr_set_period(&attr, period);
+  /* Not with PERF_SAMPLE_PERIOD: then the kernel samples each event of a
+   * software event. */
+  attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_ADDR;
+  attr.exclude_kernel = 1;
+  process.type = UVPERF_TARGET_PROCESS;
+  options.attrs = attrs;
+  options.nr_attrs = 1;
+  options.targets = &process;
+  options.nr_targets = 1;
+  options.flags = UVPERF_SET_RECORDS;
+  setvbuf(stdout, NULL, _IOLBF, 0); /* at once, into a pipe too */
+  if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
+      uvperf_set_start(&set, NULL, on_record, &error) != 0) {
+    fprintf(stderr, "%s\n", error.reason);
+    return 1;
+  }
+  uv_timer_init(loop, &timer);
+  uv_timer_start(&timer, on_tick, TICK_MS, TICK_MS);
+  uv_run(loop, UV_RUN_DEFAULT);
+  if (fflush(stdout) != 0 || ferror(stdout)) {
+    fprintf(stderr, "stdout could not be written\n");
+    return 1;
+  }
+  return uv_loop_close(loop) != 0;
+}
