@@ -342,6 +342,16 @@ plugin_node() {
     quietly node "$root/test/samples/node/counts.js"
 }
 
+# The commands of samples/node/README.md, in a copy of the folder, build what its
+# package.json names.
+node_readme() (
+  rm -rf "$scratch/copy" && cp -r "$root/samples/node" "$scratch/copy" &&
+    cd "$scratch/copy" || return 1
+  sed -n '/^    mkdir/,/libuvperf\.a$/p' README.md >build.sh
+  PKG_CONFIG_PATH=$prefix/$libdir/pkgconfig:${PKG_CONFIG_PATH:-} \
+    quietly sh -e build.sh && quietly node -e "require('.').count.call"
+)
+
 # Configures the consumer: consume directory option …
 consume() {
   directory=$scratch/$1
@@ -601,6 +611,7 @@ check plugin_with_static_library_keeps_to_its_own_functions plugin_static
 check_tracepoint plugin_with_static_component_keeps_to_its_own_functions \
   plugin_tracepoint
 check_node node_addon_with_static_library_keeps_to_its_own_functions plugin_node
+check_node node_addon_is_built_as_its_readme_says node_readme
 check find_package_program_runs_with_both_libraries find_package_c
 check_cxx find_package_cxx_program_runs_with_both_libraries find_package_cxx
 check_meson meson_program_runs_with_shared_library meson_pkg_config
