@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
   }
   uv_run(loop, UV_RUN_DEFAULT);
   if (resolver.code != 0)
-    fprintf(stderr, "%s: %s\n", resolver.names, resolver.error.reason);
+    fprintf(stderr, "%s\n", resolver.error.reason);
   rc = fflush(stdout) != 0 || ferror(stdout);
   if (rc != 0)
     perror("stdout");

@@ -40,7 +40,7 @@ static void resolve_names_of_no_event_says_why(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "page-fault"}, .as_nobody = 1};
 
   (void)state;
-  tool_run_ends(&run, 1, "page-fault: ");
+  tool_run_ends(&run, 1, "no event 'page-fault'");
   tool_run_expect_text(run.err, "page-faults");
 }
 
