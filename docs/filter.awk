@@ -50,6 +50,7 @@ function put(line,   size, indent) {
   } else if (line ~ /^Source: /) {
     flush_verbatim()
     section = "source"
+    table = 0
     print " * @par Source\n * " escape(substr(line, 9))
   } else if (section != "" && (size = code_of(line)) > 0) {
     table = indent
@@ -58,7 +59,7 @@ function put(line,   size, indent) {
   } else if (section != "" && line != "") {
     if (table > 0 && indent <= table) {
       table = 0
-      print " *"
+      print " *   ." # ends the list, and not the parameter
     }
     print " * " (table > 0 ? "    " : "") escape(substr(line, indent + 1))
   } else if (line == "") {
@@ -122,6 +123,13 @@ function take_comment(text,   nr) {
   return nr
 }
 
+# Doxygen would add a comment that stands alone to the next one. It warns of a
+# command that it does not know.
+{ alone = ended; ended = 0 }
+alone && /^$|^ *\/\*/ {
+  printf "/** @comment_before_line_%d_stands_alone */ ", FNR
+}
+
 /SPDX-License-Identifier|^ *\/\* -- |^ *\/\/|_H \*\/$/ { print; next }
 
 # Before a declaration, or of the file.
@@ -132,6 +140,7 @@ function take_comment(text,   nr) {
   put_comment(prefix, NR_COMMENTS++ == 0 ? "/** @file" : "/**", nr)
   field = ""
   documented = 1
+  ended = NR_COMMENTS > 1 && lines[1] !~ /^@page/
   next
 }
 

@@ -90,6 +90,41 @@ guides() {
   return $code
 }
 
+filter() {
+  awk -f "$root/docs/filter.awk" >"$output" <<'END'
+/* A header. */
+
+/* Alone. */
+
+/** Does it.
+ *  @param x
+ *    0  nothing.
+ *    This is about x too. */
+void f(int x);
+END
+  grep -q '@comment_before_line_4_stands_alone' "$output" &&
+    grep -A1 '^ \*   \.' "$output" | grep -q 'about x'
+}
+
+# What is longer belongs in a guide.
+comments() {
+  ! awk '/\/\*/ { first = FNR; is_page = /@page/ }
+    /\*\// {
+      if (FNR - first >= 25 && !is_page)
+        print FILENAME ":" first ": a comment of " FNR - first + 1 " lines"
+    }' "$root"/include/*.h "$root"/include/uvperf/*.h | grep .
+}
+
+tests_of_guarantees() {
+  code=0
+  for tests in $(grep -o '`[a-z/]*test_[a-z_*]*\.c`' \
+    "$root/samples/guides/guarantees.md" | tr -d '`' | sort -u); do
+    set -- "$root/test/"$tests
+    [ -f "$1" ] || { echo "guarantees.md: test/$tests is not there"; code=1; }
+  done
+  return $code
+}
+
 # Whether the links of guides to files lead to one.
 links_of_html() (
   cd "$1" && code=0
@@ -113,9 +148,12 @@ installed() {
 }
 
 missing=$(setup_missing doxygen mandoc python3)
-for name in manual_is_made_without_a_warning:makes manual_is_right_mdoc:lint \
+for name in each_comment_is_of_its_own_symbol:filter \
+  manual_is_made_without_a_warning:makes manual_is_right_mdoc:lint \
   manual_refers_to_pages_that_are_there:references \
   each_symbol_has_a_page:symbols each_constant_is_on_a_page:constants \
+  each_comment_has_at_most_25_lines:comments \
+  each_guarantee_has_tests:tests_of_guarantees \
   each_guide_has_a_page:guides each_option_of_a_tool_is_on_its_page:tools \
   manual_is_installed:installed; do
   if [ -n "$missing" ]; then
