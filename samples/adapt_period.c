@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes about 100 samples a second of the page faults of a process, however
- * many it has, until it ends. Five times a second the period is set to what
- * would have given that many. An attr's frequency does so in the kernel, but
- * for each thread on each CPU alone: many threads give many samples. A process
- * of your own needs no privileges up to perf_event_paranoid 2.
+/* Takes about 100 samples a second of the page faults of a process until it
+ * ends, however many faults it has. Five times a second the period is corrected
+ * by the number of samples that came. An attr with a frequency does this in the
+ * kernel, but for each thread on each CPU alone: more threads mean more
+ * samples. A process of your own needs no privileges up to perf_event_paranoid
+ * 2.
  *
  *   adapt_period PID */
 #include <stdio.h>
@@ -37,7 +38,7 @@ static void on_tick(uv_timer_t *handle) {
   uint64_t wanted;
 
   (void)handle;
-  uvperf_set_flush(&set); /* what is in the rings has this period */
+  uvperf_set_flush(&set); /* samples that still have this period */
   if (uvperf_set_is_closing(&set))
     return;
   printf("%llu samples, about %llu page faults\n", (unsigned long long)samples,
