@@ -119,7 +119,7 @@ struct uvperf_set_s {
  *    error it is the caller's again, and nothing is open or on the loop.
  *  @param options  Caller's; copied, with everything it points to.
  *  @param error    Receives the most specific failure, with attr and target.
- *  @return 0 with an open event or without targets; or
+ *  @return 0 if an event was opened, or if there are no targets yet; or
  *    UV_EINVAL  an argument is NULL; or an option, a target or an attr is
  *      wrong: see the fields of uvperf_set_options_t, and uvperf_event_init;
  *    UV_E2BIG   a field is unknown to library or kernel; over 65536 attrs;
