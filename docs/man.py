@@ -136,6 +136,29 @@ def put_prototype(out, name, kind, parameters):
     out.append('.Fc')
 
 
+def indent_of(line):
+    return len(line) - len(line.lstrip())
+
+
+def statement_of(lines, at):
+    """The first line of the statement in which line `at` is, and the line
+    after its last; the check of a result belongs to it."""
+    first = at
+    while lines[first - 1].rstrip().endswith((',', '(', '||', '&&', '=', '?')):
+        first -= 1
+    last, depth = first, 0
+    while last < min(len(lines), first + 14):
+        line = lines[last].split(' /*')[0]
+        depth += sum(line.count(c) for c in '({') - \
+            sum(line.count(c) for c in ')}')
+        last += 1
+        if depth <= 0 and line.endswith((';', '}')) and not any(
+                line.lstrip().startswith('if (rc ')
+                for line in lines[last:last + 2]):
+            break
+    return first, last
+
+
 class Manual:
     def __init__(self, options):
         self.options = options
@@ -188,12 +211,11 @@ class Manual:
             at = [i for i, line in enumerate(lines) if calls.search(line)]
             if not at:
                 continue
-            first, last = max(0, at[0] - 3), min(len(lines), at[0] + 5)
-            while first < at[0] and lines[first][:1] in ('}', ''):
-                first += 1
-            for i in range(at[0], last):
-                if lines[i].startswith('}'):
-                    last = i
+            call, last = statement_of(lines, at[0])
+            first = call
+            while first > call - 3 and lines[first - 1].endswith(';') and \
+                    indent_of(lines[first - 1]) == indent_of(lines[call]):
+                first -= 1
             out.append('.Sh EXAMPLES')
             out.append('From')
             out.append('.Pa samples/%s :' % name)
