@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes that nobody has a better word for. */
+/* Prints bytes that have no better form. */
 #ifndef TRACE_BYTES_H
 #define TRACE_BYTES_H
 
@@ -7,7 +7,7 @@
 
 #include "common/buffer.h"
 
-/* Adds two hexadecimal digits for each. */
+/* Adds two hexadecimal digits for each byte. */
 void trace_bytes(common_buffer_t *buffer, const void *bytes, size_t size);
 
 #endif

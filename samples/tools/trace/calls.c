@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A call is measured only if its begin and its end were seen, and no record was
- * lost between them: all others are counted apart. */
+ * lost between them. All other calls are counted separately. */
 #include "trace/calls.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "common/tasks.h"
 #include "trace/syscalls.h"
 
-/* Of include/linux/errno.h: a call that was interrupted, and is restarted or
- * returns EINTR, as the handler of the signal wants it. */
+/* From include/linux/errno.h: the call was interrupted. It is restarted, or
+ * returns EINTR if the handler of the signal wants that. */
 #define ERESTARTSYS           512
 #define ERESTARTNOINTR        513
 #define ERESTARTNOHAND        514
@@ -22,11 +22,11 @@
 /* A thread. */
 struct trace_caller_s {
   uint32_t pid, tid;
-  trace_group_t *group; /* NULL: it has not called yet */
-  trace_call_t *call;   /* that it is in, or NULL */
+  trace_group_t *group; /* NULL: no call yet */
+  trace_call_t *call;   /* the call that it is in, or NULL */
   uint64_t began;
-  uint64_t losses; /* before it began */
-  int is_new;      /* the next end is of the call that made it */
+  uint64_t losses; /* before the call began */
+  int is_new;      /* the next end belongs to the call that created it */
   trace_caller_t *next;
 };
 
@@ -106,7 +106,7 @@ static trace_group_t *add_group(trace_calls_t *calls) {
              common_calloc(1, sizeof(*calls->groups[0]));
 }
 
-/* Makes room by joining the smallest group that has ended, if there is one. */
+/* Makes room: joins the smallest group that has ended, if there is one. */
 static void join_smallest(trace_calls_t *calls) {
   size_t i, smallest = SIZE_MAX;
 
@@ -126,7 +126,7 @@ static void join_smallest(trace_calls_t *calls) {
   calls->groups[smallest] = calls->groups[--calls->nr];
 }
 
-/* Another thread of the process has its group. */
+/* Returns the group of the process, from another of its threads, or NULL. */
 static trace_group_t *group_of_process(const trace_calls_t *calls,
                                        uint32_t pid) {
   const trace_caller_t *caller;
@@ -196,8 +196,8 @@ static trace_caller_t *add_at(trace_caller_t **link, uint32_t pid,
   return caller;
 }
 
-/* With its group; NULL if its id is not its own. The id may have been that of a
- * thread whose end was lost. */
+/* Returns the thread with its group, or NULL if the task has no id of its own.
+ * A thread that had this id with another pid is removed: its end was lost. */
 static trace_caller_t *find_caller(trace_calls_t *calls,
                                    const trace_caller_now_t *now) {
   trace_caller_t **link, *caller;
@@ -253,8 +253,8 @@ void trace_calls_comm(trace_calls_t *calls, uint32_t pid, uint32_t tid,
   snprintf(caller->group->comm, sizeof(caller->group->comm), "%s", comm);
 }
 
-/* A process that executes is the same one as before, even if its first thread,
- * which had been seen, ended for that. */
+/* Finds the group again after an exec: the process is the same one, even if its
+ * first thread was known and ended at the exec. */
 static void rejoin(trace_calls_t *calls, trace_caller_t *caller) {
   size_t i;
 
@@ -267,9 +267,9 @@ static void rejoin(trace_calls_t *calls, trace_caller_t *caller) {
   }
 }
 
-/* All other threads of the process have ended, and the one that executed has
- * the id of the first one now. Of a thread that was not seen before this is the
- * execve that begins all that is measured. */
+/* After an exec all other threads of the process have ended, and the thread
+ * that called execve has the id of the first one. A thread that was not known
+ * before is new: measuring began in its execve, as it does for a command. */
 void trace_calls_exec(trace_calls_t *calls, uint32_t pid, uint32_t tid) {
   trace_caller_t **link, *caller = *place_of(calls, tid), *other;
   size_t i;
@@ -310,13 +310,13 @@ void trace_calls_lost(trace_calls_t *calls) {
 
 /* -- calls ----------------------------------------------------------------- */
 
-/* execve and sigreturn change the registers that the number of a call is read
- * from, so the next end is theirs; sigreturn also those of the result. */
 static int is_interrupted(int64_t result) {
   return result == -ERESTARTSYS || result == -ERESTARTNOINTR ||
          result == -ERESTARTNOHAND || result == -ERESTART_RESTARTBLOCK;
 }
 
+/* sigreturn replaces the register of the result, so its result means
+ * nothing. */
 static void measure(trace_caller_t *caller, uint64_t ns, int64_t result) {
   trace_call_t *call = caller->call;
 
@@ -356,10 +356,12 @@ void trace_calls_end(trace_calls_t *calls, const trace_caller_now_t *now,
     return;
   call = caller->call;
   if (call == NULL) {
-    /* Nor has a new thread called before it left fork, clone or vfork. */
+    /* A new thread first ends the fork, clone or vfork that created it. */
     if (!caller->is_new)
       find_call(calls, caller->group, nr, is_compat, name)->no_begin++;
   } else if (call->nr != nr && !call->is_exec && !call->is_sigreturn) {
+    /* execve and sigreturn replace the register that holds the number of the
+     * call, so the next end is theirs, whatever its number. */
     call->no_end++;
     find_call(calls, caller->group, nr, is_compat, name)->no_begin++;
   } else if (caller->losses != calls->losses || now->time < caller->began) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts the begins and ends of system calls together, and sums up the calls of
- * each process or thread. Gets them in the order of time. Opens nothing. */
+/* Matches the begins and ends of system calls, and adds up the calls of each
+ * process or thread. Expects them in the order of time. Opens nothing. */
 #ifndef TRACE_CALLS_H
 #define TRACE_CALLS_H
 
@@ -10,7 +10,7 @@
 #include "common/proc.h"
 #include "trace/latency.h"
 
-/* Beyond so many groups those that have ended are joined, the smallest
+/* The number of groups from which on ended groups are joined, the smallest
  * first. */
 #define TRACE_CALLS_GROUPS 1024
 
@@ -26,37 +26,36 @@ typedef enum trace_calls_by_e {
 /* A system call in one group. */
 typedef struct trace_call_s {
   int64_t nr;
-  int is_compat;    /* of tasks with another size of long than this program */
-  const char *name; /* NULL: not known */
-  trace_latency_t latency; /* of those that began and ended */
+  int is_compat;           /* the task's `long` has another size than ours */
+  const char *name;        /* NULL: not known */
+  trace_latency_t latency; /* of calls whose begin and end were seen */
   uint64_t errors;
-  uint64_t interrupted;      /* they were restarted, or returned EINTR */
-  uint64_t running;          /* at the end */
-  uint64_t ended;            /* with their thread, as exit_group */
-  uint64_t no_begin, no_end; /* calls of which only one of the two was seen */
+  uint64_t interrupted;      /* restarted, or returned EINTR */
+  uint64_t running;          /* not finished at the end of the trace */
+  uint64_t ended;            /* ended with their thread, like exit_group */
+  uint64_t no_begin, no_end; /* calls whose begin or end was not seen */
   /* private */
   int is_exec, is_sigreturn;
   struct trace_call_s *next;
 } trace_call_t;
 
 typedef struct trace_group_s {
-  uint32_t pid, tid; /* tid only by thread */
+  uint32_t pid, tid; /* tid only if by thread, else pid */
   char comm[COMMON_PROC_COMM_BYTES];
-  size_t nr_joined; /* more than 0: so many that ended, and nothing above */
+  size_t nr_joined; /* > 0: the sum of this many ended groups, without ids */
   trace_latency_t sum;
   uint64_t errors;
   trace_call_t *calls[TRACE_CALL_BUCKETS];
   size_t nr_calls;
-  size_t nr_threads; /* that live */
+  size_t nr_threads; /* that are alive */
 } trace_group_t;
 
 typedef struct trace_caller_s trace_caller_t;
 
-/* All zero at first, but for `by`. */
+/* All zero at first, except `by`. */
 typedef struct trace_calls_s {
   trace_calls_by_t by;
-  int is_foreign; /* calls of another architecture, whose numbers have no names
-                     here */
+  int is_foreign; /* another architecture: its numbers have no names here */
   trace_group_t **groups;
   size_t nr, capacity;
   uint64_t outsiders; /* records of tasks without an id of their own */
@@ -66,7 +65,7 @@ typedef struct trace_calls_s {
   uint64_t losses;
 } trace_calls_t;
 
-/* Who called, and when. */
+/* The calling thread, and the time. */
 typedef struct trace_caller_now_s {
   uint32_t pid, tid;
   const char *comm; /* "" if it is not known */
@@ -75,33 +74,34 @@ typedef struct trace_caller_now_s {
 
 void trace_calls_free(trace_calls_t *calls);
 
-/* A call begins, or ends. `name` is NULL if the number says which it is; it
- * must live as long as `calls`. */
+/* A call begins, or ends. `name` must live as long as `calls`; if it is NULL,
+ * the name is looked up by the number. */
 void trace_calls_begin(trace_calls_t *calls, const trace_caller_now_t *now,
                        int64_t nr, const char *name, int is_compat);
 void trace_calls_end(trace_calls_t *calls, const trace_caller_now_t *now,
                      int64_t nr, const char *name, int is_compat,
                      int64_t result);
 
-/* A thread was made, got a name, has executed a program, or has ended. */
+/* A thread was created, was named, has executed a program, or has ended. */
 void trace_calls_fork(trace_calls_t *calls, uint32_t pid, uint32_t tid);
 void trace_calls_comm(trace_calls_t *calls, uint32_t pid, uint32_t tid,
                       const char *comm);
 void trace_calls_exec(trace_calls_t *calls, uint32_t pid, uint32_t tid);
 void trace_calls_exit(trace_calls_t *calls, uint32_t tid);
 
-/* Records are missing, of any thread: it is not known any more of calls that
- * run now whether the next end is theirs. (The kernel reports a loss with the
- * next record of that CPU. If a thread ends a call and begins the same one
- * again in the lost records, and has gone on on another CPU before that, the
- * two are measured as one.) */
+/* Records of any thread were lost, so the next end of a running call may belong
+ * to a later call. (The kernel reports a loss only with the next record of that
+ * CPU. If a thread ends a call and begins the same one again in the lost
+ * records, and continues on another CPU before the report, the two are measured
+ * as one.) */
 void trace_calls_lost(trace_calls_t *calls);
 
-/* Counts calls that run, and sorts groups by their calls. To be called once, at
- * the end. */
+/* Counts running calls, and sorts the groups by their numbers of calls. Call it
+ * once, at the end. */
 void trace_calls_finish(trace_calls_t *calls);
 
-/* The calls of a group, those that took most time first: for free(). */
+/* Returns the calls of a group, those that took most time first. Release the
+ * array with free(). */
 const trace_call_t **trace_calls_sorted(const trace_group_t *group);
 
 #endif

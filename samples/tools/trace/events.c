@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns names into attrs that sample each hit, and looks up what their fields
- * are. Opens nothing. */
+/* Turns names into attrs that sample each hit, and looks up their fields. Opens
+ * nothing. */
 #include "trace/events.h"
 
 #include <stdio.h>
@@ -19,8 +19,8 @@ static int look_for_probe(const uvperf_pmu_t *pmu, void *arg) {
          (strcmp(pmu->name, "kprobe") == 0 || strcmp(pmu->name, "uprobe") == 0);
 }
 
-/* What happens at a moment; the others are counters and clocks, which with a
- * period of 1 would stop the machine. */
+/* Whether an event happens at single moments. The others are counters and
+ * clocks, which would stop the machine at a period of 1. */
 static int is_moment(struct perf_event_attr *attr) {
   switch (attr->type) {
     case PERF_TYPE_TRACEPOINT:
@@ -44,8 +44,9 @@ static void sample_each(struct perf_event_attr *attr) {
     attr->sample_period = 1;
 }
 
-/* The form of registers says how large `long` is for the task: numbers of calls
- * depend on it. At least one must be asked for; each machine has the first. */
+/* The ABI of the registers shows how large `long` is in the task, on which the
+ * numbers of calls depend. The kernel requires at least one register; each
+ * machine has the first. */
 static void ask_for_abi(struct perf_event_attr *attr) {
   attr->sample_type |= PERF_SAMPLE_REGS_USER;
   attr->sample_regs_user = 1;
@@ -55,7 +56,7 @@ static int is_same_text(const char *a, const char *b) {
   return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* What patterns that overlap name twice is to be told once. */
+/* Whether the event is in the list: patterns may overlap. */
 static int is_there(const trace_events_t *events,
                     const struct perf_event_attr *attr, const char *filter) {
   const trace_event_t *event;
@@ -117,8 +118,8 @@ static int find_one(const char *category, const char *name, uint64_t id,
 }
 
 /* Whether a word is the name or pattern of a system call. If tracefs cannot be
- * read, all words are that are no other event: then parsing them says why
- * tracefs cannot be read, not that there is no such event. */
+ * read, every word that is not another event counts as one: then the error says
+ * why tracefs cannot be read, not that there is no such event. */
 static int is_call(const char *word, size_t size) {
   struct perf_event_attr attr;
   char pattern[80];
@@ -133,8 +134,8 @@ static int is_call(const char *word, size_t size) {
           uvperf_attr_parse(&attr, pattern + strlen("sys_enter_"), NULL) != 0);
 }
 
-/* As in perf trace and strace "openat" stands for the tracepoints of this call.
- * No other event has such a name. For free(). */
+/* Replaces "openat" by the two tracepoints of this call, as perf trace and
+ * strace do. No other event has such a name. Release the text with free(). */
 static char *with_calls(const char *names) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_*?,";
   common_buffer_t whole = {NULL, 0, 0};
@@ -177,7 +178,7 @@ static int add_names(trace_events_t *events, const trace_names_option_t *asked,
   return 0;
 }
 
-/* Names by ids: a label may be of any words, by name=. */
+/* Finds names by ids, because a label may be any text (name=). */
 static int name_one(const char *category, const char *name, uint64_t id,
                     void *arg) {
   size_t i, size = strlen(category) + strlen(name) + 2;
@@ -220,7 +221,8 @@ static const char *without(const char *name, const char *prefix) {
   return strncmp(name, prefix, size) == 0 ? name + size : NULL;
 }
 
-/* raw_syscalls:sys_enter, syscalls:sys_enter_read, and the same of exit. */
+/* Matches raw_syscalls:sys_enter, syscalls:sys_enter_read, and the same with
+ * exit. */
 trace_event_call_t trace_event_find_call(trace_event_t *event) {
   const char *name = event->name == NULL ? "" : event->name;
   const char *raw = without(name, "raw_syscalls:");
@@ -243,7 +245,7 @@ trace_event_call_t trace_event_find_call(trace_event_t *event) {
   return end != NULL ? TRACE_EVENT_END : TRACE_EVENT_BEGIN;
 }
 
-/* For -s: 0, or an exit status after a message. */
+/* Checks the events for -s. Returns 0, or an exit status after a message. */
 static int find_calls(trace_events_t *events) {
   size_t i, nr_of[3] = {0, 0, 0};
 

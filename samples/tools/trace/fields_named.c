@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* With libtraceevent: fields by their names. How each is told is found out
- * once, not for each hit. */
+/* With libtraceevent: prints fields by their names. How to print each field is
+ * determined once, not for each hit. */
 #include "trace/fields_named.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "common/name.h"
 #include "trace/bytes.h"
 
-/* Of a format from a file. Those of Linux have at most some 60. */
+/* The limit for a format from a file. Linux has formats of up to about 60. */
 #define MAX_FIELDS 256
 
 typedef enum field_kind_e {
@@ -28,19 +28,20 @@ typedef struct field_plan_s {
   const uvperf_field_t *field;
   field_kind_t kind;
   int is_signed;
-  unsigned bits; /* of a number, those that count; 64: all */
+  unsigned bits; /* of a number, the low bits that have a meaning; 64: all */
 } field_plan_t;
 
 struct trace_fields_s {
-  uvperf_tracepoint_t *tracepoint; /* NULL: fields come as bytes */
+  uvperf_tracepoint_t *tracepoint; /* NULL: print bytes */
   field_plan_t *plan;
   size_t nr;
-  common_buffer_t string; /* a copy that is terminated */
+  common_buffer_t string; /* a terminated copy */
 };
 
-/* The arguments of a system call are registers, which the format file calls
- * unsigned (kernel/trace/trace_syscalls.c, syscall_enter_define_fields): of one
- * that is smaller the rest of the register means nothing. */
+/* The arguments of a system call are registers, and the format file calls all
+ * of them unsigned (kernel/trace/trace_syscalls.c,
+ * syscall_enter_define_fields). The upper bits of the register mean nothing if
+ * the argument is smaller. */
 static const struct {
   const char *type;
   unsigned bits;
@@ -93,8 +94,8 @@ static void plan_argument(field_plan_t *plan) {
   }
 }
 
-/* Not what each tracepoint has, which the record tells too, nor the number of
- * the system call, which the name of the event tells. */
+/* Leaves out the fields that each tracepoint has, which are in the record too,
+ * and the number of the system call, which is in the name of the event. */
 static int is_wanted(const uvperf_field_t *field) {
   return (field->flags & UVPERF_FIELD_COMMON) == 0 &&
          strcmp(field->name, "__syscall_nr") != 0;
@@ -139,7 +140,8 @@ int trace_fields_new(trace_fields_t **fields, const char *name,
   return rc;
 }
 
-/* A field can be as long as a record, and many can be in the same place. */
+/* Limits the number of fields, because each can be as long as a record, and
+ * they can overlap. */
 void trace_fields_of_text(trace_fields_t **fields, const char *text,
                           size_t bytes, uvperf_error_t *error) {
   uvperf_tracepoint_t *tracepoint = NULL;
@@ -225,7 +227,7 @@ static void put_bytes(common_buffer_t *buffer, const field_plan_t *plan,
     trace_bytes(buffer, bytes, nr);
 }
 
-/* "" if it lies outside of the record. */
+/* Returns "" if the string is outside of the record. */
 static const char *string_of(trace_fields_t *fields, const field_plan_t *plan,
                              const void *raw, size_t size) {
   const char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of a tracepoint that is looked up already. */
+/* Fields of a tracepoint that is already looked up. */
 #ifndef TRACE_FIELDS_NAMED_H
 #define TRACE_FIELDS_NAMED_H
 
@@ -7,7 +7,7 @@
 
 #include "trace/fields.h"
 
-/* Takes the tracepoint over. */
+/* Takes ownership of the tracepoint. */
 trace_fields_t *trace_fields_of(uvperf_tracepoint_t *tracepoint);
 
 #endif

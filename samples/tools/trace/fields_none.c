@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Without libtraceevent: the bytes of a hit as they are. */
+/* Without libtraceevent: prints the bytes of a hit. */
 #include "trace/fields.h"
 
 #include <errno.h>

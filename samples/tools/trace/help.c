@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `uvperf-trace --help` says. */
+/* The text of `uvperf-trace --help`. */
 #include <stdio.h>
 
 #include "trace/options.h"

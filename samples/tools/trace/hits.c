@@ -30,7 +30,7 @@ static const char *comm_of(trace_hits_t *hits, const uvperf_record_t *record) {
   return record->tid == 0 ? "swapper" : "";
 }
 
-/* Registers say how large `long` is for the task. */
+/* The ABI of the registers shows how large `long` is in the task. */
 static int is_compat(const uvperf_record_t *record) {
   uint64_t abi = record->sample.regs_user.abi;
 
@@ -90,8 +90,8 @@ static void take_lost(trace_hits_t *hits, const uvperf_record_t *record) {
                     hits->newest > 0 ? hits->newest : record->time, record);
 }
 
-/* What perf record writes of threads that ran already has no time: they are not
- * new. */
+/* A FORK record without time is for a thread that already ran when perf record
+ * began: it is not new. */
 static void follow(trace_calls_t *calls, const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_FORK:
@@ -137,7 +137,7 @@ void trace_hits_finish(trace_hits_t *hits, uint64_t time, uint64_t lost,
 
   if (hits->options->summary) {
     if (lost > hits->lost)
-      trace_calls_lost(&hits->calls); /* the last ones */
+      trace_calls_lost(&hits->calls); /* not yet reported by a record */
     trace_calls_finish(&hits->calls);
     for (i = 0; i < hits->calls.nr; i++)
       hits->nr += hits->calls.groups[i]->sum.nr;

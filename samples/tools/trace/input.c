@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The file is a stranger's: formats are taken from it and not from this
- * machine, and the "print fmt" in them is not used, as libtraceevent trusts
- * it. */
+/* Reads a file, which may come from another machine and may be hostile. So
+ * formats are taken from the file, and their "print fmt" is not used, because
+ * libtraceevent trusts it. */
 #include "trace/input.h"
 
 #include <errno.h>
@@ -20,22 +20,22 @@
 
 #define WRITE_BYTES ((size_t)64 << 10)
 #define WAIT_MS     1000
-/* Of a tracepoint or its category; longer ones are cut. */
+/* The name of a tracepoint or its category; longer names are cut. */
 #define NAME_BYTES 64
 
 typedef struct input_s {
   trace_hits_t *hits;
   recording_t *recording;
   const char *path; /* for messages */
-  uint64_t first;   /* time; 0: no record had one */
+  uint64_t first;   /* time of a record; 0: none so far */
   uint64_t lost, lost_samples;
-  int has_raw; /* raw_syscalls:*, which are of all calls */
+  int has_raw; /* raw_syscalls:*, which include all calls */
   int has_begins, has_ends;
 } input_t;
 
 /* -- events ---------------------------------------------------------------- */
 
-/* The first line of a format: "name: sched_switch". */
+/* Reads the name from the first line of a format: "name: sched_switch". */
 static void name_of(const recording_format_t *format, char name[NAME_BYTES]) {
   static const char key[] = "name: ";
   const size_t key_bytes = sizeof(key) - 1;
@@ -79,14 +79,15 @@ static void add_tracepoint(input_t *input, trace_event_t *event) {
   input->has_ends |= call == TRACE_EVENT_END;
 }
 
-/* Those of a pipe come before the samples that are theirs. */
+/* Adds the events that were read since. In a pipe, an event comes before its
+ * samples. */
 static void add_events(input_t *input) {
   trace_events_t *events = &input->hits->events;
   const char *machine = recording_arch(input->recording);
   recording_event_t found;
   trace_event_t *event;
 
-  /* Numbers without names are right of each machine. */
+  /* Numbers without names are right for every machine. */
   input->hits->calls.is_foreign =
       machine == NULL || !trace_syscalls_are_of(machine);
   while (events->nr < recording_nr_events(input->recording)) {
@@ -108,7 +109,7 @@ static void add_events(input_t *input) {
 
 /* -- records --------------------------------------------------------------- */
 
-/* 1 if that was the last hit that is wanted. */
+/* Returns 1 if the limit of hits is reached. */
 static int take(input_t *input, const uvperf_record_t *record) {
   size_t event = recording_event_of(input->recording, record);
   const trace_events_t *events = &input->hits->events;
@@ -120,7 +121,7 @@ static int take(input_t *input, const uvperf_record_t *record) {
     input->lost += record->lost.lost;
   if (record->type == PERF_RECORD_LOST_SAMPLES)
     input->lost_samples += record->lost_samples.lost;
-  /* Calls that are in the file twice count once. */
+  /* A call in the file twice (raw and by its name) counts once. */
   if (record->type == PERF_RECORD_SAMPLE && input->has_raw &&
       event < events->nr && events->events[event].call != NULL)
     return 0;
@@ -130,7 +131,7 @@ static int take(input_t *input, const uvperf_record_t *record) {
   return is_full;
 }
 
-/* Ctrl-C goes to perf record too, whose last records are still to come. */
+/* Ctrl-C also reaches perf record, which still writes its last records. */
 static void on_interrupt(int number) {
   (void)number;
 }

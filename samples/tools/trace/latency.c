@@ -17,14 +17,14 @@ static size_t bucket_of(uint64_t ns) {
   return power * TRACE_LATENCY_PARTS + i;
 }
 
-/* The shortest time that is in a bucket. */
+/* The shortest time in a bucket. */
 static uint64_t start_of(size_t bucket) {
   uint64_t part = bucket % TRACE_LATENCY_PARTS;
 
   return (TRACE_LATENCY_PARTS + part) << (bucket / TRACE_LATENCY_PARTS) >> 2;
 }
 
-/* The mean and the squares by Welford, which does not lose small distances. */
+/* Welford's algorithm, which keeps small distances from the mean. */
 void trace_latency_add(trace_latency_t *latency, uint64_t ns) {
   double distance = (double)ns - latency->mean;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How long calls took: a histogram of nanoseconds, and what follows from it. */
+/* How long calls took: a histogram of nanoseconds, and statistics. */
 #ifndef TRACE_LATENCY_H
 #define TRACE_LATENCY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Each power of two is cut in four. What takes 2^44 ns (4.9 hours) or longer is
+/* Each power of two has four buckets. Times of 2^44 ns (4.9 hours) or more are
  * in the last bucket. */
 #define TRACE_LATENCY_POWERS 44
 #define TRACE_LATENCY_PARTS  4
@@ -21,17 +21,18 @@ typedef struct trace_latency_s {
 
 void trace_latency_add(trace_latency_t *latency, uint64_t ns);
 
-/* Adds all that another one has. */
+/* Adds everything from another one. */
 void trace_latency_join(trace_latency_t *latency, const trace_latency_t *other);
 
-/* The shortest time that so many percent of the calls did not exceed, or up to
- * a quarter more; 0 without calls. */
+/* Returns the percentile, or up to a quarter more, but not more than the
+ * maximum; 0 without calls. */
 uint64_t trace_latency_percentile(const trace_latency_t *latency,
                                   unsigned percent);
 
 double trace_latency_stddev(const trace_latency_t *latency);
 
-/* How many took at least 2^power ns, and less than twice that. */
+/* Returns the number of calls that took at least 2^power ns, and less than
+ * twice that. */
 uint64_t trace_latency_power(const trace_latency_t *latency, size_t power);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes hits down. Names and strings come from other processes, which choose
- * them as they like. */
+/* Formats hits. Names and strings come from other processes, which may choose
+ * any bytes. */
 #include "trace/line.h"
 
 #include <inttypes.h>
@@ -8,7 +8,8 @@
 #include "common/line.h"
 #include "common/name.h"
 
-/* Into the scratch: 1, or 0 if the kernel's words cannot be had. */
+/* Puts the kernel's text into the scratch buffer. Returns 1, or 0 if it is not
+ * wanted or not possible. */
 static int has_words(trace_form_t *form, const trace_hit_t *hit) {
   const uvperf_sample_t *sample = &hit->record->sample;
 

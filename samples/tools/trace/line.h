@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hit, and what else there is to tell, as one line of text or of JSON. */
+/* Formats a hit, a loss or the end as one line of text or of JSON. */
 #ifndef TRACE_LINE_H
 #define TRACE_LINE_H
 
@@ -10,11 +10,11 @@
 #include "common/buffer.h"
 #include "trace/fields.h"
 
-/* How to write. */
+/* The format. */
 typedef struct trace_form_s {
   int json;
-  int print_fmt;           /* the kernel's words for the fields */
-  common_buffer_t scratch; /* all zero at first; to be freed */
+  int print_fmt;           /* fields as the kernel prints them */
+  common_buffer_t scratch; /* all zero at first; the owner frees it */
 } trace_form_t;
 
 typedef struct trace_hit_s {
@@ -27,8 +27,8 @@ typedef struct trace_hit_s {
 /* Each adds a line, with its end, to a buffer. */
 void trace_line_hit(common_buffer_t *buffer, trace_form_t *form,
                     const trace_hit_t *hit);
-/* Of a LOST record, at a time of its own: it is stamped later than the record
- * behind it. */
+/* For a LOST record. The caller passes the time, because the record's own time
+ * is later than the time of the next record. */
 void trace_line_lost(common_buffer_t *buffer, const trace_form_t *form,
                      uint64_t time, const uvperf_record_t *record);
 void trace_line_end(common_buffer_t *buffer, uint64_t time, uint64_t hits,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* trace: the hits of tracepoints on a libuv loop. This file is its life-cycle:
- * open, start, run the loop until something ends it, stop. What is opened and
- * what becomes of records is elsewhere. */
+/* trace: prints the hits of tracepoints, on a libuv loop. This file is the
+ * life-cycle: open, start, run the loop until something ends it, stop. set.c
+ * opens the events and hits.c handles the records. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -22,10 +22,11 @@
 #include "trace/set.h"
 
 #define TICK_MS 50
-/* In ticks: how often losses are told. */
+/* The interval of messages about losses, in ticks. */
 #define SLOW_TICKS 20
-/* Text that is written before the next tick, and that may wait for a slow
- * reader: then the rings do. */
+/* Text of WRITE_BYTES or more is written before the next tick. With
+ * MAX_TEXT_BYTES the program waits for a slow reader, and records wait in the
+ * rings. */
 #define WRITE_BYTES    ((size_t)64 << 10)
 #define MAX_TEXT_BYTES ((size_t)1 << 20)
 #define WAIT_MS        100
@@ -46,7 +47,7 @@ typedef struct trace_s {
 
 /* -- records --------------------------------------------------------------- */
 
-/* The longer this takes, the fewer come in a turn of the loop. */
+/* While this waits, no records are read from the rings. */
 static void write_text(trace_t *trace) {
   common_output_t *output = &trace->hits.output;
 
@@ -67,7 +68,7 @@ static void on_record(uvperf_set_t *set, int status,
       common_session_stop_soon(&trace->session);
     write_text(trace);
   } else if (status == UV_EOF) {
-    /* A command's end is told by SIGCHLD. */
+    /* SIGCHLD reports the end of a command. */
     if (trace->session.command.pid == 0)
       common_session_stop_soon(&trace->session);
   } else if (record == NULL && status != 0) {
@@ -95,7 +96,7 @@ static void on_stop(common_session_t *session) {
 
   uvperf_set_stop(&trace->set);
   uvperf_set_flush(&trace->set);
-  /* Hits go on until the events are stopped, and none is later than the end. */
+  /* The events are stopped, so no hit is later than this. */
   now = uv_hrtime();
   take_sums(trace, now);
   trace_hits_finish(&trace->hits, now, sums->lost, sums->late);
@@ -118,7 +119,7 @@ static void on_tick(common_session_t *session) {
   uvperf_stats_t stats;
 
   common_output_push(&trace->hits.output, 0);
-  /* A closed stdout is how a reader such as head says that it has enough. */
+  /* A reader such as head(1) has closed stdout: it has read enough. */
   if (trace->hits.output.error != 0) {
     common_session_stop(session);
     return;
@@ -143,8 +144,8 @@ static int begin(trace_t *trace) {
   uvperf_error_t error;
 
   options.flush_ms = TICK_MS;
-  /* Before the start for those that will be gone after it, and then for those
-   * that are new. Who is new from there on is told by records. */
+  /* Threads may end while the set starts, and others may begin: scan before and
+   * after. From then on records report new threads. */
   trace_proc_scan(&trace->hits.names);
   if (uvperf_set_start(&trace->set, &options, on_record, &error) != 0) {
     common_say("%s\n", error.reason);
@@ -192,7 +193,7 @@ static int open_and_start(trace_t *trace) {
   memset(&error, 0, sizeof(error));
   rc = trace_set_open(&trace->set, &trace->session, &trace->options,
                       &trace->hits.events, &trace->is_open, &error);
-  if (rc == UV_ECANCELED) /* by a signal, which ends this program */
+  if (rc == UV_ECANCELED) /* after a signal, which ends this program */
     return 1;
   if (rc != 0)
     return trace_notes_refused(&trace->options, &trace->hits.events, &error);
@@ -202,7 +203,7 @@ static int open_and_start(trace_t *trace) {
   return start(trace);
 }
 
-/* From an open loop to a closed one. */
+/* Opens the loop, runs it and closes it. */
 static int run(trace_t *trace) {
   common_session_t *session = &trace->session;
   int status;
@@ -242,7 +243,7 @@ static int trace_all(trace_t *trace) {
     status = common_session_fork(&trace->session, trace->options.command);
   if (status != 0)
     return status;
-  /* The command keeps the limit that it would have without us. */
+  /* The command is already forked, so it keeps the old limit. */
   common_files_raise(&files);
   status = run(trace);
   common_files_restore(&files);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the names of threads. Whoever calls it does so in the order of time, so
- * that there is only a present here. Knows no /proc. */
+/* Keeps the current names of threads. Callers pass records in the order of
+ * time, so no older names are needed. Does not use /proc. */
 #include "trace/names.h"
 
 #include <stdio.h>
@@ -42,7 +42,7 @@ void trace_names_set(trace_names_t *names, uint32_t tid, const char *comm) {
     (*link)->tid = tid;
   }
   (*link)->is_ended = 0;
-  /* It may be the name of this very thread. */
+  /* comm may point to the name of this same thread. */
   if (comm != (*link)->comm)
     snprintf((*link)->comm, sizeof((*link)->comm), "%s", comm);
 }
@@ -55,7 +55,8 @@ const char *trace_names_get(const trace_names_t *names, uint32_t tid) {
   return name != NULL ? name->comm : NULL;
 }
 
-/* Whoever had the id before is gone, even if the maker has no name. */
+/* A new thread has the name of its creator. If that is not known, the name of
+ * an earlier thread with this id is removed. */
 static void follow_fork(trace_names_t *names, const uvperf_task_t *task) {
   const char *comm = trace_names_get(names, task->ptid);
   trace_name_t **link;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All messages but those of the command line and of names, in one place so that
- * they stay alike and the life-cycle stays short. */
+/* The messages, except those about the command line and the names of events.
+ * They are in one place to stay consistent. */
 #include "trace/notes.h"
 
 #include <inttypes.h>
@@ -12,9 +12,9 @@
 #include "common/memory.h"
 #include "common/say.h"
 
-/* From so many on it takes a while to open them. */
+/* From this number on, opening them takes a noticeable time. */
 #define MANY_TRACEPOINTS 25
-/* How many failures are told. */
+/* The number of failures that are printed. */
 #define MAX_FAILURES 8
 
 void trace_notes_opening(const trace_events_t *events) {
@@ -59,14 +59,14 @@ int trace_notes_refused(const trace_options_t *options,
   return 1;
 }
 
-/* Of several events that a pattern stands for the user cannot know which. */
+/* Names the event, because a pattern may stand for several. */
 int trace_notes_filter(const trace_events_t *events,
                        const uvperf_error_t *error) {
   common_say("%s: %s\n", label_of(events, error, "--filter"), error->reason);
   return error->cause == UVPERF_CAUSE_ARGUMENT ? COMMON_EXIT_USAGE : 1;
 }
 
-/* Each event once, and what is the same for all of them once. */
+/* Prints each event once, and a reason that events share once. */
 static void tell_failures(const trace_events_t *events,
                           const uvperf_set_t *set) {
   char *is_told = common_calloc(events->nr + 1, 1);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. Does not look at
- * the machine: whether an event is there and may be traced is found out
- * later. */
+/* Parses the command line and explains errors in it. Does not check the
+ * machine: whether an event exists and may be traced is found out later. */
 #include "trace/options.h"
 
 #include <getopt.h>
@@ -53,7 +52,7 @@ static int add_names(trace_options_t *options, const char *text) {
   return 0;
 }
 
-/* The kernel takes one for each event. */
+/* The kernel has one filter for each event. */
 static int parse_filter(trace_options_t *options, const char *text) {
   trace_names_option_t *last;
 
@@ -121,7 +120,7 @@ static int parse_mode(trace_options_t *options, const char *text) {
                             text);
 }
 
-/* Those that take a value: what is left are flags. */
+/* Parses the options with a value; the others are flags. */
 static int parse_value(trace_options_t *options, int option, char **argv) {
   switch (option) {
     case 'e':
@@ -183,7 +182,6 @@ static int parse_option(trace_options_t *options, int option, char **argv) {
   }
 }
 
-/* A call can begin on one CPU and end on another. */
 static int check_summary(trace_options_t *options) {
   if (options->limit > 0)
     return common_options_bad(
@@ -199,8 +197,7 @@ static int check_summary(trace_options_t *options) {
   return add_names(options, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
 }
 
-/* A command beside other targets is what says how long to trace. */
-/* What is recorded is not chosen again. */
+/* All hits of a file are shown, so options that choose hits are refused. */
 static int check_input(const trace_options_t *options) {
   const char *extra = NULL;
 
@@ -235,6 +232,7 @@ static int check_input(const trace_options_t *options) {
   return 0;
 }
 
+/* A command together with other targets only says how long to trace. */
 static int check(trace_options_t *options) {
   int rc = options->input != NULL ? check_input(options) : 0;
 
@@ -259,8 +257,8 @@ int trace_options_parse(trace_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* The + ends the options with the first word that is none: all that follows
-   * belongs to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not one. The rest belongs
+   * to the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Knows nothing of events or records. */
 #include "trace/proc.h"
 
 #include "common/proc.h"
@@ -11,10 +10,10 @@ const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
 
   if (known != NULL)
     return known;
-  /* Each CPU has an idle task, and /proc none of them. */
+  /* Each CPU has an idle task, and none of them is in /proc. */
   if (tid == 0)
     return names->has_outsiders ? "" : "swapper";
-  /* So dead that it has no id any more (perf_event_pid_type in
+  /* The thread has ended and lost its id (perf_event_pid_type in
    * kernel/events/core.c). */
   if (tid == UINT32_MAX)
     return "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc calls the threads that live now. */
+/* The names of living threads, from /proc. */
 #ifndef TRACE_PROC_H
 #define TRACE_PROC_H
 
@@ -8,8 +8,9 @@
 /* Names each thread. */
 void trace_proc_scan(trace_names_t *names);
 
-/* What a thread is called, by what is known or else by /proc, which is asked
- * once: "" if it is gone without a name. Valid until the next record. */
+/* Returns the known name of a thread, or else the name in /proc, which is read
+ * once; "" if the thread has ended without a known name. Valid until the next
+ * record. */
 const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid);
 
 #endif

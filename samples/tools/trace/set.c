@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns options into a set. Does not know what becomes of its records. */
+/* Opens a set as the options require. */
 #include "trace/set.h"
 
 #include <stdlib.h>
@@ -8,8 +8,9 @@
 #include "common/memory.h"
 #include "common/target_list.h"
 
-/* A thread can make a million calls a second, of some 250 bytes each; the rings
- * are read every 50 ms. Where so much may not be locked, less has to do. */
+/* A thread can make a million calls per second, of about 250 bytes each, and
+ * the rings are read every 50 ms. If this much memory may not be locked, the
+ * default is used. */
 #define SUMMARY_RING_BYTES ((size_t)8 << 20)
 
 static void make_targets(common_target_list_t *targets,
@@ -21,7 +22,7 @@ static void make_targets(common_target_list_t *targets,
   if (options->all)
     common_target_list_add(targets, UVPERF_TARGET_CPUS);
   else if (targets->nr == 0)
-    /* Of a command the kernel begins at its exec. */
+    /* The kernel starts the events of a command at its exec. */
     common_target_list_add(targets, options->delay.is_set
                                         ? UVPERF_TARGET_PROCESS
                                         : UVPERF_TARGET_COMMAND)
@@ -30,7 +31,8 @@ static void make_targets(common_target_list_t *targets,
     targets->targets[i].cpus = options->cpus;
 }
 
-/* Of the events, not the side-band's alone: 0, or why there is none. */
+/* Whether any event is open, apart from the side-band's. Returns 0, or the code
+ * of the first failure. */
 static int has_events(uvperf_set_t *set, size_t nr_events,
                       uvperf_error_t *error) {
   const uvperf_set_failure_t *failures;
@@ -57,10 +59,10 @@ static int has_events(uvperf_set_t *set, size_t nr_events,
   return rc;
 }
 
-/* What a user may sample of tracepoints at paranoid 2 are syscalls:*, which hit
- * with the registers of the user, and raw_syscalls:*, which hit in the kernel:
- * without its side nothing would come (include/trace/events/syscalls.h,
- * kernel/trace/trace_syscalls.c). */
+/* Whether the user side alone has hits. At paranoid 2 a user may sample two
+ * kinds of tracepoints: syscalls:*, which hit with the registers of the user,
+ * and raw_syscalls:*, which hit in the kernel and so never without the kernel
+ * side (include/trace/events/syscalls.h, kernel/trace/trace_syscalls.c). */
 static int have_user_side(const trace_events_t *events) {
   static const char raw[] = "raw_syscalls:";
   size_t i;
@@ -132,8 +134,8 @@ int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
   return 0;
 }
 
-/* Before Linux 6.0 events do not tell: then it is all that was lost, names of
- * tasks too. */
+/* Before Linux 6.0 events do not count lost records. Then this is the number of
+ * all lost records, including names of tasks. */
 uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events) {
   uvperf_reading_t *reading;
   uvperf_count_t count;

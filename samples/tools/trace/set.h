@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The set of events that trace has the records of. */
+/* The set of events whose records trace reads. */
 #ifndef TRACE_SET_H
 #define TRACE_SET_H
 
@@ -11,21 +11,21 @@
 #include "trace/events.h"
 #include "trace/options.h"
 
-/* Opens the events of the session's command, which waits, or of what else the
- * options say. *is_open says whether the set must be closed, on failure too. 0,
- * or a UV_E*, also if only what goes with the events could be opened;
- * UV_ECANCELED after a signal, as of common_session_open_set. */
+/* Opens the events on the session's command, which waits, or on the target of
+ * the options. *is_open says whether the set must be closed, also on failure.
+ * Returns 0 or a UV_E*. It is an error if only the side-band could be opened.
+ * UV_ECANCELED means a signal, as in common_session_open_set. */
 int trace_set_open(uvperf_set_t *set, common_session_t *session,
                    const trace_options_t *options, const trace_events_t *events,
                    int *is_open, uvperf_error_t *error);
 
-/* Gives the events their filters: 0, or a UV_E* and why, with the event in
- * error->attr_index. */
+/* Sets the filters of the events. Returns 0, or a UV_E* with the reason in
+ * *error and the event in error->attr_index. */
 int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
                      uvperf_error_t *error);
 
-/* Hits that the kernel could not write. Those at the end of a stream are told
- * in no LOST record, but when the events are read. */
+/* Returns the number of hits that the kernel could not write. It reads the
+ * events, because losses at the end of a stream have no LOST record. */
 uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events);
 
 #endif

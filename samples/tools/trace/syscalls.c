@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers come from the compiler: syscalls.cmake has only asked it for the
- * names. */
+/* syscalls.cmake only writes the names of the macros. The compiler of this file
+ * fills in the numbers. */
 #include "trace/syscalls.h"
 
 #include <stddef.h>

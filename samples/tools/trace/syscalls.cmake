@@ -1,5 +1,5 @@
-# Writes trace/syscall_names.h into the build directory: a line for each system
-# call of the architecture that is built for. The names are those of the macros
+# Writes trace/syscall_names.h into the build directory, with a line for each
+# system call of the target architecture. The names are those of the macros
 # __NR_name in the headers of the C library or the kernel.
 set(asks ${CMAKE_CURRENT_BINARY_DIR}/trace/ask_syscalls.c)
 file(WRITE ${asks} "#include <sys/syscall.h>\n")
@@ -17,7 +17,8 @@ string(REGEX MATCHALL "#define __NR_[a-z_][a-z0-9_]* " macros "${macros}")
 set(lines "")
 foreach(macro ${macros})
   string(REGEX REPLACE "#define __NR_(.*) " "\\1" name ${macro})
-  # How many there are, and where those of one architecture begin.
+  # These two are not calls, but the number of calls, and the first number that
+  # belongs to one architecture.
   if(NOT name MATCHES "^(syscalls|arch_specific_syscall)$")
     string(APPEND lines "{__NR_${name}, \"${name}\"},\n")
   endif()

@@ -5,11 +5,11 @@
 
 #include <stdint.h>
 
-/* The name on the architecture that this program was built for, by the headers
- * it was built with; NULL if they do not have the number. */
+/* Returns the name on the architecture of this program, or NULL if the headers
+ * that it was built with do not have the number. */
 const char *trace_syscalls_name(int64_t nr);
 
-/* Whether the names are those of a machine: what `uname -m` says there. */
+/* Whether the names are valid for a machine, as `uname -m` prints it. */
 int trace_syscalls_are_of(const char *machine);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of 80 columns, unless a call has a longer name than most. */
+/* Lines have at most 80 columns, unless the name of a call is very long. */
 #include "trace/table.h"
 
 #include <inttypes.h>
@@ -15,10 +15,10 @@
 #define LINE_COLUMNS 78
 #define BAR          "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
 #define BAR_COLUMNS  ((int)sizeof(BAR) - 1)
-/* x86: the number of a call of the x32 ABI has this bit. */
+/* On x86 the numbers of calls of the x32 ABI have this bit. */
 #define X32_BIT (INT64_C(1) << 30)
 
-/* -- words ----------------------------------------------------------------- */
+/* -- names and times ------------------------------------------------------- */
 
 /* Three digits and a unit. */
 static const char *in_words(char words[TIME_BYTES], double ns) {
@@ -35,7 +35,7 @@ static const char *in_words(char words[TIME_BYTES], double ns) {
   return words;
 }
 
-/* Its name, or the number that has none. */
+/* Returns the name, or "call" and the number if it has no name. */
 static const char *name_of(char words[64], const trace_call_t *call) {
   const char *abi = "";
   int64_t nr = call->nr;
@@ -72,7 +72,8 @@ static void put_title(common_buffer_t *buffer, const trace_calls_t *calls,
       group->errors == 1 ? "" : "s", in_words(time, (double)group->sum.total));
 }
 
-/* As in ftrace's hist triggers and bpftrace: a line for each power of two. */
+/* Puts a line for each power of two, like ftrace's hist triggers and
+ * bpftrace. */
 static void put_histogram(common_buffer_t *buffer,
                           const trace_latency_t *latency) {
   char from[TIME_BYTES], to[TIME_BYTES];
@@ -114,7 +115,7 @@ static void put_row(common_buffer_t *buffer, const trace_call_t *call) {
                       most, max);
 }
 
-/* What is not in the table: counters of a call, and what they count. */
+/* The counters of a call that have no column, and their names. */
 static const struct {
   size_t offset;
   const char *words, *key;
@@ -134,7 +135,7 @@ static uint64_t other_of(const trace_call_t *call, size_t i) {
   return nr;
 }
 
-/* Each thread and process ends so. */
+/* Threads and processes end with these calls, so they are not listed. */
 static int is_exit(const trace_call_t *call) {
   return call->name != NULL && (strcmp(call->name, "exit") == 0 ||
                                 strcmp(call->name, "exit_group") == 0);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary of -s, as tables and as JSON. */
+/* Formats the summary of -s, as tables or as JSON. */
 #ifndef TRACE_TABLE_H
 #define TRACE_TABLE_H
 
 #include "common/buffer.h"
 #include "trace/calls.h"
 
-/* Adds a table for each group, in their order; with a histogram of each call if
- * wanted. */
+/* Adds a table for each group, with a histogram for each call if wanted. */
 void trace_table_text(common_buffer_t *buffer, const trace_calls_t *calls,
                       int with_histogram);
 
