@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads messages of the proc connector, and keeps them until the story asks for
- * them. Knows no records. */
+/* Reads messages of the proc connector, and keeps them until the story needs
+ * them. Does not use records. */
 #include "watch/connector.h"
 
 #include <errno.h>
@@ -26,8 +26,8 @@
 #define PULL_NS       UINT64_C(1000000)
 #define AWAIT_MS      20
 
-/* The kernel stamps an exec when the new program is loaded, which takes so long
- * after its arguments are in /proc. */
+/* How long it takes to load a new program. Its arguments are in /proc before
+ * that, and the time of the exec in the message is after it. */
 #define LOAD_NS UINT64_C(300000)
 
 /* proc_cn_event of include/uapi/linux/cn_proc.h; it is inside a struct in older
@@ -40,7 +40,7 @@ struct watch_news_s {
   uint32_t what; /* EVENT_* */
   uint32_t id;   /* of the process that did exec, of the thread that ended */
   uint64_t time; /* of CLOCK_MONOTONIC, a little later than the record's */
-  uint64_t read; /* EXEC: when /proc had been read */
+  uint64_t read; /* EXEC: the time after /proc was read */
   uint32_t status;
   char *args; /* or NULL */
   size_t size;
@@ -84,7 +84,8 @@ static watch_news_t *add(watch_connector_t *connector, uint32_t what,
   return news;
 }
 
-/* The first that is not older than its record; for free(), or NULL. */
+/* Takes out the first message that is not older than its record. Returns NULL
+ * if there is none; the caller frees it. */
 static watch_news_t *find(watch_connector_t *connector, uint32_t what,
                           uint32_t id, uint64_t time) {
   watch_news_t **link = bucket_of(connector, id);
@@ -112,7 +113,7 @@ static void forget(watch_connector_t *connector, uint64_t before) {
 
 /* -- messages -------------------------------------------------------------- */
 
-/* Reads one byte more than is shown, to see that there are more. */
+/* Reads one byte more than is shown, to notice that arguments are cut. */
 static size_t read_args(uint32_t pid, char args[WATCH_ARGS_BYTES + 1]) {
   char path[64];
   ssize_t nr;
@@ -127,8 +128,8 @@ static size_t read_args(uint32_t pid, char args[WATCH_ARGS_BYTES + 1]) {
   return nr > 0 ? (size_t)nr : 0;
 }
 
-/* The arguments of an earlier exec may have been read so late that they are of
- * this one. */
+/* Drops the arguments of an earlier exec if they were read so late that they
+ * may belong to this one. */
 static void distrust(watch_connector_t *connector, uint32_t pid,
                      uint64_t time) {
   watch_news_t *news;
@@ -169,8 +170,8 @@ typedef union message_s {
   char bytes[4096];
 } message_t;
 
-/* Returns 1 and an event, or 0 if none is there. A message that cannot be used
- * is EVENT_NONE with an error. */
+/* Returns 1 and an event, or 0 if no message is waiting. An unusable message
+ * becomes EVENT_NONE with an error. */
 static int receive(int fd, struct proc_event *event) {
   const size_t before = NLMSG_HDRLEN + sizeof(struct cn_msg);
   struct sockaddr_nl from;
@@ -216,7 +217,8 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
 
 /* -- answers --------------------------------------------------------------- */
 
-/* It may be another program by now. */
+/* Reads the arguments now. The process may already run another program, so the
+ * name must match. */
 static void read_late(watch_event_t *event) {
   char args[WATCH_ARGS_BYTES + 1], comm[COMMON_PROC_COMM_BYTES];
   size_t size = read_args(event->pid, args);
@@ -227,7 +229,7 @@ static void read_late(watch_event_t *event) {
     watch_event_args(event, args, size, WATCH_ARGS_BYTES);
 }
 
-/* The message may be in the socket still, if the loop did other things. */
+/* If the loop was busy, the message may still be in the socket. */
 static watch_news_t *find_or_pull(watch_connector_t *connector, uint32_t what,
                                   uint32_t id, uint64_t time) {
   watch_news_t *news = find(connector, what, id, time);
@@ -265,7 +267,7 @@ int watch_connector_status(void *arg, watch_event_t *event) {
   return 1;
 }
 
-/* A parent hears of the end a moment before the connector does. */
+/* A parent learns of the end slightly before the connector does. */
 void watch_connector_await(watch_connector_t *connector, int32_t pid) {
   struct pollfd poller = {connector->fd, POLLIN, 0};
   uint64_t end = uv_hrtime() + AWAIT_MS * UINT64_C(1000000);
@@ -293,17 +295,17 @@ void watch_connector_sweep(watch_connector_t *connector) {
 
 /* -- beginning and end ----------------------------------------------------- */
 
-/* As in include/uapi/linux/cn_proc.h since Linux 6.6, struct proc_input. */
+/* Like struct proc_input in include/uapi/linux/cn_proc.h since Linux 6.6. */
 typedef struct request_s {
   struct nlmsghdr header;
-  struct cb_id id; /* from here on struct cn_msg */
+  struct cb_id id; /* struct cn_msg begins here */
   uint32_t seq, ack;
   uint16_t len, flags;
-  uint32_t op; /* its data */
+  uint32_t op; /* the data of cn_msg begins here */
   uint32_t events;
 } request_t;
 
-/* Asks for some events, which older kernels ignore, or for all with 0. */
+/* Requests some events, or all with 0. Older kernels always send all. */
 static int ask(int fd, uint32_t events) {
   size_t size = events != 0 ? 8 : 4;
   request_t request;
@@ -319,7 +321,7 @@ static int ask(int fd, uint32_t events) {
   return send(fd, &request, request.header.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* The kernel answers before send(2) returns. Outside of the first namespaces it
+/* The kernel answers before send(2) returns. Outside the initial namespaces it
  * does not answer. */
 static int expect_answer(int fd) {
   struct proc_event event;
@@ -336,7 +338,7 @@ static int listen_to(int fd, uint32_t events) {
                                 .nl_groups = CN_IDX_PROC};
   int size = RECEIVE_BYTES, rc;
 
-  /* Above the limit of ordinary users, if that is allowed. */
+  /* First try a size above the limit of ordinary users. */
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) != 0)
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
   if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)

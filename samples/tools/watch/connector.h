@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of an exec, and the status of an exit: no record has them. The
- * proc connector of the kernel reports an exec at once, so that /proc can be
- * read in time. */
+/* Finds the arguments of an exec and the status of an exit, which records do
+ * not have. The kernel's proc connector reports an exec at once, so /proc can
+ * be read in time. */
 #ifndef WATCH_CONNECTOR_H
 #define WATCH_CONNECTOR_H
 
@@ -28,17 +28,17 @@ typedef struct watch_connector_s {
   size_t nr;
 } watch_connector_t;
 
-/* Listens to execs and exits, if they are among the kinds: 0, or -errno. This
- * needs the first network, pid and user namespaces, and CAP_NET_ADMIN before
- * Linux 6.6. The struct must be zeroed. */
+/* Listens to execs and exits, if they are among the kinds. Returns 0 or -errno.
+ * This needs the initial network, pid and user namespaces, and before Linux 6.6
+ * CAP_NET_ADMIN. The struct must be zeroed. */
 int watch_connector_open(watch_connector_t *connector, uv_loop_t *loop,
                          uint32_t kinds);
 
-/* Adds the arguments to an exec, if they are known. Without a message /proc is
- * read now; its name of the process must still be the same. */
+/* Adds the arguments to an exec, if they are known. Without a message it reads
+ * /proc now; the process must still have the same name. */
 void watch_connector_args(void *connector, watch_event_t *event);
 
-/* Adds the status to an exit: 1, or 0 if it is not known yet. */
+/* Adds the status to an exit. Returns 1, or 0 if it is not known yet. */
 int watch_connector_status(void *connector, watch_event_t *event);
 
 /* Waits up to 20 ms for the message that a process has ended. */

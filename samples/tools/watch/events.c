@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens events that count nothing, for their side-band records. */
+/* Opens dummy events, for their side-band records. */
 #include "watch/events.h"
 
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "common/tasks.h"
 #include "watch/proc.h"
 
-/* Each round looks for threads that were made by others while those were not
- * watched yet; what is watched hands it on to what it makes. */
+/* Each round finds threads that were created by threads that were not watched
+ * yet. The children of a watched thread inherit its events. */
 #define MAX_ROUNDS 100
-/* A record is stamped a moment before it is in its ring, in one go; a virtual
- * CPU may be held up in between. */
+/* A record reaches its ring just after its time stamp is taken, unless a
+ * virtual CPU is stopped in between. */
 #define SLACK_US 5000
 
 static int open_set(watch_events_t *events, uv_loop_t *loop,
@@ -30,8 +30,8 @@ static int open_set(watch_events_t *events, uv_loop_t *loop,
   /* Most records are mappings. An exec needs its first one. */
   if ((events->kinds & (WATCH_BIT(WATCH_EXEC) | WATCH_BIT(WATCH_MMAP))) == 0)
     attr.mmap = attr.mmap2 = 0;
-  /* These records come all the same; without privileges nothing is allowed
-   * without. */
+  /* Side-band records are not affected by this. Without privileges the kernel
+   * requires it. */
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
   attr.inherit = events->of_tree != 0;
@@ -51,7 +51,7 @@ static int open_set(watch_events_t *events, uv_loop_t *loop,
   return rc;
 }
 
-/* A thread that is gone is no failure. */
+/* A thread that has ended is not a failure. */
 static int add_thread(watch_events_t *events, int32_t tid,
                       uvperf_error_t *error) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
@@ -63,8 +63,8 @@ static int add_thread(watch_events_t *events, int32_t tid,
   return rc != 0 && error->cause == UVPERF_CAUSE_NO_TASK ? 0 : rc;
 }
 
-/* Another user's thread, a setuid child for example, is left out, but for the
- * process that was asked for. */
+/* Leaves out threads of another user, for example a setuid child. Only for the
+ * process of the command line they are an error. */
 static int add_threads(watch_events_t *events, int32_t process, int is_root,
                        common_ids_t *done, uvperf_error_t *error) {
   common_ids_t threads = {NULL, 0, 0};
@@ -86,8 +86,8 @@ static int add_threads(watch_events_t *events, int32_t process, int is_root,
   return rc;
 }
 
-/* The threads that a running process and its descendants have already are not
- * inherited, so they are looked for until none is new. */
+/* Existing threads of the process and its descendants do not inherit events, so
+ * this searches for them until it finds no new one. */
 static int add_tree(watch_events_t *events, int32_t pid,
                     uvperf_error_t *error) {
   common_ids_t done = {NULL, 0, 0}, processes = {NULL, 0, 0};
@@ -109,7 +109,7 @@ static int add_tree(watch_events_t *events, int32_t pid,
   return rc;
 }
 
-/* 0, or why nothing of it is watched. */
+/* Returns 0, or the reason why nothing of the tree is watched. */
 static int open_tree(watch_events_t *events, uv_loop_t *loop, int32_t pid,
                      size_t ring_bytes, uvperf_error_t *error) {
   int rc;
@@ -136,8 +136,8 @@ int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
   return rc;
 }
 
-/* What LOST records have told, or, as the two overlap, what the events tell if
- * that is more. */
+/* LOST records and the counts of the events overlap, so this returns the
+ * greater number. */
 uint64_t watch_events_lost(watch_events_t *events) {
   uvperf_reading_t *reading;
   uvperf_count_t count;

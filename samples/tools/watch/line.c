@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes events down. */
+/* Formats events. */
 #include "watch/line.h"
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ void watch_event_path(watch_event_t *event, const char *path) {
   memcpy(event->path, path, size);
 }
 
-/* Whoever wrote them may have left out the last NUL. */
+/* The process may have removed the last NUL, so one is added. */
 void watch_event_args(watch_event_t *event, const char *args, size_t size,
                       size_t max) {
   event->args_cut = size > max;
@@ -55,13 +55,13 @@ void watch_event_free(watch_event_t *event) {
 
 /* -- arguments and ends ---------------------------------------------------- */
 
-/* The next one, or NULL. */
+/* Returns the next argument, or NULL. */
 static const char *next_arg(const watch_event_t *event, const char *arg) {
   arg += strlen(arg) + 1;
   return arg < event->args + event->args_size ? arg : NULL;
 }
 
-/* All but the first, which is a name of the program. */
+/* Puts all arguments except the first, which is a name of the program. */
 static void put_text_args(common_buffer_t *buffer, const watch_event_t *event) {
   const char *arg = next_arg(event, event->args);
 
@@ -146,7 +146,7 @@ static void put_json_status(common_buffer_t *buffer,
 
 /* -- lines ----------------------------------------------------------------- */
 
-/* A name that is not known. */
+/* Puts a question mark if the name is not known. */
 static void put_text_name(common_buffer_t *buffer, const char *name) {
   if (name[0] == '\0')
     common_buffer_print(buffer, "?");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* watch: the live story of processes on a libuv loop. This file is its
- * life-cycle: open, start, look at what is already running, run the loop until
- * something ends it, stop. What happened and how it is written down is
- * elsewhere. */
+/* watch: prints what happens to processes, live, on a libuv loop. This file is
+ * the life-cycle: open, start, read what already runs, run the loop until
+ * something ends it, stop. story.c follows the records and line.c formats the
+ * lines. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,9 +25,11 @@
 #include "watch/story.h"
 
 #define TICK_MS 50
-/* In ticks: how often losses are told and dead processes are looked for. */
+/* The interval of messages about losses and of the search for ended processes,
+ * in ticks. */
 #define SLOW_TICKS 20
-/* How much text may wait for a slow reader; then the rings do. */
+/* With this much unwritten text the program waits for a slow reader, and
+ * records wait in the rings. */
 #define MAX_TEXT_BYTES ((size_t)16 << 20)
 #define WAIT_MS        100
 
@@ -93,7 +95,7 @@ static void on_command(common_session_t *session, int status) {
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A closed stdout is how a reader such as head says that it has enough. */
+/* A reader such as head(1) closes stdout when it has read enough. */
 static int has_reader(watch_t *watch) {
   common_output_push(&watch->output, 0);
   if (watch->output.error == 0)
@@ -103,10 +105,10 @@ static int has_reader(watch_t *watch) {
 }
 
 static void on_slow_tick(watch_t *watch) {
-  /* Not what the story has come to: that waits for the reader. */
+  /* The story's own count is too low while text waits for a reader. */
   common_lost_note(watch_events_lost(&watch->events), &watch->lost_told);
   watch_connector_sweep(&watch->connector);
-  /* What does not get through yet tells nothing about who is gone. */
+  /* While text waits for a reader, the known processes are not up to date. */
   if (watch->output.buffer.used == 0)
     watch_story_sweep(&watch->story);
 }
@@ -136,11 +138,11 @@ static void on_record(uvperf_set_t *set, int status,
 
   if (status == 0) {
     watch_story_record(&watch->story, record);
-    /* The longer this takes, the fewer come in a turn of the loop. */
+    /* While this waits, no records are read from the rings. */
     if (watch->output.buffer.used > MAX_TEXT_BYTES && !watch->session.stopping)
       common_output_push(&watch->output, WAIT_MS);
   } else if (status == UV_EOF) {
-    /* A command's end is told by SIGCHLD. */
+    /* SIGCHLD reports the end of a command. */
     if (watch->session.command.pid == 0)
       common_session_stop_soon(&watch->session);
   } else if (record == NULL) {
@@ -148,7 +150,7 @@ static void on_record(uvperf_set_t *set, int status,
   }
 }
 
-/* The process that was asked for, or the command; 0 if it is all of them. */
+/* Returns the process of -p, or the command; 0 for all processes. */
 static int32_t root_of(const watch_t *watch) {
   if (watch->options.all)
     return 0;
@@ -156,8 +158,8 @@ static int32_t root_of(const watch_t *watch) {
                                          : watch->options.pid;
 }
 
-/* The tree as it was before the events run is remembered by its members only:
- * their names and threads are read when nothing can be missed any more. */
+/* `tree` has the members of the tree before the events ran. Their names and
+ * threads are read now, when no change can be missed any more. */
 static void read_running(watch_t *watch, const common_ids_t *tree) {
   watch_tasks_t *tasks = &watch->story.tasks;
   watch_process_t *process;
@@ -171,11 +173,11 @@ static void read_running(watch_t *watch, const common_ids_t *tree) {
       watch_tasks_show(tasks, process);
   }
   watch_tasks_show_children(tasks);
-  /* Whoever is not known yet and yet has records is of the tree. */
+  /* Only tasks of the tree have records, so unknown ones belong to it. */
   tasks->show_all |= watch->events.of_tree;
 }
 
-/* Before the events, so that nothing is missed. */
+/* Call it before the events start, to miss nothing. */
 static void open_connector(watch_t *watch) {
   watch_story_t *story = &watch->story;
 
@@ -230,7 +232,7 @@ static int open_and_start(watch_t *watch) {
   return status;
 }
 
-/* From an open loop to a closed one. */
+/* Opens the loop, runs it and closes it. */
 static int run(watch_t *watch) {
   common_session_t *session = &watch->session;
   int status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All messages but those of the command line, in one place so that they stay
- * alike and the life-cycle stays short. */
+/* The messages, except those about the command line. They are in one place to
+ * stay consistent. */
 #include "watch/notes.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What watch tells on stderr. */
+/* The messages of watch on stderr. */
 #ifndef WATCH_NOTES_H
 #define WATCH_NOTES_H
 
@@ -9,15 +9,15 @@
 #include "watch/options.h"
 #include "watch/story.h"
 
-/* Says why the events could not be opened; gives the exit status. */
+/* Prints why the events could not be opened. Returns the exit status. */
 int watch_notes_refused(const watch_options_t *options,
                         const uvperf_error_t *error);
 
-/* Says what is watched, and what is not. */
+/* Prints the targets, and how many threads may not be watched. */
 void watch_notes_opened(const watch_options_t *options,
                         const watch_events_t *events, int connector_status);
 
-/* The last line. */
+/* Prints defects of the output, such as lost records, and the last line. */
 void watch_notes_end(const watch_options_t *options,
                      const watch_counts_t *counts);
 

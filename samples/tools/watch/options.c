@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. Does not look at
- * the machine: whether a target can be watched is found out by opening it. */
+/* Parses the command line and explains errors in it. Does not check the
+ * machine: whether a target can be watched is found out by opening it. */
 #include "watch/options.h"
 
 #include <getopt.h>
@@ -102,7 +102,7 @@ static const struct option names[] = {
    WATCH_BIT(WATCH_COMM))
 #define THREAD_KINDS (WATCH_BIT(WATCH_THREAD) | WATCH_BIT(WATCH_THREAD_EXIT))
 
-/* 0 for a word that is none. */
+/* Returns 0 if the word is not a kind. */
 static uint32_t kinds_of(const char *word, size_t size) {
   static const struct {
     const char *word;
@@ -180,8 +180,8 @@ int watch_options_parse(watch_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* The + ends the options with the first word that is none: all that follows
-   * belongs to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not one. The rest belongs
+   * to the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, "+:ad:k:m:o:p:h", names, NULL)) !=
          -1) {
     rc = parse_option(options, option, argv, &with_threads);

@@ -11,17 +11,18 @@
 
 typedef struct watch_options_s {
   uint64_t duration_ms; /* 0: until Ctrl-C or the end of the target */
-  size_t ring_bytes;    /* 0: what the limits allow */
+  size_t ring_bytes;    /* 0: as much as the system's limits allow */
   int32_t pid;          /* 0: none */
   const char *file;     /* NULL: stdout */
-  int all;              /* processes, also beside a command */
+  int all;              /* all processes, also with a command */
   int json;
   uint32_t kinds; /* WATCH_BIT()s */
   int help;
   char **command; /* NULL, or argv of the command to run */
 } watch_options_t;
 
-/* 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are argv's. */
+/* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. The strings belong
+ * to argv. */
 int watch_options_parse(watch_options_t *options, int argc, char **argv);
 
 /* Prints the help to stdout. */

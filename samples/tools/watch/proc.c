@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Knows nothing of events or records. */
 #include "watch/proc.h"
 
 #include <stdio.h>
@@ -9,7 +8,7 @@
 #include "common/memory.h"
 #include "common/proc.h"
 
-/* A first thread that ended before the others stays as a zombie. */
+/* If the first thread ends before the others, it stays as a zombie. */
 static int is_dead(const common_proc_stat_t *stat) {
   return stat->state == 'Z' || stat->state == 'X';
 }

@@ -8,14 +8,14 @@
 #include "common/targets.h"
 #include "watch/tasks.h"
 
-/* Adds all processes that live and are not known yet, with their threads. */
+/* Adds all living processes that are not known yet, with their threads. */
 void watch_proc_scan(watch_tasks_t *tasks);
 
-/* Makes the threads of a process those that live now: 1, or 0 if there are
- * none, and then they stay as they were. */
+/* Replaces the threads of a process by its living threads. Returns 1. If none
+ * is alive, it returns 0 and changes nothing. */
 int watch_proc_is_alive(watch_process_t *process);
 
-/* A process and all its descendants, if it lives. */
+/* Adds a process and all its descendants to the list, if it is alive. */
 void watch_proc_tree(common_ids_t *processes, int32_t pid);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows processes through FORK, COMM, MMAP2 and EXIT. Does not print and does
- * not know where records come from. */
+/* Follows processes through FORK, COMM, MMAP2 and EXIT records. */
 #include "watch/story.h"
 
 #include <stdlib.h>
@@ -9,13 +8,13 @@
 #include "common/memory.h"
 #include "common/tasks.h"
 
-/* An exec is told together with the executable, the first file that is mapped
- * after it (fs/binfmt_elf.c). That takes microseconds, unless the process is
- * kept from its CPU; one whose exec fails half-way is killed and maps
- * nothing. */
+/* How long an exec waits for its executable, the first file that is mapped
+ * after it (fs/binfmt_elf.c). The mapping follows within microseconds, unless
+ * the process has to wait for a CPU. A process whose exec fails half-way is
+ * killed and maps nothing. */
 #define EXEC_WAIT_NS UINT64_C(1000000000)
 
-/* How long an exit waits for its status, which comes another way. */
+/* How long an exit waits for its status, which does not come from a record. */
 #define EXIT_WAIT_NS UINT64_C(200000000)
 
 void watch_story_free(watch_story_t *story) {
@@ -53,7 +52,7 @@ static watch_event_t *tell_of(watch_story_t *story, watch_kind_t kind,
   return event;
 }
 
-/* The executable of the last exec is known, or will not be known. */
+/* The last exec of the process waits no longer for its executable. */
 static void end_exec(watch_process_t *process) {
   watch_event_t *exec = process->exec;
 
@@ -100,7 +99,7 @@ static void follow_comm(watch_story_t *story, const uvperf_record_t *record) {
     event = tell_of(story, WATCH_EXEC, process, comm->tid);
     event->lost = story->counts.lost;
     story->counts.execs++;
-    /* An event that does not wait is freed when this record is done. */
+    /* An event that does not wait is freed after this record. */
     if (wants(story, WATCH_EXEC)) {
       event->is_waiting = 1;
       process->exec = event;
@@ -119,12 +118,12 @@ static void follow_mmap(watch_story_t *story, const uvperf_record_t *record) {
   watch_event_t *event = process->exec;
 
   if (event != NULL && mmap->filename[0] == '/' && mmap->filename[1] != '/') {
-    /* If anything was lost, this need not be the first mapping. */
+    /* After a loss this is perhaps not the first mapping. */
     if (event->lost == story->counts.lost)
       watch_event_path(event, mmap->filename);
     end_exec(process);
   }
-  /* Most records are of these. */
+  /* Most records are mappings. */
   if (!process->is_shown || !wants(story, WATCH_MMAP))
     return;
   event = tell_of(story, WATCH_MMAP, process, mmap->pid);
@@ -135,12 +134,12 @@ static void follow_mmap(watch_story_t *story, const uvperf_record_t *record) {
   story->counts.maps++;
 }
 
-/* Whether the process goes on without the thread that just ended. */
+/* Whether the process has other threads than the one that has just ended. */
 static int goes_on(watch_story_t *story, watch_process_t *process,
                    uint32_t tid) {
   if (watch_process_end_thread(process, tid) == 0)
     return 0;
-  /* By the records others of its threads live; but they may be wrong. */
+  /* The records say that it has, but are wrong if some were lost. */
   if (process->verified == story->counts.lost)
     return 1;
   process->verified = story->counts.lost;
@@ -162,7 +161,7 @@ static void follow_exit(watch_story_t *story, const uvperf_record_t *record) {
   watch_process_t *process = watch_tasks_find(&story->tasks, task->pid);
 
   if (process == NULL) {
-    /* Its FORK was lost. That it had other threads is not likely. */
+    /* Its FORK was lost. It probably had no other threads. */
     if (task->pid != task->tid)
       return;
     process =
@@ -178,7 +177,7 @@ static void follow_exit(watch_story_t *story, const uvperf_record_t *record) {
     return;
   if (process->is_shown)
     tell_exit(story, record, process);
-  /* The EXIT of a thread that lives by the records may still come. */
+  /* There may still be an EXIT for a thread that lives only in our records. */
   if (process->nr > 0)
     watch_tasks_end(&story->tasks, process);
   else
@@ -221,7 +220,8 @@ static void follow(watch_story_t *story, const uvperf_record_t *record) {
   }
 }
 
-/* Whether the status is known, or will not be known. */
+/* Whether the event need not wait for a status: it has one, needs none, or has
+ * waited too long. */
 static int has_end(watch_story_t *story, watch_event_t *event, uint64_t time) {
   return event->kind != WATCH_EXIT || story->add_status == NULL ||
          !wants(story, WATCH_EXIT) || story->add_status(story->arg, event) ||
@@ -240,8 +240,8 @@ static void write_event(watch_story_t *story, watch_event_t *event) {
   watch_line(story->buffer, event, story->json);
 }
 
-/* Writes down what waits for nothing, and what has waited for too long or for
- * what may be lost. */
+/* Writes the events up to the first that must still wait. An event stops
+ * waiting after its time limit, or if the record it waits for may be lost. */
 static void write_until(watch_story_t *story, uint64_t time) {
   watch_process_t *process;
   watch_event_t *event;
@@ -286,7 +286,8 @@ void watch_story_sweep(watch_story_t *story) {
   }
 }
 
-/* What a LOST record tells of was lost at any time since what came before. */
+/* The losses of a LOST record happened before it, so its line has the time of
+ * the record before. */
 void watch_story_record(watch_story_t *story, const uvperf_record_t *record) {
   if (record->type != PERF_RECORD_LOST || story->now == 0)
     story->now = record->time;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps processes and threads. Whoever calls it does so in the order of time,
- * so that there is only a present here. A process lives as long as one of its
- * threads: the first may well go before the others (kernel/exit.c,
- * delay_group_leader). Knows no records and no /proc. */
+/* Keeps the current processes and threads. Callers pass changes in the order of
+ * time, so no older state is needed. A process lives as long as one of its
+ * threads: the first thread may end before the others (kernel/exit.c,
+ * delay_group_leader). Does not use records or /proc. */
 #include "watch/tasks.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ void watch_tasks_show_children(watch_tasks_t *tasks) {
   watch_process_t *process;
   size_t before;
 
-  /* As often as there are generations. */
+  /* One pass for each generation. */
   do {
     before = tasks->nr_shown;
     for (process = watch_tasks_next(tasks, NULL); process != NULL;
@@ -125,7 +125,7 @@ watch_process_t *watch_tasks_fork(watch_tasks_t *tasks, uint32_t pid,
   parent = watch_tasks_find(tasks, ppid);
   watch_process_thread(process, pid,
                        parent ? watch_process_comm(parent, ptid) : "");
-  /* It may have been found in /proc, as a descendant, before this. */
+  /* It may already have been found in /proc, as a descendant. */
   if (was_shown || (parent != NULL && parent->is_shown))
     watch_tasks_show(tasks, process);
   return process;
@@ -151,7 +151,7 @@ void watch_process_thread(watch_process_t *process, uint32_t tid,
   watch_thread_t *thread = find_thread(process, tid);
   char name[WATCH_COMM_BYTES];
 
-  /* It may be the name of another thread, and these may move. */
+  /* comm may point to the name of another thread, which can move. */
   set_comm(name, comm);
   if (thread == NULL) {
     if (process->nr == process->capacity)
