@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes a snapshot, then what was told of names until after it, and only then
- * makes text of both: while that is done the rings are written again. */
+/* Takes a snapshot, then reads the names up to its end, and only then makes the
+ * text. Meanwhile the kernel writes to the rings again. */
 #include "flight-recorder/dump.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* What of a dump is told of one CPU. */
+/* The summary of one CPU in a dump. */
 typedef struct flight_place_s {
   int has_ring;
   uint64_t from, switches;
@@ -42,7 +42,8 @@ static uint64_t count_cut(const flight_dump_t *dump) {
   return stats.cut_records;
 }
 
-/* From when on a CPU tells all, at least `from`. */
+/* Finds for each CPU the time from which on nothing is missing, at the earliest
+ * `from`. */
 static void find_places(const flight_dump_t *dump, flight_place_t *places,
                         uint64_t from) {
   flight_place_t *place;
@@ -105,7 +106,7 @@ static void put_dump(const flight_dump_t *dump, const flight_place_t *places,
   flight_line_end(buffer, &dump->sums, json);
 }
 
-/* Nothing before this is told. */
+/* Returns the time from which on switches are printed. */
 static uint64_t begin_of(const flight_dump_t *dump) {
   uint64_t last = dump->options->last_ms * NS_PER_MS;
 
@@ -138,7 +139,7 @@ int flight_dump_begin(flight_dump_t *dump, uvperf_set_snapshot_cb taken) {
                                    NULL);
 }
 
-/* What is new for the next one was written after it was copied. */
+/* With --new the next dump covers the time after this copy. */
 void flight_dump_end(flight_dump_t *dump, common_buffer_t *buffer) {
   uint64_t now = uv_hrtime();
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a dump down. Names come from other processes, which choose them as
- * they like. */
+/* Formats a dump. Names come from other processes, which may choose any
+ * bytes. */
 #include "flight-recorder/line.h"
 
 #include "common/line.h"
@@ -8,7 +8,7 @@
 
 /* -- switches -------------------------------------------------------------- */
 
-/* A thread that has no id any more is called as its process. */
+/* A thread that has lost its id has the name of its process. */
 static const char *name_of(const flight_switch_t *item,
                            const flight_task_t *task,
                            const flight_names_t *names) {
@@ -80,9 +80,9 @@ void flight_line_switch(common_buffer_t *buffer, const flight_switch_t *item,
     put_text(buffer, item, names);
 }
 
-/* -- what is around them --------------------------------------------------- */
+/* -- begin, CPUs and end --------------------------------------------------- */
 
-/* RFC 3339, which everybody can read, in UTC. */
+/* Puts a date in the format of RFC 3339, in UTC. */
 static void put_date(common_buffer_t *buffer, const struct timespec *date) {
   char text[32];
   struct tm tm;

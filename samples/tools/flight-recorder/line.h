@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A dump, as lines of text or of JSON. */
+/* Formats a dump, as lines of text or of JSON. */
 #ifndef FLIGHT_RECORDER_LINE_H
 #define FLIGHT_RECORDER_LINE_H
 
@@ -10,18 +10,18 @@
 #include "flight-recorder/names.h"
 #include "flight-recorder/switches.h"
 
-/* What there is to tell of one dump as a whole. */
+/* The summary of a whole dump. */
 typedef struct flight_sums_s {
   uint64_t dump; /* counted from 1 */
-  uint64_t time; /* ns of CLOCK_MONOTONIC: when it was asked for */
-  uint64_t from; /* the same: since when all CPUs are covered */
+  uint64_t time; /* of its begin, in ns of CLOCK_MONOTONIC */
+  uint64_t from; /* on the same clock: all CPUs are complete from here on */
   struct timespec date;
   uint64_t switches;
   uint64_t lost, cut; /* records */
 } flight_sums_t;
 
-/* Each adds whole lines to a buffer: the first of a dump; one for each CPU;
- * those of the switches; the last. */
+/* These add whole lines to a buffer: the first lines of a dump, a line for each
+ * CPU, a line for each switch, and the last line. */
 void flight_line_begin(common_buffer_t *buffer, const flight_sums_t *sums,
                        int json);
 void flight_line_cpu(common_buffer_t *buffer, const flight_sums_t *sums,

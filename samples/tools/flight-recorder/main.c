@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* flight-recorder: the last context switches of the machine, written down when
- * SIGUSR1 comes. This file is its life-cycle: open, start, run the loop until
- * something ends it, stop. What is recorded and how a dump is made is
- * elsewhere. */
+/* flight-recorder: keeps the last context switches of the machine, and writes
+ * them at SIGUSR1. This file is the life-cycle: open, start, run the loop until
+ * something ends it, stop. sets.c opens the events and dump.c makes dumps. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,14 +22,14 @@
 #include "flight-recorder/writer.h"
 
 #define TICK_MS 50
-/* While there is text to be written. */
+/* The interval of writes, while text is waiting. */
 #define WRITE_MS 1
-/* In ticks: how often names are looked for that records did not tell of. */
+/* The interval of searches for names whose records were lost, in ticks. */
 #define SLOW_TICKS 20
-/* Where so much text waits for a slow reader, a dump waits for him too. */
+/* With this much unwritten text a dump waits for the slow reader. */
 #define MAX_TEXT_BYTES ((size_t)64 << 20)
-/* Bytes of rings for which one name that is over is kept: as many as the
- * smallest half of a switch takes. */
+/* One past name is kept for this many bytes of the rings: the size of the
+ * smallest record, which is half of a switch. */
 #define NAME_BYTES 48
 #define MIN_NAMES  1024
 
@@ -42,10 +41,10 @@ typedef struct flight_s {
   flight_writer_t writer;
   uv_signal_t usr1;
   uv_timer_t write;
-  uint64_t wanted;    /* dumps that were asked for and not begun */
-  int is_taking;      /* one was begun */
-  int is_closed;      /* but for the sets, which wait for it */
-  uint64_t scan_time; /* of names found now */
+  uint64_t wanted;    /* dumps that were requested and not begun */
+  int is_taking;      /* a dump was begun and is not finished */
+  int is_closed;      /* all except the sets, which wait for the dump */
+  uint64_t scan_time; /* of the names that the scan finds */
   uint64_t ticks;
   int command_status;
   int failed;
@@ -100,7 +99,7 @@ static void note_dump(flight_t *flight, int status) {
 
 static void on_taken(uvperf_set_t *set, int status);
 
-/* The loop goes on: names come, and text is written. */
+/* Meanwhile the loop reads names and writes text. */
 static void begin_dump(flight_t *flight) {
   int rc = flight_dump_begin(&flight->dump, on_taken);
 
@@ -113,8 +112,8 @@ static void begin_dump(flight_t *flight) {
 
 static void on_write(uv_timer_t *timer);
 
-/* Begins a dump that is wanted and writes what can be written. A closed stdout
- * is how a reader such as head says that it has enough. */
+/* Begins a dump if one is wanted, and writes as much as possible. A reader such
+ * as head(1) closes stdout when it has read enough. */
 static void serve(flight_t *flight) {
   flight_writer_t *writer = &flight->writer;
 
@@ -163,7 +162,7 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
     flight_dump_cpu_since(&flight->dump, cpu, uv_hrtime());
 }
 
-/* Here the loop may wait for dumps. */
+/* Takes the dumps that are still wanted, and may block for them. */
 static void finish(flight_t *flight) {
   for (; flight->wanted > 0 && flight->writer.output.error == 0;
        flight->wanted--)
@@ -190,7 +189,7 @@ static void on_taken(uvperf_set_t *set, int status) {
     flight_sets_close(&flight->sets);
 }
 
-/* A dump that was begun is the first of those that are left. */
+/* If a dump is being taken, on_taken calls finish after it. */
 static void on_stop(common_session_t *session) {
   flight_t *flight = session->data;
 
@@ -207,8 +206,8 @@ static void on_command(common_session_t *session, int status) {
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* SIGUSR1 would end who does not listen to it: it waits until somebody does,
- * and after that for ever. */
+/* Without a handler SIGUSR1 would end the program. So it is blocked until the
+ * handler is set, and again when the loop closes. */
 static void hold_usr1(int how) {
   sigset_t set;
 
@@ -230,15 +229,15 @@ static void on_close(common_session_t *session) {
 
 /* -- from the command line to the end -------------------------------------- */
 
-/* Names first: a switch is of no use without. */
+/* Starts the names first: switches without names are useless. */
 static int start_sets(flight_t *flight, uvperf_error_t *error) {
   flight_sets_t *sets = &flight->sets;
   int rc;
 
   sets->names.data = sets->switches.data = flight;
   uvperf_set_on_cpu(&sets->switches, on_cpu);
-  /* Before the start for those that will be gone after it, and then for those
-   * that are new. Who is new from there on is told by records. */
+  /* Threads may end while the set starts, and others may begin: scan before and
+   * after. From then on records report new threads. */
   scan_names(flight, 0);
   rc = uvperf_set_start(&sets->names, NULL, on_name, error);
   if (rc != 0)
@@ -280,7 +279,7 @@ static int open_and_start(flight_t *flight) {
   return start(flight);
 }
 
-/* From an open loop to a closed one. */
+/* Opens the loop, runs it and closes it. */
 static int run(flight_t *flight) {
   common_session_t *session = &flight->session;
   int status;
@@ -310,7 +309,7 @@ static int record(flight_t *flight) {
     status = common_session_fork(&flight->session, flight->options.command);
   if (status != 0)
     return status;
-  /* The command keeps the limit that it would have without us. */
+  /* The command is already forked, so it keeps the old limit. */
   common_files_raise(&files);
   status = run(flight);
   common_files_restore(&files);

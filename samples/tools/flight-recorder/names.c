@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the names that threads had, each with the time from which on it was
- * theirs. A ring of switches is read long after they happened, when the name
- * may be another one and the thread gone. How long that is nobody knows before
- * it is read; but each name that is of use was seen by a switch, which takes
- * room in a ring, so that their number is bounded by that of switches. Reads no
- * /proc. */
+ * valid. Switches are read long after they happened, when a thread may have
+ * another name or have ended. Each useful past name belongs to a switch, which
+ * takes space in a ring. So the number of names need not be greater than that
+ * number of switches. Does not use /proc. */
 #include "flight-recorder/names.h"
 
 #include <ctype.h>
@@ -51,10 +50,10 @@ void flight_names_free(flight_names_t *names) {
   free(names->past);
 }
 
-/* -- names that are over --------------------------------------------------- */
+/* -- past names ------------------------------------------------------------ */
 
-/* The oldest of all that are over is the oldest of its thread. One that lives
- * has another behind it. */
+/* The oldest past name is also the oldest name of its thread. A living thread
+ * always has a newer one. */
 static void forget_oldest(flight_names_t *names) {
   flight_thread_t **link = place_of(names, names->past[names->past_first]);
   flight_thread_t *thread = *link;
@@ -83,7 +82,7 @@ static void end(flight_names_t *names, flight_thread_t *thread) {
   put_past(names, thread->tid);
 }
 
-/* -- names that begin ------------------------------------------------------ */
+/* -- new names ------------------------------------------------------------- */
 
 static flight_thread_t *find_or_add(flight_names_t *names, uint32_t tid) {
   flight_thread_t **link = place_of(names, tid);
@@ -126,15 +125,16 @@ static void append(flight_thread_t *thread, const char *comm, uint64_t since) {
   name->comm = copy_of(comm);
 }
 
-/* One that changes its name all the time is not to cost others theirs: beyond
- * so many it loses its own, in whose place in the ring comes the next. */
+/* A thread that changes its name all the time must not push out the names of
+ * others. Beyond FLIGHT_NAMES_OF_ONE it loses its own oldest name, whose entry
+ * in the ring then stands for its next past name. */
 static void drop_own(flight_thread_t *thread) {
   free(thread->names[thread->first].comm);
   thread->first++;
   thread->nr--;
 }
 
-/* A record that comes late tells of what has changed again. */
+/* Ignores a late record, whose name has already been replaced. */
 static void begin(flight_names_t *names, uint32_t tid, const char *comm,
                   uint64_t since) {
   flight_thread_t *thread = find_or_add(names, tid);
@@ -152,7 +152,7 @@ static void begin(flight_names_t *names, uint32_t tid, const char *comm,
     return;
   }
   append(thread, comm, since);
-  /* That of a thread that ended is over already. */
+  /* The name of an ended thread is already in the ring of past names. */
   if (newest == NULL || was_ended)
     return;
   if (thread->nr > FLIGHT_NAMES_OF_ONE)
@@ -163,7 +163,8 @@ static void begin(flight_names_t *names, uint32_t tid, const char *comm,
 
 /* -- records --------------------------------------------------------------- */
 
-/* A new thread is called as its maker, whose name may move. */
+/* A new thread has the name of its creator. That is copied, because it may
+ * move. */
 static void follow_fork(flight_names_t *names, const uvperf_record_t *record) {
   char *comm = copy_of(flight_names_at(names, record->task.ptid, record->time));
 
@@ -201,7 +202,7 @@ void flight_names_record(flight_names_t *names, const uvperf_record_t *record) {
   }
 }
 
-/* The last name that began before it. */
+/* Returns the last name that began at `time` or before. */
 const char *flight_names_at(const flight_names_t *names, uint32_t tid,
                             uint64_t time) {
   const flight_thread_t *thread = *place_of(names, tid);
@@ -231,9 +232,10 @@ void flight_names_scan_begin(flight_names_t *names) {
   names->lost = 0;
 }
 
-/* To a kworker's name /proc adds what it works on, or did last, when it is read
- * (wq_worker_comm() in kernel/workqueue.c): at the time of a switch that was
- * something else. A rescuer's, kworker/R-NAME, is all its name. */
+/* To the name of a kworker /proc adds its current or last work
+ * (wq_worker_comm() in kernel/workqueue.c). At the time of a switch that was
+ * other work, so it is cut off. The name of a rescuer, kworker/R-NAME, is kept
+ * whole. */
 static void cut_work(char *comm) {
   static const char worker[] = "kworker/";
   char *id = comm + sizeof(worker) - 1;
@@ -256,8 +258,9 @@ void flight_names_scan_found(flight_names_t *names, uint32_t tid,
   free(name);
 }
 
-/* Who is not there and has no younger name has ended. With its end another may
- * be forgotten, so that a bucket is gone through again. */
+/* Ends the threads that the scan did not find, unless they were named after it
+ * began. Ending one may remove another thread, so each bucket is searched from
+ * its start again. */
 void flight_names_scan_end(flight_names_t *names, uint64_t time) {
   flight_thread_t *thread;
   size_t i;

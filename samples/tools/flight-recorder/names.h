@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What threads were called at any time within the last seconds. */
+/* The names of threads at any time within the last seconds. */
 #ifndef FLIGHT_RECORDER_NAMES_H
 #define FLIGHT_RECORDER_NAMES_H
 
@@ -9,20 +9,20 @@
 #include "uvperf/record.h"
 
 #define FLIGHT_NAME_BUCKETS 4096
-/* Names that are kept of a thread as long as it lives. */
+/* The number of names that are kept for a living thread. */
 #define FLIGHT_NAMES_OF_ONE 64
 
 typedef struct flight_name_s {
-  uint64_t since; /* ns; 0: as long as can be known */
+  uint64_t since; /* ns; 0: from the beginning on */
   char *comm;
 } flight_name_t;
 
-/* All threads that had one id, one after the other. */
+/* All threads with this id, one after the other. */
 typedef struct flight_thread_s {
   uint32_t tid;
   int is_ended;
-  uint64_t scan;        /* the last that found it */
-  flight_name_t *names; /* those that are kept begin at `first` */
+  uint64_t scan;        /* the last scan that found it */
+  flight_name_t *names; /* the kept names begin at `first` */
   size_t first, nr;
   size_t capacity;
   struct flight_thread_s *next;
@@ -30,33 +30,33 @@ typedef struct flight_thread_s {
 
 typedef struct flight_names_s {
   flight_thread_t *buckets[FLIGHT_NAME_BUCKETS];
-  uint32_t *past; /* a ring: whose names are over, one for each, oldest first */
+  uint32_t *past; /* a ring: the thread of each past name, oldest first */
   size_t past_capacity;
   size_t past_first, past_nr;
-  uint64_t scan; /* how many there were */
-  uint64_t lost; /* records that would have told of names, since then */
+  uint64_t scan; /* the number of scans */
+  uint64_t lost; /* records with names, since the last scan */
   uint64_t lost_in_all;
   int has_outsiders; /* tasks of other pid namespaces, whose id is 0 here */
 } flight_names_t;
 
-/* Of the names that are over, also as their thread is, the last nr_past are
- * kept, at least 1. */
+/* The last nr_past (at least 1) past names are kept, including those of ended
+ * threads. */
 void flight_names_init(flight_names_t *names, size_t nr_past);
 void flight_names_free(flight_names_t *names);
 
-/* Takes in what FORK, COMM, EXIT and LOST say, in the order of time; others it
- * does not mind. */
+/* Follows FORK, COMM, EXIT and LOST, in the order of time. Ignores other
+ * records. */
 void flight_names_record(flight_names_t *names, const uvperf_record_t *record);
 
-/* What a thread was called at a time: "" if that is not known. Valid until the
- * next call that is not this one. */
+/* Returns the name of a thread at a time, or "" if it is not known. Valid until
+ * the next call of another function here. */
 const char *flight_names_at(const flight_names_t *names, uint32_t tid,
                             uint64_t time);
 
-/* A scan of the threads that live, as records do not tell of all: first begin,
- * then each thread, and end. `time` is when it began, 0 where the names of then
- * are those from the beginning on. `comm` is as /proc has it: what that adds to
- * the name of a kworker is left out. */
+/* A scan of all living threads, because records do not report all of them. Call
+ * begin, then found for each thread, then end. `time` is the begin of the scan,
+ * or 0 if its names are valid from the beginning on. `comm` is the name in
+ * /proc; the work that /proc adds to the name of a kworker is left out. */
 void flight_names_scan_begin(flight_names_t *names);
 void flight_names_scan_found(flight_names_t *names, uint32_t tid,
                              const char *comm, uint64_t time);

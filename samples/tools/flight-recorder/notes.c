@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All messages but those of the command line, in one place so that they stay
- * alike and the life-cycle stays short. */
+/* The messages, except those about the command line. They are in one place to
+ * stay consistent. */
 #include "flight-recorder/notes.h"
 
 #include <inttypes.h>
@@ -27,7 +27,7 @@ int flight_notes_refused(const flight_options_t *options,
   return 1;
 }
 
-/* Others wait for the last line of it before they send a signal. */
+/* Scripts may wait for the last line before they send a signal. */
 void flight_notes_opened(const flight_options_t *options,
                          const flight_sets_t *sets) {
   size_t nr_cpus = uvperf_set_nr_rings(&sets->switches);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What flight-recorder tells on stderr. */
+/* The messages of flight-recorder on stderr. */
 #ifndef FLIGHT_RECORDER_NOTES_H
 #define FLIGHT_RECORDER_NOTES_H
 
@@ -7,20 +7,19 @@
 #include "flight-recorder/options.h"
 #include "flight-recorder/sets.h"
 
-/* Says why the events could not be opened; gives the exit status. */
+/* Prints why the events could not be opened. Returns the exit status. */
 int flight_notes_refused(const flight_options_t *options,
                          const uvperf_error_t *error);
 
-/* Says what is recorded, and that it is. */
+/* Prints what is recorded, and that recording has begun. */
 void flight_notes_opened(const flight_options_t *options,
                          const flight_sets_t *sets);
 
-/* After a dump, or one that failed. */
+/* Prints the result of a dump, or why it failed. */
 void flight_notes_dump(const flight_sums_t *sums);
 void flight_notes_failed(int status);
 
-/* The last line, and before it how many records were lost that would have told
- * of names. */
+/* Prints the number of lost records with names, if any, and the last line. */
 void flight_notes_end(const flight_sums_t *sums, uint64_t names_lost);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. Does not look at
- * the machine: whether it can be recorded is found out by opening it. */
+/* Parses the command line and explains errors in it. Does not check the
+ * machine: whether it can be recorded is found out by opening it. */
 #include "flight-recorder/options.h"
 
 #include <getopt.h>
@@ -115,7 +115,7 @@ static int parse_file(flight_options_t *options, const char *text) {
   return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
 }
 
-/* Those that take a value: what is left are flags. */
+/* Parses the options with a value; the others are flags. */
 static int parse_value(flight_options_t *options, int option, char **argv) {
   switch (option) {
     case 'C':
@@ -157,8 +157,8 @@ int flight_options_parse(flight_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* The + ends the options with the first word that is none: all that follows
-   * belongs to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not one. The rest belongs
+   * to the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens two sets: of switches only the newest are of use, but of names each
- * record. Does not know what the records are for. */
+/* Opens two sets, because only the newest switches are needed, but all records
+ * of names. */
 #include "flight-recorder/sets.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static int open_set(uvperf_set_t *set, uv_loop_t *loop,
   return uvperf_set_init(loop, set, &options, error);
 }
 
-/* The default is as much less as the limits want. */
+/* The default size is reduced if the limits of locked memory require it. */
 static int open_switches(flight_sets_t *sets, uv_loop_t *loop,
                          const uvperf_target_t *target, size_t ring_bytes,
                          uvperf_error_t *error) {
@@ -38,7 +38,8 @@ static int open_switches(flight_sets_t *sets, uv_loop_t *loop,
   return rc;
 }
 
-/* Those who switch on some CPUs may be named on others. */
+/* Records the names on all CPUs: a thread that switches on some CPUs may be
+ * named on others. */
 static int open_both(flight_sets_t *sets, uv_loop_t *loop,
                      const uvperf_target_t *target, const char *cpus,
                      size_t ring_bytes, uvperf_error_t *error) {

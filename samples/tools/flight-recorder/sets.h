@@ -13,17 +13,18 @@ typedef struct flight_sets_s {
   uvperf_set_t switches; /* overwritable rings */
   uvperf_set_t names;
   int has_switches, has_names; /* the sets are open */
-  int of_command;              /* they are of its tasks alone */
+  int of_command;              /* only tasks of the command are recorded */
 } flight_sets_t;
 
-/* Opens both, disabled: of all tasks if that is allowed, else of a command, if
- * there is one (0 for none). 0, or a UV_E*; to be closed in any case. */
+/* Opens both sets, disabled: for all tasks if that is permitted, otherwise for
+ * the command (0 for none). Returns 0 or a UV_E*. Call flight_sets_close in
+ * both cases. */
 int flight_sets_open(flight_sets_t *sets, uv_loop_t *loop,
                      const flight_options_t *options, int32_t command,
                      uvperf_error_t *error);
 void flight_sets_close(flight_sets_t *sets);
 
-/* Bytes of all rings of switches. */
+/* Returns the size of all rings for switches, in bytes. */
 uint64_t flight_sets_bytes(const flight_sets_t *sets);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes one switch of the two records that the kernel writes of it, one for the
- * task that goes and one for the task that comes (perf_event_switch of
- * kernel/events/core.c). The first tells all but the id of a task that has
- * ended and was reaped; that is known from when the task came. The second
- * counts where the first was overwritten or lost. Knows no names. */
+/* Makes one switch from the two records that the kernel writes for it, one for
+ * the task that leaves the CPU and one for the next task (perf_event_switch in
+ * kernel/events/core.c). The first record has everything, except the id of a
+ * task that has ended and was reaped; that id is known from the task's arrival.
+ * The second record is used if the first was overwritten or lost. */
 #include "flight-recorder/switches.h"
 
 #include <stdlib.h>
@@ -11,8 +11,9 @@
 
 #include "common/memory.h"
 
-/* A snapshot leaves out so much of a ring at most where it cannot wait (see
- * UVPERF_SNAPSHOT_NO_WAIT), and what newer records have cut. */
+/* The most that a snapshot leaves out: LEFT_OUT_BYTES of a ring if it cannot
+ * wait (see UVPERF_SNAPSHOT_NO_WAIT), and CUT_BYTES of a record that newer
+ * records have overwritten in part. */
 #define LEFT_OUT_BYTES UINT64_C(65536)
 #define CUT_BYTES      UINT64_C(64)
 
@@ -101,7 +102,7 @@ static void follow_in(flight_switches_t *switches, flight_cpu_t *cpu,
   const uvperf_switch_cpu_wide_t *other = &record->switch_cpu_wide;
   flight_switch_t *item;
 
-  /* Where both are there they name the same task the same way. */
+  /* If both records are there, they have the same id. */
   if (!cpu->is_switching || cpu->running.tid != record->tid) {
     item = add(switches, record, FLIGHT_SWITCH);
     item->from.pid = other->next_prev_pid;
@@ -115,7 +116,7 @@ static void follow_in(flight_switches_t *switches, flight_cpu_t *cpu,
   cpu->is_switching = 0;
 }
 
-/* Of the tasks of a command alone: the other one is not told. */
+/* For the tasks of a command: the record does not have the other task. */
 static void follow_one(flight_switches_t *switches,
                        const uvperf_record_t *record) {
   static const flight_task_t none = {FLIGHT_NONE, FLIGHT_NONE};
@@ -160,7 +161,7 @@ void flight_switches_record(flight_switches_t *switches,
   }
 }
 
-/* One that has not gone round holds all since it is recorded. */
+/* A ring that has not wrapped around has all records since its start. */
 uint64_t flight_switches_from(const flight_cpu_t *cpu, uint64_t ring_bytes) {
   uint64_t left_out = ring_bytes / 4;
 

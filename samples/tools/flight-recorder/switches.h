@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The switches that a snapshot of the rings tells of. */
+/* The switches in a snapshot of the rings. */
 #ifndef FLIGHT_RECORDER_SWITCHES_H
 #define FLIGHT_RECORDER_SWITCHES_H
 
@@ -11,12 +11,12 @@
 typedef enum flight_kind_e {
   FLIGHT_SWITCH,    /* it is not known whether from was preempted */
   FLIGHT_WAITS,     /* from waits, or has ended */
-  FLIGHT_PREEMPTED, /* from could have gone on */
+  FLIGHT_PREEMPTED, /* from was still able to run */
   FLIGHT_LOST
 } flight_kind_t;
 
-/* No task, of records that tell of one only. Of a task that has no id any more
- * both ids are -1. */
+/* No task, for records with only one task. A task that has lost its id has -1
+ * for both ids. */
 #define FLIGHT_NONE (UINT32_MAX - 1)
 
 typedef struct flight_task_s {
@@ -36,12 +36,12 @@ typedef struct flight_switch_s {
 } flight_switch_t;
 
 typedef struct flight_cpu_s {
-  int is_used;      /* something was recorded there */
-  uint64_t since;   /* ns: since when it is recorded */
+  int is_used;      /* this CPU is or was recorded */
+  uint64_t since;   /* the begin of its recording, in ns */
   uint64_t oldest;  /* time of the oldest record of the snapshot; 0: none */
   uint64_t bytes;   /* of the records of the snapshot */
-  int has_running;  /* who runs is known */
-  int is_switching; /* who runs was told with the task before it */
+  int has_running;  /* `running` is known */
+  int is_switching; /* `running` comes from the record of the task before */
   flight_task_t running;
 } flight_cpu_t;
 
@@ -56,21 +56,21 @@ typedef struct flight_switches_s {
 
 void flight_switches_free(flight_switches_t *switches);
 
-/* A CPU is recorded from a time on. */
+/* Sets the time at which the recording of a CPU begins. */
 void flight_switches_since(flight_switches_t *switches, uint32_t cpu,
                            uint64_t time);
 
-/* Before a snapshot; one that goes on where the one before ended still knows
- * who ran. */
+/* Call it before a snapshot. If that continues where the last one ended, the
+ * running tasks are still known. */
 void flight_switches_begin(flight_switches_t *switches, int goes_on);
 
-/* Takes in SWITCH, SWITCH_CPU_WIDE and LOST, for each CPU in the order in which
- * the kernel wrote them; others it does not mind. */
+/* Follows SWITCH, SWITCH_CPU_WIDE and LOST, for each CPU in the order in which
+ * the kernel wrote them. Ignores other records. */
 void flight_switches_record(flight_switches_t *switches,
                             const uvperf_record_t *record);
 
-/* From when on all that happened on a CPU is in the snapshot, where its ring
- * has so many bytes. */
+/* Returns the time from which on the snapshot has everything that happened on
+ * the CPU. `ring_bytes` is the size of the CPU's ring. */
 uint64_t flight_switches_from(const flight_cpu_t *cpu, uint64_t ring_bytes);
 
 #endif

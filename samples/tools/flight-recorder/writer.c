@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gives a long text to the output in pieces: that moves all that waits with
- * each write. */
+/* Passes a long text to the output in pieces, because the output moves all of
+ * its waiting text with each write. */
 #include "flight-recorder/writer.h"
 
 #define PIECE_BYTES ((size_t)256 << 10)
@@ -9,7 +9,7 @@ size_t flight_writer_waiting(const flight_writer_t *writer) {
   return writer->output.buffer.used + writer->text.used - writer->done;
 }
 
-/* 1, or 0 if there is none. */
+/* Returns 1, or 0 if no text is left. */
 static int take_piece(flight_writer_t *writer) {
   size_t size = writer->text.used - writer->done;
 
@@ -35,7 +35,7 @@ void flight_writer_push(flight_writer_t *writer) {
 int flight_writer_finish(flight_writer_t *writer, const char *file) {
   while (common_output_drain(&writer->output) && take_piece(writer))
     continue;
-  /* Where nobody reads, all that is left is told. */
+  /* Without a reader, the message about unwritten bytes counts all of them. */
   while (take_piece(writer))
     continue;
   return common_output_finish(&writer->output, file);
