@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs in the kernel at each exec, and hands out who did it and which file. */
+/* Runs in the kernel at each exec, and outputs the process and the file. */
 #include <linux/bpf.h>
 
 #include <bpf/bpf_core_read.h>
@@ -7,17 +7,17 @@
 
 #include "exec.h"
 
-/* Half of the helpers here are for such programs alone. */
+/* Half of the helpers here require a GPL-compatible license. */
 char license_name[] SEC("license") = "Dual MIT/GPL";
 
-/* An entry for each CPU that there can be: libbpf knows how many. */
+/* An entry for each possible CPU; libbpf sets the number. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
   __type(key, __u32);
   __type(value, __u32);
 } events SEC(".maps");
 
-/* The stack of a program has 512 bytes, which is less than a filename. */
+/* The stack of a program has 512 bytes, too few for a filename. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
@@ -25,20 +25,20 @@ struct {
   __type(value, struct exec_event);
 } scratch SEC(".maps");
 
-/* What is wanted, set before it is loaded: 0 and "" are all. */
+/* The filters, set before the program is loaded; 0 and "" mean all. */
 const volatile __u32 wanted_pid = 0;
 const volatile char wanted_comm[EXEC_COMM_BYTES] = "";
 
-/* What a program at a tracepoint gives. After a 0 no perf event of anybody on
- * the machine would see the hit: perf_trace_run_bpf_submit in
- * kernel/events/core.c. */
+/* The return value of the program. After a 0 no perf event on the machine would
+ * see the hit of the tracepoint (perf_trace_run_bpf_submit in
+ * kernel/events/core.c). */
 #define LET_OTHERS_SEE 1
 
-/* Execs that were wanted and could not be handed out. */
+/* The number of wanted execs that could not be output. */
 __u64 lost = 0;
 
-/* Of which libbpf finds out, from the kernel's BTF, where the fields are: a
- * kernel with PREEMPT_RT has more of them before a tracepoint's own. */
+/* libbpf finds the offsets of these fields in the kernel's BTF. A kernel with
+ * PREEMPT_RT has more fields before those of the tracepoint. */
 struct trace_event_raw_sched_process_exec {
   __u32 __data_loc_filename; /* offset, and from bit 16 on the size */
 } __attribute__((preserve_access_index));
@@ -98,7 +98,7 @@ int on_exec(struct trace_event_raw_sched_process_exec *context) {
     return LET_OTHERS_SEE;
   add_filename(event, context);
   size = sizeof(event->head) + event->head.filename_bytes;
-  /* Never so, but the verifier wants to see it. */
+  /* This never happens, but the verifier requires the check. */
   if (size > sizeof(*event))
     return LET_OTHERS_SEE;
   if (bpf_perf_event_output(context, &events, BPF_F_CURRENT_CPU, event, size) !=

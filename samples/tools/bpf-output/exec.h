@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What exec.bpf.c hands out of each exec, and its reader reads. Both sides
- * include their own types of fixed size first. */
+/* The data that exec.bpf.c outputs for each exec. Both sides include their own
+ * types of fixed size first. */
 #ifndef BPF_OUTPUT_EXEC_H
 #define BPF_OUTPUT_EXEC_H
 
 /* TASK_COMM_LEN of the kernel. */
 #define EXEC_COMM_BYTES 16
 
-/* PATH_MAX, and what execveat(2) puts before a path that is relative to a
- * directory: "/dev/fd/2147483647/" (alloc_bprm() in fs/exec.c). */
+/* PATH_MAX plus the prefix "/dev/fd/2147483647/", which execveat(2) adds to a
+ * path that is relative to a directory (alloc_bprm() in fs/exec.c). */
 #define EXEC_FILENAME_BYTES 4352
 
 struct exec_head {
@@ -16,13 +16,13 @@ struct exec_head {
   __u32 pid;
   __u32 ppid;
   char comm[EXEC_COMM_BYTES];
-  /* Bytes of the filename with its end: how many follow, and how many it has.
-   * The size of a sample does not tell, as the kernel pads it. */
+  /* Bytes of the filename with its end: the number that follows, and the whole
+   * number. The size of a sample is no help, because the kernel pads it. */
   __u32 filename_bytes;
   __u32 filename_bytes_all;
 };
 
-/* Only the first filename_bytes of the filename are handed out. */
+/* Only the first filename_bytes of the filename are output. */
 struct exec_event {
   struct exec_head head;
   char filename[EXEC_FILENAME_BYTES];

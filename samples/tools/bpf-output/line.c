@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes down what came through the map. Does not trust it: names are what
- * processes chose, and sizes are checked. */
+/* Formats the data from the map. Does not trust it: processes may choose any
+ * names, and sizes are checked. */
 #include "bpf-output/line.h"
 
 #include <inttypes.h>
@@ -20,8 +20,8 @@ typedef struct line_s {
   int is_cut;
 } line_t;
 
-/* Behind the head stand filename_bytes bytes, the last of which is 0, and what
- * the kernel pads with. */
+/* After the head follow filename_bytes bytes, the last of which is 0, and the
+ * kernel's padding. */
 static int parse(line_t *line, const void *data, size_t size) {
   const char *bytes = data;
   struct exec_head *head = &line->head;
@@ -56,7 +56,7 @@ static void put_text_head(common_buffer_t *buffer, uint64_t time, int32_t cpu) {
   common_buffer_print(buffer, " %4d ", cpu);
 }
 
-/* A name, in its column if it fits. */
+/* Puts a name, padded to its column. */
 static void put_text_comm(common_buffer_t *buffer, const char *comm) {
   size_t before = buffer->used, width;
 
@@ -73,7 +73,7 @@ static void put_text_exec(common_buffer_t *buffer, int32_t cpu,
   put_text_comm(buffer, line->head.comm);
   common_buffer_text(buffer, " ");
   common_name_text(buffer, line->filename[0] != '\0' ? line->filename : "?");
-  /* A backslash of the name itself would be two. */
+  /* A backslash in the name itself is printed as two. */
   common_buffer_text(buffer, line->is_cut ? "\\...\n" : "\n");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bpf-output: each exec of the machine, as a BPF program hands it out through a
- * perf event array, on a libuv loop. This file is its life-cycle: load, open,
+/* bpf-output: prints each exec on the machine, which a BPF program outputs to a
+ * perf event array, on a libuv loop. This file is the life-cycle: load, open,
  * start, run the loop until something ends it, stop. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,9 +22,10 @@
 #include "common/targets.h"
 
 #define TICK_MS 50
-/* In ticks: how often losses are told. */
+/* The interval of messages about losses, in ticks. */
 #define SLOW_TICKS 20
-/* How much text may wait for a slow reader; then the rings do. */
+/* With this much unwritten text the program waits for a slow reader, and
+ * records wait in the rings. */
 #define MAX_TEXT_BYTES ((size_t)16 << 20)
 #define WAIT_MS        100
 
@@ -35,8 +36,8 @@ typedef struct bpf_output_s {
   uvperf_bpf_reader_t reader;
   int is_open; /* the reader */
   common_output_t output;
-  uint64_t execs;   /* told */
-  uint64_t unsound; /* that could not be */
+  uint64_t execs;   /* printed */
+  uint64_t unsound; /* invalid records */
   uint64_t lost_told;
   uint64_t ticks;
   int command_status;
@@ -50,7 +51,8 @@ static void on_close(common_session_t *session) {
     uvperf_bpf_reader_close(&sample->reader, NULL);
 }
 
-/* The program ends first, so that all that it has handed out can be told. */
+/* Detaches the program first, so that all of its output is in the rings and can
+ * be read. */
 static void on_stop(common_session_t *session) {
   bpf_output_t *sample = session->data;
 
@@ -71,7 +73,7 @@ static void on_command(common_session_t *session, int status) {
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* A closed stdout is how a reader such as head says that it has enough. */
+/* A reader such as head(1) closes stdout when it has read enough. */
 static void push(bpf_output_t *sample, int wait_ms) {
   common_output_push(&sample->output, wait_ms);
   if (sample->output.error != 0)
@@ -117,8 +119,8 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
   else if (status != 0)
     on_failure(sample, status);
   else
-    push(sample, 0); /* The end of a slice: told at once. */
-  /* The longer this takes, the fewer come in a turn of the loop. */
+    push(sample, 0); /* the end of a slice */
+  /* While this waits, no records are read from the rings. */
   if (sample->output.buffer.used > MAX_TEXT_BYTES && !sample->session.stopping)
     push(sample, WAIT_MS);
 }
@@ -150,8 +152,8 @@ static int open_reader(bpf_output_t *sample) {
   return 0;
 }
 
-/* The reader hears before the program speaks, and that speaks before the
- * command is executed. */
+/* The order matters: the reader starts before the program runs, and the program
+ * runs before the command is executed. */
 static int open_and_start(bpf_output_t *sample) {
   int status = 0;
 
@@ -173,7 +175,7 @@ static int open_and_start(bpf_output_t *sample) {
   return status;
 }
 
-/* From an open loop to a closed one. */
+/* Opens the loop, runs it and closes it. */
 static int run(bpf_output_t *sample) {
   common_session_t *session = &sample->session;
   int status;

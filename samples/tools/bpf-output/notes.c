@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All messages but those of the command line and of the program, in one place
- * so that they stay alike and the life-cycle stays short. */
+/* The messages, except those about the command line and the BPF program. They
+ * are in one place to stay consistent. */
 #include "bpf-output/notes.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. Does not look at
- * the machine. */
+/* Parses the command line and explains errors in it. Does not check the
+ * machine. */
 #include "bpf-output/options.h"
 
 #include <getopt.h>
@@ -124,8 +124,8 @@ int bpf_output_options_parse(bpf_output_options_t *options, int argc,
   memset(options, 0, sizeof(*options));
   options->wakeup = 1;
   opterr = 0;
-  /* The + ends the options with the first word that is none: all that follows
-   * belongs to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not one. The rest belongs
+   * to the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, "+:d:m:n:o:p:h", names, NULL)) !=
          -1) {
     rc = parse_option(options, option, argv);

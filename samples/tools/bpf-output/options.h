@@ -20,7 +20,8 @@ typedef struct bpf_output_options_s {
   char **command; /* NULL, or argv of the command to run */
 } bpf_output_options_t;
 
-/* 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are argv's. */
+/* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. The strings belong
+ * to argv. */
 int bpf_output_options_parse(bpf_output_options_t *options, int argc,
                              char **argv);
 

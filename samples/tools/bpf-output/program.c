@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads and attaches by libbpf, and explains why that failed. The only part
- * that knows libbpf. */
+/* Loads and attaches the BPF program, and explains why that failed. The only
+ * file that uses libbpf. */
 #include "bpf-output/program.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static int print_warnings(enum libbpf_print_level level, const char *format,
   return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
 
-/* Without the kernel's BTF nothing tells where the parent of a task is kept. */
+/* The kernel's BTF is needed to find the parent of a task. */
 static int has_btf(void) {
   struct btf *btf = btf__load_vmlinux_btf();
 
@@ -85,7 +85,7 @@ int bpf_output_program_load(bpf_output_program_t *program,
     return refused();
   if (!has_btf())
     return no_btf();
-  /* Once more, for what libbpf, and the kernel through it, have to say. */
+  /* Try again and print the warnings of libbpf, which include the kernel's. */
   libbpf_set_print(print_warnings);
   if (open_and_load(program, options) == 0)
     return 0;
@@ -125,8 +125,9 @@ void bpf_output_program_detach(bpf_output_program_t *program) {
   program->link = NULL;
 }
 
-/* The kernel runs no BPF program at a tracepoint inside of another
- * (trace_call_bpf() in kernel/trace/bpf_trace.c), and counts that. */
+/* The kernel does not run the program while another BPF program runs on that
+ * CPU (trace_call_bpf() in kernel/trace/bpf_trace.c), and counts such
+ * misses. */
 static uint64_t missed(const bpf_output_program_t *program) {
   struct bpf_prog_info info;
   uint32_t size = sizeof(info);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The BPF program of bpf/exec.bpf.c in the kernel. */
+/* The BPF program of exec.bpf.c in the kernel. */
 #ifndef BPF_OUTPUT_PROGRAM_H
 #define BPF_OUTPUT_PROGRAM_H
 
@@ -12,32 +12,32 @@ struct bpf_link;
 
 typedef struct bpf_output_program_s {
   struct exec_bpf *skeleton;
-  struct bpf_link *link; /* NULL: it does not run */
+  struct bpf_link *link; /* NULL: the program does not run */
 } bpf_output_program_t;
 
-/* Loads it, for what the options want: 0, or, after a message, the status to
- * exit with. It does not run yet. */
+/* Loads the program with the filters of the options. It does not run yet.
+ * Returns 0, or an exit status after a message. */
 int bpf_output_program_load(bpf_output_program_t *program,
                             const bpf_output_options_t *options);
 
-/* The fd of the map by which it hands out; the program's. */
+/* Returns the fd of the map that the program writes to. The program owns it. */
 int bpf_output_program_map(const bpf_output_program_t *program);
 
-/* Lets it run: 0, or, after a message, the status to exit with. */
+/* Starts the program. Returns 0, or an exit status after a message. */
 int bpf_output_program_attach(bpf_output_program_t *program);
 
-/* Lets it run no more; nothing comes afterwards. */
+/* Stops the program. It outputs nothing afterwards. */
 void bpf_output_program_detach(bpf_output_program_t *program);
 
-/* Execs that it could not hand out, or, as another BPF program ran on that CPU
- * just then, not even look at. */
+/* Returns the number of execs that the program could not output, or did not see
+ * because another BPF program ran on that CPU. */
 uint64_t bpf_output_program_lost(const bpf_output_program_t *program);
 
-/* Takes it out of the kernel. */
+/* Removes the program from the kernel. */
 void bpf_output_program_unload(bpf_output_program_t *program);
 
-/* Whether processes have other ids for it than for us: it knows those of the
- * first pid namespace. */
+/* Whether processes have other ids in the BPF program than here: it uses the
+ * ids of the initial pid namespace. */
 int bpf_output_program_has_other_pids(void);
 
 #endif

@@ -1,8 +1,9 @@
-# BPF programs in C, for samples: NAME.bpf.c becomes NAME.skel.h, which has the
-# compiled program in it. Without what that takes such samples are left out:
+# Builds BPF programs in C, for samples: makes NAME.skel.h, which contains the
+# compiled program, from NAME.bpf.c. Samples that need it are left out if
+# something is missing:
 #
 #   UVPERF_BPF_LACKS  what is missing; empty if nothing is
-#   uvperf_bpf_skeleton(target name)  lets a target include "NAME.skel.h"
+#   uvperf_bpf_skeleton(target name)  allows a target to include "NAME.skel.h"
 
 include(CheckStructHasMember)
 include(TestBigEndian)
@@ -15,7 +16,7 @@ find_program(UVPERF_CLANG clang DOC "A clang that has the target bpf")
 find_program(UVPERF_BPFTOOL bpftool PATHS /usr/sbin /sbin
              DOC "Makes skeletons of BPF programs")
 
-# What bpf-output asks for; the headers need not be those of libbpf's age.
+# bpf-output uses this member. The headers may be older than libbpf.
 check_struct_has_member("struct bpf_prog_info" recursion_misses linux/bpf.h
                         UVPERF_HAS_RECURSION_MISSES)
 
@@ -27,9 +28,10 @@ else()
   set(UVPERF_BPF_TARGET bpfel)
 endif()
 
-# asm/types.h may lie where only the compiler of this machine looks. What clang
-# has of its own comes before that.
-# What -g gives the kernel is in the program: no place for where it was built.
+# asm/types.h may be in a directory that only this machine's compiler searches.
+# clang's own directories come before that.
+# The debug information of -g is part of the program, so it must not contain the
+# path of the build.
 set(UVPERF_BPF_FLAGS -target ${UVPERF_BPF_TARGET} -O2 -g -Wall -Wextra
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
     -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
@@ -53,7 +55,8 @@ function(uvperf_bpf_try works)
   endif()
 endfunction()
 
-# A bpftool may be a script that wants another package for each kernel.
+# Tries the tools: bpftool may be a script that needs another package for each
+# kernel.
 function(uvperf_bpf_find_lacks lacks)
   set(probe ${CMAKE_CURRENT_BINARY_DIR}/bpf_probe)
   file(WRITE ${probe}.bpf.c
@@ -103,7 +106,7 @@ function(uvperf_bpf_skeleton target name)
     DEPENDS ${object}
     COMMENT "Generating ${name}.skel.h" VERBATIM)
   target_sources(${target} PRIVATE ${skeleton})
-  # It is written as bpftool likes: no place for our warnings.
+  # SYSTEM, because our warnings do not apply to the code of bpftool.
   target_include_directories(${target} SYSTEM PRIVATE ${directory})
   target_link_libraries(${target} PRIVATE PkgConfig::UVPERF_LIBBPF)
 endfunction()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Completion of uvperf's tools for bash, with bash-completion: options as
-# --help lists them, events as uvperf-list does. Installed once for each tool, as
+# Completion of uvperf's tools for bash, with bash-completion: options from
+# --help, events from uvperf-list. Installed once for each tool, because
 # bash-completion loads a file by the command's name.
 
-# A line for each option of --help: itself, a tab, what it takes or -.
+# Prints a line for each option of --help: the option, a tab, its argument or -.
 _uvperf_options() {
   "$1" --help 2>/dev/null | awk '
     function is_argument(word) {
@@ -21,15 +21,15 @@ _uvperf_options() {
         if (is_argument(words[2]))
           taken = words[2]
         if (pieces[i] ~ /  / || (words[2] != "" && !is_argument(words[2])))
-          nr = i # what it does follows
+          nr = i # the description follows
       }
       for (i--; i > 0; i--)
         print options[i] "\t" taken
     }'
 }
 
-# Names of events, also those that are another name for one. uvperf-trace takes
-# those of system calls alone, too.
+# Prints the names of events, also aliases. uvperf-trace also accepts the names
+# of system calls.
 _uvperf_events() {
   local list=${1%/*}/uvperf-list
 
@@ -47,7 +47,7 @@ _uvperf_reply() {
   mapfile -t COMPREPLY < <(compgen -P "${2-}" -W "$1" -- "$cur")
 }
 
-# The last of a list of events, behind what is there already.
+# Completes the last event of a list.
 _uvperf_complete_events() {
   local done=
 
@@ -69,12 +69,13 @@ _uvperf() {
     takes[$option]=$taken
     [[ $option == command ]] || options+=("$option")
   done < <(_uvperf_options "$tool")
-  # Names of perf's that --help leaves out take what the short ones do.
+  # perf's long names, which --help leaves out, have the arguments of the short
+  # options.
   for option in e:event o:output p:pid t:tid C:cpu G:cgroup G:for-each-cgroup \
     c:count F:freq r:repeat I:interval-print x:field-separator l:limit; do
     : "${takes[--${option#*:}]:=${takes[-${option%:*}]--}}"
   done
-  # The words of a command complete as that command's do.
+  # The words of a command have the completion of that command.
   for ((i = 1; i < cword; i++)); do
     if [[ ${words[i]} == -- ]]; then
       _command_offset $((i + 1))
