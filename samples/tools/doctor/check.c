@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers questions by opening events. Does not know what they measure. */
+/* Answers checks by opening events. */
 #include "doctor/check.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions that opening an event answers, as tables of them. */
+/* Tables of checks. Each check opens an event. */
 #ifndef DOCTOR_CHECK_H
 #define DOCTOR_CHECK_H
 
@@ -9,19 +9,20 @@
 #define DOCTOR_MOUNT_PROC  "as root: mount -t proc proc /proc"
 #define DOCTOR_MOUNT_SYSFS "as root: mount -t sysfs sysfs /sys"
 
-/* What the kernel asks for, of which the remedy is made. */
+/* The privilege that the kernel requires. The remedy depends on it. */
 typedef enum doctor_need_e {
-  DOCTOR_NEED_OWN,     /* perf_event_paranoid 2 or less */
-  DOCTOR_NEED_KERNEL,  /* 1 */
-  DOCTOR_NEED_CPU,     /* 0 */
-  DOCTOR_NEED_DATA,    /* -1; CAP_PERFMON instead of each of these */
-  DOCTOR_NEED_PERFMON, /* CAP_PERFMON, whatever the level */
-  DOCTOR_NEED_ADMIN,   /* CAP_SYS_ADMIN, whatever the level */
-  DOCTOR_NEED_OWNER    /* to be the target's user, or CAP_PERFMON */
+  /* For these, CAP_PERFMON is enough too. */
+  DOCTOR_NEED_OWN,    /* perf_event_paranoid <= 2 */
+  DOCTOR_NEED_KERNEL, /* <= 1 */
+  DOCTOR_NEED_CPU,    /* <= 0 */
+  DOCTOR_NEED_DATA,   /* <= -1 */
+  /* For these, no level is enough. */
+  DOCTOR_NEED_PERFMON, /* CAP_PERFMON */
+  DOCTOR_NEED_ADMIN,   /* CAP_SYS_ADMIN */
+  DOCTOR_NEED_OWNER    /* the target's user, or CAP_PERFMON */
 } doctor_need_t;
 
-/* What is opened: where nothing else is said, an event of the calling thread's
- * user side. */
+/* The event to open; by default on the user side of the calling thread. */
 typedef struct doctor_try_s {
   struct perf_event_attr attr;
   uvperf_event_options_t options;
@@ -30,46 +31,49 @@ typedef struct doctor_try_s {
 typedef struct doctor_check_s {
   const char *key;
   const char *title;
-  /* Fills what to open: DOCTOR_YES; else the answer is there already, in the
-   * item with its error. */
+  /* Fills `try` and returns DOCTOR_YES. Otherwise it returns the final answer,
+   * with the error in `item`. */
   doctor_result_t (*make)(doctor_try_t *try, const doctor_machine_t *machine,
                           const struct doctor_check_s *check,
                           doctor_item_t *item);
   uint64_t arg; /* of make */
   doctor_need_t need;
-  const char
-      *since; /* the version of Linux that brought it; NULL: 5.0 had it */
+  const char *since; /* the first version of Linux with it; NULL: 5.0 */
 } doctor_check_t;
 
-/* Answers a no, or that it is not known, for a reason of ours. */
+/* Sets the error of a no or an unknown, with a reason of our own. Returns
+ * `result`. */
 doctor_result_t doctor_cannot(doctor_item_t *item, doctor_result_t result,
                               int code, int cause, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* An event that needs no privileges below perf_event_paranoid 3. */
+/* Fills `try` with an event that needs no privileges up to perf_event_paranoid
+ * 2. */
 void doctor_try_software(doctor_try_t *try, uint64_t config);
 
-/* Opens and closes it: 0, or a UV_E* and why. *ring_bytes may be NULL. */
+/* Opens the event and closes it. Returns 0, or a UV_E* with the reason in
+ * *error. ring_bytes may be NULL. */
 int doctor_try_open(const doctor_try_t *try, doctor_machine_t *machine,
                     size_t *ring_bytes, uvperf_error_t *error);
 
-/* Answers that it is not known, as a file could not be read; `mount` is what
- * helps where there is none. */
+/* Answers "unknown", because a file could not be read. `mount` is the remedy if
+ * the file does not exist. */
 doctor_result_t doctor_unreadable(doctor_item_t *item,
                                   const doctor_machine_t *machine, int code,
                                   const char *what, const char *mount);
 
-/* Who may set a sysctl or mount: "as root", or where that is root. */
+/* Returns who may set a sysctl or mount: "as root", or root of the host or of
+ * the initial user namespace. */
 const char *doctor_root(const doctor_machine_t *machine);
 
-/* Whether setcap(8) can give the program a capability, by its number. */
+/* Whether setcap(8) on the program grants it this capability. */
 int doctor_can_setcap(const doctor_machine_t *machine, int capability);
 
-/* Says what would help against the item's error, unless that is said. */
+/* Sets the remedy for the item's error, unless it has one. */
 void doctor_remedy(doctor_item_t *item, const doctor_machine_t *machine,
                    const doctor_check_t *check, const doctor_try_t *try);
 
-/* Asks the questions of a table. */
+/* Runs the checks of a table. */
 void doctor_checks_run(doctor_report_t *report, doctor_machine_t *machine,
                        const char *group, const doctor_check_t *checks,
                        size_t nr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What can be counted and sampled: software, hardware, breakpoints,
- * tracepoints, probes. */
+/* Checks which events can be counted and sampled: software, hardware,
+ * breakpoints, tracepoints, probes. */
 #include "doctor/check.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static doctor_result_t hardware(doctor_try_t *try,
   return DOCTOR_YES;
 }
 
-/* A PMU can be without an interrupt, as many virtual ones are. */
+/* Sampling needs an interrupt, which many virtual PMUs do not have. */
 static doctor_result_t sampled(doctor_try_t *try,
                                const doctor_machine_t *machine,
                                const doctor_check_t *check,
@@ -57,7 +57,7 @@ static doctor_result_t branches(doctor_try_t *try,
   return sampled(try, machine, check, item);
 }
 
-/* On ARM the event opens, and its IPs are late all the same. */
+/* On ARM the event opens, but its IPs are not precise. */
 static doctor_result_t precise(doctor_try_t *try,
                                const doctor_machine_t *machine,
                                const doctor_check_t *check,
@@ -77,8 +77,8 @@ static doctor_result_t precise(doctor_try_t *try,
 #endif
 }
 
-/* What breakpoints and uprobes are put on. It is never called, and nothing is
- * enabled. The kernel has no uprobes in Thumb code. */
+/* The function for breakpoints and uprobes. It is never called, and no event is
+ * enabled. The kernel does not support uprobes in Thumb code. */
 #if defined(__arm__)
 static int place(void) __attribute__((target("arm")));
 #endif
@@ -103,8 +103,9 @@ static doctor_result_t breakpoint(doctor_try_t *try,
   return DOCTOR_YES;
 }
 
-/* Without tracefs one may have the id from elsewhere: that is not a no. The
- * files of ids are for the user and the group, not for others. */
+/* Without tracefs the answer is not "no", because a program may know the id
+ * from elsewhere. Only the owner and the group may read the files with the
+ * ids. */
 static doctor_result_t without_id(doctor_item_t *item,
                                   const doctor_machine_t *machine, int rc,
                                   const char *name) {
@@ -153,8 +154,8 @@ static doctor_result_t system_call(doctor_try_t *try,
   return tracepoint(try, machine, item, "syscalls", "sys_enter_openat");
 }
 
-/* Of the user side like the rest, so that it is the data that is refused;
- * whoever may have that may have the kernel side too. */
+/* Measures the user side like the other checks, so that a refusal is about the
+ * data. A process that may have the data may have the kernel side too. */
 static doctor_result_t scheduler(doctor_try_t *try,
                                  const doctor_machine_t *machine,
                                  const doctor_check_t *check,
@@ -167,7 +168,7 @@ static doctor_result_t scheduler(doctor_try_t *try,
   return tracepoint(try, machine, item, "sched", "sched_switch");
 }
 
-/* Makes the type that of a PMU by its name. */
+/* Sets the type of the PMU with this name. */
 static doctor_result_t pmu(doctor_try_t *try, const doctor_machine_t *machine,
                            doctor_item_t *item, const char *name,
                            const char *option) {
@@ -185,10 +186,10 @@ static doctor_result_t pmu(doctor_try_t *try, const doctor_machine_t *machine,
 
 typedef struct segment_s {
   uintptr_t address;
-  uint64_t offset; /* of that address in the file; 0: not found */
+  uint64_t offset; /* of the address in the file; 0: not found */
 } segment_t;
 
-/* The program itself comes first. */
+/* Called first for the program itself; returns 1 to stop after it. */
 static int find_segment(struct dl_phdr_info *info, size_t size, void *data) {
   segment_t *segment = data;
   size_t i;
@@ -234,7 +235,7 @@ static doctor_result_t kprobe(doctor_try_t *try,
   return pmu(try, machine, item, "kprobe", "CONFIG_KPROBE_EVENTS");
 }
 
-/* Of a CPU: that is how programs of BPF write to it. */
+/* Opens it on a CPU, as it is used by BPF programs. */
 static doctor_result_t bpf_output(doctor_try_t *try,
                                   const doctor_machine_t *machine,
                                   const doctor_check_t *check,

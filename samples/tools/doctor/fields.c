@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What records there are, what a sample can hold, and what else an event can be
- * asked for: mostly one bit of the attr each. */
+/* Checks the records, the fields of samples and other features of events, most
+ * of which are a bit of the attr. */
 #include "doctor/check.h"
 
 #include <errno.h>
@@ -20,14 +20,14 @@ static doctor_result_t mmap2(doctor_try_t *try, const doctor_machine_t *machine,
   return flag(try, machine, check, item);
 }
 
-/* A field of the samples of a clock. */
+/* Checks a field of samples, with a clock as the event. */
 static doctor_result_t field(doctor_try_t *try, const doctor_machine_t *machine,
                              const doctor_check_t *check, doctor_item_t *item) {
   (void)machine, (void)item;
   try->attr.config = PERF_COUNT_SW_CPU_CLOCK;
   try->attr.sample_type = check->arg;
   uvperf_attr_set_period(&try->attr, 1000000);
-  /* The first register of any processor, a page of stack. */
+  /* The first register, which any processor has; a page of stack. */
   if (check->arg & PERF_SAMPLE_REGS_USER)
     try->attr.sample_regs_user = 1;
   if (check->arg & PERF_SAMPLE_REGS_INTR)
@@ -37,7 +37,7 @@ static doctor_result_t field(doctor_try_t *try, const doctor_machine_t *machine,
   return DOCTOR_YES;
 }
 
-/* Software events take it and leave it 0. */
+/* Software events accept these fields, but leave them 0. */
 static doctor_result_t hardware_field(doctor_try_t *try,
                                       const doctor_machine_t *machine,
                                       const doctor_check_t *check,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a report down for programs: an object with a member for each group,
- * which is an object with a member for each item. */
+/* Prints a report as JSON: an object with a member for each group. A group is
+ * an object with a member for each item. */
 #include "doctor/report.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at the machine, and has a child wait to be looked at. Opens no
+/* Reads the properties of the machine, and starts a child as a target. Opens no
  * events. */
 #include "doctor/machine.h"
 
@@ -18,7 +18,7 @@
 #include "common/loop.h"
 #include "common/memory.h"
 
-/* It dies with us, whatever ends us. */
+/* Starts a child that only waits, and ends with this process in any case. */
 static pid_t fork_waiter(void) {
   pid_t parent = getpid(), child = fork();
 
@@ -56,7 +56,7 @@ int doctor_machine_pmu(const doctor_machine_t *machine, const char *name,
   return -ENOENT;
 }
 
-/* A line of /proc/self/status. */
+/* Reads the mode from /proc/self/status. */
 static int seccomp_mode(void) {
   FILE *status = fopen("/proc/self/status", "re");
   char line[256];
@@ -78,7 +78,7 @@ static int is_read_only(const char *path) {
   return statvfs(path, &about) == 0 && (about.f_flag & ST_RDONLY) != 0;
 }
 
-/* Without the one that this takes. */
+/* Counts the open fds, without the one that this function opens. */
 static int64_t count_fds(void) {
   DIR *directory = opendir("/proc/self/fd");
   struct dirent *entry;
@@ -92,7 +92,7 @@ static int64_t count_fds(void) {
   return nr;
 }
 
-/* Where /sys is not there, the scheduler knows some. */
+/* Without /sys, uses the CPUs on which this process may run. */
 static void find_cpus(doctor_machine_t *machine) {
   cpu_set_t ours;
   int cpu;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* doctor: what this process may measure, and with which rings. This file asks
- * the questions in their order and has the answers told. */
+/* doctor: checks what this process may measure, and with which rings. This file
+ * runs the checks in order and prints the report. */
 #include <stdio.h>
 
 #include "common/stdio.h"

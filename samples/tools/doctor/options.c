@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. */
+/* Parses the command line and explains errors in it. */
 #include "doctor/options.h"
 
 #include <stdio.h>

@@ -10,7 +10,7 @@ typedef struct doctor_options_s {
   int help;
 } doctor_options_t;
 
-/* 0, or COMMON_EXIT_USAGE after a message on stderr. */
+/* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. */
 int doctor_options_parse(doctor_options_t *options, int argc, char **argv);
 
 /* Prints the help to stdout. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What would turn a no into a yes. The reason says why; here is what to do. */
+/* Finds the remedy: what would turn a "no" into a "yes". */
 #include "doctor/check.h"
 
 #include <errno.h>
@@ -8,10 +8,10 @@
 
 #include <linux/capability.h>
 
-/* Above this level, of some distributions, only CAP_SYS_ADMIN helps. */
+/* Some distributions have a higher level, at which only CAP_SYS_ADMIN helps. */
 #define LAST_COMMON_LEVEL 2
 
-/* Which had no CAP_PERFMON. */
+/* Linux 5.8 added CAP_PERFMON. */
 static int is_before_5_8(const uvperf_limits_t *limits) {
   return limits->kernel_major < 5 ||
          (limits->kernel_major == 5 && limits->kernel_minor < 8);
@@ -22,9 +22,9 @@ static int wants_admin(const uvperf_limits_t *limits, doctor_need_t need) {
          limits->perf_event_paranoid > LAST_COMMON_LEVEL;
 }
 
-/* A capability that a user namespace gives is not the kernel's; exec(2) gives
- * none that is not in the bounding set, and the file's give none at all after
- * PR_SET_NO_NEW_PRIVS. */
+/* Perf events need the capability in the initial user namespace. exec(2) grants
+ * no capability that is not in the bounding set, and after PR_SET_NO_NEW_PRIVS
+ * the capabilities of a file grant nothing. */
 int doctor_can_setcap(const doctor_machine_t *machine, int capability) {
   return machine->limits.is_user_namespace != 1 &&
          prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
@@ -38,7 +38,7 @@ const char *doctor_root(const doctor_machine_t *machine) {
                                  : "as root";
 }
 
-/* The highest perf_event_paranoid at which it needs no capability. */
+/* Returns the highest perf_event_paranoid at which no capability is needed. */
 static int level_for(doctor_need_t need) {
   return need == DOCTOR_NEED_OWN      ? 2
          : need == DOCTOR_NEED_KERNEL ? 1
@@ -51,8 +51,8 @@ static int is_at_most(const uvperf_limits_t *limits, int level) {
          limits->perf_event_paranoid <= level;
 }
 
-/* Where setcap(8) does not help, the capability has to be there from the
- * start. */
+/* Writes how to get the capability. If setcap(8) does not help, the process
+ * must be started with it. */
 static void put_gain(const doctor_machine_t *machine, doctor_need_t need,
                      const char *before, char *text, size_t size) {
   int is_admin = wants_admin(&machine->limits, need);

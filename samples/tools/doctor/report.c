@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps what was found. How it is written down is in text.c and json.c. */
+/* Keeps the results. text.c and json.c print them. */
 #include "doctor/report.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rings there can be: the largest, and how many at once. Each is really
- * mapped, and unmapped again. */
+/* Checks which rings are possible: the largest one, and how many at once. Each
+ * is mapped and unmapped. */
 #include "doctor/check.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 
 #include "common/memory.h"
 
-/* What uvperf_event_init maps if it may. */
+/* The size that uvperf_event_init maps by default, if permitted. */
 #define DEFAULT_BYTES ((size_t)512 << 10)
-/* More than anybody needs; where memory is short, less is tried. */
+/* More than any program needs. With little free memory, less is tried. */
 #define MAX_BYTES ((size_t)64 << 20)
 
 static const doctor_check_t own = {.need = DOCTOR_NEED_OWN};
@@ -27,7 +27,7 @@ static void try_ring(doctor_try_t *try, size_t bytes) {
   try->options.ring_bytes = bytes;
 }
 
-/* Adds an answer of a ring that was tried. */
+/* Adds the answer for a ring that was tried. */
 static doctor_item_t *answer(doctor_report_t *report,
                              const doctor_machine_t *machine, const char *key,
                              const char *title, int rc,
@@ -70,7 +70,8 @@ static void overwritable_ring(doctor_report_t *report,
   answer(report, machine, "overwritable", "overwritable", rc, &error);
 }
 
-/* Where to begin: not with memory that others need. */
+/* Returns the first size to try, which must not take memory that others
+ * need. */
 static size_t most_bytes(void) {
   struct sysinfo about;
   size_t bytes = MAX_BYTES;
@@ -102,7 +103,8 @@ static void largest_ring(doctor_report_t *report, doctor_machine_t *machine) {
     doctor_item_number(item, (int64_t)bytes, "bytes");
 }
 
-/* Has a ring on each CPU at once: on how many there was one. */
+/* Maps a ring on each CPU at the same time. Returns the number of CPUs on which
+ * that worked. */
 static size_t map_on_all(doctor_machine_t *machine, size_t bytes,
                          uvperf_error_t *error) {
   uvperf_event_t *events = common_calloc(machine->cpus.nr, sizeof(*events));
@@ -143,9 +145,10 @@ static void rings_of_all(doctor_report_t *report, doctor_machine_t *machine) {
     doctor_item_number(item, (int64_t)bytes, "bytes");
 }
 
-/* kernel/events/core.c, perf_mmap: each ring has one page more, all of a user's
- * may lock perf_event_mlock_kb for each CPU, and a process RLIMIT_MEMLOCK above
- * that. CAP_IPC_LOCK and perf_event_paranoid -1 lift both. */
+/* See perf_mmap in kernel/events/core.c. Each ring has one more page. All rings
+ * of a user may lock perf_event_mlock_kb for each CPU, and each process
+ * RLIMIT_MEMLOCK in addition. With CAP_IPC_LOCK or perf_event_paranoid -1 there
+ * is no limit. */
 static void by_memory(doctor_report_t *report,
                       const doctor_machine_t *machine) {
   const uvperf_limits_t *limits = &machine->limits;
@@ -167,7 +170,7 @@ static void by_memory(doctor_report_t *report,
     doctor_item_number(item, (of_user + of_process) / ring, "");
 }
 
-/* Each takes an fd. */
+/* Each ring needs an fd. */
 static void by_files(doctor_report_t *report, const doctor_machine_t *machine) {
   const uvperf_limits_t *limits = &machine->limits;
   doctor_item_t *item =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether addresses of the kernel can be told by name. */
+/* Checks whether kernel addresses can be turned into names. */
 #include "doctor/check.h"
 
 #include <errno.h>
@@ -8,9 +8,10 @@
 
 #include <linux/capability.h>
 
-/* kernel/ksyms_common.c, kallsyms_show_value: who may see them is decided when
- * the file is opened; to others they are 0. Symbols of each CPU's data are at 0
- * for everybody, code never is. 1, 0, or -errno. */
+/* Whether the file shows addresses. The kernel decides that when the file is
+ * opened, and otherwise shows 0 (kallsyms_show_value in kernel/ksyms_common.c).
+ * Only code is checked, because symbols of per-CPU data may be at 0 anyway.
+ * Returns 1, 0, or -errno. */
 static int has_addresses(FILE *symbols) {
   char line[256], type;
   uint64_t address;
@@ -23,7 +24,7 @@ static int has_addresses(FILE *symbols) {
   return -ENODATA;
 }
 
-/* Why the file is not there: without procfs nothing is. */
+/* Explains why the file does not exist: perhaps procfs is not mounted. */
 static doctor_result_t without_file(doctor_item_t *item,
                                     const doctor_machine_t *machine, int rc) {
   if (rc != -ENODATA && (rc != -ENOENT || access("/proc/self", F_OK) != 0))
@@ -34,8 +35,8 @@ static doctor_result_t without_file(doctor_item_t *item,
                        "this kernel has no /proc/kallsyms");
 }
 
-/* kallsyms_show_value: at kptr_restrict 2 nobody may, at 1 CAP_SYSLOG is the
- * only way. */
+/* In kallsyms_show_value, no process may see addresses at kptr_restrict 2, and
+ * only those with CAP_SYSLOG at 1. */
 static doctor_result_t hidden(doctor_item_t *item,
                               const doctor_machine_t *machine) {
   int is_for_nobody = machine->limits.kptr_restrict >= 2;

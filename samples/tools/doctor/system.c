@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the system allows and has, as far as it is no question: limits,
- * capabilities, where things are. */
+/* The facts about the system: limits, capabilities, paths. */
 #include "doctor/check.h"
 
 #include <string.h>
@@ -130,7 +129,7 @@ static void places(doctor_report_t *report, const doctor_machine_t *machine) {
   uvperf_tracefs_current_tracer(item->text, &size);
 }
 
-/* Bits that came after Linux 5.0, the newest first. */
+/* The bits that were added after Linux 5.0, the newest first. */
 static void unknown_bits(doctor_report_t *report) {
   static const struct {
     const char *name;

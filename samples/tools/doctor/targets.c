@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who may be measured: one's own tasks, those of others, CPUs, cgroups. */
+/* Checks which targets may be measured: this user's tasks, tasks of others,
+ * CPUs, cgroups. */
 #include "doctor/check.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static doctor_result_t own_process(doctor_try_t *try,
                        "fork(2) failed");
 }
 
-/* Process 1, which in a container may be of the same user. */
+/* Process 1, which in a container may belong to the same user. */
 static doctor_result_t process_1(doctor_try_t *try,
                                  const doctor_machine_t *machine,
                                  const doctor_check_t *check,
@@ -57,8 +58,9 @@ static doctor_result_t cpu(doctor_try_t *try, const doctor_machine_t *machine,
   return DOCTOR_YES;
 }
 
-/* Opens the first cgroup of the hierarchy that has perf_event: a v1 one if it
- * is mounted, else v2. -ENODEV where there is neither. */
+/* Opens the root cgroup of the hierarchy with perf_event: v1 if that is
+ * mounted, otherwise v2. Returns the fd, -ENODEV without either, or another
+ * -errno. */
 static int open_cgroup(doctor_item_t *item) {
   FILE *mounts = setmntent("/proc/self/mounts", "re");
   struct mntent *mount;
@@ -79,7 +81,7 @@ static int open_cgroup(doctor_item_t *item) {
   return fd >= 0 ? fd : -errno;
 }
 
-/* doctor_checks_run closes it. */
+/* doctor_checks_run closes the fd. */
 static doctor_result_t cgroup(doctor_try_t *try,
                               const doctor_machine_t *machine,
                               const doctor_check_t *check,

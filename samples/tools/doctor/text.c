@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a report down for people: in groups, aligned, no line longer than a
+/* Prints a report as text: in groups, aligned, and with lines that fit into a
  * terminal. */
 #include "doctor/report.h"
 
@@ -18,7 +18,7 @@ static int has_value(const doctor_item_t *item) {
   return item->has_number || item->text[0] != '\0';
 }
 
-/* The value as a person reads it: sizes in the largest unit that is whole. */
+/* Formats the value; sizes have the largest unit without a fraction. */
 static void describe_value(const doctor_item_t *item, char *text, size_t size) {
   static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
   int64_t number = item->number;
@@ -40,15 +40,15 @@ static void describe_value(const doctor_item_t *item, char *text, size_t size) {
   }
 }
 
-/* What is wrong, without whom it befell. */
+/* Returns the reason without the event at its beginning. */
 static const char *core_of(const doctor_item_t *item) {
   const char *colon = strstr(item->error.reason, ": ");
 
   return colon == NULL ? item->error.reason : colon + 2;
 }
 
-/* The first item with the same to say, perhaps itself: where a filter denies
- * everything, it is told once. */
+/* Returns the first item with the same reason and remedy, perhaps the item
+ * itself. So a reason that many items share is printed once. */
 static const doctor_item_t *first_alike(const doctor_report_t *report,
                                         const doctor_item_t *item) {
   const doctor_item_t *other;

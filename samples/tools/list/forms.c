@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes down what names can be extended by, and what can be written instead of
- * one: the forms of uvperf_attr_parse and uvperf_event_list_parse. */
+/* Prints the other forms that uvperf_attr_parse and uvperf_event_list_parse
+ * accept: additions to names, and forms without a name. */
 #include "list/print.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct forms_s {
   int has_kprobes;
 } forms_t;
 
-/* Terms of one PMU, in its order, cut where there is no room. */
+/* The terms of one PMU, in its order; cut if they are too long. */
 typedef struct terms_s {
   char text[2048];
 } terms_t;

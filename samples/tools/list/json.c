@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes names down for programs. */
+/* Prints names as JSON. */
 #include "list/print.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static void put_string(FILE *file, const char *key, const char *text) {
     common_text_put_json(file, text);
 }
 
-/* Numbers of 64 bits are strings: many readers of JSON keep 53. */
+/* Numbers of 64 bits are strings, because many readers of JSON keep 53 bits. */
 static void put_config(FILE *file, const list_name_t *name, const char *key,
                        uint64_t value) {
   char text[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* list: the names of the events that this machine has. This file asks for them
- * and has them written down. */
+/* list: prints the names of the events that this machine has. This file finds
+ * them and prints them. */
 #include <stdio.h>
 
 #include "common/say.h"

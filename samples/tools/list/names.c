@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects names by the walk of the library. What of them is shown, and how, is
- * in text.c and json.c. */
+/* Collects names with the library's walk. text.c and json.c choose and print
+ * them. */
 #include "list/names.h"
 
 #include <fnmatch.h>
@@ -12,7 +12,7 @@
 #include "common/memory.h"
 #include "common/say.h"
 
-/* -- what fits ------------------------------------------------------------ */
+/* -- patterns ------------------------------------------------------------- */
 
 static int is_glob(const char *pattern) {
   return strpbrk(pattern, "*?[") != NULL;
@@ -35,7 +35,7 @@ static int name_fits(const char *pattern, const uvperf_event_name_t *event) {
          text_fits(pattern, own);
 }
 
-/* Counts it for all patterns that it fits. */
+/* Whether the event is wanted. Counts it for all matching patterns. */
 static int is_wanted(list_names_t *names, const uvperf_event_name_t *event) {
   const list_options_t *options = names->options;
   int wanted = (options->kinds & event->kind) != 0;
@@ -52,7 +52,8 @@ static int is_wanted(list_names_t *names, const uvperf_event_name_t *event) {
 
 /* -- keeping -------------------------------------------------------------- */
 
-/* The strings of an event, which are the walk's. */
+/* The number of strings of an event. They belong to the walk, so they are
+ * copied. */
 #define NR_STRINGS 7
 
 static void strings_of(uvperf_event_name_t *event,
@@ -85,7 +86,7 @@ static void keep_strings(list_name_t *name) {
   }
 }
 
-/* What the walk tells of tracepoints need not be looked up again. */
+/* The walk has the type and config of all events, except the terms of PMUs. */
 static void make_attr(list_name_t *name) {
   const uvperf_event_name_t *event = &name->event;
 
@@ -159,7 +160,7 @@ void list_names_find(list_names_t *names, const list_options_t *options) {
     qsort(names->names, names->nr, sizeof(*names->names), compare);
 }
 
-/* The parser knows what is near to a name. */
+/* Prints a pattern without matches. The parser suggests a similar name. */
 static void tell_near(const char *pattern) {
   struct perf_event_attr attr;
   uvperf_error_t error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names that were asked for. */
+/* The names of events that match the command line. */
 #ifndef LIST_NAMES_H
 #define LIST_NAMES_H
 
@@ -18,9 +18,9 @@ typedef struct list_name_s {
   uvperf_event_name_t event; /* its strings are in `bytes` */
   char *bytes;
   struct perf_event_attr attr;
-  int has_attr; /* 0: the name cannot be parsed, as one that needs a value */
-  /* By trying it, which without --available is only done for hardware and cache
-   * events; else LIST_YES. */
+  int has_attr; /* 0: the name cannot be parsed, e.g. because it needs a value */
+  /* The result of opening it. Without --available only hardware and cache
+   * events are opened, and others have LIST_YES. */
   list_answer_t answer;
   int code;
   char *reason; /* NULL for a yes */
@@ -31,21 +31,22 @@ typedef struct list_names_s {
   list_name_t *names;
   size_t nr;
   size_t capacity;
-  size_t *nr_of; /* how many fit each pattern */
+  size_t *nr_of; /* the number of matches of each pattern */
 } list_names_t;
 
-/* Finds what was asked for, sorted by kind and name. Says on stderr which kind
- * could not be read. */
+/* Finds the wanted names and sorts them by kind and name. Prints on stderr
+ * which kinds could not be read. */
 void list_names_find(list_names_t *names, const list_options_t *options);
 
-/* Says on stderr which patterns nothing fits, and what was probably meant. */
+/* Prints on stderr the patterns without matches, and similar names. */
 void list_names_tell_unfit(const list_names_t *names);
 
-/* With --available tries to open each, else hardware and cache events: those
- * that may be on another machine are a LIST_NO. 0, or 1 after a message. */
+/* Opens all events with --available, otherwise hardware and cache events only:
+ * an event that this machine does not have becomes LIST_NO. Returns 0, or 1
+ * after a message. */
 int list_names_try(list_names_t *names);
 
-/* Whether people are to see it. */
+/* Whether the text shows this name. */
 int list_names_has(const list_names_t *names, const list_name_t *name);
 
 void list_names_free(list_names_t *names);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. Does not know
- * which events there are. */
+/* Parses the command line and explains errors in it. Does not check which
+ * events exist. */
 #include "list/options.h"
 
 #include <stdio.h>
@@ -82,7 +82,8 @@ static uint32_t kind_of(const char *word) {
   return 0;
 }
 
-/* What is no kind is a pattern: these go to the front of argv's rest. */
+/* A word that is not a kind is a pattern. Patterns move to the front of the
+ * rest of argv. */
 static int parse_words(list_options_t *options, int argc, char **argv) {
   uint32_t kind;
 
@@ -131,7 +132,7 @@ int list_options_parse(list_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* Options may come behind the words too. */
+  /* Options may also follow the words. */
   while ((option = getopt_long(argc, argv, ":jvh", names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)

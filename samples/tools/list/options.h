@@ -9,18 +9,18 @@
 #include "common/options.h"
 
 typedef struct list_options_s {
-  uint32_t kinds;  /* UVPERF_NAME_* that were asked for by their words */
-  char **patterns; /* the other words; argv's */
+  uint32_t kinds;  /* UVPERF_NAME_* on the command line */
+  char **patterns; /* the other words; they belong to argv */
   size_t nr_patterns;
-  int forms; /* also what can be written that is no name */
+  int forms; /* also list forms without a name */
   int details;
-  int all; /* also events that do not open on this machine */
+  int all; /* also list events that do not open on this machine */
   int available;
   int json;
   int help;
 } list_options_t;
 
-/* 0, or COMMON_EXIT_USAGE after a message on stderr. */
+/* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. */
 int list_options_parse(list_options_t *options, int argc, char **argv);
 
 /* Prints the help to stdout. */

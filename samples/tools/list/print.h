@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes names down. */
+/* Prints names. */
 #ifndef LIST_PRINT_H
 #define LIST_PRINT_H
 
@@ -7,15 +7,15 @@
 
 #include "list/names.h"
 
-/* Both return how many names were written. */
+/* Both return the number of printed names. */
 
-/* For people: in groups, aligned. */
+/* Prints text, in groups and aligned. */
 size_t list_print_text(const list_names_t *names, FILE *file);
 
-/* For programs: an array of objects. */
+/* Prints JSON, an array of objects. */
 size_t list_print_json(const list_names_t *names, FILE *file);
 
-/* What can be written that is no name, for people. */
+/* Prints forms without a name, as text. */
 void list_print_forms(FILE *file);
 
 #endif

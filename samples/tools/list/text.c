@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes names down for people. */
+/* Prints names as text. */
 #include "list/print.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #define MEASURE_COLUMN 52
 #define DETAIL_COLUMN  6
 
-/* Room for any name that is not of a hostile kernel; others are cut. */
+/* Enough for the names of real kernels; longer names are cut. */
 #define NAME_BYTES 1024
 
 static const char *heading_of(uint32_t kind) {
@@ -29,7 +29,7 @@ static const char *heading_of(uint32_t kind) {
   }
 }
 
-/* What one count is worth, and what is to be known of it. */
+/* Describes the unit of a count, its restrictions, and whether it opens. */
 static void describe_measure(const list_name_t *name,
                              const list_options_t *options,
                              char text[NAME_BYTES]) {
@@ -71,7 +71,7 @@ static void put_name(const list_name_t *name, const list_options_t *options,
   fputc('\n', file);
 }
 
-/* Type and config as uvperf_attr_parse takes them too. */
+/* Puts type and config in a form that uvperf_attr_parse accepts. */
 static void put_attr(const list_name_t *name, FILE *file) {
   static const struct {
     const char *name;
@@ -123,9 +123,9 @@ static void put_details(const list_name_t *name, int is_tried, FILE *file) {
 /* -- groups ---------------------------------------------------------------- */
 
 typedef struct group_s {
-  uint32_t kind; /* 0: none was begun */
-  size_t nr;     /* names that were written */
-  size_t absent; /* that were left out, as this machine does not have them */
+  uint32_t kind; /* 0: no group has begun */
+  size_t nr;     /* of printed names */
+  size_t absent; /* names left out, because they do not open on this machine */
 } group_t;
 
 static void end_group(group_t *group, FILE *file) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out which events this machine has and which this process may measure,
- * by opening them. */
+/* Opens events to find out which this machine has and which this process may
+ * measure. */
 #include "list/names.h"
 
 #include <stdlib.h>
@@ -10,14 +10,15 @@
 #include "common/memory.h"
 #include "common/say.h"
 
-/* The kernel waits for all CPUs while it turns a tracepoint on and off. */
+/* How long it takes to open and close a tracepoint, because the kernel waits
+ * for all CPUs. */
 #define MS_OF_A_TRACEPOINT 60
 
-/* More than that should not go without a word. */
+/* Trying more tracepoints than this is announced. */
 #define SILENT_TRACEPOINTS 50
 
-/* The calling thread; or, with events of a PMU that counts for several CPUs,
- * every task on the first of its CPUs. */
+/* Chooses the calling thread. A PMU that counts for several CPUs is opened on
+ * the first of its CPUs, for all tasks. */
 static void choose_target(const uvperf_event_name_t *event,
                           uvperf_event_options_t *options) {
   options->flags = UVPERF_EVENT_NO_RING;
@@ -44,9 +45,9 @@ static int try_open(uv_loop_t *loop, const list_name_t *name, int user_only,
   return rc;
 }
 
-/* Tracepoints hit in the kernel: one of the user side alone can be opened and
- * counts nothing, unless it is of a system call, which has the user's
- * registers. */
+/* Whether the user side alone counts anything. Tracepoints hit in the kernel.
+ * For the user side they can be opened but count nothing, except those of
+ * system calls, which have the user's registers. */
 static int has_user_side(const uvperf_event_name_t *event) {
   return event->kind != UVPERF_NAME_TRACEPOINT ||
          strncmp(event->name, "syscalls:", strlen("syscalls:")) == 0;
@@ -79,8 +80,9 @@ static void try_one(uv_loop_t *loop, list_name_t *name) {
     name->answer = LIST_USER;
 }
 
-/* Which are there is a question of the machine, not of privileges: the user
- * side is enough, and what is not allowed, or busy, is there. */
+/* Checks whether the machine has the event, whatever the privileges. So opening
+ * the user side is enough, and an event that is busy or not permitted
+ * exists. */
 static void try_hardware(uv_loop_t *loop, list_name_t *name) {
   uvperf_error_t error;
 
