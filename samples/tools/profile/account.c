@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Because records come in the order of time, an address can be turned into an
- * object and an offset at once, and no samples need to be kept. Knows no names
- * of functions and does not know where records come from. */
+/* Records come in time order, so each address is turned into an object and an
+ * offset at once, and no samples are kept. Does not depend on function names or
+ * on the source of the records. */
 #include "profile/account.h"
 
 #include <inttypes.h>
@@ -13,11 +13,11 @@
 #include "common/tasks.h"
 #include "profile/unwinding.h"
 
-/* How long a dead task is remembered: with -a it is still sampled, in the
- * kernel, after its EXIT record was written. */
+/* How long a dead task is remembered: with -a it can still be sampled, in the
+ * kernel, after its EXIT record. */
 #define DEAD_NS UINT64_C(1000000000)
 
-/* What the kernel's own mappings have for a process. */
+/* The pid in records of the kernel's own mappings. */
 #define KERNEL_PID UINT32_MAX
 
 void profile_account_init(profile_account_t *account, stacks_by_t by,
@@ -51,7 +51,7 @@ void profile_account_free(profile_account_t *account) {
 
 /* -- frames ---------------------------------------------------------------- */
 
-/* A table of the file may know the build id that the record did not have. */
+/* If a record had no build id, a table of the recorded file may have it. */
 static void find_build_id(const profile_account_t *account,
                           profile_object_t *object) {
   if (object->build_id_bytes == 0 && account->build_id != NULL)
@@ -75,7 +75,7 @@ static symbols_mapping_t mapping_of(const profile_account_t *account,
     mapping.path = "";
   mapping.major = object->major;
   mapping.minor = object->minor;
-  /* A build id says more than where it was on the disk of a recording. */
+  /* In a recording, a build id is a better check than the inode. */
   if (!account->is_recorded || object->build_id_bytes == 0)
     mapping.inode = object->inode;
   mapping.build_id_bytes = object->build_id_bytes;
@@ -84,7 +84,7 @@ static symbols_mapping_t mapping_of(const profile_account_t *account,
   return mapping;
 }
 
-/* Its file is opened soon, while the process may still live. */
+/* Its file is opened soon, because the process may end. */
 symbols_mapping_t profile_account_object(const profile_account_t *account,
                                          uint32_t pid,
                                          const profile_map_t *map) {
@@ -92,8 +92,8 @@ symbols_mapping_t profile_account_object(const profile_account_t *account,
       profile_objects_get(&account->objects, map->object);
   symbols_mapping_t mapping = mapping_of(account, object, pid, map);
 
-  /* The map file of its compiler is not here: one with its id is of another
-   * process. */
+  /* The compiler's map file is on the other machine. A file here with the same
+   * pid belongs to another process. */
   if (object->has_symbols ||
       (account->is_elsewhere && object->kind == SYMBOLS_JIT))
     return mapping;
@@ -120,7 +120,7 @@ profile_frame_t profile_account_user_frame(const profile_account_t *account,
   return frame;
 }
 
-/* Modules of a recorded kernel are mapped into KERNEL_PID. */
+/* Modules of a recorded kernel are mappings of KERNEL_PID. */
 static profile_frame_t kernel_frame(const profile_account_t *account,
                                     uint64_t address) {
   profile_frame_t frame = {PROFILE_OBJECT_KERNEL, address};
@@ -157,9 +157,9 @@ static uint64_t context_of(uint16_t misc) {
   }
 }
 
-/* A return address can be the first of the next function, if the call never
- * returns: the byte before it is the caller's. The first of each context is
- * where it was interrupted. */
+/* If a call never returns, its return address can be the start of the next
+ * function; the byte before it is in the caller. The first address of each
+ * context is no return address: the code was interrupted there. */
 static size_t take_frames(profile_account_t *account,
                           const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
@@ -177,8 +177,8 @@ static size_t take_frames(profile_account_t *account,
       is_return = 0;
       continue;
     }
-    /* The PMU can know better where it was; and the chain can be of user code
-     * alone. */
+    /* record->ip can be more precise than the chain, and the chain may have
+     * only user code. */
     if (nr == 0 && has_ip && context == context_of(record->misc))
       ip = record->ip;
     else if (nr == 0 && has_ip)
@@ -195,8 +195,8 @@ static size_t take_frames(profile_account_t *account,
 
 /* -- tasks ----------------------------------------------------------------- */
 
-/* Its records were lost; or it is so dead that the kernel gives -1, as in
- * perf_event_pid. */
+/* For a task whose records were lost, its pid. The kernel reports pid -1 for a
+ * task that has fully exited (see perf_event_pid). */
 static uint32_t name_unknown(profile_account_t *account, uint32_t pid) {
   char name[16] = "[exited]";
 
@@ -301,12 +301,13 @@ void profile_account_cgroup(profile_account_t *account, uint64_t id,
 
 /* -- records --------------------------------------------------------------- */
 
-/* Maps of the kernel's own have pid -1. kallsyms covers them, but for modules
- * of a recorded kernel, which may lie elsewhere now. */
+/* The kernel's own maps have pid -1. kallsyms covers them, except modules of a
+ * recorded kernel, which may have other addresses now. */
 static int is_wanted(const profile_account_t *account,
                      const uvperf_record_t *record) {
-  /* perf record --call-graph dwarf records data too: the end of a file's code
-   * and the begin of its data can be one page, which is mapped twice. */
+  /* perf record --call-graph dwarf also records data mappings. The end of a
+   * file's code and the start of its data can share a page, which is then
+   * mapped twice. */
   if (uvperf_record_cpu_mode(record->misc) == PERF_RECORD_MISC_USER)
     return common_tasks_has_id(record->mmap.pid) &&
            !uvperf_record_is_mmap_data(record);
@@ -349,7 +350,8 @@ static void follow_fork(profile_account_t *account,
                         const uvperf_record_t *record) {
   if (!common_tasks_has_id(record->task.tid))
     return;
-  /* perf(1) made it, of what ran already: the mappings follow. */
+  /* perf(1) synthesized it for a task that was already running: its mappings
+   * follow. */
   if (record->task.time == 0)
     profile_tasks_thread(&account->tasks, record->task.pid, record->task.tid);
   else
@@ -363,7 +365,7 @@ static void follow_exit(profile_account_t *account,
     profile_tasks_exit(&account->tasks, record->task.tid, record->time);
 }
 
-/* A period that never changes is not in the samples. */
+/* A fixed period is not in the samples. */
 static uint64_t weight_of(const uvperf_record_t *record) {
   if (!(record->present & PERF_SAMPLE_PERIOD) && record->source != NULL)
     return record->source->attr->sample_period;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a profile: names, then the result. */
+/* The end of a profile: looks up names, then writes the result. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ void profile_build(const profile_t *profile, stacks_t *stacks) {
 static void write_profile(profile_t *profile) {
   stacks_t stacks;
 
-  /* Some were counted after the end of sampling. */
+  /* Some samples were counted after sampling ended. */
   if (profile->account.unwinding != NULL)
     profile->totals.samples = profile->account.samples;
   profile_build(profile, &stacks);

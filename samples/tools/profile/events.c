@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the event and opens it wherever it is needed. Does not know what the
- * records are for. */
+/* Chooses the event and opens it for its target. Does not depend on the use of
+ * the records. */
 #include "profile/events.h"
 
 #include <unistd.h>
@@ -41,14 +41,14 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
     attr->exclude_hv = 1;
     attr->exclude_callchain_kernel = 1;
   }
-  /* A CPU that idles is no place where time goes. Cycles do not count then;
-   * some PMUs refuse the bit. */
+  /* Idle time is of no interest. Cycles do not count it, and some PMUs refuse
+   * the bit. */
   if (!events->hardware && !events->off_cpu && is_of_cpus)
     attr->exclude_idle = 1;
 }
 
-/* Gives up what the last attempt could not have. 0 if there is nothing to give
- * up. */
+/* Drops what the last attempt could not open. Returns 0 if there is nothing to
+ * drop. */
 static int settle_for_less(profile_events_t *events, int cause) {
   if (events->off_cpu)
     return 0;
@@ -64,9 +64,9 @@ static int settle_for_less(profile_events_t *events, int cause) {
   return 0;
 }
 
-/* A machine can switch 100,000 times a second, and its CPUs are busy then; 999
- * copied stacks are 8 MiB. Room for the records of a tenth of a second or more,
- * but not more than 64 MiB for all CPUs. */
+/* A machine can switch 100,000 times a second, which keeps its CPUs busy, and
+ * 999 copied stacks are 8 MiB. The rings hold the records of a tenth of a
+ * second or more, but at most 64 MiB for all CPUs. */
 static size_t bytes_for_much(void) {
   long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
   size_t bytes = ((size_t)64 << 20) / (size_t)(nr_cpus > 0 ? nr_cpus : 1);
@@ -76,7 +76,7 @@ static size_t bytes_for_much(void) {
   return bytes < (size_t)1 << 20 ? 0 : bytes;
 }
 
-/* The default is as much as is allowed. */
+/* Ring bytes 0, the default, uses as much as is allowed. */
 static int settle_for_smaller_rings(uvperf_set_options_t *options, int cause) {
   if (options->ring_bytes == 0 ||
       (cause != UVPERF_CAUSE_LOCKED_MEMORY && cause != UVPERF_CAUSE_MEMORY))

@@ -13,20 +13,20 @@ typedef struct profile_events_s {
   uvperf_set_t set;
   int is_open;  /* the set */
   int off_cpu;  /* context switches */
-  int hardware; /* else: cycles, not cpu-clock */
-  int kernel;   /* the kernel's side too */
+  int hardware; /* 1: cycles, 0: cpu-clock */
+  int kernel;   /* kernel code is sampled too */
 } profile_events_t;
 
-/* Opens the events of a target, disabled: cycles where there are any, else
- * cpu-clock, with the kernel's side where that is allowed; or for
- * options->off_cpu context switches, which are on the kernel's side only. On
+/* Opens the events of a target, disabled: cycles if the machine has them, else
+ * cpu-clock. Kernel code is included if that is allowed. For options->off_cpu
+ * it opens context switches, which cannot be measured without the kernel. On
  * failure nothing is left open. */
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                         const uvperf_target_t *target,
                         const profile_options_t *options,
                         uvperf_error_t *error);
 
-/* Opens the events of a process that say only when it has ended. */
+/* Opens events of a process that only report its end. */
 int profile_events_open_end(profile_events_t *events, uv_loop_t *loop,
                             const uvperf_target_t *target,
                             uvperf_error_t *error);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 1/64 of a sample: 28 seconds after the last one. */
+/* 1/64 of a sample. A single sample fades to less in 28 seconds. */
 #define LEAST (PROFILE_FADE_UNIT / 64)
 
 static uint64_t fade(uint64_t value) {

@@ -11,7 +11,7 @@
 #include "common/small_file.h"
 #include "common/symbols/kallsyms.h"
 
-/* perf(1) writes the symbol that it begins with behind this. */
+/* perf(1) appends the symbol at the start of the kernel. */
 #define KERNEL "[kernel.kallsyms]"
 
 void profile_kernel_free(profile_kernel_t *kernel) {
@@ -19,7 +19,7 @@ void profile_kernel_free(profile_kernel_t *kernel) {
   kernel->modules = NULL;
 }
 
-/* -- what was recorded ----------------------------------------------------- */
+/* -- the recorded kernel --------------------------------------------------- */
 
 static void see_core(profile_kernel_t *kernel, const uvperf_record_t *record) {
   const uvperf_mmap_t *mmap = &record->mmap;
@@ -58,10 +58,10 @@ void profile_kernel_see(profile_kernel_t *kernel,
     see_module(kernel, record->mmap.addr);
 }
 
-/* -- what runs here -------------------------------------------------------- */
+/* -- the running kernel ---------------------------------------------------- */
 
-/* A recording without build ids (a pipe has none) is of this kernel if all that
- * it says of the machine is so here. */
+/* A recording without build ids (from a pipe) is of this kernel if its release
+ * and host name are the same. */
 static int is_same_machine(const recording_t *recording) {
   const char *release = recording_release(recording);
   const char *host = recording_hostname(recording);

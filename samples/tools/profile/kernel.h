@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the kernel of a recording is the one that runs here: only then are
- * its functions those of /proc/kallsyms, perhaps moved (KASLR). */
+/* Checks whether a recording's kernel is the one that runs here. Only then does
+ * /proc/kallsyms name its functions, perhaps at other addresses (KASLR). */
 #ifndef PROFILE_KERNEL_H
 #define PROFILE_KERNEL_H
 
@@ -16,18 +16,19 @@ typedef struct profile_kernel_s {
   uint64_t address; /* of that symbol, as recorded */
   unsigned char build_id[20];
   size_t build_id_bytes;
-  int has_moved_modules; /* one lies elsewhere now */
-  char *modules;         /* /proc/modules */
+  int has_moved_modules; /* one has another address now */
+  char *modules;         /* contents of /proc/modules */
 } profile_kernel_t;
 
 void profile_kernel_free(profile_kernel_t *kernel);
 
-/* Looks at a mapping of the kernel itself; others are ignored. */
+/* Processes a mapping of the kernel or a module; ignores other records. */
 void profile_kernel_see(profile_kernel_t *kernel,
                         const uvperf_record_t *record);
 
-/* To be called before the first sample: sets what the account has to know, and
- * the options of symbols. NULL, or why there are no names. */
+/* Call it before the first sample. Sets the kernel's fields in the account and
+ * in the options of symbols. Returns NULL, or why kernel functions have no
+ * names. */
 const char *profile_kernel_decide(const profile_kernel_t *kernel,
                                   recording_t *recording,
                                   profile_account_t *account,

@@ -59,8 +59,8 @@ static profile_key_t take_key(profile_keys_t *keys, unsigned char byte) {
   }
 }
 
-/* Arrows are ESC [ C and ESC [ D, or with O for [. Other keys of this kind end
- * with a letter or ~, and mean nothing. */
+/* Arrow keys are ESC [ C and ESC [ D, or with O for [. Other sequences end with
+ * a letter or ~, and are ignored. */
 static int take_escape(profile_keys_t *keys, unsigned char byte,
                        profile_key_t *key) {
   int state = keys->escape;

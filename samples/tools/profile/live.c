@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records from a live set: open, start, look at what is already running, run
- * the loop until something ends it, stop. */
+/* Records from a live set: opens and starts it, reads what is already running,
+ * runs the loop until something ends it, and stops. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,21 +26,21 @@
 typedef struct live_s {
   profile_t *profile;
   profile_events_t events;
-  profile_members_t members; /* of the process, if its events are the CPUs' */
-  profile_events_t end;      /* which say when that process has ended */
-  profile_waits_t waits;     /* if these are measured */
+  profile_members_t members; /* with -a -p: the process and its descendants */
+  profile_events_t end;      /* with -a -p: reports the end of the process */
+  profile_waits_t waits;     /* with --off-cpu */
   uint64_t started_ns;
-  uvperf_stats_t stats;  /* as of the last live line, and of the end */
-  uint64_t live_samples; /* what the last live line said */
+  uvperf_stats_t stats;  /* at the last live line, then at the end */
+  uint64_t live_samples; /* at the last live line */
   uint64_t ticks;
   common_proc_time_t began; /* CPU time of a process before the start */
   uint64_t cpu_ns;          /* CPU time of the target; 0: not known */
-  uint64_t kernel_ns;       /* of that in the kernel, if it is not sampled */
-  size_t nr_cpus;           /* that were sampled */
+  uint64_t kernel_ns;       /* its part in the kernel, if not sampled */
+  size_t nr_cpus;           /* CPUs that were sampled */
   int has_stopped;
 } live_t;
 
-/* The handle counts no more once it is closed. */
+/* Call it before the handle is closed, which ends its counts. */
 static void take_totals(live_t *live, uint64_t now) {
   profile_totals_t *totals = &live->profile->totals;
 
@@ -83,8 +83,8 @@ static uint64_t read_clock(live_t *live) {
   return count.value;
 }
 
-/* A clock counts its time also where it makes no samples, but that of a CPU
- * counts while it idles, too. */
+/* cpu-clock also counts the time without samples. On a CPU it counts idle time
+ * too, so -a is left out. */
 static void read_cpu_time(live_t *live) {
   const profile_events_t *events = &live->events;
   common_proc_time_t time;
@@ -165,8 +165,8 @@ static void on_command(common_session_t *session, int status) {
   profile_notes_command(status);
 }
 
-/* After 1, 2, 4, 8 … seconds: then little is left to be found at the end, and a
- * large file is not read each second. */
+/* Asks after 1, 2, 4, 8 … seconds: then little is left to find at the end, and
+ * a large file is not read each second. */
 static void ask_for_names(live_t *live) {
   uint64_t ticks = ++live->ticks;
 
@@ -190,7 +190,7 @@ static void on_tick(common_session_t *session) {
     profile_notes_live(&live->profile->totals, new_samples);
     ask_for_names(live);
   }
-  /* No reader is there any more to see how it goes on. */
+  /* stderr has no reader any more. */
   if (ferror(stderr))
     common_session_stop(session);
 }
@@ -215,7 +215,7 @@ static void on_record(uvperf_set_t *set, int status,
     else if (profile_members_take(&live->members, record))
       profile_account_record(&profile->account, record);
   } else if (status == UV_EOF) {
-    /* A command's end is reported by SIGCHLD instead: an exec of a setuid
+    /* The end of a command is reported by SIGCHLD, because the exec of a setuid
      * program ends its events too. */
     if (profile->session.command.pid == 0)
       common_session_stop_soon(&profile->session);
@@ -243,8 +243,8 @@ static void fill_target(const profile_t *profile, uvperf_target_t *target) {
   }
 }
 
-/* Events of CPUs have no end: these, which sample nothing, have the one of the
- * process. */
+/* Events of CPUs do not end with a process, so these events report its end.
+ * They sample nothing. */
 static int open_end(live_t *live) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   profile_t *profile = live->profile;
@@ -289,10 +289,10 @@ static int add_cgroup(void *arg, uint64_t id, const char *path) {
   return 0;
 }
 
-/* /proc is read when the events already run, and counts as older than any
- * record: what is mapped while it is read is then seen by one of the two, or by
- * both, which does no harm. Read before the start, a mapping made in between
- * would be seen by neither. */
+/* Reads /proc after the events have started, and treats it as older than any
+ * record. A mapping made meanwhile is then seen in /proc, in a record or in
+ * both, which does no harm. If /proc were read before the start, a mapping made
+ * in between would be missed. */
 static void read_running(profile_t *profile) {
   profile_account_t *account = &profile->account;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* profile: a sampling profiler on a libuv loop. This file is its frame:
- * options, files, the loop. Records come from live.c or recorded.c; their
- * result is made in end.c. */
+/* profile: a sampling profiler on a libuv loop. This file has main(): options,
+ * files, the loop. Records come from live.c or recorded.c, and end.c makes the
+ * result from them. */
 #include <stdio.h>
 
 #include "common/stdio.h"
@@ -17,7 +17,7 @@ static int run(profile_t *profile) {
   profile->session.data = profile;
   if (common_session_init(&profile->session) != 0)
     return 1;
-  /* Of a file it must be known first which kernel it is of. */
+  /* For a file they are created when its kernel is known. */
   if (profile->options.input == NULL)
     profile->symbols = symbols_new(&profile->session.loop, &options);
   profile_account_init(&profile->account, profile->options.by,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A fork makes or unmakes a member, as its id may have been another process's
- * before. */
+/* A fork adds or removes a member, because its id may have belonged to another
+ * process before. */
 #include "profile/members.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One process and those that it starts, among the records of all processes. */
+/* Selects the samples of a process and its descendants from those of all
+ * processes. */
 #ifndef PROFILE_MEMBERS_H
 #define PROFILE_MEMBERS_H
 
@@ -12,8 +13,8 @@ typedef struct profile_members_s {
 void profile_members_init(profile_members_t *members, int32_t pid);
 void profile_members_free(profile_members_t *members);
 
-/* Takes the records in the order of time, and returns whether this one counts:
- * 0 for samples of other processes. */
+/* Call it for each record, in time order. Returns 0 for samples of other
+ * processes, else 1. */
 int profile_members_take(profile_members_t *members,
                          const uvperf_record_t *record);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each frame is looked up once for all stacks that it is in. */
+/* Looks up each frame once, for all stacks that contain it. */
 #include "profile/naming.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "common/memory.h"
 
-/* Where the names of an object are: 0, or -1 if nowhere. */
+/* Returns 0 and the id of an object's symbols, or -1 if it has none. */
 static int symbols_of(const profile_account_t *account, uint64_t index,
                       uint32_t *id) {
   const profile_object_t *object;
@@ -23,7 +23,7 @@ static int symbols_of(const profile_account_t *account, uint64_t index,
   return object->has_symbols ? 0 : -1;
 }
 
-/* What a JIT compiler made since the last time. */
+/* Asks again about JIT memory, where functions may have been added. */
 static void ask_again(const profile_account_t *account) {
   const profile_object_t *object;
   size_t i;
@@ -58,13 +58,13 @@ void profile_naming_ask(const profile_account_t *account) {
 typedef struct builder_s {
   const profile_account_t *account;
   stacks_t *stacks;
-  uint32_t *objects; /* in stacks, + 1, by index in the account */
-  /* Frames by object and offset: the weight is the first in `frames`, the
-   * samples are how many. */
+  uint32_t *objects; /* index in `stacks` + 1, by index in the account */
+  /* Frames by object and offset: the weight is the index of the first in
+   * `frames`, the samples are their number. */
   stacks_tally_t known;
   stacks_frame_t *frames;
   size_t nr_frames, frame_capacity;
-  stacks_frame_t *stack; /* room for one */
+  stacks_frame_t *stack; /* room for one stack */
   size_t stack_capacity;
 } builder_t;
 
@@ -104,7 +104,8 @@ static void add_frame(builder_t *builder, const symbols_name_t *name,
   frame->line = name->line & INT32_MAX;
 }
 
-/* By where its function begins, if that is known: then it is one row. */
+/* Uses the start of its function if that is known, so that the function is one
+ * row. */
 static void add_unnamed(builder_t *builder, const profile_frame_t *key,
                         uint32_t object, const symbols_place_t *place) {
   uint64_t first = place == NULL ? key->offset : place->first;
@@ -123,7 +124,7 @@ static void add_unnamed(builder_t *builder, const profile_frame_t *key,
   add_frame(builder, &name, object, address);
 }
 
-/* The functions at one address: several if some are inlined. */
+/* The functions at an address: several if some are inlined. */
 static const stacks_entry_t *frames_of(builder_t *builder,
                                        const profile_frame_t *key) {
   const symbols_place_t *place = NULL;
@@ -230,7 +231,7 @@ void profile_naming_build(const profile_account_t *account, stacks_t *stacks) {
   free(tasks);
 }
 
-/* -- what has no name ------------------------------------------------------ */
+/* -- samples without a name ------------------------------------------------ */
 
 static int has_name(const profile_account_t *account,
                     const profile_frame_t *frame) {

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* From stacks of addresses to stacks of functions. */
+/* Turns stacks of addresses into stacks of functions. */
 #ifndef PROFILE_NAMING_H
 #define PROFILE_NAMING_H
 
 #include "common/stacks/stacks.h"
 #include "profile/account.h"
 
-/* Asks for the names of all frames that there are now. */
+/* Starts looking up the names of all current frames. */
 void profile_naming_ask(const profile_account_t *account);
 
-/* Adds all stacks to a profile, by the names that are known by now; others are
- * "libc.so.6+0x2a0b0". */
+/* Adds all stacks to a profile, with the names that are known by now. Functions
+ * without a name appear as "libc.so.6+0x2a0b0". */
 void profile_naming_build(const profile_account_t *account, stacks_t *stacks);
 
-/* An object in which samples have no name. */
+/* An object whose samples have no function name. */
 typedef struct profile_gap_s {
   const char *object;
   const char *reason; /* "" if it is not known */
   double share;       /* of all weight, from 0 to 1 */
 } profile_gap_t;
 
-/* The heaviest ones, at most `most` of them, with at least a hundredth of all:
- * how many. */
+/* Finds the heaviest gaps, at most `most`, each with at least a hundredth of
+ * all weight. Returns their number. */
 size_t profile_naming_gaps(const profile_account_t *account,
                            profile_gap_t *gaps, size_t most);
 
-/* The share of user stacks whose callers were not found, from 0 to 1: they have
- * one function alone, or begin at an address that is in no file. */
+/* Returns the share, from 0 to 1, of user stacks whose callers were not found.
+ * Such a stack has only one function, or its outermost address is in no known
+ * file. */
 double profile_naming_without_callers(const profile_account_t *account);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All the longer messages of the profiler, in one place so that they stay alike
- * and the life-cycle stays short. */
+/* All longer messages of the profiler, in one place to keep them alike and the
+ * life-cycle short. */
 #include "profile/notes.h"
 
 #include <inttypes.h>
@@ -12,7 +12,8 @@
 #include "common/say.h"
 #include "profile/naming.h"
 
-/* What is measured on the kernel's side only has no smaller form. */
+/* Context switches can be measured in the kernel only, so there is no smaller
+ * form. */
 static int refused_off_cpu(const profile_options_t *options,
                            const uvperf_error_t *error) {
   if (error->cause == UVPERF_CAUSE_PERMISSION)
@@ -72,7 +73,7 @@ void profile_notes_opened(const profile_options_t *options,
 void profile_notes_live(const profile_totals_t *totals, uint64_t new_samples) {
   int tty = isatty(STDERR_FILENO);
 
-  /* The padding covers what is left of a longer line. */
+  /* The padding overwrites the rest of a longer line. */
   fprintf(stderr,
           "%s%5.0f s  %" PRIu64 " samples  %" PRIu64 "/s  %" PRIu64 " lost%s",
           tty ? "\r" : "", totals->seconds, totals->samples, new_samples,
@@ -136,7 +137,7 @@ void profile_notes_waits(uint64_t nr_unknown) {
                nr_unknown);
 }
 
-/* Of few it would be noise. */
+/* A share below 1 % is not worth a message. */
 static void note_share(uint64_t part, uint64_t all, const char *text) {
   if (part * 100 >= all && part > 0)
     common_say("%.0f %% of the user stacks %s\n",
@@ -185,7 +186,7 @@ void profile_notes_idle(const profile_options_t *options,
                100 - 100 * taken / most);
 }
 
-/* Samples come at random: so many more or fewer are no news. */
+/* Samples come at random, so a small difference means nothing. */
 static int is_chance(double expected, double missing) {
   return missing < expected / 20 || missing * missing < 9 * expected;
 }

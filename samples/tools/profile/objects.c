@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Equal mappings of a file are one object, in however many processes. */
+/* Equal mappings of a file are one object, in any number of processes. */
 #include "profile/objects.h"
 
 #include <stdlib.h>
@@ -40,8 +40,8 @@ static int begins(const char *text, const char *with) {
 }
 
 /* "//anon" comes from the kernel's perf_event_mmap_event; /proc/PID/maps leaves
- * the name empty or says "[anon:name]". What else is no file on a disk is
- * memory that a compiler can have filled. */
+ * the name empty or says "[anon:name]". All other mappings without a file on a
+ * disk may have been filled by a compiler. */
 static symbols_kind_t kind_of(const char *path) {
   if (strcmp(path, "[vdso]") == 0)
     return SYMBOLS_VDSO;
@@ -77,8 +77,8 @@ static uint32_t name_of(stacks_names_t *names, symbols_kind_t kind,
   return name_of_file(names, path);
 }
 
-/* A key, which lives as long as its object: the path at its end is the object's
- * then. */
+/* A key. It lives as long as its object, so the object's path points to the end
+ * of it. */
 typedef struct object_key_s {
   uint64_t kind_and_owner;
   uint64_t device;

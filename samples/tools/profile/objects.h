@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is mapped where code runs: files, the vdso, memory of JIT compilers. */
+/* The objects that contain code: files, the vdso, memory of JIT compilers. */
 #ifndef PROFILE_OBJECTS_H
 #define PROFILE_OBJECTS_H
 
@@ -10,24 +10,24 @@
 #include "common/stacks/tally.h"
 #include "common/symbols/symbols.h"
 
-/* The first objects are always there. */
+/* These objects always exist. */
 #define PROFILE_OBJECT_KERNEL  0u
 #define PROFILE_OBJECT_UNKNOWN 1u
 #define PROFILE_OBJECT_READY   2u /* preempted: waits for a CPU */
-#define PROFILE_OBJECT_BEFORE  3u /* waits since before the start */
+#define PROFILE_OBJECT_BEFORE  3u /* has waited since before the start */
 #define PROFILE_OBJECTS_FIXED  4u
 
 typedef struct profile_object_s {
-  const char *name; /* to show: without its directories */
-  const char *path; /* as the kernel says; "" for none */
+  const char *name; /* for display: without directories */
+  const char *path; /* as the kernel reports it; "": none */
   symbols_kind_t kind;
   uint32_t pid; /* of a JIT; else 0 */
   uint32_t major, minor;
   uint64_t inode;
   unsigned char build_id[20];
   size_t build_id_bytes;
-  int has_symbols;  /* whether the next is valid */
-  uint32_t symbols; /* its id there */
+  int has_symbols;  /* `symbols` is valid */
+  uint32_t symbols; /* id in symbols_t */
 } profile_object_t;
 
 typedef struct profile_objects_s {
@@ -40,12 +40,13 @@ typedef struct profile_objects_s {
 void profile_objects_init(profile_objects_t *objects);
 void profile_objects_free(profile_objects_t *objects);
 
-/* The index of what is mapped. Of the object path, device, inode and build id
- * must be set; the rest is found. pid is the process that mapped it. */
+/* Returns the index of an object, which is added if it is new. Set its path,
+ * device, inode and build id; the other fields are found. `pid` is the process
+ * that mapped it. */
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object, uint32_t pid);
 
-/* Valid until the next one is added. */
+/* Valid until an object is added. */
 profile_object_t *profile_objects_get(const profile_objects_t *objects,
                                       uint32_t i);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the command line and explains what is wrong with it. Does not look at
- * the machine: whether a target can be measured is found out by opening it. */
+/* Parses the command line and reports what is wrong with it. Does not check the
+ * machine: opening the events shows whether a target can be measured. */
 #include "profile/options.h"
 
 #include <getopt.h>
@@ -11,7 +11,7 @@
 
 #define DEFAULT_HZ 99
 #define MAX_HZ     1000000
-/* As perf(1) has it; the kernel takes no more. */
+/* The default of perf(1), and the kernel's maximum. */
 #define DEFAULT_STACK_BYTES 8192
 #define MAX_STACK_BYTES     65528
 
@@ -148,7 +148,8 @@ static int check_top(const profile_options_t *options) {
   return 0;
 }
 
-/* What a file has is decided. */
+/* These options do not apply to a file: they were chosen when it was
+ * recorded. */
 static int check_input(const profile_options_t *options) {
   const char *other = NULL;
 
@@ -201,7 +202,7 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* The + ends the options with the first word that is none: all that follows
+  /* The + ends the options at the first word that is not one. All that follows
    * belongs to the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, "+:F:d:p:agh", names, NULL)) != -1) {
     rc = parse_option(options, option, argv);

@@ -8,7 +8,7 @@
 #include "common/options.h"
 #include "common/stacks/rank.h"
 
-/* Files that a profile is written to, beside the table. */
+/* The files that a profile can be written to, besides the table. */
 enum {
   PROFILE_FOLDED,
   PROFILE_PPROF,
@@ -26,17 +26,18 @@ typedef struct profile_options_s {
   int inlined;          /* show inlined functions */
   int debuginfod;       /* may ask debuginfod servers */
   int top;              /* a live table instead of a result */
-  int no_stacks;        /* sample where it runs, not who called it */
+  int no_stacks;        /* sample functions without their callers */
   int off_cpu;          /* where threads wait, not where they run */
-  uint32_t stack_bytes; /* of user stacks that are copied; 0: none is */
+  uint32_t stack_bytes; /* copied of each user stack; 0: none */
   stacks_by_t by;
   const char *input; /* NULL, or a recorded file, "-" for stdin */
-  const char *event; /* NULL, or which of its events */
+  const char *event; /* NULL, or the name of one of its events */
   char **command;    /* NULL, or argv of the command to run */
   const char *outputs[PROFILE_NR_OUTPUTS]; /* NULL, or a file */
 } profile_options_t;
 
-/* 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are argv's. */
+/* Returns 0, or COMMON_EXIT_USAGE after a message on stderr. The strings are
+ * argv's. */
 int profile_options_parse(profile_options_t *options, int argc, char **argv);
 
 /* Prints the help to stdout. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files are opened first, so that a wrong path is known before the measurement
- * and not after it. */
+/* Files are opened first, so that a wrong path is reported before the
+ * measurement and not after it. */
 #include "profile/outputs.h"
 
 #include <errno.h>
@@ -19,11 +19,11 @@
 #include "common/stdio.h"
 #include "profile/profile.h"
 
-/* How many rows the table has. */
+/* Rows of the table. */
 #define MAX_ROWS 20
 
-/* Whether a word says where to write, which nobody who reads it needs; *i
- * becomes that of the file's name then. */
+/* Returns 1 for an option that names an output file, which a reader of the
+ * title does not need. Moves *i to the file name if that is the next word. */
 static int is_output(const profile_options_t *options, int argc, char **argv,
                      int *i) {
   const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
@@ -67,7 +67,7 @@ static char *make_title(const profile_options_t *options, int argc,
   return buffer.text;
 }
 
-/* A file that is there keeps what it has until there is something new. */
+/* An existing file keeps its contents until the new ones are written. */
 static FILE *open_file(const char *path) {
   int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -80,7 +80,8 @@ static FILE *open_file(const char *path) {
   return NULL;
 }
 
-/* Of two outputs in one file only the second would be left. */
+/* Compares files because the second of two outputs in one file would replace
+ * the first. */
 static int is_same(int fd, const struct stat *other) {
   struct stat info;
 
@@ -96,7 +97,7 @@ static int is_input(int fd, const char *input) {
   return rc == 0 && is_same(fd, &info);
 }
 
-/* The path can be another one: a link, or a file's second name. */
+/* Two different paths can be one file: a link, or a second name. */
 static int check_file(const profile_outputs_t *outputs,
                       const profile_options_t *options, int output) {
   int i, fd = fileno(outputs->files[output]);
@@ -156,7 +157,8 @@ static void write_table(const stacks_t *stacks,
   fflush(stdout);
 }
 
-/* What was there before is gone now; a pipe or a device has no size. */
+/* Removes the old contents; for a pipe or a device this fails and does no
+ * harm. */
 static void write_file(const profile_outputs_t *outputs, int output,
                        const stacks_t *stacks) {
   FILE *file = outputs->files[output];
@@ -179,7 +181,6 @@ static void write_file(const profile_outputs_t *outputs, int output,
   fflush(file);
 }
 
-/* A failed write is known when the file is closed. */
 void profile_outputs_write(profile_outputs_t *outputs, const stacks_t *stacks,
                            const profile_options_t *options,
                            const profile_totals_t *totals) {

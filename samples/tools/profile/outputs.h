@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a profile is written: the table on stdout, and files. */
+/* The outputs of a profile: the table on stdout, and files. */
 #ifndef PROFILE_OUTPUTS_H
 #define PROFILE_OUTPUTS_H
 
@@ -11,21 +11,23 @@
 struct profile_totals_s;
 
 typedef struct profile_outputs_s {
-  FILE *files[PROFILE_NR_OUTPUTS]; /* NULL: not asked for */
+  FILE *files[PROFILE_NR_OUTPUTS]; /* NULL: not requested */
   char *title;                     /* the command line and the host */
 } profile_outputs_t;
 
-/* Opens the files before anything is measured: 0, or 1 after a message. */
+/* Opens the files. Call it before the measurement. Returns 0, or 1 after a
+ * message. */
 int profile_outputs_open(profile_outputs_t *outputs,
                          const profile_options_t *options, int argc,
                          char **argv);
 
-/* Writes all. Whether that worked is known when they are closed. */
+/* Writes the table and the files. A failed write is reported when they are
+ * closed. */
 void profile_outputs_write(profile_outputs_t *outputs, const stacks_t *stacks,
                            const profile_options_t *options,
                            const struct profile_totals_s *totals);
 
-/* Closes the files: 0, or 1 after a message. */
+/* Closes the files. Returns 0, or 1 after a message. */
 int profile_outputs_close(profile_outputs_t *outputs,
                           const profile_options_t *options);
 

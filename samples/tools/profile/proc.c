@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Knows nothing of events or records. */
+/* Does not depend on events or records. */
 #include "profile/proc.h"
 
 #include <errno.h>

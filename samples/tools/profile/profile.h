@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the profiler share: where records come from (live.c, or
- * another source) fills the account, and end.c makes the result of it. */
+/* What the parts of the profiler share. A source of records (live.c or
+ * recorded.c) fills the account, and end.c makes the result from it. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -14,7 +14,7 @@
 
 typedef struct profile_totals_s {
   uint64_t samples;
-  uint64_t records; /* the samples and all others */
+  uint64_t records; /* samples and all others */
   uint64_t lost;
   double seconds;
 } profile_totals_t;
@@ -30,12 +30,13 @@ struct profile_s {
   profile_account_t account;
   profile_unwinding_t unwinding; /* if account.unwinding is not NULL */
   profile_totals_t totals;
-  profile_top_t *top;       /* NULL: there is no live table */
-  void *source;             /* what the source has of its own */
+  profile_top_t *top;       /* NULL: no live table */
+  void *source;             /* private to the source of records */
   const char *event, *unit; /* see stacks_t */
   uint64_t started_at_ns;   /* since 1970 */
   int failed;
-  /* The source's: the result is written, it closes what it has on the loop. */
+  /* Set by the source. Called when the result is written; closes the source's
+   * handles on the loop. */
   void (*on_written)(profile_t *profile);
   enum {
     PROFILE_RUNS,
@@ -44,23 +45,23 @@ struct profile_s {
   } state; /* private */
 };
 
-/* Finds the names of the functions, then writes the result and calls
- * on_written; a live table has the names already. Called once, when there are
- * no more records. */
+/* Looks up the names of the functions (a live table has them already), writes
+ * the result and calls on_written. Call it once, after the last record. */
 void profile_end(profile_t *profile);
 
-/* Asked to hurry: writes with the names that are known. 1, or 0 if that is not
- * what it is at. */
+/* Writes the result at once, with the names that are known. Returns 1, or 0 if
+ * no names were being looked up. */
 int profile_end_now(profile_t *profile);
 
-/* The same names for a profile that goes on. */
+/* Builds the stacks of a profile, with the names that are known by now. */
 void profile_build(const profile_t *profile, stacks_t *stacks);
 
-/* Runs until something ends it: the exit status. From an open loop to a closed
- * one. */
+/* Profiles until something ends it. Takes an open loop and closes it. Returns
+ * the exit status. */
 int profile_live_run(profile_t *profile);
 
-/* The same of a recorded file. It makes profile->symbols, or fails. */
+/* Does the same for a recorded file. Creates profile->symbols at the first
+ * sample. */
 int profile_recorded_run(profile_t *profile);
 
 #endif

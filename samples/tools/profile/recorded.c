@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records from a file: a slice of it in each turn of the loop, so that signals
- * come through and files of symbols are opened meanwhile. */
+/* Records from a file. Each turn of the loop reads a slice of it, so that
+ * signals are handled and symbol files are opened meanwhile. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@
 
 #define SLICE_NS    5000000
 #define TICK_MS     1000
-#define QUIET_TICKS 5 /* between lines where stderr is no terminal */
+#define QUIET_TICKS 5 /* between lines if stderr is no terminal */
 
-/* Samples that may wait to be unwound: unwinding is slower than reading, and
- * what does not fit there would have no callers. */
+/* Bytes of samples that may wait to be unwound. Unwinding is slower than
+ * reading, and samples that do not fit there would have no callers. */
 #define UNWINDING_BYTES ((size_t)16 << 20)
 
 #define NONE SIZE_MAX
@@ -32,20 +32,20 @@ typedef struct recorded_s {
   uv_idle_t idle;
   uv_poll_t poll;
   int has_poll;
-  int has_ended; /* all is read */
-  int has_line;  /* of progress, on a terminal */
+  int has_ended; /* the whole file is read */
+  int has_line;  /* a line of progress is on the terminal */
   size_t ticks;
-  size_t event;    /* whose samples count; NONE: none has come */
-  uint64_t fields; /* PERF_SAMPLE_*: what its samples have */
-  /* Samples by event; events past the last one have none. */
+  size_t event;    /* whose samples count; NONE: no samples yet */
+  uint64_t fields; /* PERF_SAMPLE_* that its samples have */
+  /* Number of samples by event; events past the last one have none. */
   uint64_t *samples;
   size_t nr_samples;
   uint64_t first_ns, last_ns;
-  size_t unwinding_bytes; /* since all was unwound */
+  size_t unwinding_bytes; /* read since the last wait for unwinding */
   int is_unwinding;       /* reading waits for it */
-  int ends;               /* and so does the end */
-  int no_unwinding;       /* stacks of that machine are not unwound */
-  const char *no_kernel;  /* why it has no names, or NULL */
+  int ends;               /* the end waits for it too */
+  int no_unwinding;       /* stacks of that machine cannot be unwound */
+  const char *no_kernel;  /* why the kernel has no names, or NULL */
   char name[256];         /* of the event */
 } recorded_t;
 
@@ -55,8 +55,8 @@ static recorded_t *recorded_of(const common_session_t *session) {
 
 /* -- events ---------------------------------------------------------------- */
 
-/* A file whose end is missing has no names: then what it counts is the name,
- * not how it was sampled. */
+/* A file without its end has no names of events. The name then says what the
+ * event counts, not how it was sampled. */
 static void name_of(const recorded_t *recorded, size_t i, char *name,
                     size_t size) {
   recording_event_t event;
@@ -74,7 +74,7 @@ static void name_of(const recorded_t *recorded, size_t i, char *name,
     snprintf(name, size, "event %zu", i);
 }
 
-/* "cycles" is "cycles:P" too. */
+/* "cycles" also selects "cycles:P". */
 static int is_asked_for(const recorded_t *recorded, size_t i) {
   const char *asked = recorded->profile->options.event;
   char name[256];
@@ -99,7 +99,7 @@ static const char *unit_of(const struct perf_event_attr *attr) {
   return "events";
 }
 
-/* If its samples have copies of stacks. */
+/* Does nothing if the event's samples have no copies of stacks. */
 static void start_unwinding(recorded_t *recorded,
                             const struct perf_event_attr *attr) {
   const uint64_t needed = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER;
@@ -114,8 +114,9 @@ static void start_unwinding(recorded_t *recorded,
                              recording_arch(recorded->recording)) != 0;
 }
 
-/* The first event that has samples is not known before the end: what was
- * counted of a later one is given up when an earlier one has its first. */
+/* Only the end of the file shows which event is the first with samples. If an
+ * earlier event gets its first sample, the counts of a later one are
+ * dropped. */
 static void choose(recorded_t *recorded, size_t i) {
   profile_t *profile = recorded->profile;
   recording_event_t event;
@@ -154,7 +155,7 @@ static size_t find_build_id(void *arg, const char *path,
   return recording_build_id(arg, path, build_id);
 }
 
-/* What the header says is known by now, also of a pipe. */
+/* Called at the first sample, when the header is known, also from a pipe. */
 static void make_symbols(recorded_t *recorded) {
   profile_t *profile = recorded->profile;
   profile_account_t *account = &profile->account;
@@ -219,7 +220,7 @@ static void take_record(recorded_t *recorded, const uvperf_record_t *record) {
 
 static void on_readable(uv_poll_t *poll, int status, int events);
 
-/* A pipe has nothing more for now. */
+/* Waits until the pipe has more data. */
 static void wait_for_pipe(recorded_t *recorded) {
   int rc = 0;
 
@@ -293,7 +294,7 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
   uv_idle_start(&recorded->idle, on_idle);
 }
 
-/* -- what is said ---------------------------------------------------------- */
+/* -- messages -------------------------------------------------------------- */
 
 static void print_progress(recorded_t *recorded) {
   uint64_t bytes = recording_bytes(recorded->recording);
@@ -311,7 +312,7 @@ static void print_progress(recorded_t *recorded) {
   recorded->has_line = is_terminal;
 }
 
-/* Which events have samples, in one line. */
+/* Reports in one line which events have samples. */
 static void say_events(const recorded_t *recorded) {
   const char *separator = "; of others: ";
   char text[1024] = "", name[256];
@@ -348,7 +349,7 @@ static void say_nothing_there(const recorded_t *recorded) {
                text);
 }
 
-/* 1 for each object that is in a stack; for free(). */
+/* Returns an array, for free(), with 1 for each object that is in a stack. */
 static unsigned char *find_sampled(const profile_account_t *account) {
   unsigned char *sampled = common_calloc(account->objects.nr, 1);
   const stacks_tally_t *tally = &account->stacks;
@@ -363,8 +364,8 @@ static unsigned char *find_sampled(const profile_account_t *account) {
   return sampled;
 }
 
-/* Of a recording that was made elsewhere. A file that was found has told its
- * build id. */
+/* For a recording of another machine. A file that was found has a build id in
+ * symbols. */
 static void say_missing(const recorded_t *recorded,
                         const unsigned char *sampled) {
   const profile_account_t *account = &recorded->profile->account;

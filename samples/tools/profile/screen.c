@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Knows no terminal: its lines could go to a file. */
+/* Does not depend on a terminal: the lines could go to a file. */
 #include "profile/screen.h"
 
 #include <inttypes.h>
 
 #include "common/stacks/text.h"
 
-/* Without a terminal. */
+/* Rows without a terminal. */
 #define MAX_ROWS 20
 
 #define STATUS_BYTES 256

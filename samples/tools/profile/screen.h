@@ -9,18 +9,18 @@
 
 typedef struct profile_screen_s {
   const profile_keys_t *keys;
-  size_t columns, lines;    /* of the terminal; 0: no bound, and 20 rows */
+  size_t columns, lines;    /* of the terminal; 0: no limit, and 20 rows */
   const char *target;       /* "all CPUs" */
   const char *event;        /* "cycles" */
-  double rate;              /* samples a second */
-  uint64_t lost;            /* of all the time */
+  double rate;              /* samples per second */
+  uint64_t lost;            /* since the start */
   uint64_t weight;          /* of all rows */
   const stacks_row_t *rows; /* sorted */
   size_t nr;
 } profile_screen_t;
 
-/* The lines fit into the terminal, from a width of 10 columns on. They have no
- * control characters except the newline that ends each. */
+/* Writes lines that fit a terminal of at least 10 columns. They contain no
+ * control characters except the newline at each end. */
 void profile_screen_write(FILE *file, const profile_screen_t *screen);
 
 #endif

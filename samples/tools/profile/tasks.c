@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps names and mappings of tasks. Whoever calls it does so in the order of
- * time, so that there is only a present here and no history. Memory is bounded
- * by the number of live tasks and MAX_MAPS for each. Knows no records. */
+/* Keeps names and mappings of tasks. Calls come in time order, so only the
+ * present is kept, no history. Memory is bounded by the number of live tasks
+ * and MAX_MAPS for each. Does not depend on records. */
 #include "profile/tasks.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #include "common/memory.h"
 
-/* A process has at most vm.max_map_count mappings, 65530 by default; but an
- * munmap is not told, so that more can gather. */
+/* A process has at most vm.max_map_count mappings, 65530 by default. munmap
+ * makes no record, so more can accumulate. */
 #define MAX_MAPS 65536
 
 static profile_task_t *find(const profile_tasks_t *tasks, uint32_t tid) {
@@ -118,7 +118,7 @@ void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
   profile_task_t *task = profile_tasks_get(tasks, tid);
   const profile_task_t *process = find(tasks, ppid);
 
-  /* The id can be one that a dead task had. */
+  /* A dead task may have had the same id. */
   task->died = 0;
   profile_tasks_thread(tasks, pid, tid);
   task->has_comm = profile_tasks_comm(tasks, ppid, ptid, &task->comm) == 0;
@@ -147,7 +147,7 @@ void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time) {
   leave(tasks, task, time);
 }
 
-/* The first map that ends behind an address. */
+/* The first map that ends after an address. */
 static size_t first_behind(const profile_task_t *task, uint64_t address) {
   size_t low = 0, high = task->nr_maps, middle;
 
@@ -161,7 +161,7 @@ static size_t first_behind(const profile_task_t *task, uint64_t address) {
   return low;
 }
 
-/* Makes room for two more maps on both sides, where most are added: the kernel
+/* Makes room for two more maps at both ends, where most are added: the kernel
  * maps downwards, and /proc lists upwards. */
 static void make_room(profile_task_t *task) {
   size_t before = (size_t)(task->maps - task->memory);
@@ -180,8 +180,8 @@ static void make_room(profile_task_t *task) {
   task->maps = memory + before;
 }
 
-/* Replaces the maps from first up to last, last excluded, by nr others, at most
- * two more. Of the maps beside them it moves the smaller part. */
+/* Replaces the maps from `first` up to but not including `last` by `nr` others,
+ * at most two more than before. Moves the maps on the side that has fewer. */
 static void replace(profile_task_t *task, size_t first, size_t last,
                     const profile_map_t *maps, size_t nr) {
   size_t left = first, right = task->nr_maps - last, old = last - first;
@@ -206,7 +206,7 @@ void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
   if (map->end <= map->start)
     return;
   first = first_behind(task, map->start);
-  /* What sticks out of the new map on the left and on the right stays. */
+  /* The parts of old maps to the left and to the right of the new map stay. */
   if (first < task->nr_maps && task->maps[first].start < map->start) {
     pieces[nr] = task->maps[first];
     pieces[nr++].end = map->start;
@@ -220,7 +220,7 @@ void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
     pieces[nr].pgoff += map->end - pieces[nr].start;
     pieces[nr++].start = map->end;
   }
-  /* What was there is gone, also if the new one does not fit. */
+  /* The old maps are removed even if the new one does not fit. */
   if (task->nr_maps - (last - first) + nr > MAX_MAPS)
     nr = 0;
   replace(task, first, last, pieces, nr);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tasks that are measured: what they are called and what they have mapped,
- * at one point in time. */
+/* The names and mappings of the measured tasks, at one point in time. */
 #ifndef PROFILE_TASKS_H
 #define PROFILE_TASKS_H
 
@@ -8,32 +7,32 @@
 #include <stdint.h>
 
 typedef struct profile_map_s {
-  uint64_t start, end; /* end is the first address behind it */
-  uint64_t pgoff;      /* bytes into the file */
-  uint32_t object;     /* id of the file's name */
+  uint64_t start, end; /* end is the first address after it */
+  uint64_t pgoff;      /* offset in the file, in bytes */
+  uint32_t object;     /* index in profile_objects_t */
 } profile_map_t;
 
 /* Whether a thread is on a CPU, for profile/waits.c. */
 typedef struct profile_wait_s {
   enum {
-    PROFILE_WAIT_NEW,     /* no record of a switch came yet */
-    PROFILE_WAIT_CAME,    /* `since` it first came to a CPU */
+    PROFILE_WAIT_NEW,     /* no record of a switch yet */
+    PROFILE_WAIT_CAME,    /* first got a CPU at `since` */
     PROFILE_WAIT_BORN,    /* it has not been on a CPU */
     PROFILE_WAIT_RUNS,    /* on a CPU */
-    PROFILE_WAIT_LEAVES,  /* its stack is known `since` */
-    PROFILE_WAIT_OUT,     /* off the CPU `since` */
-    PROFILE_WAIT_LEFT_OUT /* a thread of the kernel */
+    PROFILE_WAIT_LEAVES,  /* its stack was sampled at `since` */
+    PROFILE_WAIT_OUT,     /* off the CPU since `since` */
+    PROFILE_WAIT_LEFT_OUT /* a kernel thread: not measured */
   } state;
   uint64_t since;
   struct stacks_entry_s *stack;
 } profile_wait_t;
 
-/* A thread; that whose tid is the pid holds the maps of the process, also when
- * it ends before the other threads. */
+/* A thread. The one whose tid is the pid holds the maps of the process, also
+ * after it has ended. */
 typedef struct profile_task_s {
   uint32_t tid;
-  uint32_t process;   /* that it is counted in as a thread; 0: none */
-  uint32_t nr_others; /* threads that are counted here */
+  uint32_t process;   /* whose nr_others counts it; 0: none */
+  uint32_t nr_others; /* other threads of this process */
   uint32_t comm;      /* id of a name */
   int has_comm;
   uint64_t died; /* nanoseconds, 0 while it lives */
@@ -56,29 +55,31 @@ typedef struct profile_tasks_s {
 
 void profile_tasks_free(profile_tasks_t *tasks);
 
-/* A thread, which is added if it is not there; valid until it is reaped. */
+/* Returns a thread, which is added if it is new. Valid until it is reaped. */
 profile_task_t *profile_tasks_get(profile_tasks_t *tasks, uint32_t tid);
 
 void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm);
 
-/* A thread that runs in a process. */
+/* Makes a thread a member of a process. */
 void profile_tasks_thread(profile_tasks_t *tasks, uint32_t pid, uint32_t tid);
 
-/* 0 and *comm for a thread, or its process where only that is known; -1. */
+/* Returns 0 and the name of a thread, or of its process if only that is known;
+ * else -1. */
 int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
                        uint32_t *comm);
 
-/* A new thread, or, if pid is not ppid, a new process with the same maps. */
+/* Adds a new thread, or, if pid is not ppid, a new process with the same
+ * maps. */
 void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
                         uint32_t ppid, uint32_t ptid);
 
-/* An exec: all maps and all other threads are gone. The thread that called it
- * has the tid of the first one from then on, which may have ended before. */
+/* Processes an exec: all maps and all other threads are gone. The thread that
+ * called it takes the tid of the first thread, which may have ended before. */
 void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid);
 
 void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time);
 
-/* A mapping, in place of what was there before. */
+/* Adds a mapping, which replaces what was there before. */
 void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
                        const profile_map_t *map);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop writes the frames, so that a terminal that takes nothing (Ctrl-S, a
- * broken connection) does not stop the sampling. */
+/* The loop writes the frames, so that a blocked terminal (Ctrl-S, a broken
+ * connection) does not stop the sampling. */
 #include "profile/terminal.h"
 
 #include <poll.h>
@@ -9,14 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The alternate screen, without a cursor and without wrapped lines; and back.
- * The first byte back ends a sequence that was not written whole. */
+/* Switch to the alternate screen, without a cursor and without wrapped lines;
+ * and back. The first byte of leave_text cancels a sequence that was only
+ * partly written. */
 static const char enter_text[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
 static const char leave_text[] = "\030\033[?7h\033[?25h\033[?1049l";
 
 #define LEAVE_MS 200
 
-/* -- giving it back -------------------------------------------------------- */
+/* -- restoring the terminal ------------------------------------------------ */
 
 static volatile sig_atomic_t is_entered;
 
@@ -40,8 +41,8 @@ static void on_crash(int number) {
   raise(number);
 }
 
-/* The signals that end a program that has a fault; those that ask it to end are
- * the session's. */
+/* For signals of a crash; the session handles those that ask the program to
+ * end. */
 static void leave_at_crash(void) {
   static const int numbers[] = {SIGABRT, SIGBUS,  SIGFPE,
                                 SIGILL,  SIGQUIT, SIGSEGV};
@@ -95,7 +96,7 @@ static void write_frame(profile_terminal_t *terminal) {
     on_written(&terminal->write, UV_EIO);
 }
 
-/* Lines are overwritten and not cleared before, so nothing flickers. */
+/* Lines are overwritten and not cleared first, so nothing flickers. */
 void profile_terminal_draw(profile_terminal_t *terminal, const char *text) {
   common_buffer_t *frame = &terminal->frame;
   const char *end;
@@ -118,8 +119,8 @@ void profile_terminal_draw(profile_terminal_t *terminal, const char *text) {
   write_frame(terminal);
 }
 
-/* libuv remembers the mode that it has set, and after the program was stopped
- * the terminal may have another. */
+/* Sets the mode twice: libuv skips a mode that it has already set, but the
+ * terminal may have another mode after the program was stopped. */
 static void enter(profile_terminal_t *terminal) {
   is_entered = 1;
   terminal->is_new = 1;
@@ -150,7 +151,7 @@ static void on_allocate(uv_handle_t *handle, size_t size, uv_buf_t *buffer) {
   *buffer = uv_buf_init(bytes, sizeof(bytes));
 }
 
-/* Without a terminal there, keys do not come any more. */
+/* If the terminal is gone, keys are not read any more. */
 static void on_read(uv_stream_t *stream, ssize_t nr, const uv_buf_t *buffer) {
   profile_terminal_t *terminal = stream->data;
   ssize_t i;

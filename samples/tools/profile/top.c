@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each second the table is built again from stacks that fade, with the names
- * that are known by then: they are asked for when the second ends. */
+/* Each second the table is built again from fading stacks, with the names that
+ * are known by then. Names are requested when a second ends. */
 #include "profile/top.h"
 
 #include <stdio.h>
@@ -27,10 +27,10 @@ struct profile_top_s {
   stacks_t stacks; /* as of the last second */
   stacks_row_t *rows;
   size_t nr;
-  uint64_t last_ns, last_samples; /* as of then */
+  uint64_t last_ns, last_samples; /* at the last second */
   double rate;                    /* samples a second */
-  int is_second_open;             /* the last one was not shown */
-  int is_naming;                  /* names are waited for */
+  int is_second_open;             /* the last second is not shown yet */
+  int is_naming;                  /* waiting for names */
 };
 
 /* -- the table ------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void build(profile_top_t *top) {
   rank(top);
 }
 
-/* A string for free(). */
+/* Returns a string for free(). */
 static char *write_lines(const profile_top_t *top, size_t columns,
                          size_t lines) {
   const profile_t *profile = top->profile;
@@ -90,7 +90,7 @@ static void draw(profile_terminal_t *terminal) {
   free(text);
 }
 
-/* Blocks that a reader has not taken are not added to. */
+/* Skips the table if the reader has not taken the last one. */
 static void print(profile_top_t *top) {
   char *text;
 
@@ -146,7 +146,7 @@ static void name_target(profile_top_t *top) {
 
 /* -- beginning and end ----------------------------------------------------- */
 
-/* A command writes to the terminal, too, and reads from it. */
+/* A command uses the terminal itself. */
 static int wants_screen(const profile_t *profile) {
   return profile->options.command == NULL && profile_terminal_is_there();
 }
@@ -180,7 +180,7 @@ void profile_top_start(profile_t *profile) {
 
 /* -- each second ----------------------------------------------------------- */
 
-/* The last part of a second is too short to say something. */
+/* The last part of a second is too short for a rate. */
 static void measure(profile_top_t *top) {
   const profile_account_t *account = &top->profile->account;
   uint64_t now = uv_hrtime(), since = now - top->last_ns;
@@ -202,7 +202,7 @@ static void show(profile_top_t *top) {
     print(top);
 }
 
-/* A second is shown when its names are there, or when the next one ends. Its
+/* Shows a second when its names are known, or when the next one ends. Its
  * samples fade after that. */
 static void end_second(profile_top_t *top) {
   if (!top->is_second_open)

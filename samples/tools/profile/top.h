@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The live table: on a terminal a screen with keys, otherwise some lines each
- * second. */
+/* The live table: on a terminal a screen with keys, otherwise lines printed
+ * each second. */
 #ifndef PROFILE_TOP_H
 #define PROFILE_TOP_H
 
 #include "profile/profile.h"
 
-/* Makes profile->top, once records come. */
+/* Creates profile->top. Call it when the events have started. */
 void profile_top_start(profile_t *profile);
 
-/* Shows what there is now; called once a second. */
+/* Updates the table. Call it once a second. */
 void profile_top_tick(profile_t *profile);
 
-/* Writes the table for the last time, and closes the handles on the loop. */
+/* Writes the last table, and closes the handles on the loop. */
 void profile_top_end(profile_t *profile);
 
-/* Once the loop is closed; profile->top may be NULL. */
+/* Call it when the loop is closed. profile->top may be NULL. */
 void profile_top_free(profile_t *profile);
 
 #endif

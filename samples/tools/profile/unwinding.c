@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel copies the top of the stack. What the sample is counted for (task,
- * kernel frames, weight) goes with it through the queue. */
+/* The kernel copies the top of the stack. The task, kernel frames and weight of
+ * the sample go with it through the queue. */
 #include "profile/unwinding.h"
 
 #include <stdlib.h>
@@ -14,8 +14,8 @@ typedef struct taken_s {
   profile_who_t who;        /* its index may change: see fade.h */
   uint32_t nr_restarts;     /* of the account */
   uint32_t nr_kernel : 31;  /* frames */
-  uint32_t is_user : 1;     /* the user's frame is that of the sample */
-  profile_frame_t frames[]; /* of the kernel, then one of the user's */
+  uint32_t is_user : 1;     /* the user frame is from the sample */
+  profile_frame_t frames[]; /* of the kernel, then one of user code */
 } taken_t;
 
 int profile_unwinding_can(const char *arch) {
@@ -32,7 +32,7 @@ void profile_unwinding_ask(struct perf_event_attr *attr, uint32_t stack_bytes) {
   attr->exclude_callchain_user = 1;
 }
 
-/* -- what is mapped -------------------------------------------------------- */
+/* -- mappings -------------------------------------------------------------- */
 
 static void tell_objects(const profile_unwinding_t *unwinding, uint32_t pid,
                          const profile_task_t *task) {
@@ -85,7 +85,7 @@ static void on_stack(void *arg, const void *context, unwind_end_t end,
     return;
   stack.who = profile_account_keep_who(unwinding->account, &taken->who);
   memcpy(frames, taken->frames, (taken->nr_kernel + 1) * sizeof(*frames));
-  /* Where registers were copied can be later than a precise event. */
+  /* Registers can be copied later than a precise event, so its frame stays. */
   for (i = taken->is_user; i < nr; i++) {
     frames[stack.nr + i].object = places[i].object == UNWIND_NO_OBJECT
                                       ? PROFILE_OBJECT_UNKNOWN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* User stacks of samples that have a copy of the stack: unwound by the worker
- * process, and counted when they come back. */
+/* User stacks of samples with a copy of the stack. The worker process unwinds
+ * them, and they are counted when its answers come. */
 #ifndef PROFILE_UNWINDING_H
 #define PROFILE_UNWINDING_H
 
@@ -15,34 +15,34 @@ typedef struct profile_unwinding_s {
   int machine;
 } profile_unwinding_t;
 
-/* From now on the account has such samples unwound. `arch` is the machine they
- * are of, as uname -m has it; NULL is this one. -1 if its stacks cannot be
- * unwound. */
+/* Makes the account unwind such samples from now on. `arch` is the machine that
+ * recorded them, as uname -m prints it; NULL is this one. Returns -1 if its
+ * stacks cannot be unwound. */
 int profile_unwinding_init(profile_unwinding_t *unwinding,
                            profile_account_t *account, const char *arch);
 
-/* What an event must have for it; 0 bytes: nothing. */
+/* Sets the fields of an attr that copied stacks need; nothing for 0 bytes. */
 void profile_unwinding_ask(struct perf_event_attr *attr, uint32_t stack_bytes);
 
-/* Whether samples of this machine can be unwound. */
+/* Returns 1 if samples of a machine can be unwound. */
 int profile_unwinding_can(const char *arch);
 
-/* Takes a sample whose kernel frames, and the place in user code if it was
- * interrupted there, are `stack`. 0, or -1 if it has to be counted as it is. */
+/* Queues a sample. `stack` has its kernel frames, or its place in user code if
+ * it was interrupted there. Returns 0, or -1 if the caller must count it as it
+ * is. */
 int profile_unwinding_take(profile_unwinding_t *unwinding,
                            const uvperf_record_t *record,
                            const profile_stack_t *stack, uint64_t weight);
 
-/* Has samples unwound that wait for more of them: call it about once a
- * second. */
+/* Sends the samples that wait for a full batch. Call it about once a second. */
 void profile_unwinding_flush(profile_unwinding_t *unwinding);
 
-/* Called back on the loop when all that was taken is counted, never inside this
+/* Calls back on the loop when all queued samples are counted, never inside this
  * call. */
 void profile_unwinding_wait(profile_unwinding_t *unwinding,
                             void (*cb)(void *arg), void *arg);
 
-/* After the end of the account's symbols, whose worker it is. */
+/* Call it after symbols_close, because the account's symbols own the worker. */
 void profile_unwinding_free(profile_unwinding_t *unwinding);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread that is switched out makes two records: a sample with its stack,
- * then a SWITCH, which says whether it waits or was preempted. The SWITCH in
- * ends the wait. Threads of the kernel are left out: they have nothing to do
- * but wait. So are idle tasks, which are such threads. */
+ * then a SWITCH that says whether it waits or was preempted. The next SWITCH in
+ * ends the wait. Kernel threads are left out, because waiting is all they do
+ * without work. Idle tasks are kernel threads too. */
 #include "profile/waits.h"
 
 #include <string.h>
@@ -12,8 +12,9 @@
 #include "common/symbols/kallsyms.h"
 #include "common/tasks.h"
 
-/* Functions between these symbols are the scheduler's, such as schedule() and
- * mutex_lock(): all waits end in them. /proc/PID/wchan leaves them out too. */
+/* Functions between these symbols belong to the scheduler, such as schedule()
+ * and mutex_lock(). All waits end in them, and /proc/PID/wchan leaves them out
+ * too. */
 void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
                         const char *kallsyms) {
   static const char *const names[] = {"__sched_text_start", "__sched_text_end"};
@@ -28,7 +29,7 @@ void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
 
 /* -- stacks ---------------------------------------------------------------- */
 
-/* The kernel has no user stack for its own threads. */
+/* Kernel threads have no user stack. */
 static int is_of_user(const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
   size_t i;
@@ -59,7 +60,7 @@ static stacks_entry_t *stack_of(const profile_waits_t *waits,
   return profile_account_keep(waits->account, &stack);
 }
 
-/* The same stack under another frame, such as [ready to run]. */
+/* The same stack with one more innermost frame, such as [ready to run]. */
 static stacks_entry_t *stack_under(const profile_waits_t *waits,
                                    uint32_t object,
                                    const stacks_entry_t *entry) {
@@ -77,7 +78,7 @@ static stacks_entry_t *stack_under(const profile_waits_t *waits,
   return profile_account_keep(account, &stack);
 }
 
-/* Only a frame that says why there are no others. */
+/* A stack of one frame, which says why there are no others. */
 static stacks_entry_t *stack_without(const profile_waits_t *waits,
                                      uint32_t object, uint32_t pid,
                                      uint32_t tid) {
@@ -87,7 +88,8 @@ static stacks_entry_t *stack_without(const profile_waits_t *waits,
   return stack_under(waits, object, &none);
 }
 
-/* Of a thread that waits since before the start, as far as /proc knows it. */
+/* The stack of a thread that has waited since before the start, as far as /proc
+ * knows it. */
 static stacks_entry_t *stack_before(const profile_waits_t *waits, uint32_t pid,
                                     uint32_t tid) {
   uint64_t ips[] = {(uint64_t)PERF_CONTEXT_USER, 0};
@@ -128,7 +130,7 @@ static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
     profile_account_add(waits->account, stack, 1, to - from);
 }
 
-/* That stack, as of who the thread is by now. */
+/* That stack, with the thread's current name and ids. */
 static stacks_entry_t *before(const profile_waits_t *waits,
                               const profile_wait_t *wait, uint32_t pid,
                               uint32_t tid, uint64_t cgroup) {
@@ -214,7 +216,7 @@ static void forget(profile_waits_t *waits, uint32_t tid, int state) {
 
 /* -- records --------------------------------------------------------------- */
 
-/* A task that has ended is switched out once more, for ever. */
+/* A task that has ended is switched out once more, which is no wait. */
 static void on_switch(profile_waits_t *waits, const uvperf_record_t *record) {
   profile_task_t *task;
 
@@ -257,7 +259,7 @@ void profile_waits_record(profile_waits_t *waits,
   profile_account_record(waits->account, record);
 }
 
-/* It has not run, unless it runs all the time. */
+/* A thread without a switch has waited all the time, unless it runs now. */
 static void end_of_new(profile_waits_t *waits, const profile_task_t *task,
                        uint64_t now, int32_t pid) {
   common_proc_stat_t stat;
@@ -278,7 +280,7 @@ static void end_of(profile_waits_t *waits, const profile_task_t *task,
     end_of_new(waits, task, now, pid);
   if (wait->state != PROFILE_WAIT_OUT && wait->state != PROFILE_WAIT_LEAVES)
     return;
-  /* It may have ended long ago. */
+  /* A lost record may have ended it long ago. */
   if (wait->since <= waits->lost_ns)
     waits->nr_unknown++;
   else
