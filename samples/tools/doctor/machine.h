@@ -18,7 +18,7 @@ typedef struct doctor_machine_s {
   uv_loop_t loop;
   uvperf_limits_t limits;
   common_ids_t cpus; /* online CPUs, at least one */
-  int cpus_code;     /* not 0: `cpus` are only those of sched_getaffinity(2) */
+  int cpus_code;     /* -errno: `cpus` come from sched_getaffinity(2) instead */
   doctor_pmu_t *pmus;
   size_t nr_pmus;
   size_t pmu_capacity;

@@ -86,7 +86,8 @@ static void keep_strings(list_name_t *name) {
   }
 }
 
-/* The walk has the type and config of all events, except the terms of PMUs. */
+/* The walk has type and config; only events of PMUs are parsed, for their
+ * terms. */
 static void make_attr(list_name_t *name) {
   const uvperf_event_name_t *event = &name->event;
 

@@ -18,7 +18,7 @@ typedef struct list_name_s {
   uvperf_event_name_t event; /* its strings are in `bytes` */
   char *bytes;
   struct perf_event_attr attr;
-  int has_attr; /* 0: the name cannot be parsed, e.g. because it needs a value */
+  int has_attr; /* 0: the name cannot be parsed, perhaps for lack of a value */
   /* The result of opening it. Without --available only hardware and cache
    * events are opened, and others have LIST_YES. */
   list_answer_t answer;

@@ -46,7 +46,7 @@ static int try_open(uv_loop_t *loop, const list_name_t *name, int user_only,
 }
 
 /* Whether the user side alone counts anything. Tracepoints hit in the kernel.
- * For the user side they can be opened but count nothing, except those of
+ * For the user side they can be opened but count nothing, except those for
  * system calls, which have the user's registers. */
 static int has_user_side(const uvperf_event_name_t *event) {
   return event->kind != UVPERF_NAME_TRACEPOINT ||
