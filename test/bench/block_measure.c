@@ -107,7 +107,7 @@ typedef struct times_s {
   double asked;   /* p99 */
 } times_t;
 
-static block_t world;
+static block_t fixture;
 
 static void on_pool(uv_work_t *work) {
   block_t *block = work->data;
@@ -161,7 +161,7 @@ static int run_step(block_t *block, const block_step_t *step, times_t *times) {
   return rc != 0 ? rc : block->pool_rc;
 }
 
-static int open_world(block_t *block) {
+static int open_fixture(block_t *block) {
   memset(block, 0, sizeof(*block));
   schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
   if (uv_loop_init(&block->loop) != 0 ||
@@ -191,7 +191,8 @@ static int run_in_child(const block_operation_t *operation, times_t *times) {
     return bench_fail("a pipe", strerror(errno));
   child = fork();
   if (child == 0)
-    _exit(open_world(&world) != 0 || run_steps(&world, operation, times) != 0 ||
+    _exit(open_fixture(&fixture) != 0 ||
+          run_steps(&fixture, operation, times) != 0 ||
           write(fds[1], times, size) != (ssize_t)size);
   close(fds[1]);
   nr = read(fds[0], times, size);
@@ -261,7 +262,7 @@ static int run_round(const block_operation_t *operation, size_t round,
   memset(times, 0, sizeof(times));
   usleep(operation->pause_us);
   rc = operation->in_fresh_process ? run_in_child(operation, times)
-                                   : run_steps(&world, operation, times);
+                                   : run_steps(&fixture, operation, times);
   for (i = 0; i < BLOCK_STEPS && rc == 0; i++) {
     results[i].longest[round] = times[i].longest;
     results[i].asked[round] = times[i].asked;
@@ -274,7 +275,7 @@ static void report_step(bench_report_t *report, const block_step_t *step,
   char name[160], asked[192];
 
   snprintf(name, sizeof(name), "%s%s",
-           *step->name == '\0' ? world.name : step->name,
+           *step->name == '\0' ? fixture.name : step->name,
            step->on_pool ? ", on the pool" : "");
   bench_report_times(report, name, results->longest, rounds, results->perf,
                      results->nr_perf);
@@ -298,7 +299,7 @@ int block_measure(bench_report_t *report, const block_operation_t *operation) {
   /* After a round, not within: what perf(1) opens must not be there. */
   for (i = 0; i < BLOCK_STEPS && rc == 0; i++)
     for (round = 0; round < PERF_ROUNDS; round++)
-      time_perf(&world, &operation->steps[i], &results[i]);
+      time_perf(&fixture, &operation->steps[i], &results[i]);
   for (i = 0; i < BLOCK_STEPS && rc == 0; i++)
     if (operation->steps[i].name != NULL)
       report_step(report, &operation->steps[i], &results[i], rounds);
@@ -320,17 +321,17 @@ int block_begin(bench_report_t *report) {
   has_perf = !isnan(time_command("perf --version"));
   if (!has_perf)
     bench_report_skip(report, "perf(1), for its times beside");
-  return open_world(&world);
+  return open_fixture(&fixture);
 }
 
 void block_end(void) {
-  if (world.child > 0) {
-    kill(world.child, SIGKILL);
-    waitpid(world.child, NULL, 0);
+  if (fixture.child > 0) {
+    kill(fixture.child, SIGKILL);
+    waitpid(fixture.child, NULL, 0);
   }
   close(schedstat);
-  uvperf_reading_free(world.reading);
-  uv_run(&world.loop, UV_RUN_DEFAULT);
-  uv_loop_close(&world.loop);
+  uvperf_reading_free(fixture.reading);
+  uv_run(&fixture.loop, UV_RUN_DEFAULT);
+  uv_loop_close(&fixture.loop);
   bench_pin(bench_consumer_cpu);
 }

@@ -42,7 +42,7 @@ typedef struct writer_s {
 typedef struct subject_s {
   uvperf_set_t set;
   int is_ordered;
-  struct world_s *world;
+  struct fixture_s *fixture;
   uvperf_reading_t *reading;
   uint64_t delivered;
   uint64_t lost; /* up to the last run */
@@ -51,7 +51,7 @@ typedef struct subject_s {
   uint64_t failed; /* callbacks with a status */
 } subject_t;
 
-typedef struct world_s {
+typedef struct fixture_s {
   uv_loop_t loop;
   writer_t writers[MOST_CPUS];
   size_t nr_writers;
@@ -60,7 +60,7 @@ typedef struct world_s {
   size_t nr_writing;
   subject_t ordered;
   subject_t by_ring;
-} world_t;
+} fixture_t;
 
 /* -- writers --------------------------------------------------------------- */
 
@@ -78,8 +78,8 @@ static void write_on(int cpu, int go, int done) {
   _exit(0);
 }
 
-static int fork_writer(world_t *world, int cpu, int done) {
-  writer_t *writer = &world->writers[world->nr_writers];
+static int fork_writer(fixture_t *fixture, int cpu, int done) {
+  writer_t *writer = &fixture->writers[fixture->nr_writers];
   int go[2];
 
   if (pipe2(go, O_CLOEXEC) != 0)
@@ -95,11 +95,11 @@ static int fork_writer(world_t *world, int cpu, int done) {
     close(go[1]);
     return bench_fail("fork", strerror(errno));
   }
-  world->nr_writers += 1;
+  fixture->nr_writers += 1;
   return 0;
 }
 
-static int fork_writers(world_t *world) {
+static int fork_writers(fixture_t *fixture) {
   int cpus[MOST_CPUS];
   size_t nr = MOST_CPUS;
   size_t i;
@@ -110,45 +110,45 @@ static int fork_writers(world_t *world) {
     return bench_fail("the CPUs", "cannot be listed, or are too many");
   if (pipe2(done, O_CLOEXEC) != 0)
     return bench_fail("pipe2", strerror(errno));
-  world->done = done[0];
+  fixture->done = done[0];
   for (i = 0; i < nr && rc == 0; i++)
-    rc = fork_writer(world, cpus[i], done[1]);
+    rc = fork_writer(fixture, cpus[i], done[1]);
   /* The writers alone have it, so that their death is seen. */
   close(done[1]);
   return rc;
 }
 
-static int begin_writing(world_t *world, uint64_t calls) {
+static int begin_writing(fixture_t *fixture, uint64_t calls) {
   size_t i;
 
-  for (i = 0; i < world->nr_writers; i++)
-    if (write(world->writers[i].go, &calls, sizeof(calls)) != sizeof(calls))
+  for (i = 0; i < fixture->nr_writers; i++)
+    if (write(fixture->writers[i].go, &calls, sizeof(calls)) != sizeof(calls))
       return bench_fail("write", strerror(errno));
-  world->nr_writing = world->nr_writers;
+  fixture->nr_writing = fixture->nr_writers;
   return 0;
 }
 
 /* Takes a byte of each writer that is done; there is one, or it waits. */
-static int take_done(world_t *world) {
+static int take_done(fixture_t *fixture) {
   char bytes[MOST_CPUS];
-  ssize_t nr = read(world->done, bytes, sizeof(bytes));
+  ssize_t nr = read(fixture->done, bytes, sizeof(bytes));
 
   if (nr <= 0)
     return bench_fail("the writers", "are gone");
-  world->nr_writing -= (size_t)nr;
+  fixture->nr_writing -= (size_t)nr;
   return 0;
 }
 
-static void end_writers(world_t *world) {
+static void end_writers(fixture_t *fixture) {
   size_t i;
 
-  for (i = 0; i < world->nr_writers; i++) {
-    close(world->writers[i].go);
-    kill(world->writers[i].pid, SIGKILL);
-    waitpid(world->writers[i].pid, NULL, 0);
+  for (i = 0; i < fixture->nr_writers; i++) {
+    close(fixture->writers[i].go);
+    kill(fixture->writers[i].pid, SIGKILL);
+    waitpid(fixture->writers[i].pid, NULL, 0);
   }
-  if (world->done >= 0)
-    close(world->done);
+  if (fixture->done >= 0)
+    close(fixture->done);
 }
 
 /* -- the sets -------------------------------------------------------------- */
@@ -171,15 +171,15 @@ static void on_record(uvperf_set_t *set, int status,
 
 /* Of this machine's processes the writers alone. */
 static int filter_writers(subject_t *subject, uvperf_error_t *error) {
-  const world_t *world = subject->world;
+  const fixture_t *fixture = subject->fixture;
   char filter[MOST_CPUS * 32] = "";
   size_t used = 0;
   size_t i;
 
-  for (i = 0; i < world->nr_writers; i++)
+  for (i = 0; i < fixture->nr_writers; i++)
     used += (size_t)snprintf(filter + used, sizeof(filter) - used,
                              "%scommon_pid == %d", i == 0 ? "" : " || ",
-                             (int)world->writers[i].pid);
+                             (int)fixture->writers[i].pid);
   return uvperf_set_apply_filter(&subject->set, 0, filter, error);
 }
 
@@ -197,14 +197,15 @@ static int init_set(subject_t *subject, const struct perf_event_attr *attr,
   if (subject->is_ordered)
     options.flags |= UVPERF_SET_TIME_ORDER;
   options.ring_bytes = RING_BYTES;
-  return uvperf_set_init(&subject->world->loop, &subject->set, &options, error);
+  return uvperf_set_init(&subject->fixture->loop, &subject->set, &options,
+                         error);
 }
 
-static int open_set(subject_t *subject, world_t *world, int is_ordered,
+static int open_set(subject_t *subject, fixture_t *fixture, int is_ordered,
                     const struct perf_event_attr *attr) {
   uvperf_error_t error;
 
-  subject->world = world;
+  subject->fixture = fixture;
   subject->is_ordered = is_ordered;
   subject->set.data = subject;
   if (uvperf_reading_new(&subject->reading) != 0)
@@ -271,11 +272,11 @@ static int close_account(account_t *account, subject_t *subject,
 
 /* -- while the writers rest ------------------------------------------------ */
 
-static int fill(world_t *world) {
-  int rc = begin_writing(world, FILL_CALLS);
+static int fill(fixture_t *fixture) {
+  int rc = begin_writing(fixture, FILL_CALLS);
 
-  while (rc == 0 && world->nr_writing > 0)
-    rc = take_done(world);
+  while (rc == 0 && fixture->nr_writing > 0)
+    rc = take_done(fixture);
   return rc;
 }
 
@@ -291,7 +292,7 @@ static int run_resting(void *arg, double *values) {
   if (start_set(subject) != 0)
     return 1;
   for (i = 0; i < FILLS; i++) {
-    if (fill(subject->world) != 0)
+    if (fill(subject->fixture) != 0)
       return 1;
     before = bench_allocations();
     began = bench_cpu_ns();
@@ -301,7 +302,7 @@ static int run_resting(void *arg, double *values) {
   }
   uvperf_set_stop(&subject->set);
   if (close_account(&account, subject,
-                    subject->world->nr_writers * FILLS * FILL_CALLS) != 0)
+                    subject->fixture->nr_writers * FILLS * FILL_CALLS) != 0)
     return 1;
   if (account.lost != 0)
     return bench_fail("a ring", "is too small");
@@ -312,18 +313,18 @@ static int run_resting(void *arg, double *values) {
 /* -- at full rate ---------------------------------------------------------- */
 
 static void on_done(uv_poll_t *poll, int status, int events) {
-  world_t *world = poll->data;
+  fixture_t *fixture = poll->data;
 
   (void)events;
-  if (status != 0 || take_done(world) != 0 || world->nr_writing == 0)
+  if (status != 0 || take_done(fixture) != 0 || fixture->nr_writing == 0)
     uv_stop(poll->loop);
 }
 
 static int run_live(void *arg, double *values) {
   subject_t *subject = arg;
-  world_t *world = subject->world;
+  fixture_t *fixture = subject->fixture;
   account_t account;
-  uint64_t written = world->nr_writers * LIVE_CALLS;
+  uint64_t written = fixture->nr_writers * LIVE_CALLS;
   uint64_t before;
   double began;
 
@@ -332,14 +333,15 @@ static int run_live(void *arg, double *values) {
     return 1;
   before = bench_allocations();
   began = bench_cpu_ns();
-  if (begin_writing(world, LIVE_CALLS) != 0)
+  if (begin_writing(fixture, LIVE_CALLS) != 0)
     return 1;
-  uv_run(&world->loop, UV_RUN_DEFAULT);
+  uv_run(&fixture->loop, UV_RUN_DEFAULT);
   uvperf_set_flush(&subject->set);
   account.cpu_ns = bench_cpu_ns() - began;
   account.allocations = bench_allocations() - before;
   uvperf_set_stop(&subject->set);
-  if (world->nr_writing != 0 || close_account(&account, subject, written) != 0)
+  if (fixture->nr_writing != 0 ||
+      close_account(&account, subject, written) != 0)
     return 1;
   values[0] = account.cpu_ns / (double)account.delivered;
   values[1] = 100 * (double)account.lost / (double)written;
@@ -348,11 +350,11 @@ static int run_live(void *arg, double *values) {
 
 /* -- the comparisons ------------------------------------------------------- */
 
-static int compare_resting(bench_report_t *report, world_t *world) {
+static int compare_resting(bench_report_t *report, fixture_t *fixture) {
   static const bench_metric_t metric = {"CPU per record", "ns"};
   const bench_contender_t contenders[] = {
-      {"in the order of time", run_resting, &world->ordered, {0}},
-      {"ring by ring", run_resting, &world->by_ring, {1.5}},
+      {"in the order of time", run_resting, &fixture->ordered, {0}},
+      {"ring by ring", run_resting, &fixture->by_ring, {1.5}},
   };
   const bench_comparison_t comparison = {"from full rings", &metric, 1,
                                          contenders, 2};
@@ -360,44 +362,45 @@ static int compare_resting(bench_report_t *report, world_t *world) {
   return bench_compare(report, &comparison);
 }
 
-static int compare_live(bench_report_t *report, world_t *world) {
+static int compare_live(bench_report_t *report, fixture_t *fixture) {
   static const bench_metric_t metrics[] = {{"CPU per record", "ns"},
                                            {"lost", "%"}};
   const bench_contender_t contenders[] = {
-      {"in the order of time", run_live, &world->ordered, {0}},
-      {"ring by ring", run_live, &world->by_ring, {1.5}},
+      {"in the order of time", run_live, &fixture->ordered, {0}},
+      {"ring by ring", run_live, &fixture->by_ring, {1.5}},
   };
   const bench_comparison_t comparison = {"while all CPUs write", metrics, 2,
                                          contenders, 2};
 
   /* Not before: libuv makes the fd one that does not block. */
-  if (uv_poll_init(&world->loop, &world->done_poll, world->done) != 0)
+  if (uv_poll_init(&fixture->loop, &fixture->done_poll, fixture->done) != 0)
     return bench_fail("uv_poll_init", "refused");
-  world->done_poll.data = world;
-  uv_poll_start(&world->done_poll, UV_READABLE, on_done);
+  fixture->done_poll.data = fixture;
+  uv_poll_start(&fixture->done_poll, UV_READABLE, on_done);
   return bench_compare(report, &comparison);
 }
 
-static int open_world(world_t *world, const struct perf_event_attr *attr) {
-  if (fork_writers(world) != 0 ||
-      open_set(&world->ordered, world, 1, attr) != 0 ||
-      open_set(&world->by_ring, world, 0, attr) != 0)
+static int open_fixture(fixture_t *fixture,
+                        const struct perf_event_attr *attr) {
+  if (fork_writers(fixture) != 0 ||
+      open_set(&fixture->ordered, fixture, 1, attr) != 0 ||
+      open_set(&fixture->by_ring, fixture, 0, attr) != 0)
     return 1;
   return 0;
 }
 
-static void close_world(world_t *world) {
-  close_set(&world->ordered);
-  close_set(&world->by_ring);
-  if (world->done_poll.loop != NULL)
-    uv_close((uv_handle_t *)&world->done_poll, NULL);
-  uv_run(&world->loop, UV_RUN_DEFAULT);
-  uv_loop_close(&world->loop);
-  end_writers(world);
+static void close_fixture(fixture_t *fixture) {
+  close_set(&fixture->ordered);
+  close_set(&fixture->by_ring);
+  if (fixture->done_poll.loop != NULL)
+    uv_close((uv_handle_t *)&fixture->done_poll, NULL);
+  uv_run(&fixture->loop, UV_RUN_DEFAULT);
+  uv_loop_close(&fixture->loop);
+  end_writers(fixture);
 }
 
 static int run(bench_report_t *report) {
-  static world_t world;
+  static fixture_t fixture;
   struct perf_event_attr attr;
   uvperf_error_t error;
   int rc;
@@ -409,16 +412,16 @@ static int run(bench_report_t *report) {
   uvperf_attr_set_period(&attr, 1);
   attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                      PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
-  memset(&world, 0, sizeof(world));
-  world.done = -1;
+  memset(&fixture, 0, sizeof(fixture));
+  fixture.done = -1;
   bench_count_allocations();
-  uv_loop_init(&world.loop);
-  rc = open_world(&world, &attr);
+  uv_loop_init(&fixture.loop);
+  rc = open_fixture(&fixture, &attr);
   if (rc == 0)
-    rc = compare_resting(report, &world);
+    rc = compare_resting(report, &fixture);
   if (rc == 0)
-    rc = compare_live(report, &world);
-  close_world(&world);
+    rc = compare_live(report, &fixture);
+  close_fixture(&fixture);
   return rc;
 }
 

@@ -19,11 +19,11 @@
 
 typedef struct waiter_s {
   uv_thread_t thread;
-  struct world_s *world;
+  struct fixture_s *fixture;
   pid_t tid;
 } waiter_t;
 
-typedef struct world_s {
+typedef struct fixture_s {
   waiter_t waiters[THREADS];
   size_t nr_waiters;
   uv_sem_t is_known;
@@ -31,7 +31,7 @@ typedef struct world_s {
   struct perf_event_attr attrs[ATTRS];
   const struct perf_event_attr *attr_list[ATTRS];
   uvperf_target_t targets[THREADS];
-} world_t;
+} fixture_t;
 
 /* -- contenders ----------------------------------------------------------- */
 
@@ -51,16 +51,16 @@ static int read_set(uvperf_set_t *set) {
 
 static int run_set(void *arg, double *values) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  world_t *world = arg;
+  fixture_t *fixture = arg;
   uvperf_error_t error;
   uvperf_set_t set;
   uv_loop_t loop;
   double began;
   int rc;
 
-  options.attrs = world->attr_list;
+  options.attrs = fixture->attr_list;
   options.nr_attrs = ATTRS;
-  options.targets = world->targets;
+  options.targets = fixture->targets;
   options.nr_targets = THREADS;
   options.flags = UVPERF_SET_STRICT;
   uv_loop_init(&loop);
@@ -76,17 +76,17 @@ static int run_set(void *arg, double *values) {
 }
 
 /* With the read_format that a set needs to scale what it reads. */
-static int open_bare(const world_t *world, int *fds, size_t *nr) {
+static int open_bare(const fixture_t *fixture, int *fds, size_t *nr) {
   struct perf_event_attr attr;
   int fd;
 
   for (*nr = 0; *nr < EVENTS; *nr += 1) {
-    attr = world->attrs[*nr % ATTRS];
+    attr = fixture->attrs[*nr % ATTRS];
     attr.disabled = 1;
     attr.read_format =
         PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     fd = (int)syscall(SYS_perf_event_open, &attr,
-                      world->waiters[*nr / ATTRS].tid, -1, -1,
+                      fixture->waiters[*nr / ATTRS].tid, -1, -1,
                       PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
       return bench_fail("perf_event_open", strerror(errno));
@@ -97,13 +97,13 @@ static int open_bare(const world_t *world, int *fds, size_t *nr) {
 
 static int run_bare(void *arg, double *values) {
   static int fds[EVENTS];
-  const world_t *world = arg;
+  const fixture_t *fixture = arg;
   double began = bench_cpu_ns();
   uint64_t counts[3];
   size_t nr, i;
   int rc;
 
-  rc = open_bare(world, fds, &nr);
+  rc = open_bare(fixture, fds, &nr);
   for (i = 0; i < nr; i++)
     if (read(fds[i], counts, sizeof(counts)) != sizeof(counts))
       rc = bench_fail("read", "not three values");
@@ -119,52 +119,52 @@ static void wait_for_end(void *arg) {
   waiter_t *waiter = arg;
 
   waiter->tid = (pid_t)syscall(SYS_gettid);
-  uv_sem_post(&waiter->world->is_known);
-  uv_sem_wait(&waiter->world->is_over);
+  uv_sem_post(&waiter->fixture->is_known);
+  uv_sem_wait(&waiter->fixture->is_over);
 }
 
-static int begin_waiter(world_t *world) {
+static int begin_waiter(fixture_t *fixture) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  waiter_t *waiter = &world->waiters[world->nr_waiters];
+  waiter_t *waiter = &fixture->waiters[fixture->nr_waiters];
   int rc;
 
-  waiter->world = world;
+  waiter->fixture = fixture;
   rc = uv_thread_create(&waiter->thread, wait_for_end, waiter);
   if (rc != 0)
     return bench_fail("a thread", uv_strerror(rc));
-  uv_sem_wait(&world->is_known);
+  uv_sem_wait(&fixture->is_known);
   target.type = UVPERF_TARGET_THREAD;
   target.pid = waiter->tid;
-  world->targets[world->nr_waiters++] = target;
+  fixture->targets[fixture->nr_waiters++] = target;
   return 0;
 }
 
-static void end_waiters(world_t *world) {
+static void end_waiters(fixture_t *fixture) {
   size_t i;
 
-  for (i = 0; i < world->nr_waiters; i++)
-    uv_sem_post(&world->is_over);
-  for (i = 0; i < world->nr_waiters; i++)
-    uv_thread_join(&world->waiters[i].thread);
+  for (i = 0; i < fixture->nr_waiters; i++)
+    uv_sem_post(&fixture->is_over);
+  for (i = 0; i < fixture->nr_waiters; i++)
+    uv_thread_join(&fixture->waiters[i].thread);
 }
 
-static void fill_attrs(world_t *world) {
+static void fill_attrs(fixture_t *fixture) {
   static const uint64_t counters[ATTRS] = {
       PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_CONTEXT_SWITCHES,
       PERF_COUNT_SW_CPU_MIGRATIONS, PERF_COUNT_SW_PAGE_FAULTS};
   size_t i;
 
   for (i = 0; i < ATTRS; i++) {
-    uvperf_attr_software(&world->attrs[i], counters[i]);
-    world->attr_list[i] = &world->attrs[i];
+    uvperf_attr_software(&fixture->attrs[i], counters[i]);
+    fixture->attr_list[i] = &fixture->attrs[i];
   }
 }
 
-static int compare(bench_report_t *report, world_t *world) {
+static int compare(bench_report_t *report, fixture_t *fixture) {
   static const bench_metric_t metric = {"CPU per event", "ns"};
   const bench_contender_t contenders[] = {
-      {"uvperf_set_t", run_set, world, {0}},
-      {"system calls", run_bare, world, {0}},
+      {"uvperf_set_t", run_set, fixture, {0}},
+      {"system calls", run_bare, fixture, {0}},
   };
   const bench_comparison_t comparison = {"1,000 events, open, read, close",
                                          &metric, 1, contenders, 2};
@@ -173,18 +173,18 @@ static int compare(bench_report_t *report, world_t *world) {
 }
 
 int scale_set(bench_report_t *report) {
-  static world_t world;
+  static fixture_t fixture;
   int rc = 0;
 
-  memset(&world, 0, sizeof(world));
-  fill_attrs(&world);
-  if (uv_sem_init(&world.is_known, 0) != 0 ||
-      uv_sem_init(&world.is_over, 0) != 0)
+  memset(&fixture, 0, sizeof(fixture));
+  fill_attrs(&fixture);
+  if (uv_sem_init(&fixture.is_known, 0) != 0 ||
+      uv_sem_init(&fixture.is_over, 0) != 0)
     return bench_fail("a semaphore", "cannot be made");
-  while (world.nr_waiters < THREADS && rc == 0)
-    rc = begin_waiter(&world);
+  while (fixture.nr_waiters < THREADS && rc == 0)
+    rc = begin_waiter(&fixture);
   if (rc == 0)
-    rc = compare(report, &world);
-  end_waiters(&world);
+    rc = compare(report, &fixture);
+  end_waiters(&fixture);
   return rc;
 }

@@ -44,39 +44,39 @@ static void start(uvperf__bpf_outputs_t *outputs) {
 }
 
 /* A map, events in it, and a program that hands out to it. */
-typedef struct world_s {
+typedef struct fixture_s {
   int map; /* the test's to make */
   uvperf__bpf_outputs_t *outputs;
   live_bpf_output_t output;
-} world_t;
+} fixture_t;
 
 /* Not started yet; NULL: the defaults. */
-static void open_world(world_t *world,
-                       const uvperf__bpf_outputs_options_t *options) {
+static void open_fixture(fixture_t *fixture,
+                         const uvperf__bpf_outputs_options_t *options) {
   uvperf__bpf_outputs_options_t of_map = options == NULL ? defaults : *options;
 
-  of_map.map_fd = world->map;
-  world->outputs = make(&of_map);
-  live_bpf_output_open(&world->output, world->map);
+  of_map.map_fd = fixture->map;
+  fixture->outputs = make(&of_map);
+  live_bpf_output_open(&fixture->output, fixture->map);
 }
 
-static void begin(world_t *world,
+static void begin(fixture_t *fixture,
                   const uvperf__bpf_outputs_options_t *options) {
-  open_world(world, options);
-  start(world->outputs);
+  open_fixture(fixture, options);
+  start(fixture->outputs);
 }
 
-static void end(world_t *world) {
-  live_bpf_output_close(&world->output);
-  uvperf__bpf_outputs_free(world->outputs);
-  close(world->map);
+static void end(fixture_t *fixture) {
+  live_bpf_output_close(&fixture->output);
+  uvperf__bpf_outputs_free(fixture->outputs);
+  close(fixture->map);
 }
 
 /* What the program answers that hands a 7 out. */
-static int hand_out(const world_t *world, int cpu) {
+static int hand_out(const fixture_t *fixture, int cpu) {
   static const uint8_t byte = 7;
 
-  return live_bpf_output_on(&world->output, cpu, &byte, 1);
+  return live_bpf_output_on(&fixture->output, cpu, &byte, 1);
 }
 
 /* How many samples are in the ring of a CPU; each must begin with this byte. */
@@ -109,135 +109,136 @@ static uint64_t count(uvperf__bpf_outputs_t *outputs, int cpu, uint8_t byte) {
 /* -- programs ------------------------------------------------------------- */
 
 static void program_writes_into_the_ring_of_its_cpu(void **state) {
-  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
   uint8_t byte;
   int cpus[64];
   size_t nr = live_cpus(cpus, 64);
   size_t i;
 
   (void)state;
-  open_world(&world, NULL);
+  open_fixture(&fixture, NULL);
   for (i = 0; i < nr; i++)
-    assert_int_equal(hand_out(&world, cpus[i]), -ENOENT);
-  start(world.outputs);
-  assert_true(uvperf__bpf_outputs_are_put(world.outputs));
+    assert_int_equal(hand_out(&fixture, cpus[i]), -ENOENT);
+  start(fixture.outputs);
+  assert_true(uvperf__bpf_outputs_are_put(fixture.outputs));
   for (i = 0; i < nr; i++) {
     byte = (uint8_t)(i + 1);
-    assert_int_equal(live_bpf_output_on(&world.output, cpus[i], &byte, 1), 0);
-    assert_int_equal(live_bpf_output_on(&world.output, cpus[i], &byte, 1), 0);
-    assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, cpus[i]), 0);
+    assert_int_equal(live_bpf_output_on(&fixture.output, cpus[i], &byte, 1), 0);
+    assert_int_equal(live_bpf_output_on(&fixture.output, cpus[i], &byte, 1), 0);
+    assert_int_equal(uvperf__bpf_outputs_cpu_status(fixture.outputs, cpus[i]),
+                     0);
   }
   for (i = 0; i < nr; i++)
-    assert_int_equal(count(world.outputs, cpus[i], (uint8_t)(i + 1)), 2);
-  end(&world);
+    assert_int_equal(count(fixture.outputs, cpus[i], (uint8_t)(i + 1)), 2);
+  end(&fixture);
 }
 
 static void take_gives_programs_enoent_and_put_goes_on(void **state) {
-  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
   int turn;
 
   (void)state;
-  begin(&world, NULL);
+  begin(&fixture, NULL);
   for (turn = 0; turn < 3; turn++) {
-    assert_int_equal(hand_out(&world, 0), 0);
-    assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
-    assert_int_equal(uvperf__bpf_outputs_take(world.outputs, NULL), 0);
-    assert_int_equal(hand_out(&world, 0), -ENOENT);
-    assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-    assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
+    assert_int_equal(hand_out(&fixture, 0), 0);
+    assert_int_equal(uvperf__bpf_outputs_take(fixture.outputs, NULL), 0);
+    assert_int_equal(uvperf__bpf_outputs_take(fixture.outputs, NULL), 0);
+    assert_int_equal(hand_out(&fixture, 0), -ENOENT);
+    assert_int_equal(uvperf__bpf_outputs_put(fixture.outputs, NULL), 0);
+    assert_int_equal(uvperf__bpf_outputs_put(fixture.outputs, NULL), 0);
   }
-  assert_int_equal(count(world.outputs, 0, 7), 3);
-  end(&world);
+  assert_int_equal(count(fixture.outputs, 0, 7), 3);
+  end(&fixture);
 }
 
 static void map_with_one_entry_has_cpu_0_alone(void **state) {
-  world_t world = {.map = live_bpf_array_make(__func__, 1)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 1)};
   int last = live_last_cpu();
 
   (void)state;
-  begin(&world, NULL);
+  begin(&fixture, NULL);
   assert_int_equal(
-      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs)), 1);
-  assert_int_equal(hand_out(&world, 0), 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), 0);
+      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(fixture.outputs)), 1);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(fixture.outputs, 0), 0);
   if (last != 0) {
-    assert_int_equal(hand_out(&world, last), -E2BIG);
-    assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, last),
+    assert_int_equal(hand_out(&fixture, last), -E2BIG);
+    assert_int_equal(uvperf__bpf_outputs_cpu_status(fixture.outputs, last),
                      -E2BIG);
   }
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 60000),
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(fixture.outputs, 60000),
                    -ENOENT);
-  end(&world);
+  end(&fixture);
 }
 
 static void map_fd_may_be_closed_at_once(void **state) {
-  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
 
   (void)state;
-  open_world(&world, NULL);
-  close(world.map);
-  start(world.outputs);
-  assert_int_equal(hand_out(&world, 0), 0);
-  assert_int_equal(count(world.outputs, 0, 7), 1);
-  uvperf__bpf_outputs_free(world.outputs);
-  assert_int_equal(hand_out(&world, 0), -ENOENT);
-  live_bpf_output_close(&world.output);
+  open_fixture(&fixture, NULL);
+  close(fixture.map);
+  start(fixture.outputs);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  assert_int_equal(count(fixture.outputs, 0, 7), 1);
+  uvperf__bpf_outputs_free(fixture.outputs);
+  assert_int_equal(hand_out(&fixture, 0), -ENOENT);
+  live_bpf_output_close(&fixture.output);
 }
 
 /* With a file that is shared the entries are taken out by hand. */
 static void shared_map_fd_may_be_closed_at_once(void **state) {
-  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
 
   (void)state;
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
-  begin(&world, NULL);
-  assert_int_equal(hand_out(&world, 0), 0);
-  uvperf__bpf_outputs_free(world.outputs);
-  assert_int_equal(hand_out(&world, 0), -ENOENT);
-  live_bpf_output_close(&world.output);
-  close(world.map);
+  begin(&fixture, NULL);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  uvperf__bpf_outputs_free(fixture.outputs);
+  assert_int_equal(hand_out(&fixture, 0), -ENOENT);
+  live_bpf_output_close(&fixture.output);
+  close(fixture.map);
 }
 
 /* A daemon that is replaced by a new one: each writes while it is there. */
 static void second_reader_takes_over(void **state) {
   uvperf__bpf_outputs_t *old;
-  world_t world;
+  fixture_t fixture;
 
   (void)state;
   live_bpf_array_need_files(__func__);
-  world.map = live_bpf_array_make(__func__, 0);
-  old = make_of(world.map);
-  open_world(&world, NULL);
+  fixture.map = live_bpf_array_make(__func__, 0);
+  old = make_of(fixture.map);
+  open_fixture(&fixture, NULL);
   start(old);
-  assert_int_equal(hand_out(&world, 0), 0);
-  start(world.outputs);
-  assert_int_equal(hand_out(&world, 0), 0);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  start(fixture.outputs);
+  assert_int_equal(hand_out(&fixture, 0), 0);
   uvperf__bpf_outputs_leave_map(old);
-  assert_int_equal(hand_out(&world, 0), 0);
+  assert_int_equal(hand_out(&fixture, 0), 0);
   assert_int_equal(count(old, 0, 7), 1);
-  assert_int_equal(count(world.outputs, 0, 7), 2);
+  assert_int_equal(count(fixture.outputs, 0, 7), 2);
   uvperf__bpf_outputs_free(old);
-  assert_int_equal(hand_out(&world, 0), 0);
-  assert_int_equal(count(world.outputs, 0, 7), 1);
-  uvperf__bpf_outputs_free(world.outputs);
-  assert_int_equal(hand_out(&world, 0), -ENOENT);
-  live_bpf_output_close(&world.output);
-  close(world.map);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  assert_int_equal(count(fixture.outputs, 0, 7), 1);
+  uvperf__bpf_outputs_free(fixture.outputs);
+  assert_int_equal(hand_out(&fixture, 0), -ENOENT);
+  live_bpf_output_close(&fixture.output);
+  close(fixture.map);
 }
 
 static void disabled_events_answer_programs_by_an_error(void **state) {
-  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
 
   (void)state;
-  open_world(&world, NULL);
-  assert_int_equal(uvperf__bpf_outputs_put(world.outputs, NULL), 0);
-  assert_int_equal(hand_out(&world, 0), -EOPNOTSUPP);
-  assert_int_equal(uvperf__bpf_outputs_enable(world.outputs, NULL), 0);
-  assert_int_equal(hand_out(&world, 0), 0);
-  uvperf__bpf_outputs_disable(world.outputs);
-  assert_int_equal(hand_out(&world, 0), -EOPNOTSUPP);
-  assert_int_equal(count(world.outputs, 0, 7), 1);
-  end(&world);
+  open_fixture(&fixture, NULL);
+  assert_int_equal(uvperf__bpf_outputs_put(fixture.outputs, NULL), 0);
+  assert_int_equal(hand_out(&fixture, 0), -EOPNOTSUPP);
+  assert_int_equal(uvperf__bpf_outputs_enable(fixture.outputs, NULL), 0);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  uvperf__bpf_outputs_disable(fixture.outputs);
+  assert_int_equal(hand_out(&fixture, 0), -EOPNOTSUPP);
+  assert_int_equal(count(fixture.outputs, 0, 7), 1);
+  end(&fixture);
 }
 
 /* -- wakeups -------------------------------------------------------------- */
@@ -344,14 +345,14 @@ static void records_beside_samples_wake_too(void **state) {
 
 /* -- the user's attr ------------------------------------------------------ */
 
-static uvperf__ring_t *ring_of_cpu_0(const world_t *world) {
-  return &uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(world->outputs), 0)
+static uvperf__ring_t *ring_of_cpu_0(const fixture_t *fixture) {
+  return &uvperf__cpu_rings_find(uvperf__bpf_outputs_rings(fixture->outputs), 0)
               ->ring;
 }
 
 static void attr_of_the_user_tells_more_of_each_sample(void **state) {
   static uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
-  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
   uvperf__bpf_outputs_options_t options = defaults;
   uint64_t before = live_now();
   const uvperf_record_t *record;
@@ -367,56 +368,56 @@ static void attr_of_the_user_tells_more_of_each_sample(void **state) {
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
   options.attr = &attr;
-  begin(&world, &options);
-  assert_int_equal(hand_out(&world, 0), 0);
-  ring = ring_of_cpu_0(&world);
+  begin(&fixture, &options);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  ring = ring_of_cpu_0(&fixture);
   assert_int_equal(uvperf__ring_begin(ring), 0);
   assert_int_equal(uvperf__ring_next(ring, scratch, &bytes, &size), 1);
-  assert_int_equal(uvperf_decode(uvperf__bpf_outputs_decoder(world.outputs),
+  assert_int_equal(uvperf_decode(uvperf__bpf_outputs_decoder(fixture.outputs),
                                  bytes, size, &record),
                    0);
   assert_int_equal(record->cpu, 0);
   assert_int_equal(record->tid, live_tid());
   assert_true(record->time >= before && record->time <= live_now());
   assert_int_equal(*(const uint8_t *)record->sample.raw.data, 7);
-  end(&world);
+  end(&fixture);
 }
 
 static void overwritable_rings_are_written_backward(void **state) {
-  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
   uvperf__bpf_outputs_options_t options = defaults;
 
   (void)state;
   options.overwrite = 1;
-  begin(&world, &options);
-  assert_int_equal(hand_out(&world, 0), 0);
-  assert_true((int64_t)uvperf__ring_head(ring_of_cpu_0(&world)) < 0);
-  end(&world);
+  begin(&fixture, &options);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  assert_true((int64_t)uvperf__ring_head(ring_of_cpu_0(&fixture)) < 0);
+  end(&fixture);
 }
 
 /* -- CPUs ----------------------------------------------------------------- */
 
 /* As if it had gone and come back: the kernel's own event of it lives. */
 static void cpu_that_comes_back_goes_on_in_its_ring(void **state) {
-  world_t world = {.map = live_bpf_array_make(__func__, 0)};
+  fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
   size_t nr, fds;
 
   (void)state;
-  begin(&world, NULL);
-  nr = uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs));
+  begin(&fixture, NULL);
+  nr = uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(fixture.outputs));
   fds = support_count_fds();
-  assert_int_equal(hand_out(&world, 0), 0);
-  uvperf__bpf_outputs_cpu_gone(world.outputs, 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), -ENODEV);
-  assert_int_equal(hand_out(&world, 0), -ENOENT);
-  assert_int_equal(uvperf__bpf_outputs_cpu_come(world.outputs, 0, NULL), 0);
-  assert_int_equal(uvperf__bpf_outputs_cpu_status(world.outputs, 0), 0);
-  assert_int_equal(hand_out(&world, 0), 0);
-  assert_int_equal(count(world.outputs, 0, 7), 2);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  uvperf__bpf_outputs_cpu_gone(fixture.outputs, 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(fixture.outputs, 0), -ENODEV);
+  assert_int_equal(hand_out(&fixture, 0), -ENOENT);
+  assert_int_equal(uvperf__bpf_outputs_cpu_come(fixture.outputs, 0, NULL), 0);
+  assert_int_equal(uvperf__bpf_outputs_cpu_status(fixture.outputs, 0), 0);
+  assert_int_equal(hand_out(&fixture, 0), 0);
+  assert_int_equal(count(fixture.outputs, 0, 7), 2);
   assert_int_equal(
-      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(world.outputs)), nr);
+      uvperf__cpu_rings_nr(uvperf__bpf_outputs_rings(fixture.outputs)), nr);
   assert_int_equal(support_count_fds(), fds);
-  end(&world);
+  end(&fixture);
 }
 
 /* -- fork ----------------------------------------------------------------- */
@@ -458,19 +459,19 @@ static void do_nothing(void *arg) {
  * then they are of events that are off. */
 static void free_while_a_forked_child_has_all_silences_it(void **state) {
   live_worker_t worker;
-  world_t world;
+  fixture_t fixture;
 
   (void)state;
   live_bpf_array_need_files(__func__);
-  world.map = live_bpf_array_make(__func__, 0);
-  begin(&world, NULL);
+  fixture.map = live_bpf_array_make(__func__, 0);
+  begin(&fixture, NULL);
   live_worker_fork(&worker, do_nothing, NULL);
-  uvperf__bpf_outputs_free(world.outputs);
-  assert_int_equal(hand_out(&world, 0), -EOPNOTSUPP);
+  uvperf__bpf_outputs_free(fixture.outputs);
+  assert_int_equal(hand_out(&fixture, 0), -EOPNOTSUPP);
   live_worker_end(&worker);
-  assert_int_equal(hand_out(&world, 0), -ENOENT);
-  live_bpf_output_close(&world.output);
-  close(world.map);
+  assert_int_equal(hand_out(&fixture, 0), -ENOENT);
+  live_bpf_output_close(&fixture.output);
+  close(fixture.map);
 }
 
 #define live_test(f) cmocka_unit_test_setup(f, fake_kernel_setup)

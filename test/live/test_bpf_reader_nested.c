@@ -27,7 +27,7 @@ typedef struct interrupts_s {
   uint64_t refused;
 } interrupts_t;
 
-typedef struct world_s {
+typedef struct fixture_s {
   live_storm_t storm; /* of those that are interrupted */
   uvperf_bpf_reader_t reader;
   int interrupts; /* the map of interrupts_t */
@@ -40,7 +40,7 @@ typedef struct world_s {
   uint64_t next_tick[LIVE_STORM_WRITERS];
   uint64_t lost;
   char wrong[128]; /* what came first that may not come */
-} world_t;
+} fixture_t;
 
 /* -- the program in the interrupt ----------------------------------------- */
 
@@ -110,13 +110,13 @@ static int make_interrupts(void) {
   return live_bpf_call(BPF_MAP_CREATE, &attr);
 }
 
-static interrupts_t interrupts_of(const world_t *world, int cpu) {
+static interrupts_t interrupts_of(const fixture_t *fixture, int cpu) {
   uint32_t key = (uint32_t)cpu;
   interrupts_t interrupts;
   union bpf_attr attr;
 
   memset(&attr, 0, sizeof(attr));
-  attr.map_fd = (uint32_t)world->interrupts;
+  attr.map_fd = (uint32_t)fixture->interrupts;
   attr.key = (uintptr_t)&key;
   attr.value = (uintptr_t)&interrupts;
   assert_int_equal(live_bpf_call(BPF_MAP_LOOKUP_ELEM, &attr), 0);
@@ -140,18 +140,18 @@ static int open_clock(int cpu, int prog) {
 
 /* -- what comes ----------------------------------------------------------- */
 
-static void note_wrong(world_t *world, const char *what, uint64_t a,
+static void note_wrong(fixture_t *fixture, const char *what, uint64_t a,
                        uint64_t b) {
-  if (world->wrong[0] == '\0')
-    snprintf(world->wrong, sizeof(world->wrong), "%s: %" PRIu64 ", %" PRIu64,
-             what, a, b);
+  if (fixture->wrong[0] == '\0')
+    snprintf(fixture->wrong, sizeof(fixture->wrong),
+             "%s: %" PRIu64 ", %" PRIu64, what, a, b);
 }
 
 /* Some are missing where the ring was full. */
-static void note(world_t *world, uint64_t number, uint64_t *next,
+static void note(fixture_t *fixture, uint64_t number, uint64_t *next,
                  uint64_t *nr) {
   if (number < *next)
-    note_wrong(world, "a number before the next", number, *next);
+    note_wrong(fixture, "a number before the next", number, *next);
   *next = number + 1;
   *nr += 1;
 }
@@ -170,125 +170,127 @@ static int is_tick(const uvperf_bpf_sample_t *sample, uint64_t *number) {
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
-  world_t *world = reader->data;
+  fixture_t *fixture = reader->data;
   uint64_t number;
   size_t i;
 
   if (status != 0 || sample == NULL) {
-    note_wrong(world, "a status", (uint64_t)-status, 0);
+    note_wrong(fixture, "a status", (uint64_t)-status, 0);
     return;
   }
-  world->lost += sample->lost;
+  fixture->lost += sample->lost;
   if (sample->record->type == PERF_RECORD_LOST)
     return;
-  for (i = 0; i < world->storm.nr_writers; i++)
-    if (world->storm.writers[i].cpu == sample->cpu)
+  for (i = 0; i < fixture->storm.nr_writers; i++)
+    if (fixture->storm.writers[i].cpu == sample->cpu)
       break;
-  if (i == world->storm.nr_writers)
-    note_wrong(world, "a CPU without a writer", (uint64_t)sample->cpu, 0);
+  if (i == fixture->storm.nr_writers)
+    note_wrong(fixture, "a CPU without a writer", (uint64_t)sample->cpu, 0);
   else if (is_tick(sample, &number))
-    note(world, number, &world->next_tick[i], &world->ticks[i]);
-  else if (live_bpf_producer_check(&world->storm.producer, sample->cpu,
+    note(fixture, number, &fixture->next_tick[i], &fixture->ticks[i]);
+  else if (live_bpf_producer_check(&fixture->storm.producer, sample->cpu,
                                    sample->data, sample->size, &number))
-    note(world, number, &world->next_payload[i], &world->payloads[i]);
+    note(fixture, number, &fixture->next_payload[i], &fixture->payloads[i]);
   else
-    note_wrong(world, "a payload of a CPU, bytes", (uint64_t)sample->cpu,
+    note_wrong(fixture, "a payload of a CPU, bytes", (uint64_t)sample->cpu,
                sample->size);
 }
 
-/* -- the world ------------------------------------------------------------ */
+/* -- the fixture ---------------------------------------------------------- */
 
-static void open_world(uv_loop_t *loop, world_t *world, const char *test,
-                       uint32_t least, uint32_t most, size_t ring_bytes) {
+static void open_fixture(uv_loop_t *loop, fixture_t *fixture, const char *test,
+                         uint32_t least, uint32_t most, size_t ring_bytes) {
   uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
   uvperf_error_t error;
   size_t i;
 
-  memset(world, 0, sizeof(*world));
+  memset(fixture, 0, sizeof(*fixture));
   live_bpf_need(test, BPF_PROG_TYPE_PERF_EVENT);
-  live_storm_open(&world->storm, test, least, most);
-  world->interrupts = make_interrupts();
-  assert_true(world->interrupts >= 0);
-  world->prog = load_interrupt(world->storm.array, world->interrupts);
+  live_storm_open(&fixture->storm, test, least, most);
+  fixture->interrupts = make_interrupts();
+  assert_true(fixture->interrupts >= 0);
+  fixture->prog = load_interrupt(fixture->storm.array, fixture->interrupts);
   options.ring_bytes = ring_bytes;
-  if (uvperf_bpf_reader_init(loop, &world->reader, world->storm.array, &options,
-                             &error) != 0)
+  if (uvperf_bpf_reader_init(loop, &fixture->reader, fixture->storm.array,
+                             &options, &error) != 0)
     fail_msg("%s", error.reason);
-  world->reader.data = world;
-  if (uvperf_bpf_reader_start(&world->reader, NULL, on_sample, &error) != 0)
+  fixture->reader.data = fixture;
+  if (uvperf_bpf_reader_start(&fixture->reader, NULL, on_sample, &error) != 0)
     fail_msg("%s", error.reason);
-  for (i = 0; i < world->storm.nr_writers; i++)
-    world->clocks[i] = open_clock(world->storm.writers[i].cpu, world->prog);
+  for (i = 0; i < fixture->storm.nr_writers; i++)
+    fixture->clocks[i] =
+        open_clock(fixture->storm.writers[i].cpu, fixture->prog);
 }
 
-static void close_world(uv_loop_t *loop, world_t *world) {
-  uvperf_bpf_reader_close(&world->reader, NULL);
+static void close_fixture(uv_loop_t *loop, fixture_t *fixture) {
+  uvperf_bpf_reader_close(&fixture->reader, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
-  assert_int_equal(close(world->prog), 0);
-  assert_int_equal(close(world->interrupts), 0);
-  live_storm_close(&world->storm);
+  assert_int_equal(close(fixture->prog), 0);
+  assert_int_equal(close(fixture->interrupts), 0);
+  live_storm_close(&fixture->storm);
 }
 
-static int is_enough(const world_t *world) {
+static int is_enough(const fixture_t *fixture) {
   size_t i;
 
-  for (i = 0; i < world->storm.nr_writers; i++)
-    if (interrupts_of(world, world->storm.writers[i].cpu).taken < PER_CPU)
+  for (i = 0; i < fixture->storm.nr_writers; i++)
+    if (interrupts_of(fixture, fixture->storm.writers[i].cpu).taken < PER_CPU)
       return 0;
   return 1;
 }
 
-static void write_until_enough(uv_loop_t *loop, world_t *world) {
+static void write_until_enough(uv_loop_t *loop, fixture_t *fixture) {
   uint64_t start = live_now();
 
-  live_storm_begin(&world->storm, UINT64_MAX);
-  while (live_now() - start < MOST_NS &&
-         (!is_enough(world) || live_storm_written(&world->storm) < NR_CALLS))
+  live_storm_begin(&fixture->storm, UINT64_MAX);
+  while (
+      live_now() - start < MOST_NS &&
+      (!is_enough(fixture) || live_storm_written(&fixture->storm) < NR_CALLS))
     uv_run(loop, UV_RUN_ONCE);
-  live_storm_end(&world->storm);
-  assert_true(is_enough(world));
+  live_storm_end(&fixture->storm);
+  assert_true(is_enough(fixture));
 }
 
 /* Nobody writes any more but this: the losses before are told then. */
-static void settle(world_t *world) {
+static void settle(fixture_t *fixture) {
   size_t i;
 
-  for (i = 0; i < world->storm.nr_writers; i++)
-    assert_int_equal(close(world->clocks[i]), 0);
-  assert_int_equal(uvperf_bpf_reader_flush(&world->reader), 0);
-  live_storm_one_more(&world->storm);
-  assert_int_equal(uvperf_bpf_reader_flush(&world->reader), 0);
+  for (i = 0; i < fixture->storm.nr_writers; i++)
+    assert_int_equal(close(fixture->clocks[i]), 0);
+  assert_int_equal(uvperf_bpf_reader_flush(&fixture->reader), 0);
+  live_storm_one_more(&fixture->storm);
+  assert_int_equal(uvperf_bpf_reader_flush(&fixture->reader), 0);
 }
 
-static void expect_all(const world_t *world) {
-  const live_bpf_producer_t *producer = &world->storm.producer;
+static void expect_all(const fixture_t *fixture) {
+  const live_bpf_producer_t *producer = &fixture->storm.producer;
   uint64_t refused = 0;
   interrupts_t interrupts;
   size_t i;
   int cpu;
 
-  assert_string_equal(world->wrong, "");
-  for (i = 0; i < world->storm.nr_writers; i++) {
-    cpu = world->storm.writers[i].cpu;
-    interrupts = interrupts_of(world, cpu);
-    assert_int_equal(world->ticks[i], interrupts.taken);
-    assert_int_equal(world->payloads[i],
+  assert_string_equal(fixture->wrong, "");
+  for (i = 0; i < fixture->storm.nr_writers; i++) {
+    cpu = fixture->storm.writers[i].cpu;
+    interrupts = interrupts_of(fixture, cpu);
+    assert_int_equal(fixture->ticks[i], interrupts.taken);
+    assert_int_equal(fixture->payloads[i],
                      live_bpf_producer_gave(producer, cpu, 0));
     refused +=
         interrupts.refused + live_bpf_producer_gave(producer, cpu, -ENOSPC);
   }
-  assert_int_equal(world->lost, refused);
+  assert_int_equal(fixture->lost, refused);
 }
 
 static void run_nested(uv_loop_t *loop, const char *test, uint32_t least,
                        uint32_t most, size_t ring_bytes) {
-  static world_t world;
+  static fixture_t fixture;
 
-  open_world(loop, &world, test, least, most, ring_bytes);
-  write_until_enough(loop, &world);
-  settle(&world);
-  expect_all(&world);
-  close_world(loop, &world);
+  open_fixture(loop, &fixture, test, least, most, ring_bytes);
+  write_until_enough(loop, &fixture);
+  settle(&fixture);
+  expect_all(&fixture);
+  close_fixture(loop, &fixture);
 }
 
 /* Such a copy takes microseconds, in which most interrupts come. */

@@ -12,7 +12,7 @@
 /* Of each seed. */
 #define RACE_NS UINT64_C(400000000)
 
-typedef struct world_s {
+typedef struct fixture_s {
   random_run_t run;
   live_storm_t storm;
   uv_loop_t *loop;
@@ -27,50 +27,51 @@ typedef struct world_s {
   /* What the helper had written, and lost, before this reader. */
   uint64_t written_before;
   uint64_t lost_before;
-} world_t;
+} fixture_t;
 
-static uint64_t draw(world_t *world, uint64_t below) {
-  return random_run_draw(&world->run, below);
+static uint64_t draw(fixture_t *fixture, uint64_t below) {
+  return random_run_draw(&fixture->run, below);
 }
 
-static void expect(world_t *world, int is_so, const char *what, int64_t value) {
-  random_run_expect(&world->run, is_so, what, value);
+static void expect(fixture_t *fixture, int is_so, const char *what,
+                   int64_t value) {
+  random_run_expect(&fixture->run, is_so, what, value);
 }
 
-static void expect_code(world_t *world, int code, int expected) {
-  expect(world, code == expected, "gave another code", code);
+static void expect_code(fixture_t *fixture, int code, int expected) {
+  expect(fixture, code == expected, "gave another code", code);
 }
 
-static void one_call(world_t *world);
+static void one_call(fixture_t *fixture);
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
-  world_t *world = reader->data;
+  fixture_t *fixture = reader->data;
 
-  expect(world, reader == world->reader, "a callback after close", status);
-  expect(world, world->started || world->flushing, "a callback after stop",
-         status);
-  expect(world, status == 0 && sample != NULL, "a fault", status);
-  live_storm_note(&world->storm, status == 0 ? sample : NULL);
-  if (world->is_quiet || draw(world, 3000) != 0)
+  expect(fixture, reader == fixture->reader, "a callback after close", status);
+  expect(fixture, fixture->started || fixture->flushing,
+         "a callback after stop", status);
+  expect(fixture, status == 0 && sample != NULL, "a fault", status);
+  live_storm_note(&fixture->storm, status == 0 ? sample : NULL);
+  if (fixture->is_quiet || draw(fixture, 3000) != 0)
     return;
-  world->callbacks += 1;
-  one_call(world);
-  world->callbacks -= 1;
+  fixture->callbacks += 1;
+  one_call(fixture);
+  fixture->callbacks -= 1;
 }
 
 static void on_closed(uvperf_bpf_reader_t *reader) {
-  world_t *world = reader->data;
+  fixture_t *fixture = reader->data;
 
-  world->closing -= 1;
+  fixture->closing -= 1;
   free(reader);
 }
 
 /* Waits until each program that ran when this was called has ended: what it
  * found in the map it has used. */
-static void pass_grace(world_t *world) {
+static void pass_grace(fixture_t *fixture) {
   uint64_t before[LIVE_STORM_WRITERS];
-  const live_storm_t *storm = &world->storm;
+  const live_storm_t *storm = &fixture->storm;
   size_t i;
 
   for (i = 0; i < storm->nr_writers; i++)
@@ -82,179 +83,182 @@ static void pass_grace(world_t *world) {
       sched_yield();
 }
 
-static void open_reader(world_t *world) {
+static void open_reader(fixture_t *fixture) {
   static const size_t bytes[] = {4096, 1 << 16, 1 << 20};
   uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
   uvperf_error_t error;
   int rc;
 
-  world->run.call = "init";
-  options.ring_bytes = bytes[draw(world, 3)];
-  if (draw(world, 2) == 0)
+  fixture->run.call = "init";
+  options.ring_bytes = bytes[draw(fixture, 3)];
+  if (draw(fixture, 2) == 0)
     options.wakeup_events = 1;
-  pass_grace(world);
-  world->written_before = live_storm_written(&world->storm);
-  world->lost_before = live_storm_lost(&world->storm);
-  live_storm_forget(&world->storm);
-  world->reader = calloc(1, sizeof(*world->reader));
-  if (world->reader == NULL)
+  pass_grace(fixture);
+  fixture->written_before = live_storm_written(&fixture->storm);
+  fixture->lost_before = live_storm_lost(&fixture->storm);
+  live_storm_forget(&fixture->storm);
+  fixture->reader = calloc(1, sizeof(*fixture->reader));
+  if (fixture->reader == NULL)
     abort();
-  rc = uvperf_bpf_reader_init(world->loop, world->reader, world->storm.array,
-                              &options, &error);
-  expect(world, rc == 0, error.reason, rc);
-  world->reader->data = world;
-  world->started = world->ever_started = world->flushing = 0;
-  world->lives += 1;
+  rc = uvperf_bpf_reader_init(fixture->loop, fixture->reader,
+                              fixture->storm.array, &options, &error);
+  expect(fixture, rc == 0, error.reason, rc);
+  fixture->reader->data = fixture;
+  fixture->started = fixture->ever_started = fixture->flushing = 0;
+  fixture->lives += 1;
 }
 
-static void start_reader(world_t *world) {
+static void start_reader(fixture_t *fixture) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
-  world->run.call = "start";
-  options.flush_ms = (int32_t)draw(world, 3) - 1;
-  options.slice_records = (uint32_t)draw(world, 100);
-  if (draw(world, 4) == 0)
+  fixture->run.call = "start";
+  options.flush_ms = (int32_t)draw(fixture, 3) - 1;
+  options.slice_records = (uint32_t)draw(fixture, 100);
+  if (draw(fixture, 4) == 0)
     options.flags = UVPERF_START_NO_ENABLE;
-  expect_code(world,
-              uvperf_bpf_reader_start(world->reader, &options, on_sample, NULL),
-              world->started ? UV_EALREADY : 0);
-  world->started = world->ever_started = 1;
+  expect_code(
+      fixture,
+      uvperf_bpf_reader_start(fixture->reader, &options, on_sample, NULL),
+      fixture->started ? UV_EALREADY : 0);
+  fixture->started = fixture->ever_started = 1;
 }
 
-static void stop_reader(world_t *world) {
-  world->run.call = "stop";
-  expect_code(world, uvperf_bpf_reader_stop(world->reader), 0);
-  world->started = world->flushing = 0;
+static void stop_reader(fixture_t *fixture) {
+  fixture->run.call = "stop";
+  expect_code(fixture, uvperf_bpf_reader_stop(fixture->reader), 0);
+  fixture->started = fixture->flushing = 0;
 }
 
-static void flush_reader(world_t *world) {
-  int expected = world->callbacks > 0  ? UV_EBUSY
-                 : world->ever_started ? 0
-                                       : UV_EINVAL;
+static void flush_reader(fixture_t *fixture) {
+  int expected = fixture->callbacks > 0  ? UV_EBUSY
+                 : fixture->ever_started ? 0
+                                         : UV_EINVAL;
 
-  world->run.call = "flush";
+  fixture->run.call = "flush";
   if (expected == 0)
-    world->flushing = 1;
-  expect_code(world, uvperf_bpf_reader_flush(world->reader), expected);
+    fixture->flushing = 1;
+  expect_code(fixture, uvperf_bpf_reader_flush(fixture->reader), expected);
   if (expected == 0)
-    world->flushing = 0;
+    fixture->flushing = 0;
 }
 
-static void close_reader(world_t *world) {
-  world->run.call = "close";
-  uvperf_bpf_reader_close(world->reader, on_closed);
-  world->closing += 1;
-  world->reader = NULL;
+static void close_reader(fixture_t *fixture) {
+  fixture->run.call = "close";
+  uvperf_bpf_reader_close(fixture->reader, on_closed);
+  fixture->closing += 1;
+  fixture->reader = NULL;
 }
 
 /* What was written while it was in the map has come; of what was lost that may
  * not have been told which nothing has followed. */
-static void balance(world_t *world) {
+static void balance(fixture_t *fixture) {
   uint64_t written, lost = 0;
   size_t i;
 
-  world->run.call = "balance";
-  expect_code(world, uvperf_bpf_reader_pause(world->reader, NULL), 0);
-  pass_grace(world);
-  world->is_quiet = 1;
-  flush_reader(world);
-  world->is_quiet = 0;
-  written = live_storm_written(&world->storm) - world->written_before;
-  expect(world, live_storm_delivered(&world->storm) == written,
+  fixture->run.call = "balance";
+  expect_code(fixture, uvperf_bpf_reader_pause(fixture->reader, NULL), 0);
+  pass_grace(fixture);
+  fixture->is_quiet = 1;
+  flush_reader(fixture);
+  fixture->is_quiet = 0;
+  written = live_storm_written(&fixture->storm) - fixture->written_before;
+  expect(fixture, live_storm_delivered(&fixture->storm) == written,
          "did not deliver what was written",
-         (int64_t)(live_storm_delivered(&world->storm) - written));
-  for (i = 0; i < world->storm.nr_writers; i++)
-    lost += world->storm.writers[i].ledger.lost;
-  expect(world, lost <= live_storm_lost(&world->storm) - world->lost_before,
+         (int64_t)(live_storm_delivered(&fixture->storm) - written));
+  for (i = 0; i < fixture->storm.nr_writers; i++)
+    lost += fixture->storm.writers[i].ledger.lost;
+  expect(fixture,
+         lost <= live_storm_lost(&fixture->storm) - fixture->lost_before,
          "told more than was lost", (int64_t)lost);
 }
 
-static void one_call(world_t *world) {
-  if (world->reader == NULL) {
-    open_reader(world);
+static void one_call(fixture_t *fixture) {
+  if (fixture->reader == NULL) {
+    open_reader(fixture);
     return;
   }
-  switch (draw(world, 12)) {
+  switch (draw(fixture, 12)) {
     case 0:
     case 1:
     case 2:
-      start_reader(world);
+      start_reader(fixture);
       break;
     case 3:
-      stop_reader(world);
+      stop_reader(fixture);
       break;
     case 4:
     case 5:
-      world->run.call = "pause";
-      expect_code(world, uvperf_bpf_reader_pause(world->reader, NULL), 0);
+      fixture->run.call = "pause";
+      expect_code(fixture, uvperf_bpf_reader_pause(fixture->reader, NULL), 0);
       break;
     case 6:
     case 7:
     case 8:
-      world->run.call = "resume";
-      expect_code(world, uvperf_bpf_reader_resume(world->reader, NULL), 0);
+      fixture->run.call = "resume";
+      expect_code(fixture, uvperf_bpf_reader_resume(fixture->reader, NULL), 0);
       break;
     case 9:
-      flush_reader(world);
+      flush_reader(fixture);
       break;
     case 10:
-      if (world->ever_started && world->callbacks == 0)
-        balance(world);
+      if (fixture->ever_started && fixture->callbacks == 0)
+        balance(fixture);
       break;
     default:
-      if (draw(world, 3) == 0)
-        close_reader(world);
+      if (draw(fixture, 3) == 0)
+        close_reader(fixture);
       break;
   }
 }
 
 /* With the writers at rest, the last losses are told too. */
-static void expect_the_whole(world_t *world) {
+static void expect_the_whole(fixture_t *fixture) {
   uint64_t lost = 0;
   size_t i;
 
-  if (world->reader == NULL)
-    open_reader(world);
-  if (!world->started)
-    start_reader(world);
-  balance(world);
-  world->is_quiet = 1;
-  expect_code(world, uvperf_bpf_reader_resume(world->reader, NULL), 0);
-  live_storm_one_more(&world->storm);
-  balance(world);
-  for (i = 0; i < world->storm.nr_writers; i++)
-    lost += world->storm.writers[i].ledger.lost;
-  expect(world, lost == live_storm_lost(&world->storm) - world->lost_before,
+  if (fixture->reader == NULL)
+    open_reader(fixture);
+  if (!fixture->started)
+    start_reader(fixture);
+  balance(fixture);
+  fixture->is_quiet = 1;
+  expect_code(fixture, uvperf_bpf_reader_resume(fixture->reader, NULL), 0);
+  live_storm_one_more(&fixture->storm);
+  balance(fixture);
+  for (i = 0; i < fixture->storm.nr_writers; i++)
+    lost += fixture->storm.writers[i].ledger.lost;
+  expect(fixture,
+         lost == live_storm_lost(&fixture->storm) - fixture->lost_before,
          "did not tell what was lost", (int64_t)lost);
-  close_reader(world);
+  close_reader(fixture);
 }
 
 static void run_race(uv_loop_t *loop, const char *test, uint64_t seed) {
-  static world_t world;
+  static fixture_t fixture;
   uint64_t start = live_now();
   int turns;
 
-  memset(&world, 0, sizeof(world));
-  random_run_seed(&world.run, seed);
-  world.loop = loop;
-  live_storm_open(&world.storm, test, 8, 512);
-  live_storm_begin(&world.storm, UINT64_MAX);
-  for (; world.run.fault[0] == '\0' && live_now() - start < RACE_NS;
-       world.run.step++) {
-    one_call(&world);
-    world.run.call = "the loop";
-    for (turns = (int)draw(&world, 4); turns > 0; turns--)
+  memset(&fixture, 0, sizeof(fixture));
+  random_run_seed(&fixture.run, seed);
+  fixture.loop = loop;
+  live_storm_open(&fixture.storm, test, 8, 512);
+  live_storm_begin(&fixture.storm, UINT64_MAX);
+  for (; fixture.run.fault[0] == '\0' && live_now() - start < RACE_NS;
+       fixture.run.step++) {
+    one_call(&fixture);
+    fixture.run.call = "the loop";
+    for (turns = (int)draw(&fixture, 4); turns > 0; turns--)
       uv_run(loop, UV_RUN_NOWAIT);
   }
-  live_storm_end(&world.storm);
-  if (world.run.fault[0] == '\0')
-    expect_the_whole(&world);
-  random_run_check(&world.run, seed);
+  live_storm_end(&fixture.storm);
+  if (fixture.run.fault[0] == '\0')
+    expect_the_whole(&fixture);
+  random_run_check(&fixture.run, seed);
   uv_run(loop, UV_RUN_DEFAULT);
-  assert_int_equal(world.closing, 0);
-  assert_in_range(world.lives, 1, UINT64_MAX);
-  live_storm_is_sound(&world.storm);
-  live_storm_close(&world.storm);
+  assert_int_equal(fixture.closing, 0);
+  assert_in_range(fixture.lives, 1, UINT64_MAX);
+  live_storm_is_sound(&fixture.storm);
+  live_storm_close(&fixture.storm);
 }
 
 static void reader_races_with_programs_that_never_rest(void **state) {

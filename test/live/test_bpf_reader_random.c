@@ -33,11 +33,11 @@ typedef struct queue_s {
   uint64_t last;
 } queue_t;
 
-typedef struct world_s world_t;
+typedef struct fixture_s fixture_t;
 
 /* A reader, and what is expected of it. */
 typedef struct slot_s {
-  world_t *world;
+  fixture_t *fixture;
   live_bpf_reader_t live; /* its map lives as long as the test */
   queue_t queues[CPUS];
   phase_t phase;
@@ -52,7 +52,7 @@ typedef struct slot_s {
   int ruined;    /* others have closed inner handles */
 } slot_t;
 
-struct world_s {
+struct fixture_s {
   uv_loop_t *loop;
   random_run_t run;
   int cpus[CPUS];
@@ -60,12 +60,13 @@ struct world_s {
   slot_t slots[SLOTS];
 };
 
-static uint64_t draw(world_t *world, uint64_t below) {
-  return random_run_draw(&world->run, below);
+static uint64_t draw(fixture_t *fixture, uint64_t below) {
+  return random_run_draw(&fixture->run, below);
 }
 
-static void expect(world_t *world, int is_so, const char *what, int64_t value) {
-  random_run_expect(&world->run, is_so, what, value);
+static void expect(fixture_t *fixture, int is_so, const char *what,
+                   int64_t value) {
+  random_run_expect(&fixture->run, is_so, what, value);
 }
 
 static uint64_t waiting(const slot_t *slot) {
@@ -82,21 +83,21 @@ static int is_in_map(const slot_t *slot) {
          (slot->wanted_by_start || slot->wanted_by_resume);
 }
 
-static void one_call(world_t *world);
+static void one_call(fixture_t *fixture);
 
 /* -- what comes ----------------------------------------------------------- */
 
 static void take_sample(slot_t *slot, const uvperf_bpf_sample_t *sample) {
-  world_t *world = slot->world;
-  queue_t *queue = &slot->queues[sample->cpu == world->cpus[0] ? 0 : 1];
+  fixture_t *fixture = slot->fixture;
+  queue_t *queue = &slot->queues[sample->cpu == fixture->cpus[0] ? 0 : 1];
   uint64_t number;
 
   if (sample->size < sizeof(number)) {
-    expect(world, 0, "a sample without data", (int64_t)sample->size);
+    expect(fixture, 0, "a sample without data", (int64_t)sample->size);
     return;
   }
   memcpy(&number, sample->data, sizeof(number));
-  expect(world,
+  expect(fixture,
          queue->first < queue->last &&
              number == queue->numbers[queue->first % PENDING],
          "another sample than the next", (int64_t)number);
@@ -106,21 +107,21 @@ static void take_sample(slot_t *slot, const uvperf_bpf_sample_t *sample) {
 static void on_sample(live_bpf_reader_t *live, int status,
                       const uvperf_bpf_sample_t *sample) {
   slot_t *slot = live->hook_data;
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
 
-  expect(world, slot->phase == OPEN && (slot->started || slot->flushing),
+  expect(fixture, slot->phase == OPEN && (slot->started || slot->flushing),
          "a callback", slot->phase);
-  expect(world, status == 0 || slot->ruined, "a status", status);
-  expect(world, live->strange + live->others + live->corrupt == 0,
+  expect(fixture, status == 0 || slot->ruined, "a status", status);
+  expect(fixture, live->strange + live->others + live->corrupt == 0,
          "a strange sample", 0);
   if (sample != NULL)
     take_sample(slot, sample);
   else
-    expect(world, slot->tells_slices || status != 0, "the end of a slice", 0);
+    expect(fixture, slot->tells_slices || status != 0, "the end of a slice", 0);
   slot->callbacks++;
-  if (world->nested++ < 3 && draw(world, 4) == 0)
-    one_call(world);
-  world->nested--;
+  if (fixture->nested++ < 3 && draw(fixture, 4) == 0)
+    one_call(fixture);
+  fixture->nested--;
   slot->callbacks--;
 }
 
@@ -128,15 +129,15 @@ static void on_sample(live_bpf_reader_t *live, int status,
 
 static void call_init(slot_t *slot) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
   live_bpf_reader_t *live = &slot->live;
   int rc;
 
-  options.wakeup_events = (uint32_t)draw(world, 4);
-  options.flags = draw(world, 2) ? UVPERF_BPF_READER_FIXED_CPUS : 0;
-  rc = uvperf_bpf_reader_init(world->loop, &live->reader, live->array, &options,
-                              NULL);
-  expect(world, rc == 0, "init", rc);
+  options.wakeup_events = (uint32_t)draw(fixture, 4);
+  options.flags = draw(fixture, 2) ? UVPERF_BPF_READER_FIXED_CPUS : 0;
+  rc = uvperf_bpf_reader_init(fixture->loop, &live->reader, live->array,
+                              &options, NULL);
+  expect(fixture, rc == 0, "init", rc);
   if (rc != 0)
     return;
   live->reader.data = live;
@@ -150,15 +151,15 @@ static void call_init(slot_t *slot) {
 static void call_start(slot_t *slot) {
   static const uint32_t records[] = {0, 1, 2, 7};
   uvperf_stream_options_t stream = live_bpf_reader_plain;
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
   int rc;
 
-  stream.slice_records = records[draw(world, 4)];
-  stream.flush_ms = (int32_t)draw(world, 3) - 1;
-  stream.flags = (uint32_t)draw(world, 4);
+  stream.slice_records = records[draw(fixture, 4)];
+  stream.flush_ms = (int32_t)draw(fixture, 3) - 1;
+  stream.flags = (uint32_t)draw(fixture, 4);
   rc = uvperf_bpf_reader_start(&slot->live.reader, &stream,
                                live_bpf_reader_on_sample, NULL);
-  expect(world, rc == (slot->started ? UV_EALREADY : 0) || slot->ruined,
+  expect(fixture, rc == (slot->started ? UV_EALREADY : 0) || slot->ruined,
          "start", rc);
   if (rc != 0)
     return;
@@ -170,27 +171,27 @@ static void call_start(slot_t *slot) {
 static void call_stop(slot_t *slot) {
   int rc = uvperf_bpf_reader_stop(&slot->live.reader);
 
-  expect(slot->world, rc == 0, "stop", rc);
+  expect(slot->fixture, rc == 0, "stop", rc);
   slot->started = slot->wanted_by_start = slot->flushing = 0;
 }
 
 static void call_pause(slot_t *slot) {
   int rc = uvperf_bpf_reader_pause(&slot->live.reader, NULL);
 
-  expect(slot->world, rc == 0, "pause", rc);
+  expect(slot->fixture, rc == 0, "pause", rc);
   slot->paused = 1;
 }
 
 static void call_resume(slot_t *slot) {
   int rc = uvperf_bpf_reader_resume(&slot->live.reader, NULL);
 
-  expect(slot->world, rc == 0, "resume", rc);
+  expect(slot->fixture, rc == 0, "resume", rc);
   slot->paused = 0;
   slot->wanted_by_resume |= !slot->wanted_by_start;
 }
 
 static void call_flush(slot_t *slot) {
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
   int expected = 0;
   int rc;
 
@@ -201,38 +202,38 @@ static void call_flush(slot_t *slot) {
   if (expected == 0)
     slot->flushing = 1;
   rc = uvperf_bpf_reader_flush(&slot->live.reader);
-  expect(world, rc == expected, "flush", rc);
+  expect(fixture, rc == expected, "flush", rc);
   if (expected == 0)
     slot->flushing = 0;
 }
 
 /* Alone, without calls in its callbacks: then nothing is left. */
 static void call_last_flush(slot_t *slot) {
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
 
-  if (world->nested > 0 || !slot->ever_started || slot->ruined)
+  if (fixture->nested > 0 || !slot->ever_started || slot->ruined)
     return;
-  world->nested = 3;
+  fixture->nested = 3;
   call_flush(slot);
-  world->nested = 0;
-  expect(world, waiting(slot) == 0, "samples that a flush left",
+  fixture->nested = 0;
+  expect(fixture, waiting(slot) == 0, "samples that a flush left",
          (int64_t)waiting(slot));
 }
 
 static void call_send(slot_t *slot) {
-  world_t *world = slot->world;
-  size_t at = (size_t)draw(world, CPUS);
+  fixture_t *fixture = slot->fixture;
+  size_t at = (size_t)draw(fixture, CPUS);
   queue_t *queue = &slot->queues[at];
-  uint64_t nr = 1 + draw(world, 10);
+  uint64_t nr = 1 + draw(fixture, 10);
   uint64_t number;
   int rc;
 
-  if (world->cpus[at] == world->cpus[0])
+  if (fixture->cpus[at] == fixture->cpus[0])
     queue = &slot->queues[0];
   while (nr-- > 0 && queue->last - queue->first < PENDING) {
     number = slot->live.sent;
-    rc = live_bpf_reader_send(&slot->live, world->cpus[at], 24);
-    expect(world, rc == (is_in_map(slot) ? 0 : -ENOENT), "a program's call",
+    rc = live_bpf_reader_send(&slot->live, fixture->cpus[at], 24);
+    expect(fixture, rc == (is_in_map(slot) ? 0 : -ENOENT), "a program's call",
            rc);
     if (rc == 0)
       queue->numbers[queue->last++ % PENDING] = number;
@@ -241,18 +242,18 @@ static void call_send(slot_t *slot) {
 
 static void call_questions(slot_t *slot) {
   uvperf_bpf_reader_t *reader = &slot->live.reader;
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
   uvperf_ring_info_t ring;
   uvperf_stats_t stats;
 
-  expect(world, uvperf_bpf_reader_snapshot(reader, 0, NULL) == UV_EINVAL,
+  expect(fixture, uvperf_bpf_reader_snapshot(reader, 0, NULL) == UV_EINVAL,
          "snapshot", 0);
-  expect(world, uvperf_bpf_reader_cpu_status(reader, world->cpus[0]) == 0,
+  expect(fixture, uvperf_bpf_reader_cpu_status(reader, fixture->cpus[0]) == 0,
          "cpu_status", 0);
-  expect(world, uvperf_bpf_reader_ring(reader, 0, &ring) == 0, "ring", 0);
+  expect(fixture, uvperf_bpf_reader_ring(reader, 0, &ring) == 0, "ring", 0);
   uvperf_bpf_reader_stats(reader, &stats);
-  expect(world, stats.corrupt + stats.lost_records == 0, "stats", 0);
-  expect(world,
+  expect(fixture, stats.corrupt + stats.lost_records == 0, "stats", 0);
+  expect(fixture,
          uvperf_bpf_reader_is_active(reader) == slot->started || slot->ruined,
          "is_active", slot->started);
 }
@@ -260,8 +261,9 @@ static void call_questions(slot_t *slot) {
 static void on_closed(uvperf_bpf_reader_t *reader) {
   slot_t *slot = ((live_bpf_reader_t *)reader->data)->hook_data;
 
-  expect(slot->world, slot->phase == CLOSING, "a close callback", slot->phase);
-  expect(slot->world, slot->callbacks == 0, "in a callback", slot->callbacks);
+  expect(slot->fixture, slot->phase == CLOSING, "a close callback",
+         slot->phase);
+  expect(slot->fixture, slot->callbacks == 0, "in a callback", slot->callbacks);
   slot->phase = FREE;
 }
 
@@ -285,18 +287,18 @@ static void pick_handle(uv_handle_t *handle, void *arg) {
 
 /* Of any handle of the loop: they are all ours here. */
 static void call_walk_close(slot_t *slot) {
-  world_t *world = slot->world;
-  walk_t walk = {draw(world, 20), NULL};
+  fixture_t *fixture = slot->fixture;
+  walk_t walk = {draw(fixture, 20), NULL};
   int is_ours;
 
-  if (draw(world, 4) != 0)
+  if (draw(fixture, 4) != 0)
     return;
-  uv_walk(world->loop, pick_handle, &walk);
+  uv_walk(fixture->loop, pick_handle, &walk);
   if (walk.handle == NULL)
     return;
   is_ours = uvperf_walk_close(walk.handle);
-  expect(world, is_ours || uv_is_closing(walk.handle), "a stranger", 0);
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  expect(fixture, is_ours || uv_is_closing(walk.handle), "a stranger", 0);
+  for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++)
     if (slot->phase == OPEN && uvperf_bpf_reader_is_closing(&slot->live.reader))
       slot->phase = WALKED;
 }
@@ -308,24 +310,24 @@ static void uv_close_all(uv_handle_t *handle, void *arg) {
 }
 
 static void call_foreign_close(slot_t *slot) {
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
 
-  if (draw(world, 20) != 0)
+  if (draw(fixture, 20) != 0)
     return;
-  uv_walk(world->loop, uv_close_all, NULL);
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  uv_walk(fixture->loop, uv_close_all, NULL);
+  for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++)
     slot->ruined |= slot->phase == OPEN;
 }
 
 static int run_child(void *arg) {
-  world_t *world = arg;
+  fixture_t *fixture = arg;
   slot_t *slot;
 
   signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
   signal(SIGBUS, SIG_DFL);
-  if (uv_loop_fork(world->loop) != 0)
+  if (uv_loop_fork(fixture->loop) != 0)
     return 1;
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++) {
+  for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++) {
     if (slot->phase == OPEN &&
         (uvperf_bpf_reader_stop(&slot->live.reader) != UV_EPERM ||
          uvperf_bpf_reader_resume(&slot->live.reader, NULL) != UV_EPERM))
@@ -333,22 +335,23 @@ static int run_child(void *arg) {
     if (slot->phase == OPEN || slot->phase == WALKED)
       call_close(slot);
   }
-  while (uv_run(world->loop, UV_RUN_DEFAULT) != 0)
+  while (uv_run(fixture->loop, UV_RUN_DEFAULT) != 0)
     continue;
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++)
     if (slot->phase != FREE)
       return 3;
-  return world->run.fault[0] == '\0' && uv_loop_close(world->loop) == 0 ? 0 : 4;
+  return fixture->run.fault[0] == '\0' && uv_loop_close(fixture->loop) == 0 ? 0
+                                                                            : 4;
 }
 
 static void call_fork(slot_t *slot) {
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
   int code;
 
-  if (world->nested > 0 || draw(world, 10) != 0)
+  if (fixture->nested > 0 || draw(fixture, 10) != 0)
     return;
-  code = support_wait(support_fork(run_child, world));
-  expect(world, code == 0, "a forked child", code);
+  code = support_wait(support_fork(run_child, fixture));
+  expect(fixture, code == 0, "a forked child", code);
 }
 
 typedef struct call_s {
@@ -381,70 +384,70 @@ static const call_t calls[] = {
     {"fork", call_fork, ANY},
 };
 
-static void one_call(world_t *world) {
-  const call_t *call = &calls[draw(world, sizeof(calls) / sizeof(calls[0]))];
-  slot_t *slot = &world->slots[draw(world, SLOTS)];
-  const char *outer = world->run.call;
+static void one_call(fixture_t *fixture) {
+  const call_t *call = &calls[draw(fixture, sizeof(calls) / sizeof(calls[0]))];
+  slot_t *slot = &fixture->slots[draw(fixture, SLOTS)];
+  const char *outer = fixture->run.call;
 
   if (!(call->phases & 1u << slot->phase))
     return;
-  world->run.call = call->name;
+  fixture->run.call = call->name;
   call->call(slot);
-  world->run.call = outer;
+  fixture->run.call = outer;
 }
 
 /* -- the whole ------------------------------------------------------------ */
 
 /* All that was taken comes. */
 static void run_to_the_last(slot_t *slot) {
-  world_t *world = slot->world;
+  fixture_t *fixture = slot->fixture;
   uint64_t deadline = live_now() + UINT64_C(20000000000);
 
   if (slot->phase != OPEN || slot->ruined)
     return;
   if (!slot->started)
     call_start(slot);
-  world->nested = 3;
-  while (world->run.fault[0] == '\0' && waiting(slot) > 0 &&
+  fixture->nested = 3;
+  while (fixture->run.fault[0] == '\0' && waiting(slot) > 0 &&
          live_now() < deadline)
-    if (uv_run(world->loop, UV_RUN_NOWAIT) == 0 || draw(world, 1000) == 0)
+    if (uv_run(fixture->loop, UV_RUN_NOWAIT) == 0 || draw(fixture, 1000) == 0)
       call_flush(slot);
-  world->nested = 0;
-  expect(world, live_now() < deadline, "samples that never came",
+  fixture->nested = 0;
+  expect(fixture, live_now() < deadline, "samples that never came",
          (int64_t)waiting(slot));
 }
 
-static void close_all(world_t *world) {
+static void close_all(fixture_t *fixture) {
   slot_t *slot;
 
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++)
     if (slot->phase == OPEN || slot->phase == WALKED)
       call_close(slot);
-  while (uv_run(world->loop, UV_RUN_DEFAULT) != 0)
+  while (uv_run(fixture->loop, UV_RUN_DEFAULT) != 0)
     continue;
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
-    expect(world, slot->phase == FREE, "a close callback that never came",
+  for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++)
+    expect(fixture, slot->phase == FREE, "a close callback that never came",
            slot->phase);
 }
 
-static void run_seed(world_t *world, uint64_t seed) {
+static void run_seed(fixture_t *fixture, uint64_t seed) {
   size_t fds = support_count_fds();
   slot_t *slot;
 
-  random_run_seed(&world->run, seed);
-  world->run.call = "the loop";
-  world->run.fault[0] = '\0';
-  for (world->run.step = 0;
-       world->run.step < STEPS && world->run.fault[0] == '\0';
-       world->run.step++) {
-    one_call(world);
-    if (draw(world, 2) == 0)
-      uv_run(world->loop, UV_RUN_NOWAIT);
+  random_run_seed(&fixture->run, seed);
+  fixture->run.call = "the loop";
+  fixture->run.fault[0] = '\0';
+  for (fixture->run.step = 0;
+       fixture->run.step < STEPS && fixture->run.fault[0] == '\0';
+       fixture->run.step++) {
+    one_call(fixture);
+    if (draw(fixture, 2) == 0)
+      uv_run(fixture->loop, UV_RUN_NOWAIT);
   }
-  for (slot = world->slots; slot < world->slots + SLOTS; slot++)
+  for (slot = fixture->slots; slot < fixture->slots + SLOTS; slot++)
     run_to_the_last(slot);
-  close_all(world);
-  random_run_check(&world->run, seed);
+  close_all(fixture);
+  random_run_check(&fixture->run, seed);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();
 }
@@ -452,29 +455,29 @@ static void run_seed(world_t *world, uint64_t seed) {
 static void reader_random_calls_keep_the_promises(void **state) {
   uint64_t seed, last;
   int cpus[CPUS];
-  world_t *world;
+  fixture_t *fixture;
   size_t i, nr;
 
   /* Skips, if it does, before anything is there. */
   close(live_bpf_array_make(__func__, 0));
-  world = calloc(1, sizeof(*world));
-  assert_non_null(world);
-  world->loop = *state;
+  fixture = calloc(1, sizeof(*fixture));
+  assert_non_null(fixture);
+  fixture->loop = *state;
   nr = live_cpus(cpus, CPUS);
-  world->cpus[0] = cpus[0];
-  world->cpus[1] = cpus[nr - 1];
+  fixture->cpus[0] = cpus[0];
+  fixture->cpus[1] = cpus[nr - 1];
   for (i = 0; i < SLOTS; i++) {
-    world->slots[i].world = world;
-    live_bpf_reader_make(__func__, &world->slots[i].live, 0);
-    world->slots[i].live.on_sample = on_sample;
-    world->slots[i].live.hook_data = &world->slots[i];
+    fixture->slots[i].fixture = fixture;
+    live_bpf_reader_make(__func__, &fixture->slots[i].live, 0);
+    fixture->slots[i].live.on_sample = on_sample;
+    fixture->slots[i].live.hook_data = &fixture->slots[i];
   }
   random_run_seeds(25, &seed, &last);
   for (; seed <= last; seed++)
-    run_seed(world, seed);
+    run_seed(fixture, seed);
   for (i = 0; i < SLOTS; i++)
-    live_bpf_reader_unmake(&world->slots[i].live);
-  free(world);
+    live_bpf_reader_unmake(&fixture->slots[i].live);
+  free(fixture);
 }
 
 int main(void) {

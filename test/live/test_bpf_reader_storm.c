@@ -53,7 +53,7 @@ static const way_t large_ways[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-typedef struct world_s {
+typedef struct fixture_s {
   live_storm_t storm;
   uvperf_bpf_reader_t reader;
   uvperf_bpf_reader_t other; /* of a map of its own */
@@ -63,162 +63,163 @@ typedef struct world_s {
   uint64_t ticks;
   int is_calm; /* nothing is paused any more */
   int code;    /* of the first call that failed */
-} world_t;
+} fixture_t;
 
 static void on_sample(uvperf_bpf_reader_t *reader, int status,
                       const uvperf_bpf_sample_t *sample) {
-  world_t *world = reader->data;
+  fixture_t *fixture = reader->data;
 
-  live_storm_note(&world->storm, status == 0 ? sample : NULL);
+  live_storm_note(&fixture->storm, status == 0 ? sample : NULL);
 }
 
 /* Until a program was refused: calls that are refused are so fast that few
  * others would be left. */
-static void pause_for_a_moment(world_t *world) {
-  uint64_t before = live_storm_refused(&world->storm);
+static void pause_for_a_moment(fixture_t *fixture) {
+  uint64_t before = live_storm_refused(&fixture->storm);
   unsigned looks = 0;
   int code;
 
-  code = uvperf_bpf_reader_pause(&world->reader, NULL);
-  while (live_storm_is_writing(&world->storm) &&
-         live_storm_refused(&world->storm) == before)
+  code = uvperf_bpf_reader_pause(&fixture->reader, NULL);
+  while (live_storm_is_writing(&fixture->storm) &&
+         live_storm_refused(&fixture->storm) == before)
     if (++looks % 1000 == 0) /* all may be on this CPU */
       sched_yield();
   if (code == 0)
-    code = uvperf_bpf_reader_resume(&world->reader, NULL);
-  if (world->code == 0)
-    world->code = code;
+    code = uvperf_bpf_reader_resume(&fixture->reader, NULL);
+  if (fixture->code == 0)
+    fixture->code = code;
 }
 
-static void pause_another(world_t *world) {
+static void pause_another(fixture_t *fixture) {
   int code;
 
-  if (world->ticks % 2 == 1)
-    code = uvperf_bpf_reader_pause(&world->other, NULL);
+  if (fixture->ticks % 2 == 1)
+    code = uvperf_bpf_reader_pause(&fixture->other, NULL);
   else
-    code = uvperf_bpf_reader_resume(&world->other, NULL);
-  if (world->code == 0)
-    world->code = code;
+    code = uvperf_bpf_reader_resume(&fixture->other, NULL);
+  if (fixture->code == 0)
+    fixture->code = code;
 }
 
 /* The loop never sleeps for long, so that what does not come fails the test in
  * time; but by this alone nothing is delivered. */
 static void on_tick(uv_timer_t *timer) {
-  world_t *world = timer->data;
+  fixture_t *fixture = timer->data;
 
-  world->ticks += 1;
-  if (world->is_calm)
+  fixture->ticks += 1;
+  if (fixture->is_calm)
     return;
-  if (world->way->pauses)
-    pause_for_a_moment(world);
-  if (world->way->others)
-    pause_another(world);
+  if (fixture->way->pauses)
+    pause_for_a_moment(fixture);
+  if (fixture->way->others)
+    pause_another(fixture);
 }
 
-static void open_reader(uv_loop_t *loop, world_t *world,
+static void open_reader(uv_loop_t *loop, fixture_t *fixture,
                         uvperf_bpf_reader_t *reader, int array) {
   uvperf_bpf_reader_options_t options = UVPERF_BPF_READER_OPTIONS_INIT;
   uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
 
-  options.ring_bytes = world->way->ring_bytes;
-  options.wakeup_events = world->way->wakeup_events;
-  options.wakeup_bytes = world->way->wakeup_bytes;
+  options.ring_bytes = fixture->way->ring_bytes;
+  options.wakeup_events = fixture->way->wakeup_events;
+  options.wakeup_bytes = fixture->way->wakeup_bytes;
   if (uvperf_bpf_reader_init(loop, reader, array, &options, &error) != 0)
     fail_msg("%s", error.reason);
-  reader->data = world;
-  stream.flush_ms = world->way->flush_ms;
-  stream.slice_records = world->way->slice_records;
+  reader->data = fixture;
+  stream.flush_ms = fixture->way->flush_ms;
+  stream.slice_records = fixture->way->slice_records;
   if (uvperf_bpf_reader_start(reader, &stream, on_sample, &error) != 0)
     fail_msg("%s", error.reason);
 }
 
-static void open_world(uv_loop_t *loop, world_t *world, const way_t *way,
-                       const char *test, uint32_t most) {
-  memset(world, 0, sizeof(*world));
-  world->way = way;
-  live_storm_open(&world->storm, test, 8, most);
-  open_reader(loop, world, &world->reader, world->storm.array);
+static void open_fixture(uv_loop_t *loop, fixture_t *fixture, const way_t *way,
+                         const char *test, uint32_t most) {
+  memset(fixture, 0, sizeof(*fixture));
+  fixture->way = way;
+  live_storm_open(&fixture->storm, test, 8, most);
+  open_reader(loop, fixture, &fixture->reader, fixture->storm.array);
   if (way->others) {
-    world->other_array = live_bpf_array_make(test, 0);
-    open_reader(loop, world, &world->other, world->other_array);
+    fixture->other_array = live_bpf_array_make(test, 0);
+    open_reader(loop, fixture, &fixture->other, fixture->other_array);
   }
-  uv_timer_init(loop, &world->timer);
-  world->timer.data = world;
-  uv_timer_start(&world->timer, on_tick, 1, 1);
+  uv_timer_init(loop, &fixture->timer);
+  fixture->timer.data = fixture;
+  uv_timer_start(&fixture->timer, on_tick, 1, 1);
 }
 
-static void close_world(uv_loop_t *loop, world_t *world) {
-  uvperf_bpf_reader_close(&world->reader, NULL);
-  if (world->way->others) {
-    uvperf_bpf_reader_close(&world->other, NULL);
-    close(world->other_array);
+static void close_fixture(uv_loop_t *loop, fixture_t *fixture) {
+  uvperf_bpf_reader_close(&fixture->reader, NULL);
+  if (fixture->way->others) {
+    uvperf_bpf_reader_close(&fixture->other, NULL);
+    close(fixture->other_array);
   }
-  uv_close((uv_handle_t *)&world->timer, NULL);
+  uv_close((uv_handle_t *)&fixture->timer, NULL);
   uv_run(loop, UV_RUN_DEFAULT);
-  live_storm_close(&world->storm);
+  live_storm_close(&fixture->storm);
 }
 
 /* All that was written has come, without a flush from outside. */
-static void expect_all(uv_loop_t *loop, const world_t *world) {
+static void expect_all(uv_loop_t *loop, const fixture_t *fixture) {
   uint64_t start = live_now();
-  uint64_t written = live_storm_written(&world->storm);
+  uint64_t written = live_storm_written(&fixture->storm);
 
-  while (live_storm_delivered(&world->storm) < written &&
+  while (live_storm_delivered(&fixture->storm) < written &&
          live_now() - start < MOST_NS)
     uv_run(loop, UV_RUN_ONCE);
-  assert_int_equal(live_storm_delivered(&world->storm), written);
+  assert_int_equal(live_storm_delivered(&fixture->storm), written);
 }
 
-static void expect_stats(const world_t *world) {
+static void expect_stats(const fixture_t *fixture) {
   uvperf_stats_t stats;
 
-  uvperf_bpf_reader_stats(&world->reader, &stats);
-  assert_int_equal(stats.lost_records, live_storm_lost(&world->storm));
+  uvperf_bpf_reader_stats(&fixture->reader, &stats);
+  assert_int_equal(stats.lost_records, live_storm_lost(&fixture->storm));
   assert_int_equal(stats.corrupt, 0);
-  assert_in_range(stats.records, live_storm_written(&world->storm), UINT64_MAX);
+  assert_in_range(stats.records, live_storm_written(&fixture->storm),
+                  UINT64_MAX);
 }
 
-static void write_batch(uv_loop_t *loop, world_t *world, uint64_t nr) {
+static void write_batch(uv_loop_t *loop, fixture_t *fixture, uint64_t nr) {
   uint64_t start = live_now();
 
-  live_storm_begin(&world->storm, nr);
-  while (live_storm_is_writing(&world->storm) && live_now() - start < MOST_NS)
+  live_storm_begin(&fixture->storm, nr);
+  while (live_storm_is_writing(&fixture->storm) && live_now() - start < MOST_NS)
     uv_run(loop, UV_RUN_ONCE);
-  live_storm_end(&world->storm);
+  live_storm_end(&fixture->storm);
 }
 
 /* Large payloads outrun any ring: in batches all of them come. */
-static void write_batches(uv_loop_t *loop, world_t *world, uint64_t nr) {
+static void write_batches(uv_loop_t *loop, fixture_t *fixture, uint64_t nr) {
   uint64_t i;
 
-  for (i = 0; i < world->way->batches; i++) {
-    write_batch(loop, world, nr / world->way->batches);
-    expect_all(loop, world);
+  for (i = 0; i < fixture->way->batches; i++) {
+    write_batch(loop, fixture, nr / fixture->way->batches);
+    expect_all(loop, fixture);
   }
-  assert_int_equal(live_storm_lost(&world->storm), 0);
+  assert_int_equal(live_storm_lost(&fixture->storm), 0);
 }
 
 static void run_storm(uv_loop_t *loop, const way_t *way, const char *test,
                       uint32_t most, uint64_t calls) {
-  static world_t world;
+  static fixture_t fixture;
   uint64_t nr = calls * way->share / 100;
 
-  open_world(loop, &world, way, test, most);
+  open_fixture(loop, &fixture, way, test, most);
   if (way->batches > 0)
-    write_batches(loop, &world, nr);
+    write_batches(loop, &fixture, nr);
   else
-    write_batch(loop, &world, nr);
-  world.is_calm = 1;
-  assert_int_equal(world.code, 0);
-  expect_all(loop, &world);
-  live_storm_one_more(&world.storm);
-  expect_all(loop, &world);
-  live_storm_balance(&world.storm);
+    write_batch(loop, &fixture, nr);
+  fixture.is_calm = 1;
+  assert_int_equal(fixture.code, 0);
+  expect_all(loop, &fixture);
+  live_storm_one_more(&fixture.storm);
+  expect_all(loop, &fixture);
+  live_storm_balance(&fixture.storm);
   if (!way->pauses)
-    assert_int_equal(live_storm_refused(&world.storm), 0);
-  expect_stats(&world);
-  close_world(loop, &world);
+    assert_int_equal(live_storm_refused(&fixture.storm), 0);
+  expect_stats(&fixture);
+  close_fixture(loop, &fixture);
 }
 
 static void reader_storm_of_small_payloads_is_accounted_for(void **state) {

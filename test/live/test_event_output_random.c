@@ -204,7 +204,7 @@ static void begin(ring_model_t *model, uv_loop_t *loop, uint64_t tracepoint,
     model->targets[i].model = model;
 }
 
-static void run_world(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
+static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
   static ring_model_t model;
   size_t fds = support_count_fds();
   size_t bytes;
@@ -228,7 +228,7 @@ static void output_of_random_calls_keeps_its_promises(void **state) {
   random_run_seeds(60, &first, &last);
   live_pin(0, &old);
   for (; first <= last; first++)
-    run_world(*state, tracepoint, first);
+    run_seed(*state, tracepoint, first);
   live_unpin(&old);
 }
 

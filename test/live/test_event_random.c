@@ -490,7 +490,7 @@ static void one_step(event_model_t *model) {
     _exit(end_child(model));
 }
 
-static void run_world(uv_loop_t *loop, uint64_t seed) {
+static void run_seed(uv_loop_t *loop, uint64_t seed) {
   static event_model_t model;
   size_t fds = support_count_fds();
   slot_t *slot;
@@ -520,7 +520,7 @@ static void event_of_random_calls_keeps_its_promises(void **state) {
   support_need_own_events(__func__);
   random_run_seeds(100, &first, &last);
   for (; first <= last; first++)
-    run_world(*state, first);
+    run_seed(*state, first);
 }
 
 int main(void) {

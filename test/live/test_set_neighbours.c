@@ -57,7 +57,7 @@ typedef struct heart_s {
   uint64_t delay_ns;   /* and from one to its callback */
 } heart_t;
 
-typedef struct world_s {
+typedef struct fixture_s {
   uv_loop_t *loop;
   live_stream_t stream;
   live_plan_t plan;
@@ -69,9 +69,9 @@ typedef struct world_s {
   live_worker_t spoiler;
   uint64_t comms, mmaps, forks;
   uint64_t faults; /* callbacks without a record that name a CPU of ours */
-} world_t;
+} fixture_t;
 
-static world_t world;
+static fixture_t fixture;
 
 /* -- beats ----------------------------------------------------------------- */
 
@@ -92,19 +92,19 @@ static void beat(void *arg) {
 static void start_beats(void) {
   size_t i;
 
-  for (i = 0; i < world.nr_cpus; i++) {
-    world.hearts[i].is_over = 0;
-    world.hearts[i].last_ns = live_now();
-    live_thread_go(&world.hearts[i].thread);
+  for (i = 0; i < fixture.nr_cpus; i++) {
+    fixture.hearts[i].is_over = 0;
+    fixture.hearts[i].last_ns = live_now();
+    live_thread_go(&fixture.hearts[i].thread);
   }
 }
 
 static void stop_beats(void) {
   size_t i;
 
-  for (i = 0; i < world.nr_cpus; i++) {
-    __atomic_store_n(&world.hearts[i].is_over, 1, __ATOMIC_RELEASE);
-    live_thread_wait(&world.hearts[i].thread);
+  for (i = 0; i < fixture.nr_cpus; i++) {
+    __atomic_store_n(&fixture.hearts[i].is_over, 1, __ATOMIC_RELEASE);
+    live_thread_wait(&fixture.hearts[i].thread);
   }
 }
 
@@ -113,8 +113,8 @@ static void hear(const uvperf_record_t *record) {
   heart_t *heart;
   size_t i;
 
-  for (i = 0; i < world.nr_cpus; i++) {
-    heart = &world.hearts[i];
+  for (i = 0; i < fixture.nr_cpus; i++) {
+    heart = &fixture.hearts[i];
     if (record->tid != heart->thread.tid)
       continue;
     heart->delivered += 1;
@@ -131,8 +131,8 @@ static void hear(const uvperf_record_t *record) {
 static int is_ours(int cpu) {
   size_t i;
 
-  for (i = 0; i < world.nr_cpus; i++)
-    if (world.hearts[i].cpu == cpu)
+  for (i = 0; i < fixture.nr_cpus; i++)
+    if (fixture.hearts[i].cpu == cpu)
       return 1;
   return 0;
 }
@@ -141,20 +141,20 @@ static void see(live_stream_t *stream, const uvperf_record_t *record) {
   uvperf_ring_info_t ring;
 
   if (record == NULL) {
-    world.faults += uvperf_set_failed_ring(&stream->live.set, &ring) == 0 &&
-                    is_ours(ring.cpu);
+    fixture.faults += uvperf_set_failed_ring(&stream->live.set, &ring) == 0 &&
+                      is_ours(ring.cpu);
     return;
   }
-  world.comms += record->type == PERF_RECORD_COMM;
-  world.mmaps += record->type == PERF_RECORD_MMAP2;
-  world.forks += record->type == PERF_RECORD_FORK;
+  fixture.comms += record->type == PERF_RECORD_COMM;
+  fixture.mmaps += record->type == PERF_RECORD_MMAP2;
+  fixture.forks += record->type == PERF_RECORD_FORK;
   if (record->type == PERF_RECORD_SAMPLE && record->source != NULL &&
       record->source->attr_index == BEATS)
     hear(record);
 }
 
 static void plan_set(uint64_t tracepoint) {
-  live_plan_t *plan = &world.plan;
+  live_plan_t *plan = &fixture.plan;
   struct perf_event_attr *attr;
 
   live_stream_plan(plan);
@@ -174,17 +174,17 @@ static void plan_set(uint64_t tracepoint) {
 
 /* Where programs on a CPU find the set's event. */
 static void put_outputs(void) {
-  uvperf_set_t *set = &world.stream.live.set;
+  uvperf_set_t *set = &fixture.stream.live.set;
   const uvperf_reading_t *reading;
   const uvperf_place_t *place;
   size_t i;
 
-  live_set_read(&world.stream.live, OUTPUT);
-  reading = world.stream.live.reading;
+  live_set_read(&fixture.stream.live, OUTPUT);
+  reading = fixture.stream.live.reading;
   for (i = 0; i < uvperf_reading_nr_places(reading); i++) {
     place = uvperf_reading_place(reading, i);
     assert_int_equal(
-        live_bpf_array_put(world.array, (uint32_t)place->cpu,
+        live_bpf_array_put(fixture.array, (uint32_t)place->cpu,
                            uvperf_set_fd(set, OUTPUT, place->serial)),
         0);
   }
@@ -197,24 +197,24 @@ static void open_set(uint64_t tracepoint) {
   size_t i, length = 0;
 
   plan_set(tracepoint);
-  live_stream_open(world.loop, &world.stream, &world.plan.options);
-  for (i = 0; i < world.nr_cpus; i++)
+  live_stream_open(fixture.loop, &fixture.stream, &fixture.plan.options);
+  for (i = 0; i < fixture.nr_cpus; i++)
     length += (size_t)snprintf(filter + length, sizeof(filter) - length,
                                "%scommon_pid == %u", i > 0 ? " || " : "",
-                               world.hearts[i].thread.tid);
+                               fixture.hearts[i].thread.tid);
   assert_int_equal(
-      uvperf_set_apply_filter(&world.stream.live.set, BEATS, filter, &error),
+      uvperf_set_apply_filter(&fixture.stream.live.set, BEATS, filter, &error),
       0);
   put_outputs();
-  world.stream.on_record = see;
+  fixture.stream.on_record = see;
   options.flush_ms = FLUSH_MS;
-  live_stream_start(&world.stream, &options);
+  live_stream_start(&fixture.stream, &options);
 }
 
 static uvperf_stats_t stats_now(void) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&world.stream.live.set, &stats);
+  uvperf_set_stats(&fixture.stream.live.set, &stats);
   return stats;
 }
 
@@ -232,8 +232,8 @@ static void start_neighbours(void) {
 
   for (i = 0; i < NEIGHBOURS; i++) {
     plan = plans[i];
-    plan.cpu = world.hearts[i % world.nr_cpus].cpu;
-    neighbour_start(&world.neighbours[i], &plan);
+    plan.cpu = fixture.hearts[i % fixture.nr_cpus].cpu;
+    neighbour_start(&fixture.neighbours[i], &plan);
   }
 }
 
@@ -244,8 +244,8 @@ static void spoil(void *arg) {
 
   (void)arg;
   memset(payload, 0xab, sizeof(payload));
-  for (i = 0; i < world.nr_cpus; i++)
-    live_bpf_output_on(&world.output, world.hearts[i].cpu, payload,
+  for (i = 0; i < fixture.nr_cpus; i++)
+    live_bpf_output_on(&fixture.output, fixture.hearts[i].cpu, payload,
                        sizeof(payload));
 }
 
@@ -264,27 +264,28 @@ static void print_phase(const char *name) {
       (unsigned long long)stats.late_records,
       (unsigned long long)stats.lost_records,
       (unsigned long long)stats.surplus_bytes,
-      (unsigned long long)stats.skipped_bytes, (unsigned long long)world.comms,
-      (unsigned long long)world.mmaps, (unsigned long long)world.forks);
-  for (i = 0; i < world.nr_cpus; i++)
+      (unsigned long long)stats.skipped_bytes,
+      (unsigned long long)fixture.comms, (unsigned long long)fixture.mmaps,
+      (unsigned long long)fixture.forks);
+  for (i = 0; i < fixture.nr_cpus; i++)
     print_message("  CPU %d: %llu of %llu beats, longest gap %llu us, longest "
                   "delay %llu us\n",
-                  world.hearts[i].cpu,
-                  (unsigned long long)world.hearts[i].delivered,
-                  (unsigned long long)world.hearts[i].beats,
-                  (unsigned long long)(world.hearts[i].longest_ns / 1000),
-                  (unsigned long long)(world.hearts[i].delay_ns / 1000));
+                  fixture.hearts[i].cpu,
+                  (unsigned long long)fixture.hearts[i].delivered,
+                  (unsigned long long)fixture.hearts[i].beats,
+                  (unsigned long long)(fixture.hearts[i].longest_ns / 1000),
+                  (unsigned long long)(fixture.hearts[i].delay_ns / 1000));
 }
 
 static void expect_no_stop(void) {
   uint64_t now = live_now();
   size_t i;
 
-  for (i = 0; i < world.nr_cpus; i++) {
-    assert_true(world.hearts[i].delivered > 0);
-    assert_true(world.hearts[i].longest_ns < BOUND_NS);
-    assert_true(world.hearts[i].delay_ns < BOUND_NS);
-    assert_true(now - world.hearts[i].last_ns < BOUND_NS);
+  for (i = 0; i < fixture.nr_cpus; i++) {
+    assert_true(fixture.hearts[i].delivered > 0);
+    assert_true(fixture.hearts[i].longest_ns < BOUND_NS);
+    assert_true(fixture.hearts[i].delay_ns < BOUND_NS);
+    assert_true(now - fixture.hearts[i].last_ns < BOUND_NS);
   }
 }
 
@@ -295,9 +296,9 @@ static void run_quiet_phase(void) {
   size_t i;
 
   start_beats();
-  live_turns_in(world.loop, QUIET_MS);
+  live_turns_in(fixture.loop, QUIET_MS);
   stop_beats();
-  assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
+  assert_int_equal(uvperf_set_flush(&fixture.stream.live.set), 0);
   print_phase("without oversized payloads");
   expect_no_stop();
   stats = stats_now();
@@ -305,12 +306,13 @@ static void run_quiet_phase(void) {
   assert_int_equal(stats.corrupt, 0);
   assert_true(stats.bad_times > 0);
   assert_true(stats.surplus_bytes > 0);
-  assert_true(world.comms > 0 && world.mmaps > 0 && world.forks > 0);
-  for (i = 0; i < world.nr_cpus; i++) {
-    made += world.hearts[i].beats;
-    came += world.hearts[i].delivered;
+  assert_true(fixture.comms > 0 && fixture.mmaps > 0 && fixture.forks > 0);
+  for (i = 0; i < fixture.nr_cpus; i++) {
+    made += fixture.hearts[i].beats;
+    came += fixture.hearts[i].delivered;
   }
-  assert_int_equal(came + live_set_read(&world.stream.live, BEATS).lost, made);
+  assert_int_equal(came + live_set_read(&fixture.stream.live, BEATS).lost,
+                   made);
 }
 
 static void run_spoilt_phase(void) {
@@ -319,23 +321,23 @@ static void run_spoilt_phase(void) {
 
   start_beats();
   for (left = SPOILT_MS; left > 0; left -= SPOIL_MS) {
-    live_worker_do(&world.spoiler);
-    live_turns_in(world.loop, SPOIL_MS);
+    live_worker_do(&fixture.spoiler);
+    live_turns_in(fixture.loop, SPOIL_MS);
   }
   stop_beats();
-  assert_int_equal(uvperf_set_flush(&world.stream.live.set), 0);
+  assert_int_equal(uvperf_set_flush(&fixture.stream.live.set), 0);
   print_phase("with oversized payloads");
   expect_no_stop();
   stats = stats_now();
   assert_true(stats.skipped_bytes > 0);
-  assert_true(world.faults > 0);
-  assert_int_equal(world.faults, world.stream.faults);
-  assert_int_equal(world.stream.fault, UV_EPROTO);
+  assert_true(fixture.faults > 0);
+  assert_int_equal(fixture.faults, fixture.stream.faults);
+  assert_int_equal(fixture.stream.fault, UV_EPROTO);
 }
 
 /* Each byte that the kernel wrote was delivered or is counted as skipped. */
 static void expect_exact_heads(void) {
-  uvperf_set_t *set = &world.stream.live.set;
+  uvperf_set_t *set = &fixture.stream.live.set;
   const set_t *impl = set->impl;
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
   uvperf_ring_info_t ring;
@@ -361,17 +363,17 @@ static void begin(const char *test, uv_loop_t *loop) {
   support_need_root(test);
   neighbour_need_shared_samples(test);
   tracepoint = support_need_tracepoint(test, LIVE_SYSCALL);
-  memset(&world, 0, sizeof(world));
-  world.loop = loop;
-  world.array = live_bpf_array_make(test, 0);
-  world.nr_cpus = live_cpus(cpus, CPUS);
-  for (i = 0; i < world.nr_cpus; i++)
-    world.hearts[i].cpu = cpus[i];
-  live_bpf_output_open(&world.output, world.array);
-  live_worker_fork(&world.spoiler, spoil, NULL);
+  memset(&fixture, 0, sizeof(fixture));
+  fixture.loop = loop;
+  fixture.array = live_bpf_array_make(test, 0);
+  fixture.nr_cpus = live_cpus(cpus, CPUS);
+  for (i = 0; i < fixture.nr_cpus; i++)
+    fixture.hearts[i].cpu = cpus[i];
+  live_bpf_output_open(&fixture.output, fixture.array);
+  live_worker_fork(&fixture.spoiler, spoil, NULL);
   start_neighbours();
-  for (i = 0; i < world.nr_cpus; i++)
-    live_thread_start(&world.hearts[i].thread, beat, &world.hearts[i]);
+  for (i = 0; i < fixture.nr_cpus; i++)
+    live_thread_start(&fixture.hearts[i].thread, beat, &fixture.hearts[i]);
   open_set(tracepoint);
 }
 
@@ -379,13 +381,13 @@ static void end(void) {
   size_t i;
 
   for (i = 0; i < NEIGHBOURS; i++)
-    neighbour_end(&world.neighbours[i]);
-  live_worker_end(&world.spoiler);
-  for (i = 0; i < world.nr_cpus; i++)
-    live_thread_end(&world.hearts[i].thread);
-  live_stream_close(&world.stream);
-  live_bpf_output_close(&world.output);
-  close(world.array);
+    neighbour_end(&fixture.neighbours[i]);
+  live_worker_end(&fixture.spoiler);
+  for (i = 0; i < fixture.nr_cpus; i++)
+    live_thread_end(&fixture.hearts[i].thread);
+  live_stream_close(&fixture.stream);
+  live_bpf_output_close(&fixture.output);
+  close(fixture.array);
 }
 
 static void set_beside_hostile_neighbours_goes_on(void **state) {

@@ -35,7 +35,7 @@ typedef struct model_s {
   uint64_t delta; /* since the last tick, too */
 } model_t;
 
-typedef struct world_s {
+typedef struct fixture_s {
   random_run_t run;
   uv_loop_t *loop;
   live_plan_t plan;
@@ -57,50 +57,51 @@ typedef struct world_s {
   uint64_t interval_ns;
   uint64_t due_ns;
   uint64_t callbacks;
-} world_t;
+} fixture_t;
 
-static uint64_t draw(world_t *world, uint64_t below) {
-  return random_run_draw(&world->run, below);
+static uint64_t draw(fixture_t *fixture, uint64_t below) {
+  return random_run_draw(&fixture->run, below);
 }
 
-static void expect(world_t *world, int is_so, const char *what, int64_t value) {
-  random_run_expect(&world->run, is_so, what, value);
+static void expect(fixture_t *fixture, int is_so, const char *what,
+                   int64_t value) {
+  random_run_expect(&fixture->run, is_so, what, value);
 }
 
 /* -- the model ------------------------------------------------------------ */
 
-static void model_add(world_t *world, size_t actor) {
-  model_t *model = &world->targets[world->nr_targets++];
+static void model_add(fixture_t *fixture, size_t actor) {
+  model_t *model = &fixture->targets[fixture->nr_targets++];
 
   memset(model, 0, sizeof(*model));
   model->actor = actor;
-  model->tid = actor == 0 ? live_tid() : world->actors[actor].thread.tid;
-  model->index = world->next_index++;
+  model->tid = actor == 0 ? live_tid() : fixture->actors[actor].thread.tid;
+  model->index = fixture->next_index++;
 }
 
-static void model_work(world_t *world, size_t actor, uint64_t nr) {
+static void model_work(fixture_t *fixture, size_t actor, uint64_t nr) {
   size_t i;
 
-  for (i = 0; i < world->nr_targets && world->enabled; i++) {
-    if (world->targets[i].actor != actor ||
+  for (i = 0; i < fixture->nr_targets && fixture->enabled; i++) {
+    if (fixture->targets[i].actor != actor ||
         (actor != 0 &&
-         world->targets[i].tid != world->actors[actor].thread.tid))
+         fixture->targets[i].tid != fixture->actors[actor].thread.tid))
       continue;
-    world->targets[i].count += nr;
-    world->targets[i].delta += nr;
+    fixture->targets[i].count += nr;
+    fixture->targets[i].delta += nr;
   }
 }
 
-static void expect_count(world_t *world, const uvperf_count_t *count,
+static void expect_count(fixture_t *fixture, const uvperf_count_t *count,
                          uint64_t value, const char *what) {
-  expect(world, count->value == value, what, (int64_t)count->value);
-  expect(world, count->value == count->scaled, "scaled",
+  expect(fixture, count->value == value, what, (int64_t)count->value);
+  expect(fixture, count->value == count->scaled, "scaled",
          (int64_t)count->scaled);
-  expect(world, count->nr_missing == 0, "missing", count->nr_missing);
+  expect(fixture, count->nr_missing == 0, "missing", count->nr_missing);
 }
 
 /* A reading, or a delta, has each target of now once, in order. */
-static void expect_reading(world_t *world, const uvperf_reading_t *reading,
+static void expect_reading(fixture_t *fixture, const uvperf_reading_t *reading,
                            int is_delta) {
   uvperf_count_t count;
   const model_t *model;
@@ -108,163 +109,163 @@ static void expect_reading(world_t *world, const uvperf_reading_t *reading,
   uint64_t sum = 0;
   size_t i;
 
-  expect(world, uvperf_reading_nr_places(reading) == world->nr_targets,
+  expect(fixture, uvperf_reading_nr_places(reading) == fixture->nr_targets,
          "places", (int64_t)uvperf_reading_nr_places(reading));
-  if (world->run.fault[0] != '\0')
+  if (fixture->run.fault[0] != '\0')
     return;
-  for (i = 0; i < world->nr_targets; i++) {
+  for (i = 0; i < fixture->nr_targets; i++) {
     const uvperf_place_t *place = uvperf_reading_place(reading, i);
 
-    model = &world->targets[i];
+    model = &fixture->targets[i];
     value = is_delta ? model->delta : model->count;
     sum += value;
-    expect(world, place->target == model->index, "target", place->target);
-    expect(world, place->pid == (int32_t)model->tid, "pid", place->pid);
+    expect(fixture, place->target == model->index, "target", place->target);
+    expect(fixture, place->pid == (int32_t)model->tid, "pid", place->pid);
     uvperf_reading_count(reading, 0, i, &count);
-    expect_count(world, &count, value, is_delta ? "a delta" : "a count");
+    expect_count(fixture, &count, value, is_delta ? "a delta" : "a count");
     uvperf_reading_count(reading, 2, i, &count);
-    expect_count(world, &count, value, "one in no group");
+    expect_count(fixture, &count, value, "one in no group");
   }
   uvperf_reading_total(reading, 0, &count);
-  expect_count(world, &count, sum, is_delta ? "the delta" : "the total");
+  expect_count(fixture, &count, sum, is_delta ? "the delta" : "the total");
   uvperf_reading_total(reading, 1, &count);
-  expect_count(world, &count, 0, "a dummy");
+  expect_count(fixture, &count, 0, "a dummy");
 }
 
 /* -- readings on the loop ------------------------------------------------- */
 
-static void one_call(world_t *world);
+static void one_call(fixture_t *fixture);
 
-static void forget_deltas(world_t *world) {
+static void forget_deltas(fixture_t *fixture) {
   size_t i;
 
-  for (i = 0; i < world->nr_targets; i++)
-    world->targets[i].delta = 0;
+  for (i = 0; i < fixture->nr_targets; i++)
+    fixture->targets[i].delta = 0;
 }
 
 /* Lets the failure fail something, if the tick took no memory. */
-static void use_up_failure(world_t *world) {
-  while (world->wants_failure && fake_failures() == world->failures)
+static void use_up_failure(fixture_t *fixture) {
+  while (fixture->wants_failure && fake_failures() == fixture->failures)
     uvperf__free(uvperf__calloc(1, 1));
 }
 
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
                     const uvperf_reading_t *delta) {
-  world_t *world = set->data;
+  fixture_t *fixture = set->data;
   uint64_t calls;
 
-  use_up_failure(world);
-  world->callbacks += 1;
-  expect(world, world->started && !world->closing, "a callback", status);
+  use_up_failure(fixture);
+  fixture->callbacks += 1;
+  expect(fixture, fixture->started && !fixture->closing, "a callback", status);
   if (status == 0) {
-    expect_reading(world, reading, 0);
-    expect_reading(world, delta, 1);
-    forget_deltas(world);
+    expect_reading(fixture, reading, 0);
+    expect_reading(fixture, delta, 1);
+    forget_deltas(fixture);
   } else {
-    expect(world, status == UV_ENOMEM && world->wants_failure, "status",
+    expect(fixture, status == UV_ENOMEM && fixture->wants_failure, "status",
            status);
-    expect(world, reading == NULL && delta == NULL, "a reading", 0);
+    expect(fixture, reading == NULL && delta == NULL, "a reading", 0);
   }
-  world->in_callback = 1;
-  for (calls = draw(world, 4); calls > 0 && !world->closing; calls--)
-    one_call(world);
-  world->in_callback = 0;
+  fixture->in_callback = 1;
+  for (calls = draw(fixture, 4); calls > 0 && !fixture->closing; calls--)
+    one_call(fixture);
+  fixture->in_callback = 0;
 }
 
 /* What was read at the start is where the first delta begins. */
-static void call_start(world_t *world) {
-  uint64_t ms = draw(world, 20);
-  int expected = ms == 0 ? UV_EINVAL : world->started ? UV_EALREADY : 0;
-  int rc = uvperf_set_read_start(world->set, ms, on_read, NULL);
+static void call_start(fixture_t *fixture) {
+  uint64_t ms = draw(fixture, 20);
+  int expected = ms == 0 ? UV_EINVAL : fixture->started ? UV_EALREADY : 0;
+  int rc = uvperf_set_read_start(fixture->set, ms, on_read, NULL);
 
-  expect(world, rc == expected, "read_start", rc);
+  expect(fixture, rc == expected, "read_start", rc);
   if (rc != 0)
     return;
-  forget_deltas(world);
-  world->started = 1;
-  world->start_ns = world->now_ns;
-  world->interval_ns = ms * 1000000;
-  world->due_ns = world->start_ns + world->interval_ns;
+  forget_deltas(fixture);
+  fixture->started = 1;
+  fixture->start_ns = fixture->now_ns;
+  fixture->interval_ns = ms * 1000000;
+  fixture->due_ns = fixture->start_ns + fixture->interval_ns;
 }
 
-static void call_stop(world_t *world) {
-  int rc = uvperf_set_read_stop(world->set);
+static void call_stop(fixture_t *fixture) {
+  int rc = uvperf_set_read_stop(fixture->set);
 
-  expect(world, rc == 0, "read_stop", rc);
-  world->started = 0;
+  expect(fixture, rc == 0, "read_stop", rc);
+  fixture->started = 0;
 }
 
 /* Some time passes, and the timer fires: early, in time or late. */
-static void fire(world_t *world) {
-  uint64_t before = world->callbacks;
-  uint64_t passed = draw(world, 3 * world->interval_ns);
+static void fire(fixture_t *fixture) {
+  uint64_t before = fixture->callbacks;
+  uint64_t passed = draw(fixture, 3 * fixture->interval_ns);
   int is_due;
 
-  world->now_ns += passed;
-  fake_clock_set(world->now_ns);
-  is_due = world->now_ns >= world->due_ns;
+  fixture->now_ns += passed;
+  fake_clock_set(fixture->now_ns);
+  is_due = fixture->now_ns >= fixture->due_ns;
   if (is_due)
-    world->due_ns =
-        world->start_ns +
-        ((world->now_ns - world->start_ns) / world->interval_ns + 1) *
-            world->interval_ns;
-  world->wants_failure = draw(world, 4) == 0;
-  world->failures = fake_failures();
-  if (world->wants_failure)
+    fixture->due_ns =
+        fixture->start_ns +
+        ((fixture->now_ns - fixture->start_ns) / fixture->interval_ns + 1) *
+            fixture->interval_ns;
+  fixture->wants_failure = draw(fixture, 4) == 0;
+  fixture->failures = fake_failures();
+  if (fixture->wants_failure)
     fake_fail(FAKE_CALLOC, 1, 0);
-  fake_clock_fire(fake_clock_timer(world->loop));
-  use_up_failure(world);
-  expect(world, world->callbacks == before + (uint64_t)is_due, "ticks",
-         (int64_t)(world->callbacks - before));
+  fake_clock_fire(fake_clock_timer(fixture->loop));
+  use_up_failure(fixture);
+  expect(fixture, fixture->callbacks == before + (uint64_t)is_due, "ticks",
+         (int64_t)(fixture->callbacks - before));
 }
 
-static void call_fire(world_t *world) {
-  if (world->started && !world->in_callback)
-    fire(world);
+static void call_fire(fixture_t *fixture) {
+  if (fixture->started && !fixture->in_callback)
+    fire(fixture);
 }
 
 /* -- targets -------------------------------------------------------------- */
 
-static void call_add(world_t *world) {
+static void call_add(fixture_t *fixture) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  size_t actor = (size_t)draw(world, ACTORS);
+  size_t actor = (size_t)draw(fixture, ACTORS);
   uint32_t index = UINT32_MAX;
   int expected = 0;
   int rc;
 
-  if (world->nr_targets == TARGETS)
+  if (fixture->nr_targets == TARGETS)
     return;
   if (actor != 0) {
     target.type = UVPERF_TARGET_THREAD;
-    target.pid = (int32_t)world->actors[actor].thread.tid;
-    expected = world->actors[actor].lives ? 0 : UV_ESRCH;
+    target.pid = (int32_t)fixture->actors[actor].thread.tid;
+    expected = fixture->actors[actor].lives ? 0 : UV_ESRCH;
   }
-  rc = uvperf_set_add_target(world->set, &target, &index, NULL);
-  expect(world, rc == expected, "add_target", rc);
+  rc = uvperf_set_add_target(fixture->set, &target, &index, NULL);
+  expect(fixture, rc == expected, "add_target", rc);
   if (rc != 0) {
-    expect(world, index == UINT32_MAX, "the index of none", index);
+    expect(fixture, index == UINT32_MAX, "the index of none", index);
     return;
   }
-  expect(world, index >= world->next_index, "an old index", index);
-  world->next_index = index;
-  model_add(world, actor);
+  expect(fixture, index >= fixture->next_index, "an old index", index);
+  fixture->next_index = index;
+  model_add(fixture, actor);
 }
 
-static void call_remove(world_t *world) {
+static void call_remove(fixture_t *fixture) {
   size_t at;
   int rc;
 
-  if (world->nr_targets == 0)
+  if (fixture->nr_targets == 0)
     return;
-  at = (size_t)draw(world, world->nr_targets);
-  rc = uvperf_set_remove_target(world->set, world->targets[at].index);
-  expect(world, rc == 0, "remove_target", rc);
-  rc = uvperf_set_remove_target(world->set, world->targets[at].index);
-  expect(world, rc == UV_ENOENT, "remove_target again", rc);
-  world->nr_targets -= 1;
-  memmove(&world->targets[at], &world->targets[at + 1],
-          (world->nr_targets - at) * sizeof(world->targets[0]));
+  at = (size_t)draw(fixture, fixture->nr_targets);
+  rc = uvperf_set_remove_target(fixture->set, fixture->targets[at].index);
+  expect(fixture, rc == 0, "remove_target", rc);
+  rc = uvperf_set_remove_target(fixture->set, fixture->targets[at].index);
+  expect(fixture, rc == UV_ENOENT, "remove_target again", rc);
+  fixture->nr_targets -= 1;
+  memmove(&fixture->targets[at], &fixture->targets[at + 1],
+          (fixture->nr_targets - at) * sizeof(fixture->targets[0]));
 }
 
 /* -- work ----------------------------------------------------------------- */
@@ -273,18 +274,18 @@ static void syscalls(void *arg) {
   live_syscall(*(const uint64_t *)arg);
 }
 
-static void call_work(world_t *world) {
-  size_t index = (size_t)draw(world, ACTORS);
-  actor_t *actor = &world->actors[index];
+static void call_work(fixture_t *fixture) {
+  size_t index = (size_t)draw(fixture, ACTORS);
+  actor_t *actor = &fixture->actors[index];
 
-  actor->work = draw(world, 50);
+  actor->work = draw(fixture, 50);
   if (index == 0)
     live_syscall(actor->work);
   else if (actor->lives)
     live_thread_do(&actor->thread);
   else
     return;
-  model_work(world, index, actor->work);
+  model_work(fixture, index, actor->work);
 }
 
 static void end_actor(actor_t *actor) {
@@ -299,121 +300,123 @@ static void start_actor(actor_t *actor) {
   actor->lives = 1;
 }
 
-static void call_end_thread(world_t *world) {
-  end_actor(&world->actors[1 + draw(world, ACTORS - 1)]);
+static void call_end_thread(fixture_t *fixture) {
+  end_actor(&fixture->actors[1 + draw(fixture, ACTORS - 1)]);
 }
 
-static void call_start_thread(world_t *world) {
-  start_actor(&world->actors[1 + draw(world, ACTORS - 1)]);
+static void call_start_thread(fixture_t *fixture) {
+  start_actor(&fixture->actors[1 + draw(fixture, ACTORS - 1)]);
 }
 
 /* -- all the rest --------------------------------------------------------- */
 
-static void call_enable(world_t *world) {
-  int rc = uvperf_set_enable(world->set, NULL);
+static void call_enable(fixture_t *fixture) {
+  int rc = uvperf_set_enable(fixture->set, NULL);
 
-  expect(world, rc == 0, "enable", rc);
-  world->enabled = 1;
+  expect(fixture, rc == 0, "enable", rc);
+  fixture->enabled = 1;
 }
 
-static void call_disable(world_t *world) {
-  int rc = uvperf_set_disable(world->set, NULL);
+static void call_disable(fixture_t *fixture) {
+  int rc = uvperf_set_disable(fixture->set, NULL);
 
-  expect(world, rc == 0, "disable", rc);
-  world->enabled = 0;
+  expect(fixture, rc == 0, "disable", rc);
+  fixture->enabled = 0;
 }
 
-static void call_reset(world_t *world) {
-  int rc = uvperf_set_reset(world->set, NULL);
+static void call_reset(fixture_t *fixture) {
+  int rc = uvperf_set_reset(fixture->set, NULL);
   size_t i;
 
-  expect(world, rc == 0, "reset", rc);
-  for (i = 0; i < world->nr_targets; i++)
-    world->targets[i].count = world->targets[i].delta = 0;
+  expect(fixture, rc == 0, "reset", rc);
+  for (i = 0; i < fixture->nr_targets; i++)
+    fixture->targets[i].count = fixture->targets[i].delta = 0;
 }
 
-static void call_read(world_t *world) {
-  int rc = uvperf_set_read(world->set, world->reading, NULL);
+static void call_read(fixture_t *fixture) {
+  int rc = uvperf_set_read(fixture->set, fixture->reading, NULL);
 
-  expect(world, rc == 0, "read", rc);
-  expect_reading(world, world->reading, 0);
+  expect(fixture, rc == 0, "read", rc);
+  expect_reading(fixture, fixture->reading, 0);
 }
 
-static void call_questions(world_t *world) {
-  uvperf_set_t *set = world->set;
-  int ref = draw(world, 2) == 0;
+static void call_questions(fixture_t *fixture) {
+  uvperf_set_t *set = fixture->set;
+  int ref = draw(fixture, 2) == 0;
   size_t nr;
 
-  expect(world, uvperf_set_is_active(set) == world->started, "is_active", 0);
-  expect(world, !uvperf_set_is_closing(set), "is_closing", 0);
+  expect(fixture, uvperf_set_is_active(set) == fixture->started, "is_active",
+         0);
+  expect(fixture, !uvperf_set_is_closing(set), "is_closing", 0);
   if (ref)
     uvperf_set_ref(set);
   else
     uvperf_set_unref(set);
-  expect(world, uvperf_set_has_ref(set) == ref, "has_ref", ref);
-  expect(world, uv_loop_alive(world->loop) == (ref && world->started), "alive",
-         ref);
-  expect(world, uvperf_set_failures(set, &nr) == NULL && nr == 0, "failures",
+  expect(fixture, uvperf_set_has_ref(set) == ref, "has_ref", ref);
+  expect(fixture, uv_loop_alive(fixture->loop) == (ref && fixture->started),
+         "alive", ref);
+  expect(fixture, uvperf_set_failures(set, &nr) == NULL && nr == 0, "failures",
          (int64_t)nr);
-  expect(world, uvperf_set_nr_open(set) == ATTRS * world->nr_targets, "nr_open",
-         (int64_t)uvperf_set_nr_open(set));
+  expect(fixture, uvperf_set_nr_open(set) == ATTRS * fixture->nr_targets,
+         "nr_open", (int64_t)uvperf_set_nr_open(set));
 }
 
 /* -- init and close ------------------------------------------------------- */
 
 static void on_closed(uvperf_set_t *set) {
-  world_t *world = set->data;
+  fixture_t *fixture = set->data;
 
-  expect(world, world->closing, "close_cb", 0);
-  world->set = NULL;
+  expect(fixture, fixture->closing, "close_cb", 0);
+  fixture->set = NULL;
   free(set);
 }
 
 static void walk_close(uv_handle_t *handle, void *arg) {
-  world_t *world = arg;
+  fixture_t *fixture = arg;
 
-  expect(world, uvperf_walk_close(handle), "walk_close", handle->type);
+  expect(fixture, uvperf_walk_close(handle), "walk_close", handle->type);
 }
 
-static void call_close(world_t *world) {
-  world->closing = 1;
-  world->started = 0;
-  if (draw(world, 3) == 0)
-    uv_walk(world->loop, walk_close, world);
-  uvperf_set_close(world->set, on_closed);
+static void call_close(fixture_t *fixture) {
+  fixture->closing = 1;
+  fixture->started = 0;
+  if (draw(fixture, 3) == 0)
+    uv_walk(fixture->loop, walk_close, fixture);
+  uvperf_set_close(fixture->set, on_closed);
 }
 
 /* With the targets that there are room for, of threads that live. */
-static void init(world_t *world) {
-  size_t nr = (size_t)draw(world, 3);
+static void init(fixture_t *fixture) {
+  size_t nr = (size_t)draw(fixture, 3);
   uvperf_error_t error;
   size_t actor;
   int rc;
 
-  world->set = malloc(sizeof(*world->set));
-  world->nr_targets = world->plan.options.nr_targets = 0;
-  world->next_index = 0;
-  world->enabled = world->closing = world->started = 0;
+  fixture->set = malloc(sizeof(*fixture->set));
+  fixture->nr_targets = fixture->plan.options.nr_targets = 0;
+  fixture->next_index = 0;
+  fixture->enabled = fixture->closing = fixture->started = 0;
   while (nr-- > 0) {
-    actor = (size_t)draw(world, ACTORS);
+    actor = (size_t)draw(fixture, ACTORS);
     if (actor != 0)
-      start_actor(&world->actors[actor]);
-    live_plan_target(&world->plan,
+      start_actor(&fixture->actors[actor]);
+    live_plan_target(&fixture->plan,
                      actor == 0 ? UVPERF_TARGET_SELF : UVPERF_TARGET_THREAD)
-        ->pid = actor == 0 ? 0 : (int32_t)world->actors[actor].thread.tid;
-    model_add(world, actor);
+        ->pid = actor == 0 ? 0 : (int32_t)fixture->actors[actor].thread.tid;
+    model_add(fixture, actor);
   }
   error.reason[0] = '\0';
-  world->plan.options.flags |= UVPERF_SET_TARGETS_LATER;
-  rc = uvperf_set_init(world->loop, world->set, &world->plan.options, &error);
+  fixture->plan.options.flags |= UVPERF_SET_TARGETS_LATER;
+  rc = uvperf_set_init(fixture->loop, fixture->set, &fixture->plan.options,
+                       &error);
   if (rc != 0)
     fail_msg("init: %d: %s", rc, error.reason);
-  world->set->data = world;
+  fixture->set->data = fixture;
 }
 
 typedef struct call_s {
   const char *name;
-  void (*call)(world_t *world);
+  void (*call)(fixture_t *fixture);
 } call_t;
 
 static const call_t calls[] = {
@@ -443,65 +446,65 @@ static const call_t calls[] = {
     {"start of a thread", call_start_thread},
 };
 
-static void one_call(world_t *world) {
-  const call_t *call = &calls[draw(world, sizeof(calls) / sizeof(calls[0]))];
-  const char *outer = world->run.call;
+static void one_call(fixture_t *fixture) {
+  const call_t *call = &calls[draw(fixture, sizeof(calls) / sizeof(calls[0]))];
+  const char *outer = fixture->run.call;
 
-  world->run.call = call->name;
-  if (draw(world, 50) == 0)
-    call_close(world);
+  fixture->run.call = call->name;
+  if (draw(fixture, 50) == 0)
+    call_close(fixture);
   else
-    call->call(world);
-  world->run.call = outer;
+    call->call(fixture);
+  fixture->run.call = outer;
 }
 
-static void run_to_end(world_t *world) {
+static void run_to_end(fixture_t *fixture) {
   int turns;
 
-  for (turns = 0; uv_run(world->loop, UV_RUN_NOWAIT) != 0 && turns < 100;
+  for (turns = 0; uv_run(fixture->loop, UV_RUN_NOWAIT) != 0 && turns < 100;
        turns++)
     continue;
-  expect(world, world->set == NULL, "a set that does not close", turns);
+  expect(fixture, fixture->set == NULL, "a set that does not close", turns);
 }
 
-static void step(world_t *world) {
-  if (world->set == NULL)
-    init(world);
-  else if (world->closing)
-    run_to_end(world);
+static void step(fixture_t *fixture) {
+  if (fixture->set == NULL)
+    init(fixture);
+  else if (fixture->closing)
+    run_to_end(fixture);
   else
-    one_call(world);
+    one_call(fixture);
 }
 
 static void run_seed(uv_loop_t *loop, uint64_t tracepoint, uint64_t seed) {
-  world_t *world = calloc(1, sizeof(*world));
+  fixture_t *fixture = calloc(1, sizeof(*fixture));
   size_t i;
 
-  random_run_seed(&world->run, seed);
-  world->loop = loop;
-  world->now_ns = 1000000000;
-  fake_clock_set(world->now_ns);
-  live_plan_begin(&world->plan);
-  live_plan_syscall(&world->plan, tracepoint);
-  live_plan_software(&world->plan, PERF_COUNT_SW_DUMMY);
-  live_plan_syscall(&world->plan, tracepoint);
-  world->plan.leaders[1] = 0;
-  assert_int_equal(uvperf_reading_new(&world->reading), 0);
+  random_run_seed(&fixture->run, seed);
+  fixture->loop = loop;
+  fixture->now_ns = 1000000000;
+  fake_clock_set(fixture->now_ns);
+  live_plan_begin(&fixture->plan);
+  live_plan_syscall(&fixture->plan, tracepoint);
+  live_plan_software(&fixture->plan, PERF_COUNT_SW_DUMMY);
+  live_plan_syscall(&fixture->plan, tracepoint);
+  fixture->plan.leaders[1] = 0;
+  assert_int_equal(uvperf_reading_new(&fixture->reading), 0);
   for (i = 1; i < ACTORS; i++)
-    start_actor(&world->actors[i]);
-  for (world->run.step = 0;
-       world->run.step < STEPS && world->run.fault[0] == '\0';
-       world->run.step++)
-    step(world);
-  if (world->set != NULL && !world->closing)
-    call_close(world);
-  if (world->set != NULL)
-    run_to_end(world);
+    start_actor(&fixture->actors[i]);
+  for (fixture->run.step = 0;
+       fixture->run.step < STEPS && fixture->run.fault[0] == '\0';
+       fixture->run.step++)
+    step(fixture);
+  if (fixture->set != NULL && !fixture->closing)
+    call_close(fixture);
+  if (fixture->set != NULL)
+    run_to_end(fixture);
   for (i = 1; i < ACTORS; i++)
-    end_actor(&world->actors[i]);
-  uvperf_reading_free(world->reading);
-  random_run_check(&world->run, seed);
-  free(world);
+    end_actor(&fixture->actors[i]);
+  uvperf_reading_free(fixture->reading);
+  random_run_check(&fixture->run, seed);
+  free(fixture);
 }
 
 /* One that stays open: closing a tracepoint's last event waits for the kernel

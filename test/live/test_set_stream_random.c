@@ -37,7 +37,7 @@ typedef struct model_s {
   uint64_t last; /* the number of the last that came, and one more */
 } model_t;
 
-typedef struct world_s {
+typedef struct fixture_s {
   random_run_t run;
   uv_loop_t *loop;
   live_plan_t plan;
@@ -53,252 +53,255 @@ typedef struct world_s {
   model_t models[MODELS];
   size_t nr_models;
   size_t nr_targets; /* not removed */
-} world_t;
+} fixture_t;
 
-static uint64_t draw(world_t *world, uint64_t below) {
-  return random_run_draw(&world->run, below);
+static uint64_t draw(fixture_t *fixture, uint64_t below) {
+  return random_run_draw(&fixture->run, below);
 }
 
-static void expect(world_t *world, int is_so, const char *what, int64_t value) {
-  random_run_expect(&world->run, is_so, what, value);
+static void expect(fixture_t *fixture, int is_so, const char *what,
+                   int64_t value) {
+  random_run_expect(&fixture->run, is_so, what, value);
 }
 
 /* -- the model ------------------------------------------------------------ */
 
-static void model_add(world_t *world, size_t actor) {
-  model_t *model = &world->models[world->nr_models++];
+static void model_add(fixture_t *fixture, size_t actor) {
+  model_t *model = &fixture->models[fixture->nr_models++];
 
   memset(model, 0, sizeof(*model));
   model->actor = actor;
-  model->life = world->actors[actor].life;
-  world->nr_targets += 1;
+  model->life = fixture->actors[actor].life;
+  fixture->nr_targets += 1;
 }
 
-static int is_alive(const world_t *world, const model_t *model) {
-  const actor_t *actor = &world->actors[model->actor];
+static int is_alive(const fixture_t *fixture, const model_t *model) {
+  const actor_t *actor = &fixture->actors[model->actor];
 
   return actor->life == model->life && (model->actor == 0 || actor->lives);
 }
 
-static void model_write(world_t *world, size_t actor, uint64_t nr) {
+static void model_write(fixture_t *fixture, size_t actor, uint64_t nr) {
   model_t *model;
   size_t i;
 
-  for (i = 0; world->enabled && i < world->nr_models; i++) {
-    model = &world->models[i];
-    if (model->actor == actor && !model->removed && is_alive(world, model))
+  for (i = 0; fixture->enabled && i < fixture->nr_models; i++) {
+    model = &fixture->models[i];
+    if (model->actor == actor && !model->removed && is_alive(fixture, model))
       model->written += nr;
   }
 }
 
-static int is_all_delivered(const world_t *world) {
+static int is_all_delivered(const fixture_t *fixture) {
   size_t i;
 
-  for (i = 0; i < world->nr_models; i++)
-    if (world->models[i].delivered != world->models[i].written)
+  for (i = 0; i < fixture->nr_models; i++)
+    if (fixture->models[i].delivered != fixture->models[i].written)
       return 0;
   return 1;
 }
 
-static int has_ended(const world_t *world) {
+static int has_ended(const fixture_t *fixture) {
   size_t i;
 
-  for (i = 0; i < world->nr_models; i++)
-    if (!world->models[i].removed && !world->models[i].ended)
+  for (i = 0; i < fixture->nr_models; i++)
+    if (!fixture->models[i].removed && !fixture->models[i].ended)
       return 0;
-  return world->nr_targets > 0;
+  return fixture->nr_targets > 0;
 }
 
 /* -- callbacks ------------------------------------------------------------ */
 
-static void one_call(world_t *world);
+static void one_call(fixture_t *fixture);
 
-static void calls_inside(world_t *world) {
+static void calls_inside(fixture_t *fixture) {
   uint64_t calls;
 
-  world->in_callback = 1;
-  for (calls = draw(world, 12); calls > 9 && !world->closing; calls--)
-    one_call(world);
-  world->in_callback = 0;
+  fixture->in_callback = 1;
+  for (calls = draw(fixture, 12); calls > 9 && !fixture->closing; calls--)
+    one_call(fixture);
+  fixture->in_callback = 0;
 }
 
-static void deliver(world_t *world, const uvperf_record_t *record) {
-  model_t *model = &world->models[record->source->target_index];
+static void deliver(fixture_t *fixture, const uvperf_record_t *record) {
+  model_t *model = &fixture->models[record->source->target_index];
   unsigned number;
 
-  expect(world, record->source->target_index < world->nr_models, "target",
+  expect(fixture, record->source->target_index < fixture->nr_models, "target",
          record->source->target_index);
   if (record->type != PERF_RECORD_COMM ||
       sscanf(record->comm.comm, "live%u", &number) != 1)
     return;
   model->delivered += 1;
-  expect(world, model->delivered <= model->written, "one too many",
+  expect(fixture, model->delivered <= model->written, "one too many",
          record->source->target_index);
-  expect(world, !model->ended, "one after the end",
+  expect(fixture, !model->ended, "one after the end",
          record->source->target_index);
-  expect(world, number >= model->last, "an order", number);
+  expect(fixture, number >= model->last, "an order", number);
   model->last = number + 1;
-  expect(world, !world->in_order || record->time >= world->last, "a time",
+  expect(fixture, !fixture->in_order || record->time >= fixture->last, "a time",
          number);
-  world->last = record->time;
+  fixture->last = record->time;
 }
 
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
-  world_t *world = set->data;
+  fixture_t *fixture = set->data;
 
-  expect(world, !world->closing, "a callback", status);
+  expect(fixture, !fixture->closing, "a callback", status);
   if (record != NULL) {
-    expect(world, status == 0 && record->source != NULL, "a record", status);
+    expect(fixture, status == 0 && record->source != NULL, "a record", status);
     if (status == 0 && record->source != NULL)
-      deliver(world, record);
+      deliver(fixture, record);
   } else if (status != 0) {
-    expect(world, status == UV_EOF && world->started, "a status", status);
-    expect(world, has_ended(world), "an end", status);
-    expect(world, is_all_delivered(world), "records before the end", 0);
-    world->started = 0;
-    world->sessions += 1;
-    if (world->enabled_by_start)
-      world->enabled = 0;
-    world->enabled_by_start = 0;
-    world->eof = 1;
+    expect(fixture, status == UV_EOF && fixture->started, "a status", status);
+    expect(fixture, has_ended(fixture), "an end", status);
+    expect(fixture, is_all_delivered(fixture), "records before the end", 0);
+    fixture->started = 0;
+    fixture->sessions += 1;
+    if (fixture->enabled_by_start)
+      fixture->enabled = 0;
+    fixture->enabled_by_start = 0;
+    fixture->eof = 1;
   }
-  calls_inside(world);
+  calls_inside(fixture);
 }
 
 static void on_end(uvperf_set_t *set, uint32_t target) {
-  world_t *world = set->data;
-  model_t *model = &world->models[target];
+  fixture_t *fixture = set->data;
+  model_t *model = &fixture->models[target];
 
-  expect(world, target < world->nr_models && !model->removed && !model->ended,
+  expect(fixture,
+         target < fixture->nr_models && !model->removed && !model->ended,
          "the end of a target", target);
-  expect(world, !is_alive(world, model), "the end of one that lives", target);
-  expect(world, model->delivered == model->written, "an end before a record",
+  expect(fixture, !is_alive(fixture, model), "the end of one that lives",
          target);
-  expect(world, (world->started || world->is_taking) && !world->closing,
+  expect(fixture, model->delivered == model->written, "an end before a record",
+         target);
+  expect(fixture, (fixture->started || fixture->is_taking) && !fixture->closing,
          "an end callback", target);
-  world->calls += 1;
+  fixture->calls += 1;
   model->ended = 1;
-  calls_inside(world);
+  calls_inside(fixture);
 }
 
 /* -- delivery ------------------------------------------------------------- */
 
-static void call_start(world_t *world) {
+static void call_start(fixture_t *fixture) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   int rc, expected = 0;
 
   options.slice_records =
-      draw(world, 2) == 0 ? 1 + (uint32_t)draw(world, 5) : 0;
-  options.flush_ms = (int32_t)draw(world, 3) - 1;
-  if (draw(world, 4) == 0)
+      draw(fixture, 2) == 0 ? 1 + (uint32_t)draw(fixture, 5) : 0;
+  options.flush_ms = (int32_t)draw(fixture, 3) - 1;
+  if (draw(fixture, 4) == 0)
     options.flags |= UVPERF_START_NO_ENABLE;
-  if (draw(world, 2) == 0)
+  if (draw(fixture, 2) == 0)
     options.flags |= UVPERF_START_SLICE_END;
-  if (world->started)
+  if (fixture->started)
     expected = UV_EALREADY;
-  else if (world->eof && has_ended(world))
+  else if (fixture->eof && has_ended(fixture))
     expected = UV_EOF;
-  rc = uvperf_set_start(world->set, &options, on_record, NULL);
-  expect(world, rc == expected, "start", rc);
+  rc = uvperf_set_start(fixture->set, &options, on_record, NULL);
+  expect(fixture, rc == expected, "start", rc);
   if (rc != 0)
     return;
-  world->started = world->ever_started = 1;
-  world->sessions += 1;
-  world->eof = 0;
-  world->enabled_by_start = !(options.flags & UVPERF_START_NO_ENABLE);
-  world->enabled |= world->enabled_by_start;
+  fixture->started = fixture->ever_started = 1;
+  fixture->sessions += 1;
+  fixture->eof = 0;
+  fixture->enabled_by_start = !(options.flags & UVPERF_START_NO_ENABLE);
+  fixture->enabled |= fixture->enabled_by_start;
 }
 
-static void call_stop(world_t *world) {
-  int rc = uvperf_set_stop(world->set);
+static void call_stop(fixture_t *fixture) {
+  int rc = uvperf_set_stop(fixture->set);
 
-  expect(world, rc == 0, "stop", rc);
-  world->sessions += 1;
-  world->started = 0;
-  if (world->enabled_by_start)
-    world->enabled = 0;
-  world->enabled_by_start = 0;
+  expect(fixture, rc == 0, "stop", rc);
+  fixture->sessions += 1;
+  fixture->started = 0;
+  if (fixture->enabled_by_start)
+    fixture->enabled = 0;
+  fixture->enabled_by_start = 0;
 }
 
-static void call_flush(world_t *world) {
-  int expected = !world->ever_started ? UV_EINVAL
-                 : world->in_callback ? UV_EBUSY
-                                      : 0;
-  uint64_t sessions = world->sessions;
-  int was_callback = world->in_callback;
+static void call_flush(fixture_t *fixture) {
+  int expected = !fixture->ever_started ? UV_EINVAL
+                 : fixture->in_callback ? UV_EBUSY
+                                        : 0;
+  uint64_t sessions = fixture->sessions;
+  int was_callback = fixture->in_callback;
   int rc;
 
-  if (was_callback && !world->ever_started)
+  if (was_callback && !fixture->ever_started)
     return;
-  rc = uvperf_set_flush(world->set);
-  expect(world, rc == expected, "flush", rc);
+  rc = uvperf_set_flush(fixture->set);
+  expect(fixture, rc == expected, "flush", rc);
   /* A callback may also have written more. */
-  if (rc == 0 && world->sessions == sessions && !world->closing) {
-    sessions = world->sessions;
-    rc = uvperf_set_flush(world->set);
-    expect(world, rc == 0, "flush again", rc);
+  if (rc == 0 && fixture->sessions == sessions && !fixture->closing) {
+    sessions = fixture->sessions;
+    rc = uvperf_set_flush(fixture->set);
+    expect(fixture, rc == 0, "flush again", rc);
   }
 }
 
 /* A record, or none: 1, and it was given. */
-static int take(world_t *world) {
-  int is_refused = world->in_callback || world->started;
-  int has_record = uvperf_set_has_record(world->set);
-  int was_taking = world->is_taking;
-  uint64_t calls = world->calls;
+static int take(fixture_t *fixture) {
+  int is_refused = fixture->in_callback || fixture->started;
+  int has_record = uvperf_set_has_record(fixture->set);
+  int was_taking = fixture->is_taking;
+  uint64_t calls = fixture->calls;
   const uvperf_record_t *record;
   int rc;
 
-  world->is_taking = 1;
-  rc = uvperf_set_next(world->set, &record);
-  world->is_taking = was_taking;
-  expect(world, (rc == UV_EBUSY) == is_refused, "next", rc);
-  expect(world, (rc == 0) == (record != NULL), "next and its record", rc);
+  fixture->is_taking = 1;
+  rc = uvperf_set_next(fixture->set, &record);
+  fixture->is_taking = was_taking;
+  expect(fixture, (rc == UV_EBUSY) == is_refused, "next", rc);
+  expect(fixture, (rc == 0) == (record != NULL), "next and its record", rc);
   if (is_refused)
     return 0;
-  expect(world, has_record == (rc == 0), "has_record", has_record);
+  expect(fixture, has_record == (rc == 0), "has_record", has_record);
   if (rc == 0)
-    deliver(world, record);
+    deliver(fixture, record);
   else if (rc == UV_EOF)
-    expect(world, has_ended(world), "an end by next", rc);
+    expect(fixture, has_ended(fixture), "an end by next", rc);
   else
-    expect(world, rc == (world->closing ? UV_ECANCELED : UV_EAGAIN), "no next",
-           rc);
-  world->eof |= rc == UV_EOF;
+    expect(fixture, rc == (fixture->closing ? UV_ECANCELED : UV_EAGAIN),
+           "no next", rc);
+  fixture->eof |= rc == UV_EOF;
   /* Inside of end callbacks more may have been written. */
-  if (rc != 0 && world->calls == calls)
-    expect(world, is_all_delivered(world), "a record is missing", rc);
+  if (rc != 0 && fixture->calls == calls)
+    expect(fixture, is_all_delivered(fixture), "a record is missing", rc);
   return rc == 0;
 }
 
-static void call_next(world_t *world) {
-  uint64_t nr = draw(world, 30);
+static void call_next(fixture_t *fixture) {
+  uint64_t nr = draw(fixture, 30);
 
-  while (nr-- > 0 && take(world))
+  while (nr-- > 0 && take(fixture))
     continue;
 }
 
 /* All that was written comes by itself. */
-static void call_run(world_t *world) {
-  uint64_t sessions = world->sessions;
+static void call_run(fixture_t *fixture) {
+  uint64_t sessions = fixture->sessions;
   uint64_t end = uv_hrtime() + UINT64_C(20000000000);
 
-  if (world->in_callback)
+  if (fixture->in_callback)
     return;
-  while (world->started && world->sessions == sessions &&
-         !is_all_delivered(world) && uv_hrtime() < end) {
+  while (fixture->started && fixture->sessions == sessions &&
+         !is_all_delivered(fixture) && uv_hrtime() < end) {
     /* A loop that nothing keeps alive does not turn. */
-    uvperf_set_ref(world->set);
-    uv_run(world->loop, UV_RUN_NOWAIT);
+    uvperf_set_ref(fixture->set);
+    uv_run(fixture->loop, UV_RUN_NOWAIT);
   }
-  if (world->started && world->sessions == sessions)
-    expect(world, is_all_delivered(world), "a record is missing", 0);
+  if (fixture->started && fixture->sessions == sessions)
+    expect(fixture, is_all_delivered(fixture), "a record is missing", 0);
 }
 
-static void call_turn(world_t *world) {
-  if (!world->in_callback)
-    uv_run(world->loop, UV_RUN_NOWAIT);
+static void call_turn(fixture_t *fixture) {
+  if (!fixture->in_callback)
+    uv_run(fixture->loop, UV_RUN_NOWAIT);
 }
 
 /* -- targets and work ----------------------------------------------------- */
@@ -309,18 +312,18 @@ static void comms(void *arg) {
   live_comm(&actor->next, actor->nr);
 }
 
-static void call_work(world_t *world) {
-  size_t index = (size_t)draw(world, ACTORS);
-  actor_t *actor = &world->actors[index];
+static void call_work(fixture_t *fixture) {
+  size_t index = (size_t)draw(fixture, ACTORS);
+  actor_t *actor = &fixture->actors[index];
 
-  actor->nr = draw(world, 10);
+  actor->nr = draw(fixture, 10);
   if (index == 0)
     comms(actor);
   else if (actor->lives)
     live_thread_do(&actor->thread);
   else
     return;
-  model_write(world, index, actor->nr);
+  model_write(fixture, index, actor->nr);
 }
 
 static void pin(const actor_t *actor) {
@@ -347,111 +350,111 @@ static void end_actor(actor_t *actor) {
   actor->lives = 0;
 }
 
-static void call_end_thread(world_t *world) {
-  size_t index = 1 + (size_t)draw(world, ACTORS - 1);
+static void call_end_thread(fixture_t *fixture) {
+  size_t index = 1 + (size_t)draw(fixture, ACTORS - 1);
 
-  end_actor(&world->actors[index]);
+  end_actor(&fixture->actors[index]);
 }
 
-static void call_add(world_t *world) {
+static void call_add(fixture_t *fixture) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
-  size_t actor = (size_t)draw(world, ACTORS);
+  size_t actor = (size_t)draw(fixture, ACTORS);
   uint32_t index = UINT32_MAX;
   int rc;
 
-  if (world->nr_targets == TARGETS || world->nr_models == MODELS)
+  if (fixture->nr_targets == TARGETS || fixture->nr_models == MODELS)
     return;
   if (actor != 0) {
-    start_actor(&world->actors[actor]);
+    start_actor(&fixture->actors[actor]);
     target.type = UVPERF_TARGET_THREAD;
-    target.pid = (int32_t)world->actors[actor].thread.tid;
+    target.pid = (int32_t)fixture->actors[actor].thread.tid;
   }
-  rc = uvperf_set_add_target(world->set, &target, &index, NULL);
-  expect(world, rc == 0 && index == world->nr_models, "add_target", rc);
+  rc = uvperf_set_add_target(fixture->set, &target, &index, NULL);
+  expect(fixture, rc == 0 && index == fixture->nr_models, "add_target", rc);
   if (rc == 0)
-    model_add(world, actor);
+    model_add(fixture, actor);
 }
 
-static void call_remove(world_t *world) {
+static void call_remove(fixture_t *fixture) {
   size_t index;
   int rc;
 
-  if (world->nr_models == 0)
+  if (fixture->nr_models == 0)
     return;
-  index = (size_t)draw(world, world->nr_models);
-  rc = uvperf_set_remove_target(world->set, (uint32_t)index);
-  expect(world, rc == (world->models[index].removed ? UV_ENOENT : 0),
+  index = (size_t)draw(fixture, fixture->nr_models);
+  rc = uvperf_set_remove_target(fixture->set, (uint32_t)index);
+  expect(fixture, rc == (fixture->models[index].removed ? UV_ENOENT : 0),
          "remove_target", rc);
   if (rc != 0)
     return;
-  world->models[index].removed = 1;
-  world->nr_targets -= 1;
+  fixture->models[index].removed = 1;
+  fixture->nr_targets -= 1;
 }
 
 /* -- all the rest --------------------------------------------------------- */
 
-static void call_enable(world_t *world) {
-  int rc = uvperf_set_enable(world->set, NULL);
+static void call_enable(fixture_t *fixture) {
+  int rc = uvperf_set_enable(fixture->set, NULL);
 
-  expect(world, rc == 0, "enable", rc);
-  world->enabled = 1;
+  expect(fixture, rc == 0, "enable", rc);
+  fixture->enabled = 1;
 }
 
-static void call_disable(world_t *world) {
-  int rc = uvperf_set_disable(world->set, NULL);
+static void call_disable(fixture_t *fixture) {
+  int rc = uvperf_set_disable(fixture->set, NULL);
 
-  expect(world, rc == 0, "disable", rc);
-  world->enabled = 0;
+  expect(fixture, rc == 0, "disable", rc);
+  fixture->enabled = 0;
 }
 
-static void call_questions(world_t *world) {
-  uvperf_set_t *set = world->set;
-  int ref = draw(world, 2) == 0;
+static void call_questions(fixture_t *fixture) {
+  uvperf_set_t *set = fixture->set;
+  int ref = draw(fixture, 2) == 0;
   uvperf_stats_t stats;
 
   if (ref)
     uvperf_set_ref(set);
   else
     uvperf_set_unref(set);
-  expect(world, uvperf_set_has_ref(set) == ref, "has_ref", ref);
-  expect(world, uvperf_set_is_active(set) == world->started, "is_active",
-         world->started);
-  expect(world, !uvperf_set_is_closing(set), "is_closing", 0);
-  expect(world, uv_loop_alive(world->loop) == (ref && world->started), "alive",
-         world->started);
+  expect(fixture, uvperf_set_has_ref(set) == ref, "has_ref", ref);
+  expect(fixture, uvperf_set_is_active(set) == fixture->started, "is_active",
+         fixture->started);
+  expect(fixture, !uvperf_set_is_closing(set), "is_closing", 0);
+  expect(fixture, uv_loop_alive(fixture->loop) == (ref && fixture->started),
+         "alive", fixture->started);
   uvperf_set_stats(set, &stats);
-  expect(world, stats.corrupt == 0 && stats.lost_records == 0, "stats", 0);
-  expect(world, stats.late_records == 0, "late", (int64_t)stats.late_records);
+  expect(fixture, stats.corrupt == 0 && stats.lost_records == 0, "stats", 0);
+  expect(fixture, stats.late_records == 0, "late", (int64_t)stats.late_records);
 }
 
 static void on_closed(uvperf_set_t *set) {
-  world_t *world = set->data;
+  fixture_t *fixture = set->data;
 
-  expect(world, world->closing, "close_cb", 0);
-  world->set = NULL;
+  expect(fixture, fixture->closing, "close_cb", 0);
+  fixture->set = NULL;
   free(set);
 }
 
 static void walk_close(uv_handle_t *handle, void *arg) {
-  world_t *world = arg;
+  fixture_t *fixture = arg;
 
-  expect(world, uvperf_walk_close(handle), "walk_close", handle->type);
+  expect(fixture, uvperf_walk_close(handle), "walk_close", handle->type);
 }
 
-static void call_close(world_t *world) {
-  if (draw(world, 4) != 0)
+static void call_close(fixture_t *fixture) {
+  if (draw(fixture, 4) != 0)
     return;
-  world->closing = 1;
-  world->started = 0;
-  world->sessions += 1;
-  if (draw(world, 3) == 0)
-    uv_walk(world->loop, walk_close, world);
-  uvperf_set_close(world->set, on_closed);
+  fixture->closing = 1;
+  fixture->started = 0;
+  fixture->sessions += 1;
+  if (draw(fixture, 3) == 0)
+    uv_walk(fixture->loop, walk_close, fixture);
+  uvperf_set_close(fixture->set, on_closed);
 }
 
 typedef struct call_s {
   const char *name;
-  void (*call)(world_t *world);
+  void (*call)(fixture_t *fixture);
 } call_t;
 
 static const call_t calls[] = {
@@ -468,84 +471,85 @@ static const call_t calls[] = {
     {"next", call_next},
 };
 
-static void one_call(world_t *world) {
-  const call_t *call = &calls[draw(world, sizeof(calls) / sizeof(calls[0]))];
+static void one_call(fixture_t *fixture) {
+  const call_t *call = &calls[draw(fixture, sizeof(calls) / sizeof(calls[0]))];
 
-  world->run.call = call->name;
-  call->call(world);
+  fixture->run.call = call->name;
+  call->call(fixture);
 }
 
 /* -- a run ---------------------------------------------------------------- */
 
-static void init(world_t *world) {
+static void init(fixture_t *fixture) {
   uvperf_error_t error;
   int rc;
 
-  world->set = malloc(sizeof(*world->set));
-  world->in_order = draw(world, 2) == 0;
-  live_stream_plan_mode(&world->plan, (size_t)world->in_order);
-  world->nr_models = world->nr_targets = 0;
-  world->enabled = world->started = world->enabled_by_start = 0;
-  world->ever_started = world->eof = world->closing = 0;
-  world->last = 0;
+  fixture->set = malloc(sizeof(*fixture->set));
+  fixture->in_order = draw(fixture, 2) == 0;
+  live_stream_plan_mode(&fixture->plan, (size_t)fixture->in_order);
+  fixture->nr_models = fixture->nr_targets = 0;
+  fixture->enabled = fixture->started = fixture->enabled_by_start = 0;
+  fixture->ever_started = fixture->eof = fixture->closing = 0;
+  fixture->last = 0;
   error.reason[0] = '\0';
-  world->plan.options.flags |= UVPERF_SET_TARGETS_LATER;
-  rc = uvperf_set_init(world->loop, world->set, &world->plan.options, &error);
+  fixture->plan.options.flags |= UVPERF_SET_TARGETS_LATER;
+  rc = uvperf_set_init(fixture->loop, fixture->set, &fixture->plan.options,
+                       &error);
   if (rc != 0)
     fail_msg("init: %d: %s", rc, error.reason);
-  world->set->data = world;
-  uvperf_set_on_end(world->set, on_end);
+  fixture->set->data = fixture;
+  uvperf_set_on_end(fixture->set, on_end);
 }
 
-static void run_until_closed(world_t *world) {
+static void run_until_closed(fixture_t *fixture) {
   int turns;
 
-  for (turns = 0; world->set != NULL && turns < 100; turns++)
-    uv_run(world->loop, UV_RUN_NOWAIT);
-  expect(world, world->set == NULL, "no close_cb", turns);
+  for (turns = 0; fixture->set != NULL && turns < 100; turns++)
+    uv_run(fixture->loop, UV_RUN_NOWAIT);
+  expect(fixture, fixture->set == NULL, "no close_cb", turns);
 }
 
-static void step(world_t *world) {
-  if (world->set != NULL && world->closing)
-    run_until_closed(world);
-  if (world->set == NULL)
-    init(world);
-  one_call(world);
+static void step(fixture_t *fixture) {
+  if (fixture->set != NULL && fixture->closing)
+    run_until_closed(fixture);
+  if (fixture->set == NULL)
+    init(fixture);
+  one_call(fixture);
 }
 
 static void run_seed(uv_loop_t *loop, uint64_t seed) {
-  world_t *world = calloc(1, sizeof(*world));
+  fixture_t *fixture = calloc(1, sizeof(*fixture));
   size_t fds = support_count_fds();
   int cpus[ACTORS];
   size_t nr_cpus = live_cpus(cpus, ACTORS);
   cpu_set_t old;
   size_t i;
 
-  random_run_seed(&world->run, seed);
-  world->loop = loop;
-  live_stream_plan(&world->plan);
-  live_stream_plan_comm(&world->plan);
+  random_run_seed(&fixture->run, seed);
+  fixture->loop = loop;
+  live_stream_plan(&fixture->plan);
+  live_stream_plan_comm(&fixture->plan);
   for (i = 0; i < ACTORS; i++)
-    world->actors[i].cpu = cpus[i % nr_cpus];
-  live_pin(world->actors[0].cpu, &old);
-  for (world->run.step = 0;
-       world->run.step < STEPS && world->run.fault[0] == '\0';
-       world->run.step++)
-    step(world);
-  if (world->set != NULL) {
-    if (!world->closing) {
-      world->closing = 1;
-      uvperf_set_close(world->set, on_closed);
+    fixture->actors[i].cpu = cpus[i % nr_cpus];
+  live_pin(fixture->actors[0].cpu, &old);
+  for (fixture->run.step = 0;
+       fixture->run.step < STEPS && fixture->run.fault[0] == '\0';
+       fixture->run.step++)
+    step(fixture);
+  if (fixture->set != NULL) {
+    if (!fixture->closing) {
+      fixture->closing = 1;
+      uvperf_set_close(fixture->set, on_closed);
     }
-    run_until_closed(world);
+    run_until_closed(fixture);
   }
   for (i = 1; i < ACTORS; i++)
-    end_actor(&world->actors[i]);
+    end_actor(&fixture->actors[i]);
   live_unpin(&old);
-  random_run_check(&world->run, seed);
+  random_run_check(&fixture->run, seed);
   assert_int_equal(support_count_fds(), fds);
   fake_assert_clean();
-  free(world);
+  free(fixture);
 }
 
 static void set_stream_random_calls_deliver_each_record_once(void **state) {

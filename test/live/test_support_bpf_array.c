@@ -10,47 +10,51 @@
 #include "ring/ring.h"
 #include "sys/sys.h"
 
-typedef struct world_s {
+typedef struct fixture_s {
   int array;
   int cpu;
   int fd;
   cpu_set_t old;
   uvperf__ring_t ring;
-} world_t;
+} fixture_t;
 
 /* A ring in the entry of this CPU, on which the caller stays. */
-static void open_world(world_t *world, const char *test, size_t ring_bytes) {
+static void open_fixture(fixture_t *fixture, const char *test,
+                         size_t ring_bytes) {
   struct perf_event_attr attr;
 
-  world->array = live_bpf_array_make(test, 0);
-  world->cpu = live_last_cpu();
-  live_pin(world->cpu, &world->old);
+  fixture->array = live_bpf_array_make(test, 0);
+  fixture->cpu = live_last_cpu();
+  live_pin(fixture->cpu, &fixture->old);
   uvperf_attr_software(&attr, PERF_COUNT_SW_BPF_OUTPUT);
   attr.sample_type = PERF_SAMPLE_RAW;
   uvperf_attr_set_period(&attr, 1);
   attr.disabled = 0;
-  world->fd = uvperf__sys_open(&attr, -1, world->cpu, -1, PERF_FLAG_FD_CLOEXEC);
-  assert_true(world->fd >= 0);
-  assert_int_equal(uvperf__ring_map(&world->ring, world->fd,
+  fixture->fd =
+      uvperf__sys_open(&attr, -1, fixture->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+  assert_true(fixture->fd >= 0);
+  assert_int_equal(uvperf__ring_map(&fixture->ring, fixture->fd,
                                     uvperf__ring_round(ring_bytes), 0),
                    0);
 }
 
-static void put(const world_t *world) {
+static void put(const fixture_t *fixture) {
   assert_int_equal(
-      live_bpf_array_put(world->array, (uint32_t)world->cpu, world->fd), 0);
+      live_bpf_array_put(fixture->array, (uint32_t)fixture->cpu, fixture->fd),
+      0);
 }
 
-static void close_world(world_t *world) {
-  uvperf__ring_unmap(&world->ring);
-  close(world->fd);
-  close(world->array);
-  live_unpin(&world->old);
+static void close_fixture(fixture_t *fixture) {
+  uvperf__ring_unmap(&fixture->ring);
+  close(fixture->fd);
+  close(fixture->array);
+  live_unpin(&fixture->old);
 }
 
 /* The next payload in the ring: its bytes, as far as the kernel padded them, or
  * 0 at the ring's end. *lost is added what LOST records tell. */
-static size_t take(world_t *world, const uint8_t **payload, uint64_t *lost) {
+static size_t take(fixture_t *fixture, const uint8_t **payload,
+                   uint64_t *lost) {
   static _Alignas(8) uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
   const struct perf_event_header *header;
   const uint64_t *words;
@@ -58,10 +62,10 @@ static size_t take(world_t *world, const uint8_t **payload, uint64_t *lost) {
   uint32_t raw;
   size_t size;
 
-  assert_int_equal(uvperf__ring_begin(&world->ring), 0);
-  while (uvperf__ring_next(&world->ring, scratch, &bytes, &size) == 1) {
+  assert_int_equal(uvperf__ring_begin(&fixture->ring), 0);
+  while (uvperf__ring_next(&fixture->ring, scratch, &bytes, &size) == 1) {
     /* Published once a quarter is consumed: what was given stays good. */
-    uvperf__ring_consume(&world->ring, size);
+    uvperf__ring_consume(&fixture->ring, size);
     header = bytes;
     words = bytes;
     if (header->type == PERF_RECORD_LOST) {
@@ -74,7 +78,7 @@ static size_t take(world_t *world, const uint8_t **payload, uint64_t *lost) {
     *payload = (const uint8_t *)bytes + 12;
     return raw;
   }
-  uvperf__ring_end(&world->ring);
+  uvperf__ring_end(&fixture->ring);
   return 0;
 }
 
@@ -84,29 +88,31 @@ static void output_hands_out_what_it_is_given(void **state) {
   const uint8_t *found;
   uint8_t *payload;
   uint64_t lost = 0;
-  world_t world;
+  fixture_t fixture;
   size_t i, k;
 
   (void)state;
-  open_world(&world, __func__, 4 * LIVE_BPF_MOST);
+  open_fixture(&fixture, __func__, 4 * LIVE_BPF_MOST);
   payload = calloc(1, LIVE_BPF_MOST);
   assert_non_null(payload);
-  live_bpf_output_open(&output, world.array);
+  live_bpf_output_open(&output, fixture.array);
   assert_int_equal(live_bpf_output(&output, payload, 8), -ENOENT);
-  put(&world);
+  put(&fixture);
   for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
     for (k = 0; k < sizes[i]; k++)
       payload[k] = live_bpf_byte(i, k);
     assert_int_equal(live_bpf_output(&output, payload, sizes[i]), 0);
-    assert_int_equal(take(&world, &found, &lost), (sizes[i] + 11) / 8 * 8 - 4);
+    assert_int_equal(take(&fixture, &found, &lost),
+                     (sizes[i] + 11) / 8 * 8 - 4);
     assert_memory_equal(found, payload, sizes[i]);
   }
-  assert_int_equal(take(&world, &found, &lost), 0);
+  assert_int_equal(take(&fixture, &found, &lost), 0);
   assert_int_equal(lost, 0);
-  assert_int_equal(live_bpf_array_take(world.array, (uint32_t)world.cpu), 0);
+  assert_int_equal(live_bpf_array_take(fixture.array, (uint32_t)fixture.cpu),
+                   0);
   assert_int_equal(live_bpf_output(&output, payload, 8), -ENOENT);
   live_bpf_output_close(&output);
-  close_world(&world);
+  close_fixture(&fixture);
   free(payload);
 }
 
@@ -119,16 +125,16 @@ static void output_to_an_index_is_for_that_cpu_alone(void **state) {
   uint64_t lost = 0;
   cpu_set_t old;
   uint32_t index;
-  world_t world;
+  fixture_t fixture;
 
   (void)state;
-  open_world(&world, __func__, 4096);
-  index = (uint32_t)world.cpu;
-  live_bpf_output_open(&output, world.array);
+  open_fixture(&fixture, __func__, 4096);
+  index = (uint32_t)fixture.cpu;
+  live_bpf_output_open(&output, fixture.array);
   assert_int_equal(live_bpf_output_to(&output, index, "12345678", 8), -ENOENT);
-  put(&world);
+  put(&fixture);
   assert_int_equal(live_bpf_output_to(&output, index, "12345678", 8), 0);
-  assert_int_equal(take(&world, &payload, &lost), 12);
+  assert_int_equal(take(&fixture, &payload, &lost), 12);
   assert_int_equal(live_bpf_output_to(&output, 1 << 20, "12345678", 8), -E2BIG);
   if (nr > 1) {
     live_pin(cpus[0], &old);
@@ -136,9 +142,9 @@ static void output_to_an_index_is_for_that_cpu_alone(void **state) {
                      -EOPNOTSUPP);
     live_unpin(&old);
   }
-  assert_int_equal(take(&world, &payload, &lost), 0);
+  assert_int_equal(take(&fixture, &payload, &lost), 0);
   live_bpf_output_close(&output);
-  close_world(&world);
+  close_fixture(&fixture);
 }
 
 static void numbered_payloads_are_what_check_expects(void **state) {
@@ -148,28 +154,29 @@ static void numbered_payloads_are_what_check_expects(void **state) {
   const uint8_t *payload;
   uint64_t lost = 0;
   uint64_t number;
-  world_t world;
+  fixture_t fixture;
   size_t size, i, k;
 
   (void)state;
-  open_world(&world, __func__, 4 * LIVE_BPF_MOST);
-  put(&world);
+  open_fixture(&fixture, __func__, 4 * LIVE_BPF_MOST);
+  put(&fixture);
   for (i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
-    live_bpf_producer_open(&producer, world.array, bounds[i][0], bounds[i][1]);
+    live_bpf_producer_open(&producer, fixture.array, bounds[i][0],
+                           bounds[i][1]);
     for (k = 0; k < 2 * 4096; k++) {
       assert_int_equal(live_bpf_producer_run(&producer, 1), 0);
-      size = take(&world, &payload, &lost);
-      assert_true(live_bpf_producer_check(&producer, world.cpu, payload, size,
+      size = take(&fixture, &payload, &lost);
+      assert_true(live_bpf_producer_check(&producer, fixture.cpu, payload, size,
                                           &number));
       assert_int_equal(number, k);
-      assert_int_equal(take(&world, &payload, &lost), 0);
+      assert_int_equal(take(&fixture, &payload, &lost), 0);
     }
-    assert_int_equal(live_bpf_producer_gave(&producer, world.cpu, 0), k);
-    assert_int_equal(live_bpf_producer_runs(&producer, world.cpu), k);
+    assert_int_equal(live_bpf_producer_gave(&producer, fixture.cpu, 0), k);
+    assert_int_equal(live_bpf_producer_runs(&producer, fixture.cpu), k);
     live_bpf_producer_close(&producer);
   }
   assert_int_equal(lost, 0);
-  close_world(&world);
+  close_fixture(&fixture);
 }
 
 /* What does not fit is refused by ENOSPC, and told as lost with the next. */
@@ -179,29 +186,30 @@ static void numbered_payloads_that_do_not_fit_are_counted(void **state) {
   uint64_t number = 0;
   uint64_t lost = 0;
   uint64_t nr = 0;
-  world_t world;
+  fixture_t fixture;
   size_t size;
 
   (void)state;
-  open_world(&world, __func__, 4096);
-  live_bpf_producer_open(&producer, world.array, 8, 64);
+  open_fixture(&fixture, __func__, 4096);
+  live_bpf_producer_open(&producer, fixture.array, 8, 64);
   assert_int_equal(live_bpf_producer_run(&producer, 7), 0);
-  put(&world);
+  put(&fixture);
   assert_int_equal(live_bpf_producer_run(&producer, 1000000), 0);
-  while (take(&world, &payload, &lost) != 0)
+  while (take(&fixture, &payload, &lost) != 0)
     nr++;
   assert_in_range(nr, 1, 4096 / 16);
   assert_int_equal(live_bpf_producer_run(&producer, 1), 0);
-  size = take(&world, &payload, &lost);
+  size = take(&fixture, &payload, &lost);
   assert_true(
-      live_bpf_producer_check(&producer, world.cpu, payload, size, &number));
+      live_bpf_producer_check(&producer, fixture.cpu, payload, size, &number));
   assert_int_equal(number, 1000007);
   assert_int_equal(nr + lost, 1000000);
-  assert_int_equal(live_bpf_producer_gave(&producer, world.cpu, -ENOENT), 7);
-  assert_int_equal(live_bpf_producer_gave(&producer, world.cpu, -ENOSPC), lost);
-  assert_int_equal(live_bpf_producer_gave(&producer, world.cpu, 0), nr + 1);
+  assert_int_equal(live_bpf_producer_gave(&producer, fixture.cpu, -ENOENT), 7);
+  assert_int_equal(live_bpf_producer_gave(&producer, fixture.cpu, -ENOSPC),
+                   lost);
+  assert_int_equal(live_bpf_producer_gave(&producer, fixture.cpu, 0), nr + 1);
   live_bpf_producer_close(&producer);
-  close_world(&world);
+  close_fixture(&fixture);
 }
 
 /* The check sees each bit that is wrong, but that of a number some thousands
@@ -212,31 +220,31 @@ static void check_sees_what_is_wrong(void **state) {
   uint8_t copy[40];
   uint64_t lost = 0;
   uint64_t number;
-  world_t world;
+  fixture_t fixture;
   size_t size, i;
 
   (void)state;
-  open_world(&world, __func__, 4096);
-  put(&world);
-  live_bpf_producer_open(&producer, world.array, 36, 36);
+  open_fixture(&fixture, __func__, 4096);
+  put(&fixture);
+  live_bpf_producer_open(&producer, fixture.array, 36, 36);
   assert_int_equal(live_bpf_producer_run(&producer, 3), 0);
-  size = take(&world, &payload, &lost);
+  size = take(&fixture, &payload, &lost);
   assert_int_equal(size, 36);
   memcpy(copy, payload, size);
   for (i = 0; i < 8 * size; i++) {
     copy[i / 8] ^= (uint8_t)(1 << i % 8);
-    if (live_bpf_producer_check(&producer, world.cpu, copy, size, &number))
+    if (live_bpf_producer_check(&producer, fixture.cpu, copy, size, &number))
       assert_in_range(number, 4096, UINT64_MAX);
     copy[i / 8] ^= (uint8_t)(1 << i % 8);
   }
   assert_true(
-      live_bpf_producer_check(&producer, world.cpu, copy, size, &number));
+      live_bpf_producer_check(&producer, fixture.cpu, copy, size, &number));
   assert_false(
-      live_bpf_producer_check(&producer, world.cpu + 1, copy, size, &number));
+      live_bpf_producer_check(&producer, fixture.cpu + 1, copy, size, &number));
   assert_false(
-      live_bpf_producer_check(&producer, world.cpu, copy, size - 8, &number));
+      live_bpf_producer_check(&producer, fixture.cpu, copy, size - 8, &number));
   live_bpf_producer_close(&producer);
-  close_world(&world);
+  close_fixture(&fixture);
 }
 
 int main(void) {

@@ -348,7 +348,7 @@ static void delta_of_a_reading_with_itself_is_nothing(void **state) {
 #define PLACES 8
 
 /* What the kernel would count, for places of which some come and go. */
-typedef struct world_s {
+typedef struct model_s {
   uint64_t random;
   uvperf__cell_t cells[PLACES * ATTRS];
   uint64_t serials[PLACES];
@@ -356,48 +356,48 @@ typedef struct world_s {
   uint64_t next_serial;
   uint64_t sums[ATTRS]; /* of all that was ever counted */
   uint64_t time;
-} world_t;
+} model_t;
 
-static void world_count(world_t *world) {
+static void model_count(model_t *model) {
   size_t i;
 
-  for (i = 0; i < world->nr_places * ATTRS; i++) {
-    uvperf__cell_t *cell = &world->cells[i];
-    uint64_t ran = record_random(&world->random) % 3 * 100;
-    uint64_t more = ran != 0 ? record_random(&world->random) % 1000 : 0;
+  for (i = 0; i < model->nr_places * ATTRS; i++) {
+    uvperf__cell_t *cell = &model->cells[i];
+    uint64_t ran = record_random(&model->random) % 3 * 100;
+    uint64_t more = ran != 0 ? record_random(&model->random) % 1000 : 0;
 
     *cell = build_cell(cell->value + more, cell->enabled + 200,
                        cell->running + ran);
-    world->sums[i % ATTRS] += more;
+    model->sums[i % ATTRS] += more;
   }
-  world->time++;
+  model->time++;
 }
 
 /* One place less, or one more: what it counted is read before. */
-static void world_change(world_t *world) {
+static void model_change(model_t *model) {
   size_t place;
 
-  if (world->nr_places == PLACES ||
-      (world->nr_places > 0 && record_random(&world->random) % 2 == 0)) {
-    place = (size_t)(record_random(&world->random) % world->nr_places);
-    world->nr_places--;
-    memmove(&world->serials[place], &world->serials[place + 1],
-            (world->nr_places - place) * sizeof(world->serials[0]));
-    memmove(&world->cells[place * ATTRS], &world->cells[(place + 1) * ATTRS],
-            (world->nr_places - place) * ATTRS * sizeof(world->cells[0]));
+  if (model->nr_places == PLACES ||
+      (model->nr_places > 0 && record_random(&model->random) % 2 == 0)) {
+    place = (size_t)(record_random(&model->random) % model->nr_places);
+    model->nr_places--;
+    memmove(&model->serials[place], &model->serials[place + 1],
+            (model->nr_places - place) * sizeof(model->serials[0]));
+    memmove(&model->cells[place * ATTRS], &model->cells[(place + 1) * ATTRS],
+            (model->nr_places - place) * ATTRS * sizeof(model->cells[0]));
     return;
   }
-  place = world->nr_places++;
-  world->serials[place] = world->next_serial++;
-  memset(&world->cells[place * ATTRS], 0, ATTRS * sizeof(world->cells[0]));
+  place = model->nr_places++;
+  model->serials[place] = model->next_serial++;
+  memset(&model->cells[place * ATTRS], 0, ATTRS * sizeof(model->cells[0]));
 }
 
-static void world_read(const world_t *world, uvperf_reading_t *reading) {
-  build_t build = {.time = world->time,
+static void model_read(const model_t *model, uvperf_reading_t *reading) {
+  build_t build = {.time = model->time,
                    .nr_attrs = ATTRS,
-                   .nr_places = world->nr_places,
-                   .cells = world->cells,
-                   .serials = world->serials};
+                   .nr_places = model->nr_places,
+                   .cells = model->cells,
+                   .serials = model->serials};
 
   build_fill(reading, &build);
 }
@@ -405,7 +405,7 @@ static void world_read(const world_t *world, uvperf_reading_t *reading) {
 /* The sum of all differences is all that was counted: nothing is lost, and
  * nothing is told twice. */
 static void deltas_in_a_row_are_all_that_was_counted(void **state) {
-  world_t world = {.random = 1, .next_serial = 1};
+  model_t model = {.random = 1, .next_serial = 1};
   uvperf_reading_t *readings[2], *delta;
   uint64_t told[ATTRS] = {0};
   size_t i, attr;
@@ -415,16 +415,16 @@ static void deltas_in_a_row_are_all_that_was_counted(void **state) {
   assert_int_equal(uvperf_reading_new(&readings[1]), 0);
   assert_int_equal(uvperf_reading_new(&delta), 0);
   for (i = 0; i < 2000; i++) {
-    world_change(&world);
-    world_count(&world);
-    world_read(&world, readings[i % 2]);
+    model_change(&model);
+    model_count(&model);
+    model_read(&model, readings[i % 2]);
     assert_int_equal(
         uvperf_reading_delta(delta, readings[1 - i % 2], readings[i % 2]), 0);
     for (attr = 0; attr < ATTRS; attr++)
       told[attr] += build_total(delta, attr).value;
   }
   for (attr = 0; attr < ATTRS; attr++) {
-    assert_int_equal(told[attr], world.sums[attr]);
+    assert_int_equal(told[attr], model.sums[attr]);
     assert_int_not_equal(told[attr], 0);
   }
   uvperf_reading_free(readings[0]);

@@ -25,8 +25,8 @@ typedef struct written_s {
   size_t size;
 } written_t;
 
-typedef struct world_s world_t;
-struct world_s {
+typedef struct fixture_s fixture_t;
+struct fixture_s {
   uint64_t data[MOST_BYTES / sizeof(uint64_t)];
   uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
   struct perf_event_mmap_page page;
@@ -45,58 +45,58 @@ struct world_s {
   size_t run;
   int is_gone; /* what has_no_ring says */
   int has_asked;
-  void (*hook)(world_t *world); /* in each callback; may be NULL */
+  void (*hook)(fixture_t *fixture); /* in each callback; may be NULL */
   random_run_t random;
 };
 
-static world_t world;
+static fixture_t fixture;
 
 /* -- the owner ------------------------------------------------------------ */
 
 /* One record that is given: the next, whole, and counted as it should be. */
 static void check_given(const uint8_t *bytes, size_t size, uint64_t behind) {
-  const written_t *next = &world.written[world.nr_given];
-  const uint8_t *ring = (const uint8_t *)world.data;
+  const written_t *next = &fixture.written[fixture.nr_given];
+  const uint8_t *ring = (const uint8_t *)fixture.data;
   uint64_t waiting;
   size_t i;
 
-  assert_true(world.nr_given < world.nr_written);
+  assert_true(fixture.nr_given < fixture.nr_written);
   assert_int_equal(size, next->size);
   for (i = 0; i < size; i++)
-    assert_int_equal(bytes[i], ring[(next->at + i) % world.ring.size]);
-  assert_true(behind == world.looked - next->at - size);
-  waiting = uvperf__ring_head(&world.ring) - next->at;
-  assert_true(uvperf__ring_waiting(&world.ring) == waiting);
-  assert_true(next->at - fake_ring_tail(&world.page) < world.ring.size / 4);
-  world.nr_given += 1;
-  world.bytes_given += size;
+    assert_int_equal(bytes[i], ring[(next->at + i) % fixture.ring.size]);
+  assert_true(behind == fixture.looked - next->at - size);
+  waiting = uvperf__ring_head(&fixture.ring) - next->at;
+  assert_true(uvperf__ring_waiting(&fixture.ring) == waiting);
+  assert_true(next->at - fake_ring_tail(&fixture.page) < fixture.ring.size / 4);
+  fixture.nr_given += 1;
+  fixture.bytes_given += size;
 }
 
 /* What is told of it by now. */
 static void check_stats(void) {
-  uvperf_stats_t stats = world.stats;
+  uvperf_stats_t stats = fixture.stats;
 
-  uvperf__stats_add_run(&stats, &world.ring);
-  assert_true(stats.records == world.nr_given);
-  assert_true(stats.bytes == world.bytes_given);
+  uvperf__stats_add_run(&stats, &fixture.ring);
+  assert_true(stats.records == fixture.nr_given);
+  assert_true(stats.bytes == fixture.bytes_given);
 }
 
 static void tell(char kind, size_t size) {
-  size_t used = strlen(world.story);
+  size_t used = strlen(fixture.story);
 
-  snprintf(world.story + used, sizeof(world.story) - used, "%s%c%zu",
+  snprintf(fixture.story + used, sizeof(fixture.story) - used, "%s%c%zu",
            used > 0 ? " " : "", kind, size);
 }
 
 static void after(char kind, size_t size) {
   check_stats();
   tell(kind, size);
-  if (world.hook != NULL)
-    world.hook(&world);
+  if (fixture.hook != NULL)
+    fixture.hook(&fixture);
 }
 
 static uvperf__reader_t *no_reader(const void *owner) {
-  assert_ptr_equal(owner, &world);
+  assert_ptr_equal(owner, &fixture);
   return NULL;
 }
 
@@ -104,7 +104,7 @@ static int on_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
                      const uint8_t *bytes, uint64_t header, uint64_t behind) {
   const struct perf_event_header *at = (const void *)bytes;
 
-  assert_ptr_equal(owner, &world);
+  assert_ptr_equal(owner, &fixture);
   assert_null(reader);
   assert_int_equal(form, UVPERF__FORM_OTHER);
   assert_true(uvperf__u64(bytes) == header);
@@ -113,30 +113,31 @@ static int on_sample(void *owner, uvperf__reader_t *reader, unsigned int form,
     return 0;
   check_given(bytes, at->size, behind);
   /* In place, and the tail has not moved since the run began. */
-  assert_ptr_equal(bytes,
-                   (const uint8_t *)world.data +
-                       world.written[world.nr_given - 1].at % world.ring.size);
-  world.run = world.ring.run->at == world.ring.run->start ? 1 : world.run + 1;
-  if (world.longest_run < world.run)
-    world.longest_run = world.run;
+  assert_ptr_equal(bytes, (const uint8_t *)fixture.data +
+                              fixture.written[fixture.nr_given - 1].at %
+                                  fixture.ring.size);
+  fixture.run =
+      fixture.ring.run->at == fixture.ring.run->start ? 1 : fixture.run + 1;
+  if (fixture.longest_run < fixture.run)
+    fixture.longest_run = fixture.run;
   after('s', at->size);
   return 1;
 }
 
 static void on_record(void *owner, const void *bytes, size_t size,
                       uint64_t behind) {
-  assert_ptr_equal(owner, &world);
-  assert_null(world.ring.run);
+  assert_ptr_equal(owner, &fixture);
+  assert_null(fixture.ring.run);
   check_given(bytes, size, behind);
-  world.stats.records += 1;
-  world.stats.bytes += size;
+  fixture.stats.records += 1;
+  fixture.stats.bytes += size;
   after('r', size);
 }
 
 static int has_no_ring(const void *owner) {
-  assert_ptr_equal(owner, &world);
-  world.has_asked = 1;
-  return world.is_gone;
+  assert_ptr_equal(owner, &fixture);
+  fixture.has_asked = 1;
+  return fixture.is_gone;
 }
 
 static const uvperf__drain_ops_t ops = {no_reader, on_sample, on_record,
@@ -146,19 +147,19 @@ static const uvperf__drain_ops_t ops = {no_reader, on_sample, on_record,
 
 /* A ring whose head and tail are there; and a slice without bounds. */
 static void begin_at(uint64_t start) {
-  random_run_t random = world.random;
+  random_run_t random = fixture.random;
 
-  memset(&world, 0, sizeof(world));
-  world.random = random;
-  world.ring.page = &world.page;
-  world.ring.data = (const uint8_t *)world.data;
-  world.ring.size = RING_BYTES;
-  world.ring.head = start;
-  world.ring.tail = start;
-  world.ring.published = start;
-  world.page.data_head = start;
-  world.page.data_tail = start;
-  uvperf__slice_unbounded(&world.slice, &world.session);
+  memset(&fixture, 0, sizeof(fixture));
+  fixture.random = random;
+  fixture.ring.page = &fixture.page;
+  fixture.ring.data = (const uint8_t *)fixture.data;
+  fixture.ring.size = RING_BYTES;
+  fixture.ring.head = start;
+  fixture.ring.tail = start;
+  fixture.ring.published = start;
+  fixture.page.data_head = start;
+  fixture.page.data_tail = start;
+  uvperf__slice_unbounded(&fixture.slice, &fixture.session);
 }
 
 static void begin(void) {
@@ -168,25 +169,25 @@ static void begin(void) {
 /* Words at the head: a header that says any size, and numbers. */
 static void put(uint32_t type, uint16_t misc, uint16_t size, size_t room) {
   struct perf_event_header header = {type, misc, size};
-  uint64_t head = world.page.data_head;
+  uint64_t head = fixture.page.data_head;
   uint64_t word;
   size_t i;
 
-  assert_true(head + room - fake_ring_tail(&world.page) <= world.ring.size);
+  assert_true(head + room - fake_ring_tail(&fixture.page) <= fixture.ring.size);
   for (i = 0; i < room; i += sizeof(word)) {
     word = head * 1000 + i;
     if (i == 0)
       memcpy(&word, &header, sizeof(word));
-    world.data[(head + i) % world.ring.size / sizeof(word)] = word;
+    fixture.data[(head + i) % fixture.ring.size / sizeof(word)] = word;
   }
-  world.page.data_head = head + room;
+  fixture.page.data_head = head + room;
 }
 
 static void write_as(uint32_t type, uint16_t misc, size_t size) {
-  written_t *written = &world.written[world.nr_written++];
+  written_t *written = &fixture.written[fixture.nr_written++];
 
-  assert_true(world.nr_written <= MOST);
-  written->at = world.page.data_head;
+  assert_true(fixture.nr_written <= MOST);
+  written->at = fixture.page.data_head;
   written->size = size;
   put(type, misc, (uint16_t)size, size);
 }
@@ -205,23 +206,23 @@ static void write_samples(size_t nr, size_t size) {
 static int drain(void) {
   int rc;
 
-  world.looked = world.page.data_head;
-  rc = uvperf__drain(&world.ring, world.scratch, &world.slice, &world.stats,
-                     &ops, &world);
-  assert_null(world.ring.run);
+  fixture.looked = fixture.page.data_head;
+  rc = uvperf__drain(&fixture.ring, fixture.scratch, &fixture.slice,
+                     &fixture.stats, &ops, &fixture);
+  assert_null(fixture.ring.run);
   check_stats();
   return rc;
 }
 
 /* A drain, what it gives, what came of it, and where the tail is then. */
 static void expect(int rc, const char *story, uint64_t tail) {
-  world.story[0] = '\0';
+  fixture.story[0] = '\0';
   assert_int_equal(drain(), rc);
-  assert_string_equal(world.story, story);
-  assert_true(world.ring.tail == tail);
-  assert_true(world.page.data_tail == tail);
-  assert_int_equal(world.slice.records, world.nr_given);
-  assert_int_equal(world.slice.bytes, world.bytes_given);
+  assert_string_equal(fixture.story, story);
+  assert_true(fixture.ring.tail == tail);
+  assert_true(fixture.page.data_tail == tail);
+  assert_int_equal(fixture.slice.records, fixture.nr_given);
+  assert_int_equal(fixture.slice.bytes, fixture.bytes_given);
 }
 
 static void an_empty_ring_gives_nothing(void **state) {
@@ -235,7 +236,7 @@ static void samples_are_one_run(void **state) {
   begin();
   write_samples(5, 40);
   expect(UVPERF__DRAINED, "s40 s40 s40 s40 s40", 200);
-  assert_int_equal(world.longest_run, 5);
+  assert_int_equal(fixture.longest_run, 5);
 }
 
 static void samples_of_a_header_alone_are_a_run(void **state) {
@@ -243,18 +244,18 @@ static void samples_of_a_header_alone_are_a_run(void **state) {
   begin();
   write_samples(3, 8);
   expect(UVPERF__DRAINED, "s8 s8 s8", 24);
-  assert_int_equal(world.longest_run, 3);
+  assert_int_equal(fixture.longest_run, 3);
 }
 
 /* So that to count what it has given takes little, whatever the ring's size. */
 static void a_run_is_not_longer_than_it_may_be(void **state) {
   (void)state;
   begin();
-  world.ring.size = MOST_BYTES;
+  fixture.ring.size = MOST_BYTES;
   write_samples(UVPERF__DRAIN_RUN + 1, 8);
   assert_int_equal(drain(), UVPERF__DRAINED);
-  assert_int_equal(world.nr_given, UVPERF__DRAIN_RUN + 1);
-  assert_int_equal(world.longest_run, UVPERF__DRAIN_RUN);
+  assert_int_equal(fixture.nr_given, UVPERF__DRAIN_RUN + 1);
+  assert_int_equal(fixture.longest_run, UVPERF__DRAIN_RUN);
 }
 
 static void other_records_are_between_runs(void **state) {
@@ -266,7 +267,7 @@ static void other_records_are_between_runs(void **state) {
   write_as(OTHER, 0, 8);
   write_sample(32);
   expect(UVPERF__DRAINED, "r16 s24 s24 r8 r8 s32", 112);
-  assert_int_equal(world.longest_run, 2);
+  assert_int_equal(fixture.longest_run, 2);
 }
 
 static void a_sample_that_is_broken_is_between_runs(void **state) {
@@ -294,7 +295,7 @@ static void a_run_ends_where_the_ring_does(void **state) {
   begin_at(RING_BYTES - 64);
   write_samples(4, 32);
   expect(UVPERF__DRAINED, "s32 s32 s32 s32", RING_BYTES + 64);
-  assert_int_equal(world.longest_run, 2);
+  assert_int_equal(fixture.longest_run, 2);
 }
 
 /* check_given asserts it in each callback. */
@@ -303,8 +304,8 @@ static void the_tail_is_published_after_each_quarter(void **state) {
   begin();
   write_samples(16, 64);
   assert_int_equal(drain(), UVPERF__DRAINED);
-  assert_int_equal(world.longest_run, 4);
-  assert_int_equal(world.page.data_tail, RING_BYTES);
+  assert_int_equal(fixture.longest_run, 4);
+  assert_int_equal(fixture.page.data_tail, RING_BYTES);
 }
 
 static void a_sample_over_a_quarters_end_is_given_by_itself(void **state) {
@@ -335,16 +336,17 @@ static void tails_run_over(void **state) {
     begin_at(starts[i]);
     write_samples(9, 40);
     assert_int_equal(drain(), UVPERF__DRAINED);
-    assert_int_equal(world.nr_given, 9);
-    assert_true(fake_ring_tail(&world.page) == starts[i] + 360);
+    assert_int_equal(fixture.nr_given, 9);
+    assert_true(fake_ring_tail(&fixture.page) == starts[i] + 360);
   }
 }
 
 /* -- bounds --------------------------------------------------------------- */
 
 static void bound(uint64_t records, uint64_t bytes) {
-  uvperf__slice_begin(&world.slice, &world.session, records, bytes, UINT64_MAX);
-  uvperf__slice_start_clock(&world.slice);
+  uvperf__slice_begin(&fixture.slice, &fixture.session, records, bytes,
+                      UINT64_MAX);
+  uvperf__slice_start_clock(&fixture.slice);
 }
 
 static void a_slice_ends_after_its_records(void **state) {
@@ -385,8 +387,8 @@ static void a_slice_ends_once_its_bytes_are_reached(void **state) {
     write_samples(5, 24);
     bound(UINT64_MAX, bounds[i].bytes);
     assert_int_equal(drain(), bounds[i].nr < 5 ? UVPERF__CUT : UVPERF__DRAINED);
-    assert_int_equal(world.nr_given, bounds[i].nr);
-    assert_int_equal(world.page.data_tail, 24 * bounds[i].nr);
+    assert_int_equal(fixture.nr_given, bounds[i].nr);
+    assert_int_equal(fixture.page.data_tail, 24 * bounds[i].nr);
   }
 }
 
@@ -399,10 +401,10 @@ static void a_slice_that_has_begun_ends_at_its_bounds(void **state) {
   assert_int_equal(drain(), UVPERF__DRAINED);
   write_samples(4, 24);
   assert_int_equal(drain(), UVPERF__CUT);
-  assert_int_equal(world.nr_given, 5);
+  assert_int_equal(fixture.nr_given, 5);
 }
 
-static void write_more(world_t *one) {
+static void write_more(fixture_t *one) {
   (void)one;
   write_sample(16);
 }
@@ -410,7 +412,7 @@ static void write_more(world_t *one) {
 static void what_is_written_after_the_look_is_not_given(void **state) {
   (void)state;
   begin();
-  world.hook = write_more;
+  fixture.hook = write_more;
   write_samples(3, 16);
   expect(UVPERF__DRAINED, "s16 s16 s16", 48);
   expect(UVPERF__DRAINED, "s16 s16 s16", 96);
@@ -446,20 +448,20 @@ static void a_head_that_cannot_be_right_ends_the_ring(void **state) {
   for (i = 0; i < 3; i++) {
     begin();
     write_samples(2, 24);
-    world.page.data_head += moved[i];
+    fixture.page.data_head += moved[i];
     expect(-EPROTO, "s24 s24", 48);
   }
   begin();
-  world.page.data_head = RING_BYTES + 8;
+  fixture.page.data_head = RING_BYTES + 8;
   expect(-EPROTO, "", 0);
   begin_at(16);
-  world.page.data_head = 8;
+  fixture.page.data_head = 8;
   expect(-EPROTO, "", 16);
 }
 
 /* -- callbacks ------------------------------------------------------------ */
 
-static void stop_at_third(world_t *one) {
+static void stop_at_third(fixture_t *one) {
   if (one->nr_given == 3)
     one->session += 1;
 }
@@ -467,46 +469,46 @@ static void stop_at_third(world_t *one) {
 static void a_callback_that_stops_leaves_the_rest(void **state) {
   (void)state;
   begin();
-  world.hook = stop_at_third;
+  fixture.hook = stop_at_third;
   write_samples(5, 16);
   expect(UVPERF__STOPPED, "s16 s16 s16", 48);
-  assert_true(world.has_asked);
+  assert_true(fixture.has_asked);
   begin();
-  world.hook = stop_at_third;
+  fixture.hook = stop_at_third;
   write_samples(2, 16);
   write_as(OTHER, 0, 16);
   write_sample(16);
   expect(UVPERF__STOPPED, "s16 s16 r16", 48);
-  assert_true(world.has_asked);
+  assert_true(fixture.has_asked);
 }
 
 /* Neither the ring nor its page are there. */
 static void a_forked_child_that_closes_touches_no_ring(void **state) {
   (void)state;
   begin();
-  world.hook = stop_at_third;
-  world.is_gone = 1;
+  fixture.hook = stop_at_third;
+  fixture.is_gone = 1;
   write_samples(5, 16);
   assert_int_equal(drain(), UVPERF__STOPPED);
-  assert_string_equal(world.story, "s16 s16 s16");
-  assert_int_equal(world.page.data_tail, 0);
-  assert_int_equal(world.ring.tail, 0);
+  assert_string_equal(fixture.story, "s16 s16 s16");
+  assert_int_equal(fixture.page.data_tail, 0);
+  assert_int_equal(fixture.ring.tail, 0);
 }
 
 static void who_does_not_stop_is_not_asked(void **state) {
   (void)state;
   begin();
-  world.is_gone = 1;
+  fixture.is_gone = 1;
   write_samples(5, 16);
   write_as(OTHER, 0, 16);
   expect(UVPERF__DRAINED, "s16 s16 s16 s16 s16 r16", 96);
-  assert_false(world.has_asked);
+  assert_false(fixture.has_asked);
 }
 
 /* -- at random ------------------------------------------------------------ */
 
 static size_t draw(size_t below) {
-  return (size_t)random_run_draw(&world.random, below);
+  return (size_t)random_run_draw(&fixture.random, below);
 }
 
 static void write_at_random(void) {
@@ -516,14 +518,15 @@ static void write_at_random(void) {
 
   for (nr = draw(40); nr > 0; nr--) {
     size = 8 * (1 + draw(largest[draw(5)]));
-    room = RING_BYTES - (world.page.data_head - fake_ring_tail(&world.page));
-    if (size > room || world.nr_written == MOST)
+    room =
+        RING_BYTES - (fixture.page.data_head - fake_ring_tail(&fixture.page));
+    if (size > room || fixture.nr_written == MOST)
       return;
     write_as(draw(6) > 0 ? PERF_RECORD_SAMPLE : OTHER, draw(20) == 0, size);
   }
 }
 
-static void callback_at_random(world_t *one) {
+static void callback_at_random(fixture_t *one) {
   one->story[0] = '\0';
   if (draw(30) == 0)
     write_at_random();
@@ -532,24 +535,25 @@ static void callback_at_random(world_t *one) {
 }
 
 static void expect_slice(int rc, uint64_t records, uint64_t bytes) {
-  int is_full = world.slice.records >= records || world.slice.bytes >= bytes;
+  int is_full =
+      fixture.slice.records >= records || fixture.slice.bytes >= bytes;
 
   assert_true(rc == UVPERF__STOPPED || is_full == (rc == UVPERF__CUT));
   if (rc == UVPERF__DRAINED)
-    assert_true(world.ring.tail == world.looked);
-  assert_true(world.ring.tail == fake_ring_tail(&world.page));
-  assert_true(world.nr_given == world.nr_written ||
-              world.written[world.nr_given].at == world.ring.tail);
-  assert_true(world.slice.records <= records);
+    assert_true(fixture.ring.tail == fixture.looked);
+  assert_true(fixture.ring.tail == fake_ring_tail(&fixture.page));
+  assert_true(fixture.nr_given == fixture.nr_written ||
+              fixture.written[fixture.nr_given].at == fixture.ring.tail);
+  assert_true(fixture.slice.records <= records);
 }
 
 static void run_at_random(uint64_t seed) {
   uint64_t records, bytes;
   int step, rc;
 
-  random_run_seed(&world.random, seed);
+  random_run_seed(&fixture.random, seed);
   begin_at(8 * (uint64_t)draw(1000) - 8 * 500);
-  world.hook = callback_at_random;
+  fixture.hook = callback_at_random;
   for (step = 0; step < 200; step++) {
     write_at_random();
     records = draw(3) == 0 ? UINT64_MAX : 1 + draw(20);
@@ -559,7 +563,7 @@ static void run_at_random(uint64_t seed) {
     expect_slice(rc, records, bytes);
     assert_true(rc >= 0);
   }
-  assert_true(world.nr_given > 500);
+  assert_true(fixture.nr_given > 500);
 }
 
 static void drains_at_random_give_each_record_once(void **state) {

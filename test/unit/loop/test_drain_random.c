@@ -30,7 +30,7 @@ typedef struct expected_s {
   uint8_t *bytes;
 } expected_t;
 
-typedef struct world_s {
+typedef struct fixture_s {
   random_run_t random;
   uvperf_event_t events[EVENTS]; /* the first owns the ring */
   fake_event_t *fakes[EVENTS];
@@ -39,12 +39,12 @@ typedef struct world_s {
   expected_t queue[MOST];
   size_t first, last;
   uvperf_stats_t stats; /* as counted here */
-} world_t;
+} fixture_t;
 
-static world_t world;
+static fixture_t fixture;
 
 static uint64_t draw(uint64_t below) {
-  return random_run_draw(&world.random, below);
+  return random_run_draw(&fixture.random, below);
 }
 
 static uint64_t any(void) {
@@ -57,24 +57,24 @@ static void check_stats(const uvperf_event_t *event) {
   uvperf_stats_t stats;
 
   uvperf_event_stats(event, &stats);
-  assert_int_equal(stats.records, world.stats.records);
-  assert_int_equal(stats.bytes, world.stats.bytes);
-  assert_int_equal(stats.corrupt, world.stats.corrupt);
-  assert_int_equal(stats.lost_records, world.stats.lost_records);
-  assert_int_equal(stats.surplus_bytes, world.stats.surplus_bytes);
+  assert_int_equal(stats.records, fixture.stats.records);
+  assert_int_equal(stats.bytes, fixture.stats.bytes);
+  assert_int_equal(stats.corrupt, fixture.stats.corrupt);
+  assert_int_equal(stats.lost_records, fixture.stats.lost_records);
+  assert_int_equal(stats.surplus_bytes, fixture.stats.surplus_bytes);
 }
 
 static void count(const expected_t *expected, int status,
                   const uvperf_record_t *record) {
-  world.stats.records += 1;
-  world.stats.bytes += expected->size;
-  world.stats.corrupt += status != 0;
+  fixture.stats.records += 1;
+  fixture.stats.bytes += expected->size;
+  fixture.stats.corrupt += status != 0;
   if (status == 0 && expected->type == PERF_RECORD_SAMPLE)
-    world.stats.surplus_bytes += expected->values.surplus_bytes;
+    fixture.stats.surplus_bytes += expected->values.surplus_bytes;
   if (status == 0 && expected->type == PERF_RECORD_LOST)
-    world.stats.lost_records += record->lost.lost;
+    fixture.stats.lost_records += record->lost.lost;
   if (status == 0 && expected->type == PERF_RECORD_LOST_SAMPLES)
-    world.stats.lost_records += record->lost_samples.lost;
+    fixture.stats.lost_records += record->lost_samples.lost;
 }
 
 static void check_record(const expected_t *expected, int status,
@@ -90,23 +90,23 @@ static void check_record(const expected_t *expected, int status,
   assert_memory_equal(record->bytes, expected->bytes, expected->size);
   /* Nobody's is decoded where all sources look alike. */
   if (expected->kind == SOUND || (is_nobodys && !is_broken)) {
-    record_check(record, expected->type, &world.known[expected->event],
+    record_check(record, expected->type, &fixture.known[expected->event],
                  &expected->values, record->bytes);
     record_check_bounds(record);
   } else if (is_broken) {
     record_check_raw(record, record->bytes, source);
   }
   if (expected->kind == SOUND || expected->kind == NEWER)
-    assert_int_equal(source->ids[0], world.fakes[expected->event]->id);
+    assert_int_equal(source->ids[0], fixture.fakes[expected->event]->id);
 }
 
 static void attach(size_t i) {
   assert_int_equal(
-      uvperf_event_set_output(&world.events[i], &world.events[0], NULL), 0);
+      uvperf_event_set_output(&fixture.events[i], &fixture.events[0], NULL), 0);
 }
 
 static void detach(size_t i) {
-  assert_int_equal(uvperf_event_set_output(&world.events[i], NULL, NULL), 0);
+  assert_int_equal(uvperf_event_set_output(&fixture.events[i], NULL, NULL), 0);
 }
 
 /* New decoders while a record is in hand, once or several times. */
@@ -114,8 +114,8 @@ static void change_outputs(void) {
   uint64_t nr = draw(4);
   size_t i;
 
-  for (; nr > 0 && world.nr > 1; nr--) {
-    i = 1 + (size_t)draw(world.nr - 1);
+  for (; nr > 0 && fixture.nr > 1; nr--) {
+    i = 1 + (size_t)draw(fixture.nr - 1);
     detach(i);
     attach(i);
   }
@@ -136,10 +136,10 @@ static void restart(uvperf_event_t *event) {
 
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
-  const expected_t *expected = &world.queue[world.first];
+  const expected_t *expected = &fixture.queue[fixture.first];
 
   assert_non_null(record);
-  assert_true(world.first < world.last);
+  assert_true(fixture.first < fixture.last);
   count(expected, status, record);
   check_stats(event);
   check_record(expected, status, record);
@@ -152,7 +152,7 @@ static void on_record(uvperf_event_t *event, int status,
     check_record(expected, status, record);
   }
   check_stats(event);
-  world.first += 1;
+  fixture.first += 1;
 }
 
 /* -- what is written ------------------------------------------------------- */
@@ -195,8 +195,8 @@ static uint32_t draw_type(void) {
 
 /* A record with what makes it wrong, if anything does. */
 static void build(record_builder_t *builder, expected_t *expected) {
-  const fake_event_t *fake = world.fakes[expected->event];
-  const struct perf_event_attr *attr = &world.known[expected->event];
+  const fake_event_t *fake = fixture.fakes[expected->event];
+  const struct perf_event_attr *attr = &fixture.known[expected->event];
 
   draw_values(&expected->values, expected->kind == NOBODYS ? 99 : fake->id);
   /* A branch stack may be read in two ways, and its sample is never longer. */
@@ -217,31 +217,31 @@ static void build(record_builder_t *builder, expected_t *expected) {
 }
 
 static int room_for(size_t size) {
-  const struct perf_event_mmap_page *page = world.fakes[0]->page;
+  const struct perf_event_mmap_page *page = fixture.fakes[0]->page;
 
   return page->data_head - page->data_tail + size <= RING_BYTES;
 }
 
 /* Of one event that has its ring alone all records are, whatever their id. */
 static void spoil(expected_t *expected) {
-  if (world.nr == 1 && draw(2) == 0) {
+  if (fixture.nr == 1 && draw(2) == 0) {
     expected->kind = NEWER;
     expected->type = 1000;
-  } else if (world.nr > 1) {
+  } else if (fixture.nr > 1) {
     expected->kind = NOBODYS;
   } else if (expected->type == PERF_RECORD_SAMPLE &&
-             world.known[0].sample_type != 0) {
+             fixture.known[0].sample_type != 0) {
     expected->kind = EMPTY;
   }
 }
 
 static void write_one(void) {
   static record_builder_t builder;
-  expected_t *expected = &world.queue[world.last];
+  expected_t *expected = &fixture.queue[fixture.last];
 
-  assert_true(world.last < MOST - 1);
+  assert_true(fixture.last < MOST - 1);
   memset(expected, 0, sizeof(*expected));
-  expected->event = (size_t)draw(world.nr);
+  expected->event = (size_t)draw(fixture.nr);
   expected->type = draw_type();
   if (draw(20) == 0)
     spoil(expected);
@@ -251,8 +251,8 @@ static void write_one(void) {
   expected->size = builder.size;
   expected->bytes = malloc(builder.size);
   memcpy(expected->bytes, builder.words, builder.size);
-  fake_ring_append(world.fakes[0], builder.words, builder.size);
-  world.last += 1;
+  fake_ring_append(fixture.fakes[0], builder.words, builder.size);
+  fixture.last += 1;
 }
 
 /* -- a run ---------------------------------------------------------------- */
@@ -280,7 +280,7 @@ static void open_event(uv_loop_t *loop, size_t i) {
   uvperf_error_t error;
   int rc;
 
-  world.fakes[i] = fake_event_add(7 + i);
+  fixture.fakes[i] = fake_event_add(7 + i);
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   attr.sample_period = 1;
   attr.sample_type = draw_sample_type();
@@ -292,42 +292,42 @@ static void open_event(uv_loop_t *loop, size_t i) {
   attr.sample_stack_user = 8;
   if (i == 0)
     options.ring_bytes = RING_BYTES;
-  if (world.nr > 1)
+  if (fixture.nr > 1)
     options.flags = UVPERF_EVENT_IDENTIFY;
   if (i > 0)
     options.flags |= UVPERF_EVENT_NO_RING;
   error.reason[0] = '\0';
-  rc = uvperf_event_init(loop, &world.events[i], &attr, &options, &error);
+  rc = uvperf_event_init(loop, &fixture.events[i], &attr, &options, &error);
   if (rc != 0)
     fail_msg("init %llx: %d %s", (unsigned long long)attr.sample_type, rc,
              error.reason);
-  world.known[i] = world.fakes[i]->attr;
-  world.known[i].sample_type &= BUILD_SAMPLE_ALL;
+  fixture.known[i] = fixture.fakes[i]->attr;
+  fixture.known[i].sample_type &= BUILD_SAMPLE_ALL;
 }
 
-static void open_world(uv_loop_t *loop, uint64_t seed) {
+static void open_fixture(uv_loop_t *loop, uint64_t seed) {
   size_t i;
 
   fake_kernel_reset();
-  memset(&world, 0, sizeof(world));
-  random_run_seed(&world.random, seed);
-  world.nr = draw(2) == 0 ? 1 : 2 + (size_t)draw(EVENTS - 1);
-  for (i = 0; i < world.nr; i++)
+  memset(&fixture, 0, sizeof(fixture));
+  random_run_seed(&fixture.random, seed);
+  fixture.nr = draw(2) == 0 ? 1 : 2 + (size_t)draw(EVENTS - 1);
+  for (i = 0; i < fixture.nr; i++)
     open_event(loop, i);
-  for (i = 1; i < world.nr; i++)
+  for (i = 1; i < fixture.nr; i++)
     attach(i);
-  assert_int_equal(uvperf_event_start(&world.events[0], NULL, on_record, NULL),
-                   0);
+  assert_int_equal(
+      uvperf_event_start(&fixture.events[0], NULL, on_record, NULL), 0);
 }
 
-static void close_world(uv_loop_t *loop) {
+static void close_fixture(uv_loop_t *loop) {
   size_t i;
 
-  for (i = 0; i < world.nr; i++)
-    uvperf_event_close(&world.events[world.nr - 1 - i], NULL);
+  for (i = 0; i < fixture.nr; i++)
+    uvperf_event_close(&fixture.events[fixture.nr - 1 - i], NULL);
   uv_run(loop, UV_RUN_DEFAULT);
-  for (i = 0; i < world.last; i++)
-    free(world.queue[i].bytes);
+  for (i = 0; i < fixture.last; i++)
+    free(fixture.queue[i].bytes);
   fake_assert_clean();
 }
 
@@ -335,22 +335,22 @@ static void run_at_random(uv_loop_t *loop, uint64_t seed) {
   uint64_t nr;
   int step;
 
-  open_world(loop, seed);
+  open_fixture(loop, seed);
   for (step = 0; step < 100; step++) {
     for (nr = draw(30); nr > 0; nr--)
       write_one();
-    fake_event_wake(world.fakes[0]);
+    fake_event_wake(fixture.fakes[0]);
     if (draw(4) == 0)
-      assert_int_equal(uvperf_event_flush(&world.events[0]), 0);
+      assert_int_equal(uvperf_event_flush(&fixture.events[0]), 0);
     else
       uv_run(loop, UV_RUN_NOWAIT);
-    fake_event_quiet(world.fakes[0]);
-    check_stats(&world.events[0]);
+    fake_event_quiet(fixture.fakes[0]);
+    check_stats(&fixture.events[0]);
   }
-  while (world.first < world.last)
-    assert_int_equal(uvperf_event_flush(&world.events[0]), 0);
-  assert_true(world.last > 200);
-  close_world(loop);
+  while (fixture.first < fixture.last)
+    assert_int_equal(uvperf_event_flush(&fixture.events[0]), 0);
+  assert_true(fixture.last > 200);
+  close_fixture(loop);
 }
 
 static void samples_of_all_kinds_come_whole_and_once(void **state) {

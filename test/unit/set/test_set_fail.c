@@ -66,8 +66,8 @@ static void set_start_out_of_memory_can_be_called_again(void **state) {
 }
 
 /* Of CPU 0 alone. */
-static void begin_small_world(uv_loop_t *loop, scripted_set_t *scripted,
-                              size_t mode) {
+static void begin_on_cpu_0(uv_loop_t *loop, scripted_set_t *scripted,
+                           size_t mode) {
   scripted_set_plan(scripted, mode);
   scripted->make.targets[0].cpus = "0";
   live_stream_open(loop, &scripted->stream, &scripted->make.options);
@@ -91,7 +91,7 @@ static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     rc = UV_ENOMEM;
     for (nth = 1; rc != 0; nth++) {
-      begin_small_world(*state, &scripted, mode);
+      begin_on_cpu_0(*state, &scripted, mode);
       index = 4711;
       fake_fail(FAKE_CALLOC, nth, 0);
       rc = uvperf_set_add_target(set, &target, &index, &error);
@@ -120,7 +120,7 @@ static unsigned try_unwatched(uv_loop_t *loop, size_t mode, unsigned nth) {
 
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
-  begin_small_world(loop, &scripted, mode);
+  begin_on_cpu_0(loop, &scripted, mode);
   fake_event_add(104);
   fake_fail(FAKE_CALLOC, nth, 0);
   rc = uvperf_set_add_target(set, &target, NULL, NULL);
@@ -164,7 +164,7 @@ static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
 
   target.type = UVPERF_TARGET_CPUS;
   target.cpus = "1";
-  begin_small_world(loop, &scripted, 1);
+  begin_on_cpu_0(loop, &scripted, 1);
   impl = set->impl;
   fake_event_add(104);
   fake_fail(FAKE_CALLOC, nth, 0);
