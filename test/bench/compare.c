@@ -72,8 +72,10 @@ static bench_spread_t ratios_of(const double *ones, const double *others,
   return spread_of(ratios, nr);
 }
 
-static void judge(bench_report_t *report, const bench_comparison_t *comparison,
-                  const results_t *results, size_t metric, size_t yardstick) {
+static void compare_one(bench_report_t *report,
+                        const bench_comparison_t *comparison,
+                        const results_t *results, size_t metric,
+                        size_t yardstick) {
   const bench_contender_t *yard = &comparison->contenders[yardstick];
   const double *value = results->first[0][metric];
   const double *first = results->first[yardstick][metric];
@@ -115,7 +117,7 @@ int bench_compare(bench_report_t *report,
   }
   for (metric = 0; metric < comparison->nr_metrics && rc == 0; metric++)
     for (yardstick = 1; yardstick < comparison->nr_contenders; yardstick++)
-      judge(report, comparison, results, metric, yardstick);
+      compare_one(report, comparison, results, metric, yardstick);
   free(results);
   return rc;
 }

@@ -114,7 +114,7 @@ static own_count_t look_own(const subject_t *subject, size_t i) {
 
 /* Whether the reads told what happened: the pages that were touched, and time
  * that went on for all events alike. */
-static int judge(const subject_t *subject, look_fn look,
+static int check(const subject_t *subject, look_fn look,
                  const own_count_t *before) {
   own_count_t now = look(subject, 0);
   size_t i;
@@ -147,7 +147,7 @@ static int run_reads(subject_t *subject, read_fn read_all, look_fn look,
   for (i = 0; i < nr; i++)
     read_all(subject);
   values[0] = (bench_cpu_ns() - began) / (double)(nr * nr_events);
-  return judge(subject, look, &before);
+  return check(subject, look, &before);
 }
 
 static int run_event(void *arg, double *values) {

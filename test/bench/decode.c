@@ -44,7 +44,7 @@ static void on_record(uvperf_event_t *event, int status,
 
 /* -- contenders ----------------------------------------------------------- */
 
-static int judge_run(subject_t *subject, uint64_t before, double began,
+static int check_run(subject_t *subject, uint64_t before, double began,
                      double *values) {
   uint64_t nr = subject->image.nr * PASSES;
 
@@ -65,7 +65,7 @@ static int run_uvperf(void *arg, double *values) {
     ring_image_offer(image);
     uvperf_event_flush(&image->events[0]);
   }
-  return judge_run(subject, before, began, values);
+  return check_run(subject, before, began, values);
 }
 
 /* Of the yardsticks: reads the bytes of the ring between tail and head. Where
@@ -87,7 +87,7 @@ static int run_reader(subject_t *subject, reader_fn read, double *values) {
     read(subject, subject->image.data, page->data_tail, head);
     __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
   }
-  return judge_run(subject, before, began, values);
+  return check_run(subject, before, began, values);
 }
 
 /* Whole records only, so that no header goes round the end of the ring; and the
@@ -158,7 +158,7 @@ static int run_by_hand(void *arg, double *values) {
     bare_ring_drain(&subject->bare);
     subject->delivered += subject->image.nr_fillers;
   }
-  return judge_run(subject, before, began, values);
+  return check_run(subject, before, began, values);
 }
 
 /* -- cases ---------------------------------------------------------------- */

@@ -7,9 +7,10 @@
 
 #include "offline_cpu.h"
 
-static void expect_told(uv_loop_t *loop, live_bpf_reader_t *live, uint64_t nr) {
-  assert_true(live_run_until(loop, &live->nr_told, nr));
-  assert_int_equal(live->nr_told, nr);
+static void expect_cpu_events(uv_loop_t *loop, live_bpf_reader_t *live,
+                              uint64_t nr) {
+  assert_true(live_run_until(loop, &live->nr_cpu_events, nr));
+  assert_int_equal(live->nr_cpu_events, nr);
 }
 
 static void expect_samples(uv_loop_t *loop, live_bpf_reader_t *live, int cpu) {
@@ -32,12 +33,12 @@ static void reader_hears_programs_on_a_cpu_that_is_back(void **state) {
   for (nth = 1; nth <= 4; nth++) {
     offline_cpu_take(cpu);
     if (nth % 2) { /* or both are found at once */
-      expect_told(*state, &live, 2 * nth - 1);
+      expect_cpu_events(*state, &live, 2 * nth - 1);
       assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, cpu),
                        UV_ENODEV);
     }
     offline_cpu_give_back(cpu);
-    expect_told(*state, &live, 2 * nth);
+    expect_cpu_events(*state, &live, 2 * nth);
     assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, cpu), 0);
     expect_samples(*state, &live, cpu);
   }
@@ -54,12 +55,12 @@ static void what_was_written_before_a_cpu_went_comes(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, cpu, 5);
   offline_cpu_take(cpu);
   assert_true(live_run_until(*state, &live.samples, 5));
   offline_cpu_give_back(cpu);
-  expect_told(*state, &live, 2);
+  expect_cpu_events(*state, &live, 2);
   live_bpf_reader_end(&live);
 }
 
@@ -75,7 +76,7 @@ static void cpu_that_was_offline_at_init_is_heard_later(void **state) {
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 1));
   offline_cpu_give_back(cpu);
-  expect_told(*state, &live, 1);
+  expect_cpu_events(*state, &live, 1);
   assert_int_equal(uvperf_bpf_reader_nr_rings(&live.reader), nr_rings + 1);
   expect_samples(*state, &live, cpu);
   live_bpf_reader_end(&live);
@@ -87,10 +88,10 @@ static void cpu_that_is_back_is_in_the_map_as_the_others_are(void **state) {
   live_bpf_reader_t live;
 
   live_bpf_reader_begin(__func__, *state, &live);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(uvperf_bpf_reader_pause(&live.reader, NULL), 0);
   offline_cpu_bounce(cpu);
-  expect_told(*state, &live, 2);
+  expect_cpu_events(*state, &live, 2);
   assert_int_equal(live_bpf_reader_send(&live, cpu, 24), -ENOENT);
   assert_int_equal(uvperf_bpf_reader_resume(&live.reader, NULL), 0);
   expect_samples(*state, &live, cpu);
@@ -98,7 +99,7 @@ static void cpu_that_is_back_is_in_the_map_as_the_others_are(void **state) {
   offline_cpu_bounce(cpu);
   assert_int_equal(live_bpf_reader_send(&live, cpu, 24), -ENOENT);
   live_bpf_reader_start(&live, NULL);
-  expect_told(*state, &live, 4);
+  expect_cpu_events(*state, &live, 4);
   expect_samples(*state, &live, cpu);
   live_bpf_reader_end(&live);
 }
@@ -113,13 +114,13 @@ static void overwritable_ring_of_a_cpu_that_is_back_has_all(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, cpu, 5);
   offline_cpu_bounce(cpu);
   /* It does not keep the loop alive. */
-  for (i = 0; i < 2000 && live.nr_told < 2; i++)
-    live_turns_in(*state, 5);
-  assert_int_equal(live.nr_told, 2);
+  for (i = 0; i < 2000 && live.nr_cpu_events < 2; i++)
+    live_run_ms(*state, 5);
+  assert_int_equal(live.nr_cpu_events, 2);
   live_bpf_reader_send_all(&live, cpu, 5);
   assert_int_equal(uvperf_bpf_reader_snapshot(
                        &live.reader, UVPERF_SNAPSHOT_OLDEST_FIRST, NULL),

@@ -17,7 +17,7 @@ static void reader_delivers_what_each_cpu_hands_out(void **state) {
   size_t i;
 
   live_bpf_reader_begin(__func__, *state, &live);
-  live_turns_in(*state, 5); /* what is there before comes without a wakeup */
+  live_run_ms(*state, 5); /* what is there before comes without a wakeup */
   for (i = 0; i < 5 * nr; i++)
     live_bpf_reader_send_all(&live, cpus[i % nr], 1);
   assert_true(live_run_until(*state, &live.samples, 5 * nr));
@@ -73,7 +73,7 @@ static void reader_counts_payloads_that_never_fit(void **state) {
     assert_int_equal(live_bpf_output_on(&live.output, cpu, payload,
                                         support_page_bytes() + 904),
                      -ENOSPC);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     uvperf_bpf_reader_stats(&live.reader, &stats);
     assert_int_equal(stats.lost_records, i);
     assert_int_equal(live.records, 0);
@@ -109,7 +109,7 @@ static void sample_tells_what_waits_behind_it(void **state) {
   seen_t seen = {{0}, 0, 0};
 
   live_bpf_reader_begin(__func__, *state, &live);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live.on_sample = note_remaining;
   live.hook_data = &seen;
   live_bpf_reader_send_all(&live, 0, 3);
@@ -242,9 +242,9 @@ static void wakeups_come_with_so_many_samples(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, 0, 2);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(live.samples, 0);
   live_bpf_reader_send_all(&live, 0, 1);
   assert_true(live_run_until(*state, &live.samples, 3));
@@ -262,9 +262,9 @@ static void wakeups_come_with_so_many_bytes(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(live_bpf_reader_send(&live, 0, 500), 0);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(live.samples, 0);
   assert_int_equal(live_bpf_reader_send(&live, 0, 500), 0);
   assert_true(live_run_until(*state, &live.samples, 2));
@@ -280,9 +280,9 @@ static void wakeups_come_by_default_with_a_quarter_of_the_ring(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(live_bpf_reader_send(&live, 0, 15 * 1024), 0);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(live.samples, 0);
   assert_int_equal(live_bpf_reader_send(&live, 0, 2 * 1024), 0);
   assert_true(live_run_until(*state, &live.samples, 2));
@@ -303,7 +303,7 @@ static void samples_below_the_watermark_come_by_the_flush_timer(void **state) {
     live.samples = 0;
     live_bpf_reader_open(*state, &live, &options);
     live_bpf_reader_start(&live, &stream);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     live_bpf_reader_send_all(&live, 0, 2);
     assert_true(live_run_until(*state, &live.samples, 2));
     uvperf_bpf_reader_stats(&live.reader, &stats);
@@ -389,7 +389,7 @@ static void flush_delivers_what_is_there_at_once(void **state) {
   live_bpf_reader_open(*state, &live, &options);
   assert_int_equal(uvperf_bpf_reader_flush(&live.reader), UV_EINVAL);
   live_bpf_reader_start(&live, &stream);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, 0, 5);
   live_bpf_reader_send_all(&live, live_last_cpu(), 5);
   live.on_sample = flush_inside;
@@ -427,7 +427,7 @@ static void stop_leaves_the_rest_for_the_next_start(void **state) {
     if (by_flush)
       assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
     assert_true(live_run_until(*state, &live.samples, 3));
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
     assert_int_equal(live.samples, 3);
     assert_int_equal(uvperf_bpf_reader_is_active(&live.reader), 0);
     live.on_sample = NULL;

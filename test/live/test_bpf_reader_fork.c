@@ -83,7 +83,7 @@ static int run_without_close(void *arg) {
 
   if (uv_loop_fork(loop) != 0)
     return 1;
-  live_turns_in(loop, 20);
+  live_run_ms(loop, 20);
   return live->records != 0 || uvperf_bpf_reader_is_active(&live->reader);
 }
 

@@ -163,7 +163,7 @@ static void ring_tells_what_waits_and_what_came(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_bpf_reader_send_all(&live, 0, 4);
   assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
   assert_int_equal(ring.waiting, 4 * 40);

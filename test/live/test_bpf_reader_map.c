@@ -42,7 +42,7 @@ static void resume(live_bpf_reader_t *live) {
 
 /* s: start, n: start with UVPERF_START_NO_ENABLE, x: stop, p: pause, r: resume;
  * upper case: the events are in the map then. */
-static void play(uv_loop_t *loop, const char *test, const char *calls) {
+static void run_calls(uv_loop_t *loop, const char *test, const char *calls) {
   live_bpf_reader_t live;
   const char *call;
 
@@ -77,15 +77,15 @@ static void play(uv_loop_t *loop, const char *test, const char *calls) {
 }
 
 static void events_are_in_the_map_while_anybody_wants_it(void **state) {
-  static const char *const plays[] = {
+  static const char *const scripts[] = {
       "Sx",      "SxSxx",   "SpRx",   "SppRRx",  "SpxsRx",   "psRx",
       "nx",      "nRX",     "RSX",    "RSpRX",   "RpsRX",    "RpR",
       "pRXSX",   "SRx",     "SxRX",   "SpxRXSX", "nRpRXpx",  "RSXpR",
       "SpxsxRX", "SxpsxRX", "SpRxSx", "psRxSx",  "nRXSXpnxR"};
   size_t i;
 
-  for (i = 0; i < sizeof(plays) / sizeof(plays[0]); i++)
-    play(*state, __func__, plays[i]);
+  for (i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++)
+    run_calls(*state, __func__, scripts[i]);
 }
 
 /* -- what that does to samples -------------------------------------------- */
@@ -122,7 +122,7 @@ static void what_is_written_before_start_waits_in_the_rings(void **state) {
   assert_true(live_run_until(*state, &live.samples, 6));
   stop(&live);
   live_bpf_reader_send_all(&live, last, 3);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(live.samples, 6);
   assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
   assert_int_equal(live.samples, 9);

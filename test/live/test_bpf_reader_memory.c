@@ -36,7 +36,7 @@ static void reader_takes_no_memory_to_deliver(void **state) {
   memory_count_begin();
   live_bpf_reader_open(*state, &live, NULL);
   live_bpf_reader_start(&live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   before = memory_count_taken();
   assert_true(before > 0);
   deliver(*state, &live);

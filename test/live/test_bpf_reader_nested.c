@@ -252,7 +252,7 @@ static void write_until_enough(uv_loop_t *loop, fixture_t *fixture) {
 }
 
 /* Nobody writes any more but this: the losses before are told then. */
-static void settle(fixture_t *fixture) {
+static void collect_losses(fixture_t *fixture) {
   size_t i;
 
   for (i = 0; i < fixture->storm.nr_writers; i++)
@@ -288,7 +288,7 @@ static void run_nested(uv_loop_t *loop, const char *test, uint32_t least,
 
   open_fixture(loop, &fixture, test, least, most, ring_bytes);
   write_until_enough(loop, &fixture);
-  settle(&fixture);
+  collect_losses(&fixture);
   expect_all(&fixture);
   close_fixture(loop, &fixture);
 }

@@ -46,7 +46,7 @@ typedef struct slot_s {
   int wanted_by_start;
   int wanted_by_resume;
   int paused;
-  int tells_slices;
+  int has_slice_ends;
   int flushing;
   int callbacks; /* that we are in */
   int ruined;    /* others have closed inner handles */
@@ -117,7 +117,8 @@ static void on_sample(live_bpf_reader_t *live, int status,
   if (sample != NULL)
     take_sample(slot, sample);
   else
-    expect(fixture, slot->tells_slices || status != 0, "the end of a slice", 0);
+    expect(fixture, slot->has_slice_ends || status != 0, "the end of a slice",
+           0);
   slot->callbacks++;
   if (fixture->nested++ < 3 && draw(fixture, 4) == 0)
     one_call(fixture);
@@ -164,7 +165,7 @@ static void call_start(slot_t *slot) {
   if (rc != 0)
     return;
   slot->started = slot->ever_started = 1;
-  slot->tells_slices = (stream.flags & UVPERF_START_SLICE_END) != 0;
+  slot->has_slice_ends = (stream.flags & UVPERF_START_SLICE_END) != 0;
   slot->wanted_by_start = !(stream.flags & UVPERF_START_NO_ENABLE);
 }
 

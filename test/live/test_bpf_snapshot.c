@@ -43,7 +43,7 @@ static void nothing_comes_but_by_snapshots(void **state) {
   assert_int_equal(uv_loop_alive(*state), 0);
   live_bpf_reader_send_all(&live, 0, 5);
   live_bpf_reader_send_all(&live, live_last_cpu(), 5);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(live.records, 0);
   assert_int_equal(uvperf_bpf_reader_flush(&live.reader), UV_EINVAL);
   assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);

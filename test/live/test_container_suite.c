@@ -45,7 +45,8 @@ static int execute(void *arg) {
 
 /* How many tests passed. Fails the test if one has failed, or skipped without
  * saying what it needs. */
-static size_t judge(const char *program, int status, const char *output) {
+static size_t count_results(const char *program, int status,
+                            const char *output) {
   size_t passed = 0, skipped = 0;
   char name[128], reason[160];
   const char *line;
@@ -86,7 +87,7 @@ static size_t run(container_setting_t setting, const char *name) {
   close(program.output);
   assert_true(nr >= 0);
   output[nr] = '\0';
-  return judge(name, status, output);
+  return count_results(name, status, output);
 }
 
 /* `least` tests must pass: those of names, tasks and bytes do everywhere. */

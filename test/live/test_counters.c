@@ -130,7 +130,7 @@ static void reset_begins_counts_and_times_again(void **state) {
 
 /* -- threads -------------------------------------------------------------- */
 
-static void call_as_told(void *arg) {
+static void make_calls(void *arg) {
   live_syscall(*(uint64_t *)arg);
 }
 
@@ -142,7 +142,7 @@ static void other_thread_counts_until_it_is_gone(void **state) {
 
   (void)state;
   count_calls(__func__);
-  live_thread_start(&thread, call_as_told, &calls);
+  live_thread_start(&thread, make_calls, &calls);
   counters_add_thread(&make, (int32_t)thread.tid);
   counters = counters_open(&make);
   enable(counters);
@@ -177,7 +177,7 @@ static void threads_that_are_added_count_from_then_on(void **state) {
   (void)state;
   count_calls(__func__);
   for (i = 0; i < 2; i++)
-    live_thread_start(&threads[i], call_as_told, &calls);
+    live_thread_start(&threads[i], make_calls, &calls);
   counters = counters_open(&make);
   enable(counters);
   target.type = UVPERF_TARGET_THREAD;
@@ -342,7 +342,7 @@ static void filter_holds_for_later_threads_too(void **state) {
 
   (void)state;
   count_calls(__func__);
-  live_thread_start(&thread, call_as_told, &calls);
+  live_thread_start(&thread, make_calls, &calls);
   counters_add(&make, UVPERF_TARGET_SELF);
   counters = counters_open(&make);
   assert_int_equal(

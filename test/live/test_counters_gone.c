@@ -151,18 +151,18 @@ static void end_this_thread(int signal) {
 
 static void process_lives_on_without_its_first_thread(void **state) {
   uvperf__counters_t *counters;
-  int told[2];
+  int report[2];
   char byte, path[64], line[512];
   pid_t pid;
   FILE *file;
 
   (void)state;
   begin(__func__, 1);
-  assert_int_equal(pipe(told), 0);
+  assert_int_equal(pipe(report), 0);
   assert_true(signal(SIGUSR1, end_this_thread) != SIG_ERR);
-  pid = support_fork(end_before_others, &told[1]);
+  pid = support_fork(end_before_others, &report[1]);
   assert_true(signal(SIGUSR1, SIG_DFL) != SIG_ERR);
-  assert_int_equal(read(told[0], &byte, 1), 1);
+  assert_int_equal(read(report[0], &byte, 1), 1);
   counters_add(&make, UVPERF_TARGET_PROCESS)->pid = pid;
   counters = open_enabled();
   assert_alive(counters);
@@ -180,8 +180,8 @@ static void process_lives_on_without_its_first_thread(void **state) {
   assert_ended(counters, 0);
   uvperf__counters_free(counters);
   assert_int_equal(support_wait(pid), 128 + SIGKILL);
-  close(told[0]);
-  close(told[1]);
+  close(report[0]);
+  close(report[1]);
 }
 
 /* -- processes ------------------------------------------------------------ */
@@ -205,24 +205,24 @@ static void zombie_is_gone(void **state) {
 
 /* Tells its id, and ends when the test closes its end of a pipe. */
 typedef struct family_s {
-  int told[2];
+  int report[2];
   int go[2];
 } family_t;
 
-static int stay_until_told(void *arg) {
+static int stay_until_released(void *arg) {
   family_t *family = arg;
   pid_t own = getpid();
   char byte;
 
   close(family->go[1]);
-  if (write(family->told[1], &own, sizeof(own)) != (ssize_t)sizeof(own))
+  if (write(family->report[1], &own, sizeof(own)) != (ssize_t)sizeof(own))
     return 1;
   return read(family->go[0], &byte, 1) == 0 ? 0 : 1;
 }
 
 /* Makes a child when it is told to, and then stays. */
 static void make_child(void *arg) {
-  support_fork(stay_until_told, arg);
+  support_fork(stay_until_released, arg);
 }
 
 /* is_event_hup() asks for the children that inherited the event. */
@@ -232,7 +232,7 @@ static void run_family(int is_inherited) {
   family_t family;
   pid_t child;
 
-  assert_int_equal(pipe(family.told), 0);
+  assert_int_equal(pipe(family.report), 0);
   assert_int_equal(pipe(family.go), 0);
   live_worker_fork(&worker, make_child, &family);
   counters_add(&make, UVPERF_TARGET_PROCESS)->pid = worker.pid;
@@ -240,7 +240,8 @@ static void run_family(int is_inherited) {
     make.targets[0].flags = UVPERF_TARGET_NO_INHERIT;
   counters = open_enabled();
   live_worker_do(&worker);
-  assert_int_equal(read(family.told[0], &child, sizeof(child)), sizeof(child));
+  assert_int_equal(read(family.report[0], &child, sizeof(child)),
+                   sizeof(child));
   assert_alive(counters);
   end_child(worker.pid);
   if (is_inherited)
@@ -254,8 +255,8 @@ static void run_family(int is_inherited) {
   assert_int_equal(support_wait(worker.pid), 128 + SIGKILL);
   close(worker.go);
   close(worker.done);
-  close(family.told[0]);
-  close(family.told[1]);
+  close(family.report[0]);
+  close(family.report[1]);
   close(family.go[0]);
 }
 

@@ -44,7 +44,7 @@ static void assert_counted(uvperf__counters_t *counters, uint64_t value) {
   assert_int_equal(count.scaled, value);
 }
 
-static void call_as_told(void *arg) {
+static void make_calls(void *arg) {
   live_syscall(*(uint64_t *)arg);
 }
 
@@ -125,7 +125,7 @@ static void process_has_a_place_for_each_thread(void **state) {
 
   (void)state;
   count_calls(__func__);
-  live_thread_start(&thread, call_as_told, &calls);
+  live_thread_start(&thread, make_calls, &calls);
   counters_add(&make, UVPERF_TARGET_PROCESS)->pid = getpid();
   counters = counters_open(&make);
   enable(counters);

@@ -48,7 +48,7 @@ static void event_start_enables_and_stop_disables(void **state) {
   live_start(&collector, NULL);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 5));
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(collector.comms, 5);
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
@@ -93,7 +93,7 @@ static void event_stopped_in_callback_keeps_the_rest(void **state) {
   collector.hook = stop_at_5;
   live_start(&collector, NULL);
   live_comm(&next, 20);
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   assert_int_equal(collector.comms, 5);
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   live_start(&collector, NULL);

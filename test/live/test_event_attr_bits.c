@@ -276,7 +276,7 @@ static void end_touches(uv_loop_t *loop, live_collector_t *collector,
                         const uint64_t *nr) {
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
   live_run_until(loop, nr, LIVE_PAGES);
-  live_turns_in(loop, 1);
+  live_run_ms(loop, 1);
   assert_int_equal(*nr, LIVE_PAGES);
   live_close(collector);
 }

@@ -215,12 +215,12 @@ static void event_close_leaves_neither_fd_nor_mapping(void **state) {
   live_init_comm(*state, &collector);
   live_start(&collector, NULL);
   assert_int_equal(count_rings(), 1);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_close(&collector);
   assert_int_equal(count_rings(), 0);
   assert_int_equal(support_count_fds(), fds);
   live_comm(&next, 100);
-  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(live_run_ms(*state, 50) < 20);
   assert_int_equal(collector.comms, 0);
 }
 

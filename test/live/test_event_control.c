@@ -133,7 +133,7 @@ static void event_pause_drops_and_resume_tells_how_many(void **state) {
   live_control_expect_records(&collector, 2);
   assert_int_equal(uvperf_event_resume(event, NULL), 0);
   assert_int_equal(uvperf_event_resume(event, NULL), 0);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   assert_int_equal(lost, 0); /* not before the next record */
   live_syscall(1);
   live_control_expect_records(&collector, 4);

@@ -42,7 +42,7 @@ event_target_exits_with_records_left_delivers_them_then_eof(void **state) {
   live_child_fork(&child, 100);
   open_child(*state, &collector, &child);
   live_start(&collector, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_child_go(&child);
   live_child_wait(&child);
   assert_true(live_run_until(*state, &collector.ends, 1));
@@ -61,7 +61,7 @@ static void event_target_exits_in_slices_delivers_all_before_eof(void **state) {
   options.flush_ms = -1;
   options.slice_records = 7;
   live_start(&collector, &options);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_child_go(&child);
   live_child_wait(&child);
   assert_true(live_run_until(*state, &collector.ends, 1));
@@ -94,7 +94,7 @@ event_stopped_at_its_last_slice_ends_after_next_start(void **state) {
   assert_int_equal(
       uvperf_event_start(&collector.event, &options, stop_at_slice_end, NULL),
       0);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(collector.comms, 10);
   assert_int_equal(collector.ends, 0);
   live_start(&collector, NULL);
@@ -131,12 +131,12 @@ event_target_gone_while_stopped_ends_after_next_start(void **state) {
   open_child(*state, &collector, &child);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_start(&collector, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_child_go(&child);
   live_child_wait(&child);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(collector.comms, 0);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
   assert_int_equal(collector.comms, 10);
@@ -159,7 +159,7 @@ static void event_dead_target_lets_the_loop_sleep(void **state) {
   live_child_go(&child);
   live_child_wait(&child);
   assert_true(live_run_until(*state, &collector.ends, 1));
-  assert_true(live_turns_in(*state, 100) < 20);
+  assert_true(live_run_ms(*state, 100) < 20);
   uvperf_event_stats(&collector.event, &stats);
   assert_true(stats.wakeups < 10);
   live_close(&collector);
@@ -179,7 +179,7 @@ static void event_disabled_is_not_an_end(void **state) {
   live_comm(&next, 2);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   assert_true(live_run_until(*state, &collector.comms, 2));
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(collector.ends, 0);
   assert_int_equal(uvperf_event_is_active(&collector.event), 1);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
@@ -223,10 +223,10 @@ static void event_inherited_by_living_child_has_not_ended(void **state) {
   options.flags |= UVPERF_EVENT_CPU;
   live_init(*state, &collector, &attr, &options);
   live_start(&collector, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(write(start[1], "", 1), 1);
   live_child_wait(&(live_child_t){pid, -1});
-  live_turns_in(*state, 50);
+  live_run_ms(*state, 50);
   assert_int_equal(collector.ends, 0);
   close(hold[1]);
   assert_true(live_run_until(*state, &collector.ends, 1));

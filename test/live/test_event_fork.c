@@ -95,7 +95,7 @@ static void event_forked_child_runs_loop_delivers_nothing(void **state) {
   if (pid == 0) {
     if (uv_loop_fork(*state) != 0)
       _exit(1);
-    live_turns_in(*state, 20);
+    live_run_ms(*state, 20);
     if (collector.comms != 0)
       _exit(2);
     _exit(child_by_the_rules(&collector));

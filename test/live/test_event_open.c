@@ -232,12 +232,12 @@ static void event_open_of_nothing_is_einval(void **state) {
 /* -- attr.size ------------------------------------------------------------ */
 
 /* A struct of exactly so many bytes, behind which the sanitizer watches. */
-static struct perf_event_attr *attr_of(size_t size, uint32_t told,
+static struct perf_event_attr *attr_of(size_t size, uint32_t stated,
                                        const struct perf_event_attr *from) {
   struct perf_event_attr whole = *from;
   void *bytes;
 
-  whole.size = told;
+  whole.size = stated;
   bytes = calloc(1, size);
   assert_non_null(bytes);
   memcpy(bytes, &whole, size < sizeof(whole) ? size : sizeof(whole));
@@ -245,7 +245,7 @@ static struct perf_event_attr *attr_of(size_t size, uint32_t told,
 }
 
 static void event_open_with_an_attr_of_64_bytes_samples(void **state) {
-  static const uint32_t told[] = {PERF_ATTR_SIZE_VER0, 0};
+  static const uint32_t stated[] = {PERF_ATTR_SIZE_VER0, 0};
   live_collector_t collector;
   struct perf_event_attr *small;
   struct perf_event_attr attr;
@@ -255,7 +255,7 @@ static void event_open_with_an_attr_of_64_bytes_samples(void **state) {
   support_need_own_events(__func__);
   for (i = 0; i < 2; i++) {
     live_touch_attr(&attr, PERF_SAMPLE_ADDR);
-    small = attr_of(PERF_ATTR_SIZE_VER0, told[i], &attr);
+    small = attr_of(PERF_ATTR_SIZE_VER0, stated[i], &attr);
     region = live_region();
     live_begin(*state, &collector, small, NULL, NULL, NULL);
     /* With room for a clock. */

@@ -130,7 +130,7 @@ static void share(uv_loop_t *loop, tally_t *tally) {
 
 static void run(uv_loop_t *loop, tally_t *tally, uint64_t records) {
   live_run_until(loop, &tally->records, records);
-  live_turns_in(loop, 1);
+  live_run_ms(loop, 1);
   assert_int_equal(tally->records, records);
   assert_int_equal(tally->wrong, 0);
   assert_int_equal(tally->corrupt, 0);
@@ -139,7 +139,7 @@ static void run(uv_loop_t *loop, tally_t *tally, uint64_t records) {
 static void close_both(uv_loop_t *loop, tally_t *tally) {
   uvperf_event_close(&tally->owner, NULL);
   uvperf_event_close(&tally->writer, NULL);
-  live_turns_in(loop, 1);
+  live_run_ms(loop, 1);
 }
 
 /* go-perf TestReadRecord/RedirectedOutput, with as many as one likes. */
@@ -191,7 +191,7 @@ static void output_of_a_closed_writer_is_still_delivered(void **state) {
   assert_int_equal(tally.own, 2);
   assert_int_equal(tally.nobodys, 3);
   uvperf_event_close(&tally.owner, NULL);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
 }
 
 static void output_set_again_goes_on(void **state) {
@@ -246,7 +246,7 @@ static void output_whose_owner_is_closed_can_be_set_anew(void **state) {
   share(*state, &first);
   uvperf_event_close(&first.owner, NULL);
   write_other(1);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   write_other(1);
   assert_int_equal(first.records, 0);
   init_owner(*state, &second);
@@ -258,7 +258,7 @@ static void output_whose_owner_is_closed_can_be_set_anew(void **state) {
   assert_int_equal(second.wrong, 0);
   uvperf_event_close(&second.owner, NULL);
   uvperf_event_close(&first.writer, NULL);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
 }
 
 /* The output's output is meant. */
@@ -328,7 +328,7 @@ static void output_closed_in_a_callback_delivers_the_rest(void **state) {
   assert_int_equal(tally.written, 1);
   assert_int_equal(tally.nobodys, 3);
   uvperf_event_close(&tally.owner, NULL);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
 }
 
 static void close_owner(tally_t *tally, const uvperf_record_t *record) {
@@ -346,7 +346,7 @@ static void output_owner_closed_in_a_callback_delivers_no_more(void **state) {
   write_other(4);
   run(*state, &tally, 2);
   uvperf_event_close(&tally.writer, NULL);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
 }
 
 /* -- by next -------------------------------------------------------------- */
@@ -436,7 +436,7 @@ static void output_of_sideband_comes_by_the_default_flush(void **state) {
   assert_int_equal(uvperf_event_start(&owner.event, NULL, live_on_record, NULL),
                    0);
   assert_int_equal(uvperf_event_disable(&owner.event, NULL), 0);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   owner.records = 0;
   live_comm_attr(&attr);
   init(*state, &writer, &attr, UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING);
@@ -458,7 +458,7 @@ static void output_1000_cycles_leave_nothing_behind(void **state) {
   support_need_breakpoints(__func__);
   init_owner(*state, &tally);
   start(&tally);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   fds = support_count_fds();
   rings = support_count_rings(&bytes);
   for (i = 0; i < 1000; i++) {
@@ -473,7 +473,7 @@ static void output_1000_cycles_leave_nothing_behind(void **state) {
   assert_int_equal(support_count_fds(), fds);
   assert_int_equal(support_count_rings(&bytes), rings);
   uvperf_event_close(&tally.owner, NULL);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
 }
 
 int main(void) {

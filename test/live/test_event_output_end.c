@@ -69,10 +69,10 @@ static void output_owners_task_ends_goes_on_with_the_writers(void **state) {
   pair_write(*state, &pair, 0);
   pair_write(*state, &pair, 1);
   live_worker_end(&pair.workers[0]);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   pair_write(*state, &pair, 1);
   /* The loop sleeps, though the owner's fd hangs up for ever. */
-  assert_in_range(live_turns_in(*state, 50), 1, 40);
+  assert_in_range(live_run_ms(*state, 50), 1, 40);
   pair_write(*state, &pair, 1);
   assert_int_equal(pair.owner.ends, 0);
   live_worker_end(&pair.workers[1]);
@@ -94,12 +94,12 @@ static void output_polled_writer_is_closed_polls_the_next(void **state) {
   redirect(&third, &pair.owner.event);
   assert_int_equal(uvperf_event_start(&third, NULL, NULL, NULL), 0);
   live_worker_end(&pair.workers[0]);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_worker_do(&pair.workers[1]);
   assert_true(live_run_until(*state, &pair.owner.records, 2));
   /* Whichever of the two is polled: one, then the other is closed. */
   uvperf_event_close(&pair.writer, NULL);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   pair_write(*state, &pair, 1);
   assert_int_equal(pair.owner.records, 3);
   /* None is left that lives. */
@@ -120,7 +120,7 @@ static void output_joined_after_the_last_hung_up_goes_on(void **state) {
 
   support_need_breakpoints(__func__);
   pair_start(*state, &pair);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   live_worker_end(&pair.workers[0]);
   redirect(&pair.writer, NULL);
   init_worker_event(*state, &third, pair.workers[1].pid,

@@ -119,7 +119,7 @@ static void turns(ring_model_t *model, int nr) {
     uv_run(model->loop, UV_RUN_NOWAIT);
 }
 
-static void settle(ring_model_t *model) {
+static void drain_until_idle(ring_model_t *model) {
   uint64_t deadline = live_now() + UINT64_C(5000000000);
   uint64_t before;
 
@@ -139,9 +139,9 @@ static void settle(ring_model_t *model) {
 }
 
 /* Whatever woke the loop before the fork still does. */
-static void fork_child_and_settle(ring_model_t *model) {
+static void fork_child_and_drain(ring_model_t *model) {
   fork_child(model);
-  settle(model);
+  drain_until_idle(model);
 }
 
 /* -- the end -------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static void fork_child_and_settle(ring_model_t *model) {
 static void finish(ring_model_t *model) {
   size_t i;
 
-  settle(model);
+  drain_until_idle(model);
   model->is_quiet = 1;
   model->run.call = "the end";
   for (i = 0; i < TARGETS; i++)
@@ -158,7 +158,7 @@ static void finish(ring_model_t *model) {
     if (model->slots[i].phase == RING_OPEN && !model->slots[i].started &&
         !model->slots[i].ended)
       ring_start(&model->slots[i]);
-  settle(model);
+  drain_until_idle(model);
   model->is_quiet = 1;
   for (i = 0; i < EVENTS; i++)
     if (model->slots[i].phase == RING_OPEN ||
@@ -178,9 +178,9 @@ static void one_step(ring_model_t *model) {
   if (choice < 3)
     uv_run(model->loop, UV_RUN_NOWAIT);
   else if (choice == 3 && ring_draw(model, 12) == 0)
-    fork_child_and_settle(model);
+    fork_child_and_drain(model);
   else if (choice == 3 && ring_draw(model, 5) == 0)
-    settle(model);
+    drain_until_idle(model);
   else
     ring_one_call(model);
   if (model->is_child)

@@ -52,7 +52,7 @@ static void output_that_cannot_be_is_einval(void **state) {
   expect_refused(*state, &attr, &options, &owner, "NO_RING");
   live_worker_end(&worker);
   uvperf_event_close(&owner, NULL);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
 }
 
 int main(void) {

@@ -135,7 +135,7 @@ static void overwrite_ring_is_started_without_a_callback(void **state) {
   assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   live_write(5);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   assert_int_equal(uvperf_event_flush(&collector.event), UV_EINVAL);
   take_paused(&collector, &snapshot);
   assert_int_equal(snapshot.samples, 5);

@@ -23,7 +23,7 @@ static void event_refresh_delivers_so_many_samples(void **state) {
   live_syscall(10);
   live_control_expect_records(&collector, 3);
   /* It is disabled, which is no end. */
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(collector.ends, 0);
   assert_int_equal(uvperf_event_is_active(&collector.event), 1);
   assert_int_equal(live_control_count(&collector), 3);
@@ -314,7 +314,7 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   assert_int_equal(uvperf_event_change_period(&collector.event, 5, NULL), 0);
   assert_int_equal(uvperf_event_attr(&collector.event)->sample_period, 5);
   live_write(30);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   /* Here the samples come at 11, 11, 12 and then each 5: __perf_event_period
    * sets period_left to 0, and perf_swevent_set_period takes the old period
    * once more. If the thread loses its CPU in between they come at 15, 20 … */
@@ -324,7 +324,7 @@ static void event_set_period_while_running_changes_the_samples(void **state) {
   assert_int_equal(uvperf_event_change_period(&collector.event, 1, NULL), 0);
   beats.nr = 0;
   live_write(7);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   assert_int_equal(beats.nr, 7);
   assert_int_equal(live_control_count(&collector), 47);
   live_close(&collector);
@@ -424,12 +424,12 @@ static void event_set_frequency_of_a_clock_changes_the_rate(void **state) {
   live_control_begin(*state, &collector, &attr);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   burn(&collector);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   slow = collector.records;
   assert_int_equal(uvperf_event_change_period(&collector.event, 1000, NULL), 0);
   burn(&collector);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
-  live_turns_in(*state, 1);
+  live_run_ms(*state, 1);
   fast = collector.records - slow;
   assert_in_range(slow, 1, 12);
   assert_in_range(fast, 13, 110);

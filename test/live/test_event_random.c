@@ -187,7 +187,7 @@ static void call_start(slot_t *slot) {
     return;
   slot->started = 1;
   slot->ever_started = 1;
-  slot->tells_slices = (options.flags & UVPERF_START_SLICE_END) != 0;
+  slot->has_slice_ends = (options.flags & UVPERF_START_SLICE_END) != 0;
   slot->enabled_by_start = !(options.flags & UVPERF_START_NO_ENABLE);
   slot->enabled |= slot->enabled_by_start;
 }

@@ -389,7 +389,7 @@ static void count_of_a_group_enabled_at_once_begins_at_once(void **state) {
 
 typedef struct onlooker_s {
   int fd;
-  atomic_int is_told;
+  atomic_int must_stop;
   uint64_t nr_reads;
   uint64_t value; /* the last */
   int has_fallen;
@@ -399,16 +399,16 @@ typedef struct onlooker_s {
 static void look_on(void *arg) {
   onlooker_t *onlooker = arg;
   uint64_t value;
-  int is_told;
+  int must_stop;
 
   do {
-    is_told = atomic_load(&onlooker->is_told);
+    must_stop = atomic_load(&onlooker->must_stop);
     if (read(onlooker->fd, &value, sizeof(value)) != sizeof(value))
       return;
     onlooker->has_fallen |= value < onlooker->value;
     onlooker->value = value;
     onlooker->nr_reads++;
-  } while (!is_told);
+  } while (!must_stop);
 }
 
 /* go-perf's ReadCount beside ReadRecord. */
@@ -428,7 +428,7 @@ static void count_is_read_by_a_thread_while_records_come(void **state) {
     live_write(1);
     assert_int_equal(live_run_until(*state, &collector.records, i), 1);
   }
-  atomic_store(&onlooker.is_told, 1);
+  atomic_store(&onlooker.must_stop, 1);
   uv_thread_join(&thread);
   live_end(&collector, 200);
   assert_int_equal(onlooker.value, 200);

@@ -201,7 +201,7 @@ static void sideband_fork_and_exit_name_child_and_parent(void **state) {
   live_unpin(&old);
 }
 
-static void tell_tid(void *arg) {
+static void note_tid(void *arg) {
   live_truth_t *truth = arg;
 
   truth->tid = (pid_t)live_tid();
@@ -216,7 +216,7 @@ static void sideband_fork_and_exit_of_a_thread_have_its_tid(void **state) {
   support_need_own_events(__func__);
   live_truth_pin(&truth, &old);
   begin_tasks(*state, &collector, &truth, check_thread);
-  assert_int_equal(uv_thread_create(&thread, tell_tid, &truth), 0);
+  assert_int_equal(uv_thread_create(&thread, note_tid, &truth), 0);
   assert_int_equal(uv_thread_join(&thread), 0);
   assert_true(live_run_until(*state, &collector.records, 2));
   live_end(&collector, 2);

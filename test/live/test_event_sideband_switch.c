@@ -267,7 +267,7 @@ typedef struct player_s {
   task_t *task;
 } player_t;
 
-static void play(void *arg) {
+static void take_turns(void *arg) {
   player_t *player = arg;
   int turn;
 
@@ -292,7 +292,7 @@ static void ping_pong(chain_t *chain) {
     players[i].mine = &turns[i];
     players[i].other = &turns[1 - i];
     players[i].task = &chain->players[i];
-    assert_int_equal(uv_thread_create(&threads[i], play, &players[i]), 0);
+    assert_int_equal(uv_thread_create(&threads[i], take_turns, &players[i]), 0);
   }
   uv_sem_post(&turns[0]);
   for (i = 0; i < 2; i++)

@@ -12,7 +12,7 @@
 typedef struct recorder_s {
   live_collector_t collector;
   uint64_t next;
-  char told[256]; /* what came: numbers of names, "lost3" */
+  char seen[256]; /* what came: numbers of names, "lost3" */
   void (*act)(struct recorder_s *recorder);
   uint64_t act_at; /* with which record of all */
   uint64_t records;
@@ -23,10 +23,10 @@ typedef struct recorder_s {
   pid_t pid;
 } recorder_t;
 
-static void tell(recorder_t *recorder, const char *what, uint64_t number) {
-  size_t used = strlen(recorder->told);
+static void append(recorder_t *recorder, const char *what, uint64_t number) {
+  size_t used = strlen(recorder->seen);
 
-  snprintf(recorder->told + used, sizeof(recorder->told) - used, "%s%s%u",
+  snprintf(recorder->seen + used, sizeof(recorder->seen) - used, "%s%s%u",
            used > 0 ? " " : "", what, (unsigned int)number);
 }
 
@@ -43,12 +43,12 @@ static void on_record(uvperf_event_t *event, int status,
   if (record->type == PERF_RECORD_FORK)
     return;
   if (record->type == PERF_RECORD_LOST)
-    tell(recorder, "lost", record->lost.lost);
+    append(recorder, "lost", record->lost.lost);
   else if (record->type == PERF_RECORD_COMM &&
            sscanf(record->comm.comm, "live%u", &number) == 1)
-    tell(recorder, "", number);
+    append(recorder, "", number);
   else
-    tell(recorder, "type", record->type);
+    append(recorder, "type", record->type);
   recorder->records += 1;
   recorder->of_writer += record->source->data == recorder->writer;
   if (recorder->act != NULL && recorder->records == recorder->act_at)
@@ -86,13 +86,13 @@ static void name(recorder_t *recorder, uint64_t nr) {
 }
 
 static int take(recorder_t *recorder, uint32_t flags) {
-  recorder->told[0] = '\0';
+  recorder->seen[0] = '\0';
   return uvperf_event_snapshot(&recorder->collector.event, flags, NULL);
 }
 
-static void expect(recorder_t *recorder, uint32_t flags, const char *told) {
+static void expect(recorder_t *recorder, uint32_t flags, const char *seen) {
   assert_int_equal(take(recorder, flags), 0);
-  assert_string_equal(recorder->told, told);
+  assert_string_equal(recorder->seen, seen);
 }
 
 /* With so many names in the ring; it acts with one of all that come. */
@@ -318,7 +318,7 @@ static void event_snapshot_without_memory_loses_nothing(void **state) {
   name(&recorder, 2);
   fake_fail(FAKE_CALLOC, 1, 0);
   assert_int_equal(take(&recorder, 0), UV_ENOMEM);
-  assert_string_equal(recorder.told, "");
+  assert_string_equal(recorder.seen, "");
   name(&recorder, 1);
   expect(&recorder, 0, "2 1 0");
   end(&recorder);
@@ -430,7 +430,7 @@ static void fork_inside(recorder_t *recorder) {
 static int child_after_close(recorder_t *recorder) {
   uv_loop_t *loop = recorder->collector.event.loop;
 
-  if (recorder->code != UV_EPERM || strcmp(recorder->told, "3 2") != 0)
+  if (recorder->code != UV_EPERM || strcmp(recorder->seen, "3 2") != 0)
     return 2;
   uv_run(loop, UV_RUN_DEFAULT);
   if (fake_live_allocations() != 0)
@@ -447,7 +447,7 @@ static void event_snapshot_forked_inside_goes_on_in_the_parent(void **state) {
   if (recorder.pid == 0)
     _exit(child_after_close(&recorder));
   assert_int_equal(support_wait(recorder.pid), 0);
-  assert_string_equal(recorder.told, "3 2 1 0");
+  assert_string_equal(recorder.seen, "3 2 1 0");
   name(&recorder, 1);
   expect(&recorder, 0, "4");
   end(&recorder);

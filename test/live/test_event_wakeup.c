@@ -33,7 +33,7 @@ static void event_slice_of_one_record_delivers_the_rest(void **state) {
   options.slice_records = 1;
   options.flags = UVPERF_START_SLICE_END;
   live_start(&collector, &options);
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   live_comm(&next, 50);
   assert_true(live_run_until(*state, &collector.comms, 50));
   assert_int_equal(collector.out_of_order, 0);
@@ -84,7 +84,7 @@ static void event_records_around_stop_and_start_are_delivered(void **state) {
   live_comm(&next, 3);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   live_comm(&next, 4);
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   assert_int_equal(collector.comms, 2);
   start_without_enable(&collector);
   live_comm(&next, 5);
@@ -161,7 +161,7 @@ static void event_ring_full_at_start_goes_on(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_comm(&next, 1000);
   start_without_enable(&collector);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   delivered = collector.comms;
   assert_in_range(delivered, 20, 999);
   assert_int_equal(collector.out_of_order, 0);
@@ -189,9 +189,9 @@ static void event_sideband_with_wakeup_events_comes_by_flush(void **state) {
   uvperf_attr_set_wakeup_events(&attr, 1);
   live_init(*state, &collector, &attr, NULL);
   live_start(&collector, NULL);
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   live_comm(&next, 1);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(collector.comms, 0); /* the fact itself */
   assert_int_equal(stats.wakeups, 0);
@@ -212,7 +212,7 @@ static void event_sideband_with_watermark_wakes_at_once(void **state) {
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
   live_start(&collector, NULL);
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &collector.comms, 1));
   uvperf_event_stats(&collector.event, &stats);
@@ -233,7 +233,7 @@ static void event_records_below_watermark_come_by_flush_timer(void **state) {
   uvperf_attr_set_wakeup_bytes(&attr, 4096);
   live_init(*state, &collector, &attr, NULL);
   live_start(&collector, &options);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &collector.comms, 1));
   uvperf_event_stats(&collector.event, &stats);
@@ -254,7 +254,7 @@ static void event_without_ring_is_not_polled(void **state) {
   assert_int_equal(uvperf_event_ring_bytes(&collector.event), 0);
   assert_int_equal(uvperf_event_start(&collector.event, NULL, NULL, NULL), 0);
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
-  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(live_run_ms(*state, 50) < 20);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.wakeups, 0);
@@ -271,7 +271,7 @@ static void event_with_empty_ring_lets_the_loop_sleep(void **state) {
   live_start(&collector, NULL);
   live_comm(&next, 10);
   assert_true(live_run_until(*state, &collector.comms, 10));
-  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(live_run_ms(*state, 50) < 20);
   live_close(&collector);
 }
 
@@ -287,7 +287,7 @@ static void event_loop_polled_from_outside_needs_flush(void **state) {
   live_init_comm(*state, &collector);
   options.flush_ms = 10;
   live_start(&collector, &options);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   outer = epoll_create1(EPOLL_CLOEXEC);
   ready.events = EPOLLIN;
   assert_int_equal(

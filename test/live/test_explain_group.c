@@ -231,7 +231,7 @@ static void live_group_of_two_cgroups_is_refused(void **state) {
   live_cgroup_remove(&cgroup);
 }
 
-static int end_when_told(void *arg) {
+static int end_when_released(void *arg) {
   char byte;
 
   return read(*(int *)arg, &byte, 1) == 1 ? 0 : 1;
@@ -251,7 +251,7 @@ static void live_member_whose_thread_has_ended_is_no_task(void **state) {
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   assert_int_equal(pipe(go), 0);
-  options.pid = support_fork(end_when_told, &go[0]);
+  options.pid = support_fork(end_when_released, &go[0]);
   opened(*state, &leader, &attr, &options);
   assert_int_equal(write(go[1], "e", 1), 1);
   assert_int_equal(waitid(P_PID, (id_t)options.pid, &info, WEXITED | WNOWAIT),

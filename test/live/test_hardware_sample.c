@@ -272,10 +272,10 @@ static uint64_t wake(uv_loop_t *loop, live_collector_t *collector,
 
   /* After a start the ring is drained without a wakeup, until its fd is
    * polled. */
-  live_turns_in(loop, 2);
+  live_run_ms(loop, 2);
   do {
     spend(PERIOD);
-    live_turns_in(loop, 1);
+    live_run_ms(loop, 1);
   } while (collector->records < nr && ++turns < 10 * nr);
   return collector->records;
 }

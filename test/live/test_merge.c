@@ -40,7 +40,7 @@ typedef struct stream_s {
   producer_t producers[PRODUCERS];
   uint64_t latest; /* time */
   uint64_t late;   /* counted here */
-  uint64_t told_late;
+  uint64_t reported_late;
   uint64_t beyond; /* younger than the horizon */
 } stream_t;
 
@@ -149,7 +149,8 @@ static size_t take(uint64_t horizon) {
       stream.late++;
     else
       stream.latest = merged.time;
-    stream.told_late += (unsigned)uvperf__merge_consume(stream.merge, &merged);
+    stream.reported_late +=
+        (unsigned)uvperf__merge_consume(stream.merge, &merged);
     taken++;
   }
   uvperf__merge_end(stream.merge);
@@ -205,7 +206,7 @@ static void merge_of_two_real_rings_is_in_order_and_complete(void **state) {
   print_message("%u and %u came, %llu late\n", stream.producers[0].comms,
                 stream.producers[1].comms, (unsigned long long)stream.late);
   assert_int_equal(stream.beyond, 0);
-  assert_true(stream.told_late == stream.late);
+  assert_true(stream.reported_late == stream.late);
   uvperf__merge_free(stream.merge);
   uvperf_decoder_free(stream.decoder);
 }

@@ -19,10 +19,10 @@
 /* Files of this machine, and which of them the walk has told. */
 typedef struct files_s {
   char (*paths)[512];
-  unsigned char *told;
+  unsigned char *seen;
   size_t nr;
   size_t capacity;
-  size_t nr_told;
+  size_t nr_cpu_events;
 } files_t;
 
 static void add(files_t *files, const char *path) {
@@ -31,11 +31,11 @@ static void add(files_t *files, const char *path) {
   if (files->nr == files->capacity) {
     files->capacity = files->capacity * 2 + 16;
     files->paths = realloc(files->paths, files->capacity * 512);
-    files->told = realloc(files->told, files->capacity);
+    files->seen = realloc(files->seen, files->capacity);
   }
-  assert_true(files->paths != NULL && files->told != NULL);
+  assert_true(files->paths != NULL && files->seen != NULL);
   assert_true(snprintf(files->paths[files->nr], 512, "%s", path) < 512);
-  files->told[files->nr++] = 0;
+  files->seen[files->nr++] = 0;
 }
 
 /* Finds above/ANY/middle/ANY/end, by readdir(3). */
@@ -108,16 +108,16 @@ static int tick_off(const uvperf_event_name_t *name, void *arg) {
   while (i < files->nr && strcmp(files->paths[i], path) != 0)
     i++;
   assert_true(i < files->nr);
-  assert_int_equal(files->told[i], 0);
-  files->told[i] = 1;
-  files->nr_told += 1;
+  assert_int_equal(files->seen[i], 0);
+  files->seen[i] = 1;
+  files->nr_cpu_events += 1;
   compare(name, path);
   return 0;
 }
 
 static void forget(files_t *files) {
   free(files->paths);
-  free(files->told);
+  free(files->seen);
 }
 
 static void live_event_name_walk_tells_each_tracepoint_once(void **state) {
@@ -131,7 +131,7 @@ static void live_event_name_walk_tells_each_tracepoint_once(void **state) {
       uvperf_event_name_walk(NULL, UVPERF_NAME_TRACEPOINT, tick_off, &files),
       0);
   assert_true(files.nr > 100);
-  assert_int_equal(files.nr_told, files.nr);
+  assert_int_equal(files.nr_cpu_events, files.nr);
   assert_int_equal(support_count_fds(), fds);
   printf("%zu tracepoints\n", files.nr);
   forget(&files);
@@ -159,7 +159,7 @@ static void live_event_name_walk_tells_each_pmus_event_once(void **state) {
       uvperf_event_name_walk(NULL, UVPERF_NAME_PMU, tick_off, &files), 0);
   for (i = 0; i < files.nr; i++)
     nr += !is_beside_an_event(files.paths[i]);
-  assert_int_equal(files.nr_told, nr);
+  assert_int_equal(files.nr_cpu_events, nr);
   printf("%zu events of PMUs\n", nr);
   forget(&files);
 }

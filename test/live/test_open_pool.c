@@ -185,11 +185,11 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
   begin_set(*state, &set, &plan);
   begin_event(*state, &event, &attr);
   uv_stop(*state);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(set.opened + event.opened, 0);
   assert_int_equal(uv_loop_close(*state), UV_EBUSY);
   uv_walk(*state, walk, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(uvperf_set_is_closing(&set.live.set), 1);
   busy_pool_end(&busy);
   assert_true(live_run_until(*state, &event.opened, 1));
@@ -197,7 +197,7 @@ static void handles_closed_before_the_pool_is_free_are_canceled(void **state) {
   assert_int_equal(event.status, UV_ECANCELED);
   live_set_close(&set.live);
   uvperf_event_close(&event.collector.event, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(support_count_fds(), fds);
 }
 

@@ -60,7 +60,7 @@ static void reader_goes_on_after_a_payload_of_66000_bytes(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, &options);
   live_bpf_reader_start(&live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   for (round = 1; round <= 5; round++) {
     live_bpf_reader_send_all(&live, cpus[0], 500);
     send_too_much(&live, cpus[0]);

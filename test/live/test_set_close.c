@@ -63,7 +63,7 @@ static void set_close_ends_readings_at_once(void **state) {
   uvperf_set_close(&live.set, live_set_on_close);
   assert_int_equal(uvperf_set_is_closing(&live.set), 1);
   assert_int_equal(uvperf_set_is_active(&live.set), 0);
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   assert_int_equal(live.callbacks, 0);
   assert_int_equal(live.closed, 1);
   assert_int_equal(uvperf_set_is_closing(&live.set), 1);
@@ -173,7 +173,7 @@ static void set_closed_in_forked_child_only_closes_fds(void **state) {
   start(&live);
   fake_process(4711);
   fake_log_clear();
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(live.callbacks, 0);
   assert_string_equal(fake_log(), "");
   live_set_close(&live);

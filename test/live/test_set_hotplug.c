@@ -7,7 +7,7 @@
 
 #define MS UINT64_C(1000000)
 
-typedef struct story_s {
+typedef struct scenario_s {
   live_stream_t stream; /* first: the set's `data` is its address */
   int cpu;
   uint64_t gone;
@@ -15,31 +15,32 @@ typedef struct story_s {
   uint64_t failed;
   uint64_t samples; /* there, since it came last */
   uint64_t strange; /* of its source, and of another CPU */
-} story_t;
+} scenario_t;
 
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
-  story_t *story = set->data;
+  scenario_t *scenario = set->data;
 
   (void)error;
-  story->failed += cpu != story->cpu || (status != 0 && status != UV_ENODEV);
-  story->gone += status == UV_ENODEV;
-  story->come += status == 0;
-  story->samples = 0;
+  scenario->failed +=
+      cpu != scenario->cpu || (status != 0 && status != UV_ENODEV);
+  scenario->gone += status == UV_ENODEV;
+  scenario->come += status == 0;
+  scenario->samples = 0;
 }
 
 static void on_record(live_stream_t *stream, const uvperf_record_t *record) {
-  story_t *story = (story_t *)stream;
+  scenario_t *scenario = (scenario_t *)stream;
 
   if (record == NULL || record->type != PERF_RECORD_SAMPLE ||
-      record->source == NULL || record->source->cpu != story->cpu)
+      record->source == NULL || record->source->cpu != scenario->cpu)
     return;
-  story->samples += 1;
-  story->strange += record->cpu != (uint32_t)story->cpu;
+  scenario->samples += 1;
+  scenario->strange += record->cpu != (uint32_t)scenario->cpu;
 }
 
 /* A sample each millisecond on every CPU, and the side-band of a task. */
-static void begin(uv_loop_t *loop, story_t *story, live_plan_t *plan,
+static void begin(uv_loop_t *loop, scenario_t *scenario, live_plan_t *plan,
                   uint32_t flags) {
   struct perf_event_attr *attr;
 
@@ -50,61 +51,61 @@ static void begin(uv_loop_t *loop, story_t *story, live_plan_t *plan,
   attr->sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   live_stream_plan_target(plan, UVPERF_TARGET_CPUS, 0);
   plan->options.flags |= flags | UVPERF_SET_FOLLOW_CPUS;
-  memset(story, 0, sizeof(*story));
-  live_stream_open(loop, &story->stream, &plan->options);
-  uvperf_set_on_cpu(&story->stream.live.set, on_cpu);
+  memset(scenario, 0, sizeof(*scenario));
+  live_stream_open(loop, &scenario->stream, &plan->options);
+  uvperf_set_on_cpu(&scenario->stream.live.set, on_cpu);
 }
 
-static void start(story_t *story, int cpu) {
-  story->cpu = cpu;
-  story->stream.on_record = on_record;
-  live_stream_start(&story->stream, NULL);
+static void start(scenario_t *scenario, int cpu) {
+  scenario->cpu = cpu;
+  scenario->stream.on_record = on_record;
+  live_stream_start(&scenario->stream, NULL);
 }
 
 /* Both callbacks, and samples again. */
-static void bounce(uv_loop_t *loop, story_t *story, uint64_t nth,
+static void bounce(uv_loop_t *loop, scenario_t *scenario, uint64_t nth,
                    int is_seen_offline) {
-  offline_cpu_take(story->cpu);
+  offline_cpu_take(scenario->cpu);
   if (is_seen_offline)
-    assert_true(live_run_until(loop, &story->gone, nth));
-  offline_cpu_give_back(story->cpu);
-  assert_true(live_run_until(loop, &story->come, nth));
-  assert_int_equal(story->gone, nth);
-  assert_int_equal(story->come, nth);
-  assert_true(live_run_until(loop, &story->samples, 3));
+    assert_true(live_run_until(loop, &scenario->gone, nth));
+  offline_cpu_give_back(scenario->cpu);
+  assert_true(live_run_until(loop, &scenario->come, nth));
+  assert_int_equal(scenario->gone, nth);
+  assert_int_equal(scenario->come, nth);
+  assert_true(live_run_until(loop, &scenario->samples, 3));
 }
 
-static void check_sound(const story_t *story) {
+static void check_sound(const scenario_t *scenario) {
   uvperf_stats_t stats;
 
-  uvperf_set_stats(&story->stream.live.set, &stats);
-  assert_int_equal(stats.cpus_gone, story->gone);
-  assert_int_equal(stats.cpus_come, story->come);
+  uvperf_set_stats(&scenario->stream.live.set, &stats);
+  assert_int_equal(stats.cpus_gone, scenario->gone);
+  assert_int_equal(stats.cpus_come, scenario->come);
   assert_int_equal(stats.corrupt, 0);
-  assert_int_equal(story->failed, 0);
-  assert_int_equal(story->strange, 0);
-  assert_int_equal(story->stream.foreign, 0);
-  assert_int_equal(story->stream.corrupt, 0);
-  assert_int_equal(story->stream.faults, 0);
-  assert_int_equal(story->stream.eofs, 0);
+  assert_int_equal(scenario->failed, 0);
+  assert_int_equal(scenario->strange, 0);
+  assert_int_equal(scenario->stream.foreign, 0);
+  assert_int_equal(scenario->stream.corrupt, 0);
+  assert_int_equal(scenario->stream.faults, 0);
+  assert_int_equal(scenario->stream.eofs, 0);
 }
 
 static void stream_goes_on_when_its_cpu_is_back(void **state) {
   int cpu = offline_cpu_need(__func__);
   live_plan_t plan;
-  story_t story;
+  scenario_t scenario;
   uint64_t nth;
   size_t rings;
 
-  begin(*state, &story, &plan, 0);
-  start(&story, cpu);
-  rings = uvperf_set_nr_rings(&story.stream.live.set);
-  assert_true(live_run_until(*state, &story.samples, 3));
+  begin(*state, &scenario, &plan, 0);
+  start(&scenario, cpu);
+  rings = uvperf_set_nr_rings(&scenario.stream.live.set);
+  assert_true(live_run_until(*state, &scenario.samples, 3));
   for (nth = 1; nth <= 3; nth++)
-    bounce(*state, &story, nth, nth != 3);
-  check_sound(&story);
-  assert_int_equal(uvperf_set_nr_rings(&story.stream.live.set), rings);
-  live_stream_close(&story.stream);
+    bounce(*state, &scenario, nth, nth != 3);
+  check_sound(&scenario);
+  assert_int_equal(uvperf_set_nr_rings(&scenario.stream.live.set), rings);
+  live_stream_close(&scenario.stream);
 }
 
 static void stream_in_order_goes_on_through_ten_bounces(void **state) {
@@ -112,60 +113,60 @@ static void stream_in_order_goes_on_through_ten_bounces(void **state) {
   uvperf_count_t before, after;
   uvperf_stats_t stats;
   live_plan_t plan;
-  story_t story;
+  scenario_t scenario;
   uint64_t nth;
 
-  begin(*state, &story, &plan, UVPERF_SET_TIME_ORDER);
-  start(&story, cpu);
-  assert_true(live_run_until(*state, &story.samples, 3));
+  begin(*state, &scenario, &plan, UVPERF_SET_TIME_ORDER);
+  start(&scenario, cpu);
+  assert_true(live_run_until(*state, &scenario.samples, 3));
   memset(&before, 0, sizeof(before));
   for (nth = 1; nth <= 10; nth++) {
-    bounce(*state, &story, nth, nth % 2 == 0);
-    after = live_set_read(&story.stream.live, 0);
+    bounce(*state, &scenario, nth, nth % 2 == 0);
+    after = live_set_read(&scenario.stream.live, 0);
     assert_int_equal(after.state, UVPERF_COUNT_COUNTING);
     assert_int_equal(after.nr_missing, 0);
     assert_true(after.value > before.value);
     before = after;
   }
-  check_sound(&story);
-  uvperf_set_stats(&story.stream.live.set, &stats);
-  assert_true(story.stream.inversions <= stats.late_records);
-  live_stream_close(&story.stream);
+  check_sound(&scenario);
+  uvperf_set_stats(&scenario.stream.live.set, &stats);
+  assert_true(scenario.stream.inversions <= stats.late_records);
+  live_stream_close(&scenario.stream);
 }
 
 /* Its ring is there, and no event: nothing wakes for it. */
 static void set_started_while_its_cpu_is_offline_streams_it_later(void **s) {
   int cpu = offline_cpu_need(__func__);
   live_plan_t plan;
-  story_t story;
+  scenario_t scenario;
 
   offline_cpu_take(cpu);
-  begin(*s, &story, &plan, UVPERF_SET_TIME_ORDER);
-  start(&story, cpu);
-  assert_true(live_run_until(*s, &story.stream.samples, 3));
+  begin(*s, &scenario, &plan, UVPERF_SET_TIME_ORDER);
+  start(&scenario, cpu);
+  assert_true(live_run_until(*s, &scenario.stream.samples, 3));
   offline_cpu_give_back(cpu);
-  assert_true(live_run_until(*s, &story.come, 1));
-  assert_true(live_run_until(*s, &story.samples, 3));
-  check_sound(&story);
-  live_stream_close(&story.stream);
+  assert_true(live_run_until(*s, &scenario.come, 1));
+  assert_true(live_run_until(*s, &scenario.samples, 3));
+  check_sound(&scenario);
+  live_stream_close(&scenario.stream);
 }
 
 static void set_stopped_while_its_cpu_was_away_goes_on(void **state) {
   int cpu = offline_cpu_need(__func__);
   live_plan_t plan;
-  story_t story;
+  scenario_t scenario;
 
-  begin(*state, &story, &plan, 0);
-  start(&story, cpu);
-  assert_true(live_run_until(*state, &story.samples, 3));
-  assert_int_equal(uvperf_set_stop(&story.stream.live.set), 0);
+  begin(*state, &scenario, &plan, 0);
+  start(&scenario, cpu);
+  assert_true(live_run_until(*state, &scenario.samples, 3));
+  assert_int_equal(uvperf_set_stop(&scenario.stream.live.set), 0);
   offline_cpu_bounce(cpu);
-  live_stream_start(&story.stream, NULL);
-  assert_true(live_run_until(*state, &story.come, 1));
-  assert_int_equal(story.gone, 1);
-  assert_true(live_run_until(*state, &story.samples, 3));
-  check_sound(&story);
-  live_stream_close(&story.stream);
+  live_stream_start(&scenario.stream, NULL);
+  assert_true(live_run_until(*state, &scenario.come, 1));
+  assert_int_equal(scenario.gone, 1);
+  assert_true(live_run_until(*state, &scenario.samples, 3));
+  check_sound(&scenario);
+  live_stream_close(&scenario.stream);
 }
 
 /* A task's events are on every CPU that is present, and need nobody. */
@@ -174,26 +175,26 @@ static void task_that_runs_on_a_cpu_that_is_back_is_streamed(void **state) {
   live_plan_t plan;
   uint64_t next = 0;
   cpu_set_t old;
-  story_t story;
+  scenario_t scenario;
 
   live_stream_plan_own(&plan);
   plan.options.flags |= UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
   offline_cpu_take(cpu);
-  memset(&story, 0, sizeof(story));
-  live_stream_open(*state, &story.stream, &plan.options);
-  uvperf_set_on_cpu(&story.stream.live.set, on_cpu);
-  start(&story, cpu);
+  memset(&scenario, 0, sizeof(scenario));
+  live_stream_open(*state, &scenario.stream, &plan.options);
+  uvperf_set_on_cpu(&scenario.stream.live.set, on_cpu);
+  start(&scenario, cpu);
   live_comm(&next, 1);
-  assert_true(live_run_until(*state, &story.stream.comms, 1));
+  assert_true(live_run_until(*state, &scenario.stream.comms, 1));
   offline_cpu_give_back(cpu);
-  assert_true(live_run_until(*state, &story.come, 1));
+  assert_true(live_run_until(*state, &scenario.come, 1));
   live_pin(cpu, &old);
   live_comm(&next, 1);
   live_unpin(&old);
-  assert_true(live_run_until(*state, &story.stream.comms, 2));
-  assert_int_equal(story.stream.out_of_order, 0);
-  check_sound(&story);
-  live_stream_close(&story.stream);
+  assert_true(live_run_until(*state, &scenario.stream.comms, 2));
+  assert_int_equal(scenario.stream.out_of_order, 0);
+  check_sound(&scenario);
+  live_stream_close(&scenario.stream);
 }
 
 #define LIVE(test) support_loop_test(test)

@@ -18,9 +18,9 @@ typedef struct storm_s {
   live_plan_t plan;
   random_run_t run;
   uv_loop_t *loop;
-  int is_up[2];      /* as the tree says */
-  int is_told_up[2]; /* as was told */
-  uint64_t told;
+  int is_up[2];   /* as the tree says */
+  int seen_up[2]; /* as was told */
+  uint64_t reports;
   uint32_t other; /* a target more, or 0 */
   int is_started;
   int is_reading;
@@ -41,14 +41,14 @@ static void on_cpu(uvperf_set_t *set, int cpu, int status,
   assert_true(storm->is_started || storm->is_reading);
   assert_true(cpu >= 0 && cpu < 2);
   if (status == UV_ENODEV && error == NULL) {
-    assert_int_equal(storm->is_told_up[cpu], 1);
-    storm->is_told_up[cpu] = 0;
+    assert_int_equal(storm->seen_up[cpu], 1);
+    storm->seen_up[cpu] = 0;
   } else {
     assert_int_equal(status, 0);
-    assert_int_equal(storm->is_told_up[cpu], 0);
-    storm->is_told_up[cpu] = 1;
+    assert_int_equal(storm->seen_up[cpu], 0);
+    storm->seen_up[cpu] = 1;
   }
-  storm->told += 1;
+  storm->reports += 1;
   if (draw(storm, 3) == 0)
     act(storm);
 }
@@ -159,7 +159,7 @@ static void step(storm_t *storm) {
     default:
       uv_run(storm->loop, UV_RUN_NOWAIT);
       if (draw(storm, 4) == 0)
-        live_turns_in(storm->loop, 2);
+        live_run_ms(storm->loop, 2);
   }
 }
 
@@ -196,18 +196,17 @@ static void end(storm_t *storm) {
     storm->is_over = 1;
     start(storm);
     until = live_now() + MOST_NS;
-    while (!(storm->is_told_up[0] && storm->is_told_up[1]) &&
-           live_now() < until)
+    while (!(storm->seen_up[0] && storm->seen_up[1]) && live_now() < until)
       uv_run(storm->loop, UV_RUN_NOWAIT);
     uvperf_set_stats(set, &stats);
-    assert_int_equal(stats.cpus_gone + stats.cpus_come, storm->told);
+    assert_int_equal(stats.cpus_gone + stats.cpus_come, storm->reports);
     if (storm->other != 0)
       assert_int_equal(uvperf_set_remove_target(set, storm->other), 0);
     assert_int_equal(uvperf_set_nr_open(set), 4);
     storm->closing = 1;
     uvperf_set_close(set, live_set_on_close);
   }
-  live_turns_in(storm->loop, 10);
+  live_run_ms(storm->loop, 10);
   assert_int_equal(storm->stream.live.closed, 1);
   uvperf_reading_free(storm->stream.live.reading);
 }
@@ -222,7 +221,7 @@ static void run_seed(uv_loop_t *loop, uint64_t seed) {
   random_run_seed(&storm->run, seed);
   storm->loop = loop;
   storm->is_up[0] = storm->is_up[1] = 1;
-  storm->is_told_up[0] = storm->is_told_up[1] = 1;
+  storm->seen_up[0] = storm->seen_up[1] = 1;
   begin(storm, seed);
   for (storm->run.step = 0; storm->run.step < STEPS && !storm->closing;
        storm->run.step++)

@@ -296,7 +296,7 @@ static void run_quiet_phase(void) {
   size_t i;
 
   start_beats();
-  live_turns_in(fixture.loop, QUIET_MS);
+  live_run_ms(fixture.loop, QUIET_MS);
   stop_beats();
   assert_int_equal(uvperf_set_flush(&fixture.stream.live.set), 0);
   print_phase("without oversized payloads");
@@ -322,7 +322,7 @@ static void run_spoilt_phase(void) {
   start_beats();
   for (left = SPOILT_MS; left > 0; left -= SPOIL_MS) {
     live_worker_do(&fixture.spoiler);
-    live_turns_in(fixture.loop, SPOIL_MS);
+    live_run_ms(fixture.loop, SPOIL_MS);
   }
   stop_beats();
   assert_int_equal(uvperf_set_flush(&fixture.stream.live.set), 0);

@@ -31,7 +31,7 @@ static void work(uv_idle_t *idle) {
 
 /* Exactly what was done since the callback before; and the nth not before n
  * intervals are over. */
-static void judge(live_set_t *live) {
+static void check(live_set_t *live) {
   worker_t *worker = live->hook_data;
   uint64_t since = uv_hrtime() - worker->start_ns;
 
@@ -52,7 +52,7 @@ static void run_for_callbacks(const char *test, uv_loop_t *loop, uint64_t ms,
   live_plan_syscall(&plan, support_need_tracepoint(test, LIVE_SYSCALL));
   live_plan_target(&plan, UVPERF_TARGET_SELF);
   live_set_begin(loop, &live, &plan.options);
-  live.hook = judge;
+  live.hook = check;
   live.hook_data = &worker;
   uv_idle_init(loop, &worker.idle);
   worker.idle.data = &worker;

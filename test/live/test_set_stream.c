@@ -121,7 +121,7 @@ static void set_of_200_events_polls_one_fd_for_each_cpu(void **state) {
   assert_int_equal(uvperf_set_ring(set, i, &ring), UV_EINVAL);
   live_stream_comm(&next, 3);
   assert_true(live_run_until(*state, &stream.records, 300));
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   assert_int_equal(stream.records, 300);
   for (i = 0; i < 10; i++) {
     assert_int_equal(stream.by_attr[i], 30);
@@ -267,7 +267,7 @@ static void set_started_keeps_the_loop_alive_until_stopped(void **state) {
 
   support_need_own_events(__func__);
   begin_own(*state, &stream);
-  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(live_run_ms(*state, 50) < 20);
   assert_int_equal(uvperf_set_is_active(set), 1);
   assert_int_equal(uv_loop_alive(*state), 1);
   uvperf_set_unref(set);
@@ -311,7 +311,7 @@ static void set_without_targets_starts_and_waits_for_one(void **state) {
     live_stream_plan_mode(&plan, mode);
     next = 0;
     live_stream_begin(*state, &stream, &plan);
-    assert_true(live_turns_in(*state, 50) < 20);
+    assert_true(live_run_ms(*state, 50) < 20);
     assert_int_equal(uv_loop_alive(*state), 1);
     assert_int_equal(uvperf_set_nr_rings(&stream.live.set), 0);
     target.data = (void *)1;
@@ -322,7 +322,7 @@ static void set_without_targets_starts_and_waits_for_one(void **state) {
     assert_int_equal(stream.eofs, 0);
     assert_int_equal(uvperf_set_remove_target(&stream.live.set, index), 0);
     live_stream_comm(&next, 3);
-    assert_true(live_turns_in(*state, 50) < 20);
+    assert_true(live_run_ms(*state, 50) < 20);
     assert_int_equal(stream.comms, 3);
     assert_int_equal(stream.eofs, 0);
     assert_int_equal(uv_loop_alive(*state), 1);
@@ -342,7 +342,7 @@ static void set_start_without_enable_leaves_that_to_the_user(void **state) {
   options.flags = UVPERF_START_NO_ENABLE;
   live_stream_start(&stream, &options);
   live_stream_comm(&next, 2);
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   assert_int_equal(stream.records, 0);
   assert_int_equal(uvperf_set_enable(&stream.live.set, NULL), 0);
   next = 0;
@@ -375,7 +375,7 @@ static void set_stop_keeps_records_for_the_next_start(void **state) {
     live_stream_comm(&next, 3);
     assert_int_equal(uvperf_set_stop(set), 0);
     assert_int_equal(uvperf_set_stop(set), 0);
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
     assert_int_equal(stream.records, 0);
     /* It has disabled what start enabled. */
     next = 100;
@@ -384,7 +384,7 @@ static void set_stop_keeps_records_for_the_next_start(void **state) {
     next = 3;
     live_stream_comm(&next, 2);
     assert_true(live_run_until(*state, &stream.comms, 5));
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
     assert_int_equal(stream.comms, 5);
     assert_int_equal(stream.out_of_order, 0);
     live_stream_close(&stream);
@@ -406,7 +406,7 @@ static void set_stopped_in_its_callback_delivers_no_more(void **state) {
     stream.on_record = live_stream_stop_at_third;
     live_stream_comm(&next, 10);
     assert_true(live_run_until(*state, &stream.comms, 3));
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
     assert_int_equal(stream.comms, 3);
     stream.on_record = NULL;
     live_stream_start(&stream, NULL);

@@ -254,7 +254,7 @@ static void set_stream_of_a_closed_inner_handle_is_not_started(void **state) {
     live_stream_plan_own(&plan);
     plan.options.nr_targets = i / 3;
     live_stream_begin(*state, &stream, &plan);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
     uv_walk(*state, uv_close_type, (void *)&types[i % 3]);
     assert_int_equal(
@@ -327,7 +327,7 @@ static int run_without_close(void *arg) {
 
   if (uv_loop_fork(loop) != 0)
     return 1;
-  live_turns_in(loop, 20);
+  live_run_ms(loop, 20);
   return stream->records != 0 || uvperf_set_is_active(&stream->live.set);
 }
 

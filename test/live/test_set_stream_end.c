@@ -60,7 +60,7 @@ static void set_target_exits_tells_it_after_its_last_record(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     make_family(&family, mode, 1, 50);
     live_stream_begin(*state, &stream, &family.plan);
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
     end_child(&family, 0);
     assert_true(live_run_until(*state, &stream.eofs, 1));
     assert_int_equal(stream.comms, 50);
@@ -105,7 +105,7 @@ static void set_target_exits_with_records_that_wait(void **state) {
     family.plan.options.wakeup_bytes = 0;
     family.plan.options.slack_us = mode == 1 ? 100000 : 0;
     live_stream_begin(*state, &stream, &family.plan);
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
     end_child(&family, 0);
     assert_true(live_run_until(*state, &stream.eofs, 1));
     assert_int_equal(stream.comms, 20);
@@ -128,7 +128,7 @@ static void set_target_exits_with_a_long_flush_ends_after_the_slack(void **s) {
   options.flush_ms = 15000;
   live_stream_open(*s, &stream, &family.plan.options);
   live_stream_start(&stream, &options);
-  live_turns_in(*s, 10);
+  live_run_ms(*s, 10);
   start = live_now();
   end_child(&family, 0);
   assert_true(live_run_until(*s, &stream.eofs, 1));
@@ -157,7 +157,7 @@ static void set_target_without_exit_records_ends_too(void **state) {
   live_stream_begin(*state, &stream, &plan);
   live_worker_do(&worker);
   assert_true(live_run_until(*state, &stream.samples, LIVE_PAGES));
-  live_turns_in(*state, 150);
+  live_run_ms(*state, 150);
   assert_int_equal(stream.nr_ends, 0);
   live_worker_end(&worker);
   assert_true(live_run_until(*state, &stream.eofs, 1));
@@ -200,12 +200,12 @@ static void set_targets_die_while_another_lives(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     make_family(&family, mode, 4, 10);
     live_stream_begin(*state, &stream, &family.plan);
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
     for (i = 0; i < 3; i++) {
       end_child(&family, (size_t)i);
       assert_true(live_run_until(*state, &stream.nr_ends, i + 1));
       assert_int_equal(stream.ended[i], i);
-      assert_true(live_turns_in(*state, 250) < 60);
+      assert_true(live_run_ms(*state, 250) < 60);
     }
     assert_int_equal(stream.eofs, 0);
     assert_int_equal(stream.comms, 30);
@@ -274,7 +274,7 @@ static void set_all_targets_removed_waits_for_others(void **state) {
   live_stream_begin(*state, &stream, &family.plan);
   assert_int_equal(uvperf_set_remove_target(&stream.live.set, 0), 0);
   end_child(&family, 0);
-  live_turns_in(*state, 150);
+  live_run_ms(*state, 150);
   assert_int_equal(stream.nr_ends, 0);
   assert_int_equal(stream.eofs, 0);
   assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);
@@ -304,7 +304,7 @@ static void set_stopped_at_an_end_tells_the_others_later(void **state) {
       end_child(&family, (size_t)i);
     for (i = 0; i < 3; i++) {
       assert_true(live_run_until(*state, &stream.nr_ends, i + 1));
-      live_turns_in(*state, 10);
+      live_run_ms(*state, 10);
       assert_int_equal(stream.nr_ends, i + 1);
       assert_int_equal(stream.eofs, 0);
       assert_int_equal(uvperf_set_is_active(&stream.live.set), 0);
@@ -371,7 +371,7 @@ static void set_with_a_slow_end_callback_lets_others_run(void **state) {
 
 /* Of one that was closed in a callback: it may be done already. */
 static void wait_closed(live_stream_t *stream) {
-  live_turns_in(stream->live.set.loop, 10);
+  live_run_ms(stream->live.set.loop, 10);
   assert_int_equal(stream->live.closed, 1);
   uvperf_reading_free(stream->live.reading);
 }
@@ -452,7 +452,7 @@ static void set_target_replaced_when_it_ends_goes_on(void **state) {
     stream.hook_data = &other.pid;
     end_child(&family, 0);
     assert_true(live_run_until(*state, &stream.nr_ends, 1));
-    live_turns_in(*state, 150);
+    live_run_ms(*state, 150);
     assert_int_equal(stream.eofs, 0);
     live_child_go(&other);
     live_child_wait(&other);
@@ -485,7 +485,7 @@ static void set_with_a_new_target_starts_again_after_eof(void **state) {
     next = 5;
     live_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 8));
-    live_turns_in(*state, 150);
+    live_run_ms(*state, 150);
     assert_int_equal(stream.eofs, 1);
     assert_int_equal(stream.nr_ends, 1);
     live_stream_close(&stream);

@@ -101,7 +101,7 @@ static void beat(uv_loop_t *loop, const int *cpus, size_t nr) {
     live_pin(cpus[(size_t)i % nr], &old);
     live_syscall(1);
     live_unpin(&old);
-    live_turns_in(loop, BEAT_MS);
+    live_run_ms(loop, BEAT_MS);
   }
 }
 

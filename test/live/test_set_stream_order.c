@@ -140,9 +140,9 @@ static void set_in_time_order_gives_up_the_slack_under_pressure(void **state) {
   live_pin(cpu, &old);
   live_stream_open(*state, &stream, &plan.options);
   live_stream_start(&stream, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_syscall(20);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(stream.samples, 0);
   while (uvperf_set_ring(&stream.live.set, 0, &ring) == 0 && ring.cpu != cpu)
     fail_msg("the first ring is of CPU %d", ring.cpu);

@@ -25,7 +25,7 @@ static void wait_for(int fd) {
     continue;
 }
 
-static void tell(int fd) {
+static void send_byte(int fd) {
   char byte = 0;
 
   if (write(fd, &byte, 1) != 1)
@@ -60,7 +60,7 @@ static int be_tree(void *arg) {
   close(tree->release[1]);
   close(tree->go[1]);
   live_thread_start(&early, make_comms, NULL);
-  tell(tree->ready[1]);
+  send_byte(tree->ready[1]);
   wait_for(tree->go[0]);
   live_thread_do(&early);
   live_thread_start(&late, make_comms, NULL);
@@ -104,14 +104,14 @@ static void set_process_ends_with_the_last_that_it_made(void **state) {
     live_stream_plan_comm(&plan);
     live_stream_plan_target(&plan, UVPERF_TARGET_PROCESS, tree.pid);
     live_stream_begin(*state, &stream, &plan);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     assert_int_equal(stream.comms, 0);
-    tell(tree.go[1]);
+    send_byte(tree.go[1]);
     assert_true(live_run_until(*state, &stream.comms, 4 * COMMS));
     assert_int_equal(support_wait(tree.pid), 0);
-    assert_true(live_turns_in(*state, 250) < 60);
+    assert_true(live_run_ms(*state, 250) < 60);
     assert_int_equal(stream.nr_ends, 0);
-    tell(tree.release[1]);
+    send_byte(tree.release[1]);
     assert_true(live_run_until(*state, &stream.eofs, 1));
     assert_int_equal(stream.nr_ends, 1);
     assert_int_equal(stream.comms, 5 * COMMS);
@@ -171,10 +171,10 @@ static void set_thread_that_calls_execve_lives_on(void **state) {
           &plan, is_whole ? UVPERF_TARGET_PROCESS : UVPERF_TARGET_THREAD,
           is_whole ? tree.pid : (pid_t)tid);
       live_stream_begin(*state, &stream, &plan);
-      live_turns_in(*state, 5);
-      tell(tree.go[1]);
+      live_run_ms(*state, 5);
+      send_byte(tree.go[1]);
       assert_true(live_run_until(*state, &stream.records, 1));
-      live_turns_in(*state, 250);
+      live_run_ms(*state, 250);
       assert_int_equal(stream.nr_ends, 0);
       assert_int_equal(stream.foreign, 0);
       assert_int_equal(write(tree.release[1], "\n", 1), 1);
@@ -197,20 +197,20 @@ static int be_command(void *arg) {
   return 1;
 }
 
-typedef struct told_s {
+typedef struct seen_s {
   uint64_t execs;
   uint64_t forks;
   uint64_t before; /* the first exec */
-} told_t;
+} seen_t;
 
 static void note(live_stream_t *stream, const uvperf_record_t *record) {
-  told_t *told = stream->hook_data;
+  seen_t *seen = stream->hook_data;
 
   if (record == NULL)
     return;
-  told->execs += uvperf_record_is_exec(record) != 0;
-  told->forks += record->type == PERF_RECORD_FORK;
-  told->before += told->execs == 0;
+  seen->execs += uvperf_record_is_exec(record) != 0;
+  seen->forks += record->type == PERF_RECORD_FORK;
+  seen->before += seen->execs == 0;
 }
 
 static void set_command_is_told_from_its_execve_to_its_end(void **state) {
@@ -218,12 +218,12 @@ static void set_command_is_told_from_its_execve_to_its_end(void **state) {
   live_plan_t plan;
   tree_t tree;
   size_t mode;
-  told_t told;
+  seen_t seen;
   pid_t pid;
 
   support_need_own_events(__func__);
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
-    memset(&told, 0, sizeof(told));
+    memset(&seen, 0, sizeof(seen));
     assert_int_equal(pipe(tree.go), 0);
     pid = support_fork(be_command, &tree);
     live_stream_plan(&plan);
@@ -232,17 +232,17 @@ static void set_command_is_told_from_its_execve_to_its_end(void **state) {
     live_stream_plan_target(&plan, UVPERF_TARGET_COMMAND, pid);
     live_stream_open(*state, &stream, &plan.options);
     stream.on_record = note;
-    stream.hook_data = &told;
+    stream.hook_data = &seen;
     live_stream_start(&stream, NULL);
-    live_turns_in(*state, 150);
+    live_run_ms(*state, 150);
     assert_int_equal(stream.records, 0);
     assert_int_equal(stream.nr_ends, 0);
-    tell(tree.go[1]);
+    send_byte(tree.go[1]);
     assert_true(live_run_until(*state, &stream.eofs, 1));
     assert_int_equal(support_wait(pid), 7);
-    assert_int_equal(told.execs, 1);
-    assert_int_equal(told.forks, 1);
-    assert_int_equal(told.before, 0);
+    assert_int_equal(seen.execs, 1);
+    assert_int_equal(seen.forks, 1);
+    assert_int_equal(seen.before, 0);
     assert_int_equal(stream.nr_ends, 1);
     live_stream_close(&stream);
     close(tree.go[0]);
@@ -272,7 +272,7 @@ static void set_of_cpus_has_no_end(void **state) {
     assert_true(live_run_until(*state, &stream.comms, 10));
     assert_true(live_run_until(*state, &stream.nr_ends, 1));
     assert_int_equal(stream.ended[0], 1);
-    live_turns_in(*state, 150);
+    live_run_ms(*state, 150);
     assert_int_equal(stream.eofs, 0);
     assert_int_equal(stream.nr_ends, 1);
     assert_int_equal(uvperf_set_is_active(&stream.live.set), 1);

@@ -58,7 +58,7 @@ static void run_storm(uv_loop_t *loop, const way_t *way) {
   assert_int_equal(stream.foreign, 0);
   assert_int_equal(stream.corrupt, 0);
   assert_int_equal(support_wait(pid), 0);
-  live_turns_in(loop, 20);
+  live_run_ms(loop, 20);
   assert_int_equal(stream.after_end, 0);
   live_stream_close(&stream);
   close(go[0]);

@@ -31,7 +31,7 @@ static void set_flush_delivers_what_is_there_at_once(void **state) {
     assert_int_equal(uvperf_set_flush(set), UV_EINVAL);
     options.slice_records = 1;
     live_stream_start(&stream, &options);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     live_stream_comm(&next, 5);
     stream.on_record = flush_inside;
     stream.hook_data = &code;
@@ -95,7 +95,7 @@ static void set_slice_of_one_record_delivers_the_rest_in_turns(void **state) {
     live_stream_comm(&next, 10);
     assert_true(live_run_until(*state, &stream.comms, 10));
     assert_true(live_run_until(*state, &stream.slice_ends, 10));
-    assert_true(live_turns_in(*state, 50) < 20);
+    assert_true(live_run_ms(*state, 50) < 20);
     assert_int_equal(stream.slice_ends, 10);
     assert_int_equal(stream.out_of_order, 0);
     uvperf_set_stats(&stream.live.set, &stats);
@@ -120,7 +120,7 @@ static void set_records_below_the_watermark_come_by_flush_timer(void **state) {
     next = 0;
     live_stream_open(*state, &stream, &plan.options);
     live_stream_start(&stream, &options);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     live_stream_comm(&next, 3);
     assert_true(live_run_until(*state, &stream.comms, 3));
     uvperf_set_stats(&stream.live.set, &stats);
@@ -140,12 +140,12 @@ static void set_in_time_order_looks_again_when_the_slack_is_over(void **state) {
   plan.options.flags |= UVPERF_SET_TIME_ORDER;
   plan.options.slack_us = 30000;
   live_stream_begin(*state, &stream, &plan);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_stream_comm(&next, 3);
   uv_run(*state, UV_RUN_NOWAIT);
   assert_int_equal(stream.comms, 0);
   assert_true(live_run_until(*state, &stream.comms, 3));
-  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(live_run_ms(*state, 50) < 20);
   live_stream_close(&stream);
 }
 

@@ -229,7 +229,7 @@ static void loop_goes_on_while_a_snapshot_waits_for_the_pool(void **state) {
     hold_pool(*state);
     assert_int_equal(snap(&subject), 0);
     write_records(&subject); /* which are in it too */
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     assert_int_equal(nr_done, 0);
     assert_int_equal(snap(&subject), UV_EBUSY);
     busy_pool_end(&busy);
@@ -303,9 +303,9 @@ static void handles_closed_by_a_walk_wait_for_the_pool(void **state) {
       hold_pool(*state);
       assert_int_equal(snap(&subject), 0);
       uv_walk(*state, walks[walk], NULL);
-      live_turns_in(*state, 2);
+      live_run_ms(*state, 2);
       close_it(&subject);
-      live_turns_in(*state, 2);
+      live_run_ms(*state, 2);
       assert_int_equal(closed + (int)nr_done, 0);
       assert_true(support_count_rings(&bytes) > 0);
       busy_pool_end(&busy);

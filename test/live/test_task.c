@@ -142,17 +142,17 @@ static void thread_is_gone_once_it_has_ended(void **state) {
 }
 
 /* What a child with another thread tells of it. */
-typedef struct story_s {
+typedef struct scenario_s {
   int ids[2]; /* a pipe */
-} story_t;
+} scenario_t;
 
-static void tell(const story_t *story, int tid) {
-  if (write(story->ids[1], &tid, sizeof(tid)) != sizeof(tid))
+static void send_tid(const scenario_t *scenario, int tid) {
+  if (write(scenario->ids[1], &tid, sizeof(tid)) != sizeof(tid))
     abort();
 }
 
 static void outlive_the_first(void *arg) {
-  tell(arg, (int)live_tid());
+  send_tid(arg, (int)live_tid());
   wait_for_ever(NULL);
 }
 
@@ -169,14 +169,14 @@ static int end_first_thread(void *arg) {
 static void process_is_listed_without_its_first_thread(void **state) {
   uvperf__tasks_t threads;
   uvperf__task_t first;
-  story_t story;
+  scenario_t scenario;
   pid_t child;
   int tid;
 
   (void)state;
-  assert_int_equal(pipe(story.ids), 0);
-  child = support_fork(end_first_thread, &story);
-  assert_int_equal(read(story.ids[0], &tid, sizeof(tid)), sizeof(tid));
+  assert_int_equal(pipe(scenario.ids), 0);
+  child = support_fork(end_first_thread, &scenario);
+  assert_int_equal(read(scenario.ids[0], &tid, sizeof(tid)), sizeof(tid));
   do
     assert_int_equal(uvperf__task_read("", child, &first), 0);
   while (!first.has_ended);
@@ -187,13 +187,13 @@ static void process_is_listed_without_its_first_thread(void **state) {
   assert_int_equal(uvperf__task_is_gone("", child, first.start), 1);
   uvperf__tasks_free(&threads);
   end_child(child);
-  close(story.ids[0]);
-  close(story.ids[1]);
+  close(scenario.ids[0]);
+  close(scenario.ids[1]);
 }
 
 static void execute(void *arg) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  tell(arg, (int)live_tid());
+  send_tid(arg, (int)live_tid());
   execl("/bin/sleep", "sleep", "1000", (char *)NULL);
   abort();
 }
@@ -209,15 +209,15 @@ static int execute_in_thread(void *arg) {
 /* de_thread of fs/exec.c. */
 static void thread_that_calls_execve_becomes_the_first(void **state) {
   uint64_t start;
-  story_t story;
+  scenario_t scenario;
   pid_t child;
   int tid;
 
   (void)state;
-  assert_int_equal(pipe(story.ids), 0);
-  child = support_fork(execute_in_thread, &story);
+  assert_int_equal(pipe(scenario.ids), 0);
+  child = support_fork(execute_in_thread, &scenario);
   start = start_of(child);
-  assert_int_equal(read(story.ids[0], &tid, sizeof(tid)), sizeof(tid));
+  assert_int_equal(read(scenario.ids[0], &tid, sizeof(tid)), sizeof(tid));
   assert_int_not_equal(tid, child);
   /* Not by its start, which may be one tick after that of the first. */
   while (uvperf__task_is_gone("", tid, 0) == 0)
@@ -225,8 +225,8 @@ static void thread_that_calls_execve_becomes_the_first(void **state) {
   assert_int_equal(uvperf__task_is_gone("", tid, start), 1);
   assert_int_equal(uvperf__task_is_gone("", child, start), 0);
   end_child(child);
-  close(story.ids[0]);
-  close(story.ids[1]);
+  close(scenario.ids[0]);
+  close(scenario.ids[1]);
 }
 
 /* -- threads that come and go --------------------------------------------- */

@@ -64,7 +64,8 @@ static int is_clock_sample(const uvperf_record_t *record) {
 }
 
 static void cpu_clock_is_sampled(unprivileged_report_t *report) {
-  unprivileged_stream_t stream = {.provoke = spin, .judge = is_clock_sample};
+  unprivileged_stream_t stream = {.provoke = spin,
+                                  .is_expected = is_clock_sample};
 
   uvperf_attr_software(&stream.attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(&stream.attr, 1000000);
@@ -76,14 +77,13 @@ static void cpu_clock_is_sampled(unprivileged_report_t *report) {
 
 /* A page fault of live_touch; other code faults too. */
 static int is_touch(const uvperf_record_t *record) {
-  return record->type == PERF_RECORD_SAMPLE &&
-         live_is_in_touch(record->ip);
+  return record->type == PERF_RECORD_SAMPLE && live_is_in_touch(record->ip);
 }
 
 static void touches_are_sampled(unprivileged_report_t *report,
                                 uint64_t sample_type,
-                                int (*judge)(const uvperf_record_t *)) {
-  unprivileged_stream_t stream = {.provoke = touch, .judge = judge};
+                                int (*is_expected)(const uvperf_record_t *)) {
+  unprivileged_stream_t stream = {.provoke = touch, .is_expected = is_expected};
 
   live_touch_attr(&stream.attr, PERF_SAMPLE_IP | sample_type);
   stream.attr.sample_regs_user = 1 << REGISTER_IP;
@@ -215,7 +215,7 @@ static int has_argument(const uvperf_record_t *record) {
 }
 
 static void data_of_system_calls_is_sampled(unprivileged_report_t *report) {
-  unprivileged_stream_t stream = {.provoke = call, .judge = has_argument};
+  unprivileged_stream_t stream = {.provoke = call, .is_expected = has_argument};
 
   live_syscall_attr(&stream.attr, tracepoint,
                     PERF_SAMPLE_TID | PERF_SAMPLE_RAW);
@@ -249,7 +249,8 @@ static int is_of_word(const uvperf_record_t *record) {
 }
 
 static void writes_are_sampled(unprivileged_report_t *report) {
-  unprivileged_stream_t stream = {.provoke = write_word, .judge = is_of_word};
+  unprivileged_stream_t stream = {.provoke = write_word,
+                                  .is_expected = is_of_word};
 
   live_write_attr(&stream.attr,
                   PERF_SAMPLE_ADDR | UVPERF_SAMPLE_DATA_PAGE_SIZE);
@@ -271,7 +272,7 @@ static int is_of_function(const uvperf_record_t *record) {
 
 static void calls_are_sampled(unprivileged_report_t *report) {
   unprivileged_stream_t stream = {.provoke = call_function,
-                                  .judge = is_of_function};
+                                  .is_expected = is_of_function};
 
   live_called_attr(&stream.attr, PERF_SAMPLE_IP);
   stream.least = stream.most = 2;
@@ -304,8 +305,9 @@ static void unprivileged_breakpoints_work(void **state) {
 /* Another event than that of live_comm_attr, with one bit set. */
 static void side_band(unprivileged_report_t *report, enum uvperf_attr_field bit,
                       void (*provoke)(void),
-                      int (*judge)(const uvperf_record_t *)) {
-  unprivileged_stream_t stream = {.provoke = provoke, .judge = judge};
+                      int (*is_expected)(const uvperf_record_t *)) {
+  unprivileged_stream_t stream = {.provoke = provoke,
+                                  .is_expected = is_expected};
 
   live_comm_attr(&stream.attr);
   stream.attr.comm = 0;

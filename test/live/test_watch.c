@@ -22,7 +22,7 @@ static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
   watched = live_rings_make(*state);
   live_rings_add_own(watched, 10);
   live_rings_start(watched);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   for (i = 0; i < 10; i++)
     if (i != 3)
       assert_int_equal(
@@ -30,7 +30,7 @@ static void watch_one_of_ten_rings_is_active_drains_that_one(void **state) {
   memset(watched->drains, 0, sizeof(watched->drains));
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 1));
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   for (i = 0; i < 10; i++)
     if (i == 3)
       assert_true(watched->drains[i] >= 1);
@@ -78,7 +78,7 @@ static void watch_flush_timer_drains_every_ring_with_records(void **state) {
   }
   options.flush_ms = 10;
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &watched->total, 4));
   assert_int_equal(uvperf__watch_wakeups(watched->watch), 0);
@@ -133,11 +133,11 @@ static void watch_shared_ring_polls_one_fd_and_gets_all(void **state) {
   support_need_own_events(__func__);
   make_shared(*state, &shared, records);
   live_rings_start(shared.watched);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_child_go(&shared.children[1]);
   live_child_wait(&shared.children[1]);
   assert_true(live_run_until(*state, &shared.watched->total, 50));
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(shared.watched->ends, 0);
   live_child_go(&shared.children[0]);
   live_child_wait(&shared.children[0]);
@@ -162,10 +162,10 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
   /* Until the follower has taken its place. */
   do {
     wakeups = uvperf__watch_wakeups(shared.watched->watch);
-    live_turns_in(*state, 20);
+    live_run_ms(*state, 20);
   } while (uvperf__watch_wakeups(shared.watched->watch) - wakeups > 2);
   /* Silence, although the owner hangs up for ever. */
-  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(live_run_ms(*state, 50) < 20);
   assert_true(uvperf__watch_wakeups(shared.watched->watch) - wakeups < 5);
   assert_int_equal(shared.watched->ends, 0);
   live_child_go(&shared.children[1]);
@@ -184,7 +184,7 @@ static void end_owner(shared_t *shared) {
   live_child_wait(&shared->children[0]);
   do {
     wakeups = uvperf__watch_wakeups(shared->watched->watch);
-    live_turns_in(shared->watched->loop, 20);
+    live_run_ms(shared->watched->loop, 20);
   } while (uvperf__watch_wakeups(shared->watched->watch) - wakeups > 2);
 }
 
@@ -203,7 +203,7 @@ static void watch_without_ref_that_polls_the_follower_has_none(void **state) {
   uvperf__watch_set_ref(shared.watched->watch, 0);
   end_owner(&shared);
   for (turns = 0; turns < 100 && uv_loop_alive(*state); turns++)
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
   assert_int_equal(uv_loop_alive(*state), 0);
   end_follower(&shared);
   assert_true(live_run_until(*state, &shared.watched->ends, 1));
@@ -272,7 +272,7 @@ watch_closed_by_others_while_replacing_lets_the_loop_end(void **state) {
   support_need_own_events(__func__);
   make_shared(*state, &shared, records);
   live_rings_start(shared.watched);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   uvperf__watch_set_fds(shared.watched->watch, 0, &shared.fds[1], 1);
   uv_walk(*state, close_any, NULL);
   for (turns = 0; turns < 10 && uv_run(*state, UV_RUN_NOWAIT); turns++)

@@ -10,9 +10,9 @@
 #include "sys/sys.h"
 
 /* Until the registrations have settled. */
-static void start_and_settle(live_rings_t *watched) {
+static void start_registered(live_rings_t *watched) {
   live_rings_start(watched);
-  live_turns_in(watched->loop, 20);
+  live_run_ms(watched->loop, 20);
   watched->iterations = watched->drains_all = 0;
 }
 
@@ -26,7 +26,7 @@ static void watch_ring_added_while_started_delivers_what_it_held(void **state) {
   support_need_own_events(__func__);
   watched = live_rings_make(*state);
   live_rings_add_own(watched, 1);
-  start_and_settle(watched);
+  start_registered(watched);
   watched->fds[1] = live_rings_open(0, -1);
   assert_int_equal(uvperf__ring_map(&watched->rings[1], watched->fds[1],
                                     uvperf__ring_round(1), 0),
@@ -83,12 +83,12 @@ static void watch_more_rings_do_not_move_those_that_are_polled(void **state) {
 
   support_need_own_events(__func__);
   watched = live_rings_make(*state);
-  start_and_settle(watched);
+  start_registered(watched);
   for (i = 0; i < LIVE_RINGS_RINGS; i++) {
     live_rings_add_own(watched, 1);
     uv_run(*state, UV_RUN_NOWAIT);
   }
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &watched->total, 2 * LIVE_RINGS_RINGS));
   for (i = 0; i < LIVE_RINGS_RINGS; i++) {
@@ -105,7 +105,7 @@ static void watch_without_rings_keeps_the_loop_alive_and_asleep(void **state) {
   support_need_own_events(__func__);
   watched = live_rings_make(*state);
   live_rings_start(watched);
-  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(live_run_ms(*state, 50) < 20);
   assert_int_equal(uv_loop_alive(*state), 1);
   uvperf__watch_set_ref(watched->watch, 0);
   assert_int_equal(uv_loop_alive(*state), 0);
@@ -144,7 +144,7 @@ static void ends_one_by_one(live_rings_t *watched) {
   uint64_t next = 0;
 
   live_rings_add_own(watched, 2);
-  start_and_settle(watched);
+  start_registered(watched);
   watched->codes[0] = UV_EBADF;
   live_comm(&next, 3);
   assert_true(live_run_until(watched->loop, &watched->ring_ends, 1));
@@ -156,7 +156,7 @@ static void ends_one_by_one(live_rings_t *watched) {
   watched->codes[0] = 0;
   live_comm(&next, 2);
   assert_true(live_run_until(watched->loop, &watched->total, 5));
-  live_turns_in(watched->loop, 20);
+  live_run_ms(watched->loop, 20);
   assert_int_equal(watched->records[0], 0);
   watched->codes[1] = UV_ENOMEM;
   live_comm(&next, 1);
@@ -186,13 +186,13 @@ static void skips_one(live_rings_t *watched) {
   uint64_t next = 0;
 
   live_rings_add_own(watched, 2);
-  start_and_settle(watched);
+  start_registered(watched);
   watched->codes[0] = UV_EPROTO;
   live_comm(&next, 3);
   assert_true(live_run_until(watched->loop, &watched->skips[0], 1));
   assert_true(live_run_until(watched->loop, &watched->total, 3));
   watched->codes[0] = 0;
-  live_turns_in(watched->loop, 20);
+  live_run_ms(watched->loop, 20);
   assert_int_equal(watched->records[0], 0);
   assert_true(watched->rings[0].skipped > 0);
   assert_int_equal(watched->rings[0].skipped, watched->rings[0].tail);
@@ -251,7 +251,7 @@ static void watch_ring_that_ends_in_a_flush_is_drained_no_more(void **state) {
   watched->codes[1] = 0;
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 4));
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(watched->records[1], 0);
   live_rings_unmake(watched);
 }
@@ -287,10 +287,10 @@ static void watch_together_drains_once_in_a_turn(void **state) {
   support_need_own_events(__func__);
   watched = live_rings_make_together(*state);
   live_rings_add_own(watched, 3);
-  start_and_settle(watched);
+  start_registered(watched);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &watched->total, 6));
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(watched->drains_all, 1);
   assert_int_equal(watched->iterations, 1);
   assert_int_equal(watched->slice_ends, 1);
@@ -310,7 +310,7 @@ static void watch_together_slice_of_one_record_delivers_the_rest(void **state) {
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
   assert_true(live_run_until(*state, &watched->total, 15));
   assert_int_equal(watched->slice_ends, 15);
-  assert_true(live_turns_in(*state, 50) < 20);
+  assert_true(live_run_ms(*state, 50) < 20);
   live_rings_unmake(watched);
 }
 
@@ -323,15 +323,15 @@ static void watch_together_leaves_records_until_it_looks_again(void **state) {
   support_need_own_events(__func__);
   watched = live_rings_make_together(*state);
   live_rings_add_own(watched, 2);
-  start_and_settle(watched);
+  start_registered(watched);
   watched->leaves = 1;
   for (i = 0; i < 5; i++) {
     live_comm(&next, 1);
-    assert_true(live_turns_in(*state, 20) < 20);
+    assert_true(live_run_ms(*state, 20) < 20);
   }
   assert_int_equal(watched->total, 0);
   watched->leaves = 0;
-  assert_true(live_turns_in(*state, 20) < 20);
+  assert_true(live_run_ms(*state, 20) < 20);
   assert_int_equal(watched->total, 0);
   uvperf__watch_flush_in(watched->watch, 1);
   assert_true(live_run_until(*state, &watched->total, 10));
@@ -349,18 +349,18 @@ static void watch_together_target_exits_with_records_left(void **state) {
   live_child_fork(&child, 50);
   watched = live_rings_make_together(*state);
   live_rings_add(watched, live_rings_open(child.pid, -1), &watched->fds[0], 1);
-  start_and_settle(watched);
+  start_registered(watched);
   watched->leaves = 1;
   live_child_go(&child);
   live_child_wait(&child);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(watched->ends, 0);
   wakeups = uvperf__watch_wakeups(watched->watch);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
   uvperf__watch_stop(watched->watch);
   live_rings_start(watched);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(uvperf__watch_wakeups(watched->watch), wakeups);
   watched->leaves = 0;
   uvperf__watch_drain(watched->watch);
@@ -385,7 +385,7 @@ static live_rings_t *make_unwoken(uv_loop_t *loop) {
     watched->fds[i] = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
     live_rings_add(watched, watched->fds[i], &watched->fds[i], 1);
   }
-  start_and_settle(watched);
+  start_registered(watched);
   live_comm(&next, 1);
   return watched;
 }
@@ -396,7 +396,7 @@ static void watch_look_in_looks_at_all_rings(void **state) {
 
   support_need_own_events(__func__);
   watched = make_unwoken(*state);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(watched->total, 0);
   uvperf__watch_drain(watched->watch);
   uv_run(*state, UV_RUN_NOWAIT);
@@ -434,7 +434,7 @@ static void watch_look_in_of_a_stopped_one_is_nothing(void **state) {
   uvperf__watch_stop(watched->watch);
   uvperf__watch_drain(watched->watch);
   uvperf__watch_flush_in(watched->watch, 1);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_int_equal(watched->total, 0);
   live_rings_unmake(watched);
 }
@@ -464,7 +464,7 @@ static void watch_walked_over_closes_once(void **state) {
   support_need_own_events(__func__);
   watched = live_rings_make(*state);
   live_rings_add_own(watched, 2);
-  start_and_settle(watched);
+  start_registered(watched);
   uv_walk(*state, count_ours, &ours);
   assert_int_equal(ours, 3 + 2);
   for (i = 0; i < 100 && !watched->closed; i++)

@@ -12,12 +12,12 @@
 #include "sys/sys.h"
 
 /* Until the registrations have settled. */
-static live_rings_t *make_settled(uv_loop_t *loop, size_t rings) {
+static live_rings_t *make_registered(uv_loop_t *loop, size_t rings) {
   live_rings_t *watched = live_rings_make(loop);
 
   live_rings_add_own(watched, rings);
   live_rings_start(watched);
-  live_turns_in(loop, 20);
+  live_run_ms(loop, 20);
   return watched;
 }
 
@@ -30,7 +30,7 @@ static void watch_turns_ask_no_getpid(void **state) {
 
   support_need_own_events(__func__);
   calls = fake_count(FAKE_GETPID);
-  watched = make_settled(*state, 1);
+  watched = make_registered(*state, 1);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 1));
   live_comm(&next, 1);
@@ -51,7 +51,7 @@ static void watch_loop_moves_to_another_thread_goes_on(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = make_settled(*state, 1);
+  watched = make_registered(*state, 1);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 1));
   live_comm(&next, 1);
@@ -69,7 +69,7 @@ static int run_in_child(void *arg) {
 
   if (uv_loop_fork(watched->loop) != 0)
     return 1;
-  live_turns_in(watched->loop, 20);
+  live_run_ms(watched->loop, 20);
   return watched->iterations == iterations && watched->total == 1 &&
                  !uvperf__watch_is_started(watched->watch)
              ? 0
@@ -99,7 +99,7 @@ static void watch_forked_child_takes_no_turn(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = make_settled(*state, 1);
+  watched = make_registered(*state, 1);
   live_comm(&next, 1);
   assert_int_equal(fork_and_wait(watched), 0);
   live_rings_unmake(watched);
@@ -111,7 +111,7 @@ static void watch_forked_child_of_another_thread_takes_no_turn(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  forker.watched = make_settled(*state, 1);
+  forker.watched = make_registered(*state, 1);
   live_comm(&next, 1);
   assert_int_equal(uv_thread_create(&thread, fork_in_thread, &forker), 0);
   uv_thread_join(&thread);
@@ -128,7 +128,7 @@ static void watch_slice_of_one_record_reads_no_clock(void **state) {
   uint64_t looks;
 
   support_need_own_events(__func__);
-  watched = make_settled(*state, 1);
+  watched = make_registered(*state, 1);
   looks = fake_clock_looks();
   live_comm(&next, 1);
   while (watched->total < 1)
@@ -150,7 +150,7 @@ static void watch_record_that_comes_during_the_only_one_is_next(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = make_settled(*state, 1);
+  watched = make_registered(*state, 1);
   watched->hook = write_another;
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched->total, 2));
@@ -179,7 +179,7 @@ static void watch_slow_records_of_one_ring_are_a_slice_each(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = make_settled(*state, 1);
+  watched = make_registered(*state, 1);
   live_comm(&next, 3);
   assert_slices(*state, watched, 3);
 }
@@ -189,7 +189,7 @@ static void watch_slow_records_of_three_rings_are_a_slice_each(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = make_settled(*state, 3);
+  watched = make_registered(*state, 3);
   live_comm(&next, 1);
   assert_slices(*state, watched, 3);
 }
@@ -212,7 +212,7 @@ watch_ring_queued_by_a_single_record_has_its_own_slice(void **state) {
   uint64_t next = 0;
 
   support_need_own_events(__func__);
-  watched = make_settled(*state, 1);
+  watched = make_registered(*state, 1);
   live_comm(&next, 1);
   slices = uvperf__watch_slices(watched->watch);
   watched->hook = add_ring;
@@ -241,7 +241,7 @@ static live_rings_t *make_silent(uv_loop_t *loop, uint64_t flush_ms) {
   live_rings_add(watched, watched->fds[0], &watched->fds[0], 1);
   options.flush_ms = flush_ms;
   assert_int_equal(uvperf__watch_start(watched->watch, &options), 0);
-  live_turns_in(loop, 5);
+  live_run_ms(loop, 5);
   return watched;
 }
 
@@ -302,7 +302,7 @@ static void watches_started_apart_flush_in_the_same_turn(void **state) {
     watched[i] = make_silent(*state, 50);
     uv_sleep(7);
   }
-  assert_true(live_turns_in(*state, 500) <= 10 + 3);
+  assert_true(live_run_ms(*state, 500) <= 10 + 3);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &watched[0]->total, 1));
   for (i = 0; i < 4; i++) {

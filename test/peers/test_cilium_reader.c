@@ -118,7 +118,7 @@ static void reader_closed_while_waiting_ends_the_wait(void **state) {
 
   cilium_reader_open(*state, &cilium, __func__, &options);
   cilium_reader_start(&cilium, NULL);
-  cilium_reader_settle(&cilium);
+  cilium_reader_run_pending(&cilium);
   uv_timer_init(*state, &timer);
   timer.data = &cilium;
   uv_timer_start(&timer, cancel, 10, 0);
@@ -166,7 +166,7 @@ static void reader_paused_gives_what_is_in_its_rings(void **state) {
 
   cilium_reader_open(*state, &cilium, __func__, &options);
   cilium_reader_start(&cilium, NULL);
-  cilium_reader_settle(&cilium);
+  cilium_reader_run_pending(&cilium);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
   assert_int_equal(uvperf_bpf_reader_pause(&cilium.live.reader, NULL), 0);
   cilium_reader_wait_for(&cilium, 1);
@@ -199,7 +199,7 @@ static void reader_overwritable_gives_the_newest_first(void **state) {
   assert_int_equal(uvperf_bpf_reader_flush(&cilium.live.reader), UV_EINVAL);
   for (i = 0; i <= nr; i++)
     assert_int_equal(cilium_reader_put_out(&cilium, UINT8_MAX, (uint8_t)i), 0);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(cilium.callbacks, 0);
   assert_int_equal(uvperf_bpf_reader_snapshot(&cilium.live.reader, 0, NULL), 0);
   assert_int_equal(next, 0);
@@ -224,7 +224,7 @@ static void reader_overwritable_that_is_empty_gives_nothing(void **state) {
   cilium_reader_start(&cilium, NULL);
   assert_int_equal(uvperf_bpf_reader_pause(reader, NULL), 0);
   assert_int_equal(uvperf_bpf_reader_snapshot(reader, 0, NULL), 0);
-  live_turns_in(*state, 4);
+  live_run_ms(*state, 4);
   assert_int_equal(uvperf_bpf_reader_resume(reader, NULL), 0);
   assert_int_equal(
       uvperf_bpf_reader_snapshot(reader, UVPERF_SNAPSHOT_ALL, NULL), 0);

@@ -71,7 +71,7 @@ static void reader_deadline_gives_what_has_not_woken(void **state) {
 
   cilium_reader_open(*state, &cilium, __func__, &options);
   cilium_reader_start(&cilium, NULL);
-  cilium_reader_settle(&cilium);
+  cilium_reader_run_pending(&cilium);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
   cilium_reader_silence(&cilium, 10);
   deadline_in(&deadline, &cilium, 0);
@@ -98,7 +98,7 @@ static void reader_flush_gives_what_has_not_woken_once(void **state) {
 
   cilium_reader_open(*state, &cilium, __func__, &options);
   cilium_reader_start(&cilium, NULL);
-  cilium_reader_settle(&cilium);
+  cilium_reader_run_pending(&cilium);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 7), 0);
   deadline_in(&deadline, &cilium, 20);
   deadline_passes(&deadline);
@@ -119,7 +119,7 @@ static void reader_flushes_by_itself(void **state) {
   cilium_reader_open(*state, &cilium, __func__, &options);
   stream.flush_ms = 5;
   cilium_reader_start(&cilium, &stream);
-  cilium_reader_settle(&cilium);
+  cilium_reader_run_pending(&cilium);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 7), 0);
   cilium_reader_wait_for(&cilium, 1);
   cilium_reader_expect(&cilium, 5, 7);
@@ -136,7 +136,7 @@ static void reader_deadline_far_away_wakes_by_samples(void **state) {
   cilium_reader_open(*state, &cilium, __func__, &options);
   stream.flush_ms = INT32_MAX;
   cilium_reader_start(&cilium, &stream);
-  cilium_reader_settle(&cilium);
+  cilium_reader_run_pending(&cilium);
   deadline_in(&deadline, &cilium, UINT64_MAX);
   assert_int_equal(cilium_reader_put_out(&cilium, 5, 0), 0);
   cilium_reader_silence(&cilium, 10);
@@ -155,7 +155,7 @@ static void reader_wakes_with_each_second_sample(void **state) {
 
   cilium_reader_open(*state, &cilium, __func__, &options);
   cilium_reader_start(&cilium, NULL);
-  cilium_reader_settle(&cilium);
+  cilium_reader_run_pending(&cilium);
   for (i = 0; i < 6; i += 2) {
     assert_int_equal(cilium_reader_put_out(&cilium, 5, i), 0);
     cilium_reader_silence(&cilium, 5);

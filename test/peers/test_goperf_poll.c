@@ -54,11 +54,11 @@ poll_with_a_timer_gives_the_record_then_only_the_timer(void **state) {
   live_syscall(1);
   uv_run(*state, UV_RUN_NOWAIT);
   assert_waiting(&collector, 1);
-  assert_in_range(live_turns_in(*state, 20), 1, 10);
+  assert_in_range(live_run_ms(*state, 20), 1, 10);
   assert_waiting(&collector, 1);
   live_syscall(1);
   assert_true(live_run_until(*state, &collector.records, 2));
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_waiting(&collector, 2);
   assert_count(&collector, 2);
   live_close(&collector);
@@ -163,7 +163,7 @@ static void poll_with_an_expired_timer_keeps_the_record(void **state) {
   live_start(&collector, NULL);
   live_comm(&next, 1);
   assert_true(live_run_until(*state, &collector.comms, 2));
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(collector.comms, 2);
   assert_int_equal(collector.out_of_order, 0);
   live_close(&collector);
@@ -200,14 +200,14 @@ static void poll_of_a_disabled_event_gives_what_was_before(void **state) {
   collector.hook = check_tid;
   collector.hook_data = &thread;
   live_start(&collector, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   for (round = 1; round <= 3; round++) {
     live_thread_go(&thread);
     assert_true(live_run_until(*state, &collector.records, round * NR));
     live_thread_wait(&thread);
     assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
     live_thread_do(&thread);
-    live_turns_in(*state, 10);
+    live_run_ms(*state, 10);
     assert_waiting(&collector, round * NR);
     assert_count(&collector, round * NR);
     assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
@@ -229,7 +229,7 @@ static void poll_of_an_event_disabled_before_the_first_turn(void **state) {
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   live_syscall(NR);
   assert_true(live_run_until(*state, &collector.records, NR));
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   assert_waiting(&collector, NR);
   assert_count(&collector, NR);
   live_close(&collector);
@@ -258,15 +258,15 @@ static void poll_of_a_refreshed_event_gives_so_many(void **state) {
   options.flush_ms = -1;
   options.flags = UVPERF_START_NO_ENABLE;
   live_start(&collector, &options);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_thread_do(&thread);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_waiting(&collector, 0);
   assert_int_equal(uvperf_event_refresh(&collector.event, NR, NULL), 0);
   live_thread_go(&thread);
   assert_true(live_run_until(*state, &collector.records, NR));
   live_thread_wait(&thread);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   assert_waiting(&collector, NR);
   assert_count(&collector, NR);
   live_thread_end(&thread);
@@ -328,10 +328,10 @@ static void poll_of_a_child_that_goes_gives_eof_when_it_does(void **state) {
 
   id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   start_with_worker(*state, &collector, &worker, id);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   live_worker_do(&worker);
   assert_true(live_run_until(*state, &collector.records, NR));
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   assert_waiting(&collector, NR);
   live_worker_end(&worker);
   assert_ended(&collector);

@@ -31,7 +31,7 @@ static int rename_and_exit(void *arg) {
   return child->code;
 }
 
-static int exit_when_told(void *arg) {
+static int exit_when_released(void *arg) {
   child_t *child = arg;
   char byte;
 
@@ -110,7 +110,7 @@ static void take_comm(uv_loop_t *loop, struct perf_event_attr *attr,
   child_fork(&child, rename_and_exit);
   open_child(loop, &collector, attr, &child, check_comm);
   if (is_waiting)
-    live_turns_in(loop, 2);
+    live_run_ms(loop, 2);
   child_end(&child);
   assert_ended(&collector, 2);
 }
@@ -147,7 +147,7 @@ static void task_attr(struct perf_event_attr *attr) {
 }
 
 static void fork_in_thread(void *arg) {
-  child_fork(arg, exit_when_told);
+  child_fork(arg, exit_when_released);
 }
 
 /* go-perf TestReadRecord/Exit, which leaves out the parent: of a child of this
@@ -163,7 +163,7 @@ static void record_exit_names_the_child_and_its_parents_process(void **state) {
   for (i = 0; i < 2; i++) {
     live_thread_start(&thread, fork_in_thread, &child);
     if (i == 0)
-      child_fork(&child, exit_when_told);
+      child_fork(&child, exit_when_released);
     else
       live_thread_do(&thread);
     task_attr(&attr);
@@ -392,12 +392,12 @@ static void record_mmap_of_a_living_child_comes_at_once(void **state) {
   collector.hook = check_plugin;
   collector.hook_data = shared;
   live_start(&collector, NULL);
-  live_turns_in(*state, 2);
+  live_run_ms(*state, 2);
   for (nr = 1; nr <= 3; nr++) {
     live_worker_do(&worker);
     assert_true(live_run_until(*state, &collector.records, nr));
   }
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(collector.records, 3);
   live_close(&collector);
   live_worker_end(&worker);

@@ -44,7 +44,7 @@ static void go_there(player_t *player) {
 
 /* Told once it goes to its CPU, told again it plays. On one CPU neither can go
  * on before the other has run. */
-static void play(void *arg) {
+static void run_player(void *arg) {
   player_t *player = arg;
   game_t *game = player->game;
   int i;
@@ -68,7 +68,7 @@ static void start_players(game_t *game, player_t *players) {
   for (i = 0; i < 2; i++) {
     players[i] = (player_t){game, i, 0};
     assert_int_equal(uv_sem_init(&game->ball[i], 0), 0);
-    live_thread_start(&game->players[i], play, &players[i]);
+    live_thread_start(&game->players[i], run_player, &players[i]);
     live_thread_do(&game->players[i]);
   }
 }
@@ -147,7 +147,7 @@ static void open_switches(uv_loop_t *loop, live_collector_t *collector,
   live_begin(loop, collector, &attr, &options, note_turn_of_event, game);
 }
 
-static void play_game(game_t *game) {
+static void run_game(game_t *game) {
   int i;
 
   for (i = 0; i < 2; i++)
@@ -181,7 +181,7 @@ static void switches_of_two_threads_on_a_cpu_come_in_pairs(void **state) {
   start_players(game, players);
   live_pin(game->cpu, &old);
   open_switches(*state, &collector, game);
-  play_game(game);
+  run_game(game);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   live_unpin(&old);
   assert_int_equal(uvperf_event_flush(&collector.event), 0);
@@ -230,7 +230,7 @@ static void set_tells_the_switches_of_two_threads_on_a_cpu(void **state) {
   stream.on_record = note_turn_of_set;
   stream.hook_data = game;
   live_stream_start(&stream, NULL);
-  play_game(game);
+  run_game(game);
   assert_int_equal(uvperf_set_disable(&stream.live.set, NULL), 0);
   live_unpin(&old);
   assert_int_equal(uvperf_set_flush(&stream.live.set), 0);

@@ -58,7 +58,7 @@ static void produce(void *arg) {
   atomic_store(&producer->is_done, 1);
 }
 
-static void tell_producers(bpf_pair_t *pair) {
+static void publish_read(bpf_pair_t *pair) {
   int side, cpu;
 
   for (side = 0; side < BPF_PAIR_SIDES; side++)
@@ -85,7 +85,7 @@ static void run_producers(uv_loop_t *loop, bpf_pair_t *pair,
   for (i = 0; i < nr; i++) {
     while (!atomic_load(&producers[i].is_done)) {
       uv_run(loop, UV_RUN_ONCE);
-      tell_producers(pair);
+      publish_read(pair);
     }
     uv_thread_join(&producers[i].thread);
     assert_int_equal(producers[i].code, 0);
@@ -258,7 +258,7 @@ static void payload_of_more_than_a_record_is_corrupt(void **state) {
   send_one(pair, cpu, 70000);
   send_one(pair, cpu, 100);
   for (turn = 0; turn < 1000 && ours->payloads < 2; turn++)
-    live_turns_in(*state, 1);
+    live_run_ms(*state, 1);
   assert_int_equal(ours->nr, 2);
   assert_int_equal(ours->heard[0].number, 0);
   assert_int_equal(ours->heard[0].size, 65516);

@@ -241,7 +241,7 @@ static void perf_start(perf_t *perf, int cpu) {
 }
 
 /* Returns once perf has done it. */
-static void perf_tell(perf_t *perf, const char *command) {
+static void perf_command(perf_t *perf, const char *command) {
   struct pollfd ready = {perf->acknowledged, POLLIN, 0};
   char answer[16] = "";
   ssize_t length = (ssize_t)strlen(command);
@@ -255,7 +255,7 @@ static void perf_tell(perf_t *perf, const char *command) {
 static void perf_stop(perf_t *perf) {
   int status = -1;
 
-  perf_tell(perf, "stop\n");
+  perf_command(perf, "stop\n");
   assert_int_equal(waitpid(perf->pid, &status, 0), perf->pid);
   assert_int_equal(status, 0);
   close(perf->control);
@@ -412,11 +412,11 @@ static void live_fields_are_those_that_perf_script_prints(void **state) {
   for (i = 0; i < 2; i++)
     side_open(&sides[i], *state, cpu);
   perf_start(&perf, cpu);
-  perf_tell(&perf, "disable\n"); /* it is, but answers once it is ready */
+  perf_command(&perf, "disable\n"); /* it is, but answers once it is ready */
   sides_enable(sides, 2);
-  perf_tell(&perf, "enable\n");
+  perf_command(&perf, "enable\n");
   work();
-  perf_tell(&perf, "disable\n");
+  perf_command(&perf, "disable\n");
   sides_disable(sides, 2);
   perf_stop(&perf);
   live_unpin(&allowed);

@@ -211,21 +211,21 @@ static void become_cat(void *arg) {
   execlp("cat", "cat", (char *)NULL);
 }
 
-typedef struct story_s {
+typedef struct scenario_s {
   watch_t watch; /* first: the hook's data */
   uint64_t maps; /* of the process since its execve(2) */
   char program[256];
-} story_t;
+} scenario_t;
 
-static void note_story(live_stream_t *stream, const uvperf_record_t *record) {
-  story_t *story = stream->hook_data;
+static void note_map(live_stream_t *stream, const uvperf_record_t *record) {
+  scenario_t *scenario = stream->hook_data;
 
   note_record(stream, record);
   if (record == NULL || record->type != PERF_RECORD_MMAP2 ||
-      record->mmap.pid != story->watch.pid || story->watch.execs == 0)
+      record->mmap.pid != scenario->watch.pid || scenario->watch.execs == 0)
     return;
-  if (story->maps++ == 0)
-    snprintf(story->program, sizeof(story->program), "%s",
+  if (scenario->maps++ == 0)
+    snprintf(scenario->program, sizeof(scenario->program), "%s",
              record->mmap.filename);
 }
 
@@ -235,7 +235,7 @@ static void watcher_sees_another_program_come_and_go(void **state) {
   live_stream_t stream;
   live_worker_t worker;
   live_plan_t plan;
-  story_t story;
+  scenario_t scenario;
   int input[2];
   size_t mode;
 
@@ -246,18 +246,18 @@ static void watcher_sees_another_program_come_and_go(void **state) {
     plan_maps(&plan);
     live_stream_plan_mode(&plan, mode);
     live_stream_plan_target(&plan, UVPERF_TARGET_PROCESS, worker.pid);
-    memset(&story, 0, sizeof(story));
-    begin(*state, &stream, &plan, &story.watch, "", worker.pid);
-    stream.on_record = note_story;
+    memset(&scenario, 0, sizeof(scenario));
+    begin(*state, &stream, &plan, &scenario.watch, "", worker.pid);
+    stream.on_record = note_map;
     live_worker_do(&worker);
-    assert_int_equal(live_run_until(*state, &story.maps, 1), 1);
-    assert_int_equal(story.watch.execs, 1);
-    assert_true(story.program[0] == '/');
+    assert_int_equal(live_run_until(*state, &scenario.maps, 1), 1);
+    assert_int_equal(scenario.watch.execs, 1);
+    assert_true(scenario.program[0] == '/');
     assert_int_equal(stream.nr_ends, 0);
     close(input[0]);
     close(input[1]);
     assert_int_equal(live_run_until(*state, &stream.eofs, 1), 1);
-    assert_int_equal(story.watch.exits, 1);
+    assert_int_equal(scenario.watch.exits, 1);
     assert_int_equal(stream.nr_ends, 1);
     assert_int_equal(stream.ended[0], 0);
     assert_int_equal(stream.records_at_end[0], stream.records);

@@ -70,7 +70,7 @@ static void count_differently(void *arg) {
     pmus[i].values[0] += 100 + i;
     pmus[i].enabled += 4000;
     pmus[i].running += i % 2 == 0 ? 4000 : 1000;
-    measure_pmu_tell(&pmus[i]);
+    measure_pmu_publish(&pmus[i]);
   }
 }
 

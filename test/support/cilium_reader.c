@@ -110,12 +110,12 @@ void cilium_reader_wait_for(cilium_reader_t *cilium, uint64_t samples) {
 void cilium_reader_silence(cilium_reader_t *cilium, uint64_t ms) {
   uint64_t callbacks = cilium->callbacks;
 
-  live_turns_in(cilium->live.reader.loop, ms);
+  live_run_ms(cilium->live.reader.loop, ms);
   assert_int_equal(cilium->callbacks, callbacks);
   assert_int_equal(uvperf_bpf_reader_is_active(&cilium->live.reader), 1);
 }
 
-void cilium_reader_settle(cilium_reader_t *cilium) {
+void cilium_reader_run_pending(cilium_reader_t *cilium) {
   int turns;
 
   for (turns = 0; turns < 10; turns++)

@@ -55,6 +55,6 @@ void cilium_reader_wait_for(cilium_reader_t *cilium, uint64_t samples);
 /* Nothing comes by itself for so long, and waiting goes on. */
 void cilium_reader_silence(cilium_reader_t *cilium, uint64_t ms);
 /* The first turns after a start look at the rings anyway: runs these. */
-void cilium_reader_settle(cilium_reader_t *cilium);
+void cilium_reader_run_pending(cilium_reader_t *cilium);
 
 #endif

@@ -47,11 +47,11 @@ static int make_decoders(check_t *check) {
   return 0;
 }
 
-static const char *check_whole(const uvperf_record_t *record, int told,
+static const char *check_whole(const uvperf_record_t *record, int has_time,
                                uint64_t time) {
-  if (told != ((record->present & PERF_SAMPLE_TIME) != 0))
+  if (has_time != ((record->present & PERF_SAMPLE_TIME) != 0))
     return "a time is told of a record without, or not of one with";
-  if (told && time != record->time)
+  if (has_time && time != record->time)
     return "the time that is told is another than the record's";
   return record_bounds_fault(record);
 }
@@ -73,9 +73,9 @@ static const char *check_record(check_t *check, uvperf_decoder_t *decoder,
   const uvperf_record_t *record;
   const char *fault;
   uint64_t time;
-  int told, rc;
+  int has_time, rc;
 
-  told = uvperf__decoder_time(decoder, bytes, size, &time);
+  has_time = uvperf__decoder_time(decoder, bytes, size, &time);
   rc = uvperf_decode(decoder, bytes, size, &record);
   if (record == NULL || record->bytes != bytes || record->size != size)
     return "a record is not of its bytes";
@@ -84,7 +84,7 @@ static const char *check_record(check_t *check, uvperf_decoder_t *decoder,
     return fault;
   if (rc == 0) {
     check->decoded++;
-    return check_whole(record, told, time);
+    return check_whole(record, has_time, time);
   }
   if (rc != -EPROTO || record->present != 0)
     return "a broken record is not raw";

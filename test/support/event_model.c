@@ -52,7 +52,7 @@ void random_make(event_model_t *model) {
   live_comm(&model->next, nr);
 }
 
-static void make_told(void *arg) {
+static void make_comms(void *arg) {
   slot_t *slot = arg;
 
   live_comm(&slot->model->next, slot->made);
@@ -83,7 +83,7 @@ void random_hear_of_a_fork(event_model_t *model) {
 void random_thread_start(slot_t *slot) {
   slot->has_thread = 1;
   random_hear_of_a_fork(slot->model);
-  live_thread_start(&slot->thread, make_told, slot);
+  live_thread_start(&slot->thread, make_comms, slot);
 }
 
 /* Its EXIT is written before its number is free. */
@@ -150,7 +150,7 @@ void random_on_record(uvperf_event_t *event, int status,
     random_expect(model, status == 0, "a record with a status", status);
     random_expect_record(slot, record);
   } else if (status == 0) {
-    random_expect(model, slot->tells_slices, "the end of a slice", 0);
+    random_expect(model, slot->has_slice_ends, "the end of a slice", 0);
   } else {
     expect_end(slot, status);
   }

@@ -33,7 +33,7 @@ typedef struct slot_s {
   int ever_started;
   int enabled;
   int enabled_by_start;
-  int tells_slices;
+  int has_slice_ends;
   int ended;
   int ruined;           /* somebody has closed its inner handles */
   int flushing;         /* and not stopped since */

@@ -6,10 +6,10 @@
 #include "fake_kernel.h"
 #include "fake_uevents.h"
 
-static void tell(hotplug_owner_t *owner, const char *what, int cpu) {
-  size_t used = strlen(owner->told);
+static void append(hotplug_owner_t *owner, const char *what, int cpu) {
+  size_t used = strlen(owner->seen);
 
-  snprintf(owner->told + used, sizeof(owner->told) - used, "%s%s %d",
+  snprintf(owner->seen + used, sizeof(owner->seen) - used, "%s%s %d",
            used == 0 ? "" : ", ", what, cpu);
   owner->nr++;
   if (owner->hook != NULL)
@@ -17,11 +17,11 @@ static void tell(hotplug_owner_t *owner, const char *what, int cpu) {
 }
 
 static void come(void *arg, int cpu) {
-  tell(arg, "come", cpu);
+  append(arg, "come", cpu);
 }
 
 static void gone(void *arg, int cpu) {
-  tell(arg, "gone", cpu);
+  append(arg, "gone", cpu);
 }
 
 static void close_by_walk(void *arg) {
@@ -109,20 +109,20 @@ void hotplug_start(uv_loop_t *loop, hotplug_owner_t *owner) {
 void hotplug_begin(uv_loop_t *loop, hotplug_owner_t *owner) {
   hotplug_make(loop, owner);
   hotplug_start(loop, owner);
-  assert_string_equal(owner->told, "");
+  assert_string_equal(owner->seen, "");
 }
 
-void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *told) {
+void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *seen) {
   hotplug_run(loop);
-  assert_string_equal(owner->told, told);
-  owner->told[0] = '\0';
+  assert_string_equal(owner->seen, seen);
+  owner->seen[0] = '\0';
 }
 
 void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,
-                            const char *told) {
+                            const char *seen) {
   hotplug_look(loop);
-  assert_string_equal(owner->told, told);
-  owner->told[0] = '\0';
+  assert_string_equal(owner->seen, seen);
+  owner->seen[0] = '\0';
 }
 
 void hotplug_end(uv_loop_t *loop, hotplug_owner_t *owner) {

@@ -17,7 +17,7 @@ struct hotplug_owner_s {
   uvperf__hotplug_t *hotplug;
   uv_loop_t *loop;
   uvperf__teardown_t teardown;
-  char told[256]; /* as in "gone 1, come 1" */
+  char seen[256]; /* as in "gone 1, come 1" */
   uint64_t nr;    /* how often */
   int closes;     /* by hotplug_close_owner */
   int closed;
@@ -46,9 +46,9 @@ void hotplug_begin(uv_loop_t *loop, hotplug_owner_t *owner);
 void hotplug_run(uv_loop_t *loop);
 
 /* What is told, by a uevent that was sent; or by a look. */
-void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *told);
+void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *seen);
 void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,
-                            const char *told);
+                            const char *seen);
 
 /* Begins to close it; closes it to the end. */
 void hotplug_close(hotplug_owner_t *owner);

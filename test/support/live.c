@@ -145,7 +145,7 @@ int live_run_until(uv_loop_t *loop, const uint64_t *counter, uint64_t nr) {
   return *counter >= nr;
 }
 
-uint64_t live_turns_in(uv_loop_t *loop, uint64_t ms) {
+uint64_t live_run_ms(uv_loop_t *loop, uint64_t ms) {
   uint64_t turns = 0;
 
   run_deadline(loop, ms, NULL, 0, &turns);
@@ -206,7 +206,7 @@ void live_end(live_collector_t *collector, uint64_t nr) {
 
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
   live_run_until(loop, &collector->records, nr);
-  live_turns_in(loop, 1);
+  live_run_ms(loop, 1);
   uvperf_event_stats(&collector->event, &stats);
   assert_int_equal(collector->records, nr);
   assert_int_equal(stats.records, nr);

@@ -78,7 +78,7 @@ void live_close(live_collector_t *collector);
 int live_run_until(uv_loop_t *loop, const uint64_t *counter, uint64_t nr);
 
 /* Runs the loop for so many milliseconds and gives the number of its turns. */
-uint64_t live_turns_in(uv_loop_t *loop, uint64_t ms);
+uint64_t live_run_ms(uv_loop_t *loop, uint64_t ms);
 
 /* Forks a child that makes nr COMM records once live_child_go is called, and
  * exits then. */

@@ -125,16 +125,17 @@ void live_bpf_reader_on_sample(uvperf_bpf_reader_t *reader, int status,
 void live_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader, int cpu, int status,
                             const uvperf_error_t *error) {
   live_bpf_reader_t *live = reader->data;
-  size_t used = strlen(live->told);
+  size_t used = strlen(live->cpu_events);
 
-  snprintf(live->told + used, sizeof(live->told) - used, "%s%d %s%s",
-           used == 0 ? "" : ", ", cpu, error == NULL ? "" : "fails by ",
+  snprintf(live->cpu_events + used, sizeof(live->cpu_events) - used,
+           "%s%d %s%s", used == 0 ? "" : ", ", cpu,
+           error == NULL ? "" : "fails by ",
            status == 0 ? "0" : uv_err_name(status));
   assert_true(error != NULL ? error->code == status
                             : status == 0 || status == UV_ENODEV);
   if (error != NULL)
     live->error = *error;
-  live->nr_told++;
+  live->nr_cpu_events++;
   if (live->on_cpu != NULL)
     live->on_cpu(live, cpu, status);
 }

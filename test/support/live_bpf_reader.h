@@ -35,8 +35,8 @@ struct live_bpf_reader_s {
   int closed;
   /* What uvperf_bpf_reader_on_cpu told, as in "1 ENODEV, 1 0", and how
    * often. */
-  char told[256];
-  uint64_t nr_told;
+  char cpu_events[256];
+  uint64_t nr_cpu_events;
   uvperf_error_t error;
   /* Called at the end of each callback; may be NULL. */
   void (*on_sample)(live_bpf_reader_t *live, int status,

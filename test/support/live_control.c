@@ -18,7 +18,7 @@ void live_control_expect_records(live_collector_t *collector, uint64_t nr) {
   uv_loop_t *loop = collector->event.loop;
 
   live_run_until(loop, &collector->records, nr);
-  live_turns_in(loop, 1);
+  live_run_ms(loop, 1);
   assert_int_equal(collector->records, nr);
 }
 

@@ -43,7 +43,7 @@ int live_last_cpu(void) {
 }
 
 /* The pipes are close-on-exec, so that an exec ends the work too. */
-static void work_when_told(int go, int done, void (*work)(void *), void *arg) {
+static void work_on_request(int go, int done, void (*work)(void *), void *arg) {
   char byte;
 
   while (read(go, &byte, 1) == 1 && byte == 'w') {
@@ -66,7 +66,7 @@ void live_worker_fork(live_worker_t *worker, void (*work)(void *), void *arg) {
   if (worker->pid == 0) {
     close(go[1]);
     close(done[0]);
-    work_when_told(go[0], done[1], work, arg);
+    work_on_request(go[0], done[1], work, arg);
   }
   close(go[0]);
   close(done[1]);

@@ -135,7 +135,7 @@ void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id) {
   pmu->nr = nr;
   for (i = 0; i < nr; i++)
     pmu->events[i] = fake_event_add(id + i);
-  measure_pmu_tell(pmu);
+  measure_pmu_publish(pmu);
 }
 
 /* The read_format of all events of sets. */
@@ -149,7 +149,7 @@ static uint64_t format_of(const measure_pmu_t *pmu) {
 }
 
 /* As perf_read_group() and perf_read_one() write it. */
-void measure_pmu_tell(measure_pmu_t *pmu) {
+void measure_pmu_publish(measure_pmu_t *pmu) {
   uint64_t format = format_of(pmu);
   uint64_t *word = pmu->words;
   size_t i;
@@ -181,5 +181,5 @@ void measure_pmu_work(void *arg) {
     pmu->values[i] += 1000 + i;
   pmu->enabled += 2000;
   pmu->running += 1000;
-  measure_pmu_tell(pmu);
+  measure_pmu_publish(pmu);
 }

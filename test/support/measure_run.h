@@ -65,7 +65,7 @@ typedef struct measure_pmu_s {
  * id + 1 and so on. */
 void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id);
 /* Makes its read give the values and times. */
-void measure_pmu_tell(measure_pmu_t *pmu);
+void measure_pmu_publish(measure_pmu_t *pmu);
 /* A uvperf_measure_fn: counts as the PMU does, the ith event 1000 + i of its
  * kind, in 2 us of which it was on a counter for 1 us. */
 void measure_pmu_work(void *pmu);

@@ -292,7 +292,7 @@ void merge_expect(merge_model_t *model, size_t ring, uint64_t time) {
 }
 
 /* What was given is consumed, in the model. Whether it was late. */
-static int settle(merge_model_t *model) {
+static int consume_given(merge_model_t *model) {
   merge_ring_t *ring = model->given;
   const merge_record_t *record = &ring->records[ring->consumed];
   int is_late = 0;
@@ -319,7 +319,7 @@ void merge_consume(merge_model_t *model) {
   const merge_ring_t *ring = model->given;
 
   assert_int_equal(uvperf__merge_consume(model->merge, &model->merged),
-                   settle(model));
+                   consume_given(model));
   assert_true(fake_ring_tail(ring->ring.page) == ring->published);
 }
 
@@ -330,7 +330,7 @@ static int hear(void *user, void *owner, const uint8_t *bytes,
   int rc = 1;
 
   if (model->given != NULL)
-    assert_int_equal(settle(model), 0);
+    assert_int_equal(consume_given(model), 0);
   ring = find_next(model, model->horizon);
   assert_non_null(ring);
   assert_ptr_equal(owner, ring);
@@ -368,7 +368,7 @@ size_t merge_run(merge_model_t *model, uint64_t horizon, size_t most,
                               model, &bytes);
   if (model->given != NULL) {
     last = model->given->records[model->given->consumed].size;
-    assert_int_equal(settle(model), 0);
+    assert_int_equal(consume_given(model), 0);
   }
   assert_true(records == model->nr_run);
   assert_true(bytes == model->run_bytes);

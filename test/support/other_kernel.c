@@ -5,7 +5,7 @@
 
 #include "attr/attr.h"
 
-static other_kernel_t played;
+static other_kernel_t current;
 
 static void forget(void) {
   size_t i;
@@ -39,7 +39,7 @@ static int has_unknown(const struct perf_event_attr *attr) {
   words[UVPERF__WORD_AUX_ACTION] =
       uvperf__attr_value(attr, UVPERF_ATTR_AUX_ACTION);
   for (i = 0; i < UVPERF__WORDS; i++)
-    if (words[i] & ~played.known[i])
+    if (words[i] & ~current.known[i])
       return 1;
   return 0;
 }
@@ -63,7 +63,7 @@ static int is_cut(const struct perf_event_attr *attr) {
   const uint8_t *bytes = (const uint8_t *)attr;
   uint32_t i;
 
-  for (i = played.attr_size; i < uvperf__attr_size(attr); i++)
+  for (i = current.attr_size; i < uvperf__attr_size(attr); i++)
     if (bytes[i] != 0)
       return 1;
   return 0;
@@ -75,23 +75,23 @@ static int find_event(const struct perf_event_attr *attr) {
     return -EOPNOTSUPP;
   if (attr->type == PERF_TYPE_SOFTWARE)
     return attr->config <= PERF_COUNT_SW_BPF_OUTPUT ? 0 : -ENOENT;
-  if (played.cycles != 0)
-    return played.cycles;
-  return attr->precise_ip > played.precise_ip ? played.imprecise : 0;
+  if (current.cycles != 0)
+    return current.cycles;
+  return attr->precise_ip > current.precise_ip ? current.imprecise : 0;
 }
 
-static int play(struct perf_event_attr *attr) {
-  if (played.denies != 0)
-    return played.denies;
+static int open_as_kernel(struct perf_event_attr *attr) {
+  if (current.denies != 0)
+    return current.denies;
   if (attr == NULL)
     return -EFAULT;
   if (is_cut(attr)) {
-    attr->size = played.attr_size;
+    attr->size = current.attr_size;
     return -E2BIG;
   }
   if (has_unknown(attr) || contradicts(attr))
     return -EINVAL;
-  if (played.allows_user_only &&
+  if (current.allows_user_only &&
       (!attr->exclude_kernel ||
        uvperf__attr_value(attr, UVPERF_ATTR_NAMESPACES)))
     return -EACCES;
@@ -110,10 +110,10 @@ other_kernel_t *other_kernel(void) {
       .imprecise = -EOPNOTSUPP,
   };
 
-  played = latest;
+  current = latest;
   forget();
-  fake_on_open(play);
-  return &played;
+  fake_on_open(open_as_kernel);
+  return &current;
 }
 
 int other_kernel_setup(void **state) {

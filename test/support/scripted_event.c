@@ -6,7 +6,7 @@
 char delivered[512];
 uint64_t deliveries;
 
-static void tell(const char *what) {
+static void append(const char *what) {
   size_t used = strlen(delivered);
 
   snprintf(delivered + used, sizeof(delivered) - used, "%s%s", used ? " " : "",
@@ -27,7 +27,7 @@ void scripted_event_on_record(uvperf_event_t *event, int status,
   else
     snprintf(text, sizeof(text), "%s%s", uv_err_name(status),
              record != NULL ? "+raw" : "");
-  tell(text);
+  append(text);
 }
 
 void scripted_event_attr(struct perf_event_attr *attr) {
@@ -80,7 +80,7 @@ void scripted_event_turns(uv_loop_t *loop, int nr) {
 void scripted_event_on_slice(uvperf_event_t *event, int status,
                              const uvperf_record_t *record) {
   if (status == 0 && record == NULL)
-    tell("slice");
+    append("slice");
   else
     scripted_event_on_record(event, status, record);
 }

@@ -123,7 +123,7 @@ void scripted_reader_split(fake_event_t *owner) {
 
 void scripted_reader_wake(scripted_reader_t *scripted, fake_event_t *owner) {
   fake_event_wake(owner);
-  live_turns_in(scripted->live.reader.loop, 5);
+  live_run_ms(scripted->live.reader.loop, 5);
   fake_event_quiet(owner);
 }
 

@@ -105,8 +105,8 @@ static void on_record(uvperf_event_t *event, int status,
   tally_t *tally = event->data;
   int verdict = -1;
 
-  if (status == 0 && record != NULL && tally->stream->judge != NULL)
-    verdict = tally->stream->judge(record);
+  if (status == 0 && record != NULL && tally->stream->is_expected != NULL)
+    verdict = tally->stream->is_expected(record);
   if (verdict > 0)
     tally->right += 1;
   if (verdict >= 0)

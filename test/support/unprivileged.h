@@ -41,7 +41,7 @@ typedef struct unprivileged_stream_s {
   void (*provoke)(void);
   /* 1 for a record that is right, 0 for one of other things, -1 for a wrong
    * one. */
-  int (*judge)(const uvperf_record_t *record);
+  int (*is_expected)(const uvperf_record_t *record);
   uint64_t least; /* right records that must come */
   uint64_t most;  /* and may; 0 is any number */
 } unprivileged_stream_t;

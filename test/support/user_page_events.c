@@ -10,12 +10,12 @@
 user_page_events_t user_events;
 
 /* The counter n holds what event n has counted beyond 1000 * (n + 1). */
-static uint64_t play_rdpmc(uint32_t counter) {
+static uint64_t scripted_rdpmc(uint32_t counter) {
   assert_true(counter < USER_PAGE_EVENTS);
   return user_events.counts[counter] - 1000 * (counter + 1);
 }
 
-static uint64_t play_cycles(void) {
+static uint64_t scripted_cycles(void) {
   return user_events.now;
 }
 
@@ -93,8 +93,8 @@ void user_page_events_script(void) {
     user_events.fakes[i]->on_map = fill_mapped;
     user_events.counts[i] = 1000 * (i + 1);
   }
-  fake_on_rdpmc(play_rdpmc);
-  fake_on_cycles(play_cycles);
+  fake_on_rdpmc(scripted_rdpmc);
+  fake_on_cycles(scripted_cycles);
 }
 
 /* What is asked of the real kernel is asked before any event is scripted. */

@@ -31,7 +31,7 @@ static void ring_without_sense_is_skipped_and_read_on(void **state) {
   uint64_t i;
 
   scripted_reader_begin(*state, &scripted);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   for (i = 1; i <= 20; i++) {
     scripted_reader_sample(&scripted, scripted.events[3]);
     scripted_reader_spoil(scripted.events[3]);
@@ -47,7 +47,7 @@ static void ring_without_sense_is_skipped_and_read_on(void **state) {
   }
   assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
   live_bpf_reader_start(live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   scripted.events[3]->page->data_head += 1024 * 1024 + 8;
   assert_int_equal(uvperf_bpf_reader_flush(&live->reader), 0);
   scripted_reader_sample(&scripted, scripted.events[3]);
@@ -69,7 +69,7 @@ static void ring_with_a_split_head_leaves_the_others(void **state) {
   uvperf_stats_t stats;
 
   scripted_reader_begin(*state, &scripted);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   scripted_reader_sample(&scripted, scripted.events[1]);
   scripted_reader_split(scripted.events[1]);
   scripted_reader_sample(&scripted, scripted.events[3]);
@@ -157,7 +157,7 @@ static void last_ring_that_ends_is_told_after_the_next_start(void **state) {
   assert_int_equal(live->faults, 1);
   live->on_sample = NULL;
   live_bpf_reader_start(live, &stream);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(live->faults, 2);
   assert_int_equal(uvperf_bpf_reader_is_active(&live->reader), 0);
   scripted_reader_close(&scripted);
@@ -171,7 +171,7 @@ static void ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
   fake_event_t *spare;
 
   scripted_reader_begin(*state, &scripted);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   spare = scripted.events[4];
   scripted.events[1]->revents = POLLHUP;
   scripted_reader_wake(&scripted, scripted.events[1]);
@@ -189,7 +189,7 @@ static void ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
   live_bpf_reader_t *live = &scripted.live;
 
   scripted_reader_begin(*state, &scripted);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   scripted_reader_sample(&scripted, scripted.events[1]);
   fake_fail(FAKE_OPEN, 1, -EMFILE);
   scripted.events[1]->revents = POLLHUP;
@@ -285,7 +285,7 @@ static void flush_is_refused_in_each_callback_of_a_drain(void **state) {
   size_t i;
 
   scripted_reader_begin(*state, &scripted);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   for (i = 0; i < 3; i++) {
     scripted_reader_sample(&scripted, scripted.events[1]);
     scripted_reader_sample(&scripted, scripted.events[1]);
@@ -314,7 +314,7 @@ static void what_no_record_tells_to_be_lost_is_counted(void **state) {
     struct perf_event_header header;
     uint64_t id;
     uint64_t lost;
-  } told = {{PERF_RECORD_LOST, 0, 24}, 100, 12};
+  } lost_record = {{PERF_RECORD_LOST, 0, 24}, 100, 12};
   uint64_t words[2][2] = {{0, 0}, {0, 0}};
   scripted_reader_t scripted;
   uvperf_ring_info_t ring;
@@ -329,20 +329,20 @@ static void what_no_record_tells_to_be_lost_is_counted(void **state) {
   }
   scripted_reader_open(*state, &scripted);
   live_bpf_reader_start(&scripted.live, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(scripted.events[0]->attr.read_format, UVPERF_FORMAT_LOST);
   assert_int_equal(lost_of(&scripted), 0);
   words[0][1] = 12;
   words[1][1] = 3;
   assert_int_equal(lost_of(&scripted), 0);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   reads = fake_count(FAKE_READ);
   assert_int_equal(lost_of(&scripted), 15);
   assert_int_equal(lost_of(&scripted), 15);
   assert_int_equal(fake_count(FAKE_READ), reads + 2);
   assert_int_equal(uvperf_bpf_reader_ring(&scripted.live.reader, 1, &ring), 0);
   assert_int_equal(ring.stats.lost_records, 3);
-  fake_ring_append(scripted.events[1], &told, sizeof(told));
+  fake_ring_append(scripted.events[1], &lost_record, sizeof(lost_record));
   words[1][1] = 5;
   assert_int_equal(uvperf_bpf_reader_flush(&scripted.live.reader), 0);
   assert_int_equal(scripted.live.lost, 12);

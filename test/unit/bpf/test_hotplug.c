@@ -24,10 +24,10 @@ static void bring_up(int cpu, const char *online) {
   fake_uevents_say("online", cpu);
 }
 
-static void expect(scripted_reader_t *scripted, const char *told,
+static void expect(scripted_reader_t *scripted, const char *cpu_events,
                    const char *entries) {
   hotplug_run(scripted->live.reader.loop);
-  assert_string_equal(scripted->live.told, told);
+  assert_string_equal(scripted->live.cpu_events, cpu_events);
   assert_string_equal(scripted_reader_entries(scripted), entries);
 }
 
@@ -269,13 +269,13 @@ static void reader_that_is_not_started_tells_later(void **state) {
   take_down(1, "0\n");
   expect(&scripted, "", "");
   live_bpf_reader_start(&scripted.live, NULL);
-  assert_true(live_run_until(*state, &scripted.live.nr_told, 1));
+  assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 1));
   expect(&scripted, "1 ENODEV", "0");
   assert_int_equal(uvperf_bpf_reader_stop(&scripted.live.reader), 0);
   bring_up(1, "0-1\n");
   expect(&scripted, "1 ENODEV", "");
   live_bpf_reader_start(&scripted.live, NULL);
-  assert_true(live_run_until(*state, &scripted.live.nr_told, 2));
+  assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 2));
   expect(&scripted, "1 ENODEV, 1 0", "0 1");
   scripted_reader_close(&scripted);
 }
@@ -365,7 +365,7 @@ static void reader_stopped_when_a_cpu_went_tells_the_rest_later(void **state) {
   expect(&scripted, "1 ENODEV", "");
   scripted.live.on_cpu = NULL;
   live_bpf_reader_start(&scripted.live, NULL);
-  assert_true(live_run_until(*state, &scripted.live.nr_told, 2));
+  assert_true(live_run_until(*state, &scripted.live.nr_cpu_events, 2));
   expect(&scripted, "1 ENODEV, 1 0", "0 1");
   scripted_reader_close(&scripted);
 }
@@ -460,7 +460,7 @@ static void what_an_event_had_lost_is_kept_when_its_cpu_is_back(void **state) {
   expect(&scripted, "1 ENODEV", "0");
   bring_up(1, "0-1\n");
   expect(&scripted, "1 ENODEV, 1 0", "0 1");
-  live_turns_in(*state, 5); /* the kernel is not asked twice in one of these */
+  live_run_ms(*state, 5); /* the kernel is not asked twice in one of these */
   uvperf_bpf_reader_stats(&scripted.live.reader, &stats);
   assert_int_equal(stats.lost_records, 11);
   scripted_reader_close(&scripted);

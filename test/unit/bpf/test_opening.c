@@ -139,7 +139,7 @@ static void close_at_each_step(uv_loop_t *loop, int by_walk) {
       break;
     if (by_walk) {
       uv_walk(loop, brute_close, NULL);
-      live_turns_in(loop, 1);
+      live_run_ms(loop, 1);
     }
     close_reader(loop, &scripted);
     assert_int_equal(seen.opened, 1);

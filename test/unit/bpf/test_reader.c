@@ -27,7 +27,7 @@ static void reader_closed_when_a_ring_is_unsound_is_clean(void **state) {
     scripted_reader_begin(*state, &scripted);
     if (is_last) {
       scripted_reader_split(scripted.events[3]);
-      live_turns_in(*state, 5);
+      live_run_ms(*state, 5);
       scripted.live.faults = 0;
     }
     scripted.live.on_sample = close_in_fault;
@@ -75,7 +75,7 @@ static void close_leaves_the_map_disables_then_unmaps(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*state, &scripted);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   fake_map_put_foreign(scripted.map, 1);
   fake_log_clear();
   uvperf_bpf_reader_close(&scripted.live.reader, live_bpf_reader_on_close);
@@ -112,7 +112,7 @@ static void reader_closed_in_a_forked_child_only_closes_fds(void **state) {
   scripted_reader_sample(&scripted, scripted.events[1]);
   fake_process(4711);
   fake_log_clear();
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   assert_int_equal(scripted.live.records, 0);
   assert_int_equal(uvperf_bpf_reader_is_active(&scripted.live.reader), 0);
   live_bpf_reader_close(&scripted.live);

@@ -407,7 +407,7 @@ static void model_read(const model_t *model, uvperf_reading_t *reading) {
 static void deltas_in_a_row_are_all_that_was_counted(void **state) {
   model_t model = {.random = 1, .next_serial = 1};
   uvperf_reading_t *readings[2], *delta;
-  uint64_t told[ATTRS] = {0};
+  uint64_t reported[ATTRS] = {0};
   size_t i, attr;
 
   (void)state;
@@ -421,11 +421,11 @@ static void deltas_in_a_row_are_all_that_was_counted(void **state) {
     assert_int_equal(
         uvperf_reading_delta(delta, readings[1 - i % 2], readings[i % 2]), 0);
     for (attr = 0; attr < ATTRS; attr++)
-      told[attr] += build_total(delta, attr).value;
+      reported[attr] += build_total(delta, attr).value;
   }
   for (attr = 0; attr < ATTRS; attr++) {
-    assert_int_equal(told[attr], model.sums[attr]);
-    assert_int_not_equal(told[attr], 0);
+    assert_int_equal(reported[attr], model.sums[attr]);
+    assert_int_not_equal(reported[attr], 0);
   }
   uvperf_reading_free(readings[0]);
   uvperf_reading_free(readings[1]);

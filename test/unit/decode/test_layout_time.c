@@ -48,19 +48,19 @@ static void free_pair(pair_t *pair) {
 
 /* Whether a decoder tells a time; it must be that of the decoded record, which
  * must have none where it tells none. */
-static int tells_time(uvperf_decoder_t *decoder, const void *bytes, size_t size,
-                      uint64_t *time) {
+static int find_time(uvperf_decoder_t *decoder, const void *bytes, size_t size,
+                     uint64_t *time) {
   const uvperf_record_t *record;
-  int rc, told;
+  int rc, found;
 
-  told = uvperf__decoder_time(decoder, bytes, size, time);
+  found = uvperf__decoder_time(decoder, bytes, size, time);
   rc = uvperf_decode(decoder, bytes, size, &record);
   if (rc != 0)
-    return told;
-  assert_int_equal(told, (record->present & PERF_SAMPLE_TIME) != 0);
-  if (told)
+    return found;
+  assert_int_equal(found, (record->present & PERF_SAMPLE_TIME) != 0);
+  if (found)
     assert_true(*time == record->time);
-  return told;
+  return found;
 }
 
 /* A whole record of each type. */
@@ -81,10 +81,10 @@ static void check_types(pair_t *pair, uint64_t expected_id, int known) {
     values.time = UINT64_MAX - type;
     record_build(&builder, type, attr, &values);
     bytes = record_cut(&builder, builder.size);
-    assert_int_equal(tells_time(pair->one, bytes, builder.size, &time), has);
+    assert_int_equal(find_time(pair->one, bytes, builder.size, &time), has);
     if (has)
       assert_true(time == values.time);
-    assert_int_equal(tells_time(pair->both, bytes, builder.size, &time),
+    assert_int_equal(find_time(pair->both, bytes, builder.size, &time),
                      has && known);
     free(bytes);
   }
@@ -138,7 +138,7 @@ static void time_of_what_is_nobodys_is_not_told(void **state) {
 }
 
 /* A sample of that id and time, as the first source of a pair writes it. */
-static int sample_tells_time(const pair_t *pair, uint64_t id, uint64_t *time) {
+static int find_sample_time(const pair_t *pair, uint64_t id, uint64_t *time) {
   static record_builder_t builder;
   record_values_t values;
 
@@ -162,16 +162,16 @@ static void time_of_nobodys_sample_is_where_all_sources_have_it(void **state) {
   assert_int_equal(uvperf__decoder_make(&pair.both), 0);
   pair.attrs[0].sample_type |= PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   pair.attrs[1].sample_type = pair.attrs[0].sample_type | PERF_SAMPLE_CPU;
-  assert_int_equal(sample_tells_time(&pair, 100, &time), 0);
+  assert_int_equal(find_sample_time(&pair, 100, &time), 0);
   assert_int_equal(uvperf__decoder_add(pair.both, &pair.sources[0]), 0);
-  assert_int_equal(sample_tells_time(&pair, 999, &time), 1);
+  assert_int_equal(find_sample_time(&pair, 999, &time), 1);
   assert_true(time == 77);
   assert_int_equal(uvperf__decoder_add(pair.both, &pair.sources[1]), 0);
   time = 0;
-  assert_int_equal(sample_tells_time(&pair, 100, &time), 1);
+  assert_int_equal(find_sample_time(&pair, 100, &time), 1);
   assert_true(time == 77);
   /* Shorter than those of the second source are: the id tells. */
-  assert_int_equal(sample_tells_time(&pair, 999, &time), 0);
+  assert_int_equal(find_sample_time(&pair, 999, &time), 0);
   attr = pair.attrs[0];
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
   third = pair.sources[0];
@@ -180,8 +180,8 @@ static void time_of_nobodys_sample_is_where_all_sources_have_it(void **state) {
   assert_int_equal(uvperf__decoder_add(pair.both, &third), 0);
   uvperf__decoder_remove(pair.both, &third);
   pair.attrs[0].sample_type |= PERF_SAMPLE_CPU;
-  assert_int_equal(sample_tells_time(&pair, 101, &time), 1);
-  assert_int_equal(sample_tells_time(&pair, 999, &time), 0);
+  assert_int_equal(find_sample_time(&pair, 101, &time), 1);
+  assert_int_equal(find_sample_time(&pair, 999, &time), 0);
   uvperf_decoder_free(pair.both);
 }
 
@@ -203,8 +203,8 @@ static void time_of_a_record_cut_anywhere_is_told_from_what_is_there(void **s) {
     for (size = 8; size < builder.size; size += 8) {
       void *bytes = record_cut(&builder, size);
 
-      tells_time(pair.one, bytes, size, &time);
-      tells_time(pair.both, bytes, size, &time);
+      find_time(pair.one, bytes, size, &time);
+      find_time(pair.both, bytes, size, &time);
       free(bytes);
     }
   }
@@ -284,8 +284,8 @@ static void record_with_random_damage_has_one_time(void **state) {
     }
     size = 8 + (size_t)(record_random(&random) % (builder.size / 8)) * 8;
     bytes = record_cut(&builder, size);
-    tells_time(pair.one, bytes, size, &time);
-    tells_time(pair.both, bytes, size, &time);
+    find_time(pair.one, bytes, size, &time);
+    find_time(pair.both, bytes, size, &time);
     free(bytes);
     free_pair(&pair);
   }

@@ -116,7 +116,7 @@ static void take_a_turn(void) {
     merge_end(&run.model);
 }
 
-static void play(uint64_t seed) {
+static void run_seed(uint64_t seed) {
   unsigned step;
 
   memset(&run, 0, sizeof(run));
@@ -154,10 +154,10 @@ static void merge_of_anything_gives_what_the_model_says(void **state) {
 
   (void)state;
   for (random_run_seeds(1000, &seed, &last); seed <= last; seed++)
-    play(seed);
+    run_seed(seed);
 }
 
-static int tell_seed(void **state) {
+static int print_seed(void **state) {
   (void)state;
   print_message("it ended at seed %llu\n", (unsigned long long)seed);
   return 0;
@@ -166,7 +166,7 @@ static int tell_seed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_teardown(merge_of_anything_gives_what_the_model_says,
-                                tell_seed),
+                                print_seed),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

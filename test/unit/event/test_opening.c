@@ -177,7 +177,7 @@ static void close_before(uv_loop_t *loop, int by_walk) {
   assert_int_equal(begin(loop, &opened, NULL), 0);
   if (by_walk) {
     uv_walk(loop, brute_close, NULL);
-    live_turns_in(loop, 1);
+    live_run_ms(loop, 1);
   }
   close_event(loop, &opened);
   assert_int_equal(opened.opened, 1);

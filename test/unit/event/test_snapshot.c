@@ -46,9 +46,9 @@ static int take(uint32_t flags) {
   return uvperf_event_snapshot(&collector.event, flags, NULL);
 }
 
-static void expect(uint32_t flags, const char *told) {
+static void expect(uint32_t flags, const char *expected) {
   assert_int_equal(take(flags), 0);
-  assert_string_equal(delivered, told);
+  assert_string_equal(delivered, expected);
 }
 
 static void expect_corrupt(uint64_t nr) {
@@ -142,15 +142,15 @@ static void on_closed(uvperf_event_t *event) {
   collector.closed += 1;
 }
 
-static void close_when_told(uvperf_event_t *event, int status,
-                            const uvperf_record_t *record) {
+static void close_at_end(uvperf_event_t *event, int status,
+                         const uvperf_record_t *record) {
   scripted_event_on_record(event, status, record);
   if (record == NULL)
     uvperf_event_close(event, on_closed);
 }
 
 static void event_snapshot_closed_when_told_is_clean(void **state) {
-  fake_event_t *fake = begin(*state, close_when_told);
+  fake_event_t *fake = begin(*state, close_at_end);
 
   prepend(fake, PERF_RECORD_SWITCH, 20);
   expect(0, "EPROTO");

@@ -277,8 +277,8 @@ static void fallback_that_is_not_allowed_is_not_tried(void **state) {
 }
 
 /* As if the last try had failed like the first. */
-static void tell_first(const uvperf__fallback_t *fallback,
-                       uvperf_error_t *error) {
+static void report_first(const uvperf__fallback_t *fallback,
+                         uvperf_error_t *error) {
   uvperf_error_t last = *error;
 
   uvperf__fallback_report(fallback, &last, error);
@@ -294,14 +294,14 @@ static void fallback_says_what_did_not_help(void **state) {
   other_kernel();
   memset(&error, 0, sizeof(error));
   strcpy(error.reason, "no");
-  tell_first(&fallback, &error);
+  report_first(&fallback, &error);
   assert_string_equal(error.reason, "no");
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   attr.precise_ip = 1;
   fallback_next(&fallback, &attr, -EACCES, UVPERF_CAUSE_PERMISSION);
   fallback_next(&fallback, &attr, -ENOENT, UVPERF_CAUSE_NO_EVENT);
   fallback_next(&fallback, &attr, -ENOENT, UVPERF_CAUSE_NO_EVENT);
-  tell_first(&fallback, &error);
+  report_first(&fallback, &error);
   assert_string_equal(error.reason,
                       "no; nor did it help to fall back to user side only, "
                       "lower precise_ip, a clock");
@@ -309,10 +309,10 @@ static void fallback_says_what_did_not_help(void **state) {
   length = strlen(error.reason) - 2;
   memset(error.reason, 'x', sizeof(error.reason));
   error.reason[sizeof(error.reason) - length] = '\0';
-  tell_first(&fallback, &error);
+  report_first(&fallback, &error);
   assert_int_equal(strlen(error.reason), sizeof(error.reason) - length);
   error.reason[sizeof(error.reason) - length - 1] = '\0';
-  tell_first(&fallback, &error);
+  report_first(&fallback, &error);
   assert_int_equal(strlen(error.reason), sizeof(error.reason) - 1);
 }
 
@@ -326,7 +326,7 @@ static void fallback_names_all_four(void **state) {
   for (i = 0; i < 4; i++)
     fallback.changes[i].fallback = 1u << i;
   fallback.nr = 4;
-  tell_first(&fallback, &error);
+  report_first(&fallback, &error);
   assert_string_equal(error.reason,
                       "; nor did it help to fall back to bits this kernel "
                       "knows, user side only, lower precise_ip, a clock");

@@ -115,14 +115,14 @@ static void cpu_list_without_an_argument_is_einval(void **state) {
 }
 
 /* Calls a function as its documentation has it: once for the need. */
-static int *take_cpus(int (*tell)(int *, size_t *), size_t *nr) {
+static int *take_cpus(int (*list_cpus)(int *, size_t *), size_t *nr) {
   int *cpus;
 
   *nr = 0;
-  assert_int_equal(tell(NULL, nr), -ENOBUFS);
+  assert_int_equal(list_cpus(NULL, nr), -ENOBUFS);
   cpus = calloc(*nr, sizeof(*cpus));
   assert_non_null(cpus);
-  assert_int_equal(tell(cpus, nr), 0);
+  assert_int_equal(list_cpus(cpus, nr), 0);
   return cpus;
 }
 

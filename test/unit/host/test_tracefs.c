@@ -158,28 +158,28 @@ static void tracefs_id_of_another_directory_is_einval(void **state) {
 
 /* What a walk told, in the order of the alphabet: that of a temporary
  * directory is not known. */
-typedef struct told_s {
+typedef struct seen_s {
   int nr;
   char lines[8][40];
-} told_t;
+} seen_t;
 
-static void add_line(told_t *told, const char *line) {
-  int at = told->nr++;
+static void add_line(seen_t *seen, const char *line) {
+  int at = seen->nr++;
 
   assert_in_range(at, 0, 7);
-  while (at > 0 && strcmp(told->lines[at - 1], line) > 0) {
-    strcpy(told->lines[at], told->lines[at - 1]);
+  while (at > 0 && strcmp(seen->lines[at - 1], line) > 0) {
+    strcpy(seen->lines[at], seen->lines[at - 1]);
     at -= 1;
   }
-  snprintf(told->lines[at], sizeof(told->lines[at]), "%s", line);
+  snprintf(seen->lines[at], sizeof(seen->lines[at]), "%s", line);
 }
 
-static int tell_name(const char *name, void *data) {
+static int note_name(const char *name, void *data) {
   add_line(data, name);
   return 0;
 }
 
-static int tell_event(const char *category, const char *name, uint64_t id,
+static int note_event(const char *category, const char *name, uint64_t id,
                       void *data) {
   char line[40];
 
@@ -188,12 +188,12 @@ static int tell_event(const char *category, const char *name, uint64_t id,
   return 0;
 }
 
-static void expect_told(const told_t *told, const char *expected) {
-  char text[sizeof(told->lines)] = "";
+static void expect_seen(const seen_t *seen, const char *expected) {
+  char text[sizeof(seen->lines)] = "";
   int i;
 
-  for (i = 0; i < told->nr; i++) {
-    strcat(text, told->lines[i]);
+  for (i = 0; i < seen->nr; i++) {
+    strcat(text, seen->lines[i]);
     strcat(text, " ");
   }
   assert_string_equal(text, expected);
@@ -201,29 +201,29 @@ static void expect_told(const told_t *told, const char *expected) {
 
 static void expect_events(const temp_tree_t *tree, const char *category, int rc,
                           const char *expected) {
-  told_t told = {0};
+  seen_t seen = {0};
 
   assert_int_equal(
-      uvperf__tracefs_each_event(tree->root, category, tell_name, &told), rc);
-  expect_told(&told, expected);
+      uvperf__tracefs_each_event(tree->root, category, note_name, &seen), rc);
+  expect_seen(&seen, expected);
 }
 
 static void expect_walk(const temp_tree_t *tree, const char *category,
                         const char *name, const char *expected) {
-  told_t told = {0};
+  seen_t seen = {0};
 
   assert_int_equal(
-      uvperf__tracefs_walk(tree->root, category, name, tell_event, &told), 0);
-  expect_told(&told, expected);
+      uvperf__tracefs_walk(tree->root, category, name, note_event, &seen), 0);
+  expect_seen(&seen, expected);
 }
 
 static void tracefs_each_category_leaves_files_out(void **state) {
   const temp_tree_t *tree = *state;
-  told_t told = {0};
+  seen_t seen = {0};
 
-  assert_int_equal(uvperf__tracefs_each_category(tree->root, tell_name, &told),
+  assert_int_equal(uvperf__tracefs_each_category(tree->root, note_name, &seen),
                    0);
-  expect_told(&told, "ftrace irq sched ");
+  expect_seen(&seen, "ftrace irq sched ");
 }
 
 static void tracefs_each_event_has_an_id(void **state) {
@@ -286,15 +286,15 @@ static void tracefs_walks_end_when_the_callback_says_so(void **state) {
 
 static void tracefs_walks_without_tracefs_are_enodev(void **state) {
   const temp_tree_t *tree = *state;
-  told_t told = {0};
+  seen_t seen = {0};
 
   expect_id(tree, "sched", "sched_switch", -ENODEV, 0);
   expect_events(tree, "sched", -ENODEV, "");
-  assert_int_equal(uvperf__tracefs_each_category(tree->root, tell_name, &told),
+  assert_int_equal(uvperf__tracefs_each_category(tree->root, note_name, &seen),
                    -ENODEV);
   assert_int_equal(
-      uvperf__tracefs_walk(tree->root, NULL, NULL, tell_event, &told), -ENODEV);
-  assert_int_equal(told.nr, 0);
+      uvperf__tracefs_walk(tree->root, NULL, NULL, note_event, &seen), -ENODEV);
+  assert_int_equal(seen.nr, 0);
 }
 
 /* -- names of ids --------------------------------------------------------- */

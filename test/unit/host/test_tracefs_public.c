@@ -325,22 +325,22 @@ static int append_tracer(const char *tracer, void *arg) {
 
 static void expect_tracers(const temp_tree_t *tree, const char *text, int rc,
                            const char *expected) {
-  char told[128] = "";
+  char seen[128] = "";
 
   temp_tree_write(tree, TRACING "/available_tracers", text);
-  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, told),
+  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, seen),
                    rc);
-  assert_string_equal(told, expected);
+  assert_string_equal(seen, expected);
 }
 
 static void tracers_are_the_words_of_a_line(void **state) {
   const temp_tree_t *tree = *state;
-  char told[8] = "";
+  char seen[8] = "";
 
-  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, told),
+  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, seen),
                    -ENODEV);
   temp_tree_write(tree, TRACING "/events/enable", "0\n");
-  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, told),
+  assert_int_equal(uvperf__tracefs_each_tracer(tree->root, append_tracer, seen),
                    -ENOENT);
   expect_tracers(tree, "blk function nop\n", 0, "blk;function;nop;");
   expect_tracers(tree, " blk  nop \n", 0, "blk;nop;");

@@ -40,7 +40,7 @@ struct fixture_s {
   uint64_t bytes_given;
   uint64_t looked; /* the head at the look */
   /* What came, as in "s8 r64": by sample or by record, and the size. */
-  char story[512];
+  char log[512];
   size_t longest_run;
   size_t run;
   int is_gone; /* what has_no_ring says */
@@ -81,16 +81,16 @@ static void check_stats(void) {
   assert_true(stats.bytes == fixture.bytes_given);
 }
 
-static void tell(char kind, size_t size) {
-  size_t used = strlen(fixture.story);
+static void append(char kind, size_t size) {
+  size_t used = strlen(fixture.log);
 
-  snprintf(fixture.story + used, sizeof(fixture.story) - used, "%s%c%zu",
+  snprintf(fixture.log + used, sizeof(fixture.log) - used, "%s%c%zu",
            used > 0 ? " " : "", kind, size);
 }
 
 static void after(char kind, size_t size) {
   check_stats();
-  tell(kind, size);
+  append(kind, size);
   if (fixture.hook != NULL)
     fixture.hook(&fixture);
 }
@@ -215,10 +215,10 @@ static int drain(void) {
 }
 
 /* A drain, what it gives, what came of it, and where the tail is then. */
-static void expect(int rc, const char *story, uint64_t tail) {
-  fixture.story[0] = '\0';
+static void expect(int rc, const char *log, uint64_t tail) {
+  fixture.log[0] = '\0';
   assert_int_equal(drain(), rc);
-  assert_string_equal(fixture.story, story);
+  assert_string_equal(fixture.log, log);
   assert_true(fixture.ring.tail == tail);
   assert_true(fixture.page.data_tail == tail);
   assert_int_equal(fixture.slice.records, fixture.nr_given);
@@ -490,7 +490,7 @@ static void a_forked_child_that_closes_touches_no_ring(void **state) {
   fixture.is_gone = 1;
   write_samples(5, 16);
   assert_int_equal(drain(), UVPERF__STOPPED);
-  assert_string_equal(fixture.story, "s16 s16 s16");
+  assert_string_equal(fixture.log, "s16 s16 s16");
   assert_int_equal(fixture.page.data_tail, 0);
   assert_int_equal(fixture.ring.tail, 0);
 }
@@ -527,7 +527,7 @@ static void write_at_random(void) {
 }
 
 static void callback_at_random(fixture_t *one) {
-  one->story[0] = '\0';
+  one->log[0] = '\0';
   if (draw(30) == 0)
     write_at_random();
   if (draw(60) == 0)

@@ -22,7 +22,7 @@ static void hotplug_what_changed_before_the_start_is_told(void **state) {
   cpu_tree_take_down(1);
   cpu_tree_list("0,2\n");
   hotplug_start(*state, &owner);
-  assert_string_equal(owner.told, "gone 1");
+  assert_string_equal(owner.seen, "gone 1");
   hotplug_end(*state, &owner);
 }
 
@@ -60,7 +60,7 @@ static void hotplug_stopped_in_a_callback_tells_the_rest_later(void **state) {
   hotplug_expect(*state, &owner, "gone 1");
   owner.hook = NULL;
   hotplug_start(*state, &owner);
-  assert_string_equal(owner.told, "come 1, gone 2");
+  assert_string_equal(owner.seen, "come 1, gone 2");
   hotplug_end(*state, &owner);
 }
 
@@ -263,11 +263,11 @@ static void live_cpu_goes_and_comes(void **state) {
   offline_cpu_give_back(cpu);
   snprintf(expected, sizeof(expected), "gone %d, come %d", cpu, cpu);
   assert_true(live_run_until(*state, &owner.nr, 2));
-  assert_string_equal(owner.told, expected);
-  owner.told[0] = '\0';
+  assert_string_equal(owner.seen, expected);
+  owner.seen[0] = '\0';
   offline_cpu_bounce(cpu);
   assert_true(live_run_until(*state, &owner.nr, 4));
-  assert_string_equal(owner.told, expected);
+  assert_string_equal(owner.seen, expected);
   hotplug_end(*state, &owner);
 }
 
@@ -289,7 +289,7 @@ static void live_uevent_of_another_device_is_nothing(void **state) {
   hotplug_run(*state);
   read = fake_uevents_reads();
   assert_true(read > reads);
-  assert_string_equal(owner.told, "");
+  assert_string_equal(owner.seen, "");
   hotplug_end(*state, &owner);
 }
 
@@ -316,7 +316,7 @@ static void live_uevents_are_read_after_an_overrun(void **state) {
   close(fd);
   hotplug_run(*state);
   assert_true(fake_uevents_reads() > reads);
-  assert_string_equal(owner.told, "");
+  assert_string_equal(owner.seen, "");
   hotplug_end(*state, &owner);
 }
 

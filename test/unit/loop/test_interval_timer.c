@@ -500,7 +500,7 @@ static void interval_timer_closed_twice_aborts(void **state) {
 /* -- on a loop ------------------------------------------------------------ */
 
 /* The nth tick is not before n intervals are over. */
-static void judge(owner_t *owner) {
+static void check_tick(owner_t *owner) {
   uint64_t since = uv_hrtime() - owner->start_ns;
 
   owner->wrong += since < owner->ticks * owner->interval_ns;
@@ -514,8 +514,8 @@ static void spin(uint64_t ns) {
 }
 
 /* Every third time the loop is late for the next two ticks. */
-static void judge_and_block(owner_t *owner) {
-  judge(owner);
+static void check_and_block(owner_t *owner) {
+  check_tick(owner);
   if (owner->ticks % 3 == 0)
     spin(owner->interval_ns * 5 / 2);
 }
@@ -533,7 +533,7 @@ static void live_ticks_are_never_early_nor_two_for_an_interval(void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  owner.hook = judge;
+  owner.hook = check_tick;
   run_for_ticks(*state, &owner, 1, 100);
   unmake(*state, &owner);
 }
@@ -542,7 +542,7 @@ static void live_ticks_of_a_blocked_loop_are_not_made_up_for(void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  owner.hook = judge_and_block;
+  owner.hook = check_and_block;
   run_for_ticks(*state, &owner, 2, 30);
   unmake(*state, &owner);
 }
@@ -553,7 +553,7 @@ static void live_tick_after_long_work_is_not_early(void **state) {
   owner_t owner;
 
   make(*state, &owner);
-  owner.hook = judge;
+  owner.hook = check_tick;
   uv_update_time(*state);
   spin(50 * MS);
   run_for_ticks(*state, &owner, 40, 1);

@@ -20,14 +20,14 @@ typedef struct task_s {
 } task_t;
 
 /* Steps in small letters, the end of a job in a capital one. */
-static char played[32];
+static char trace[32];
 static uint64_t now;
 
 static void note(char c) {
-  size_t used = strlen(played);
+  size_t used = strlen(trace);
 
-  assert_true(used + 1 < sizeof(played));
-  played[used] = c;
+  assert_true(used + 1 < sizeof(trace));
+  trace[used] = c;
 }
 
 static int step(uvperf__job_t *job) {
@@ -59,7 +59,7 @@ static void prepare(uv_loop_t *loop, task_t *task, char name, int steps,
 }
 
 static int setup(void **state) {
-  memset(played, 0, sizeof(played));
+  memset(trace, 0, sizeof(trace));
   now = 1000 * MS;
   fake_clock_set(now);
   if (fake_kernel_loop_setup(state) != 0)
@@ -86,9 +86,9 @@ static void jobs_with_long_steps_take_turns(void **state) {
   assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
   assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
   fake_pool_run();
-  assert_string_equal(played, "a");
+  assert_string_equal(trace, "a");
   run_all();
-  assert_string_equal(played, "ababBaA");
+  assert_string_equal(trace, "ababBaA");
 }
 
 static void steps_that_are_short_share_a_request(void **state) {
@@ -97,9 +97,9 @@ static void steps_that_are_short_share_a_request(void **state) {
   prepare(*state, &a, 'a', 15, MS / 10);
   assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
   fake_pool_run();
-  assert_string_equal(played, "aaaaaaaaaa");
+  assert_string_equal(trace, "aaaaaaaaaa");
   run_all();
-  assert_string_equal(played, "aaaaaaaaaaaaaaaA");
+  assert_string_equal(trace, "aaaaaaaaaaaaaaaA");
 }
 
 static void job_can_begin_when_another_is_done(void **state) {
@@ -112,7 +112,7 @@ static void job_can_begin_when_another_is_done(void **state) {
   assert_int_equal(uvperf__job_begin(*state, &a.job), 0);
   assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
   run_all();
-  assert_string_equal(played, "aAbBcC");
+  assert_string_equal(trace, "aAbBcC");
 }
 
 static void job_that_is_refused_leaves_nothing(void **state) {
@@ -125,7 +125,7 @@ static void job_that_is_refused_leaves_nothing(void **state) {
   prepare(*state, &b, 'b', 1, 0);
   assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
   run_all();
-  assert_string_equal(played, "bB");
+  assert_string_equal(trace, "bB");
 }
 
 /* In a forked child, which has the parent's requests and none of its fds. */
@@ -137,12 +137,12 @@ static void job_of_the_parent_is_left_alone(void **state) {
   fake_pool_run();
   fake_process(uvperf__process() + 1);
   fake_pool_run();
-  assert_string_equal(played, "a");
+  assert_string_equal(trace, "a");
   assert_int_equal(fake_pool_waits(), 0);
   prepare(*state, &b, 'b', 1, 0);
   assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
   run_all();
-  assert_string_equal(played, "abB");
+  assert_string_equal(trace, "abB");
 }
 
 /* The parent's request was finished when it forked. */
@@ -155,10 +155,10 @@ static void job_of_the_parent_that_is_done_is_left_alone(void **state) {
   a.job.is_done = 1;
   fake_process(uvperf__process() + 1);
   fake_pool_run();
-  assert_string_equal(played, "");
+  assert_string_equal(trace, "");
   assert_int_equal(uvperf__job_begin(*state, &b.job), 0);
   run_all();
-  assert_string_equal(played, "bB");
+  assert_string_equal(trace, "bB");
 }
 
 int main(void) {

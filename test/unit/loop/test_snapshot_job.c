@@ -17,7 +17,7 @@ static void (*on_end)(void);
 
 /* -- the event ------------------------------------------------------------- */
 
-static void tell(const char *what) {
+static void append(const char *what) {
   size_t used = strlen(delivered);
 
   snprintf(delivered + used, sizeof(delivered) - used, "%s%s", used ? " " : "",
@@ -33,14 +33,14 @@ static void on_anything(uvperf_event_t *event, int status,
 
 static void on_done(uvperf_event_t *event, int status) {
   assert_ptr_equal(event, &collector.event);
-  tell(status == 0 ? "done" : uv_err_name(status));
+  append(status == 0 ? "done" : uv_err_name(status));
   if (on_end != NULL)
     on_end();
 }
 
 static void on_closed(uvperf_event_t *event) {
   (void)event;
-  tell("closed");
+  append("closed");
   collector.closed += 1;
 }
 
@@ -87,17 +87,17 @@ static int snap(uint32_t flags) {
   return uvperf_event_snapshot_start(&collector.event, flags, on_done, NULL);
 }
 
-static void expect(const char *told) {
-  assert_string_equal(delivered, told);
+static void expect(const char *expected) {
+  assert_string_equal(delivered, expected);
   delivered[0] = '\0';
 }
 
 /* Another of what is new. */
-static void expect_next(uv_loop_t *loop, const char *told) {
+static void expect_next(uv_loop_t *loop, const char *expected) {
   assert_int_equal(snap(0), 0);
   fake_pool_run();
   uv_run(loop, UV_RUN_DEFAULT);
-  expect(told);
+  expect(expected);
 }
 
 static void end(void) {
@@ -304,7 +304,7 @@ static void snapshot_without_memory_for_a_copy_loses_nothing(void **state) {
 static void stop(void) {
   on_record = NULL;
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
-  tell("stopped");
+  append("stopped");
 }
 
 static void restart(void) {
@@ -388,7 +388,7 @@ snapshot_stopped_at_its_last_slice_leaves_the_loop_asleep(void **state) {
 
 static void close_it(void) {
   on_record = on_end = NULL;
-  tell("close");
+  append("close");
   uvperf_event_close(&collector.event, on_closed);
 }
 
@@ -416,9 +416,9 @@ static void (*const closers[])(void) = {close_it, close_by_walk,
                                         close_by_others};
 #define CLOSERS (sizeof(closers) / sizeof(closers[0]))
 
-static void expect_end(uv_loop_t *loop, const char *told) {
+static void expect_end(uv_loop_t *loop, const char *expected) {
   uv_run(loop, UV_RUN_DEFAULT);
-  expect(told);
+  expect(expected);
   fake_assert_clean();
 }
 

@@ -16,7 +16,7 @@
 #define EVENTS "/sys/kernel/tracing/events"
 
 /* What was told: each name between blanks, and the last with its strings. */
-typedef struct told_s {
+typedef struct walked_s {
   char text[8192];
   size_t nr;
   size_t end_at; /* 0: never */
@@ -29,7 +29,7 @@ typedef struct told_s {
   char terms[UVPERF__PMU_TEXT_BYTES];
   char unit[64];
   char cpus[64];
-} told_t;
+} walked_t;
 
 static void copy(char *to, size_t size, const char *text) {
   assert_true(snprintf(to, size, "%s", text == NULL ? "NULL" : text) <
@@ -37,34 +37,34 @@ static void copy(char *to, size_t size, const char *text) {
 }
 
 static int take(const uvperf_event_name_t *name, void *arg) {
-  told_t *told = arg;
-  size_t at = strlen(told->text);
+  walked_t *walked = arg;
+  size_t at = strlen(walked->text);
 
-  assert_true(at + strlen(name->name) + 3 < sizeof(told->text));
-  sprintf(told->text + at, " %s ", name->name);
-  told->last = *name;
-  copy(told->name, sizeof(told->name), name->name);
-  copy(told->alias, sizeof(told->alias), name->alias);
-  copy(told->pmu, sizeof(told->pmu), name->pmu);
-  copy(told->event, sizeof(told->event), name->event);
-  copy(told->terms, sizeof(told->terms), name->terms);
-  copy(told->unit, sizeof(told->unit), name->unit);
-  copy(told->cpus, sizeof(told->cpus), name->cpus);
-  told->nr += 1;
-  return told->nr == told->end_at ? told->end_with : 0;
+  assert_true(at + strlen(name->name) + 3 < sizeof(walked->text));
+  sprintf(walked->text + at, " %s ", name->name);
+  walked->last = *name;
+  copy(walked->name, sizeof(walked->name), name->name);
+  copy(walked->alias, sizeof(walked->alias), name->alias);
+  copy(walked->pmu, sizeof(walked->pmu), name->pmu);
+  copy(walked->event, sizeof(walked->event), name->event);
+  copy(walked->terms, sizeof(walked->terms), name->terms);
+  copy(walked->unit, sizeof(walked->unit), name->unit);
+  copy(walked->cpus, sizeof(walked->cpus), name->cpus);
+  walked->nr += 1;
+  return walked->nr == walked->end_at ? walked->end_with : 0;
 }
 
-static int has(const told_t *told, const char *name) {
+static int has(const walked_t *walked, const char *name) {
   char blank[512];
 
   snprintf(blank, sizeof(blank), " %s ", name);
-  return strstr(told->text, blank) != NULL;
+  return strstr(walked->text, blank) != NULL;
 }
 
 static int walk(const temp_tree_t *tree, const char *pattern, uint32_t kinds,
-                told_t *told) {
-  memset(told, 0, sizeof(*told));
-  return uvperf__event_name_walk(tree->root, pattern, kinds, take, told);
+                walked_t *walked) {
+  memset(walked, 0, sizeof(*walked));
+  return uvperf__event_name_walk(tree->root, pattern, kinds, take, walked);
 }
 
 /* A machine with a PMU of the CPU, one beside the CPUs, and tracepoints. */
@@ -129,57 +129,58 @@ static void event_name_walk_tells_generic_names_that_parse(void **state) {
 }
 
 static void event_name_walk_tells_the_other_spelling(void **state) {
-  told_t told;
+  walked_t walked;
 
-  assert_int_equal(walk(*state, "cpu-cycles", UVPERF_NAME_HARDWARE, &told), 0);
-  assert_string_equal(told.alias, "cycles");
-  assert_int_equal(
-      walk(*state, "context-switches", UVPERF_NAME_SOFTWARE, &told), 0);
-  assert_string_equal(told.alias, "cs");
-  assert_int_equal(walk(*state, "instructions", UVPERF_NAME_HARDWARE, &told),
+  assert_int_equal(walk(*state, "cpu-cycles", UVPERF_NAME_HARDWARE, &walked),
                    0);
-  assert_string_equal(told.alias, "NULL");
-  assert_int_equal(walk(*state, "LLC-loads", UVPERF_NAME_CACHE, &told), 0);
-  assert_string_equal(told.alias, "NULL");
+  assert_string_equal(walked.alias, "cycles");
+  assert_int_equal(
+      walk(*state, "context-switches", UVPERF_NAME_SOFTWARE, &walked), 0);
+  assert_string_equal(walked.alias, "cs");
+  assert_int_equal(walk(*state, "instructions", UVPERF_NAME_HARDWARE, &walked),
+                   0);
+  assert_string_equal(walked.alias, "NULL");
+  assert_int_equal(walk(*state, "LLC-loads", UVPERF_NAME_CACHE, &walked), 0);
+  assert_string_equal(walked.alias, "NULL");
 }
 
 static void event_name_walk_tells_all_of_a_pmus_event(void **state) {
-  told_t told;
+  walked_t walked;
 
   make_machine(*state);
   temp_tree_write(*state, PMUS "/power/events/energy-pkg.per-pkg", "1\n");
-  assert_int_equal(walk(*state, "energy-pkg", 0, &told), 0);
-  assert_int_equal(told.nr, 1);
-  assert_string_equal(told.name, "power/energy-pkg/");
-  assert_int_equal(told.last.kind, UVPERF_NAME_PMU);
-  assert_int_equal(told.last.type, 21);
-  assert_string_equal(told.alias, "NULL");
-  assert_string_equal(told.pmu, "power");
-  assert_string_equal(told.event, "energy-pkg");
-  assert_string_equal(told.terms, "event=0x02");
-  assert_string_equal(told.unit, "Joules");
-  assert_true(told.last.scale == 0.25);
-  assert_string_equal(told.cpus, "0,64");
-  assert_int_equal(told.last.is_per_package, 1);
-  assert_int_equal(told.last.is_snapshot, 0);
-  assert_int_equal(told.last.needs_value, 0);
+  assert_int_equal(walk(*state, "energy-pkg", 0, &walked), 0);
+  assert_int_equal(walked.nr, 1);
+  assert_string_equal(walked.name, "power/energy-pkg/");
+  assert_int_equal(walked.last.kind, UVPERF_NAME_PMU);
+  assert_int_equal(walked.last.type, 21);
+  assert_string_equal(walked.alias, "NULL");
+  assert_string_equal(walked.pmu, "power");
+  assert_string_equal(walked.event, "energy-pkg");
+  assert_string_equal(walked.terms, "event=0x02");
+  assert_string_equal(walked.unit, "Joules");
+  assert_true(walked.last.scale == 0.25);
+  assert_string_equal(walked.cpus, "0,64");
+  assert_int_equal(walked.last.is_per_package, 1);
+  assert_int_equal(walked.last.is_snapshot, 0);
+  assert_int_equal(walked.last.needs_value, 0);
 }
 
 /* Their list says which CPUs have the PMU: an event goes with its task. */
 static void event_name_walk_tells_no_cpus_of_a_cpus_own_pmu(void **state) {
-  told_t told;
+  walked_t walked;
 
   make_machine(*state);
   temp_tree_write(*state, PMUS "/cpu/events/count.snapshot", "1\n");
   temp_tree_write(*state, PMUS "/cpu/events/count", "event=0x1\n");
-  assert_int_equal(walk(*state, "cpu/*", UVPERF_NAME_PMU, &told), 0);
-  assert_int_equal(told.nr, 2);
-  assert_true(has(&told, "cpu/cpu-cycles/"));
-  assert_string_equal(told.cpus, "NULL");
-  assert_string_equal(told.unit, "");
-  assert_true(told.last.scale == 1);
-  assert_int_equal(walk(*state, "count", UVPERF_NAME_PMU, &told), 0);
-  assert_int_equal(told.last.is_snapshot, 1);
+  assert_int_equal(walk(*state, "cpu/*", UVPERF_NAME_PMU, &walked), 0);
+  assert_int_equal(walked.nr, 2);
+  assert_true(has(&walked, "cpu/cpu-cycles/"));
+  assert_string_equal(walked.cpus, "NULL");
+  assert_string_equal(walked.unit, "");
+  assert_true(walked.last.scale == 1);
+  assert_int_equal(walk(*state, "count", UVPERF_NAME_PMU, &walked), 0);
+  assert_int_equal(walked.last.is_snapshot, 1);
 }
 
 static void event_name_walk_shows_terms_that_want_a_value(void **state) {
@@ -188,21 +189,21 @@ static void event_name_walk_shows_terms_that_want_a_value(void **state) {
       {"core=?", "hv/tb,core=?/"},
       {"a=?,b=0,c=?", "hv/tb,a=?,c=?/"},
   };
-  told_t told;
+  walked_t walked;
   size_t i;
 
   temp_tree_write(*state, PMUS "/hv/type", "30\n");
   for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
     temp_tree_write(*state, PMUS "/hv/events/tb", terms[i][0]);
-    assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &told), 0);
-    assert_string_equal(told.name, terms[i][1]);
-    assert_int_equal(told.last.needs_value, 1);
-    assert_string_equal(told.terms, terms[i][0]);
+    assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &walked), 0);
+    assert_string_equal(walked.name, terms[i][1]);
+    assert_int_equal(walked.last.needs_value, 1);
+    assert_string_equal(walked.terms, terms[i][0]);
   }
   temp_tree_write(*state, PMUS "/hv/events/tb", "a=1,b,");
-  assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &told), 0);
-  assert_string_equal(told.name, "hv/tb/");
-  assert_int_equal(told.last.needs_value, 0);
+  assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &walked), 0);
+  assert_string_equal(walked.name, "hv/tb/");
+  assert_int_equal(walked.last.needs_value, 0);
 }
 
 static int measure(const uvperf_event_name_t *name, void *arg) {
@@ -236,7 +237,7 @@ static void event_name_walk_leaves_out_what_cannot_be_written(void **state) {
   static const char *const odd[] = {"a,b", "a:b", "a b",  "a{b",
                                     "a}b", "a=b", "a\"b", "a'b"};
   char path[128];
-  told_t told;
+  walked_t walked;
   size_t i;
 
   make_machine(*state);
@@ -253,13 +254,13 @@ static void event_name_walk_leaves_out_what_cannot_be_written(void **state) {
     temp_tree_write(*state, path, "7\n");
   }
   assert_int_equal(
-      walk(*state, NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &told), 0);
-  assert_int_equal(told.nr, 5);
+      walk(*state, NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &walked), 0);
+  assert_int_equal(walked.nr, 5);
 }
 
 /* Such names are patterns, which several may fit. */
 static void event_name_walk_leaves_out_patterns(void **state) {
-  told_t told;
+  walked_t walked;
 
   make_machine(*state);
   temp_tree_write(*state, PMUS "/a*/type", "40\n");
@@ -268,24 +269,24 @@ static void event_name_walk_leaves_out_patterns(void **state) {
   temp_tree_write(*state, EVENTS "/sched/x?/id", "7\n");
   temp_tree_write(*state, EVENTS "/s[a]/x/id", "7\n");
   assert_int_equal(
-      walk(*state, NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &told), 0);
-  assert_int_equal(told.nr, 6);
-  assert_true(has(&told, "cpu/y?/"));
+      walk(*state, NULL, UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, &walked), 0);
+  assert_int_equal(walked.nr, 6);
+  assert_true(has(&walked, "cpu/y?/"));
 }
 
 static void event_name_walk_tells_tracepoints_with_an_id(void **state) {
-  told_t told;
+  walked_t walked;
 
   make_machine(*state);
-  assert_int_equal(walk(*state, NULL, UVPERF_NAME_TRACEPOINT, &told), 0);
-  assert_int_equal(told.nr, 3);
-  assert_true(has(&told, "sched:sched_switch"));
-  assert_true(has(&told, "sched:sched_waking"));
-  assert_true(has(&told, "irq:irq_handler_entry"));
-  assert_int_equal(walk(*state, "irq:*", 0, &told), 0);
-  assert_int_equal(told.last.kind, UVPERF_NAME_TRACEPOINT);
-  assert_int_equal(told.last.type, PERF_TYPE_TRACEPOINT);
-  assert_int_equal(told.last.config, 99);
+  assert_int_equal(walk(*state, NULL, UVPERF_NAME_TRACEPOINT, &walked), 0);
+  assert_int_equal(walked.nr, 3);
+  assert_true(has(&walked, "sched:sched_switch"));
+  assert_true(has(&walked, "sched:sched_waking"));
+  assert_true(has(&walked, "irq:irq_handler_entry"));
+  assert_int_equal(walk(*state, "irq:*", 0, &walked), 0);
+  assert_int_equal(walked.last.kind, UVPERF_NAME_TRACEPOINT);
+  assert_int_equal(walked.last.type, PERF_TYPE_TRACEPOINT);
+  assert_int_equal(walked.last.config, 99);
 }
 
 /* -- which ---------------------------------------------------------------- */
@@ -303,13 +304,13 @@ static void event_name_walk_tells_the_kinds_that_are_wanted(void **state) {
       {UVPERF_NAME_PMU | UVPERF_NAME_SOFTWARE, 14},
       {0, 59},
   };
-  told_t told;
+  walked_t walked;
   size_t i;
 
   make_machine(*state);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    assert_int_equal(walk(*state, NULL, cases[i].kinds, &told), 0);
-    assert_int_equal(told.nr, cases[i].nr);
+    assert_int_equal(walk(*state, NULL, cases[i].kinds, &walked), 0);
+    assert_int_equal(walked.nr, cases[i].nr);
   }
 }
 
@@ -343,100 +344,100 @@ static void event_name_walk_by_pattern_tells_what_fits(void **state) {
       {"", ""},
       {":", ""},
   };
-  told_t told;
+  walked_t walked;
   size_t i;
 
   make_machine(*state);
   for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    assert_int_equal(walk(*state, cases[i].pattern, 0, &told), 0);
-    assert_string_equal(told.text, cases[i].names);
+    assert_int_equal(walk(*state, cases[i].pattern, 0, &walked), 0);
+    assert_string_equal(walked.text, cases[i].names);
   }
 }
 
 static void event_name_walk_takes_patterns_of_any_length(void **state) {
   char pattern[1024];
-  told_t told;
+  walked_t walked;
 
   make_machine(*state);
   memset(pattern, '*', sizeof(pattern));
   strcpy(pattern + 600, ":irq_*");
-  assert_int_equal(walk(*state, pattern, 0, &told), 0);
-  assert_string_equal(told.text, " irq:irq_handler_entry ");
+  assert_int_equal(walk(*state, pattern, 0, &walked), 0);
+  assert_string_equal(walked.text, " irq:irq_handler_entry ");
 }
 
 static void event_name_walk_ends_when_told(void **state) {
   size_t at;
-  told_t told;
+  walked_t walked;
 
   make_machine(*state);
   /* Of each source one, and codes that look like an error of a source. */
   for (at = 1; at <= 59; at += 29) {
-    memset(&told, 0, sizeof(told));
-    told.end_at = at;
-    told.end_with = at == 1 ? 7 : -ENOENT;
+    memset(&walked, 0, sizeof(walked));
+    walked.end_at = at;
+    walked.end_with = at == 1 ? 7 : -ENOENT;
     assert_int_equal(uvperf__event_name_walk(((temp_tree_t *)*state)->root,
-                                             NULL, 0, take, &told),
-                     told.end_with);
-    assert_int_equal(told.nr, at);
+                                             NULL, 0, take, &walked),
+                     walked.end_with);
+    assert_int_equal(walked.nr, at);
   }
 }
 
 static void event_name_walk_ends_among_events_of_pmus(void **state) {
-  told_t told = {.end_at = 1, .end_with = -ENOENT};
+  walked_t walked = {.end_at = 1, .end_with = -ENOENT};
 
   make_machine(*state);
   assert_int_equal(uvperf__event_name_walk(
                        ((temp_tree_t *)*state)->root, NULL,
-                       UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, take, &told),
+                       UVPERF_NAME_PMU | UVPERF_NAME_TRACEPOINT, take, &walked),
                    -ENOENT);
-  assert_int_equal(told.nr, 1);
-  assert_int_equal(told.last.kind, UVPERF_NAME_PMU);
+  assert_int_equal(walked.nr, 1);
+  assert_int_equal(walked.last.kind, UVPERF_NAME_PMU);
 }
 
 /* -- what cannot be read -------------------------------------------------- */
 
 static void event_name_walk_without_tracefs_tells_the_rest(void **state) {
-  told_t told;
+  walked_t walked;
 
   temp_tree_write(*state, PMUS "/msr/type", "9\n");
   temp_tree_write(*state, PMUS "/msr/events/tsc", "event=0x00\n");
-  assert_int_equal(walk(*state, NULL, 0, &told), -ENODEV);
-  assert_int_equal(told.nr, 55);
-  assert_true(has(&told, "msr/tsc/"));
-  assert_int_equal(walk(*state, "tsc", 0, &told), 0);
-  assert_int_equal(walk(*state, "cycles", 0, &told), 0);
-  assert_int_equal(walk(*state, "*cycles", 0, &told), -ENODEV);
-  assert_int_equal(walk(*state, "sched:sched_switch", 0, &told), -ENODEV);
+  assert_int_equal(walk(*state, NULL, 0, &walked), -ENODEV);
+  assert_int_equal(walked.nr, 55);
+  assert_true(has(&walked, "msr/tsc/"));
+  assert_int_equal(walk(*state, "tsc", 0, &walked), 0);
+  assert_int_equal(walk(*state, "cycles", 0, &walked), 0);
+  assert_int_equal(walk(*state, "*cycles", 0, &walked), -ENODEV);
+  assert_int_equal(walk(*state, "sched:sched_switch", 0, &walked), -ENODEV);
 }
 
 static void event_name_walk_without_pmus_tells_the_rest(void **state) {
-  told_t told;
+  walked_t walked;
 
   temp_tree_write(*state, EVENTS "/sched/sched_switch/id", "316\n");
-  assert_int_equal(walk(*state, NULL, 0, &told), -ENOENT);
-  assert_int_equal(told.nr, 55);
-  assert_true(has(&told, "sched:sched_switch"));
+  assert_int_equal(walk(*state, NULL, 0, &walked), -ENOENT);
+  assert_int_equal(walked.nr, 55);
+  assert_true(has(&walked, "sched:sched_switch"));
 }
 
 static void event_name_walk_returns_the_first_of_two_errors(void **state) {
-  told_t told;
+  walked_t walked;
 
-  assert_int_equal(walk(*state, NULL, 0, &told), -ENOENT);
-  assert_int_equal(told.nr, 54);
+  assert_int_equal(walk(*state, NULL, 0, &walked), -ENOENT);
+  assert_int_equal(walked.nr, 54);
 }
 
 static void event_name_walk_tells_of_the_pmu_that_cannot_be_read(void **state) {
-  told_t told;
+  walked_t walked;
 
   make_machine(*state);
   temp_tree_write(*state, PMUS "/loop/type", "50\n");
   temp_tree_link(*state, PMUS "/loop/events", "events");
-  assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &told), -ELOOP);
-  assert_int_equal(told.nr, 2);
+  assert_int_equal(walk(*state, NULL, UVPERF_NAME_PMU, &walked), -ELOOP);
+  assert_int_equal(walked.nr, 2);
 }
 
 static void event_name_walk_passes_over_what_makes_no_sense(void **state) {
-  told_t told;
+  walked_t walked;
 
   make_machine(*state);
   temp_tree_write(*state, PMUS "/typeless/events/x", "event=1\n");
@@ -444,19 +445,19 @@ static void event_name_walk_passes_over_what_makes_no_sense(void **state) {
   temp_tree_write(*state, PMUS "/cpu/events/scaled", "event=1\n");
   temp_tree_write(*state, PMUS "/cpu/events/scaled.scale", "much\n");
   temp_tree_write(*state, EVENTS "/sched/odd/id", "x\n");
-  assert_int_equal(walk(*state, NULL, 0, &told), 0);
-  assert_int_equal(told.nr, 59);
+  assert_int_equal(walk(*state, NULL, 0, &walked), 0);
+  assert_int_equal(walked.nr, 59);
 }
 
 static void event_name_walk_refuses_bad_arguments(void **state) {
-  told_t told = {.nr = 0};
+  walked_t walked = {.nr = 0};
 
   (void)state;
   assert_int_equal(uvperf_event_name_walk(NULL, 0, NULL, NULL), -EINVAL);
-  assert_int_equal(uvperf_event_name_walk(NULL, 32, take, &told), -EINVAL);
-  assert_int_equal(uvperf_event_name_walk(NULL, UINT32_MAX, take, &told),
+  assert_int_equal(uvperf_event_name_walk(NULL, 32, take, &walked), -EINVAL);
+  assert_int_equal(uvperf_event_name_walk(NULL, UINT32_MAX, take, &walked),
                    -EINVAL);
-  assert_int_equal(told.nr, 0);
+  assert_int_equal(walked.nr, 0);
 }
 
 #define WITH_TREE(f)                                                           \

@@ -39,7 +39,7 @@ static void change_page(void) {
   world.page.lock++;
 }
 
-static uint64_t play_rdpmc(uint32_t counter) {
+static uint64_t scripted_rdpmc(uint32_t counter) {
   uint64_t pmc = world.pmc;
 
   world.counter = counter;
@@ -47,7 +47,7 @@ static uint64_t play_rdpmc(uint32_t counter) {
   return pmc;
 }
 
-static uint64_t play_cycles(void) {
+static uint64_t scripted_cycles(void) {
   return world.cycles;
 }
 
@@ -80,8 +80,8 @@ static int setup(void **state) {
   fill_page(&world.page);
   world.pmc = 42;
   world.cycles = 1000;
-  fake_on_rdpmc(play_rdpmc);
-  fake_on_cycles(play_cycles);
+  fake_on_rdpmc(scripted_rdpmc);
+  fake_on_cycles(scripted_cycles);
   return 0;
 }
 

@@ -59,7 +59,7 @@ static void reader_of_all_zero_is_nobody(void **state) {
   assert_false(uvperf__user_reader_is_mine(&reader));
 }
 
-static int is_nobody(void *arg) {
+static int is_mine(void *arg) {
   return uvperf__user_reader_is_mine(arg) ? 1 : 0;
 }
 
@@ -68,7 +68,7 @@ static void reader_is_not_a_forked_child(void **state) {
 
   (void)state;
   uvperf__user_reader_init(&reader);
-  assert_int_equal(support_wait(support_fork(is_nobody, &reader)), 0);
+  assert_int_equal(support_wait(support_fork(is_mine, &reader)), 0);
   assert_true(uvperf__user_reader_is_mine(&reader));
 }
 

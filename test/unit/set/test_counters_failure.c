@@ -20,7 +20,7 @@ static int refuse(struct perf_event_attr *attr) {
              : 0;
 }
 
-static void play_refusal(uint64_t config, int code) {
+static void script_refusal(uint64_t config, int code) {
   refused.config = config;
   refused.code = code;
   fake_on_open(refuse);
@@ -175,7 +175,7 @@ static void strict_refuses_a_target_that_is_not_there(void **state) {
 /* -- what is told where nothing could be opened --------------------------- */
 
 /* Of these failures of three attrs the one that is told. */
-static void check_told(const int codes[3], size_t told) {
+static void check_reported(const int codes[3], size_t reported) {
   counters_make_t make;
   uvperf_error_t error;
   unsigned i;
@@ -188,16 +188,16 @@ static void check_told(const int codes[3], size_t told) {
   memset(&error, 0, sizeof(error));
   assert_int_equal(uvperf__counters_new(&(uvperf__counters_t *){NULL},
                                         &make.options, &error),
-                   codes[told]);
-  assert_int_equal(error.code, codes[told]);
-  assert_int_equal(error.attr_index, told);
+                   codes[reported]);
+  assert_int_equal(error.code, codes[reported]);
+  assert_int_equal(error.attr_index, reported);
   fake_assert_clean();
 }
 
 static void of_many_failures_the_most_telling_is_told(void **state) {
   static const struct {
     int codes[3];
-    size_t told;
+    size_t reported;
   } failures[] = {
       {{-EACCES, -EACCES, -EACCES}, 0}, {{-ENOENT, -EACCES, -ENODEV}, 1},
       {{-ENOENT, -EBUSY, -EACCES}, 2},  {{-ENOENT, -EBUSY, -ESRCH}, 1},
@@ -208,7 +208,7 @@ static void of_many_failures_the_most_telling_is_told(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(failures) / sizeof(failures[0]); i++)
-    check_told(failures[i].codes, failures[i].told);
+    check_reported(failures[i].codes, failures[i].reported);
 }
 
 /* -- shortages ------------------------------------------------------------ */
@@ -412,7 +412,7 @@ refusal_of_one_event_everywhere_is_told_of_each_place(void **state) {
   counters_script(events, 20);
   counters_make(&make, 2);
   counters_add_cpus(&make, "0-19");
-  play_refusal(make.attrs[1].config, -ENOENT);
+  script_refusal(make.attrs[1].config, -ENOENT);
   counters = counters_open(&make);
   assert_int_equal(counters_nr_failures(counters), 20);
   for (i = 0; i < 20; i++) {

@@ -39,7 +39,7 @@ static void set_ring_without_sense_is_skipped_and_read_on(void **state) {
   set = &scripted.stream.live.set;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     scripted_set_sample(&scripted, 1, 102, 1);
     scripted_set_spoil(&scripted, 1);
     scripted_set_sample(&scripted, 1, 102, 2);
@@ -61,7 +61,7 @@ static void set_ring_without_sense_is_skipped_and_read_on(void **state) {
     assert_int_equal(scripted.stream.faults, 2);
     assert_int_equal(uvperf_set_stop(set), 0);
     live_stream_start(&scripted.stream, NULL);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     scripted_set_sample(&scripted, 1, 102, 5);
     scripted_set_sample(&scripted, 0, 100, 6);
     scripted_set_wake(&scripted, 0);
@@ -81,7 +81,7 @@ static void set_ring_broken_in_each_turn_is_told_once_in_each(void **state) {
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     for (i = 1; i <= 20; i++) {
       scripted_set_spoil(&scripted, 0);
       scripted_set_sample(&scripted, 1, 102, i);
@@ -106,7 +106,7 @@ static void set_ring_with_a_split_head_leaves_the_others(void **state) {
   set = &scripted.stream.live.set;
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     scripted_set_sample(&scripted, 0, 100, 1);
     scripted_set_split(&scripted, 0);
     scripted_set_sample(&scripted, 1, 102, 2);
@@ -200,7 +200,7 @@ static void set_last_ring_that_ends_is_told_after_the_next_start(void **state) {
     assert_int_equal(scripted.stream.faults, 1);
     scripted.stream.on_record = NULL;
     live_stream_start(&scripted.stream, &options);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     assert_int_equal(scripted.stream.faults, 2);
     uvperf_set_stats(&scripted.stream.live.set, &stats);
     assert_int_equal(stats.corrupt, 2);
@@ -219,7 +219,7 @@ static void set_ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     spare = fake_event_add(200);
     scripted.events[1]->revents = POLLHUP;
     scripted_set_wake(&scripted, 0);
@@ -231,7 +231,7 @@ static void set_ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
     fake_event_wake(spare);
     assert_true(live_run_until(*state, &scripted.stream.samples, 1));
     /* The owner is readable for ever, but is not polled any more. */
-    assert_true(live_turns_in(*state, 200) < 100);
+    assert_true(live_run_ms(*state, 200) < 100);
     assert_int_equal(scripted.stream.faults, 0);
     scripted_set_close(&scripted);
   }
@@ -244,7 +244,7 @@ set_ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     scripted_set_sample(&scripted, 0, 100, 1);
     fake_fail(FAKE_OPEN, 1, -EMFILE);
     scripted.events[1]->revents = POLLHUP;
@@ -274,7 +274,7 @@ set_events_of_an_ended_ring_are_forgotten_once_closed(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
     scripted_set_split(&scripted, 0);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     assert_non_null(uvperf_set_source(set, 100));
     assert_int_equal(uvperf_set_remove_target(set, 0), 0);
     fake_clock_set_counters(UINT64_MAX / 2);
@@ -293,7 +293,7 @@ static void set_record_that_is_not_sound_comes_raw(void **state) {
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     scripted_set_sample(&scripted, 0, 100, 1);
     scripted_set_cut(&scripted, 0);
     scripted_set_sample(&scripted, 0, 100, 3);
@@ -317,7 +317,7 @@ static void set_sample_of_an_unknown_id_is_its_own(void **state) {
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     scripted_set_sample(&scripted, 0, 100, 1);
     scripted_set_sample(&scripted, 0, 4711, 2);
     scripted_set_sample(&scripted, 1, 4711, 3);
@@ -348,7 +348,7 @@ static void set_closed_when_a_ring_is_unsound_is_clean(void **state) {
       scripted_set_begin(*state, &scripted, mode);
       if (is_last) {
         scripted_set_spoil(&scripted, 1);
-        live_turns_in(*state, 5);
+        live_run_ms(*state, 5);
         scripted.stream.faults = 0;
       }
       scripted.stream.on_record = close_in_fault;
@@ -390,7 +390,7 @@ static void set_exit_record_has_the_end_asked_for_soon(void **state) {
 
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     impl = scripted.stream.live.set.impl;
     impl->probe_at = uv_now(*state) + 100000;
     record_values_init(&values);
@@ -422,7 +422,7 @@ static void set_record_whose_wakeup_a_question_eats_comes(void **state) {
     scripted.events[0]->data = &scripted;
     live_stream_open(*state, &scripted.stream, &scripted.make.options);
     live_stream_start(&scripted.stream, NULL);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     asked = scripted.asked;
     assert_true(asked >= 1);
     while (scripted.asked == asked)
@@ -470,7 +470,7 @@ static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
   for (mode = 0; mode < LIVE_STREAM_MODES; mode++) {
     ticks = 0;
     scripted_set_begin(*state, &scripted, mode);
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     for (i = 1; i <= 3; i++)
       scripted_set_sample(&scripted, 0, 100, i);
     scripted.stream.on_record = run_the_loop_in_the_first;

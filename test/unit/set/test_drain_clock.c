@@ -35,7 +35,7 @@ static void begin(uv_loop_t *loop, scripted_set_t *scripted) {
   scripted->make.attrs[0].clockid = CLOCK_REALTIME;
   live_stream_open(loop, &scripted->stream, &scripted->make.options);
   live_stream_start(&scripted->stream, NULL);
-  live_turns_in(loop, 5);
+  live_run_ms(loop, 5);
 }
 
 static void expect_stats(const scripted_set_t *scripted, uint64_t bad) {

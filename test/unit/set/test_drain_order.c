@@ -16,7 +16,7 @@ static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
   scripted_set_t scripted;
 
   scripted_set_begin(*state, &scripted, 1);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   for (i = 0; i < 10; i++)
     scripted_set_sample(&scripted, i % 3 == 0, i % 3 == 0 ? 102 : 100, 10 + i);
   scripted_set_wake(&scripted, 0);
@@ -62,7 +62,7 @@ static void set_in_time_order_tells_each_callback_how_far_it_is(void **state) {
   uint64_t i;
 
   scripted_set_begin(*state, &scripted, 1);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   scripted.stream.on_record = ask;
   for (i = 0; i < 10; i++)
     scripted_set_sample(&scripted, i % 3 == 0, i % 3 == 0 ? 102 : 100,
@@ -78,7 +78,7 @@ static void set_in_time_order_counts_what_is_late(void **state) {
   scripted_set_t scripted;
 
   scripted_set_begin(*state, &scripted, 1);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   scripted_set_sample(&scripted, 0, 100, 10);
   scripted_set_wake(&scripted, 0);
   scripted_set_sample(&scripted, 1, 102, 5);
@@ -101,7 +101,7 @@ static void begin_with_slack(uv_loop_t *loop, scripted_set_t *scripted,
   scripted->make.options.slack_us = slack_us;
   scripted_set_open_planned(loop, scripted);
   live_stream_start(&scripted->stream, NULL);
-  live_turns_in(loop, 5);
+  live_run_ms(loop, 5);
 }
 
 /* Nobody wakes for it again, and the set has no other reason to look. */
@@ -127,7 +127,7 @@ static void set_in_time_order_waits_for_the_slack(void **state) {
   scripted_set_sample(&scripted, 0, 100, 1);
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, 0);
-  assert_true(live_turns_in(*state, 50) < 100);
+  assert_true(live_run_ms(*state, 50) < 100);
   assert_int_equal(uvperf_set_ring(&scripted.stream.live.set, 0, &ring), 0);
   assert_true(ring.waiting > 0);
   assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
@@ -157,7 +157,7 @@ static void set_in_time_order_record_of_the_future_comes(void **state) {
   uint64_t i;
 
   scripted_set_begin(*state, &scripted, 1);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   scripted_set_sample(&scripted, 0, 100, 3);
   scripted_set_sample(&scripted, 0, 100, FUTURE);
   scripted_set_sample(&scripted, 0, 100, 5);
@@ -182,7 +182,7 @@ static void set_in_time_order_record_from_before_the_opening_comes(void **s) {
   scripted_set_t scripted;
 
   scripted_set_begin(*s, &scripted, 1);
-  live_turns_in(*s, 5);
+  live_run_ms(*s, 5);
   scripted_set_sample(&scripted, 0, 100, 3);
   scripted_set_sample(&scripted, 1, 102, 4);
   scripted_set_wake(&scripted, 0);
@@ -219,7 +219,7 @@ static void set_in_time_order_clock_a_little_ahead_delays_by_that(void **s) {
   scripted_set_t scripted;
 
   scripted_set_begin(*s, &scripted, 1);
-  live_turns_in(*s, 5);
+  live_run_ms(*s, 5);
   written = live_now();
   scripted_set_sample(&scripted, 0, 100, written + ahead - scripted.base);
   scripted_set_sample(&scripted, 0, 100, written - scripted.base);

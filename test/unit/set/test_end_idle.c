@@ -26,10 +26,10 @@ static void set_end_that_waits_for_the_slack_lets_the_loop_sleep(void **state) {
     live_stream_plan_target(&plan, UVPERF_TARGET_THREAD, children[i].pid);
   }
   live_stream_begin(*state, &stream, &plan);
-  live_turns_in(*state, 10);
+  live_run_ms(*state, 10);
   live_child_go(&children[0]);
   live_child_wait(&children[0]);
-  assert_true(live_turns_in(*state, 400) < 60);
+  assert_true(live_run_ms(*state, 400) < 60);
   assert_true(live_run_until(*state, &stream.nr_ends, 1));
   assert_int_equal(stream.comms, 3);
   live_child_go(&children[1]);
@@ -50,12 +50,12 @@ static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
   scripted.make.options.slack_us = 10000000;
   scripted_set_open_planned(*state, &scripted);
   live_stream_start(&scripted.stream, NULL);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   scripted_set_sample(&scripted, 0, 100, 1);
   fake_fail(FAKE_OPEN, 1, -EMFILE);
   scripted.events[1]->revents = POLLHUP;
   fake_event_wake(scripted.events[1]);
-  assert_true(live_turns_in(*state, 100) < 150);
+  assert_true(live_run_ms(*state, 100) < 150);
   assert_int_equal(scripted.stream.samples, 0);
   assert_int_equal(scripted.stream.faults, 0);
   /* The record comes before the end is told. */
@@ -88,16 +88,16 @@ static void end_target(const scripted_set_t *scripted) {
     scripted->events[i]->revents = POLLHUP;
 }
 
-/* The deadline of live_turns_in is a turn, and may be two. */
+/* The deadline of live_run_ms is a turn, and may be two. */
 static void set_idle_without_flushes_wakes_once_a_second(void **state) {
   scripted_set_t scripted;
   unsigned polls;
   set_t *impl;
 
   impl = begin_idle(*state, &scripted, -1);
-  live_turns_in(*state, 1500);
+  live_run_ms(*state, 1500);
   polls = fake_count(FAKE_POLL);
-  assert_true(live_turns_in(*state, 2000) <= 2 + 2);
+  assert_true(live_run_ms(*state, 2000) <= 2 + 2);
   assert_in_range(fake_count(FAKE_POLL) - polls, 1, 2);
   /* After an iteration with records the end is found sooner. */
   impl->probe_at = uv_now(*state) + 1000000;
@@ -121,10 +121,10 @@ static void set_idle_with_flushes_probes_in_them_alone(void **state) {
   set_t *impl;
 
   impl = begin_idle(*state, &scripted, 100);
-  live_turns_in(*state, 20);
+  live_run_ms(*state, 20);
   due = uv_now(*state) + 1000000;
   impl->probe_at = due;
-  assert_true(live_turns_in(*state, 1000) <= 10 + 2);
+  assert_true(live_run_ms(*state, 1000) <= 10 + 2);
   assert_int_equal(impl->probe_at, due);
   end_target(&scripted);
   assert_true(live_run_until(*state, &scripted.stream.nr_ends, 1));

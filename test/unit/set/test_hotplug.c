@@ -20,7 +20,7 @@ typedef struct scripted_s {
   live_set_t live;
   live_plan_t plan;
   fake_event_t *events[32];
-  char told[256]; /* as in "1 ENODEV, 1 0" */
+  char seen[256]; /* as in "1 ENODEV, 1 0" */
   uint64_t nr;    /* how often */
   uvperf_error_t error;
   void (*hook)(struct scripted_s *scripted);
@@ -44,9 +44,9 @@ static int teardown(void **state) {
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
                    const uvperf_error_t *error) {
   scripted_t *scripted = set->data;
-  size_t used = strlen(scripted->told);
+  size_t used = strlen(scripted->seen);
 
-  snprintf(scripted->told + used, sizeof(scripted->told) - used, "%s%d %s%s",
+  snprintf(scripted->seen + used, sizeof(scripted->seen) - used, "%s%d %s%s",
            used == 0 ? "" : ", ", cpu, error == NULL ? "" : "fails by ",
            status == 0 ? "0" : uv_err_name(status));
   assert_true(error != NULL ? error->code == status
@@ -96,9 +96,9 @@ static void bring_up(void) {
   fake_uevents_say("online", 1);
 }
 
-static void expect(scripted_t *scripted, const char *told) {
+static void expect(scripted_t *scripted, const char *seen) {
   hotplug_run(scripted->live.set.loop);
-  assert_string_equal(scripted->told, told);
+  assert_string_equal(scripted->seen, seen);
 }
 
 static void end(scripted_t *scripted) {
@@ -199,7 +199,7 @@ static void set_that_is_not_started_tells_nothing(void **state) {
   expect(&scripted, "1 ENODEV");
   start(&scripted);
   assert_true(live_run_until(*state, &scripted.nr, 2));
-  assert_string_equal(scripted.told, "1 ENODEV, 1 0");
+  assert_string_equal(scripted.seen, "1 ENODEV, 1 0");
   end(&scripted);
 }
 
@@ -527,7 +527,7 @@ static void target_opened_while_a_cpu_comes_is_opened_again(void **state) {
   start(&scripted);
   assert_int_equal(open_target(&scripted, take_down), 0);
   assert_int_equal(open_target(&scripted, bring_up), UV_EAGAIN);
-  assert_string_equal(scripted.told, "1 ENODEV, 1 0");
+  assert_string_equal(scripted.seen, "1 ENODEV, 1 0");
   assert_int_equal(open_target(&scripted, NULL), 0);
   assert_int_equal(uvperf_set_nr_open(&scripted.live.set), 4);
   end(&scripted);

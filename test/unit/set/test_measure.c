@@ -100,7 +100,7 @@ static void never_scheduled(void *arg) {
   measure_pmu_t *pmu = arg;
 
   pmu->enabled += 500;
-  measure_pmu_tell(pmu);
+  measure_pmu_publish(pmu);
 }
 
 /* perf_event_enable() on a group that is pinned and does not fit:
@@ -146,7 +146,7 @@ static int count_cost(fake_event_t *fake, unsigned long request,
     pmu->values[0] += *costs++;
     pmu->enabled += 10;
     pmu->running += 10;
-    measure_pmu_tell(pmu);
+    measure_pmu_publish(pmu);
   }
   return 0;
 }

@@ -99,7 +99,7 @@ static void never_scheduled(void *arg) {
   measure_pmu_t *pmu = arg;
 
   pmu->enabled += 500;
-  measure_pmu_tell(pmu);
+  measure_pmu_publish(pmu);
 }
 
 static void measure_event_that_never_ran_is_no_count_of_0(void **state) {
@@ -401,7 +401,7 @@ static void work_every_second_time(void *arg) {
     return;
   }
   pmu->enabled += 2000;
-  measure_pmu_tell(pmu);
+  measure_pmu_publish(pmu);
 }
 
 static void repeat_leaves_out_calls_that_were_not_counted(void **state) {

@@ -24,7 +24,7 @@ static void set_open_makes_the_calls_of_init_on_the_pool(void **state) {
   assert_int_equal(opened_set_begin(*state, &opened), 0);
   snprintf(asked, sizeof(asked), "%s", fake_log());
   assert_string_equal(asked, "");
-  live_turns_in(*state, 3);
+  live_run_ms(*state, 3);
   assert_int_equal(opened.opened, 0);
   opened_set_run_pool();
   assert_int_equal(opened.opened, 1);
@@ -163,7 +163,7 @@ static void close_by_walk(uv_loop_t *loop, opened_set_t *opened) {
 static void close_by_brute_walk(uv_loop_t *loop, opened_set_t *opened) {
   (void)opened;
   uv_walk(loop, brute_close, NULL);
-  live_turns_in(loop, 1);
+  live_run_ms(loop, 1);
 }
 
 static void close_at_each_step(uv_loop_t *loop,

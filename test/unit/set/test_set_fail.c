@@ -102,7 +102,7 @@ static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
         assert_int_equal(error.code, UV_ENOMEM);
       else
         uvperf__free(uvperf__calloc(1, 1));
-      live_turns_in(*state, 1);
+      live_run_ms(*state, 1);
       scripted_set_close(&scripted);
     }
     assert_in_range(nth, 5, 60);
@@ -204,7 +204,7 @@ static void set_stream_close_disables_then_closes_then_unmaps(void **state) {
   scripted_set_t scripted;
 
   scripted_set_begin(*state, &scripted, 0);
-  live_turns_in(*state, 5);
+  live_run_ms(*state, 5);
   fake_log_clear();
   uvperf_set_close(&scripted.stream.live.set, live_set_on_close);
   assert_string_equal(fake_log(), "ioctl DISABLE, ioctl DISABLE");
@@ -223,7 +223,7 @@ static void set_stream_closed_in_forked_child_only_closes_fds(void **state) {
     scripted_set_sample(&scripted, 0, 100, 1);
     fake_process(4711);
     fake_log_clear();
-    live_turns_in(*state, 5);
+    live_run_ms(*state, 5);
     assert_int_equal(scripted.stream.records, 0);
     assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 0);
     live_stream_close(&scripted.stream);

@@ -43,7 +43,7 @@ static void expect(const uint64_t *times, size_t nr) {
     expect(times, sizeof(times) / sizeof(times[0]));                           \
   } while (0)
 
-static void nobody_writes(void) {
+static void no_writer(void) {
 }
 
 static void plan(scripted_set_t *scripted, size_t mode) {
@@ -52,7 +52,7 @@ static void plan(scripted_set_t *scripted, size_t mode) {
   scripted->make.options.wakeup_bytes = 0;
   /* 40 bytes, which divide no ring. */
   scripted->make.attrs[0].sample_type |= PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-  fake_on_membarrier(nobody_writes);
+  fake_on_membarrier(no_writer);
   seen.nr = 0;
 }
 

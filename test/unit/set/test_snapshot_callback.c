@@ -12,7 +12,7 @@
 
 #define SOON_NS (100 * UINT64_C(1000000))
 
-static void nobody_writes(void) {
+static void no_writer(void) {
 }
 
 static void plan(scripted_set_t *scripted, size_t mode) {
@@ -20,7 +20,7 @@ static void plan(scripted_set_t *scripted, size_t mode) {
   scripted->make.options.flags |= UVPERF_SET_OVERWRITE;
   scripted->make.options.wakeup_bytes = 0;
   scripted->make.attrs[0].sample_type |= PERF_SAMPLE_TIME;
-  fake_on_membarrier(nobody_writes);
+  fake_on_membarrier(no_writer);
 }
 
 static void begin(uv_loop_t *loop, scripted_set_t *scripted, size_t mode) {
@@ -411,13 +411,13 @@ static void set_of_overwritable_rings_polls_none(void **state) {
     assert_int_equal(uvperf_set_start(&scripted.stream.live.set, NULL,
                                       live_stream_on_record, NULL),
                      0);
-    live_turns_in(loop, 5);
+    live_run_ms(loop, 5);
     timers = 0;
     uv_walk(loop, count_timer, &timers);
     assert_int_equal(timers, 0);
     write_six(&scripted);
     fake_event_wake(scripted.events[1]);
-    assert_true(live_turns_in(loop, 20) < 100);
+    assert_true(live_run_ms(loop, 20) < 100);
     assert_int_equal(scripted.stream.records, 0);
     assert_int_equal(uvperf_set_is_active(&scripted.stream.live.set), 1);
     assert_int_equal(uv_loop_alive(loop), 1);

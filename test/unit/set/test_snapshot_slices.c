@@ -35,7 +35,7 @@ static void on_done(uvperf_set_t *set, int status) {
   seen.status = status;
 }
 
-static void nobody_writes(void) {
+static void no_writer(void) {
 }
 
 static void plan(scripted_set_t *scripted, size_t mode) {
@@ -43,7 +43,7 @@ static void plan(scripted_set_t *scripted, size_t mode) {
   scripted->make.options.flags |= UVPERF_SET_OVERWRITE;
   scripted->make.options.wakeup_bytes = 0;
   scripted->make.attrs[0].sample_type |= PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
-  fake_on_membarrier(nobody_writes);
+  fake_on_membarrier(no_writer);
   fake_pool_hold();
 }
 
@@ -197,7 +197,7 @@ static void set_whose_targets_are_gone_ends_after_its_snapshot(void **state) {
     assert_int_equal(snap(&scripted), 0);
     scripted.events[0]->revents = POLLHUP;
     scripted.events[2]->revents = POLLHUP;
-    live_turns_in(*state, 250); /* long enough to find out */
+    live_run_ms(*state, 250); /* long enough to find out */
     assert_int_equal(scripted.stream.nr_ends, 0);
     fake_pool_run();
     run_until_done(&scripted);

@@ -234,7 +234,7 @@ static void turns_end_though_the_time_is_over_at_once(void **state) {
   uv_async_t async;
 
   uv_async_init(*state, &async, no_wakeup);
-  assert_in_range(live_turns_in(*state, 0), 1, 100);
+  assert_in_range(live_run_ms(*state, 0), 1, 100);
   uv_close((uv_handle_t *)&async, NULL);
   uv_run(*state, UV_RUN_NOWAIT);
 }
