@@ -21,7 +21,7 @@ static void expect_samples(uv_loop_t *loop, live_bpf_reader_t *live, int cpu) {
 }
 
 /* The kernel turns its event off for good. */
-static void reader_hears_programs_on_a_cpu_that_is_back(void **state) {
+static void reader_reads_programs_on_a_cpu_that_is_back(void **state) {
   int cpu = offline_cpu_need(__func__);
   live_bpf_reader_t live;
   size_t nr_rings;
@@ -46,7 +46,7 @@ static void reader_hears_programs_on_a_cpu_that_is_back(void **state) {
   live_bpf_reader_end(&live);
 }
 
-static void what_was_written_before_a_cpu_went_comes(void **state) {
+static void records_written_before_a_cpu_went_come(void **state) {
   int cpu = offline_cpu_need(__func__);
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
@@ -64,7 +64,7 @@ static void what_was_written_before_a_cpu_went_comes(void **state) {
   live_bpf_reader_end(&live);
 }
 
-static void cpu_that_was_offline_at_init_is_heard_later(void **state) {
+static void cpu_that_was_offline_at_init_is_read_later(void **state) {
   int cpu = offline_cpu_need(__func__);
   live_bpf_reader_t live;
   size_t nr_rings;
@@ -133,9 +133,9 @@ static void overwritable_ring_of_a_cpu_that_is_back_has_all(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      LIVE(reader_hears_programs_on_a_cpu_that_is_back),
-      LIVE(what_was_written_before_a_cpu_went_comes),
-      LIVE(cpu_that_was_offline_at_init_is_heard_later),
+      LIVE(reader_reads_programs_on_a_cpu_that_is_back),
+      LIVE(records_written_before_a_cpu_went_come),
+      LIVE(cpu_that_was_offline_at_init_is_read_later),
       LIVE(cpu_that_is_back_is_in_the_map_as_the_others_are),
       LIVE(overwritable_ring_of_a_cpu_that_is_back_has_all),
   };

@@ -169,7 +169,7 @@ static void shared_file_keeps_entries_until_both_are_closed(void **state) {
   close(watcher);
 }
 
-static void map_that_preserves_keeps_what_was_put(void **state) {
+static void map_that_preserves_keeps_its_events(void **state) {
   int probe = live_bpf_array_make(__func__, ENTRIES);
   int fd = make_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, BPF_F_PRESERVE_ELEMS);
   int event = open_event();
@@ -243,7 +243,7 @@ static void pinned_map_is_opened_by_its_path(void **state) {
   close(fd);
 }
 
-static void path_of_no_pin_is_told(void **state) {
+static void path_without_a_pin_is_reported(void **state) {
   uvperf__bpf_map_t map;
   uvperf_error_t error;
 
@@ -390,13 +390,13 @@ int main(void) {
                              fake_kernel_setup),
       cmocka_unit_test_setup(shared_file_keeps_entries_until_both_are_closed,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(map_that_preserves_keeps_what_was_put,
+      cmocka_unit_test_setup(map_that_preserves_keeps_its_events,
                              fake_kernel_setup),
       cmocka_unit_test_setup(close_in_a_forked_child_leaves_the_entries,
                              fake_kernel_setup),
       cmocka_unit_test_setup(pinned_map_is_opened_by_its_path,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(path_of_no_pin_is_told, fake_kernel_setup),
+      cmocka_unit_test_setup(path_without_a_pin_is_reported, fake_kernel_setup),
       cmocka_unit_test_setup(fd_of_no_such_map_is_refused, fake_kernel_setup),
       cmocka_unit_test_setup(ring_buffer_is_refused, fake_kernel_setup),
       cmocka_unit_test_setup(map_that_may_only_be_read_says_so,

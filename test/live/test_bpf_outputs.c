@@ -293,7 +293,7 @@ static void samples_wake_by_their_number_or_their_bytes(void **state) {
   close(map);
 }
 
-static void samples_wake_nobody_where_nobody_is_to_be_woken(void **state) {
+static void samples_without_wakeups_wake_no_process(void **state) {
   int map = live_bpf_array_make(__func__, 0);
   uvperf__bpf_outputs_options_t options = defaults;
   uvperf__bpf_outputs_t *outputs;
@@ -350,7 +350,7 @@ static uvperf__ring_t *ring_of_cpu_0(const fixture_t *fixture) {
               ->ring;
 }
 
-static void attr_of_the_user_tells_more_of_each_sample(void **state) {
+static void attr_of_the_user_adds_fields_to_each_sample(void **state) {
   static uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
   fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
   uvperf__bpf_outputs_options_t options = defaults;
@@ -486,9 +486,9 @@ int main(void) {
       live_test(second_reader_takes_over),
       live_test(disabled_events_answer_programs_by_an_error),
       live_test(samples_wake_by_their_number_or_their_bytes),
-      live_test(samples_wake_nobody_where_nobody_is_to_be_woken),
+      live_test(samples_without_wakeups_wake_no_process),
       live_test(records_beside_samples_wake_too),
-      live_test(attr_of_the_user_tells_more_of_each_sample),
+      live_test(attr_of_the_user_adds_fields_to_each_sample),
       live_test(overwritable_rings_are_written_backward),
       live_test(cpu_that_comes_back_goes_on_in_its_ring),
       live_test(free_in_a_forked_child_leaves_the_parents),

@@ -34,7 +34,7 @@ static void open_without_privileges(uvperf_error_t *error) {
   make(&outputs, array, NULL, error);
 }
 
-static void unprivileged_user_is_told_what_cpus_take(void **state) {
+static void unprivileged_user_learns_the_need_of_cpus(void **state) {
   (void)state;
   explain_need_paranoid(__func__, 1, 2);
   array = live_bpf_array_make(__func__, 0);
@@ -61,7 +61,7 @@ static void use_with_perfmon(uvperf_error_t *error) {
   error->code = -EXDEV;
 }
 
-static void perfmon_is_enough_for_a_map_that_is_given(void **state) {
+static void perfmon_is_enough_for_a_map_of_the_caller(void **state) {
   live_bpf_output_t output;
   uvperf_error_t error;
   uint8_t byte = 7;
@@ -83,8 +83,8 @@ static void perfmon_is_enough_for_a_map_that_is_given(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(unprivileged_user_is_told_what_cpus_take),
-      cmocka_unit_test(perfmon_is_enough_for_a_map_that_is_given),
+      cmocka_unit_test(unprivileged_user_learns_the_need_of_cpus),
+      cmocka_unit_test(perfmon_is_enough_for_a_map_of_the_caller),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

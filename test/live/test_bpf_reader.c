@@ -104,7 +104,7 @@ static void note_remaining(live_bpf_reader_t *live, int status,
   seen->size = sample->record->size;
 }
 
-static void sample_tells_what_waits_behind_it(void **state) {
+static void sample_reports_what_waits_after_it(void **state) {
   live_bpf_reader_t live;
   seen_t seen = {{0}, 0, 0};
 
@@ -122,7 +122,7 @@ static void sample_tells_what_waits_behind_it(void **state) {
 }
 
 /* A LOST record comes with the first that finds room again. */
-static void what_found_no_room_is_told_as_lost(void **state) {
+static void samples_that_did_not_fit_are_reported_as_lost(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   uvperf_stats_t stats;
   live_bpf_reader_t live;
@@ -180,7 +180,7 @@ static void check_fields(live_bpf_reader_t *live, int status,
   }
 }
 
-static void attr_of_the_user_gives_fields_and_other_records(void **state) {
+static void attr_of_the_user_adds_fields_and_other_records(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   fields_t fields = {0, 0, 0, 0};
   struct perf_event_attr attr;
@@ -211,7 +211,7 @@ static void attr_of_the_user_gives_fields_and_other_records(void **state) {
   live_bpf_reader_end(&live);
 }
 
-static void attr_without_raw_gives_samples_without_data(void **state) {
+static void attr_without_raw_has_samples_without_data(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   struct perf_event_attr attr;
   live_bpf_reader_t live;
@@ -233,7 +233,7 @@ static void attr_without_raw_gives_samples_without_data(void **state) {
 
 /* -- when it comes -------------------------------------------------------- */
 
-static void wakeups_come_with_so_many_samples(void **state) {
+static void wakeups_come_after_a_number_of_samples(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
   uvperf_stats_t stats;
@@ -253,7 +253,7 @@ static void wakeups_come_with_so_many_samples(void **state) {
   live_bpf_reader_end(&live);
 }
 
-static void wakeups_come_with_so_many_bytes(void **state) {
+static void wakeups_come_after_a_number_of_bytes(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
 
@@ -318,7 +318,7 @@ static void count_timers(uv_handle_t *handle, void *arg) {
 }
 
 /* That of the hotplug, and that of flush_ms where one may have to wait. */
-static void flush_timer_is_there_where_not_each_sample_wakes(void **state) {
+static void flush_timer_runs_if_not_each_sample_wakes(void **state) {
   static const uint32_t wakeups[][3] = {
       {1, 0, 1}, {0, 1, 1}, {2, 0, 2}, {0, 100, 2}, {0, 0, 2}};
   uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
@@ -341,7 +341,7 @@ static void flush_timer_is_there_where_not_each_sample_wakes(void **state) {
   live_bpf_reader_unmake(&live);
 }
 
-static void slices_of_one_record_are_told(void **state) {
+static void slices_of_one_record_are_reported(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   uvperf_ring_info_t ring;
   uvperf_stats_t stats;
@@ -376,7 +376,7 @@ static void flush_inside(live_bpf_reader_t *live, int status,
   *(int *)live->hook_data = uvperf_bpf_reader_flush(&live->reader);
 }
 
-static void flush_delivers_what_is_there_at_once(void **state) {
+static void flush_delivers_waiting_records_at_once(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   live_bpf_reader_t live;
@@ -438,7 +438,7 @@ static void stop_leaves_the_rest_for_the_next_start(void **state) {
   live_bpf_reader_end(&live);
 }
 
-static void start_says_no_to_what_cannot_be(void **state) {
+static void start_refuses_invalid_arguments(void **state) {
   uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
   live_bpf_reader_t live;
   uvperf_error_t error;
@@ -494,19 +494,19 @@ int main(void) {
       LIVE(reader_delivers_what_each_cpu_hands_out),
       LIVE(reader_delivers_payloads_of_any_size),
       LIVE(reader_counts_payloads_that_never_fit),
-      LIVE(sample_tells_what_waits_behind_it),
-      LIVE(what_found_no_room_is_told_as_lost),
-      LIVE(attr_of_the_user_gives_fields_and_other_records),
-      LIVE(attr_without_raw_gives_samples_without_data),
-      LIVE(wakeups_come_with_so_many_samples),
-      LIVE(wakeups_come_with_so_many_bytes),
+      LIVE(sample_reports_what_waits_after_it),
+      LIVE(samples_that_did_not_fit_are_reported_as_lost),
+      LIVE(attr_of_the_user_adds_fields_and_other_records),
+      LIVE(attr_without_raw_has_samples_without_data),
+      LIVE(wakeups_come_after_a_number_of_samples),
+      LIVE(wakeups_come_after_a_number_of_bytes),
       LIVE(wakeups_come_by_default_with_a_quarter_of_the_ring),
       LIVE(samples_below_the_watermark_come_by_the_flush_timer),
-      LIVE(flush_timer_is_there_where_not_each_sample_wakes),
-      LIVE(slices_of_one_record_are_told),
-      LIVE(flush_delivers_what_is_there_at_once),
+      LIVE(flush_timer_runs_if_not_each_sample_wakes),
+      LIVE(slices_of_one_record_are_reported),
+      LIVE(flush_delivers_waiting_records_at_once),
       LIVE(stop_leaves_the_rest_for_the_next_start),
-      LIVE(start_says_no_to_what_cannot_be),
+      LIVE(start_refuses_invalid_arguments),
       LIVE(reader_keeps_the_loop_alive_while_it_delivers),
   };
 

@@ -122,7 +122,7 @@ static void cpus_of_the_list_alone_are_read(void **state) {
 
 /* -- rings ---------------------------------------------------------------- */
 
-static void rings_are_told(void **state) {
+static void rings_are_reported(void **state) {
   const size_t sizes[] = {1, support_page_bytes(), 5 * support_page_bytes(), 0};
   const size_t expected[] = {support_page_bytes(), support_page_bytes(),
                              8 * support_page_bytes(), 512 * 1024};
@@ -154,7 +154,7 @@ static void rings_are_told(void **state) {
   live_bpf_reader_unmake(&live);
 }
 
-static void ring_tells_what_waits_and_what_came(void **state) {
+static void ring_reports_waiting_and_written_bytes(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   uvperf_ring_info_t ring;
   live_bpf_reader_t live;
@@ -218,7 +218,7 @@ static int make_other_map(void) {
   return live_bpf_call(BPF_MAP_CREATE, &attr);
 }
 
-static void init_of_what_is_no_such_map_is_refused(void **state) {
+static void init_of_another_kind_of_fd_is_refused(void **state) {
   refused_t refused = {-1, live_bpf_reader_options(), UV_EINVAL,
                        UVPERF_CAUSE_ARGUMENT, ""};
   live_bpf_reader_t live;
@@ -247,7 +247,7 @@ static void init_of_what_is_no_such_map_is_refused(void **state) {
   live_bpf_reader_unmake(&live);
 }
 
-static void init_of_a_path_where_no_map_is_pinned_is_refused(void **state) {
+static void init_of_a_path_without_a_pinned_map_is_refused(void **state) {
   refused_t refused = {-1, live_bpf_reader_options(), UV_ENOENT,
                        UVPERF_CAUSE_ARGUMENT, "/nonexistent/events"};
   live_bpf_reader_t live;
@@ -418,10 +418,10 @@ int main(void) {
       LIVE(reader_of_a_pinned_map_delivers),
       LIVE(map_of_one_entry_is_read_on_that_cpu),
       LIVE(cpus_of_the_list_alone_are_read),
-      LIVE(rings_are_told),
-      LIVE(ring_tells_what_waits_and_what_came),
-      LIVE(init_of_what_is_no_such_map_is_refused),
-      LIVE(init_of_a_path_where_no_map_is_pinned_is_refused),
+      LIVE(rings_are_reported),
+      LIVE(ring_reports_waiting_and_written_bytes),
+      LIVE(init_of_another_kind_of_fd_is_refused),
+      LIVE(init_of_a_path_without_a_pinned_map_is_refused),
       LIVE(init_of_options_that_cannot_be_is_refused),
       LIVE(init_of_newer_options_is_refused_unless_0),
       LIVE(init_without_loop_or_handle_is_refused),

@@ -76,7 +76,7 @@ static void run_calls(uv_loop_t *loop, const char *test, const char *calls) {
   live_bpf_reader_end(&live);
 }
 
-static void events_are_in_the_map_while_anybody_wants_it(void **state) {
+static void events_are_in_the_map_while_any_reader_needs_it(void **state) {
   static const char *const scripts[] = {
       "Sx",      "SxSxx",   "SpRx",   "SppRRx",  "SpxsRx",   "psRx",
       "nx",      "nRX",     "RSX",    "RSpRX",   "RpsRX",    "RpR",
@@ -90,7 +90,7 @@ static void events_are_in_the_map_while_anybody_wants_it(void **state) {
 
 /* -- what that does to samples -------------------------------------------- */
 
-static void pause_loses_nothing_and_tells_the_programs(void **state) {
+static void pause_loses_nothing_and_programs_get_enoent(void **state) {
   live_bpf_reader_t live;
   uvperf_stats_t stats;
 
@@ -109,7 +109,7 @@ static void pause_loses_nothing_and_tells_the_programs(void **state) {
   live_bpf_reader_end(&live);
 }
 
-static void what_is_written_before_start_waits_in_the_rings(void **state) {
+static void samples_written_before_start_wait_in_the_rings(void **state) {
   live_bpf_reader_t live;
   int last = live_last_cpu();
 
@@ -305,9 +305,9 @@ static void map_frozen_while_started_gets_nothing_after_stop(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      LIVE(events_are_in_the_map_while_anybody_wants_it),
-      LIVE(pause_loses_nothing_and_tells_the_programs),
-      LIVE(what_is_written_before_start_waits_in_the_rings),
+      LIVE(events_are_in_the_map_while_any_reader_needs_it),
+      LIVE(pause_loses_nothing_and_programs_get_enoent),
+      LIVE(samples_written_before_start_wait_in_the_rings),
       LIVE(pause_and_resume_work_in_the_callback),
       LIVE(records_beside_samples_go_on_while_paused),
       LIVE(second_reader_takes_the_place_of_the_first),

@@ -47,7 +47,7 @@ static void reader_takes_no_memory_to_deliver(void **state) {
 }
 
 /* A snapshot does, for the while, and as much as its rings. */
-static void snapshots_give_back_what_they_take(void **state) {
+static void snapshots_free_what_they_take(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
   uint64_t held;
@@ -77,7 +77,7 @@ int main(void) {
       support_loop_test_setup_teardown(reader_takes_no_memory_to_deliver,
                                        support_loop_setup,
                                        memory_count_teardown),
-      support_loop_test_setup_teardown(snapshots_give_back_what_they_take,
+      support_loop_test_setup_teardown(snapshots_free_what_they_take,
                                        support_loop_setup,
                                        memory_count_teardown),
   };

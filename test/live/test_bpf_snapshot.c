@@ -34,7 +34,7 @@ static void take(live_bpf_reader_t *live, uint32_t flags) {
 
 /* -- what is in it -------------------------------------------------------- */
 
-static void nothing_comes_but_by_snapshots(void **state) {
+static void records_come_by_snapshots_only(void **state) {
   uvperf_ring_info_t ring;
   live_bpf_reader_t live;
 
@@ -132,7 +132,7 @@ static void oldest_first_is_in_the_order_of_each_cpu(void **state) {
 
 /* -- when ----------------------------------------------------------------- */
 
-static void snapshot_says_no_to_what_cannot_be(void **state) {
+static void snapshot_refuses_invalid_arguments(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
 
@@ -386,10 +386,10 @@ static void snapshot_forked_in_its_callback_is_clean(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      LIVE(nothing_comes_but_by_snapshots),
+      LIVE(records_come_by_snapshots_only),
       LIVE(newest_of_a_ring_that_went_round_come_first),
       LIVE(oldest_first_is_in_the_order_of_each_cpu),
-      LIVE(snapshot_says_no_to_what_cannot_be),
+      LIVE(snapshot_refuses_invalid_arguments),
       LIVE(snapshot_works_after_stop_and_while_paused),
       LIVE(snapshot_started_comes_in_slices_of_all_cpus),
       LIVE(callback_may_end_the_snapshot),

@@ -192,13 +192,13 @@ static void expect_in(const char *test, container_setting_t where,
 }
 
 static void
-everything_behind_a_filter_that_says_eperm_has_its_reason(void **state) {
+everything_under_a_filter_that_says_eperm_has_its_reason(void **state) {
   (void)state;
   expect_in(__func__, CONTAINER_EPERM, 0, eperm, COUNT_OF(eperm));
 }
 
 static void
-everything_behind_a_filter_that_says_enosys_has_its_reason(void **state) {
+everything_under_a_filter_that_says_enosys_has_its_reason(void **state) {
   (void)state;
   expect_in(__func__, CONTAINER_ENOSYS, 0, enosys, COUNT_OF(enosys));
 }
@@ -236,9 +236,9 @@ static void docker_with_perfmon_lacks_uprobes_and_tracefs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(
-          everything_behind_a_filter_that_says_eperm_has_its_reason),
+          everything_under_a_filter_that_says_eperm_has_its_reason),
       cmocka_unit_test(
-          everything_behind_a_filter_that_says_enosys_has_its_reason),
+          everything_under_a_filter_that_says_enosys_has_its_reason),
       cmocka_unit_test(user_with_perfmon_measures_all_but_uprobes),
       cmocka_unit_test(root_of_a_user_namespace_measures_as_a_user),
       cmocka_unit_test(root_with_sys_read_only_measures_all),

@@ -382,7 +382,7 @@ static void targets_end_one_by_one(void **state) {
     assert_int_equal(support_wait(pids[i]), 128 + SIGKILL);
 }
 
-static void target_that_was_gone_when_it_was_added_is_told(void **state) {
+static void target_that_was_gone_when_it_was_added_is_reported(void **state) {
   uvperf__counters_t *counters;
   pid_t pid;
 
@@ -413,7 +413,7 @@ int main(void) {
       TEST(command_lives_before_its_exec_and_until_its_end),
       TEST(event_that_is_removed_on_exec_ends_no_task),
       TEST(targets_end_one_by_one),
-      TEST(target_that_was_gone_when_it_was_added_is_told),
+      TEST(target_that_was_gone_when_it_was_added_is_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

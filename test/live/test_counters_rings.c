@@ -90,7 +90,7 @@ static void expect_one_of_many(void *data, int status,
   assert_int_equal(record->time != 0, (type & PERF_SAMPLE_TIME) != 0);
 }
 
-static void records_of_200_events_are_told_apart(void **state) {
+static void records_of_200_events_have_their_sources(void **state) {
   static struct perf_event_attr attrs[MANY];
   const struct perf_event_attr *pointers[MANY];
   int cpus[CPU_SETSIZE];
@@ -328,7 +328,7 @@ static void count_tree(void *data, int status, const uvperf_record_t *record) {
   tree->exits += record->type == PERF_RECORD_EXIT;
 }
 
-static void process_tells_all_that_it_makes(void **state) {
+static void process_records_all_its_tasks(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   live_worker_t worker;
@@ -489,7 +489,7 @@ static void counts_beside_rings_are_read_as_ever(void **state) {
 
 /* Not on a CPU, or in a cgroup, unless another bit is there: see
  * make_side_band of lib/set/counters_attr.c. */
-static void cgroup_made_on_a_cpu_is_told(void **state) {
+static void cgroup_made_on_a_cpu_is_recorded(void **state) {
   uvperf__counters_t *counters;
   live_cgroup_t cgroup;
   counters_make_t make;
@@ -537,15 +537,15 @@ static void sets_of_records_leave_nothing(void **state) {
 
 int main(void) {
   static const struct CMUnitTest tests[] = {
-      test(records_of_200_events_are_told_apart),
+      test(records_of_200_events_have_their_sources),
       test(samples_and_side_band_share_a_ring),
       test(samples_of_a_group_have_the_counts_of_both),
       test(group_of_one_that_samples_can_be_in_order),
-      test(process_tells_all_that_it_makes),
+      test(process_records_all_its_tasks),
       test(removed_target_is_known_while_its_records_wait),
       test(times_of_all_rings_are_of_the_loops_clock),
       test(counts_beside_rings_are_read_as_ever),
-      test(cgroup_made_on_a_cpu_is_told),
+      test(cgroup_made_on_a_cpu_is_recorded),
       test(sets_of_records_leave_nothing),
   };
 

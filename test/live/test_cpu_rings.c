@@ -70,7 +70,7 @@ static void records_of_each_cpu_are_in_its_ring(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
-static void wakeup_comes_behind_the_quarter(void **state) {
+static void wakeup_comes_after_the_quarter(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
   uvperf__cpu_ring_t *ring;
@@ -126,7 +126,7 @@ static void overwritable_ring_asks_for_a_wakeup_once_a_round(void **state) {
 }
 
 /* What has gone round holds the newest, as many as there is room for. */
-static void overwritable_ring_holds_what_was_written_last(void **state) {
+static void overwritable_ring_holds_the_newest_records(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
   uvperf__cpu_ring_t *ring;
@@ -227,9 +227,9 @@ static void rings_leave_neither_fds_nor_mappings(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       cmocka_unit_test(records_of_each_cpu_are_in_its_ring),
-      cmocka_unit_test(wakeup_comes_behind_the_quarter),
+      cmocka_unit_test(wakeup_comes_after_the_quarter),
       cmocka_unit_test(overwritable_ring_asks_for_a_wakeup_once_a_round),
-      cmocka_unit_test(overwritable_ring_holds_what_was_written_last),
+      cmocka_unit_test(overwritable_ring_holds_the_newest_records),
       cmocka_unit_test(owner_outlives_the_tasks_that_write),
       cmocka_unit_test(events_of_all_tasks_write_into_it),
       cmocka_unit_test(rings_leave_neither_fds_nor_mappings),

@@ -314,7 +314,7 @@ static void event_unreffed_lets_the_loop_end(void **state) {
   live_close(&collector);
 }
 
-static void event_tells_whether_it_is_active_and_closing(void **state) {
+static void event_reports_whether_it_is_active_and_closing(void **state) {
   live_collector_t collector;
 
   support_need_own_events(__func__);
@@ -400,7 +400,7 @@ most_in_a_turn(uv_loop_t *loop,
   return served.most_in_a_turn;
 }
 
-static void event_slice_ends_after_so_many_records(void **state) {
+static void event_slice_ends_after_its_number_of_records(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
   support_need_own_events(__func__);
@@ -409,7 +409,7 @@ static void event_slice_ends_after_so_many_records(void **state) {
   assert_int_equal(most_in_a_turn(*state, count_turn, &options, 100), 7);
 }
 
-static void event_slice_ends_after_so_many_bytes(void **state) {
+static void event_slice_ends_after_its_number_of_bytes(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 
   support_need_own_events(__func__);
@@ -454,10 +454,10 @@ int main(void) {
       support_loop_test(event_that_cannot_deliver_refuses_a_callback),
       support_loop_test(event_copies_what_it_is_given),
       support_loop_test(event_unreffed_lets_the_loop_end),
-      support_loop_test(event_tells_whether_it_is_active_and_closing),
+      support_loop_test(event_reports_whether_it_is_active_and_closing),
       support_loop_test(event_of_two_loops_cannot_be_a_group),
-      support_loop_test(event_slice_ends_after_so_many_records),
-      support_loop_test(event_slice_ends_after_so_many_bytes),
+      support_loop_test(event_slice_ends_after_its_number_of_records),
+      support_loop_test(event_slice_ends_after_its_number_of_bytes),
       support_loop_test(event_slice_of_slow_callbacks_ends_by_time),
   };
 

@@ -277,7 +277,7 @@ static void event_set_bpf_twice_is_eexist(void **state) {
 /* -- QUERY_BPF ------------------------------------------------------------ */
 
 /* Others may have theirs there. */
-static void event_query_bpf_tells_the_programs_id(void **state) {
+static void event_query_bpf_returns_the_programs_id(void **state) {
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   int program = own_program(__func__, 1);
   live_collector_t collector, other;
@@ -367,7 +367,7 @@ int main(void) {
       support_loop_test(event_program_on_a_clock_drops_by_0),
       support_loop_test(event_set_bpf_of_what_does_not_fit_is_refused),
       support_loop_test(event_set_bpf_twice_is_eexist),
-      support_loop_test(event_query_bpf_tells_the_programs_id),
+      support_loop_test(event_query_bpf_returns_the_programs_id),
       support_loop_test(event_query_bpf_of_no_tracepoint_is_einval),
       support_loop_test(event_set_bpf_on_a_full_tracepoint_is_e2big),
   };

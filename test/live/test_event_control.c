@@ -88,7 +88,7 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   free(longest);
 }
 
-static void event_set_filter_that_is_not_closed_is_told(void **state) {
+static void event_set_filter_that_is_not_closed_is_reported(void **state) {
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -115,7 +115,7 @@ static void on_lost(live_collector_t *collector,
     *lost += record->lost.lost;
 }
 
-static void event_pause_drops_and_resume_tells_how_many(void **state) {
+static void event_pause_drops_and_resume_reports_how_many(void **state) {
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   uvperf_event_t *event = &collector.event;
@@ -293,8 +293,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(event_set_filter_passes_what_matches),
       support_loop_test(event_set_filter_that_cannot_be_is_einval),
-      support_loop_test(event_set_filter_that_is_not_closed_is_told),
-      support_loop_test(event_pause_drops_and_resume_tells_how_many),
+      support_loop_test(event_set_filter_that_is_not_closed_is_reported),
+      support_loop_test(event_pause_drops_and_resume_reports_how_many),
       support_loop_test(event_paused_hits_are_lost_in_the_count),
       support_loop_test(event_pause_before_start_lasts_until_resume),
       support_loop_test(event_pause_without_ring_is_einval),

@@ -192,7 +192,7 @@ static void live_bits_that_never_were_are_cleared(void **state) {
   live_region_free(region);
 }
 
-static void live_defer_callchain_is_cleared_where_it_is_unknown(void **state) {
+static void live_defer_callchain_is_cleared_if_it_is_unknown(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_KERNEL);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -216,7 +216,7 @@ static void live_defer_callchain_is_cleared_where_it_is_unknown(void **state) {
   live_close(&collector);
 }
 
-static void live_field_behind_the_kernels_struct_is_cut(void **state) {
+static void live_field_after_the_kernels_struct_is_cut(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_KERNEL);
   live_collector_t collector;
   union {
@@ -346,8 +346,8 @@ int main(void) {
       support_loop_test(live_cycles_of_a_cpu_count_by_the_cpu_clock),
       support_loop_test(live_cycles_with_branches_do_not_become_a_clock),
       support_loop_test(live_bits_that_never_were_are_cleared),
-      support_loop_test(live_defer_callchain_is_cleared_where_it_is_unknown),
-      support_loop_test(live_field_behind_the_kernels_struct_is_cut),
+      support_loop_test(live_defer_callchain_is_cleared_if_it_is_unknown),
+      support_loop_test(live_field_after_the_kernels_struct_is_cut),
       cmocka_unit_test(live_unprivileged_event_falls_back_to_the_user_side),
   };
 

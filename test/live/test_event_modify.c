@@ -194,7 +194,7 @@ static void event_modify_of_what_may_not_differ_is_einval(void **state) {
 }
 
 /* AMD's later processors have breakpoints of 16 bytes. */
-static void event_modify_to_what_cannot_be_says_what(void **state) {
+static void event_modify_to_invalid_values_names_them(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -264,7 +264,7 @@ int main(void) {
       support_loop_test(event_modify_after_set_period_succeeds),
       support_loop_test(event_modify_takes_length_type_and_the_first_attr),
       support_loop_test(event_modify_of_what_may_not_differ_is_einval),
-      support_loop_test(event_modify_to_what_cannot_be_says_what),
+      support_loop_test(event_modify_to_invalid_values_names_them),
       support_loop_test(event_modify_of_a_software_event_is_enotsup),
       support_loop_test(event_modify_with_unknown_fields_is_e2big),
   };

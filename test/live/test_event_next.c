@@ -36,7 +36,7 @@ static void expect_code(uvperf_event_t *event, int code) {
   assert_null(record);
 }
 
-static void next_gives_records_in_order_then_eagain(void **state) {
+static void next_returns_records_in_order_then_eagain(void **state) {
   live_collector_t collector;
   uvperf_stats_t stats;
   uint64_t next = 0;
@@ -330,7 +330,7 @@ static void some_writes(void *arg) {
 }
 
 /* A wakeup each, an ample ring: all of them, then UV_EOF, again and again. */
-static void next_of_a_target_that_ends_gives_all_then_eof(void **state) {
+static void next_of_a_target_that_ends_returns_all_then_eof(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
   live_worker_t worker;
@@ -398,7 +398,7 @@ static void append_comm(fake_event_t *fake) {
 }
 
 /* The question eats the wakeup of a record that comes at that moment. */
-static void next_looks_again_after_it_has_asked(void **state) {
+static void next_checks_again_after_it_has_polled(void **state) {
   const uvperf_record_t *record;
   live_collector_t collector;
   fake_event_t *fake;
@@ -544,15 +544,15 @@ static void next_publishes_the_tail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(next_gives_records_in_order_then_eagain),
+      support_loop_test(next_returns_records_in_order_then_eagain),
       support_loop_test(next_keeps_the_record_until_the_next_call),
       support_loop_test(next_and_start_take_turns),
       support_loop_test(next_inside_a_callback_is_ebusy),
       support_loop_test(next_at_the_end_of_a_slice_is_ebusy),
       support_loop_test(next_from_an_own_epoll_loop_gets_a_whole_storm),
-      support_loop_test(next_of_a_target_that_ends_gives_all_then_eof),
+      support_loop_test(next_of_a_target_that_ends_returns_all_then_eof),
       SCRIPTED(next_asks_for_a_hangup_only_when_empty_twice),
-      SCRIPTED(next_looks_again_after_it_has_asked),
+      SCRIPTED(next_checks_again_after_it_has_polled),
       SCRIPTED(next_of_an_event_in_error_state_is_ebadf),
       SCRIPTED(next_of_a_broken_body_is_raw_and_goes_on),
       SCRIPTED(next_that_finds_nothing_has_published_the_tail),

@@ -96,7 +96,7 @@ static void event_open_of_a_dead_task_is_esrch(void **state) {
   assert_refused(*state, &attr, &options, UV_ESRCH, UVPERF_CAUSE_NO_TASK);
 }
 
-static void event_open_above_the_sample_rate_tells_the_limit(void **state) {
+static void event_open_above_the_sample_rate_reports_the_limit(void **state) {
   struct perf_event_attr attr;
   unsigned long long most;
   uvperf_error_t error;
@@ -306,7 +306,7 @@ int main(void) {
       support_loop_test(event_open_of_an_unknown_type_is_enoent),
       support_loop_test(event_open_on_an_absent_cpu_is_einval),
       support_loop_test(event_open_of_a_dead_task_is_esrch),
-      support_loop_test(event_open_above_the_sample_rate_tells_the_limit),
+      support_loop_test(event_open_above_the_sample_rate_reports_the_limit),
       support_loop_test(event_open_inherited_with_ring_and_no_cpu_is_einval),
       support_loop_test(event_open_of_every_task_without_cpu_is_einval),
       support_loop_test(event_open_of_no_cgroup_is_ebadf),

@@ -163,7 +163,7 @@ static void output_shared_ring_decodes_each_by_its_own_attr(void **state) {
   close_both(*state, &tally);
 }
 
-static void output_none_stops_records_and_keeps_those_written(void **state) {
+static void output_none_stops_records_and_keeps_written_ones(void **state) {
   tally_t tally;
 
   support_need_breakpoints(__func__);
@@ -239,7 +239,7 @@ static void output_moved_to_another_ring_leaves_the_first(void **state) {
 }
 
 /* The writer has lost its ring, and takes another. */
-static void output_whose_owner_is_closed_can_be_set_anew(void **state) {
+static void output_of_a_closed_owner_can_be_set_again(void **state) {
   tally_t first, second;
 
   support_need_breakpoints(__func__);
@@ -450,7 +450,7 @@ static void output_of_sideband_comes_by_the_default_flush(void **state) {
 
 /* -- leaks ---------------------------------------------------------------- */
 
-static void output_1000_cycles_leave_nothing_behind(void **state) {
+static void output_1000_cycles_leave_nothing(void **state) {
   size_t fds, rings, bytes;
   tally_t tally;
   int i;
@@ -479,11 +479,11 @@ static void output_1000_cycles_leave_nothing_behind(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(output_shared_ring_decodes_each_by_its_own_attr),
-      support_loop_test(output_none_stops_records_and_keeps_those_written),
+      support_loop_test(output_none_stops_records_and_keeps_written_ones),
       support_loop_test(output_of_a_closed_writer_is_still_delivered),
       support_loop_test(output_set_again_goes_on),
       support_loop_test(output_moved_to_another_ring_leaves_the_first),
-      support_loop_test(output_whose_owner_is_closed_can_be_set_anew),
+      support_loop_test(output_of_a_closed_owner_can_be_set_again),
       support_loop_test(output_of_an_event_that_is_redirected_is_the_owners),
       support_loop_test(output_set_in_a_callback_keeps_the_record),
       support_loop_test(output_closed_in_a_callback_delivers_the_rest),
@@ -491,7 +491,7 @@ int main(void) {
       support_loop_test(output_shared_ring_is_read_by_next),
       support_loop_test(output_each_event_has_its_own_registers),
       support_loop_test(output_of_sideband_comes_by_the_default_flush),
-      support_loop_test(output_1000_cycles_leave_nothing_behind),
+      support_loop_test(output_1000_cycles_leave_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void overwrite_next_while_not_paused_is_ebusy(void **state) {
 }
 
 /* What is written while it is read is not in the ring, and told. */
-static void overwrite_hits_while_paused_are_told_as_lost(void **state) {
+static void overwrite_hits_while_paused_are_reported_as_lost(void **state) {
   live_collector_t collector;
   snapshot_t snapshot;
 
@@ -220,7 +220,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(overwrite_snapshot_holds_the_newest_in_order),
       support_loop_test(overwrite_next_while_not_paused_is_ebusy),
-      support_loop_test(overwrite_hits_while_paused_are_told_as_lost),
+      support_loop_test(overwrite_hits_while_paused_are_reported_as_lost),
       support_loop_test(overwrite_ring_is_started_without_a_callback),
       support_loop_test(overwrite_ring_of_a_target_that_ended_is_read_then_eof),
       support_loop_test(overwrite_snapshot_of_call_chains_is_whole),

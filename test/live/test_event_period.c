@@ -10,7 +10,7 @@ static volatile uint64_t other_word;
 /* -- REFRESH -------------------------------------------------------------- */
 
 /* go-perf's TestPoll/DisabledByRefresh. */
-static void event_refresh_delivers_so_many_samples(void **state) {
+static void event_refresh_delivers_that_number_of_samples(void **state) {
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -438,7 +438,7 @@ static void event_set_frequency_of_a_clock_changes_the_rate(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(event_refresh_delivers_so_many_samples),
+      support_loop_test(event_refresh_delivers_that_number_of_samples),
       support_loop_test(event_whose_overflows_ran_out_is_started_again),
       support_loop_test(event_whose_overflows_ran_out_restarts_in_any_order),
       support_loop_test(sibling_whose_overflows_ran_out_is_started_again),

@@ -127,7 +127,7 @@ static void check_time(live_collector_t *collector,
   assert_true(record->time <= times->after[i]);
 }
 
-static void sample_time_is_between_two_looks_at_the_clock(void **state) {
+static void sample_time_is_between_two_reads_of_the_clock(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
   times_t times;
@@ -343,7 +343,7 @@ int main(void) {
       support_loop_test(sample_ip_of_execution_is_the_function),
       support_loop_test(sample_ip_and_addr_of_page_faults_are_the_touched),
       support_loop_test(sample_tid_of_a_thread_is_process_and_thread),
-      support_loop_test(sample_time_is_between_two_looks_at_the_clock),
+      support_loop_test(sample_time_is_between_two_reads_of_the_clock),
       support_loop_test(sample_ids_are_the_events),
       support_loop_test(sample_of_an_inherited_event_has_the_parents_id),
       support_loop_test(sample_cpu_is_where_the_thread_is_pinned),

@@ -90,7 +90,7 @@ static void check_exec(live_collector_t *collector,
   assert_int_equal(record->comm.tid, truth->pid);
 }
 
-static void sideband_comm_of_an_exec_is_told_from_a_rename(void **state) {
+static void sideband_comm_of_an_exec_differs_from_a_rename(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -315,7 +315,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(sideband_comm_of_each_length_has_name_and_trailer),
       support_loop_test(sideband_comm_without_trailer_has_only_its_body),
-      support_loop_test(sideband_comm_of_an_exec_is_told_from_a_rename),
+      support_loop_test(sideband_comm_of_an_exec_differs_from_a_rename),
       support_loop_test(sideband_fork_and_exit_name_child_and_parent),
       support_loop_test(sideband_fork_and_exit_of_a_thread_have_its_tid),
       support_loop_test(sideband_lost_and_delivered_are_all_that_was_produced),

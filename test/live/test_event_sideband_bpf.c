@@ -199,7 +199,7 @@ static void sideband_bpf_program_of_each_name_comes_and_goes(void **state) {
   }
 }
 
-static void sideband_bpf_program_is_told_as_asked_for(void **state) {
+static void sideband_bpf_program_is_recorded_as_requested(void **state) {
   struct perf_event_attr attr;
 
   support_need_own_events(__func__);
@@ -312,7 +312,7 @@ static void check_poke(live_collector_t *collector,
  * of that by TEXT_POKE, a paravirtual guest for one. So the least that must
  * hold is that the event opens and that nothing comes that is not sound;
  * unit/decode/test_record.c has the decoder, with records that are made. */
-static void sideband_text_poke_is_sound_if_the_kernel_tells(void **state) {
+static void sideband_text_poke_is_sound_if_the_kernel_writes_it(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -342,10 +342,10 @@ static void sideband_text_poke_is_sound_if_the_kernel_tells(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(sideband_bpf_program_of_each_name_comes_and_goes),
-      support_loop_test(sideband_bpf_program_is_told_as_asked_for),
+      support_loop_test(sideband_bpf_program_is_recorded_as_requested),
       support_loop_test(sideband_bpf_program_on_a_cpu_comes_and_goes),
       support_loop_test(sideband_bpf_program_of_two_functions_has_two_symbols),
-      support_loop_test(sideband_text_poke_is_sound_if_the_kernel_tells),
+      support_loop_test(sideband_text_poke_is_sound_if_the_kernel_writes_it),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ static void event_snapshot_is_repeated_in_either_order(void **state) {
 }
 
 /* Nothing comes by itself, nor keeps the loop. */
-static void event_snapshot_after_stop_has_what_was_before_it(void **state) {
+static void event_snapshot_after_stop_has_the_records_before_it(void **state) {
   recorder_t recorder;
 
   support_need_own_events(__func__);
@@ -220,7 +220,7 @@ static void event_snapshot_between_next_goes_on_with_both(void **state) {
 }
 
 /* A ring that several write into. */
-static void event_snapshot_of_a_shared_ring_tells_the_writer(void **state) {
+static void event_snapshot_of_a_shared_ring_names_the_writer(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
   live_collector_t writer;
@@ -475,11 +475,11 @@ static void event_snapshot_in_a_forked_child_is_eperm(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(event_snapshot_is_repeated_in_either_order),
-      TEST(event_snapshot_after_stop_has_what_was_before_it),
+      TEST(event_snapshot_after_stop_has_the_records_before_it),
       TEST(event_snapshot_counts_what_it_delivers),
       TEST(event_snapshot_while_paused_leaves_it_so),
       TEST(event_snapshot_between_next_goes_on_with_both),
-      TEST(event_snapshot_of_a_shared_ring_tells_the_writer),
+      TEST(event_snapshot_of_a_shared_ring_names_the_writer),
       TEST(event_snapshot_of_what_has_none_is_einval),
       TEST(event_snapshot_inside_its_callback_is_ebusy),
       TEST(event_snapshot_without_memory_loses_nothing),

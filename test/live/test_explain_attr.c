@@ -169,7 +169,7 @@ static void live_branch_stack_of_no_kind_is_refused(void **state) {
   refused(&attr, 0, -1, "must name a kind of branches");
 }
 
-static void live_registers_that_are_none_are_refused(void **state) {
+static void live_invalid_registers_are_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
@@ -223,7 +223,7 @@ int main(void) {
       cmocka_unit_test(live_negative_period_is_refused),
       cmocka_unit_test(live_read_with_inherit_is_refused),
       cmocka_unit_test(live_branch_stack_of_no_kind_is_refused),
-      cmocka_unit_test(live_registers_that_are_none_are_refused),
+      cmocka_unit_test(live_invalid_registers_are_refused),
       cmocka_unit_test(live_bits_of_no_kernel_are_named),
   };
 

@@ -31,7 +31,7 @@ static void whole_cpu(uvperf_error_t *error) {
   explain_try(error, &attr, -1, 0, -1);
 }
 
-static void live_unprivileged_is_told_the_level(void **state) {
+static void live_unprivileged_error_names_the_level(void **state) {
   (void)state;
   explain_need_paranoid(__func__, 2, 9);
   explain_expect(kernel_side, -EACCES, UVPERF_CAUSE_PERMISSION,
@@ -119,7 +119,7 @@ static void namespaces(uvperf_error_t *error) {
   explain_try(error, &attr, 0, -1, -1);
 }
 
-static void live_namespaces_want_the_capability(void **state) {
+static void live_namespaces_need_the_capability(void **state) {
   (void)state;
   explain_need_paranoid(__func__, -1, 2);
   explain_expect(namespaces, -EACCES, UVPERF_CAUSE_PERMISSION,
@@ -298,11 +298,11 @@ static void live_seccomp_filter_is_no_perf(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(live_unprivileged_is_told_the_level),
+      cmocka_unit_test(live_unprivileged_error_names_the_level),
       cmocka_unit_test(live_foreign_task_is_permission),
       cmocka_unit_test(live_tracepoint_data_asks_for_minus_1),
       cmocka_unit_test(live_branches_of_the_hypervisor_ask_for_1),
-      cmocka_unit_test(live_namespaces_want_the_capability),
+      cmocka_unit_test(live_namespaces_need_the_capability),
       cmocka_unit_test(live_task_that_is_not_dumpable_may_not_be_traced),
       cmocka_unit_test(live_sigtrap_on_another_wants_ptrace),
       cmocka_unit_test(live_kernel_breakpoint_wants_sys_admin),

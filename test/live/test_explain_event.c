@@ -117,7 +117,7 @@ static void live_known_tracepoint_is_not_called_unknown(void **state) {
           "need a group leader with an AUX area");
 }
 
-static void live_breakpoint_faults_are_told_apart(void **state) {
+static void live_breakpoint_faults_have_reasons_of_their_own(void **state) {
   static uint64_t watched[2];
   uint64_t address = (uintptr_t)watched;
   const struct {
@@ -192,7 +192,7 @@ static void uprobe_attr(struct perf_event_attr *attr, uint32_t type,
   attr->config2 = offset;
 }
 
-static void live_uprobe_faults_are_told_apart(void **state) {
+static void live_uprobe_faults_have_reasons_of_their_own(void **state) {
   uint32_t type = need_pmu(__func__, "uprobe");
   struct perf_event_attr attr;
   char path[8192];
@@ -218,7 +218,7 @@ static void live_uprobe_faults_are_told_apart(void **state) {
   refused(&attr, -EIO, UVPERF_CAUSE_ARGUMENT, "cannot hold uprobes");
 }
 
-static void live_pmu_tells_what_it_may_lack(void **state) {
+static void live_pmu_error_says_what_it_may_lack(void **state) {
   uint32_t type = need_pmu(__func__, "msr");
   struct perf_event_attr attr;
 
@@ -255,7 +255,7 @@ static void live_hardware_event_without_a_pmu_is_no_event(void **state) {
                 "try a software event such as cpu-clock");
 }
 
-static void live_what_software_cannot_do_is_not_supported(void **state) {
+static void live_options_that_software_events_lack_are_enotsup(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
@@ -280,12 +280,12 @@ int main(void) {
       cmocka_unit_test(live_branch_stack_of_software_is_not_supported),
       cmocka_unit_test(live_tracepoint_of_ftrace_is_not_supported),
       cmocka_unit_test(live_known_tracepoint_is_not_called_unknown),
-      cmocka_unit_test(live_breakpoint_faults_are_told_apart),
+      cmocka_unit_test(live_breakpoint_faults_have_reasons_of_their_own),
       cmocka_unit_test(live_long_breakpoint_is_not_supported),
-      cmocka_unit_test(live_uprobe_faults_are_told_apart),
-      cmocka_unit_test(live_pmu_tells_what_it_may_lack),
+      cmocka_unit_test(live_uprobe_faults_have_reasons_of_their_own),
+      cmocka_unit_test(live_pmu_error_says_what_it_may_lack),
       cmocka_unit_test(live_hardware_event_without_a_pmu_is_no_event),
-      cmocka_unit_test(live_what_software_cannot_do_is_not_supported),
+      cmocka_unit_test(live_options_that_software_events_lack_are_enotsup),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

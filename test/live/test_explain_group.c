@@ -187,7 +187,7 @@ static void refused_cgroup(int cgroup, int code, int cause, const char *piece) {
   explain_check(&error, code, cause, piece);
 }
 
-static void live_cgroup_that_is_none_is_argument(void **state) {
+static void live_path_that_is_no_cgroup_is_an_argument_error(void **state) {
   live_cgroup_t cgroup;
   int fd;
 
@@ -239,7 +239,7 @@ static int end_when_released(void *arg) {
 
 /* Linux 6.15 and later look at the leader first, which is ENODEV, others at the
  * thread, which is ESRCH; a zombie is as gone as one that was waited for. */
-static void live_member_whose_thread_has_ended_is_no_task(void **state) {
+static void live_member_of_a_thread_that_has_ended_is_no_task(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
   uvperf_event_t leader, member;
@@ -275,10 +275,10 @@ int main(void) {
       support_loop_test(live_member_of_another_target_is_refused),
       support_loop_test(live_member_by_its_own_id_is_of_the_same_thread),
       support_loop_test(live_member_of_a_member_is_refused),
-      support_loop_test(live_member_whose_thread_has_ended_is_no_task),
+      support_loop_test(live_member_of_a_thread_that_has_ended_is_no_task),
       support_loop_test(live_leader_that_is_no_fd_is_argument),
       support_loop_test(live_group_of_hundreds_is_too_large_to_read),
-      support_loop_test(live_cgroup_that_is_none_is_argument),
+      support_loop_test(live_path_that_is_no_cgroup_is_an_argument_error),
       support_loop_test(live_group_of_two_cgroups_is_refused),
   };
 

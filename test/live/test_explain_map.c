@@ -106,7 +106,8 @@ static void second_ring(uvperf_error_t *error) {
     map(error, open_dummy(), too_much());
 }
 
-static void live_second_ring_is_told_what_the_first_has_pinned(void **state) {
+static void
+live_second_ring_error_counts_the_firsts_pinned_pages(void **state) {
   uvperf_error_t error;
   const char *used;
 
@@ -200,7 +201,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_inherited_ring_without_cpu_is_refused),
       cmocka_unit_test(live_ring_above_mlock_kb_is_locked_memory),
-      cmocka_unit_test(live_second_ring_is_told_what_the_first_has_pinned),
+      cmocka_unit_test(live_second_ring_error_counts_the_firsts_pinned_pages),
       cmocka_unit_test(live_ring_after_mlockall_is_locked_memory),
       cmocka_unit_test(live_ring_without_address_space_is_memory),
       cmocka_unit_test(live_ring_of_an_odd_size_is_argument),

@@ -184,7 +184,7 @@ static void measure_times_are_of_this_call_alone(void **state) {
   measure_close(&run);
 }
 
-static void measure_interval_is_that_of_the_call(void **state) {
+static void measure_interval_equals_the_calls(void **state) {
   char name[MEASURE_NAME_BYTES];
   measure_run_t run;
   uint64_t before;
@@ -464,7 +464,8 @@ static void four_syscalls(void *arg) {
   live_syscall(4);
 }
 
-static void measure_of_another_process_is_what_it_did_meanwhile(void **state) {
+static void
+measure_of_another_process_counts_what_it_did_meanwhile(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   live_worker_t worker;
   measure_run_t run;
@@ -513,7 +514,7 @@ int main(void) {
       support_loop_test(measure_begins_at_0_for_each_member_of_a_group),
       support_loop_test(set_reset_is_of_the_whole_group_and_of_its_times),
       support_loop_test(measure_times_are_of_this_call_alone),
-      support_loop_test(measure_interval_is_that_of_the_call),
+      support_loop_test(measure_interval_equals_the_calls),
       support_loop_test(measure_overhead_taken_off_leaves_the_functions_own),
       support_loop_test(measure_makes_no_system_call_of_its_own),
       support_loop_test(measure_overhead_of_a_clock_is_its_least),
@@ -522,7 +523,8 @@ int main(void) {
       support_loop_test(measure_within_a_measurement_takes_a_set_of_its_own),
       support_loop_test(measure_of_targets_that_come_and_go),
       support_loop_test(measure_of_a_function_that_disables_or_resets),
-      support_loop_test(measure_of_another_process_is_what_it_did_meanwhile),
+      support_loop_test(
+          measure_of_another_process_counts_what_it_did_meanwhile),
       support_loop_test(measure_on_every_cpu_has_the_callers_part),
   };
 

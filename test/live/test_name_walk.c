@@ -120,7 +120,7 @@ static void forget(files_t *files) {
   free(files->seen);
 }
 
-static void live_event_name_walk_tells_each_tracepoint_once(void **state) {
+static void live_event_name_walk_returns_each_tracepoint_once(void **state) {
   size_t fds = support_count_fds();
   files_t files;
 
@@ -149,7 +149,7 @@ static int is_beside_an_event(const char *path) {
   return 0;
 }
 
-static void live_event_name_walk_tells_each_pmus_event_once(void **state) {
+static void live_event_name_walk_returns_each_pmus_event_once(void **state) {
   files_t files;
   size_t nr = 0, i;
 
@@ -169,7 +169,7 @@ static int note_name(const uvperf_event_name_t *name, void *arg) {
   return 5;
 }
 
-static void live_event_name_walk_by_pattern_ends_when_told(void **state) {
+static void live_event_name_walk_by_pattern_ends_when_stopped(void **state) {
   uint64_t id = support_need_tracefs(__func__, EVENT);
   char expected[64], line[64] = "";
 
@@ -204,7 +204,8 @@ static int look_as_nobody(void *arg) {
   return uvperf_event_name_walk("sched:*", 0, count_name, nr) != -EACCES;
 }
 
-static void live_event_name_walk_of_a_plain_user_tells_the_rest(void **state) {
+static void
+live_event_name_walk_of_a_plain_user_returns_the_rest(void **state) {
   int status;
 
   (void)state;
@@ -218,10 +219,10 @@ static void live_event_name_walk_of_a_plain_user_tells_the_rest(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(live_event_name_walk_tells_each_tracepoint_once),
-      cmocka_unit_test(live_event_name_walk_tells_each_pmus_event_once),
-      cmocka_unit_test(live_event_name_walk_by_pattern_ends_when_told),
-      cmocka_unit_test(live_event_name_walk_of_a_plain_user_tells_the_rest),
+      cmocka_unit_test(live_event_name_walk_returns_each_tracepoint_once),
+      cmocka_unit_test(live_event_name_walk_returns_each_pmus_event_once),
+      cmocka_unit_test(live_event_name_walk_by_pattern_ends_when_stopped),
+      cmocka_unit_test(live_event_name_walk_of_a_plain_user_returns_the_rest),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void set_of_a_group_that_samples_its_leader_is_inherited(void **state) {
 }
 
 /* Two attrs at three places, the thread itself, and two others. */
-static void set_tells_each_attr_at_each_place(void **state) {
+static void set_reports_each_attr_at_each_place(void **state) {
   live_thread_t threads[2];
   uint64_t work[2] = {20, 30};
   const uvperf_place_t *place;
@@ -264,7 +264,7 @@ static void refused(uv_loop_t *loop, const uvperf_set_options_t *options,
   assert_int_equal(uvperf_set_init(loop, &set, options, NULL), code);
 }
 
-static void set_init_refuses_what_cannot_be(void **state) {
+static void set_init_refuses_invalid_options(void **state) {
   uvperf_set_options_t *options;
   uvperf_error_t error;
   live_plan_t plan;
@@ -361,13 +361,13 @@ static void set_init_takes_longer_structs_whose_tail_is_zero(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       SET(set_counts_the_calling_threads_calls_exactly),
-      SET(set_tells_each_attr_at_each_place),
+      SET(set_reports_each_attr_at_each_place),
       SET(set_of_a_list_has_its_labels_and_groups),
       SET(set_of_a_group_that_samples_its_leader_is_inherited),
       SET(set_of_all_cpus_reads_a_group_of_5_once_a_cpu),
       SET(set_without_targets_gets_them_later),
       SET(set_target_that_cannot_be_added_leaves_it_as_it_was),
-      SET(set_init_refuses_what_cannot_be),
+      SET(set_init_refuses_invalid_options),
       SET(set_init_takes_longer_structs_whose_tail_is_zero),
   };
 

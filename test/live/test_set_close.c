@@ -336,7 +336,7 @@ static void set_closed_twice_or_used_after_it_aborts(void **state) {
   live_set_close(&live);
 }
 
-static void set_size_is_that_of_the_struct(void **state) {
+static void set_size_equals_the_structs(void **state) {
   (void)state;
   assert_int_equal(uvperf_set_size(), sizeof(uvperf_set_t));
 }
@@ -360,7 +360,7 @@ int main(void) {
       SET_CLOSE(set_timer_uv_closed_by_others_is_survived),
       SET_CLOSE(set_closed_after_others_closed_its_timer_frees_all),
       SET_CLOSE(set_closed_twice_or_used_after_it_aborts),
-      SET_CLOSE(set_size_is_that_of_the_struct),
+      SET_CLOSE(set_size_equals_the_structs),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

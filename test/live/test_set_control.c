@@ -134,7 +134,7 @@ static int no_hardware(struct perf_event_attr *attr) {
 }
 
 /* Where there is no PMU: told once, for all places. */
-static void set_fallback_is_told_and_in_the_item(void **state) {
+static void set_fallback_is_reported_and_in_the_item(void **state) {
   const uvperf_change_t *changes;
   live_plan_t plan;
   live_set_t live;
@@ -331,7 +331,7 @@ int main(int argc, char **argv) {
       CONTROL(set_filter_holds_at_places_that_come_later),
       CONTROL(set_period_is_for_attrs_that_sample),
       CONTROL(set_bpf_program_runs_for_all_places),
-      CONTROL(set_fallback_is_told_and_in_the_item),
+      CONTROL(set_fallback_is_reported_and_in_the_item),
       CONTROL(set_of_command_counts_from_its_exec),
       CONTROL(set_of_command_of_uv_spawn_counts_from_its_exec),
       CONTROL(set_of_process_counts_its_children),

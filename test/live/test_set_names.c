@@ -23,10 +23,9 @@ static void on_record(uvperf_set_t *set, int status,
     return;
   attr = record->source->attr_index;
   found->samples[attr] += 1;
-  found->wrong[attr] +=
-      record->pid != (uint32_t)getpid() || record->time == 0 ||
-      record->period == 0 ||
-      (record->sample.raw.data == NULL && record->ip == 0);
+  found->wrong[attr] += record->pid != (uint32_t)getpid() ||
+                        record->time == 0 || record->period == 0 ||
+                        (record->sample.raw.data == NULL && record->ip == 0);
 }
 
 /* Starts a set of the calling thread. */
@@ -64,7 +63,7 @@ static void touch_pages(void) {
 }
 
 /* A name with period=0 counts beside the others, in a group too. */
-static void names_alone_give_each_hit_with_its_fields(void **state) {
+static void names_alone_print_each_hit_with_its_fields(void **state) {
   found_t found;
   uint64_t start;
 
@@ -116,7 +115,7 @@ static void set_that_only_counts_refuses_to_start(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(names_alone_give_each_hit_with_its_fields),
+      support_loop_test(names_alone_print_each_hit_with_its_fields),
       support_loop_test(set_that_only_counts_refuses_to_start),
   };
 

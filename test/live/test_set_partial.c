@@ -128,7 +128,7 @@ static int end_victim(struct perf_event_attr *attr) {
 
 /* The threads of a process have been listed when the first event is opened:
  * the one that was listed last is gone before its own turn. */
-static void set_thread_that_ends_after_listing_is_told(void **state) {
+static void set_thread_that_ends_after_listing_is_reported(void **state) {
   const uvperf_set_failure_t *failures;
   live_thread_t thread;
   uint64_t work = 1;
@@ -408,7 +408,7 @@ int main(void) {
       PARTIAL(set_of_three_attrs_one_unknown_counts_two_and_says_so),
       PARTIAL(set_whose_sampling_attr_is_unknown_is_not_started),
       PARTIAL(set_strict_refuses_for_one_unknown_attr),
-      PARTIAL(set_thread_that_ends_after_listing_is_told),
+      PARTIAL(set_thread_that_ends_after_listing_is_reported),
       PARTIAL(set_of_cpus_one_offline_counts_the_rest),
       PARTIAL(set_of_cpus_one_really_offline_counts_the_rest),
       PARTIAL(set_of_400_events_at_100_fds_says_how_many_it_needs),

@@ -228,7 +228,7 @@ static void set_target_removed_between_ticks_is_in_no_delta(void **state) {
 }
 
 static void
-set_thread_that_ends_between_ticks_is_told_to_the_last(void **state) {
+set_thread_that_ends_between_ticks_is_counted_to_the_end(void **state) {
   threads_t threads;
   live_set_t live;
 
@@ -342,7 +342,7 @@ static void expect_refused(int rc, int code, const uvperf_error_t *error,
   assert_non_null(strstr(error->reason, reason));
 }
 
-static void set_read_start_refuses_what_cannot_be(void **state) {
+static void set_read_start_refuses_invalid_options(void **state) {
   live_set_t live;
   uvperf_error_t error;
   int rc;
@@ -362,7 +362,7 @@ static void set_read_start_refuses_what_cannot_be(void **state) {
   live_set_close(&live);
 }
 
-static void set_read_stopped_and_started_begins_anew(void **state) {
+static void set_read_stopped_and_started_begins_again(void **state) {
   live_set_t live;
 
   begin(__func__, *state, &live);
@@ -430,7 +430,7 @@ static void restart(live_set_t *live) {
   live->hook = NULL;
 }
 
-static void set_read_started_anew_in_callback_begins_there(void **state) {
+static void set_read_restarted_in_callback_begins_there(void **state) {
   live_set_t live;
 
   begin(__func__, *state, &live);
@@ -589,13 +589,13 @@ int main(void) {
       SET_READ(set_reset_between_ticks_is_counted_from),
       SET_READ(set_disabled_between_ticks_counts_nothing),
       SET_READ(set_target_removed_between_ticks_is_in_no_delta),
-      SET_READ(set_thread_that_ends_between_ticks_is_told_to_the_last),
+      SET_READ(set_thread_that_ends_between_ticks_is_counted_to_the_end),
       SET_READ(set_of_many_threads_read_in_slices_loses_nothing),
-      SET_READ(set_read_start_refuses_what_cannot_be),
-      SET_READ(set_read_stopped_and_started_begins_anew),
+      SET_READ(set_read_start_refuses_invalid_options),
+      SET_READ(set_read_stopped_and_started_begins_again),
       SET_READ(set_read_keeps_the_loop_alive_while_started),
       SET_READ(set_read_stopped_in_callback_is_the_last),
-      SET_READ(set_read_started_anew_in_callback_begins_there),
+      SET_READ(set_read_restarted_in_callback_begins_there),
       SET_READ(set_used_in_its_callback_leaves_the_reading_as_it_is),
       SET_READ(set_closed_in_callback_is_clean),
       SET_READ(set_read_out_of_memory_leaves_it_to_the_next),

@@ -79,7 +79,7 @@ static void set_snapshot_in_time_order_is_of_all_cpus(void **state) {
   live_stream_close(&flight.stream);
 }
 
-static void set_snapshots_give_what_is_new_or_all(void **state) {
+static void set_snapshots_deliver_new_records_or_all(void **state) {
   live_flight_t flight;
   uint64_t next = 1000;
   uint64_t full;
@@ -133,7 +133,7 @@ static void see_life(live_stream_t *stream, const uvperf_record_t *record) {
     life->comms += record->pid == life->pid;
 }
 
-static void set_snapshot_of_the_side_band_tells_a_life(void **state) {
+static void set_snapshot_of_the_side_band_shows_fork_to_exit(void **state) {
   live_child_t child;
   live_plan_t plan;
   live_flight_t flight;
@@ -237,8 +237,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_snapshot_holds_the_newest_of_each_cpu),
       support_loop_test(set_snapshot_in_time_order_is_of_all_cpus),
-      support_loop_test(set_snapshots_give_what_is_new_or_all),
-      support_loop_test(set_snapshot_of_the_side_band_tells_a_life),
+      support_loop_test(set_snapshots_deliver_new_records_or_all),
+      support_loop_test(set_snapshot_of_the_side_band_shows_fork_to_exit),
       support_loop_test(set_of_a_process_that_ended_has_its_records),
       support_loop_test(set_snapshot_has_what_an_offline_cpu_wrote),
   };

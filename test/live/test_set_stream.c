@@ -131,7 +131,7 @@ static void set_of_200_events_polls_one_fd_for_each_cpu(void **state) {
 }
 
 /* Each CPU's records are in its own ring, and that is counted. */
-static void set_stats_of_rings_add_up_to_those_of_the_set(void **state) {
+static void set_stats_of_rings_add_up_to_the_sets(void **state) {
   uvperf_stats_t stats, sum;
   uvperf_ring_info_t ring;
   int cpus[CPU_SETSIZE];
@@ -204,7 +204,7 @@ static void set_source_finds_events_by_their_ids(void **state) {
 
 /* -- start ---------------------------------------------------------------- */
 
-static void set_start_refuses_what_cannot_be(void **state) {
+static void set_start_refuses_invalid_options(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   uvperf_error_t error;
   live_stream_t stream;
@@ -446,9 +446,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_records_come_with_their_attr_and_target),
       support_loop_test(set_of_200_events_polls_one_fd_for_each_cpu),
-      support_loop_test(set_stats_of_rings_add_up_to_those_of_the_set),
+      support_loop_test(set_stats_of_rings_add_up_to_the_sets),
       support_loop_test(set_source_finds_events_by_their_ids),
-      support_loop_test(set_start_refuses_what_cannot_be),
+      support_loop_test(set_start_refuses_invalid_options),
       support_loop_test(set_without_records_cannot_start),
       support_loop_test(set_started_keeps_the_loop_alive_until_stopped),
       support_loop_test(set_unrefd_before_start_does_not_keep_the_loop_alive),

@@ -51,7 +51,7 @@ static void check_ended(live_stream_t *stream) {
 
 /* -- one target ----------------------------------------------------------- */
 
-static void set_target_exits_tells_it_after_its_last_record(void **state) {
+static void set_target_exits_is_reported_after_its_last_record(void **state) {
   live_stream_t stream;
   family_t family;
   size_t mode;
@@ -219,7 +219,7 @@ static void set_targets_die_while_another_lives(void **state) {
   }
 }
 
-static void set_targets_that_end_together_are_told_once_each(void **state) {
+static void set_targets_that_end_together_are_reported_once_each(void **state) {
   live_stream_t stream;
   family_t family;
   size_t mode;
@@ -289,7 +289,7 @@ static void stop_at_end(live_stream_t *stream, uint32_t target) {
   assert_int_equal(uvperf_set_stop(&stream->live.set), 0);
 }
 
-static void set_stopped_at_an_end_tells_the_others_later(void **state) {
+static void set_stopped_at_an_end_reports_the_others_later(void **state) {
   live_stream_t stream;
   family_t family;
   uint64_t i;
@@ -387,7 +387,7 @@ static void close_at_eof(live_stream_t *stream, const uvperf_record_t *record) {
     uvperf_set_close(&stream->live.set, live_set_on_close);
 }
 
-static void set_closed_at_an_end_tells_nothing_more(void **state) {
+static void set_closed_at_an_end_calls_back_no_more(void **state) {
   live_stream_t stream;
   family_t family;
   size_t mode;
@@ -493,7 +493,7 @@ static void set_with_a_new_target_starts_again_after_eof(void **state) {
 }
 
 /* It is told again, as others have come since. */
-static void set_stopped_before_its_second_end_tells_it_later(void **state) {
+static void set_stopped_before_its_second_end_reports_it_later(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   live_stream_t stream;
   live_child_t child;
@@ -527,7 +527,7 @@ static void set_stopped_before_its_second_end_tells_it_later(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(set_target_exits_tells_it_after_its_last_record),
+      support_loop_test(set_target_exits_is_reported_after_its_last_record),
       support_loop_test(set_target_exits_in_slices_delivers_all_before_it),
       support_loop_test(set_target_exits_with_records_that_wait),
       support_loop_test(
@@ -535,16 +535,16 @@ int main(void) {
       support_loop_test(set_target_without_exit_records_ends_too),
       support_loop_test(set_target_gone_before_start_ends_at_once),
       support_loop_test(set_targets_die_while_another_lives),
-      support_loop_test(set_targets_that_end_together_are_told_once_each),
+      support_loop_test(set_targets_that_end_together_are_reported_once_each),
       support_loop_test(set_last_living_target_removed_is_the_end),
       support_loop_test(set_all_targets_removed_waits_for_others),
-      support_loop_test(set_stopped_at_an_end_tells_the_others_later),
+      support_loop_test(set_stopped_at_an_end_reports_the_others_later),
       support_loop_test(set_with_a_slow_end_callback_lets_others_run),
-      support_loop_test(set_closed_at_an_end_tells_nothing_more),
+      support_loop_test(set_closed_at_an_end_calls_back_no_more),
       support_loop_test(set_closed_at_eof_is_clean),
       support_loop_test(set_target_replaced_when_it_ends_goes_on),
       support_loop_test(set_with_a_new_target_starts_again_after_eof),
-      support_loop_test(set_stopped_before_its_second_end_tells_it_later),
+      support_loop_test(set_stopped_before_its_second_end_reports_it_later),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

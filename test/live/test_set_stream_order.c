@@ -43,7 +43,7 @@ static uint64_t count_lost(live_stream_t *stream) {
 /* Two CPUs write as fast as they can, so that rings are cut, pressed and full;
  * what is lost is told, and all else comes, each as old as the one before or
  * counted. */
-static void set_in_time_order_is_so_but_for_what_is_late(void **state) {
+static void set_in_time_order_is_so_except_late_records(void **state) {
   live_stream_t stream;
   uvperf_stats_t stats;
   producer_t producers[2];
@@ -158,7 +158,7 @@ static void set_in_time_order_gives_up_the_slack_under_pressure(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(set_in_time_order_is_so_but_for_what_is_late),
+      support_loop_test(set_in_time_order_is_so_except_late_records),
       support_loop_test(set_in_time_order_of_two_cpus_by_turns),
       support_loop_test(set_in_time_order_gives_up_the_slack_under_pressure),
   };

@@ -213,7 +213,7 @@ static void note(live_stream_t *stream, const uvperf_record_t *record) {
   seen->before += seen->execs == 0;
 }
 
-static void set_command_is_told_from_its_execve_to_its_end(void **state) {
+static void set_command_is_recorded_from_its_execve_to_its_end(void **state) {
   live_stream_t stream;
   live_plan_t plan;
   tree_t tree;
@@ -284,7 +284,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_process_ends_with_the_last_that_it_made),
       support_loop_test(set_thread_that_calls_execve_lives_on),
-      support_loop_test(set_command_is_told_from_its_execve_to_its_end),
+      support_loop_test(set_command_is_recorded_from_its_execve_to_its_end),
       support_loop_test(set_of_cpus_has_no_end),
   };
 

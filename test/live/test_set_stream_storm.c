@@ -65,7 +65,7 @@ static void run_storm(uv_loop_t *loop, const way_t *way) {
   close(go[1]);
 }
 
-static void set_storm_of_children_is_told_to_its_end(void **state) {
+static void set_storm_of_children_is_recorded_to_its_end(void **state) {
   size_t i;
 
   support_need_own_events(__func__);
@@ -75,7 +75,7 @@ static void set_storm_of_children_is_told_to_its_end(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(set_storm_of_children_is_told_to_its_end),
+      support_loop_test(set_storm_of_children_is_recorded_to_its_end),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

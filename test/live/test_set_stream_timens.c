@@ -129,7 +129,7 @@ static void set_in_a_time_namespace_ahead_is_in_order(void **state) {
   check_clocks(*state);
 }
 
-static void set_in_a_time_namespace_behind_is_in_order(void **state) {
+static void set_in_a_later_time_namespace_is_in_order(void **state) {
   enter_namespace(*state, __func__, BEHIND);
   check_clocks(*state);
 }
@@ -145,7 +145,7 @@ static void set_beside_a_time_namespace_for_children_is_in_order(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       IN_NAMESPACE(set_in_a_time_namespace_ahead_is_in_order),
-      IN_NAMESPACE(set_in_a_time_namespace_behind_is_in_order),
+      IN_NAMESPACE(set_in_a_later_time_namespace_is_in_order),
       IN_NAMESPACE(set_beside_a_time_namespace_for_children_is_in_order),
   };
 

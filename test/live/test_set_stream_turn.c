@@ -10,7 +10,7 @@ static void flush_inside(live_stream_t *stream, const uvperf_record_t *record) {
   *(int *)stream->hook_data = uvperf_set_flush(&stream->live.set);
 }
 
-static void set_flush_delivers_what_is_there_at_once(void **state) {
+static void set_flush_delivers_waiting_records_at_once(void **state) {
   uvperf_stream_options_t options = live_stream_plain;
   live_stream_t stream;
   uvperf_set_t *set = &stream.live.set;
@@ -130,7 +130,7 @@ static void set_records_below_the_watermark_come_by_flush_timer(void **state) {
 }
 
 /* The record wakes, but is too young then; there is no flush timer. */
-static void set_in_time_order_looks_again_when_the_slack_is_over(void **state) {
+static void set_in_time_order_checks_again_after_the_slack(void **state) {
   live_stream_t stream;
   live_plan_t plan;
   uint64_t next = 0;
@@ -228,11 +228,11 @@ static void set_targets_come_and_go_in_a_record_callback(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(set_flush_delivers_what_is_there_at_once),
+      support_loop_test(set_flush_delivers_waiting_records_at_once),
       support_loop_test(set_stopped_in_a_flush_keeps_the_rest),
       support_loop_test(set_slice_of_one_record_delivers_the_rest_in_turns),
       support_loop_test(set_records_below_the_watermark_come_by_flush_timer),
-      support_loop_test(set_in_time_order_looks_again_when_the_slack_is_over),
+      support_loop_test(set_in_time_order_checks_again_after_the_slack),
       support_loop_test(set_counts_and_streams_at_once),
       support_loop_test(set_targets_come_and_go_in_a_record_callback),
   };

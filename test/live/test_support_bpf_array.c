@@ -214,7 +214,7 @@ static void numbered_payloads_that_do_not_fit_are_counted(void **state) {
 
 /* The check sees each bit that is wrong, but that of a number some thousands
  * away, which it tells; and another CPU and size. */
-static void check_sees_what_is_wrong(void **state) {
+static void check_finds_each_fault(void **state) {
   live_bpf_producer_t producer;
   const uint8_t *payload;
   uint8_t copy[40];
@@ -253,7 +253,7 @@ int main(void) {
       cmocka_unit_test(output_to_an_index_is_for_that_cpu_alone),
       cmocka_unit_test(numbered_payloads_are_what_check_expects),
       cmocka_unit_test(numbered_payloads_that_do_not_fit_are_counted),
-      cmocka_unit_test(check_sees_what_is_wrong),
+      cmocka_unit_test(check_finds_each_fault),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static void open_of_a_bad_flag_is_einval(void **state) {
   assert_int_equal(uvperf__sys_open(&attr, 0, -1, -1, 1ul << 30), -EINVAL);
 }
 
-static void open_of_unknown_fields_is_e2big_and_gives_the_size(void **state) {
+static void open_of_unknown_fields_is_e2big_and_returns_the_size(void **state) {
   union {
     struct perf_event_attr attr;
     uint8_t bytes[4096];
@@ -263,7 +263,7 @@ static void mmap_private_maps_memory_that_a_fork_can_wipe(void **state) {
   fake_assert_clean();
 }
 
-static void poll_gives_revents_without_waiting(void **state) {
+static void poll_returns_revents_without_waiting(void **state) {
   int fd[2];
 
   (void)state;
@@ -287,12 +287,12 @@ static int poll_without_fds(void *arg) {
   return uvperf__sys_poll(0, POLLIN) == -EINVAL ? 0 : 2;
 }
 
-static void poll_that_fails_gives_the_errno(void **state) {
+static void poll_that_fails_returns_the_errno(void **state) {
   (void)state;
   assert_int_equal(support_wait(support_fork(poll_without_fds, NULL)), 0);
 }
 
-static void read_gives_bytes_or_the_errno(void **state) {
+static void read_returns_bytes_or_the_errno(void **state) {
   uint64_t count = UINT64_MAX;
   int fd;
 
@@ -410,7 +410,7 @@ static void has_task_of_another_user_is_eperm(void **state) {
 
 /* -- membarrier ----------------------------------------------------------- */
 
-static void membarrier_is_0_or_einval_where_a_cpu_is_nohz_full(void **state) {
+static void membarrier_is_0_or_einval_if_a_cpu_is_nohz_full(void **state) {
   int rc = uvperf__sys_membarrier();
 
   (void)state;
@@ -436,7 +436,7 @@ static int membarrier_below_a_filter(void *arg) {
   return uvperf__sys_membarrier() == -ENOSYS ? 0 : 2;
 }
 
-static void membarrier_that_is_filtered_gives_the_errno(void **state) {
+static void membarrier_that_is_filtered_returns_the_errno(void **state) {
   (void)state;
   assert_int_equal(support_wait(support_fork(membarrier_below_a_filter, NULL)),
                    0);
@@ -461,7 +461,7 @@ static ssize_t wait_uevent(int fd, const char *device, int *from_kernel) {
   }
 }
 
-static void uevents_of_the_kernel_are_told_from_a_processes(void **state) {
+static void uevents_of_the_kernel_differ_from_a_processes(void **state) {
   static const char forged[] = "online@/devices/system/cpu/cpu-forged";
   struct sockaddr_nl address;
   socklen_t length = sizeof(address);
@@ -510,8 +510,9 @@ int main(void) {
       cmocka_unit_test_setup(open_of_an_unknown_type_is_enoent,
                              fake_kernel_setup),
       cmocka_unit_test_setup(open_of_a_bad_flag_is_einval, fake_kernel_setup),
-      cmocka_unit_test_setup(open_of_unknown_fields_is_e2big_and_gives_the_size,
-                             fake_kernel_setup),
+      cmocka_unit_test_setup(
+          open_of_unknown_fields_is_e2big_and_returns_the_size,
+          fake_kernel_setup),
       cmocka_unit_test(open_interrupted_by_a_signal_is_made_again),
       cmocka_unit_test_setup(open_passes_the_target_on, fake_kernel_setup),
       cmocka_unit_test_setup(ioctl_of_a_bad_fd_is_ebadf, fake_kernel_setup),
@@ -523,11 +524,12 @@ int main(void) {
       cmocka_unit_test_setup(mmap_maps_and_munmap_unmaps, fake_kernel_setup),
       cmocka_unit_test_setup(mmap_private_maps_memory_that_a_fork_can_wipe,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(poll_gives_revents_without_waiting,
+      cmocka_unit_test_setup(poll_returns_revents_without_waiting,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(poll_that_fails_gives_the_errno,
+      cmocka_unit_test_setup(poll_that_fails_returns_the_errno,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(read_gives_bytes_or_the_errno, fake_kernel_setup),
+      cmocka_unit_test_setup(read_returns_bytes_or_the_errno,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(close_twice_is_ebadf, fake_kernel_setup),
       cmocka_unit_test_setup(getpid_of_a_forked_child_is_its_own,
                              fake_kernel_setup),
@@ -540,11 +542,11 @@ int main(void) {
                              fake_kernel_setup),
       cmocka_unit_test_setup(has_task_of_another_user_is_eperm,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(membarrier_is_0_or_einval_where_a_cpu_is_nohz_full,
+      cmocka_unit_test_setup(membarrier_is_0_or_einval_if_a_cpu_is_nohz_full,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(membarrier_that_is_filtered_gives_the_errno,
+      cmocka_unit_test_setup(membarrier_that_is_filtered_returns_the_errno,
                              fake_kernel_setup),
-      cmocka_unit_test(uevents_of_the_kernel_are_told_from_a_processes),
+      cmocka_unit_test(uevents_of_the_kernel_differ_from_a_processes),
       cmocka_unit_test(uevents_without_an_fd_left_are_emfile),
   };
 

@@ -39,7 +39,7 @@ static int open_event(int inherit) {
 /* -- links ---------------------------------------------------------------- */
 
 /* Which kernel has links is for others to know: one of no fds has none. */
-static void bpf_link_that_fails_gives_the_errno(void **state) {
+static void bpf_link_that_fails_returns_the_errno(void **state) {
   int rc = uvperf__sys_bpf_link(-1, -1, 0);
 
   (void)state;
@@ -248,7 +248,7 @@ static void fake_map_calls_can_be_made_to_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(bpf_link_that_fails_gives_the_errno,
+      cmocka_unit_test_setup(bpf_link_that_fails_returns_the_errno,
                              fake_kernel_setup),
       cmocka_unit_test_setup(bpf_link_is_an_fd_that_is_closed_on_exec,
                              fake_kernel_setup),

@@ -242,7 +242,7 @@ static void cgroup_is_opened_on_each_cpu(void **state) {
 }
 
 /* The directory is open by then. */
-static void cgroup_is_closed_where_its_cpus_cannot_be_listed(void **state) {
+static void cgroup_is_closed_if_its_cpus_cannot_be_listed(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CGROUP, 0);
   const temp_tree_t *tree = *state;
   uvperf__target_spots_t spots;
@@ -285,7 +285,7 @@ int main(void) {
                              fake_kernel_setup),
       cmocka_unit_test_setup(cgroup_is_opened_on_each_cpu, fake_kernel_setup),
       cmocka_unit_test_setup_teardown(
-          cgroup_is_closed_where_its_cpus_cannot_be_listed, tree_setup,
+          cgroup_is_closed_if_its_cpus_cannot_be_listed, tree_setup,
           temp_tree_teardown),
   };
 

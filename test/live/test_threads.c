@@ -302,7 +302,7 @@ static void compare(const seeker_t *seeker, const found_t *alone) {
     }
 }
 
-static void threads_at_once_find_what_one_finds(void **state) {
+static void threads_at_once_find_the_same_as_one(void **state) {
   static seeker_t seekers[THREADS];
   found_t alone[STEPS];
   uv_barrier_t barrier;
@@ -370,7 +370,7 @@ static void list_of_a_thread_that_has_ended_opens_elsewhere(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(threads_at_once_find_what_one_finds),
+      support_loop_test(threads_at_once_find_the_same_as_one),
       support_loop_test(list_of_a_thread_that_has_ended_opens_elsewhere),
   };
 

@@ -60,7 +60,7 @@ static void comm_once(live_rings_t *watched) {
 
 /* The ring is added and drained in the same turn. The record comes after that,
  * before the loop polls the ring: a turn later it has still to be drained. */
-static void watch_ring_added_in_a_drain_settles_from_then(void **state) {
+static void watch_ring_added_in_a_drain_registers_from_then(void **state) {
   live_rings_t *watched;
   uint64_t next = 0;
 
@@ -170,7 +170,7 @@ static void ends_one_by_one(live_rings_t *watched) {
   live_rings_unmake(watched);
 }
 
-static void watch_ring_ends_tells_it_and_the_others_go_on(void **state) {
+static void watch_ring_ends_is_reported_and_the_others_go_on(void **state) {
   support_need_own_events(__func__);
   ends_one_by_one(live_rings_make(*state));
 }
@@ -390,7 +390,7 @@ static live_rings_t *make_unwoken(uv_loop_t *loop) {
   return watched;
 }
 
-static void watch_look_in_looks_at_all_rings(void **state) {
+static void watch_flush_in_drains_all_rings(void **state) {
   live_rings_t *watched;
   uint64_t next = 0;
 
@@ -409,7 +409,7 @@ static void watch_look_in_looks_at_all_rings(void **state) {
   live_rings_unmake(watched);
 }
 
-static void watch_look_in_keeps_the_earlier_of_two(void **state) {
+static void watch_flush_in_keeps_the_earlier_time(void **state) {
   live_rings_t *watched;
   uint64_t next = 0;
 
@@ -425,7 +425,7 @@ static void watch_look_in_keeps_the_earlier_of_two(void **state) {
   live_rings_unmake(watched);
 }
 
-static void watch_look_in_of_a_stopped_one_is_nothing(void **state) {
+static void watch_flush_in_of_a_stopped_watch_does_nothing(void **state) {
   live_rings_t *watched;
 
   support_need_own_events(__func__);
@@ -440,7 +440,7 @@ static void watch_look_in_of_a_stopped_one_is_nothing(void **state) {
 }
 
 /* Neither keeps the loop alive by itself. */
-static void watch_look_in_does_not_keep_an_unrefd_one_alive(void **state) {
+static void watch_flush_in_does_not_keep_an_unrefd_watch_alive(void **state) {
   live_rings_t *watched;
 
   support_need_own_events(__func__);
@@ -456,7 +456,7 @@ static void count_ours(uv_handle_t *handle, void *arg) {
 }
 
 /* The handles of a watch are found whichever of them is looked at first. */
-static void watch_walked_over_closes_once(void **state) {
+static void watch_closed_by_a_walk_closes_once(void **state) {
   live_rings_t *watched;
   int ours = 0;
   int i;
@@ -480,11 +480,11 @@ static void watch_walked_over_closes_once(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(watch_ring_added_while_started_delivers_what_it_held),
-      support_loop_test(watch_ring_added_in_a_drain_settles_from_then),
+      support_loop_test(watch_ring_added_in_a_drain_registers_from_then),
       support_loop_test(watch_more_rings_do_not_move_those_that_are_polled),
       support_loop_test(watch_without_rings_keeps_the_loop_alive_and_asleep),
       support_loop_test(watch_ring_that_cannot_be_polled_is_not_added),
-      support_loop_test(watch_ring_ends_tells_it_and_the_others_go_on),
+      support_loop_test(watch_ring_ends_is_reported_and_the_others_go_on),
       support_loop_test(watch_together_ring_ends_the_others_go_on),
       support_loop_test(watch_ring_without_sense_is_skipped_and_read_on),
       support_loop_test(watch_together_ring_without_sense_is_read_on),
@@ -495,11 +495,11 @@ int main(void) {
       support_loop_test(watch_together_slice_of_one_record_delivers_the_rest),
       support_loop_test(watch_together_leaves_records_until_it_looks_again),
       support_loop_test(watch_together_target_exits_with_records_left),
-      support_loop_test(watch_look_in_looks_at_all_rings),
-      support_loop_test(watch_look_in_keeps_the_earlier_of_two),
-      support_loop_test(watch_look_in_of_a_stopped_one_is_nothing),
-      support_loop_test(watch_look_in_does_not_keep_an_unrefd_one_alive),
-      support_loop_test(watch_walked_over_closes_once),
+      support_loop_test(watch_flush_in_drains_all_rings),
+      support_loop_test(watch_flush_in_keeps_the_earlier_time),
+      support_loop_test(watch_flush_in_of_a_stopped_watch_does_nothing),
+      support_loop_test(watch_flush_in_does_not_keep_an_unrefd_watch_alive),
+      support_loop_test(watch_closed_by_a_walk_closes_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

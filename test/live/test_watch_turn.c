@@ -245,8 +245,7 @@ static live_rings_t *make_silent(uv_loop_t *loop, uint64_t flush_ms) {
   return watched;
 }
 
-static void
-watch_flushes_again_and_again_while_a_look_is_waited_for(void **state) {
+static void watch_keeps_flushing_before_a_later_flush_in(void **state) {
   live_rings_t *watched;
   uint64_t next = 0;
   uint64_t nr;
@@ -262,7 +261,7 @@ watch_flushes_again_and_again_while_a_look_is_waited_for(void **state) {
   live_rings_unmake(watched);
 }
 
-static void watch_looks_while_a_flush_is_waited_for(void **state) {
+static void watch_flush_in_comes_before_the_flush_timer(void **state) {
   live_rings_t *watched;
   uint64_t next = 0;
 
@@ -276,8 +275,7 @@ static void watch_looks_while_a_flush_is_waited_for(void **state) {
 
 /* The look is asked for when the flush should have been, but the loop has not
  * run. */
-static void
-watch_overdue_flush_comes_although_a_look_is_asked_for(void **state) {
+static void watch_overdue_flush_comes_despite_flush_in(void **state) {
   live_rings_t *watched;
   uint64_t next = 0;
 
@@ -322,10 +320,9 @@ int main(void) {
       support_loop_test(watch_slow_records_of_one_ring_are_a_slice_each),
       support_loop_test(watch_slow_records_of_three_rings_are_a_slice_each),
       support_loop_test(watch_ring_queued_by_a_single_record_has_its_own_slice),
-      support_loop_test(
-          watch_flushes_again_and_again_while_a_look_is_waited_for),
-      support_loop_test(watch_looks_while_a_flush_is_waited_for),
-      support_loop_test(watch_overdue_flush_comes_although_a_look_is_asked_for),
+      support_loop_test(watch_keeps_flushing_before_a_later_flush_in),
+      support_loop_test(watch_flush_in_comes_before_the_flush_timer),
+      support_loop_test(watch_overdue_flush_comes_despite_flush_in),
       support_loop_test(watches_started_apart_flush_in_the_same_turn),
   };
 

@@ -31,7 +31,7 @@ static void note_remaining(cilium_reader_t *cilium) {
 
 /* cilium TestPerfReader: two samples, what is left behind each, the size of the
  * ring; then nothing until a timer. */
-static void reader_gives_two_samples_and_then_waits(void **state) {
+static void reader_delivers_two_samples_and_then_waits(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   uint64_t remaining[2];
   cilium_reader_t cilium;
@@ -54,7 +54,7 @@ static void reader_gives_two_samples_and_then_waits(void **state) {
 }
 
 /* cilium ExampleReader. */
-static void reader_gives_what_the_program_gave(void **state) {
+static void reader_delivers_what_the_program_wrote(void **state) {
   static const uint8_t payload[] = {1, 2, 3, 4, 5};
   uvperf_bpf_reader_options_t options = cilium_reader_each_one();
   cilium_reader_t cilium;
@@ -74,7 +74,7 @@ static void reader_gives_what_the_program_gave(void **state) {
 /* cilium TestPerfReaderLostSample: samples of 192 bytes fill a page but for 64
  * or 128 bytes; one more does not fit, and what comes then and fits brings the
  * record of that loss. */
-static void reader_tells_the_sample_that_did_not_fit(void **state) {
+static void reader_reports_the_sample_that_did_not_fit(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_page();
   size_t nr = support_page_bytes() / 192;
   uvperf_stats_t stats;
@@ -160,7 +160,7 @@ static void reader_paused_refuses_and_goes_on_when_resumed(void **state) {
 }
 
 /* What was written before the pause comes all the same. */
-static void reader_paused_gives_what_is_in_its_rings(void **state) {
+static void reader_paused_delivers_what_is_in_its_rings(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_each_one();
   cilium_reader_t cilium;
 
@@ -184,7 +184,7 @@ static void expect_newest_first(cilium_reader_t *cilium) {
 /* cilium TestPerfReaderOverwritable: one sample more than there is room for;
  * the newest come first, and the oldest is gone. Read has no meaning there
  * while it is not paused, nor has a flush here. */
-static void reader_overwritable_gives_the_newest_first(void **state) {
+static void reader_overwritable_delivers_the_newest_first(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_page();
   uint8_t nr = (uint8_t)(support_page_bytes() / 272);
   int next = nr;
@@ -213,7 +213,7 @@ static void reader_overwritable_gives_the_newest_first(void **state) {
 }
 
 /* cilium TestPerfReaderOverwritableEmpty. */
-static void reader_overwritable_that_is_empty_gives_nothing(void **state) {
+static void reader_overwritable_that_is_empty_delivers_nothing(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_page();
   uvperf_bpf_reader_t *reader;
   cilium_reader_t cilium;
@@ -299,14 +299,14 @@ static void reader_watermark_of_the_ring_is_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(reader_gives_two_samples_and_then_waits),
-      support_loop_test(reader_gives_what_the_program_gave),
-      support_loop_test(reader_tells_the_sample_that_did_not_fit),
+      support_loop_test(reader_delivers_two_samples_and_then_waits),
+      support_loop_test(reader_delivers_what_the_program_wrote),
+      support_loop_test(reader_reports_the_sample_that_did_not_fit),
       support_loop_test(reader_closed_while_waiting_ends_the_wait),
       support_loop_test(reader_paused_refuses_and_goes_on_when_resumed),
-      support_loop_test(reader_paused_gives_what_is_in_its_rings),
-      support_loop_test(reader_overwritable_gives_the_newest_first),
-      support_loop_test(reader_overwritable_that_is_empty_gives_nothing),
+      support_loop_test(reader_paused_delivers_what_is_in_its_rings),
+      support_loop_test(reader_overwritable_delivers_the_newest_first),
+      support_loop_test(reader_overwritable_that_is_empty_delivers_nothing),
       support_loop_test(reader_rings_are_powers_of_two_of_pages),
       support_loop_test(reader_watermark_of_the_ring_is_refused),
   };

@@ -43,7 +43,7 @@ static void deadline_passes(deadline_t *deadline) {
 
 /* cilium TestReaderSetDeadline: one that has passed, again, and one to come.
  * None ends anything. */
-static void reader_deadline_without_samples_gives_nothing(void **state) {
+static void reader_deadline_without_samples_delivers_nothing(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_page();
   static const uint64_t ms[] = {0, 0, 10};
   deadline_t deadline;
@@ -64,7 +64,7 @@ static void reader_deadline_without_samples_gives_nothing(void **state) {
 /* cilium TestReaderSetDeadlinePendingEvents and TestReadWithoutWakeup: what
  * does not wake comes at the deadline, once, and what comes later by the
  * next. */
-static void reader_deadline_gives_what_has_not_woken(void **state) {
+static void reader_deadline_delivers_records_that_did_not_wake(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   deadline_t deadline;
   cilium_reader_t cilium;
@@ -91,7 +91,7 @@ static void reader_deadline_gives_what_has_not_woken(void **state) {
 
 /* cilium TestReaderFlushPendingEvents: a flush while the loop sleeps gives what
  * waits, before it returns and once. */
-static void reader_flush_gives_what_has_not_woken_once(void **state) {
+static void reader_flush_delivers_once_records_that_did_not_wake(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   deadline_t deadline;
   cilium_reader_t cilium;
@@ -168,9 +168,9 @@ static void reader_wakes_with_each_second_sample(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(reader_deadline_without_samples_gives_nothing),
-      support_loop_test(reader_deadline_gives_what_has_not_woken),
-      support_loop_test(reader_flush_gives_what_has_not_woken_once),
+      support_loop_test(reader_deadline_without_samples_delivers_nothing),
+      support_loop_test(reader_deadline_delivers_records_that_did_not_wake),
+      support_loop_test(reader_flush_delivers_once_records_that_did_not_wake),
       support_loop_test(reader_flushes_by_itself),
       support_loop_test(reader_deadline_far_away_wakes_by_samples),
       support_loop_test(reader_wakes_with_each_second_sample),

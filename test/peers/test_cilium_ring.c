@@ -79,7 +79,7 @@ static void expect_end(hand_ring_t *hand) {
 
 /* cilium TestRingBufferReader: all that is there, from any place on, and then
  * nothing; the tail is where the head is. */
-static void ring_that_is_full_gives_each_record_once(void **state) {
+static void ring_that_is_full_delivers_each_record_once(void **state) {
   hand_ring_t hand;
   uint64_t first;
 
@@ -98,7 +98,7 @@ static void ring_that_is_full_gives_each_record_once(void **state) {
 
 /* cilium TestRingBufferReverseReader, its first case and its last: one that has
  * gone round, once or more often. */
-static void reverse_ring_gone_round_gives_the_newest_first(void **state) {
+static void reverse_ring_gone_round_returns_the_newest_first(void **state) {
   hand_ring_t hand;
   uint64_t newest;
   int laps;
@@ -118,7 +118,7 @@ static void reverse_ring_gone_round_gives_the_newest_first(void **state) {
 }
 
 /* Only what came since is new. */
-static void reverse_ring_gives_nothing_twice(void **state) {
+static void reverse_ring_returns_nothing_twice(void **state) {
   hand_ring_t hand;
 
   (void)state;
@@ -136,7 +136,7 @@ static void reverse_ring_gives_nothing_twice(void **state) {
  * it is read, and writes two records over the oldest two. There the record that
  * is still whole is thrown away; here it comes, then the end of what there was,
  * and then what is new. */
-static void reverse_ring_overtaken_gives_what_is_whole(void **state) {
+static void reverse_ring_overtaken_returns_whole_records(void **state) {
   hand_ring_t hand;
 
   (void)state;
@@ -153,10 +153,10 @@ static void reverse_ring_overtaken_gives_what_is_whole(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(ring_that_is_full_gives_each_record_once),
-      cmocka_unit_test(reverse_ring_gone_round_gives_the_newest_first),
-      cmocka_unit_test(reverse_ring_gives_nothing_twice),
-      cmocka_unit_test(reverse_ring_overtaken_gives_what_is_whole),
+      cmocka_unit_test(ring_that_is_full_delivers_each_record_once),
+      cmocka_unit_test(reverse_ring_gone_round_returns_the_newest_first),
+      cmocka_unit_test(reverse_ring_returns_nothing_twice),
+      cmocka_unit_test(reverse_ring_overtaken_returns_whole_records),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

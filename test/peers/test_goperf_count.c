@@ -90,7 +90,7 @@ static void count_in_another_order(void *arg) {
   memcpy(pmu->words + 3 + 2 * words, kept, words * sizeof(kept[0]));
 }
 
-static void group_is_told_apart_by_ids_and_not_by_order(void **state) {
+static void group_values_are_matched_by_id_and_not_by_order(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;
   size_t i;
@@ -331,7 +331,7 @@ static int fd_of(const measure_run_t *run, size_t attr, size_t place) {
 
 /* TestCount/IoctlAndCountIDsMatch, of a group: nr, two times, then value and id
  * of each, perhaps lost. */
-static void ids_by_ioctl_are_those_that_read_gives(void **state) {
+static void ids_by_ioctl_equal_the_ids_of_read(void **state) {
   uint64_t words[16];
   measure_run_t run;
   ssize_t size;
@@ -457,7 +457,7 @@ int main(void) {
       other_kernel_loop_test(group_of_cycles_instructions_and_dummy_counts),
       other_kernel_loop_test(group_of_both_l1_caches_counts),
       other_kernel_loop_test(l1_data_misses_are_counted_by_name),
-      other_kernel_loop_test(group_is_told_apart_by_ids_and_not_by_order),
+      other_kernel_loop_test(group_values_are_matched_by_id_and_not_by_order),
       other_kernel_loop_test(group_is_opened_so_that_its_leader_holds_it),
       other_kernel_loop_test(group_of_which_one_has_no_id_leaves_no_fd),
       support_loop_test(live_instructions_and_cycles_of_a_group_are_counted),
@@ -465,7 +465,7 @@ int main(void) {
       support_loop_test(one_system_call_is_one_hit),
       support_loop_test(three_system_calls_are_three_hits),
       support_loop_test(group_of_two_system_calls_is_one_hit_each),
-      support_loop_test(ids_by_ioctl_are_those_that_read_gives),
+      support_loop_test(ids_by_ioctl_equal_the_ids_of_read),
       support_loop_test(ids_of_one_attr_differ_by_cpu),
       support_loop_test(live_command_counts_from_its_exec),
       other_kernel_loop_test(command_is_enabled_by_its_exec_with_its_children),

@@ -89,7 +89,7 @@ static void open_on_cpu(uv_loop_t *loop, live_collector_t *collector,
 
 /* go-perf TestOpen/EventIDsDifferentByCPU: the ids differ, and each one's
  * records, which carry it, are those of its CPU. */
-static void open_of_one_attr_on_two_cpus_gives_two_ids(void **state) {
+static void open_of_one_attr_on_two_cpus_has_two_ids(void **state) {
   live_collector_t collectors[2];
   uint64_t ids[2];
   cpu_set_t old;
@@ -209,7 +209,7 @@ static void expect_label(uv_loop_t *loop, const struct perf_event_attr *attr,
 
 /* go-perf TestOpen/PopulatesLabel: nobody gave a label, and an open event has
  * one; also where it is another event than was asked for. */
-static void open_events_have_the_label_of_what_was_opened(void **state) {
+static void open_events_have_the_label_of_the_attr_they_opened(void **state) {
   struct perf_event_attr attr;
 
   support_need_own_events(__func__);
@@ -312,9 +312,9 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(open_in_the_group_of_a_closed_leader_is_einval),
       support_loop_test(open_in_the_group_of_a_zeroed_leader_is_einval),
-      support_loop_test(open_of_one_attr_on_two_cpus_gives_two_ids),
+      support_loop_test(open_of_one_attr_on_two_cpus_has_two_ids),
       support_loop_test(open_of_hardware_events_counts_or_names_them),
-      support_loop_test(open_events_have_the_label_of_what_was_opened),
+      support_loop_test(open_events_have_the_label_of_the_attr_they_opened),
       support_loop_test(count_of_a_tracepoint_is_the_calls_made),
   };
 

@@ -44,7 +44,7 @@ static void assert_waiting(live_collector_t *collector, uint64_t records) {
  * the loop; then nothing does until a timer, which ends nothing: the next
  * record comes as ever. */
 static void
-poll_with_a_timer_gives_the_record_then_only_the_timer(void **state) {
+poll_with_a_timer_delivers_the_record_then_only_fires(void **state) {
   live_collector_t collector;
   uint64_t id;
 
@@ -188,7 +188,7 @@ static void check_tid(live_collector_t *collector,
 /* go-perf TestPoll/DisabledExplicitly: the samples of another thread, while the
  * loop waits; none is left out, and none comes once it is disabled. That is no
  * end: enabled again, it goes on. */
-static void poll_of_a_disabled_event_gives_what_was_before(void **state) {
+static void poll_of_a_disabled_event_delivers_earlier_records(void **state) {
   live_collector_t collector;
   live_thread_t thread;
   uint64_t round;
@@ -244,7 +244,7 @@ static void call_twice(void *arg) {
 
 /* go-perf TestPoll/DisabledByRefresh: another thread calls on, while the loop
  * waits; so many samples come and no end. */
-static void poll_of_a_refreshed_event_gives_so_many(void **state) {
+static void poll_of_a_refreshed_event_delivers_that_number(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   live_collector_t collector;
   live_thread_t thread;
@@ -307,7 +307,7 @@ static void assert_ended(live_collector_t *collector) {
 /* go-perf TestPoll/DisabledByExit: the child is gone before the loop looks: its
  * samples, then UV_EOF. */
 static void
-poll_of_a_child_that_is_gone_gives_its_samples_then_eof(void **state) {
+poll_of_a_child_that_is_gone_delivers_its_samples_then_eof(void **state) {
   live_collector_t collector;
   live_worker_t worker;
   uint64_t id;
@@ -321,7 +321,7 @@ poll_of_a_child_that_is_gone_gives_its_samples_then_eof(void **state) {
 }
 
 /* The same while the loop waits: first the samples, and no end before it. */
-static void poll_of_a_child_that_goes_gives_eof_when_it_does(void **state) {
+static void poll_of_a_child_that_ends_delivers_eof(void **state) {
   live_collector_t collector;
   live_worker_t worker;
   uint64_t id;
@@ -340,16 +340,16 @@ static void poll_of_a_child_that_goes_gives_eof_when_it_does(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(poll_with_a_timer_gives_the_record_then_only_the_timer),
+      support_loop_test(poll_with_a_timer_delivers_the_record_then_only_fires),
       support_loop_test(poll_cancelled_while_waiting_ends_without_a_record),
       support_loop_test(poll_with_an_expired_timer_and_no_record_ends),
       support_loop_test(poll_with_an_expired_timer_keeps_the_record),
-      support_loop_test(poll_of_a_disabled_event_gives_what_was_before),
+      support_loop_test(poll_of_a_disabled_event_delivers_earlier_records),
       support_loop_test(poll_of_an_event_disabled_before_the_first_turn),
-      support_loop_test(poll_of_a_refreshed_event_gives_so_many),
+      support_loop_test(poll_of_a_refreshed_event_delivers_that_number),
       support_loop_test(
-          poll_of_a_child_that_is_gone_gives_its_samples_then_eof),
-      support_loop_test(poll_of_a_child_that_goes_gives_eof_when_it_does),
+          poll_of_a_child_that_is_gone_delivers_its_samples_then_eof),
+      support_loop_test(poll_of_a_child_that_ends_delivers_eof),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void set_group_of_two_writes_the_counts_of_both(void **state) {
 }
 
 /* Without a group each has its own count alone. */
-static void set_of_two_in_one_ring_tells_them_apart(void **state) {
+static void set_of_two_in_one_ring_matches_each_record(void **state) {
   int cpu = live_last_cpu();
   live_stream_t stream;
   live_plan_t plan;
@@ -174,7 +174,7 @@ static void set_group_on_each_cpu_counts_there_alone(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(set_group_of_two_writes_the_counts_of_both),
-      support_loop_test(set_of_two_in_one_ring_tells_them_apart),
+      support_loop_test(set_of_two_in_one_ring_matches_each_record),
       support_loop_test(set_group_on_each_cpu_counts_there_alone),
   };
 

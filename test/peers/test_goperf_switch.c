@@ -205,7 +205,7 @@ static void note_turn_of_set(live_stream_t *stream,
 
 /* The same by the side-band of a set, beside an attr that has nothing to
  * tell. */
-static void set_tells_the_switches_of_two_threads_on_a_cpu(void **state) {
+static void set_records_the_switches_of_two_threads_on_a_cpu(void **state) {
   player_t players[2];
   live_stream_t stream;
   uvperf_stats_t stats;
@@ -246,7 +246,7 @@ static void set_tells_the_switches_of_two_threads_on_a_cpu(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       support_loop_test(switches_of_two_threads_on_a_cpu_come_in_pairs),
-      support_loop_test(set_tells_the_switches_of_two_threads_on_a_cpu),
+      support_loop_test(set_records_the_switches_of_two_threads_on_a_cpu),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void on_signal(int number) {
 /* -- tests ---------------------------------------------------------------- */
 
 /* Nothing is lost, as nobody writes more than the rings hold. */
-static void records_that_fit_are_those_of_libbpf(void **state) {
+static void records_that_fit_equal_libbpfs(void **state) {
   static const struct {
     bpf_pair_plan_t plan;
     producer_t producer;
@@ -138,7 +138,7 @@ static void records_that_fit_are_those_of_libbpf(void **state) {
 
 /* Nobody reads while more is written than the rings hold: so both lose the
  * same. */
-static void losses_of_full_rings_are_those_of_libbpf(void **state) {
+static void losses_of_full_rings_equal_libbpfs(void **state) {
   static const bpf_pair_plan_t plans[] = {
       {16, 256, 1, 0, 0},
       {16, 1024, 2, 4096, 0},
@@ -171,7 +171,7 @@ static void losses_of_full_rings_are_those_of_libbpf(void **state) {
 }
 
 /* Each loses what it loses, and tells it. */
-static void both_tell_all_that_they_lose(void **state) {
+static void both_report_all_losses(void **state) {
   static const bpf_pair_plan_t plans[] = {
       {16, 256, 1, 0, 0},
       {16, 256, 2, 4096, 0},
@@ -201,7 +201,7 @@ static void both_tell_all_that_they_lose(void **state) {
   }
 }
 
-static void map_of_one_entry_is_heard_as_by_libbpf(void **state) {
+static void map_of_one_entry_is_read_as_by_libbpf(void **state) {
   static const bpf_pair_plan_t plan = {16, 256, 8, 0, 1};
   int cpus[BPF_PAIR_CPUS];
   size_t nr = live_cpus(cpus, BPF_PAIR_CPUS);
@@ -298,10 +298,10 @@ static void send_hands_all_out_though_signals_come(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(records_that_fit_are_those_of_libbpf),
-      support_loop_test(losses_of_full_rings_are_those_of_libbpf),
-      support_loop_test(both_tell_all_that_they_lose),
-      support_loop_test(map_of_one_entry_is_heard_as_by_libbpf),
+      support_loop_test(records_that_fit_equal_libbpfs),
+      support_loop_test(losses_of_full_rings_equal_libbpfs),
+      support_loop_test(both_report_all_losses),
+      support_loop_test(map_of_one_entry_is_read_as_by_libbpf),
       support_loop_test(payload_of_more_than_a_record_is_corrupt),
       cmocka_unit_test(send_hands_all_out_though_signals_come),
   };

@@ -12,7 +12,7 @@ static void close_buffers(live_bpf_reader_t *live) {
 }
 
 /* Each CPU that is online, by what its payload tells, and a ring for each. */
-static void buffer_hears_each_cpu_that_is_online(void **state) {
+static void buffer_reads_each_cpu_that_is_online(void **state) {
   int cpus[CPU_SETSIZE];
   size_t nr = live_cpus(cpus, CPU_SETSIZE);
   live_bpf_reader_t live;
@@ -59,7 +59,7 @@ static void buffer_of_each_cpu_is_consumed_without_the_loop(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      support_loop_test(buffer_hears_each_cpu_that_is_online),
+      support_loop_test(buffer_reads_each_cpu_that_is_online),
       support_loop_test(buffer_of_each_cpu_is_consumed_without_the_loop),
   };
 

@@ -96,7 +96,7 @@ static void open_all_without_a_cpu_that_is_online_is_an_error(void **state) {
 /* What a profiler of every CPU does not live without: anything but a CPU that
  * is offline. Each failure tells which it is; and those that take what all
  * others need fail the set. */
-static void open_all_tells_other_failures_from_offline_cpus(void **state) {
+static void open_all_separates_failures_and_offline_cpus(void **state) {
   static const struct {
     int code;
     int cause;
@@ -157,7 +157,7 @@ static void open_all_or_nothing_is_by_strict(void **state) {
 
 /* Its Close leaves what it could not attach; here the set goes on or is
  * closed. */
-static void open_all_tells_a_program_that_an_event_refuses(void **state) {
+static void open_all_reports_a_program_that_an_event_refuses(void **state) {
   int program = some_program();
   fake_event_t *events[2];
   uvperf_error_t error;
@@ -220,7 +220,7 @@ static void probe_of_cycles_opens_cycles_or_a_clock(void **state) {
 }
 
 /* Those that are a virtual machine's; and none that the fallback would hide. */
-static void probe_of_cycles_is_a_clock_where_there_are_none(void **state) {
+static void probe_of_cycles_is_a_clock_without_cycles(void **state) {
   static const int lacking[] = {-ENOENT, -ENODEV, -ENXIO, -EOPNOTSUPP};
   static const int others[] = {-EACCES, -EINVAL, -EIO};
   uvperf_error_t error;
@@ -312,11 +312,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       SCRIPTED(open_all_leaves_out_the_cpu_that_is_offline),
       SCRIPTED(open_all_without_a_cpu_that_is_online_is_an_error),
-      SCRIPTED(open_all_tells_other_failures_from_offline_cpus),
+      SCRIPTED(open_all_separates_failures_and_offline_cpus),
       SCRIPTED(open_all_or_nothing_is_by_strict),
-      SCRIPTED(open_all_tells_a_program_that_an_event_refuses),
+      SCRIPTED(open_all_reports_a_program_that_an_event_refuses),
       support_loop_test(probe_of_cycles_opens_cycles_or_a_clock),
-      other_kernel_loop_test(probe_of_cycles_is_a_clock_where_there_are_none),
+      other_kernel_loop_test(probe_of_cycles_is_a_clock_without_cycles),
       support_loop_test(open_all_runs_its_program_on_each_cpu),
       cmocka_unit_test(event_spec_is_the_label_of_the_attr),
   };

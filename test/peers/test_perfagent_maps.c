@@ -275,7 +275,7 @@ static int stay(void *arg) {
   return pause();
 }
 
-static void watcher_of_all_cpus_tells_the_end_of_a_process(void **state) {
+static void watcher_of_all_cpus_reports_the_end_of_a_process(void **state) {
   live_stream_t stream;
   live_plan_t plan;
   watch_t watch;
@@ -299,7 +299,7 @@ int main(void) {
       support_loop_test(watcher_of_a_process_sees_those_of_each_thread),
       support_loop_test(watcher_of_all_cpus_sees_it_on_each),
       support_loop_test(watcher_sees_another_program_come_and_go),
-      support_loop_test(watcher_of_all_cpus_tells_the_end_of_a_process),
+      support_loop_test(watcher_of_all_cpus_reports_the_end_of_a_process),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

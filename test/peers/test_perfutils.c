@@ -155,7 +155,7 @@ static void profiler_without_a_single_counter_is_an_error(void **state) {
 }
 
 /* Some are opened, others are not: neither an error nor silence. */
-static void profiler_of_some_counters_tells_which_are_missing(void **state) {
+static void profiler_of_some_counters_reports_the_missing_ones(void **state) {
   const uvperf_set_failure_t *failures;
   other_kernel_t *kernel = other_kernel();
   measure_pmu_t pmu;
@@ -398,7 +398,7 @@ static int nothing_to_do(void *arg) {
   return 0;
 }
 
-static void live_profiler_of_what_is_not_there_names_it(void **state) {
+static void live_profiler_of_a_missing_counter_names_it(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   pid_t pid = support_fork(nothing_to_do, NULL);
 
@@ -599,7 +599,8 @@ int main(void) {
       other_kernel_loop_test(profiler_of_caches_has_times_of_each_event),
       other_kernel_loop_test(profiler_of_caches_has_the_kernels_names),
       other_kernel_loop_test(profiler_without_a_single_counter_is_an_error),
-      other_kernel_loop_test(profiler_of_some_counters_tells_which_are_missing),
+      other_kernel_loop_test(
+          profiler_of_some_counters_reports_the_missing_ones),
       other_kernel_loop_test(group_of_which_one_is_refused_leaves_no_fd),
       other_kernel_loop_test(group_of_nothing_is_einval),
       other_kernel_loop_test(group_members_keep_their_own_bits),
@@ -607,7 +608,7 @@ int main(void) {
       support_loop_test(live_profiler_of_a_hardware_pmu_counts),
       support_loop_test(live_profiler_of_software_counts_each),
       support_loop_test(live_group_of_migrations_and_faults_counts_both),
-      support_loop_test(live_profiler_of_what_is_not_there_names_it),
+      support_loop_test(live_profiler_of_a_missing_counter_names_it),
       support_loop_test(process_has_each_of_its_threads_once),
       support_loop_test(process_with_children_counts_each_run_alone),
       support_loop_test(benchmark_of_several_events_is_one_run),

@@ -107,7 +107,7 @@ static void helpers_are_all_there(void **state) {
 
 /* Each is the event that theirs is, and its value and times are those of the
  * PMU. */
-static void helper_of_each_name_gives_the_pmus_count(void **state) {
+static void helper_of_each_name_returns_the_pmus_count(void **state) {
   uvperf_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
@@ -251,7 +251,7 @@ static void live_helper_of_an_empty_function_counts_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(helpers_are_all_there),
-      other_kernel_test(helper_of_each_name_gives_the_pmus_count),
+      other_kernel_test(helper_of_each_name_returns_the_pmus_count),
       other_kernel_test(helper_of_each_name_without_a_pmu_says_so),
       cmocka_unit_test(live_helper_of_each_name_counts_or_names_why_not),
       cmocka_unit_test(live_helpers_of_a_hardware_pmu_count_the_work),

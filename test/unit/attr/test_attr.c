@@ -255,7 +255,7 @@ static void attr_set_flag_to_0_clears_it_alone(void **state) {
   }
 }
 
-static void attr_set_aux_action_is_behind_aux_sample_size(void **state) {
+static void attr_set_aux_action_is_after_aux_sample_size(void **state) {
   struct perf_event_attr attr;
   uint32_t words[2];
 
@@ -442,7 +442,7 @@ int main(void) {
       cmocka_unit_test(attr_set_newer_flags_are_at_kernels_bits),
       cmocka_unit_test(attr_unknown_flags_are_those_without_a_name),
       cmocka_unit_test(attr_set_flag_to_0_clears_it_alone),
-      cmocka_unit_test(attr_set_aux_action_is_behind_aux_sample_size),
+      cmocka_unit_test(attr_set_aux_action_is_after_aux_sample_size),
       cmocka_unit_test(attr_field_name_of_each_field_is_its_own),
       cmocka_unit_test(attr_set_value_too_wide_is_einval),
       cmocka_unit_test(attr_field_unknown_is_einval),

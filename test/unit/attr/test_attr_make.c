@@ -92,7 +92,7 @@ static void set_size(void *attr, uint32_t size) {
   memcpy((char *)attr + 4, &size, sizeof(size));
 }
 
-static void attr_dup_of_64_bytes_is_0_behind_them(void **state) {
+static void attr_dup_of_64_bytes_is_0_after_them(void **state) {
   struct perf_event_attr *small = malloc(64);
   struct perf_event_attr *copy = NULL;
   uint8_t zero[sizeof(*copy) - 64] = {0};
@@ -249,7 +249,7 @@ static void attr_of_samples_above_64_kib_has_a_fault(void **state) {
   assert_null(uvperf__attr_fault(&attr));
 }
 
-static void attr_with_side_band_writes_but_wakes_not_each(void **state) {
+static void attr_with_side_band_does_not_wake_for_each_record(void **state) {
   struct perf_event_attr attr;
   size_t i;
 
@@ -362,7 +362,7 @@ int main(void) {
       cmocka_unit_test(attr_breakpoint_sets_its_three_fields),
       cmocka_unit_test(attr_period_and_frequency_exclude_each_other),
       cmocka_unit_test(attr_wakeups_exclude_each_other),
-      cmocka_unit_test(attr_dup_of_64_bytes_is_0_behind_them),
+      cmocka_unit_test(attr_dup_of_64_bytes_is_0_after_them),
       cmocka_unit_test(attr_dup_copies_more_than_the_header_has),
       cmocka_unit_test(attr_dup_of_bad_size_is_refused),
       cmocka_unit_test(attr_that_only_counts_writes_no_records),
@@ -370,7 +370,7 @@ int main(void) {
       cmocka_unit_test(attr_of_bpf_output_writes_records),
       cmocka_unit_test(attr_of_samples_with_a_stack_of_0_bytes_has_a_fault),
       cmocka_unit_test(attr_of_samples_above_64_kib_has_a_fault),
-      cmocka_unit_test(attr_with_side_band_writes_but_wakes_not_each),
+      cmocka_unit_test(attr_with_side_band_does_not_wake_for_each_record),
       cmocka_unit_test(attr_wakes_each_only_with_a_bound_of_1),
       cmocka_unit_test(attr_with_inherit_stat_wakes_not_for_read_records),
       cmocka_unit_test(attr_software_opens_and_counts),

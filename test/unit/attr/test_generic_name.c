@@ -116,7 +116,7 @@ static void generic_find_takes_no_notice_of_case(void **state) {
   check_spellings(spellings, sizeof(spellings) / sizeof(spellings[0]));
 }
 
-static void generic_find_refuses_what_is_no_name(void **state) {
+static void generic_find_refuses_invalid_names(void **state) {
   static const char *const names[] = {
       "",
       "c",
@@ -211,7 +211,7 @@ static void generic_each_name_is_found_and_named_again(void **state) {
   }
 }
 
-static void generic_each_ends_when_told(void **state) {
+static void generic_each_ends_when_the_callback_stops_it(void **state) {
   walk_t walk = {PERF_TYPE_HW_CACHE, 0, 2, ""};
 
   (void)state;
@@ -265,7 +265,7 @@ static void generic_alias_is_the_other_spelling_if_there_is_one(void **state) {
   assert_null(uvperf__generic_alias(PERF_TYPE_HW_CACHE, 0));
 }
 
-static void generic_name_of_what_has_none_is_an_error(void **state) {
+static void generic_name_of_an_attr_without_one_is_an_error(void **state) {
   static const struct {
     uint32_t type;
     uint64_t config;
@@ -306,15 +306,15 @@ int main(void) {
       cmocka_unit_test(generic_find_knows_hardware_and_software_names),
       cmocka_unit_test(generic_find_knows_all_spellings_of_caches),
       cmocka_unit_test(generic_find_takes_no_notice_of_case),
-      cmocka_unit_test(generic_find_refuses_what_is_no_name),
+      cmocka_unit_test(generic_find_refuses_invalid_names),
       cmocka_unit_test(generic_find_reads_no_more_than_the_length),
       cmocka_unit_test(
           generic_find_of_an_operation_the_cache_lacks_is_an_error),
       cmocka_unit_test(generic_each_name_is_found_and_named_again),
-      cmocka_unit_test(generic_each_ends_when_told),
+      cmocka_unit_test(generic_each_ends_when_the_callback_stops_it),
       cmocka_unit_test(generic_each_alias_leads_to_another_name),
       cmocka_unit_test(generic_alias_is_the_other_spelling_if_there_is_one),
-      cmocka_unit_test(generic_name_of_what_has_none_is_an_error),
+      cmocka_unit_test(generic_name_of_an_attr_without_one_is_an_error),
       cmocka_unit_test(generic_name_is_cut_to_the_room),
   };
 

@@ -91,7 +91,7 @@ static void kernel_knows_the_fields_of_its_struct(void **state) {
 }
 
 /* The first 64 bytes are in every kernel's. */
-static void kernel_knows_the_first_fields_unasked(void **state) {
+static void kernel_knows_the_first_fields_without_a_call(void **state) {
   (void)state;
   other_kernel();
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_TYPE, 1), 1);
@@ -102,7 +102,7 @@ static void kernel_knows_the_first_fields_unasked(void **state) {
   assert_int_equal(fake_count(FAKE_OPEN), 2);
 }
 
-static void kernel_knows_of_no_such_field_is_einval(void **state) {
+static void kernel_knows_of_an_invalid_field_is_einval(void **state) {
   (void)state;
   other_kernel();
   assert_int_equal(
@@ -185,7 +185,7 @@ static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
 }
 
 /* Should there ever be such an event. */
-static void kernel_knows_closes_what_it_was_given(void **state) {
+static void kernel_knows_closes_the_fd_that_it_opened(void **state) {
   (void)state;
   other_kernel();
   fake_on_open(NULL);
@@ -336,7 +336,7 @@ static int ask_filtered(void *arg) {
   return uvperf_kernel_knows(UVPERF_ATTR_COMM, 1) == -EPERM ? 0 : 1;
 }
 
-static void live_kernel_knows_behind_a_seccomp_filter_is_eperm(void **state) {
+static void live_kernel_knows_under_a_seccomp_filter_is_eperm(void **state) {
   (void)state;
   assert_int_equal(support_wait(support_fork(ask_filtered, NULL)), 0);
 }
@@ -347,21 +347,21 @@ int main(void) {
       other_kernel_test(kernel_knows_only_if_it_knows_all_the_bits),
       other_kernel_test(kernel_knows_flags_that_need_another),
       other_kernel_test(kernel_knows_the_fields_of_its_struct),
-      other_kernel_test(kernel_knows_the_first_fields_unasked),
-      other_kernel_test(kernel_knows_of_no_such_field_is_einval),
+      other_kernel_test(kernel_knows_the_first_fields_without_a_call),
+      other_kernel_test(kernel_knows_of_an_invalid_field_is_einval),
       other_kernel_test(kernel_knows_asks_for_each_bit_once),
       other_kernel_test(kernel_knows_what_it_does_not_allow),
       other_kernel_test(kernel_knows_without_an_answer_is_the_errno),
       other_kernel_test(kernel_knows_that_runs_out_of_fds_is_emfile),
       other_kernel_test(kernel_knows_says_no_though_the_rest_has_no_answer),
-      other_kernel_test(kernel_knows_closes_what_it_was_given),
+      other_kernel_test(kernel_knows_closes_the_fd_that_it_opened),
       other_kernel_test(live_kernel_knows_the_flags_that_it_opens),
       other_kernel_test(live_kernel_knows_the_samples_that_it_opens),
       other_kernel_test(
           live_kernel_knows_branches_and_aux_of_old_and_none_of_never),
       other_kernel_test(live_kernel_knows_and_opens_nothing),
       other_kernel_test(live_kernel_knows_the_same_without_privileges),
-      other_kernel_test(live_kernel_knows_behind_a_seccomp_filter_is_eperm),
+      other_kernel_test(live_kernel_knows_under_a_seccomp_filter_is_eperm),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -111,7 +111,7 @@ static void ring_with_a_split_head_leaves_the_others(void **state) {
 }
 
 /* A flush is no slice. */
-static void ring_with_a_split_head_in_a_flush_is_told_there(void **state) {
+static void ring_with_a_split_head_in_a_flush_is_reported_there(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   scripted_reader_t scripted;
 
@@ -137,7 +137,7 @@ static void stop_at_slice_end(live_bpf_reader_t *live, int status,
 }
 
 /* The end of the slice before it comes first, and who stops there. */
-static void last_ring_that_ends_is_told_after_the_next_start(void **state) {
+static void last_ring_that_ends_is_reported_after_the_next_start(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   scripted_reader_t scripted;
   live_bpf_reader_t *live = &scripted.live;
@@ -239,7 +239,7 @@ static void record_that_is_not_sound_comes_raw(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void what_was_lost_is_told_of_either_record(void **state) {
+static void losses_are_counted_from_either_record(void **state) {
   const struct {
     struct perf_event_header header;
     uint64_t id;
@@ -309,7 +309,7 @@ static uint64_t lost_of(const scripted_reader_t *scripted) {
 
 /* PERF_FORMAT_LOST counts them at once; a LOST record tells the same later. A
  * program that asks in each callback asks the kernel once. */
-static void what_no_record_tells_to_be_lost_is_counted(void **state) {
+static void losses_without_a_record_are_counted(void **state) {
   const struct {
     struct perf_event_header header;
     uint64_t id;
@@ -354,14 +354,15 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_reader_test(ring_without_sense_is_skipped_and_read_on),
       scripted_reader_test(ring_with_a_split_head_leaves_the_others),
-      scripted_reader_test(ring_with_a_split_head_in_a_flush_is_told_there),
-      scripted_reader_test(last_ring_that_ends_is_told_after_the_next_start),
+      scripted_reader_test(ring_with_a_split_head_in_a_flush_is_reported_there),
+      scripted_reader_test(
+          last_ring_that_ends_is_reported_after_the_next_start),
       scripted_reader_test(ring_whose_owner_hangs_up_is_polled_by_a_spare),
       scripted_reader_test(ring_whose_owner_hangs_up_without_spare_is_an_error),
       scripted_reader_test(record_that_is_not_sound_comes_raw),
-      scripted_reader_test(what_was_lost_is_told_of_either_record),
+      scripted_reader_test(losses_are_counted_from_either_record),
       scripted_reader_test(flush_is_refused_in_each_callback_of_a_drain),
-      scripted_reader_test(what_no_record_tells_to_be_lost_is_counted),
+      scripted_reader_test(losses_without_a_record_are_counted),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

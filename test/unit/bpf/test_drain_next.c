@@ -37,7 +37,7 @@ static void open_reader(uv_loop_t *loop, scripted_reader_t *scripted) {
 
 /* -- next ------------------------------------------------------------------ */
 
-static void next_gives_each_ring_a_look_in_turn(void **state) {
+static void next_checks_each_ring_in_turn(void **state) {
   scripted_reader_t scripted;
   size_t i;
 
@@ -103,7 +103,7 @@ static void next_of_lost_samples_says_how_many(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void next_of_what_is_not_sound_goes_on_until_all_are_split(void **s) {
+static void next_of_broken_records_goes_on_until_all_are_split(void **s) {
   const uvperf_bpf_sample_t *sample;
   scripted_reader_t scripted;
   uvperf_ring_info_t ring;
@@ -148,7 +148,7 @@ static void ask_in_callback(live_bpf_reader_t *live, int status,
   assert_int_equal(uvperf_bpf_reader_flush_ring(&live->reader, 0), UV_EBUSY);
 }
 
-static void next_where_it_cannot_be_is_refused(void **state) {
+static void next_is_refused_if_it_cannot_work(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*state, &scripted);
@@ -200,12 +200,11 @@ static void flush_of_a_ring_leaves_the_others(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      scripted_reader_test(next_gives_each_ring_a_look_in_turn),
+      scripted_reader_test(next_checks_each_ring_in_turn),
       scripted_reader_test(next_start_and_flush_take_turns),
       scripted_reader_test(next_of_lost_samples_says_how_many),
-      scripted_reader_test(
-          next_of_what_is_not_sound_goes_on_until_all_are_split),
-      scripted_reader_test(next_where_it_cannot_be_is_refused),
+      scripted_reader_test(next_of_broken_records_goes_on_until_all_are_split),
+      scripted_reader_test(next_is_refused_if_it_cannot_work),
       scripted_reader_test(flush_of_a_ring_leaves_the_others),
   };
 

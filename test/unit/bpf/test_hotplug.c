@@ -58,7 +58,7 @@ static void cpus_with_gaps_have_the_entries_of_their_ids(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void map_with_fewer_entries_has_those_below(void **state) {
+static void map_with_fewer_entries_has_the_cpus_below(void **state) {
   scripted_reader_t scripted;
 
   cpu_tree_list("0,2-5\n");
@@ -103,7 +103,7 @@ static void no_cpu_that_the_map_has_is_enodev(void **state) {
 
 /* -- CPUs that go and come ------------------------------------------------ */
 
-static void cpu_that_goes_and_comes_is_put_into_the_map_anew(void **state) {
+static void cpu_that_goes_and_comes_is_put_into_the_map_again(void **state) {
   scripted_reader_t scripted;
   uvperf_stats_t stats;
 
@@ -146,7 +146,7 @@ static void cpu_that_comes_for_the_first_time_gets_a_ring(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void cpu_beyond_the_map_that_comes_is_told_so(void **state) {
+static void cpu_beyond_the_map_that_comes_is_an_error(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*state, &scripted);
@@ -159,7 +159,7 @@ static void cpu_beyond_the_map_that_comes_is_told_so(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void cpu_that_is_not_in_the_list_is_not_told(void **state) {
+static void cpu_that_is_not_in_the_list_is_not_reported(void **state) {
   scripted_reader_t scripted;
   uvperf_stats_t stats;
 
@@ -194,7 +194,7 @@ static void cpu_that_comes_is_in_the_map_as_the_others_are(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void cpu_that_cannot_be_opened_again_is_told_why(void **state) {
+static void cpu_that_cannot_be_opened_again_reports_why(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*state, &scripted);
@@ -213,7 +213,7 @@ static void cpu_that_cannot_be_opened_again_is_told_why(void **state) {
 
 /* Each allocation that a CPU takes which comes for the first time: none of the
  * others suffers, and the next time it is well. */
-static void cpu_that_comes_without_memory_is_told_so(void **state) {
+static void cpu_that_comes_without_memory_is_an_error(void **state) {
   scripted_reader_t scripted;
   unsigned failures = 1;
   unsigned nth;
@@ -245,7 +245,7 @@ static void cpu_that_comes_without_memory_is_told_so(void **state) {
 
 /* -- when ----------------------------------------------------------------- */
 
-static void reader_of_fixed_cpus_follows_nobody(void **state) {
+static void reader_of_fixed_cpus_follows_no_cpu(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_plan(&scripted, 8);
@@ -261,7 +261,7 @@ static void reader_of_fixed_cpus_follows_nobody(void **state) {
   scripted_reader_close(&scripted);
 }
 
-static void reader_that_is_not_started_tells_later(void **state) {
+static void reader_that_is_not_started_reports_later(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_plan(&scripted, 8);
@@ -355,7 +355,8 @@ static void stop_there(live_bpf_reader_t *live, int cpu, int status) {
   assert_int_equal(uvperf_bpf_reader_stop(&live->reader), 0);
 }
 
-static void reader_stopped_when_a_cpu_went_tells_the_rest_later(void **state) {
+static void
+reader_stopped_when_a_cpu_went_reports_the_rest_later(void **state) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*state, &scripted);
@@ -404,7 +405,7 @@ static void fork_there(live_bpf_reader_t *live, int cpu, int status) {
   fake_process(4711);
 }
 
-static void reader_forked_when_a_cpu_went_tells_the_child_nothing(void **s) {
+static void reader_forked_when_a_cpu_went_is_silent_in_the_child(void **s) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*s, &scripted);
@@ -421,7 +422,7 @@ static void reader_forked_when_a_cpu_went_tells_the_child_nothing(void **s) {
 }
 
 /* Two that go at once. */
-static void reader_forked_when_the_first_of_two_went_tells_no_more(void **s) {
+static void reader_forked_when_the_first_of_two_went_stops_there(void **s) {
   scripted_reader_t scripted;
 
   cpu_tree_bring_up(2);
@@ -439,7 +440,7 @@ static void reader_forked_when_the_first_of_two_went_tells_no_more(void **s) {
 #define CPU(test) scripted_reader_test(test)
 
 /* The new event of a CPU that comes back begins at 0. */
-static void what_an_event_had_lost_is_kept_when_its_cpu_is_back(void **state) {
+static void lost_records_are_kept_when_a_cpu_is_back(void **state) {
   uint64_t words[2][2] = {{0, 7}, {0, 2}};
   scripted_reader_t scripted;
   uvperf_stats_t stats;
@@ -469,26 +470,26 @@ static void what_an_event_had_lost_is_kept_when_its_cpu_is_back(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CPU(cpus_with_gaps_have_the_entries_of_their_ids),
-      CPU(what_an_event_had_lost_is_kept_when_its_cpu_is_back),
-      CPU(map_with_fewer_entries_has_those_below),
+      CPU(lost_records_are_kept_when_a_cpu_is_back),
+      CPU(map_with_fewer_entries_has_the_cpus_below),
       CPU(cpu_of_the_list_that_is_offline_is_waited_for),
       CPU(no_cpu_that_the_map_has_is_enodev),
-      CPU(cpu_that_goes_and_comes_is_put_into_the_map_anew),
+      CPU(cpu_that_goes_and_comes_is_put_into_the_map_again),
       CPU(cpu_that_comes_for_the_first_time_gets_a_ring),
-      CPU(cpu_beyond_the_map_that_comes_is_told_so),
-      CPU(cpu_that_is_not_in_the_list_is_not_told),
+      CPU(cpu_beyond_the_map_that_comes_is_an_error),
+      CPU(cpu_that_is_not_in_the_list_is_not_reported),
       CPU(cpu_that_comes_is_in_the_map_as_the_others_are),
-      CPU(cpu_that_cannot_be_opened_again_is_told_why),
-      CPU(cpu_that_comes_without_memory_is_told_so),
-      CPU(reader_of_fixed_cpus_follows_nobody),
-      CPU(reader_that_is_not_started_tells_later),
+      CPU(cpu_that_cannot_be_opened_again_reports_why),
+      CPU(cpu_that_comes_without_memory_is_an_error),
+      CPU(reader_of_fixed_cpus_follows_no_cpu),
+      CPU(reader_that_is_not_started_reports_later),
       CPU(overwritable_rings_follow_the_cpus),
       CPU(reader_without_sysfs_is_not_started),
       CPU(reader_started_out_of_fds_says_so),
-      CPU(reader_stopped_when_a_cpu_went_tells_the_rest_later),
+      CPU(reader_stopped_when_a_cpu_went_reports_the_rest_later),
       CPU(reader_closed_when_a_cpu_went_or_came_is_clean),
-      CPU(reader_forked_when_a_cpu_went_tells_the_child_nothing),
-      CPU(reader_forked_when_the_first_of_two_went_tells_no_more),
+      CPU(reader_forked_when_a_cpu_went_is_silent_in_the_child),
+      CPU(reader_forked_when_the_first_of_two_went_stops_there),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,7 +174,7 @@ static void cpu_of_a_list_that_is_offline_waits(void **state) {
   assert_int_equal(fake_count(FAKE_OPEN), 4);
 }
 
-static void map_that_is_none_is_refused_before_anything_opens(void **state) {
+static void invalid_map_is_refused_before_anything_opens(void **state) {
   (void)state;
   scripted.map->info.type = 1;
   scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -185,7 +185,7 @@ static void map_that_is_none_is_refused_before_anything_opens(void **state) {
 /* -- failures ------------------------------------------------------------- */
 
 /* Of any CPU's event but ENODEV. */
-static void open_that_fails_is_told_and_undone(void **state) {
+static void open_that_fails_is_reported_and_undone(void **state) {
   const struct {
     int code;
     int cause;
@@ -249,7 +249,7 @@ static void cpus_that_all_go_while_they_are_opened_are_enodev(void **state) {
   assert_int_equal(fake_count(FAKE_OPEN), 4);
 }
 
-static void fds_that_are_needed_are_told(void **state) {
+static void number_of_fds_needed_is_reported(void **state) {
   uvperf_error_t error;
   unsigned nth;
 
@@ -339,12 +339,12 @@ int main(void) {
       scripted_outputs_test(cpus_without_any_entry_or_online_are_enodev),
       scripted_outputs_test(sysfs_that_cannot_be_read_is_no_cpu),
       scripted_outputs_test(cpu_of_a_list_that_is_offline_waits),
-      scripted_outputs_test(map_that_is_none_is_refused_before_anything_opens),
-      scripted_outputs_test(open_that_fails_is_told_and_undone),
+      scripted_outputs_test(invalid_map_is_refused_before_anything_opens),
+      scripted_outputs_test(open_that_fails_is_reported_and_undone),
       scripted_outputs_test(open_that_is_e2big_leaves_the_size),
       scripted_outputs_test(cpu_that_goes_while_it_is_opened_waits),
       scripted_outputs_test(cpus_that_all_go_while_they_are_opened_are_enodev),
-      scripted_outputs_test(fds_that_are_needed_are_told),
+      scripted_outputs_test(number_of_fds_needed_is_reported),
       scripted_outputs_test(rings_shrink_together),
       scripted_outputs_test(each_call_may_fail_once),
   };

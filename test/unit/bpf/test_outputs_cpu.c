@@ -155,7 +155,7 @@ cpu_that_comes_twice_is_put_before_the_old_one_is_closed(void **state) {
   assert_string_equal(scripted_outputs_keys(), "0 1 2 3");
 }
 
-static void cpu_that_is_not_to_have_an_event_gets_none(void **state) {
+static void cpu_without_the_event_gets_none(void **state) {
   (void)state;
   scripted.map->info.max_entries = 3;
   scripted.options.cpus = "0,2";
@@ -206,7 +206,7 @@ static void fixed_cpus_stay_as_they_are(void **state) {
 /* -- failures ------------------------------------------------------------- */
 
 /* Whatever fails, it is told, the CPU has none, and the next time works. */
-static void come_that_fails_is_told(void **state) {
+static void cpu_that_fails_to_come_is_reported(void **state) {
   const struct {
     enum fake_call call;
     unsigned nth;
@@ -277,10 +277,10 @@ int main(void) {
       scripted_outputs_test(cpu_that_is_new_has_a_ring_of_its_own),
       scripted_outputs_test(
           cpu_that_comes_twice_is_put_before_the_old_one_is_closed),
-      scripted_outputs_test(cpu_that_is_not_to_have_an_event_gets_none),
+      scripted_outputs_test(cpu_without_the_event_gets_none),
       scripted_outputs_test(cpu_of_the_list_that_was_offline_comes),
       scripted_outputs_test(fixed_cpus_stay_as_they_are),
-      scripted_outputs_test(come_that_fails_is_told),
+      scripted_outputs_test(cpu_that_fails_to_come_is_reported),
       scripted_outputs_test(come_that_fails_takes_the_old_one_out),
   };
 

@@ -105,7 +105,7 @@ static void leaving_the_map_spares_the_entries_of_others(void **state) {
 
 /* Of a file that is shared, or a map that preserves, what was put goes by
  * hand. */
-static void leaving_a_shared_map_takes_out_what_was_put(void **state) {
+static void leaving_a_shared_map_removes_its_events(void **state) {
   (void)state;
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);
   scripted_outputs_open();
@@ -116,7 +116,7 @@ static void leaving_a_shared_map_takes_out_what_was_put(void **state) {
   assert_int_equal(scripted.map->files, 1);
 }
 
-static void leaving_a_map_that_preserves_takes_out_what_was_put(void **state) {
+static void leaving_a_map_that_preserves_removes_its_events(void **state) {
   (void)state;
   scripted.map->info.map_flags = 0x800;
   scripted_outputs_open();
@@ -144,7 +144,7 @@ static void path_is_where_the_map_is_pinned(void **state) {
 
 /* -- enabling ------------------------------------------------------------- */
 
-static void enable_tries_all_and_tells_the_first_failure(void **state) {
+static void enable_tries_all_and_reports_the_first_failure(void **state) {
   uvperf_error_t error;
   int cpu;
 
@@ -211,11 +211,10 @@ int main(void) {
       scripted_outputs_test(map_that_is_frozen_lets_nothing_be_put),
       scripted_outputs_test(take_that_failed_in_a_frozen_map_takes_all_later),
       scripted_outputs_test(leaving_the_map_spares_the_entries_of_others),
-      scripted_outputs_test(leaving_a_shared_map_takes_out_what_was_put),
-      scripted_outputs_test(
-          leaving_a_map_that_preserves_takes_out_what_was_put),
+      scripted_outputs_test(leaving_a_shared_map_removes_its_events),
+      scripted_outputs_test(leaving_a_map_that_preserves_removes_its_events),
       scripted_outputs_test(path_is_where_the_map_is_pinned),
-      scripted_outputs_test(enable_tries_all_and_tells_the_first_failure),
+      scripted_outputs_test(enable_tries_all_and_reports_the_first_failure),
       scripted_outputs_test(forked_child_leaves_all_to_the_parent),
   };
 

@@ -50,7 +50,7 @@ static void delta_of_a_count_that_was_reset_begins_there(void **state) {
                count_of(0, 30, 20, 2));
 }
 
-static void delta_of_times_that_began_again_has_both_anew(void **state) {
+static void delta_of_times_that_began_again_has_the_new_times(void **state) {
   (void)state;
   assert_delta(count_of(10, 200, 100, 0), count_of(17, 190, 120, 0),
                count_of(7, 190, 120, 0));
@@ -128,8 +128,8 @@ static void delta_without_times_is_counting(void **state) {
   assert_int_equal(delta.value, 0);
 }
 
-static void delta_with_a_count_that_could_not_be_read_is_an_error(
-    void **state) {
+static void
+delta_with_a_count_that_could_not_be_read_is_an_error(void **state) {
   uvperf_count_t newer = count_of(105, 2000, 1250, 0), delta;
   uvperf_count_t older = {.state = UVPERF_COUNT_ERROR, .code = -EBADF};
 
@@ -144,7 +144,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(delta_of_counts_is_what_was_counted_between),
       cmocka_unit_test(delta_of_a_count_that_was_reset_begins_there),
-      cmocka_unit_test(delta_of_times_that_began_again_has_both_anew),
+      cmocka_unit_test(delta_of_times_that_began_again_has_the_new_times),
       cmocka_unit_test(delta_of_counts_may_be_one_of_them),
       cmocka_unit_test(delta_of_two_events_is_einval),
       cmocka_unit_test(delta_of_counts_is_scaled_by_its_own_times),

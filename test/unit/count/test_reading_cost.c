@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static void subtract_takes_off_down_to_0_and_scales_anew(void **state) {
+static void subtract_stops_at_0_and_scales_again(void **state) {
   const uvperf__cell_t cells[] = {build_cell(10, 300, 100),
                                   build_cell(3, 100, 100)};
   const uvperf__cell_t costs[] = {build_cell(4, 30, 30), build_cell(5, 30, 30)};
@@ -130,7 +130,7 @@ static void least_is_the_smaller_of_each_that_counted(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(subtract_takes_off_down_to_0_and_scales_anew),
+      cmocka_unit_test(subtract_stops_at_0_and_scales_again),
       cmocka_unit_test(subtract_of_a_reading_from_itself_is_0),
       cmocka_unit_test(subtract_leaves_what_has_no_value_alone),
       cmocka_unit_test(subtract_of_another_set_is_einval),

@@ -65,7 +65,7 @@ static void total_of_times_beyond_64_bits_keeps_the_ratio(void **state) {
 }
 
 /* The order of states in the header: the first that any is. */
-static void total_of_two_states_is_the_one_that_tells_more(void **state) {
+static void total_of_two_states_is_the_more_specific_one(void **state) {
   const uvperf__cell_t cells[BUILD_STATES] = {
       build_cell(7, 9, 9),
       build_gone(7, 9, 9),
@@ -198,7 +198,7 @@ int main(void) {
       cmocka_unit_test(total_is_the_sum_of_what_was_scaled),
       cmocka_unit_test(total_beyond_64_bits_is_the_greatest),
       cmocka_unit_test(total_of_times_beyond_64_bits_keeps_the_ratio),
-      cmocka_unit_test(total_of_two_states_is_the_one_that_tells_more),
+      cmocka_unit_test(total_of_two_states_is_the_more_specific_one),
       cmocka_unit_test(count_add_makes_the_sum_that_the_total_is),
       cmocka_unit_test(count_add_of_sums_is_the_sum_of_all),
       cmocka_unit_test(count_add_to_itself_is_twice_of_it),

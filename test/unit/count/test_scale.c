@@ -174,7 +174,7 @@ static void scale_at_each_edge_is_exact(void **state) {
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 compilers_t;
 
-static void scale_is_what_the_compilers_128_bits_give(void **state) {
+static void scale_equals_the_compilers_128_bits(void **state) {
   uint64_t random = 3, scaled;
   int i;
 
@@ -193,7 +193,7 @@ static void scale_is_what_the_compilers_128_bits_give(void **state) {
   }
 }
 #else
-static void scale_is_what_the_compilers_128_bits_give(void **state) {
+static void scale_equals_the_compilers_128_bits(void **state) {
   (void)state;
   support_skip(__func__, "a compiler with 128 bits");
 }
@@ -254,7 +254,7 @@ int main(void) {
       cmocka_unit_test(scale_of_random_numbers_is_exact),
       cmocka_unit_test(scale_of_random_times_near_2_to_the_64_is_exact),
       cmocka_unit_test(scale_at_each_edge_is_exact),
-      cmocka_unit_test(scale_is_what_the_compilers_128_bits_give),
+      cmocka_unit_test(scale_equals_the_compilers_128_bits),
       cmocka_unit_test(scale_rounds_down),
       cmocka_unit_test(scale_of_what_always_ran_is_the_value),
       cmocka_unit_test(scale_of_what_never_ran_is_enodata),

@@ -119,7 +119,7 @@ static void assert_unknown(size_t i) {
   assert_null(uvperf__decoder_source(fx.decoder, fx.ids[i][1]));
 }
 
-static void record_is_of_nobody_before_add_and_after_remove(void **state) {
+static void record_has_no_source_before_add_and_after_remove(void **state) {
   (void)state;
   assert_unknown(0);
   add_two_kinds();
@@ -236,7 +236,7 @@ static void sample_in_hand_stays_as_it_is(void **state) {
   assert_known(0); /* by its new attr */
 }
 
-static void sample_tells_its_own_source_of_those_with_one_attr(void **state) {
+static void sample_has_its_own_source_among_equal_attrs(void **state) {
   (void)state;
   add_two_kinds();
   add(0);
@@ -333,7 +333,7 @@ static void assert_refused(size_t i, int code) {
   assert_known(0);
 }
 
-static void add_of_what_cannot_be_told_apart_is_refused(void **state) {
+static void add_of_sources_that_look_alike_is_refused(void **state) {
   struct perf_event_attr attr;
 
   (void)state;
@@ -427,17 +427,17 @@ static void make_without_memory_is_enomem(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(record_is_of_nobody_before_add_and_after_remove),
+      TEST(record_has_no_source_before_add_and_after_remove),
       TEST(sources_that_come_and_go_at_random_are_known_meanwhile),
       TEST(thousands_of_one_attr_take_a_table_entry_each),
       TEST(sources_that_change_for_ever_take_no_more_memory),
       TEST(samples_of_what_goes_are_kept_one_at_a_time),
       TEST(sample_in_hand_stays_as_it_is),
-      TEST(sample_tells_its_own_source_of_those_with_one_attr),
+      TEST(sample_has_its_own_source_among_equal_attrs),
       TEST(record_whose_header_was_overwritten_has_its_size),
       TEST(sample_of_who_writes_alone_is_its_own),
       TEST(sample_of_one_of_many_with_one_attr_is_decoded),
-      TEST(add_of_what_cannot_be_told_apart_is_refused),
+      TEST(add_of_sources_that_look_alike_is_refused),
       TEST(ids_may_lie_elsewhere_when_all_have_gone),
       TEST(add_of_an_id_that_is_there_twice_counts_it_once),
       TEST(add_without_memory_changes_nothing),

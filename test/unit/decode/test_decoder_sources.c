@@ -94,8 +94,7 @@ static void each_source_and_type(ring_t *ring) {
   uvperf_decoder_free(decoder);
 }
 
-static void
-records_of_mixed_sample_types_are_told_apart_by_identifier(void **state) {
+static void records_of_mixed_sample_types_need_identifier(void **state) {
   static ring_t ring;
   size_t nr;
 
@@ -106,7 +105,7 @@ records_of_mixed_sample_types_are_told_apart_by_identifier(void **state) {
   }
 }
 
-static void records_are_told_apart_by_id_at_one_fixed_place(void **state) {
+static void records_are_matched_by_id_at_one_fixed_place(void **state) {
   static const uint64_t types[] = {
       PERF_SAMPLE_ID, PERF_SAMPLE_IP | PERF_SAMPLE_ID | PERF_SAMPLE_CPU,
       PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
@@ -151,7 +150,7 @@ static void id_at_different_places_is_refused(void **state) {
   each_source_and_type(&ring);
 }
 
-static void sources_that_cannot_be_told_apart_are_refused(void **state) {
+static void sources_that_cannot_be_matched_are_refused(void **state) {
   static ring_t ring;
 
   (void)state;
@@ -216,8 +215,7 @@ static void inherited_child_is_known_by_its_parents_id(void **state) {
   uvperf_decoder_free(decoder);
 }
 
-static void
-record_with_an_id_of_nobody_is_raw_and_the_next_is_not(void **state) {
+static void record_with_an_unknown_id_is_raw_and_the_next_is_not(void **state) {
   static record_builder_t builder;
   static ring_t ring;
   const uvperf_record_t *record;
@@ -323,7 +321,7 @@ static void expect_unknown(ring_t *ring, int sample, int read, int comm) {
   uvperf_decoder_free(decoder);
 }
 
-static void record_of_an_unknown_id_is_decoded_where_all_look_alike(void **s) {
+static void record_of_an_unknown_id_is_decoded_if_layouts_agree(void **s) {
   static ring_t ring;
 
   (void)s;
@@ -350,7 +348,7 @@ static void record_of_an_unknown_id_is_decoded_where_all_look_alike(void **s) {
 }
 
 /* What never samples has no say in how samples look. */
-static void sample_of_an_unknown_id_is_not_of_what_never_samples(void **state) {
+static void sample_of_an_unknown_id_is_not_of_a_counting_event(void **state) {
   static ring_t ring;
 
   (void)state;
@@ -471,7 +469,7 @@ static void broken_record_of_a_known_id_has_its_source(void **state) {
 
 /* There is no saying that a type newer than the library has an id at all. */
 static void
-unknown_type_with_an_id_of_nobody_is_raw_without_source(void **state) {
+unknown_type_with_an_unknown_id_is_raw_without_source(void **state) {
   static record_builder_t builder;
   static ring_t ring;
   const uvperf_record_t *record;
@@ -561,23 +559,22 @@ static void sources_with_many_ids_are_found(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(
-          records_of_mixed_sample_types_are_told_apart_by_identifier),
-      cmocka_unit_test(records_are_told_apart_by_id_at_one_fixed_place),
+      cmocka_unit_test(records_of_mixed_sample_types_need_identifier),
+      cmocka_unit_test(records_are_matched_by_id_at_one_fixed_place),
       cmocka_unit_test(id_and_identifier_at_one_place_go_together),
       cmocka_unit_test(id_at_different_places_is_refused),
-      cmocka_unit_test(sources_that_cannot_be_told_apart_are_refused),
+      cmocka_unit_test(sources_that_cannot_be_matched_are_refused),
       cmocka_unit_test(one_source_takes_every_id),
       cmocka_unit_test(inherited_child_is_known_by_its_parents_id),
-      cmocka_unit_test(record_with_an_id_of_nobody_is_raw_and_the_next_is_not),
+      cmocka_unit_test(record_with_an_unknown_id_is_raw_and_the_next_is_not),
       cmocka_unit_test(record_with_id_0_is_of_the_first_source),
       cmocka_unit_test(id_0_of_a_source_is_its_own),
-      cmocka_unit_test(record_of_an_unknown_id_is_decoded_where_all_look_alike),
-      cmocka_unit_test(sample_of_an_unknown_id_is_not_of_what_never_samples),
+      cmocka_unit_test(record_of_an_unknown_id_is_decoded_if_layouts_agree),
+      cmocka_unit_test(sample_of_an_unknown_id_is_not_of_a_counting_event),
       cmocka_unit_test(mmap2_without_prot_and_flags_can_be_asked_for),
       cmocka_unit_test(mmap2_of_each_source_is_read_as_that_asks),
       cmocka_unit_test(broken_record_of_a_known_id_has_its_source),
-      cmocka_unit_test(unknown_type_with_an_id_of_nobody_is_raw_without_source),
+      cmocka_unit_test(unknown_type_with_an_unknown_id_is_raw_without_source),
       cmocka_unit_test(record_too_short_for_an_id_is_raw_without_source),
       cmocka_unit_test(sources_with_many_ids_are_found),
   };

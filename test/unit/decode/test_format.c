@@ -129,7 +129,7 @@ static void record_of_each_type_is_a_line(void **state) {
   assert_int_equal(seen, (1u << (BUILD_TYPES + 1)) - 1);
 }
 
-static void record_says_who_where_and_when_it_knows(void **state) {
+static void record_prints_ids_cpu_and_time_if_present(void **state) {
   uvperf_record_t record = {.type = PERF_RECORD_SWITCH,
                             .pid = 1,
                             .tid = 2,
@@ -289,7 +289,7 @@ static void record_in_each_room_is_the_beginning_of_its_line(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(record_of_each_type_is_a_line),
-      cmocka_unit_test(record_says_who_where_and_when_it_knows),
+      cmocka_unit_test(record_prints_ids_cpu_and_time_if_present),
       cmocka_unit_test(record_that_is_damaged_is_its_bytes),
       cmocka_unit_test(sample_with_each_field_names_it),
       cmocka_unit_test(record_in_each_room_is_the_beginning_of_its_line),

@@ -90,7 +90,7 @@ static void check_types(pair_t *pair, uint64_t expected_id, int known) {
   }
 }
 
-static void time_of_each_type_and_bit_is_that_of_the_record(void **state) {
+static void time_of_each_type_and_bit_equals_the_records(void **state) {
   const uint64_t base = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
   uint64_t type;
   pair_t pair;
@@ -108,7 +108,7 @@ static void time_of_each_type_and_bit_is_that_of_the_record(void **state) {
   }
 }
 
-static void time_with_any_bits_is_that_of_the_record(void **state) {
+static void time_with_any_bits_equals_the_records(void **state) {
   uint64_t random = 11;
   pair_t pair;
   unsigned i;
@@ -124,7 +124,7 @@ static void time_with_any_bits_is_that_of_the_record(void **state) {
   }
 }
 
-static void time_of_what_is_nobodys_is_not_told(void **state) {
+static void time_of_an_unknown_record_is_none(void **state) {
   pair_t pair;
 
   (void)state;
@@ -149,7 +149,8 @@ static int find_sample_time(const pair_t *pair, uint64_t id, uint64_t *time) {
   return uvperf__decoder_time(pair->both, builder.words, builder.size, time);
 }
 
-static void time_of_nobodys_sample_is_where_all_sources_have_it(void **state) {
+static void
+time_of_an_unknown_sample_is_where_all_sources_have_it(void **state) {
   uvperf_source_t third;
   struct perf_event_attr attr;
   const uint64_t id = 300;
@@ -186,7 +187,7 @@ static void time_of_nobodys_sample_is_where_all_sources_have_it(void **state) {
 }
 
 /* ASan sees a byte that is read outside. */
-static void time_of_a_record_cut_anywhere_is_told_from_what_is_there(void **s) {
+static void time_of_a_record_cut_anywhere_is_within_its_bytes(void **s) {
   static record_builder_t builder;
   record_values_t values;
   uint64_t time;
@@ -211,7 +212,7 @@ static void time_of_a_record_cut_anywhere_is_told_from_what_is_there(void **s) {
   free_pair(&pair);
 }
 
-static void time_of_a_record_longer_than_the_bytes_is_not_told(void **state) {
+static void time_of_a_record_longer_than_the_bytes_is_none(void **state) {
   static record_builder_t builder;
   record_values_t values;
   uint64_t time;
@@ -235,7 +236,7 @@ static void time_of_a_record_longer_than_the_bytes_is_not_told(void **state) {
 
 /* Also of what would not decode: where it is put among others has no bearing on
  * what is told of it. */
-static void time_of_a_broken_body_is_told(void **state) {
+static void time_of_a_broken_body_is_returned(void **state) {
   static record_builder_t builder;
   const uvperf_record_t *record;
   record_values_t values;
@@ -293,14 +294,13 @@ static void record_with_random_damage_has_one_time(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(time_of_each_type_and_bit_is_that_of_the_record),
-      cmocka_unit_test(time_with_any_bits_is_that_of_the_record),
-      cmocka_unit_test(time_of_what_is_nobodys_is_not_told),
-      cmocka_unit_test(time_of_nobodys_sample_is_where_all_sources_have_it),
-      cmocka_unit_test(
-          time_of_a_record_cut_anywhere_is_told_from_what_is_there),
-      cmocka_unit_test(time_of_a_record_longer_than_the_bytes_is_not_told),
-      cmocka_unit_test(time_of_a_broken_body_is_told),
+      cmocka_unit_test(time_of_each_type_and_bit_equals_the_records),
+      cmocka_unit_test(time_with_any_bits_equals_the_records),
+      cmocka_unit_test(time_of_an_unknown_record_is_none),
+      cmocka_unit_test(time_of_an_unknown_sample_is_where_all_sources_have_it),
+      cmocka_unit_test(time_of_a_record_cut_anywhere_is_within_its_bytes),
+      cmocka_unit_test(time_of_a_record_longer_than_the_bytes_is_none),
+      cmocka_unit_test(time_of_a_broken_body_is_returned),
       cmocka_unit_test(record_with_random_damage_has_one_time),
   };
 

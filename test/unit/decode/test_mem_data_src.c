@@ -157,7 +157,7 @@ static void describe_of_old_levels_in_combination(void **state) {
 }
 
 /* Both ways of telling are filled in by current PMU drivers. */
-static void describe_of_a_level_told_twice_tells_it_once(void **state) {
+static void describe_of_a_level_in_both_fields_prints_it_once(void **state) {
   (void)state;
   assert_described(LEVEL_NUMBER(3) | PERF_MEM_S(LVL, L3) | PERF_MEM_S(LVL, HIT),
                    UVPERF_SAMPLE_MEM_LEVEL, "L3 hit");
@@ -254,7 +254,7 @@ int main(void) {
       cmocka_unit_test(describe_of_each_level_number),
       cmocka_unit_test(describe_of_each_old_level),
       cmocka_unit_test(describe_of_old_levels_in_combination),
-      cmocka_unit_test(describe_of_a_level_told_twice_tells_it_once),
+      cmocka_unit_test(describe_of_a_level_in_both_fields_prints_it_once),
       cmocka_unit_test(describe_of_hops_says_how_far),
       cmocka_unit_test(describe_of_each_snoop),
       cmocka_unit_test(describe_of_each_lock_tlb_and_block),

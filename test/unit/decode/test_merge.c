@@ -149,7 +149,7 @@ static void records_that_wrap_at_once_are_each_whole(void **state) {
   }
 }
 
-static void record_that_an_interrupt_put_behind_is_given_late(void **state) {
+static void record_that_an_interrupt_put_behind_is_late(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
@@ -339,7 +339,7 @@ static void rewind_forgets_the_times_from_before(void **state) {
 
 /* -- the horizon ----------------------------------------------------------- */
 
-static void what_is_younger_than_the_horizon_waits(void **state) {
+static void record_younger_than_the_horizon_waits(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
@@ -378,7 +378,7 @@ static void ring_that_is_quiet_holds_nothing_up(void **state) {
   merge_end(&model);
 }
 
-static void what_is_written_after_begin_waits_for_the_next(void **state) {
+static void record_written_after_begin_waits_for_the_next(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
@@ -482,7 +482,7 @@ static void merge_that_was_cut_goes_on(void **state) {
 
 /* What is longer than the kernel says is written over what waits. */
 static void
-record_that_is_overwritten_after_the_look_keeps_its_size(void **state) {
+record_that_is_overwritten_after_the_check_keeps_its_size(void **state) {
   const uint64_t headers[] = {0, UINT64_MAX};
   merge_ring_t *ring;
   uint64_t header;
@@ -515,7 +515,7 @@ int main(void) {
       TEST(merge_of_runs_is_sorted),
       TEST(records_of_one_time_come_in_the_order_of_their_rings),
       TEST(records_that_wrap_at_once_are_each_whole),
-      TEST(record_that_an_interrupt_put_behind_is_given_late),
+      TEST(record_that_an_interrupt_put_behind_is_late),
       TEST(record_that_is_seen_too_late_is_counted),
       TEST(record_without_time_comes_after_the_one_before_it),
       TEST(record_of_the_future_comes_after_the_one_before_it),
@@ -523,14 +523,14 @@ int main(void) {
       TEST(first_record_with_an_impossible_time_comes_first),
       TEST(record_that_is_possible_by_now_keeps_its_time),
       TEST(rewind_forgets_the_times_from_before),
-      TEST(what_is_younger_than_the_horizon_waits),
+      TEST(record_younger_than_the_horizon_waits),
       TEST(ring_that_is_quiet_holds_nothing_up),
-      TEST(what_is_written_after_begin_waits_for_the_next),
+      TEST(record_written_after_begin_waits_for_the_next),
       TEST(ring_more_than_half_full_presses),
       TEST(tail_is_published_at_each_quarter_and_at_the_end),
       TEST(record_that_was_not_consumed_comes_again),
       TEST(merge_that_was_cut_goes_on),
-      TEST(record_that_is_overwritten_after_the_look_keeps_its_size),
+      TEST(record_that_is_overwritten_after_the_check_keeps_its_size),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

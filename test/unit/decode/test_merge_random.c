@@ -149,7 +149,7 @@ static void run_seed(uint64_t seed) {
 
 static uint64_t seed;
 
-static void merge_of_anything_gives_what_the_model_says(void **state) {
+static void merge_of_random_rings_is_as_in_the_model(void **state) {
   uint64_t last;
 
   (void)state;
@@ -165,7 +165,7 @@ static int print_seed(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(merge_of_anything_gives_what_the_model_says,
+      cmocka_unit_test_teardown(merge_of_random_rings_is_as_in_the_model,
                                 print_seed),
   };
 

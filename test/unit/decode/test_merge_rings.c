@@ -46,7 +46,7 @@ static void ring_added_meanwhile_takes_part_from_the_next_begin(void **state) {
   assert_int_equal(model.late, 100);
 }
 
-static void ring_that_breaks_in_the_middle_is_told_once(void **state) {
+static void ring_that_breaks_in_the_middle_is_reported_once(void **state) {
   merge_ring_t *broken, *sound;
 
   (void)state;
@@ -90,7 +90,7 @@ static void ring_that_breaks_is_out_before_it_is_dropped(void **state) {
   uvperf__merge_end(model.merge);
 }
 
-static void ring_whose_head_cannot_be_right_is_told_once(void **state) {
+static void ring_whose_head_cannot_be_right_is_reported_once(void **state) {
   merge_ring_t *spoilt, *sound;
 
   (void)state;
@@ -190,7 +190,7 @@ static void forked_child_forgets_all_rings(void **state) {
   uvperf__merge_end(model.merge);
 }
 
-static void merge_of_no_rings_gives_nothing(void **state) {
+static void merge_of_no_rings_returns_nothing(void **state) {
   (void)state;
   merge_begin(&model);
   merge_expect_nothing(&model, UINT64_MAX);
@@ -250,13 +250,13 @@ static void add_that_failed_leaves_the_others_as_they_were(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(ring_added_meanwhile_takes_part_from_the_next_begin),
-      TEST(ring_that_breaks_in_the_middle_is_told_once),
+      TEST(ring_that_breaks_in_the_middle_is_reported_once),
       TEST(ring_that_breaks_is_out_before_it_is_dropped),
-      TEST(ring_whose_head_cannot_be_right_is_told_once),
+      TEST(ring_whose_head_cannot_be_right_is_reported_once),
       TEST(ring_that_was_dropped_is_not_touched),
       TEST(rings_that_are_not_next_may_go),
       TEST(forked_child_forgets_all_rings),
-      TEST(merge_of_no_rings_gives_nothing),
+      TEST(merge_of_no_rings_returns_nothing),
       TEST(shortage_of_memory_is_enomem),
       TEST(add_that_failed_leaves_the_others_as_they_were),
   };

@@ -55,22 +55,22 @@ static void give_all(size_t nr_rings, size_t nr_records) {
   assert_int_equal(model.late, 0);
 }
 
-static void run_of_one_ring_gives_all(void **state) {
+static void run_of_one_ring_delivers_all(void **state) {
   (void)state;
   give_all(1, 1000);
 }
 
-static void run_of_two_rings_gives_all_in_order(void **state) {
+static void run_of_two_rings_delivers_all_in_order(void **state) {
   (void)state;
   give_all(2, 2000);
 }
 
-static void run_of_three_rings_gives_all_in_order(void **state) {
+static void run_of_three_rings_delivers_all_in_order(void **state) {
   (void)state;
   give_all(3, 3000);
 }
 
-static void run_of_hundreds_of_rings_gives_all_in_order(void **state) {
+static void run_of_hundreds_of_rings_delivers_all_in_order(void **state) {
   (void)state;
   give_all(300, 20000);
 }
@@ -140,7 +140,7 @@ static void record_at_the_end_of_time_is_for_next(void **state) {
 
 /* -- what is for next ------------------------------------------------------ */
 
-static void what_is_no_sample_is_for_next(void **state) {
+static void record_that_is_no_sample_is_for_next(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
@@ -160,7 +160,7 @@ static void what_is_no_sample_is_for_next(void **state) {
   merge_end(&model);
 }
 
-static void what_is_late_is_for_next(void **state) {
+static void late_record_is_for_next(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
@@ -184,7 +184,7 @@ static void what_is_late_is_for_next(void **state) {
   merge_end(&model);
 }
 
-static void what_has_an_impossible_time_is_for_next(void **state) {
+static void record_with_an_impossible_time_is_for_next(void **state) {
   merge_ring_t *first, *second;
 
   (void)state;
@@ -274,7 +274,7 @@ static int end_it(void) {
 }
 
 /* The record is consumed, and what is behind it comes after the next begin. */
-static void run_ends_behind_a_record_whose_callback_says_so(void **state) {
+static void run_ends_after_a_record_whose_callback_says_so(void **state) {
   (void)state;
   write_in_turns(2, 20);
   merge_begin(&model);
@@ -373,7 +373,7 @@ static int take_least(void *user, void *owner, const uint8_t *bytes,
 
 /* What is longer than the kernel says is written over what waits. */
 static void
-record_that_is_overwritten_after_the_look_keeps_its_size(void **state) {
+record_that_is_overwritten_after_the_check_keeps_its_size(void **state) {
   uint64_t bytes, size;
   size_t i;
 
@@ -396,25 +396,25 @@ record_that_is_overwritten_after_the_look_keeps_its_size(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(run_of_one_ring_gives_all),
-      TEST(run_of_two_rings_gives_all_in_order),
-      TEST(run_of_three_rings_gives_all_in_order),
-      TEST(run_of_hundreds_of_rings_gives_all_in_order),
+      TEST(run_of_one_ring_delivers_all),
+      TEST(run_of_two_rings_delivers_all_in_order),
+      TEST(run_of_three_rings_delivers_all_in_order),
+      TEST(run_of_hundreds_of_rings_delivers_all_in_order),
       TEST(run_goes_on_from_ring_to_ring),
       TEST(run_keeps_its_bounds),
       TEST(run_leaves_what_is_younger_than_the_horizon),
       TEST(record_at_the_end_of_time_is_for_next),
-      TEST(what_is_no_sample_is_for_next),
-      TEST(what_is_late_is_for_next),
-      TEST(what_has_an_impossible_time_is_for_next),
+      TEST(record_that_is_no_sample_is_for_next),
+      TEST(late_record_is_for_next),
+      TEST(record_with_an_impossible_time_is_for_next),
       TEST(record_that_wraps_is_for_next),
       TEST(ring_that_breaks_is_for_next),
       TEST(sample_that_is_not_taken_is_for_next),
-      TEST(run_ends_behind_a_record_whose_callback_says_so),
+      TEST(run_ends_after_a_record_whose_callback_says_so),
       TEST(ring_may_be_dropped_by_its_own_record),
       TEST(other_rings_may_come_and_go_meanwhile),
       TEST(run_publishes_at_each_quarter),
-      TEST(record_that_is_overwritten_after_the_look_keeps_its_size),
+      TEST(record_that_is_overwritten_after_the_check_keeps_its_size),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

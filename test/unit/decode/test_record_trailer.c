@@ -49,7 +49,7 @@ static void each_type(uvperf_decoder_t *decoder,
 }
 
 static void
-trailer_of_every_combination_is_decoded_behind_every_type(void **state) {
+trailer_of_every_combination_is_decoded_after_every_type(void **state) {
   struct perf_event_attr attr;
   record_values_t values;
   unsigned int set;
@@ -168,7 +168,7 @@ static void trailer_that_does_not_fit_a_known_type_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(
-          trailer_of_every_combination_is_decoded_behind_every_type),
+          trailer_of_every_combination_is_decoded_after_every_type),
       cmocka_unit_test(trailer_not_asked_for_leaves_who_and_when_0),
       cmocka_unit_test(trailer_of_an_unknown_type_is_decoded),
       cmocka_unit_test(trailer_that_does_not_fit_an_unknown_type_is_left_out),

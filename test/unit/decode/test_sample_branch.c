@@ -72,7 +72,7 @@ static void branch_stack_that_is_empty_keeps_its_hw_idx(void **state) {
   each_combination(&values);
 }
 
-static void branch_stack_that_the_pmu_did_not_give_is_nr_0_alone(void **state) {
+static void branch_stack_missing_from_the_pmu_is_only_nr_0(void **state) {
   record_values_t values;
 
   (void)state;
@@ -81,7 +81,7 @@ static void branch_stack_that_the_pmu_did_not_give_is_nr_0_alone(void **state) {
   each_combination(&values);
 }
 
-static void branch_counters_that_the_pmu_did_not_give_are_null(void **state) {
+static void branch_counters_missing_from_the_pmu_are_null(void **state) {
   record_values_t values;
 
   (void)state;
@@ -167,8 +167,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(branch_stack_with_entries_is_decoded),
       cmocka_unit_test(branch_stack_that_is_empty_keeps_its_hw_idx),
-      cmocka_unit_test(branch_stack_that_the_pmu_did_not_give_is_nr_0_alone),
-      cmocka_unit_test(branch_counters_that_the_pmu_did_not_give_are_null),
+      cmocka_unit_test(branch_stack_missing_from_the_pmu_is_only_nr_0),
+      cmocka_unit_test(branch_counters_missing_from_the_pmu_are_null),
       cmocka_unit_test(
           branch_stack_with_options_newer_than_the_library_is_decoded),
       cmocka_unit_test(branch_stack_before_an_unknown_field_may_lack_counters),

@@ -305,7 +305,7 @@ static void event_control_that_fails_is_explained(void **state) {
   fake_assert_clean();
 }
 
-static void event_control_passes_what_it_was_given_to_the_reason(void **state) {
+static void event_control_names_its_argument_in_the_reason(void **state) {
   static const struct {
     control_fn control;
     int code;
@@ -360,7 +360,7 @@ static int query(fake_event_t *fake, unsigned long request,
   return asked_room != 0 && attached > asked_room ? -ENOSPC : 0;
 }
 
-static void event_query_bpf_gives_ids_and_their_number(void **state) {
+static void event_query_bpf_returns_ids_and_their_number(void **state) {
   live_collector_t collector;
   fake_event_t *fake = open_event(*state, &collector);
   uint32_t ids[4] = {1, 2, 3, 4};
@@ -439,8 +439,8 @@ int main(void) {
       SCRIPTED(event_control_with_bad_argument_calls_nothing),
       SCRIPTED(event_control_in_forked_child_is_eperm),
       SCRIPTED(event_control_that_fails_is_explained),
-      SCRIPTED(event_control_passes_what_it_was_given_to_the_reason),
-      SCRIPTED(event_query_bpf_gives_ids_and_their_number),
+      SCRIPTED(event_control_names_its_argument_in_the_reason),
+      SCRIPTED(event_query_bpf_returns_ids_and_their_number),
       SCRIPTED(event_query_bpf_without_room_is_enospc),
       SCRIPTED(event_query_bpf_with_much_room_asks_for_64),
   };

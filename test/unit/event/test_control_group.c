@@ -103,7 +103,7 @@ static void event_start_without_enable_enables_no_sibling(void **state) {
 }
 
 /* execve(2) enables those that have enable_on_exec. */
-static void event_start_enables_what_no_exec_will(void **state) {
+static void event_start_enables_events_that_no_exec_enables(void **state) {
   pair_t pair;
 
   open_pair(*state, &pair, 1, 0);
@@ -179,7 +179,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       SCRIPTED(event_enable_of_a_leader_asks_the_leader_last),
       SCRIPTED(event_start_without_enable_enables_no_sibling),
-      SCRIPTED(event_start_enables_what_no_exec_will),
+      SCRIPTED(event_start_enables_events_that_no_exec_enables),
       SCRIPTED(event_enable_whose_sibling_fails_says_so),
       SCRIPTED(event_close_of_a_leader_disables_siblings_first),
       SCRIPTED(event_enable_of_a_leader_leaves_closing_siblings),

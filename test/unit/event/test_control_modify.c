@@ -68,7 +68,7 @@ static int runs(live_collector_t *collector) {
 
 /* -- what it gives -------------------------------------------------------- */
 
-static void event_modify_gives_the_attr_as_init_does(void **state) {
+static void event_modify_prepares_the_attr_as_init_does(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
 
@@ -112,7 +112,7 @@ static void event_modify_changes_the_attr_if_it_succeeded(void **state) {
 }
 
 /* The kernel compares attr.size too. */
-static void event_modify_of_another_size_gives_the_events(void **state) {
+static void event_modify_of_another_size_returns_the_events_size(void **state) {
   union {
     struct perf_event_attr attr;
     uint8_t bytes[200];
@@ -294,8 +294,7 @@ static void event_modify_knows_who_started_and_stopped(void **state) {
 
 /* It may have to be given its period again, which live/test_event_control.c
  * shows. */
-static void
-event_modify_after_refresh_enables_and_gives_a_period(void **state) {
+static void event_modify_after_refresh_enables_and_sets_a_period(void **state) {
   live_collector_t collector;
   uvperf_event_t *event = &collector.event;
 
@@ -376,16 +375,16 @@ static void event_modify_without_the_leader_is_on_its_own(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SCRIPTED(event_modify_gives_the_attr_as_init_does),
+      SCRIPTED(event_modify_prepares_the_attr_as_init_does),
       SCRIPTED(event_modify_changes_the_attr_if_it_succeeded),
-      SCRIPTED(event_modify_of_another_size_gives_the_events),
+      SCRIPTED(event_modify_of_another_size_returns_the_events_size),
       SCRIPTED(event_modify_without_memory_calls_nothing),
       SCRIPTED(event_modify_that_fails_starts_a_running_one_again),
       SCRIPTED(event_modify_that_fails_puts_sig_data_back),
       SCRIPTED(event_modify_that_cannot_start_again_says_so),
       SCRIPTED(event_modify_of_no_breakpoint_starts_nothing),
       SCRIPTED(event_modify_knows_who_started_and_stopped),
-      SCRIPTED(event_modify_after_refresh_enables_and_gives_a_period),
+      SCRIPTED(event_modify_after_refresh_enables_and_sets_a_period),
       SCRIPTED(event_modify_knows_what_the_group_did),
       SCRIPTED(event_modify_without_the_leader_is_on_its_own),
   };

@@ -101,7 +101,7 @@ static void event_impossible_head_is_skipped_and_reading_goes_on(void **state) {
 }
 
 /* Each look skips it once, and the turns of the loop stay free for others. */
-static void event_ring_broken_in_each_turn_is_told_once_in_each(void **state) {
+static void event_ring_broken_in_each_turn_is_reported_each_time(void **state) {
   live_collector_t collector;
   uvperf_stats_t stats;
   fake_event_t *fake;
@@ -125,7 +125,7 @@ static void event_ring_broken_in_each_turn_is_told_once_in_each(void **state) {
   live_close(&collector);
 }
 
-static void event_unsound_when_its_target_is_gone_is_told_both(void **state) {
+static void event_unsound_with_a_gone_target_reports_both(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
@@ -214,7 +214,7 @@ static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
   live_close(&collector);
 }
 
-static void event_impossible_head_in_flush_is_told_once(void **state) {
+static void event_impossible_head_in_flush_is_reported_once(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
 
@@ -384,12 +384,12 @@ int main(void) {
       SCRIPTED(event_record_with_unsound_body_comes_raw_and_goes_on),
       SCRIPTED(event_unsound_header_is_skipped_and_reading_goes_on),
       SCRIPTED(event_impossible_head_is_skipped_and_reading_goes_on),
-      SCRIPTED(event_ring_broken_in_each_turn_is_told_once_in_each),
-      SCRIPTED(event_unsound_when_its_target_is_gone_is_told_both),
+      SCRIPTED(event_ring_broken_in_each_turn_is_reported_each_time),
+      SCRIPTED(event_unsound_with_a_gone_target_reports_both),
       SCRIPTED(event_split_head_ends_and_cannot_be_started_again),
       SCRIPTED(event_end_comes_after_the_end_of_its_slice),
       SCRIPTED(event_stopped_after_an_unsound_end_is_disabled),
-      SCRIPTED(event_impossible_head_in_flush_is_told_once),
+      SCRIPTED(event_impossible_head_in_flush_is_reported_once),
       SCRIPTED(event_record_between_drain_and_probe_comes_before_eof),
       SCRIPTED(event_empty_wakeup_is_silent),
       SCRIPTED(event_pinned_in_error_state_ends_with_ebadf),

@@ -116,7 +116,7 @@ static void event_measure_that_fails_before_does_not_call(void **state) {
   fake_assert_clean();
 }
 
-static void event_measure_that_fails_afterwards_gives_its_code(void **state) {
+static void event_measure_that_fails_afterwards_returns_its_code(void **state) {
   uvperf_count_t count;
   uvperf_error_t error;
   measured_t measured;
@@ -160,7 +160,7 @@ int main(void) {
       scripted_test(event_measure_reads_enables_calls_disables_reads),
       scripted_test(event_measure_that_never_ran_is_no_count_of_0),
       scripted_test(event_measure_that_fails_before_does_not_call),
-      scripted_test(event_measure_that_fails_afterwards_gives_its_code),
+      scripted_test(event_measure_that_fails_afterwards_returns_its_code),
       scripted_test(event_measure_of_bad_arguments_is_einval),
   };
 

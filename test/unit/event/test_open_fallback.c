@@ -252,7 +252,8 @@ static void event_that_falls_back_joins_its_group(void **state) {
 /* -- what is not opened --------------------------------------------------- */
 
 /* A clock has no branch stack: to say yes would be to drop it. */
-static void event_that_no_fallback_helps_tells_the_first_failure(void **state) {
+static void
+event_that_no_fallback_helps_reports_the_first_failure(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
   other_kernel_t *kernel = other_kernel();
   struct perf_event_attr attr;
@@ -397,7 +398,7 @@ int main(void) {
       other_kernel_loop_test(event_falls_back_through_all_in_their_order),
       other_kernel_loop_test(event_that_falls_back_joins_its_group),
       other_kernel_loop_test(
-          event_that_no_fallback_helps_tells_the_first_failure),
+          event_that_no_fallback_helps_reports_the_first_failure),
       other_kernel_loop_test(event_too_big_for_two_reasons_is_refused),
       other_kernel_loop_test(event_that_falls_back_leaves_the_error_alone),
       other_kernel_loop_test(event_that_falls_back_without_memory_is_enomem),

@@ -113,7 +113,7 @@ static void given_event_is_the_handles_by_the_pool(void **state) {
 
 /* -- it is given back ------------------------------------------------------ */
 
-static void each_failing_call_gives_it_back(void **state) {
+static void each_failing_call_releases_it(void **state) {
   static const enum fake_call calls[] = {FAKE_IOCTL_PTR, FAKE_MMAP,
                                          FAKE_CALLOC};
   given_t given;
@@ -171,7 +171,7 @@ static int fail_on_the_pool(uv_loop_t *loop, enum fake_call call,
   return has_failed;
 }
 
-static void failure_on_the_pool_gives_it_back(void **state) {
+static void failure_on_the_pool_releases_it(void **state) {
   static const enum fake_call calls[] = {FAKE_IOCTL_PTR, FAKE_MMAP,
                                          FAKE_CALLOC};
   unsigned nth;
@@ -184,7 +184,7 @@ static void failure_on_the_pool_gives_it_back(void **state) {
   }
 }
 
-static void close_while_it_is_taken_gives_it_back(void **state) {
+static void close_while_it_is_taken_returns_it(void **state) {
   given_t given;
 
   give(&given);
@@ -215,7 +215,7 @@ static void event_of_another_handle_is_eexist(void **state) {
 
 /* -- what is refused ------------------------------------------------------- */
 
-static void what_is_no_perf_event_is_refused(void **state) {
+static void fd_that_is_no_perf_event_is_refused(void **state) {
   given_t given;
   int ends[2];
 
@@ -231,7 +231,7 @@ static void what_is_no_perf_event_is_refused(void **state) {
   assert_non_null(strstr(given.error.reason, "is not the fd of an open perf"));
 }
 
-static void what_is_for_opening_is_refused(void **state) {
+static void options_for_opening_are_refused(void **state) {
   given_t given;
 
   give(&given);
@@ -261,12 +261,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       fd_test(given_event_is_the_handles),
       fd_test(given_event_is_the_handles_by_the_pool),
-      fd_test(each_failing_call_gives_it_back),
-      fd_test(failure_on_the_pool_gives_it_back),
-      fd_test(close_while_it_is_taken_gives_it_back),
+      fd_test(each_failing_call_releases_it),
+      fd_test(failure_on_the_pool_releases_it),
+      fd_test(close_while_it_is_taken_returns_it),
       fd_test(event_of_another_handle_is_eexist),
-      fd_test(what_is_no_perf_event_is_refused),
-      fd_test(what_is_for_opening_is_refused),
+      fd_test(fd_that_is_no_perf_event_is_refused),
+      fd_test(options_for_opening_are_refused),
       fd_test(fd_without_its_flag_is_refused),
   };
 

@@ -83,7 +83,7 @@ static void event_open_makes_the_calls_of_init_on_the_pool(void **state) {
   fake_assert_clean();
 }
 
-static void event_open_asks_for_what_init_asks_for(void **state) {
+static void event_open_asks_for_the_same_as_init(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t leader;
   fake_event_t *fake;
@@ -327,7 +327,7 @@ static void event_open_that_the_pool_refuses_leaves_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       opening_test(event_open_makes_the_calls_of_init_on_the_pool),
-      opening_test(event_open_asks_for_what_init_asks_for),
+      opening_test(event_open_asks_for_the_same_as_init),
       opening_test(event_being_opened_is_busy_and_active),
       opening_test(event_closed_before_it_is_opened_is_canceled),
       opening_test(event_closed_while_it_is_opened_is_canceled),

@@ -215,7 +215,7 @@ static void output_source_has_the_period_that_was_set(void **state) {
   fake_assert_clean();
 }
 
-static void output_source_has_what_modify_changed(void **state) {
+static void output_source_has_the_modified_attr(void **state) {
   const uvperf_record_t *record;
   struct perf_event_attr attr;
   trio_t trio;
@@ -265,7 +265,7 @@ int main(void) {
       TEST(output_of_the_parent_is_refused_in_the_child),
       TEST(output_to_a_ring_that_next_found_unsound_is_eof),
       TEST(output_source_has_the_period_that_was_set),
-      TEST(output_source_has_what_modify_changed),
+      TEST(output_source_has_the_modified_attr),
       TEST(output_set_again_is_not_forgotten),
   };
 

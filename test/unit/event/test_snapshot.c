@@ -108,7 +108,7 @@ static void stop_with_the_second(uvperf_event_t *event, int status,
     assert_int_equal(uvperf_event_stop(event), 0);
 }
 
-static void event_snapshot_that_was_stopped_tells_nothing_more(void **state) {
+static void event_snapshot_that_was_stopped_calls_back_no_more(void **state) {
   fake_event_t *fake = begin(*state, stop_with_the_second);
 
   prepend(fake, PERF_RECORD_SWITCH, 20);
@@ -126,7 +126,7 @@ static void start_without_cb(uvperf_event_t *event, int status,
 }
 
 /* After its last record, where only the end is left to be told. */
-static void event_snapshot_without_a_callback_left_tells_nobody(void **state) {
+static void event_snapshot_without_a_callback_is_silent(void **state) {
   fake_event_t *fake = begin(*state, start_without_cb);
 
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
@@ -149,7 +149,7 @@ static void close_at_end(uvperf_event_t *event, int status,
     uvperf_event_close(event, on_closed);
 }
 
-static void event_snapshot_closed_when_told_is_clean(void **state) {
+static void event_snapshot_closed_at_its_end_is_clean(void **state) {
   fake_event_t *fake = begin(*state, close_at_end);
 
   prepend(fake, PERF_RECORD_SWITCH, 20);
@@ -159,7 +159,7 @@ static void event_snapshot_closed_when_told_is_clean(void **state) {
   fake_assert_clean();
 }
 
-static void event_snapshot_of_a_split_head_is_told_each_time(void **state) {
+static void event_snapshot_of_a_split_head_is_reported_each_time(void **state) {
   fake_event_t *fake = begin(*state, scripted_event_on_record);
 
   prepend_switch(fake);
@@ -263,10 +263,10 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(event_snapshot_of_an_unsound_body_comes_raw),
       TEST(event_snapshot_of_an_unsound_header_has_what_is_newer),
-      TEST(event_snapshot_that_was_stopped_tells_nothing_more),
-      TEST(event_snapshot_without_a_callback_left_tells_nobody),
-      TEST(event_snapshot_closed_when_told_is_clean),
-      TEST(event_snapshot_of_a_split_head_is_told_each_time),
+      TEST(event_snapshot_that_was_stopped_calls_back_no_more),
+      TEST(event_snapshot_without_a_callback_is_silent),
+      TEST(event_snapshot_closed_at_its_end_is_clean),
+      TEST(event_snapshot_of_a_split_head_is_reported_each_time),
       TEST(event_snapshot_after_next_has_ended_goes_on),
       TEST(event_snapshot_pauses_waits_and_resumes),
       TEST(event_snapshot_that_cannot_pause_delivers_nothing),

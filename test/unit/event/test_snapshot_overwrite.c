@@ -108,7 +108,7 @@ overwrite_record_finished_after_the_pause_is_of_the_next(void **state) {
 
 /* Of a target that is gone there is no next snapshot. */
 static void
-overwrite_record_finished_after_the_pause_is_given_before_eof(void **state) {
+overwrite_record_finished_after_the_pause_comes_before_eof(void **state) {
   struct perf_event_attr attr;
   fake_event_t *fake = fake_event_add(7);
   uvperf_event_t event;
@@ -323,7 +323,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(overwrite_watermark_may_be_beyond_the_ring),
       TEST(overwrite_record_finished_after_the_pause_is_of_the_next),
-      TEST(overwrite_record_finished_after_the_pause_is_given_before_eof),
+      TEST(overwrite_record_finished_after_the_pause_comes_before_eof),
       TEST(overwrite_ring_below_the_stack_dump_is_refused),
       TEST(overwrite_ring_below_a_writers_stack_dump_is_refused),
       TEST(overwrite_ring_forgets_writers_as_they_are_gone),

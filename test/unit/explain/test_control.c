@@ -245,7 +245,7 @@ static void explain_filter_of_other_errnos_has_its_cause(void **state) {
 
 /* -- SET_BPF, QUERY_BPF --------------------------------------------------- */
 
-static void explain_bpf_einval_tells_the_programs_type(void **state) {
+static void explain_bpf_einval_names_the_programs_type(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf__control_t control = {PERF_EVENT_IOC_SET_BPF, &attr, 7, NULL, NULL, 0};
@@ -446,7 +446,7 @@ int main(void) {
       ON_MACHINE(explain_pause_einval_is_no_ring),
       ON_MACHINE(explain_filter_einval_goes_by_event_and_filter),
       ON_MACHINE(explain_filter_of_other_errnos_has_its_cause),
-      ON_MACHINE(explain_bpf_einval_tells_the_programs_type),
+      ON_MACHINE(explain_bpf_einval_names_the_programs_type),
       ON_MACHINE(explain_bpf_of_other_errnos_has_its_cause),
       ON_MACHINE(explain_query_of_each_errno_has_its_cause),
       ON_MACHINE(explain_modify_einval_names_what_differs),

@@ -342,7 +342,7 @@ static uvperf_error_t failure(int code, int cause, const char *reason) {
   return error;
 }
 
-static void fallback_to_what_is_not_there_tells_that(void **state) {
+static void fallback_to_a_missing_event_reports_that(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
   uvperf_error_t error = failure(-EACCES, UVPERF_CAUSE_PERMISSION, "no");
   uvperf_error_t last = failure(-ENOENT, UVPERF_CAUSE_NO_EVENT, "none");
@@ -361,7 +361,7 @@ static void fallback_to_what_is_not_there_tells_that(void **state) {
   assert_int_equal(error.code, -EACCES);
 }
 
-static void fallback_that_lacks_fds_tells_that(void **state) {
+static void fallback_that_lacks_fds_reports_that(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
   uvperf_error_t error = failure(-ENOENT, UVPERF_CAUSE_NO_EVENT, "none");
   uvperf_error_t last = failure(-EMFILE, UVPERF_CAUSE_FILES, "fds");
@@ -390,8 +390,8 @@ int main(void) {
       other_kernel_test(fallback_that_is_not_allowed_is_not_tried),
       other_kernel_test(fallback_says_what_did_not_help),
       other_kernel_test(fallback_names_all_four),
-      other_kernel_test(fallback_to_what_is_not_there_tells_that),
-      other_kernel_test(fallback_that_lacks_fds_tells_that),
+      other_kernel_test(fallback_to_a_missing_event_reports_that),
+      other_kernel_test(fallback_that_lacks_fds_reports_that),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void change_to_user_and_less_precise_says_why(void **state) {
                    "that inherits this probe");
 }
 
-static void change_to_what_the_kernel_knows_tells_the_bits(void **state) {
+static void change_to_what_the_kernel_knows_names_the_bits(void **state) {
   (void)state;
   assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_DEFER_CALLCHAIN, 1, 0,
                    "defer_callchain 1 -> 0: this kernel does not know it");
@@ -76,7 +76,7 @@ static void change_to_what_the_kernel_knows_tells_the_bits(void **state) {
 }
 
 /* Anybody can make one. */
-static void change_that_is_none_is_described_harmlessly(void **state) {
+static void describe_of_no_change_is_harmless(void **state) {
   (void)state;
   assert_described(UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX,
                    "? 18446744073709551615 -> 18446744073709551615: ?");
@@ -106,8 +106,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(change_to_a_clock_names_the_events),
       cmocka_unit_test(change_to_user_and_less_precise_says_why),
-      cmocka_unit_test(change_to_what_the_kernel_knows_tells_the_bits),
-      cmocka_unit_test(change_that_is_none_is_described_harmlessly),
+      cmocka_unit_test(change_to_what_the_kernel_knows_names_the_bits),
+      cmocka_unit_test(describe_of_no_change_is_harmless),
       cmocka_unit_test(change_without_an_argument_is_einval),
   };
 

@@ -106,8 +106,7 @@ static int too_big(uvperf__fallback_t *fallback, wide_t *wide, uint32_t known) {
   return uvperf__fallback_next(fallback, &wide->attr, asked_size, &failed);
 }
 
-static void
-fallback_to_the_kernels_size_clears_the_fields_behind(void **state) {
+static void fallback_to_the_kernels_size_clears_the_later_fields(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
   wide_t wide;
   uint32_t watermark;
@@ -156,7 +155,7 @@ static void fallback_leaves_fields_that_have_no_name(void **state) {
 }
 
 /* Of a group that is too large, or a uprobe's path: attr.size is as it was. */
-static void fallback_from_another_e2big_is_none(void **state) {
+static void no_fallback_from_another_e2big(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
   wide_t wide;
 
@@ -210,9 +209,9 @@ int main(void) {
       other_kernel_test(fallback_to_what_the_kernel_knows_clears_all_at_once),
       other_kernel_test(fallback_to_what_the_kernel_knows_leaves_the_rest),
       other_kernel_test(fallback_without_an_answer_clears_nothing),
-      other_kernel_test(fallback_to_the_kernels_size_clears_the_fields_behind),
+      other_kernel_test(fallback_to_the_kernels_size_clears_the_later_fields),
       other_kernel_test(fallback_leaves_fields_that_have_no_name),
-      other_kernel_test(fallback_from_another_e2big_is_none),
+      other_kernel_test(no_fallback_from_another_e2big),
       other_kernel_test(fallback_has_room_for_every_change),
   };
 

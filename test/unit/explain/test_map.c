@@ -17,7 +17,7 @@ static void map(const temp_tree_t *tree, uvperf_error_t *error, int code,
   explain_check(error, code, cause, "ring of ");
 }
 
-static void map_eperm_gives_limit_and_need(void **state) {
+static void map_eperm_says_limit_and_need(void **state) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   struct perf_event_attr attr;
   struct rlimit old, low;
@@ -227,7 +227,7 @@ static void explain_map_longest_reason_is_whole(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_MACHINE(map_eperm_gives_limit_and_need),
+      WITH_MACHINE(map_eperm_says_limit_and_need),
       WITH_MACHINE(map_eperm_without_a_list_of_cpus_counts_one),
       WITH_MACHINE(map_eperm_without_a_limit_is_permission),
       WITH_MACHINE(map_einval_names_the_fault),

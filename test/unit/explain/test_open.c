@@ -64,7 +64,7 @@ static void explain_enosys_is_no_perf(void **state) {
          "leave out PERF_SAMPLE_STACK_USER");
 }
 
-static void explain_enoent_tells_event_from_pmu(void **state) {
+static void explain_enoent_separates_event_and_pmu(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
@@ -171,7 +171,7 @@ static void explain_ebadf_without_cgroup_blames_the_leader(void **state) {
          "the leader is not an open perf event");
 }
 
-static void explain_enodev_tells_offline_cpu_from_lost_pmu(void **state) {
+static void explain_enodev_separates_offline_cpu_and_lost_pmu(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
@@ -193,7 +193,7 @@ static void explain_esrch_is_no_task(void **state) {
          "pid is a thread's id");
 }
 
-static void explain_emfile_gives_limit_and_need(void **state) {
+static void explain_emfile_says_limit_and_need(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
   struct rlimit files;
@@ -212,7 +212,7 @@ static void explain_emfile_gives_limit_and_need(void **state) {
   assert_int_equal(error.needed, 100001);
 }
 
-static void explain_e2big_gives_both_sizes(void **state) {
+static void explain_e2big_says_both_sizes(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -261,7 +261,7 @@ static void explain_enotsup_names_what_the_pmu_lacks(void **state) {
   expect_enotsup(*state, &attr, "no breakpoints longer than 8 bytes");
 }
 
-static void explain_enomem_tells_stack_from_memory(void **state) {
+static void explain_enomem_separates_stack_and_memory(void **state) {
   const int codes[] = {-ENOMEM, -EOVERFLOW};
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -298,16 +298,16 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(explain_without_error_returns_the_code),
       WITH_MACHINE(explain_enosys_is_no_perf),
-      WITH_MACHINE(explain_enoent_tells_event_from_pmu),
+      WITH_MACHINE(explain_enoent_separates_event_and_pmu),
       WITH_MACHINE(explain_of_cgroup_names_it),
       WITH_MACHINE(explain_enoent_of_cgroup_blames_it_only_if_sure),
       WITH_MACHINE(explain_ebadf_without_cgroup_blames_the_leader),
-      WITH_MACHINE(explain_enodev_tells_offline_cpu_from_lost_pmu),
+      WITH_MACHINE(explain_enodev_separates_offline_cpu_and_lost_pmu),
       WITH_MACHINE(explain_esrch_is_no_task),
-      WITH_MACHINE(explain_emfile_gives_limit_and_need),
-      WITH_MACHINE(explain_e2big_gives_both_sizes),
+      WITH_MACHINE(explain_emfile_says_limit_and_need),
+      WITH_MACHINE(explain_e2big_says_both_sizes),
       WITH_MACHINE(explain_enotsup_names_what_the_pmu_lacks),
-      WITH_MACHINE(explain_enomem_tells_stack_from_memory),
+      WITH_MACHINE(explain_enomem_separates_stack_and_memory),
       WITH_MACHINE(explain_other_errno_is_unknown),
   };
 

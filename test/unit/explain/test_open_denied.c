@@ -150,7 +150,7 @@ static void eperm_under_lockdown_says_so(void **state) {
   expect(tree, -EPERM, &attr, 0, -1, "by a security module?");
 }
 
-static void eacces_of_a_thread_tells_whose_it_is(void **state) {
+static void eacces_of_a_thread_names_its_user(void **state) {
   struct perf_event_attr attr;
 
   explain_user_clock(&attr);
@@ -190,7 +190,7 @@ eacces_in_spite_of_the_capability_is_a_security_modules(void **state) {
 }
 
 /* A container's root that is a user outside has every capability there. */
-static void eacces_in_a_user_namespace_says_where_to_have_it(void **state) {
+static void eacces_in_a_user_namespace_says_where_it_is_needed(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
@@ -297,10 +297,10 @@ int main(void) {
       WITH_MACHINE(eacces_of_a_uprobe_wants_sys_admin),
       WITH_MACHINE(eperm_of_a_kernel_breakpoint_wants_sys_admin),
       WITH_MACHINE(eperm_under_lockdown_says_so),
-      WITH_MACHINE(eacces_of_a_thread_tells_whose_it_is),
+      WITH_MACHINE(eacces_of_a_thread_names_its_user),
       WITH_MACHINE(eacces_at_every_level_says_so),
       WITH_MACHINE(eacces_in_spite_of_the_capability_is_a_security_modules),
-      WITH_MACHINE(eacces_in_a_user_namespace_says_where_to_have_it),
+      WITH_MACHINE(eacces_in_a_user_namespace_says_where_it_is_needed),
       cmocka_unit_test_setup_teardown(eacces_without_proc_still_has_a_reason,
                                       temp_tree_setup, temp_tree_teardown),
       WITH_MACHINE(

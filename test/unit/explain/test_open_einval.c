@@ -16,7 +16,7 @@ static void expect(const temp_tree_t *tree, const struct perf_event_attr *attr,
   explain_check(&error, -EINVAL, cause, piece);
 }
 
-static void einval_of_no_such_cpu_gives_the_possible(void **state) {
+static void einval_of_no_such_cpu_lists_the_possible_cpus(void **state) {
   struct perf_event_attr attr;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
@@ -62,7 +62,7 @@ static void einval_of_a_cache_event_is_no_event(void **state) {
   expect(*state, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
 }
 
-static void einval_of_frequency_gives_limit_and_need(void **state) {
+static void einval_of_frequency_says_limit_and_need(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
   uvperf__open_call_t call;
@@ -160,7 +160,7 @@ static void einval_of_tracepoint_without_tracefs_is_not_sure(void **state) {
          "probably no tracepoint has this id: read it, as root");
 }
 
-static void einval_of_a_pmu_tells_what_it_may_lack(void **state) {
+static void einval_of_a_pmu_says_what_it_may_lack(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;
 
@@ -345,10 +345,10 @@ static void einval_of_a_hardware_group_names_the_pmu(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_MACHINE(einval_of_no_such_cpu_gives_the_possible),
+      WITH_MACHINE(einval_of_no_such_cpu_lists_the_possible_cpus),
       WITH_MACHINE(einval_of_target_is_argument),
       WITH_MACHINE(einval_of_a_cache_event_is_no_event),
-      WITH_MACHINE(einval_of_frequency_gives_limit_and_need),
+      WITH_MACHINE(einval_of_frequency_says_limit_and_need),
       WITH_MACHINE(einval_of_newer_bit_is_old_kernel),
       WITH_MACHINE(einval_of_older_bit_is_not_old_kernel),
       WITH_MACHINE(einval_of_tracepoint_is_its_id),
@@ -356,7 +356,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(
           einval_of_tracepoint_without_tracefs_is_not_sure, temp_tree_setup,
           temp_tree_teardown),
-      WITH_MACHINE(einval_of_a_pmu_tells_what_it_may_lack),
+      WITH_MACHINE(einval_of_a_pmu_says_what_it_may_lack),
       WITH_MACHINE(einval_of_user_read_on_a_cpu_says_so),
       WITH_MACHINE(einval_of_aux_without_a_leader_says_so),
       WITH_MACHINE(einval_of_a_cgroup_without_the_controller_says_so),

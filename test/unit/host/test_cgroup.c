@@ -36,7 +36,7 @@ static void refused(const temp_tree_t *tree, const char *path, int code,
 /* -- where it is looked for ----------------------------------------------- */
 
 /* Each path, and where it is looked for: nothing is there. */
-static void cgroup_is_looked_for_by_the_mounts(void **state) {
+static void cgroup_is_searched_for_in_the_mounts(void **state) {
   static const struct {
     const char *mounts;
     const char *path;
@@ -259,7 +259,7 @@ cgroup_of_the_calling_process_is_opened_as_proc_names_it(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(cgroup_is_looked_for_by_the_mounts),
+      WITH_TREE(cgroup_is_searched_for_in_the_mounts),
       WITH_TREE(cgroup_without_a_hierarchy_is_enoent),
       WITH_TREE(directory_that_is_no_cgroup_is_einval),
       WITH_TREE(path_of_any_length_is_an_error_only),

@@ -10,7 +10,7 @@
 
 #define ROOM (UVPERF__MAX_CPU + 1)
 
-static void cpu_list_gives_each_cpu_once_ascending(void **state) {
+static void cpu_list_returns_each_cpu_once_ascending(void **state) {
   static const struct {
     const char *list;
     size_t nr;
@@ -58,7 +58,7 @@ static void cpu_list_of_garbage_is_einval(void **state) {
   }
 }
 
-static void cpu_list_with_too_little_room_tells_the_need(void **state) {
+static void cpu_list_with_too_little_room_reports_the_need(void **state) {
   int cpus[4] = {-1, -1, -1, -1};
   size_t nr = 3;
 
@@ -126,7 +126,7 @@ static int *take_cpus(int (*list_cpus)(int *, size_t *), size_t *nr) {
   return cpus;
 }
 
-static void live_cpus_online_are_those_of_libc(void **state) {
+static void live_cpus_online_equal_libcs(void **state) {
   char path[64];
   size_t nr, i;
   int *cpus = take_cpus(uvperf_cpus_online, &nr);
@@ -141,7 +141,7 @@ static void live_cpus_online_are_those_of_libc(void **state) {
   free(cpus);
 }
 
-static void live_cpus_possible_are_also_those_online(void **state) {
+static void live_cpus_possible_contain_the_online_ones(void **state) {
   size_t nr, nr_online, i, j = 0;
   int *cpus = take_cpus(uvperf_cpus_possible, &nr);
   int *online = take_cpus(uvperf_cpus_online, &nr_online);
@@ -157,14 +157,14 @@ static void live_cpus_possible_are_also_those_online(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(cpu_list_gives_each_cpu_once_ascending),
+      cmocka_unit_test(cpu_list_returns_each_cpu_once_ascending),
       cmocka_unit_test(cpu_list_of_garbage_is_einval),
-      cmocka_unit_test(cpu_list_with_too_little_room_tells_the_need),
+      cmocka_unit_test(cpu_list_with_too_little_room_reports_the_need),
       cmocka_unit_test(cpu_list_of_all_cpus_is_read_whole),
       cmocka_unit_test(cpu_list_has_what_is_in_it),
       cmocka_unit_test(cpu_list_without_an_argument_is_einval),
-      cmocka_unit_test(live_cpus_online_are_those_of_libc),
-      cmocka_unit_test(live_cpus_possible_are_also_those_online),
+      cmocka_unit_test(live_cpus_online_equal_libcs),
+      cmocka_unit_test(live_cpus_possible_contain_the_online_ones),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,7 +117,8 @@ static void places_at_the_edges(elf_image_t *image) {
   expect(image, "behind", ELF_IMAGE_DATA_AT);
 }
 
-static void offset_is_of_what_the_file_has_of_a_segment(void **state) {
+static void
+offset_is_in_the_part_of_a_segment_that_is_in_the_file(void **state) {
   with_images(state, places_at_the_edges);
 }
 
@@ -134,7 +135,7 @@ static void data_segment(elf_image_t *image) {
   expect(image, "data", 0);
 }
 
-static void offset_in_a_segment_of_data_is_none(void **state) {
+static void no_offset_in_a_segment_of_data(void **state) {
   with_images(state, data_segment);
 }
 
@@ -434,8 +435,8 @@ static void each_symbol_fails_as_the_search_does(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(offset_is_found_in_both_tables),
-      WITH_TREE(offset_is_of_what_the_file_has_of_a_segment),
-      WITH_TREE(offset_in_a_segment_of_data_is_none),
+      WITH_TREE(offset_is_in_the_part_of_a_segment_that_is_in_the_file),
+      WITH_TREE(no_offset_in_a_segment_of_data),
       WITH_TREE(thumb_function_on_arm_is_eilseq),
       WITH_TREE(offset_on_powerpc_is_of_the_local_entry),
       WITH_TREE(symbols_that_are_no_functions_are_not_found),

@@ -213,7 +213,8 @@ static int compare(const uvperf__elf_symbol_t *symbol, void *data) {
   return 0;
 }
 
-static void c_library_functions_are_where_the_linker_says(void **state) {
+static void
+c_library_functions_are_found_where_the_linker_has_them(void **state) {
   comparison_t comparison = {dlopen("libc.so.6", RTLD_NOW), NULL, 0, 0, 0, 0};
 
   (void)state;
@@ -236,7 +237,7 @@ int main(void) {
       cmocka_unit_test(library_function_is_where_the_linker_says),
       cmocka_unit_test(library_version_is_chosen),
       cmocka_unit_test(library_function_at_two_places_is_enotuniq),
-      cmocka_unit_test(c_library_functions_are_where_the_linker_says),
+      cmocka_unit_test(c_library_functions_are_found_where_the_linker_has_them),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void mounts_escapes_are_undone(void **state) {
          "/a b\tc tracefs;/new\nline\\040 t;/no\\04escape\\ t;/end\\ t;");
 }
 
-static void mounts_of_lines_that_are_none_are_passed_over(void **state) {
+static void lines_that_are_no_mounts_are_skipped(void **state) {
   const temp_tree_t *tree = *state;
 
   expect(tree,
@@ -182,7 +182,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(mounts_come_in_the_order_of_the_file),
       WITH_TREE(mounts_escapes_are_undone),
-      WITH_TREE(mounts_of_lines_that_are_none_are_passed_over),
+      WITH_TREE(lines_that_are_no_mounts_are_skipped),
       WITH_TREE(mounts_with_long_lines_are_read),
       WITH_TREE(mounts_options_are_found_whole),
       WITH_TREE(mounts_long_options_are_cut),

@@ -22,7 +22,7 @@ static int stop_at_second(const char *name, void *data) {
   return ++*nr == 2 ? -ENOENT : 0;
 }
 
-static void pmu_each_gives_every_name(void **state) {
+static void pmu_each_returns_every_name(void **state) {
   const temp_tree_t *tree = *state;
   size_t fds = support_count_fds();
   pmu_names_t names = {"", 0};
@@ -78,7 +78,7 @@ static void pmu_without_terms_and_events_has_none(void **state) {
       -ENOTDIR);
 }
 
-static void pmu_events_are_without_what_goes_with_them(void **state) {
+static void pmu_events_leave_out_scale_and_unit_files(void **state) {
   const temp_tree_t *tree = *state;
   char terms[UVPERF__PMU_TEXT_BYTES];
   pmu_names_t names = {"", 0};
@@ -295,7 +295,7 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
   cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
 
 /* That the machine has one PMU "cpu" is known by one file. */
-static void pmus_of_cores_are_those_with_cpus_by_type(void **state) {
+static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
   const temp_tree_t *tree = *state;
   uvperf__core_pmus_t cores;
 
@@ -324,10 +324,10 @@ static void pmus_of_cores_are_those_with_cpus_by_type(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(pmu_each_gives_every_name),
+      WITH_TREE(pmu_each_returns_every_name),
       WITH_TREE(pmu_each_ends_with_what_the_callback_returns),
       WITH_TREE(pmu_without_terms_and_events_has_none),
-      WITH_TREE(pmu_events_are_without_what_goes_with_them),
+      WITH_TREE(pmu_events_leave_out_scale_and_unit_files),
       WITH_TREE(pmu_type_is_a_number_of_32_bits),
       WITH_TREE(pmu_type_that_cannot_be_read_is_errno),
       WITH_TREE(pmu_name_is_found_by_type),
@@ -335,7 +335,7 @@ int main(void) {
       WITH_TREE(pmu_name_without_directory_is_errno),
       WITH_TREE(pmu_is_the_one_of_a_dynamic_type),
       WITH_TREE(pmu_cpus_are_a_mask_or_those_of_a_hybrid),
-      WITH_TREE(pmus_of_cores_are_those_with_cpus_by_type),
+      WITH_TREE(pmus_of_cores_have_cpus_and_are_in_order_of_type),
       WITH_TREE(pmu_max_precise_is_in_caps),
       WITH_TREE(pmu_name_that_is_a_path_is_einval),
   };

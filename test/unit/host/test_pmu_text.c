@@ -16,7 +16,7 @@
 
 /* -- Terms ---------------------------------------------------------------- */
 
-static void pmu_format_tells_field_and_mask(void **state) {
+static void pmu_format_returns_field_and_mask(void **state) {
   static const struct {
     const char *text;
     enum uvperf_attr_field field;
@@ -158,7 +158,7 @@ static void pmu_spread_of_too_large_a_value_is_erange(void **state) {
 
 /* -- Named events --------------------------------------------------------- */
 
-static void pmu_event_gives_its_terms(void **state) {
+static void pmu_event_returns_its_terms(void **state) {
   const temp_tree_t *tree = *state;
   char terms[UVPERF__PMU_TEXT_BYTES];
 
@@ -345,12 +345,12 @@ static void pmu_measure_of_garbage_is_an_error(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(pmu_format_tells_field_and_mask),
+      WITH_TREE(pmu_format_returns_field_and_mask),
       WITH_TREE(pmu_format_of_garbage_is_einval),
       WITH_TREE(pmu_format_that_cannot_be_read_is_errno),
       WITH_TREE(pmu_spread_puts_the_lowest_bit_first),
       WITH_TREE(pmu_spread_of_too_large_a_value_is_erange),
-      WITH_TREE(pmu_event_gives_its_terms),
+      WITH_TREE(pmu_event_returns_its_terms),
       WITH_TREE(pmu_measure_without_files_is_one_count),
       WITH_TREE(pmu_measure_of_the_longest_name_is_one_count),
       WITH_TREE(pmu_measure_reads_all_four_files),

@@ -72,7 +72,7 @@ static void pmu_walk_shows_type_cpus_and_skid(void **state) {
   assert_int_equal(shown.names.nr, 3);
 }
 
-static void pmu_walk_leaves_out_what_is_not_in_order(void **state) {
+static void pmu_walk_leaves_out_broken_pmus(void **state) {
   const temp_tree_t *tree = *state;
   shown_t shown = {0};
 
@@ -255,7 +255,7 @@ static void live_pmu_walk_shows_every_pmu(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       WITH_TREE(pmu_walk_shows_type_cpus_and_skid),
-      WITH_TREE(pmu_walk_leaves_out_what_is_not_in_order),
+      WITH_TREE(pmu_walk_leaves_out_broken_pmus),
       WITH_TREE(pmu_walk_formats_shows_field_and_mask),
       WITH_TREE(pmu_walk_events_shows_terms_and_measure),
       WITH_TREE(pmu_walks_end_with_what_the_callback_returns),

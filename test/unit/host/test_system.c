@@ -171,7 +171,7 @@ static void system_line_across_reads_is_found(void **state) {
   }
 }
 
-static void system_has_perfmon_looks_at_two_bits(void **state) {
+static void system_has_perfmon_checks_two_bits(void **state) {
   const struct {
     const char *text;
     int has;
@@ -252,7 +252,7 @@ static void system_text_is_the_whole_file(void **state) {
   assert_int_equal(strlen(text), UVPERF__TEXT_BYTES - 1);
 }
 
-static void system_text_that_is_none_is_errno(void **state) {
+static void system_text_that_cannot_be_read_is_errno(void **state) {
   const temp_tree_t *tree = *state;
   char content[UVPERF__TEXT_BYTES], text[UVPERF__TEXT_BYTES] = "x";
 
@@ -281,7 +281,7 @@ static void system_capability_is_a_bit_of_its_own(void **state) {
                          i == UVPERF__CAP_PERFMON);
 }
 
-static void system_user_namespace_is_told_by_its_map(void **state) {
+static void system_user_namespace_is_detected_by_its_map(void **state) {
   const temp_tree_t *tree = *state;
   const struct {
     const char *map;
@@ -311,7 +311,8 @@ static void link_to(const temp_tree_t *tree, const char *path,
   assert_int_equal(symlink(target, full), 0);
 }
 
-static void system_user_namespace_is_told_by_its_number_first(void **state) {
+static void
+system_user_namespace_is_detected_by_its_number_first(void **state) {
   const temp_tree_t *tree = *state;
 
   temp_tree_write(tree, "/proc/self/ns/other", "");
@@ -326,7 +327,7 @@ static void system_user_namespace_is_told_by_its_number_first(void **state) {
 }
 
 /* Built without CONFIG_USER_NS. */
-static void system_user_namespace_of_a_kernel_without_is_none(void **state) {
+static void system_user_namespace_without_kernel_support_is_0(void **state) {
   const temp_tree_t *tree = *state;
 
   temp_tree_write(tree, STATUS, "CapEff:\t0000000000000000\n");
@@ -458,18 +459,18 @@ int main(void) {
       WITH_TREE(system_line_starts_with_key),
       WITH_TREE(system_line_is_not_found_inside_a_long_line),
       WITH_TREE(system_line_across_reads_is_found),
-      WITH_TREE(system_has_perfmon_looks_at_two_bits),
+      WITH_TREE(system_has_perfmon_checks_two_bits),
       WITH_TREE(system_cpu_list_with_ranges_is_read),
       WITH_TREE(system_cpu_list_of_garbage_is_einval),
       WITH_TREE(system_cpu_list_of_any_length_is_read),
       WITH_TREE(system_text_is_the_whole_file),
-      WITH_TREE(system_text_that_is_none_is_errno),
+      WITH_TREE(system_text_that_cannot_be_read_is_errno),
       WITH_TREE(system_capability_is_a_bit_of_its_own),
-      WITH_TREE(system_user_namespace_is_told_by_its_map),
-      WITH_TREE(system_user_namespace_is_told_by_its_number_first),
+      WITH_TREE(system_user_namespace_is_detected_by_its_map),
+      WITH_TREE(system_user_namespace_is_detected_by_its_number_first),
       WITH_TREE(system_clock_is_ahead_in_a_time_namespace),
       WITH_TREE(system_clock_after_unshare_is_that_of_before),
-      WITH_TREE(system_user_namespace_of_a_kernel_without_is_none),
+      WITH_TREE(system_user_namespace_without_kernel_support_is_0),
       WITH_TREE(system_kernel_is_of_two_numbers),
       WITH_TREE(system_is_before_compares_both_numbers),
       WITH_TREE(system_thread_is_the_callers),

@@ -209,7 +209,7 @@ static int64_t of_rlimit(rlim_t value) {
   return value == RLIM_INFINITY ? UVPERF_LIMIT_NONE : (int64_t)value;
 }
 
-static void limits_of_this_process_are_those_of_getrlimit(void **state) {
+static void limits_of_this_process_equal_getrlimit(void **state) {
   struct rlimit files, memory, lower;
   uvperf_limits_t limits;
 
@@ -290,7 +290,7 @@ static void give_initial_map(pid_t pid) {
   close(fd);
 }
 
-static void live_user_namespace_is_told_whatever_its_map_is(void **state) {
+static void live_user_namespace_is_detected_with_any_map(void **state) {
   namespace_t pipes;
   char byte = '?';
   int status;
@@ -328,9 +328,9 @@ int main(void) {
       WITH_TREE(perfmon_counts_in_the_initial_namespace_only),
       cmocka_unit_test(limits_null_is_einval),
       cmocka_unit_test(limits_of_this_system_are_its_files),
-      cmocka_unit_test(limits_of_this_process_are_those_of_getrlimit),
+      cmocka_unit_test(limits_of_this_process_equal_getrlimit),
       cmocka_unit_test(limits_of_this_process_have_its_capabilities),
-      cmocka_unit_test(live_user_namespace_is_told_whatever_its_map_is),
+      cmocka_unit_test(live_user_namespace_is_detected_with_any_map),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static void target_that_can_be_right_is_accepted(void **state) {
   assert_int_equal((unsigned)error.code, 0xa5a5a5a5u);
 }
 
-static void target_that_cannot_be_right_is_told_by_its_field(void **state) {
+static void target_that_cannot_be_right_is_reported_by_field(void **state) {
   static const struct {
     uvperf_target_t target;
     int code;
@@ -227,8 +227,7 @@ static void task_for_rings_is_on_each_cpu_that_is_present(void **state) {
   expect_for_rings(tree, &cpus, "-1:0:0");
 }
 
-static void
-task_for_rings_is_where_cpus_are_online_if_no_more_is_told(void **state) {
+static void task_for_rings_is_on_the_online_cpus_by_default(void **state) {
   uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
   const temp_tree_t *tree = *state;
   uvperf__target_spots_t spots;
@@ -254,7 +253,7 @@ static void cpus_are_those_online_or_those_listed(void **state) {
   expect(tree, &listed, "-1:4:0 -1:5:0 -1:9:0");
 }
 
-static void cpus_that_sysfs_does_not_tell_are_an_error(void **state) {
+static void cpus_missing_from_sysfs_are_an_error(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CPUS, 0, NULL);
   const temp_tree_t *tree = *state;
 
@@ -345,7 +344,7 @@ static void proc_is_asked_whose_it_is_until_it_is_the_own(void **state) {
   assert_int_equal(start_seen(&another), 0);
 }
 
-static void start_that_nobody_needs_is_not_looked_for(void **state) {
+static void start_time_is_not_read_if_not_needed(void **state) {
   const temp_tree_t *tree = *state;
   uvperf__target_context_t look = {tree->root, 0, 1, 0, 0};
 
@@ -382,7 +381,7 @@ static void process_is_its_threads_on_each_cpu(void **state) {
          "9:0:1009 9:4:1009 78:0:1078 78:4:1078 100:0:1100 100:4:1100");
 }
 
-static void process_that_cannot_be_listed_is_told_why(void **state) {
+static void process_that_cannot_be_listed_reports_why(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_PROCESS, 78, NULL);
   const temp_tree_t *tree = *state;
 
@@ -406,7 +405,7 @@ static void process_that_cannot_be_listed_is_told_why(void **state) {
   refused(tree, &target, -EINVAL, UVPERF_CAUSE_UNKNOWN, "errno 22");
 }
 
-static void cgroup_that_is_none_is_told(void **state) {
+static void path_that_is_no_cgroup_is_reported(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_CGROUP, 0, NULL);
   const temp_tree_t *tree = *state;
 
@@ -513,19 +512,19 @@ static int tree_setup(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(target_that_can_be_right_is_accepted),
-      cmocka_unit_test(target_that_cannot_be_right_is_told_by_its_field),
+      cmocka_unit_test(target_that_cannot_be_right_is_reported_by_field),
       WITH_TREE(task_for_rings_is_on_each_cpu_that_is_present),
-      WITH_TREE(task_for_rings_is_where_cpus_are_online_if_no_more_is_told),
+      WITH_TREE(task_for_rings_is_on_the_online_cpus_by_default),
       WITH_TREE(cpus_are_those_online_or_those_listed),
-      WITH_TREE(cpus_that_sysfs_does_not_tell_are_an_error),
+      WITH_TREE(cpus_missing_from_sysfs_are_an_error),
       WITH_TREE(self_is_the_calling_thread),
       WITH_TREE(thread_is_as_named),
       WITH_TREE(proc_is_asked_whose_it_is_until_it_is_the_own),
-      WITH_TREE(start_that_nobody_needs_is_not_looked_for),
+      WITH_TREE(start_time_is_not_read_if_not_needed),
       WITH_TREE(command_is_enabled_by_exec),
       WITH_TREE(process_is_its_threads_on_each_cpu),
-      WITH_TREE(process_that_cannot_be_listed_is_told_why),
-      WITH_TREE(cgroup_that_is_none_is_told),
+      WITH_TREE(process_that_cannot_be_listed_reports_why),
+      WITH_TREE(path_that_is_no_cgroup_is_reported),
       WITH_TREE(targets_without_memory_are_enomem),
       WITH_TREE(targets_without_fds_are_emfile),
   };

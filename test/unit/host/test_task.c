@@ -97,7 +97,7 @@ static void task_start_has_64_bits(void **state) {
   assert_true(task.start == 77);
 }
 
-static void task_stat_that_is_none_is_an_error(void **state) {
+static void invalid_task_stat_is_an_error(void **state) {
   static const char *const bad[] = {
       "",
       "12",
@@ -129,7 +129,7 @@ static void task_stat_that_is_none_is_an_error(void **state) {
   assert_int_equal(uvperf__task_read(tree->root, 13, &task), -EISDIR);
 }
 
-static void task_without_a_file_is_told_from_a_hidden_one(void **state) {
+static void task_without_a_file_differs_from_a_hidden_one(void **state) {
   const temp_tree_t *tree = *state;
   uvperf__tasks_t threads;
   uvperf__task_t task;
@@ -161,7 +161,7 @@ static void task_process_is_the_one_that_it_is_of(void **state) {
   assert_int_equal(uvperf__task_process(tree->root, 16), -ENODATA);
 }
 
-static void proc_is_own_where_a_task_has_one_id(void **state) {
+static void proc_is_own_if_a_task_has_one_id(void **state) {
   static const struct {
     const char *status;
     int is_own;
@@ -194,7 +194,7 @@ static void task_is_gone_when_its_id_is_anothers(void **state) {
   assert_int_equal(fake_count(FAKE_HAS_TASK), 0);
 }
 
-static void task_is_gone_only_if_nobody_has_its_id(void **state) {
+static void task_is_gone_only_if_no_task_has_its_id(void **state) {
   const temp_tree_t *tree = *state;
 
   fake_fail(FAKE_HAS_TASK, 1, -ESRCH);
@@ -468,12 +468,12 @@ int main(void) {
       WITH_TREE(task_name_may_hold_anything),
       WITH_TREE(task_has_ended_in_two_states),
       WITH_TREE(task_start_has_64_bits),
-      WITH_TREE(task_stat_that_is_none_is_an_error),
-      WITH_TREE(task_without_a_file_is_told_from_a_hidden_one),
+      WITH_TREE(invalid_task_stat_is_an_error),
+      WITH_TREE(task_without_a_file_differs_from_a_hidden_one),
       WITH_TREE(task_process_is_the_one_that_it_is_of),
-      WITH_TREE(proc_is_own_where_a_task_has_one_id),
+      WITH_TREE(proc_is_own_if_a_task_has_one_id),
       WITH_TREE(task_is_gone_when_its_id_is_anothers),
-      WITH_TREE(task_is_gone_only_if_nobody_has_its_id),
+      WITH_TREE(task_is_gone_only_if_no_task_has_its_id),
       WITH_TREE(task_of_unknown_start_is_gone_only_without_its_id),
       WITH_TREE(task_that_is_every_task_is_never_gone),
       WITH_TREE(threads_come_by_ascending_ids),

@@ -237,7 +237,7 @@ static void tracefs_each_event_has_an_id(void **state) {
   expect_events(tree, "", -EINVAL, "");
 }
 
-static void tracefs_walk_tells_what_fits(void **state) {
+static void tracefs_walk_returns_what_matches(void **state) {
   const temp_tree_t *tree = *state;
 
   expect_walk(tree, NULL, NULL,
@@ -350,7 +350,7 @@ static void expect_found(uvperf__tracefs_ids_t *ids, const char *root,
   assert_int_equal(is_ftrace, of_ftrace);
 }
 
-static void tracefs_find_tells_ids_as_of_its_first_walk(void **state) {
+static void tracefs_find_returns_ids_as_of_its_first_walk(void **state) {
   const temp_tree_t *tree = *state;
   uvperf__tracefs_ids_t ids = {0}, later = {0};
 
@@ -496,7 +496,7 @@ static int sees_a_part(void *arg) {
   return 0;
 }
 
-static void tracefs_walk_goes_past_what_may_not_be_read(void **state) {
+static void tracefs_walk_skips_unreadable_directories(void **state) {
   const temp_tree_t *tree = *state;
 
   set_mode(tree, EVENTS "/irq", 0);
@@ -522,18 +522,18 @@ int main(void) {
       WITH_EVENTS(tracefs_id_of_another_directory_is_einval),
       WITH_EVENTS(tracefs_each_category_leaves_files_out),
       WITH_EVENTS(tracefs_each_event_has_an_id),
-      WITH_EVENTS(tracefs_walk_tells_what_fits),
+      WITH_EVENTS(tracefs_walk_returns_what_matches),
       WITH_EVENTS(tracefs_walks_end_when_the_callback_says_so),
       WITH_TREE(tracefs_walks_without_tracefs_are_enodev),
       WITH_EVENTS(tracefs_name_is_found_by_id),
       WITH_TREE(tracefs_name_without_tracefs_is_enodev),
       WITH_TREE(tracefs_name_is_found_in_debugfs_too),
       cmocka_unit_test(tracefs_name_of_the_real_root_is_the_kernels),
-      WITH_EVENTS(tracefs_find_tells_ids_as_of_its_first_walk),
+      WITH_EVENTS(tracefs_find_returns_ids_as_of_its_first_walk),
       WITH_TREE(tracefs_find_without_tracefs_is_enodev),
       WITH_EVENTS(tracefs_that_may_not_be_read_is_eacces),
       WITH_EVENTS(tracefs_that_may_be_read_is_preferred),
-      WITH_EVENTS(tracefs_walk_goes_past_what_may_not_be_read),
+      WITH_EVENTS(tracefs_walk_skips_unreadable_directories),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,8 @@ static int count_category(const char *category, void *arg) {
   return strcmp(category, "sched") == 0 ? 5 : 0;
 }
 
-static void live_tracefs_walk_categories_gives_each_until_told(void **state) {
+static void
+live_tracefs_walk_categories_returns_each_until_stopped(void **state) {
   size_t nr = 0, more = 0;
   struct dirent *entry;
   DIR *events;
@@ -130,7 +131,7 @@ static int same_id(const char *category, const char *name, uint64_t id,
   return 0;
 }
 
-static void live_tracefs_walk_gives_each_tracepoint_and_its_id(void **state) {
+static void live_tracefs_walk_returns_each_tracepoint_and_its_id(void **state) {
   size_t fds = support_count_fds();
   lines_t ours = {0}, theirs = {0};
   size_t size = 0, nr = 0;
@@ -160,7 +161,7 @@ static int note_line(const char *category, const char *name, uint64_t id,
   return 7;
 }
 
-static void live_tracefs_walk_by_pattern_gives_what_fits(void **state) {
+static void live_tracefs_walk_by_pattern_returns_what_matches(void **state) {
   uint64_t id = support_need_tracefs(__func__, EVENT);
   char line[64] = "", expected[64];
 
@@ -403,9 +404,9 @@ static void live_current_tracer_is_an_available_one(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(live_tracefs_walk_gives_each_tracepoint_and_its_id),
-      cmocka_unit_test(live_tracefs_walk_by_pattern_gives_what_fits),
-      cmocka_unit_test(live_tracefs_walk_categories_gives_each_until_told),
+      cmocka_unit_test(live_tracefs_walk_returns_each_tracepoint_and_its_id),
+      cmocka_unit_test(live_tracefs_walk_by_pattern_returns_what_matches),
+      cmocka_unit_test(live_tracefs_walk_categories_returns_each_until_stopped),
       cmocka_unit_test(live_tracefs_id_of_no_tracepoint_is_enoent),
       WITH_TREE(live_tracefs_mounted_elsewhere_is_found),
       cmocka_unit_test(live_tracefs_of_root_alone_is_eacces),

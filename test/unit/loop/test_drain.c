@@ -225,7 +225,7 @@ static void expect(int rc, const char *log, uint64_t tail) {
   assert_int_equal(fixture.slice.bytes, fixture.bytes_given);
 }
 
-static void an_empty_ring_gives_nothing(void **state) {
+static void an_empty_ring_delivers_nothing(void **state) {
   (void)state;
   begin_at(72);
   expect(UVPERF__DRAINED, "", 72);
@@ -308,7 +308,7 @@ static void the_tail_is_published_after_each_quarter(void **state) {
   assert_int_equal(fixture.page.data_tail, RING_BYTES);
 }
 
-static void a_sample_over_a_quarters_end_is_given_by_itself(void **state) {
+static void a_sample_across_a_quarters_end_is_a_run_of_its_own(void **state) {
   (void)state;
   begin();
   write_sample(QUARTER - 8);
@@ -318,14 +318,14 @@ static void a_sample_over_a_quarters_end_is_given_by_itself(void **state) {
   expect(UVPERF__DRAINED, "s248 r16 r264 s24", 2 * QUARTER + 40);
 }
 
-static void a_record_as_long_as_the_ring_is_given(void **state) {
+static void a_record_as_long_as_the_ring_is_delivered(void **state) {
   (void)state;
   begin_at(8);
   write_sample(RING_BYTES);
   expect(UVPERF__DRAINED, "r1024", 8 + RING_BYTES);
 }
 
-static void tails_run_over(void **state) {
+static void tails_overflow(void **state) {
   static const uint64_t starts[] = {UINT64_MAX - 63, UINT32_MAX - UINT64_C(63),
                                     INT64_MAX - UINT64_C(63), UINT64_MAX - 1023,
                                     UINT64_MAX - 7};
@@ -409,7 +409,7 @@ static void write_more(fixture_t *one) {
   write_sample(16);
 }
 
-static void what_is_written_after_the_look_is_not_given(void **state) {
+static void record_written_after_the_check_is_not_returned(void **state) {
   (void)state;
   begin();
   fixture.hook = write_more;
@@ -566,7 +566,7 @@ static void run_at_random(uint64_t seed) {
   assert_true(fixture.nr_given > 500);
 }
 
-static void drains_at_random_give_each_record_once(void **state) {
+static void drains_at_random_deliver_each_record_once(void **state) {
   uint64_t seed, last;
 
   (void)state;
@@ -577,7 +577,7 @@ static void drains_at_random_give_each_record_once(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_empty_ring_gives_nothing),
+      cmocka_unit_test(an_empty_ring_delivers_nothing),
       cmocka_unit_test(samples_are_one_run),
       cmocka_unit_test(samples_of_a_header_alone_are_a_run),
       cmocka_unit_test(a_run_is_not_longer_than_it_may_be),
@@ -586,19 +586,19 @@ int main(void) {
       cmocka_unit_test(a_sample_that_wraps_is_put_together),
       cmocka_unit_test(a_run_ends_where_the_ring_does),
       cmocka_unit_test(the_tail_is_published_after_each_quarter),
-      cmocka_unit_test(a_sample_over_a_quarters_end_is_given_by_itself),
-      cmocka_unit_test(a_record_as_long_as_the_ring_is_given),
-      cmocka_unit_test(tails_run_over),
+      cmocka_unit_test(a_sample_across_a_quarters_end_is_a_run_of_its_own),
+      cmocka_unit_test(a_record_as_long_as_the_ring_is_delivered),
+      cmocka_unit_test(tails_overflow),
       cmocka_unit_test(a_slice_ends_after_its_records),
       cmocka_unit_test(a_slice_ends_once_its_bytes_are_reached),
       cmocka_unit_test(a_slice_that_has_begun_ends_at_its_bounds),
-      cmocka_unit_test(what_is_written_after_the_look_is_not_given),
+      cmocka_unit_test(record_written_after_the_check_is_not_returned),
       cmocka_unit_test(a_size_that_cannot_be_right_ends_the_ring),
       cmocka_unit_test(a_head_that_cannot_be_right_ends_the_ring),
       cmocka_unit_test(a_callback_that_stops_leaves_the_rest),
       cmocka_unit_test(a_forked_child_that_closes_touches_no_ring),
       cmocka_unit_test(who_does_not_stop_is_not_asked),
-      cmocka_unit_test(drains_at_random_give_each_record_once),
+      cmocka_unit_test(drains_at_random_deliver_each_record_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@
 
 /* -- uevents -------------------------------------------------------------- */
 
-static void hotplug_cpu_goes_and_comes_is_told_once_each(void **state) {
+static void hotplug_cpu_goes_and_comes_is_reported_once_each(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -39,7 +39,7 @@ static void hotplug_cpu_that_is_new_comes(void **state) {
   hotplug_end(*state, &owner);
 }
 
-static void hotplug_burst_of_uevents_is_one_look(void **state) {
+static void hotplug_burst_of_uevents_is_one_check(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -56,7 +56,7 @@ static void hotplug_burst_of_uevents_is_one_look(void **state) {
 }
 
 /* Its events are off all the same. */
-static void hotplug_cpu_back_before_anybody_looked_went_and_came(void **state) {
+static void hotplug_cpu_back_before_a_check_went_and_came(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -68,7 +68,7 @@ static void hotplug_cpu_back_before_anybody_looked_went_and_came(void **state) {
 }
 
 /* As hints that are older than the first look. */
-static void hotplug_uevents_of_what_is_no_more_so_are_nothing(void **state) {
+static void hotplug_uevents_that_are_out_of_date_do_nothing(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -115,7 +115,7 @@ hotplug_cpu_that_came_and_went_in_one_burst_is_not_up(void **state) {
 }
 
 /* The kernel lists it before anything can be opened there. */
-static void hotplug_cpu_that_comes_up_is_told_when_it_is_up(void **state) {
+static void hotplug_cpu_that_comes_up_is_reported_when_it_is_up(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -130,7 +130,7 @@ static void hotplug_cpu_that_comes_up_is_told_when_it_is_up(void **state) {
   hotplug_end(*state, &owner);
 }
 
-static void hotplug_uevents_of_others_are_not_looked_at(void **state) {
+static void hotplug_uevents_of_other_devices_are_ignored(void **state) {
   static const char *const others[] = {
       "",
       "online",
@@ -192,7 +192,7 @@ static void hotplug_uevent_that_a_process_sent_is_not_believed(void **state) {
   hotplug_end(*state, &owner);
 }
 
-static void hotplug_uevents_that_were_lost_are_a_look(void **state) {
+static void hotplug_uevents_that_were_lost_cause_a_check(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -205,7 +205,7 @@ static void hotplug_uevents_that_were_lost_are_a_look(void **state) {
 
 /* -- by itself ------------------------------------------------------------ */
 
-static void hotplug_without_a_socket_looks_by_itself(void **state) {
+static void hotplug_without_a_socket_checks_by_timer(void **state) {
   hotplug_owner_t owner;
 
   fake_uevents_end();
@@ -227,7 +227,7 @@ static void hotplug_without_a_socket_looks_by_itself(void **state) {
 }
 
 /* One that was found to be coming is not left for as long as the others. */
-static void hotplug_cpu_that_comes_up_is_looked_at_soon_again(void **state) {
+static void hotplug_cpu_that_comes_up_is_soon_checked_again(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -242,7 +242,7 @@ static void hotplug_cpu_that_comes_up_is_looked_at_soon_again(void **state) {
 }
 
 /* So that those of one loop are made in the same turn. */
-static void hotplug_looks_are_due_at_multiples_of_their_interval(void **state) {
+static void hotplug_checks_are_at_multiples_of_their_interval(void **state) {
   const uv_timer_t *timer;
   hotplug_owner_t owner;
 
@@ -281,21 +281,21 @@ static void hotplug_started_without_sysfs_says_why(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HOTPLUG(hotplug_cpu_goes_and_comes_is_told_once_each),
+      HOTPLUG(hotplug_cpu_goes_and_comes_is_reported_once_each),
       HOTPLUG(hotplug_cpu_that_is_new_comes),
-      HOTPLUG(hotplug_burst_of_uevents_is_one_look),
-      HOTPLUG(hotplug_cpu_back_before_anybody_looked_went_and_came),
-      HOTPLUG(hotplug_uevents_of_what_is_no_more_so_are_nothing),
+      HOTPLUG(hotplug_burst_of_uevents_is_one_check),
+      HOTPLUG(hotplug_cpu_back_before_a_check_went_and_came),
+      HOTPLUG(hotplug_uevents_that_are_out_of_date_do_nothing),
       HOTPLUG(hotplug_without_topology_goes_by_the_uevents),
       HOTPLUG(hotplug_cpu_that_came_and_went_in_one_burst_is_not_up),
-      HOTPLUG(hotplug_cpu_that_comes_up_is_told_when_it_is_up),
-      HOTPLUG(hotplug_uevents_of_others_are_not_looked_at),
+      HOTPLUG(hotplug_cpu_that_comes_up_is_reported_when_it_is_up),
+      HOTPLUG(hotplug_uevents_of_other_devices_are_ignored),
       HOTPLUG(hotplug_garbage_from_the_socket_does_no_harm),
       HOTPLUG(hotplug_uevent_that_a_process_sent_is_not_believed),
-      HOTPLUG(hotplug_uevents_that_were_lost_are_a_look),
-      HOTPLUG(hotplug_without_a_socket_looks_by_itself),
-      HOTPLUG(hotplug_cpu_that_comes_up_is_looked_at_soon_again),
-      HOTPLUG(hotplug_looks_are_due_at_multiples_of_their_interval),
+      HOTPLUG(hotplug_uevents_that_were_lost_cause_a_check),
+      HOTPLUG(hotplug_without_a_socket_checks_by_timer),
+      HOTPLUG(hotplug_cpu_that_comes_up_is_soon_checked_again),
+      HOTPLUG(hotplug_checks_are_at_multiples_of_their_interval),
       HOTPLUG(hotplug_list_that_cannot_be_read_is_read_again),
       HOTPLUG(hotplug_started_without_sysfs_says_why),
   };

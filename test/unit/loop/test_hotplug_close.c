@@ -15,7 +15,7 @@
 
 /* -- start and stop ------------------------------------------------------- */
 
-static void hotplug_what_changed_before_the_start_is_told(void **state) {
+static void hotplug_change_before_the_start_is_reported(void **state) {
   hotplug_owner_t owner;
 
   hotplug_make(*state, &owner);
@@ -26,7 +26,7 @@ static void hotplug_what_changed_before_the_start_is_told(void **state) {
   hotplug_end(*state, &owner);
 }
 
-static void hotplug_stopped_tells_it_when_started_again(void **state) {
+static void hotplug_stopped_reports_it_when_started_again(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -46,7 +46,7 @@ static void stop(hotplug_owner_t *owner) {
   uvperf__hotplug_stop(owner->hotplug);
 }
 
-static void hotplug_stopped_in_a_callback_tells_the_rest_later(void **state) {
+static void hotplug_stopped_in_a_callback_reports_the_rest_later(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -68,7 +68,7 @@ static void close_in_callback(hotplug_owner_t *owner) {
   hotplug_close(owner);
 }
 
-static void hotplug_closed_in_a_callback_tells_no_more(void **state) {
+static void hotplug_closed_in_a_callback_calls_back_no_more(void **state) {
   hotplug_owner_t owner;
 
   hotplug_begin(*state, &owner);
@@ -228,7 +228,7 @@ static void hotplug_closed_twice_aborts(void **state) {
   hotplug_end(*state, &owner);
 }
 
-static void hotplug_leaves_no_fd_behind(void **state) {
+static void hotplug_leaves_no_fd(void **state) {
   size_t fds = support_count_fds();
   hotplug_owner_t owner;
 
@@ -327,10 +327,10 @@ static void live_uevents_are_read_after_an_overrun(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      HOTPLUG(hotplug_what_changed_before_the_start_is_told),
-      HOTPLUG(hotplug_stopped_tells_it_when_started_again),
-      HOTPLUG(hotplug_stopped_in_a_callback_tells_the_rest_later),
-      HOTPLUG(hotplug_closed_in_a_callback_tells_no_more),
+      HOTPLUG(hotplug_change_before_the_start_is_reported),
+      HOTPLUG(hotplug_stopped_reports_it_when_started_again),
+      HOTPLUG(hotplug_stopped_in_a_callback_reports_the_rest_later),
+      HOTPLUG(hotplug_closed_in_a_callback_calls_back_no_more),
       HOTPLUG(hotplug_that_no_loop_knows_is_freed_at_once),
       HOTPLUG(hotplug_keeps_no_loop_alive),
       HOTPLUG(hotplug_in_forked_child_takes_nothing),
@@ -338,7 +338,7 @@ int main(void) {
       HOTPLUG(hotplug_is_found_by_its_handles_and_foreign_ones_are_not),
       HOTPLUG(hotplug_handles_uv_closed_by_others_are_survived),
       HOTPLUG(hotplug_closed_twice_aborts),
-      HOTPLUG(hotplug_leaves_no_fd_behind),
+      HOTPLUG(hotplug_leaves_no_fd),
       LIVE(live_cpu_goes_and_comes),
       LIVE(live_uevent_of_another_device_is_nothing),
       LIVE(live_uevents_are_read_after_an_overrun),

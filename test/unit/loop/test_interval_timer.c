@@ -321,7 +321,7 @@ static void start_with_3(owner_t *owner) {
 }
 
 static void
-interval_timer_started_anew_in_tick_has_the_new_interval(void **state) {
+interval_timer_restarted_in_tick_has_the_new_interval(void **state) {
   owner_t owner;
 
   make(*state, &owner);
@@ -580,7 +580,7 @@ int main(void) {
       TICKER(interval_timer_in_forked_child_goes_on_with_no_tick),
       TICKER(interval_timer_stopped_and_started_counts_from_the_start),
       TICKER(interval_timer_stopped_in_tick_stays_stopped),
-      TICKER(interval_timer_started_anew_in_tick_has_the_new_interval),
+      TICKER(interval_timer_restarted_in_tick_has_the_new_interval),
       TICKER(interval_timer_keeps_loop_alive_while_started_unless_unrefd),
       TICKER(interval_timer_in_forked_child_stops_without_a_tick),
       TICKER(interval_timer_new_without_memory_is_enomem),

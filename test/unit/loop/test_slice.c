@@ -52,7 +52,7 @@ static void slice_without_bounds_never_ends(void **state) {
 }
 
 /* The time of the start is moved instead of waiting. */
-static void slice_whose_time_is_over_ends_within_128_records(void **state) {
+static void slice_whose_time_is_up_ends_within_128_records(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
@@ -65,7 +65,7 @@ static void slice_whose_time_is_over_ends_within_128_records(void **state) {
 }
 
 static void
-slice_that_has_begun_looks_at_the_clock_within_32_records(void **state) {
+slice_that_has_begun_reads_the_clock_within_32_records(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
@@ -78,7 +78,7 @@ slice_that_has_begun_looks_at_the_clock_within_32_records(void **state) {
 }
 
 /* Ten records have taken half of the time, so that ten more would fit. */
-static void slice_looks_again_after_half_of_what_fits(void **state) {
+static void slice_checks_again_after_half_of_what_fits(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
@@ -100,7 +100,7 @@ static void slice_without_a_clock_ends_with_its_first_record(void **state) {
   assert_int_equal(take_all(&slice, 8, 1000), 1);
 }
 
-static void slice_of_slow_records_looks_at_the_clock_for_each(void **state) {
+static void slice_of_slow_records_reads_the_clock_for_each(void **state) {
   uint64_t session = 1;
   uvperf__slice_t slice;
 
@@ -119,12 +119,11 @@ int main(void) {
       cmocka_unit_test(slice_ends_with_the_first_bound),
       cmocka_unit_test(slice_of_another_session_is_stopped),
       cmocka_unit_test(slice_without_bounds_never_ends),
-      cmocka_unit_test(slice_whose_time_is_over_ends_within_128_records),
-      cmocka_unit_test(
-          slice_that_has_begun_looks_at_the_clock_within_32_records),
-      cmocka_unit_test(slice_looks_again_after_half_of_what_fits),
+      cmocka_unit_test(slice_whose_time_is_up_ends_within_128_records),
+      cmocka_unit_test(slice_that_has_begun_reads_the_clock_within_32_records),
+      cmocka_unit_test(slice_checks_again_after_half_of_what_fits),
       cmocka_unit_test(slice_without_a_clock_ends_with_its_first_record),
-      cmocka_unit_test(slice_of_slow_records_looks_at_the_clock_for_each),
+      cmocka_unit_test(slice_of_slow_records_reads_the_clock_for_each),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

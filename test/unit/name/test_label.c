@@ -386,7 +386,7 @@ static void label_of_kprobe_has_function_or_address(void **state) {
 }
 
 /* The sanitizer watches the end of the memory. */
-static void label_of_short_attr_reads_nothing_behind_it(void **state) {
+static void label_of_short_attr_reads_nothing_after_it(void **state) {
   void *memory = malloc(PERF_ATTR_SIZE_VER0);
   struct perf_event_attr attr;
 
@@ -466,7 +466,7 @@ int main(void) {
       ON_TREE(label_of_uprobe_has_path_and_offset),
       ON_TREE(label_of_uprobe_that_cannot_be_written_is_numbers),
       ON_TREE(label_of_kprobe_has_function_or_address),
-      ON_TREE(label_of_short_attr_reads_nothing_behind_it),
+      ON_TREE(label_of_short_attr_reads_nothing_after_it),
       ON_TREE(label_with_too_little_room_is_enobufs),
       cmocka_unit_test(label_of_bad_arguments_is_einval),
   };

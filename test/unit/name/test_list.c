@@ -211,7 +211,7 @@ static void list_leader_alone_is_pinned_and_exclusive(void **state) {
   check(NOWHERE, "{cycles,cache-misses,branch-misses}:e", exclusive, 3);
 }
 
-static void list_tells_flags_and_names_of_groups(void **state) {
+static void list_returns_flags_and_names_of_groups(void **state) {
   uvperf_event_list_t *list =
       name_expect_list(NOWHERE, "task-clock:P,cycles,g{cs,cycles:p}:WP,{cs}");
   const struct {
@@ -265,7 +265,7 @@ static void list_events_may_have_names_of_their_own(void **state) {
         wanted, COUNT_OF(wanted));
 }
 
-static void list_errors_tell_event_and_column(void **state) {
+static void list_errors_name_event_and_column(void **state) {
   static const struct {
     name_bad_t bad;
     uint32_t event;
@@ -405,9 +405,9 @@ int main(void) {
       cmocka_unit_test(list_groups_of_hosts_and_guests_add_up),
       cmocka_unit_test(list_leader_samples_for_its_group),
       cmocka_unit_test(list_leader_alone_is_pinned_and_exclusive),
-      cmocka_unit_test(list_tells_flags_and_names_of_groups),
+      cmocka_unit_test(list_returns_flags_and_names_of_groups),
       cmocka_unit_test(list_events_may_have_names_of_their_own),
-      cmocka_unit_test(list_errors_tell_event_and_column),
+      cmocka_unit_test(list_errors_name_event_and_column),
       cmocka_unit_test(list_attrs_are_no_larger_than_need_be),
       cmocka_unit_test(list_of_too_many_events_is_an_error),
       cmocka_unit_test_setup_teardown(

@@ -54,7 +54,7 @@ static void list_events_of_pmus_may_have_names(void **state) {
 }
 
 static void
-list_pmus_of_which_some_lack_an_event_give_the_others(void **state) {
+list_pmus_of_which_some_lack_an_event_keeps_the_others(void **state) {
   const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   uvperf_error_t error;
@@ -123,7 +123,7 @@ static void list_of_all_tracepoints_of_this_machine_is_complete(void **state) {
   uvperf_event_list_free(list);
 }
 
-static void list_tells_per_package_and_snapshot(void **state) {
+static void list_returns_per_package_and_snapshot(void **state) {
   const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
 
@@ -155,7 +155,7 @@ static const uvperf_event_item_t *find(const uvperf_event_list_t *list,
   return NULL;
 }
 
-static void list_patterns_give_each_pmu_that_fits(void **state) {
+static void list_patterns_return_each_pmu_that_matches(void **state) {
   static const char *const texts[] = {
       "uncore_imc/clockticks/u", "imc/clockticks/u", "uncore_*/clockticks/u",
       "imc_[01]/clockticks/u",   "*/clockticks/u",
@@ -180,7 +180,7 @@ static void list_patterns_give_each_pmu_that_fits(void **state) {
   }
 }
 
-static void list_words_give_each_pmu_that_has_them(void **state) {
+static void list_words_return_each_pmu_that_has_them(void **state) {
   const temp_tree_t *tree = *state;
   uvperf_event_list_t *list =
       name_expect_list(tree->root, "{clockticks:u,mem-loads}:S");
@@ -192,7 +192,7 @@ static void list_words_give_each_pmu_that_has_them(void **state) {
   uvperf_event_list_free(list);
 }
 
-static void list_patterns_give_each_tracepoint_that_fits(void **state) {
+static void list_patterns_return_each_tracepoint_that_matches(void **state) {
   const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
 
@@ -331,26 +331,26 @@ int main(void) {
                                       name_expect_pmus_setup,
                                       temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          list_pmus_of_which_some_lack_an_event_give_the_others,
+          list_pmus_of_which_some_lack_an_event_keeps_the_others,
           name_expect_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_of_bad_cpus_in_sysfs_is_an_error,
                                       name_expect_pmus_setup,
                                       temp_tree_teardown),
       cmocka_unit_test(list_of_all_tracepoints_of_this_machine_is_complete),
-      cmocka_unit_test_setup_teardown(list_tells_per_package_and_snapshot,
+      cmocka_unit_test_setup_teardown(list_returns_per_package_and_snapshot,
                                       name_expect_pmus_setup,
                                       temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
           list_reasons_have_no_bytes_that_terminals_heed,
           name_expect_pmus_setup, temp_tree_teardown),
-      cmocka_unit_test_setup_teardown(list_patterns_give_each_pmu_that_fits,
-                                      name_expect_pmus_setup,
-                                      temp_tree_teardown),
-      cmocka_unit_test_setup_teardown(list_words_give_each_pmu_that_has_them,
+      cmocka_unit_test_setup_teardown(
+          list_patterns_return_each_pmu_that_matches, name_expect_pmus_setup,
+          temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(list_words_return_each_pmu_that_has_them,
                                       name_expect_pmus_setup,
                                       temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          list_patterns_give_each_tracepoint_that_fits, temp_tree_setup,
+          list_patterns_return_each_tracepoint_that_matches, temp_tree_setup,
           temp_tree_teardown),
       cmocka_unit_test_setup_teardown(list_is_whole_or_refused_when_fds_run_out,
                                       name_expect_pmus_setup,

@@ -151,7 +151,7 @@ static void attr_parse_knows_breakpoints(void **state) {
   name_expect_good(NOWHERE, good, COUNT_OF(good));
 }
 
-static void attr_parse_gives_the_limit_of_a_number(void **state) {
+static void attr_parse_reports_the_limit_of_a_number(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
@@ -182,7 +182,7 @@ static void attr_parse_writes_no_more_than_the_callers_size(void **state) {
   }
 }
 
-static void attr_parse_of_a_field_behind_the_struct_is_too_big(void **state) {
+static void attr_parse_of_a_field_after_the_struct_is_too_big(void **state) {
   static const struct {
     const char *name;
     size_t least;
@@ -236,9 +236,9 @@ int main(void) {
       cmocka_unit_test(attr_parse_knows_every_generic_name),
       cmocka_unit_test(attr_parse_knows_raw_events_and_numbers),
       cmocka_unit_test(attr_parse_knows_breakpoints),
-      cmocka_unit_test(attr_parse_gives_the_limit_of_a_number),
+      cmocka_unit_test(attr_parse_reports_the_limit_of_a_number),
       cmocka_unit_test(attr_parse_writes_no_more_than_the_callers_size),
-      cmocka_unit_test(attr_parse_of_a_field_behind_the_struct_is_too_big),
+      cmocka_unit_test(attr_parse_of_a_field_after_the_struct_is_too_big),
       cmocka_unit_test(attr_parse_of_bad_arguments_is_an_error),
   };
 

@@ -140,7 +140,7 @@ static int parse_without_fds(void *arg) {
   return 0;
 }
 
-static void no_name_is_missing_where_no_file_can_be_opened(void **state) {
+static void no_name_is_missing_if_no_file_can_be_opened(void **state) {
   assert_int_equal(support_wait(support_fork(parse_without_fds, *state)), 0);
 }
 
@@ -186,7 +186,7 @@ static int tree_setup(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       WITH_TREE(names_looked_up_without_fds_are_emfile),
-      WITH_TREE(no_name_is_missing_where_no_file_can_be_opened),
+      WITH_TREE(no_name_is_missing_if_no_file_can_be_opened),
       WITH_TREE(near_miss_without_memory_is_an_error),
   };
 

@@ -104,7 +104,7 @@ static void pmu_events_are_known_without_their_pmu(void **state) {
 
 /* The type of the PMU is in the upper half of config, where the kernel does not
  * know by 0 which is meant. */
-static void pmu_has_generic_events_where_it_is_of_cpus(void **state) {
+static void pmu_has_generic_events_if_it_is_of_cpus(void **state) {
   static const name_good_t good[] = {
       {"cpu_core/cycles/",
        {.type = PERF_TYPE_HARDWARE, .config = UINT64_C(8) << 32}},
@@ -217,7 +217,7 @@ static void pmu_events_are_known_in_any_case(void **state) {
   name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
-static void pmu_generic_events_are_near_misses_where_it_has_them(void **state) {
+static void pmu_generic_events_are_near_misses_if_it_has_them(void **state) {
   static const name_bad_t bad[] = {
       {"software/cpu-clok/", -ENOENT, NONE, 10, "did you mean 'cpu-clock'?"},
       {"cpu_core/instrctions/", -ENOENT, NONE, 10, "mean 'instructions'?"},
@@ -332,7 +332,7 @@ int main(void) {
                                       name_expect_pmus_setup,
                                       temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          pmu_generic_events_are_near_misses_where_it_has_them,
+          pmu_generic_events_are_near_misses_if_it_has_them,
           name_expect_pmus_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_terms_go_where_format_says,
                                       name_expect_pmus_setup,
@@ -343,9 +343,9 @@ int main(void) {
       cmocka_unit_test_setup_teardown(pmu_events_are_known_without_their_pmu,
                                       name_expect_pmus_setup,
                                       temp_tree_teardown),
-      cmocka_unit_test_setup_teardown(
-          pmu_has_generic_events_where_it_is_of_cpus, name_expect_pmus_setup,
-          temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(pmu_has_generic_events_if_it_is_of_cpus,
+                                      name_expect_pmus_setup,
+                                      temp_tree_teardown),
       cmocka_unit_test_setup_teardown(pmu_says_how_precise_its_events_are,
                                       name_expect_pmus_setup,
                                       temp_tree_teardown),

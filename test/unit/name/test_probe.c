@@ -252,7 +252,7 @@ static void expect_symbol_error(const char *root, const char *path,
   assert_non_null(strstr(error.reason, text));
 }
 
-static void probes_of_unknown_symbols_tell_the_nearest(void **state) {
+static void probes_of_unknown_symbols_suggest_the_nearest(void **state) {
   const temp_tree_t *tree = *state;
 
   expect_symbol_error(tree->root, ELF_PIE, "symbol=elf_targt_exported", -ENOENT,
@@ -280,8 +280,7 @@ static void probe_of_thumb_code_is_refused(void **state) {
 }
 
 /* perf_event_open(2) takes a negative offset, and counts nothing. */
-static void
-probes_of_more_behind_a_symbol_than_a_file_has_are_refused(void **state) {
+static void probes_past_the_end_of_a_file_are_refused(void **state) {
   const temp_tree_t *tree = *state;
   uvperf_event_list_t *list;
   uvperf_error_t error;
@@ -392,11 +391,10 @@ int main(void) {
       cmocka_unit_test_setup_teardown(
           probes_of_symbols_in_no_regular_file_are_refused, probes_setup,
           temp_tree_teardown),
+      cmocka_unit_test_setup_teardown(probes_past_the_end_of_a_file_are_refused,
+                                      probes_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          probes_of_more_behind_a_symbol_than_a_file_has_are_refused,
-          probes_setup, temp_tree_teardown),
-      cmocka_unit_test_setup_teardown(
-          probes_of_unknown_symbols_tell_the_nearest, probes_setup,
+          probes_of_unknown_symbols_suggest_the_nearest, probes_setup,
           temp_tree_teardown),
       cmocka_unit_test_setup_teardown(probe_of_thumb_code_is_refused,
                                       probes_setup, temp_tree_teardown),

@@ -58,8 +58,7 @@ static void tracepoints_have_their_id_and_nothing_else(void **state) {
   name_expect_good(tree->root, good, COUNT_OF(good));
 }
 
-static void
-tracepoints_that_are_not_there_are_told_with_the_nearest(void **state) {
+static void missing_tracepoints_are_reported_with_the_nearest(void **state) {
   static const name_bad_t bad[] = {
       {"sched:sched_swich", -ENOENT, NONE, 7, "did you mean 'sched_switch'?"},
       {"sched:whatever", -ENOENT, NONE, 7, "'sched' has no tracepoint"},
@@ -170,8 +169,8 @@ int main(void) {
           tracepoints_have_their_id_and_nothing_else, tracefs_setup,
           temp_tree_teardown),
       cmocka_unit_test_setup_teardown(
-          tracepoints_that_are_not_there_are_told_with_the_nearest,
-          tracefs_setup, temp_tree_teardown),
+          missing_tracepoints_are_reported_with_the_nearest, tracefs_setup,
+          temp_tree_teardown),
       cmocka_unit_test_setup_teardown(tracepoints_of_patterns_are_for_lists,
                                       tracefs_setup, temp_tree_teardown),
       cmocka_unit_test_setup_teardown(tracepoints_of_long_names_are_unknown,

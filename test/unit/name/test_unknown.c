@@ -10,7 +10,7 @@
 #define ARG  UVPERF_CAUSE_ARGUMENT
 #define NONE UVPERF_CAUSE_NO_EVENT
 
-static void attr_parse_says_what_was_probably_meant(void **state) {
+static void attr_parse_suggests_a_similar_name(void **state) {
   static const name_bad_t bad[] = {
       {"instrutions", -ENOENT, NONE, 1, "did you mean 'instructions'?"},
       {" cycels:u", -ENOENT, NONE, 2, "did you mean 'cycles'?"},
@@ -34,7 +34,7 @@ static void attr_parse_says_what_was_probably_meant(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(attr_parse_says_what_was_probably_meant),
+      cmocka_unit_test(attr_parse_suggests_a_similar_name),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static int parse_back(const uvperf_event_name_t *name, void *arg) {
   return 0;
 }
 
-static void event_name_walk_tells_generic_names_that_parse(void **state) {
+static void event_name_walk_returns_generic_names_that_parse(void **state) {
   const temp_tree_t *tree = *state;
   uint32_t kinds =
       UVPERF_NAME_HARDWARE | UVPERF_NAME_SOFTWARE | UVPERF_NAME_CACHE;
@@ -128,7 +128,7 @@ static void event_name_walk_tells_generic_names_that_parse(void **state) {
   assert_int_equal(seen.nr[PERF_TYPE_HW_CACHE], (4 * 3 + 2 + 1 + 1) * 2);
 }
 
-static void event_name_walk_tells_the_other_spelling(void **state) {
+static void event_name_walk_returns_the_other_spelling(void **state) {
   walked_t walked;
 
   assert_int_equal(walk(*state, "cpu-cycles", UVPERF_NAME_HARDWARE, &walked),
@@ -144,7 +144,7 @@ static void event_name_walk_tells_the_other_spelling(void **state) {
   assert_string_equal(walked.alias, "NULL");
 }
 
-static void event_name_walk_tells_all_of_a_pmus_event(void **state) {
+static void event_name_walk_returns_all_of_a_pmus_event(void **state) {
   walked_t walked;
 
   make_machine(*state);
@@ -167,7 +167,7 @@ static void event_name_walk_tells_all_of_a_pmus_event(void **state) {
 }
 
 /* Their list says which CPUs have the PMU: an event goes with its task. */
-static void event_name_walk_tells_no_cpus_of_a_cpus_own_pmu(void **state) {
+static void event_name_walk_of_a_cpus_own_pmu_has_no_cpus(void **state) {
   walked_t walked;
 
   make_machine(*state);
@@ -183,7 +183,7 @@ static void event_name_walk_tells_no_cpus_of_a_cpus_own_pmu(void **state) {
   assert_int_equal(walked.last.is_snapshot, 1);
 }
 
-static void event_name_walk_shows_terms_that_want_a_value(void **state) {
+static void event_name_walk_shows_terms_that_need_a_value(void **state) {
   static const char *const terms[][2] = {
       {"request=0x10,core=?,offset=8", "hv/tb,core=?/"},
       {"core=?", "hv/tb,core=?/"},
@@ -233,7 +233,7 @@ static void event_name_walk_has_room_for_the_longest_name(void **state) {
   assert_int_equal(length, 255 + 1 + 255 + 1 + 4096 + 1);
 }
 
-static void event_name_walk_leaves_out_what_cannot_be_written(void **state) {
+static void event_name_walk_leaves_out_unparsable_names(void **state) {
   static const char *const odd[] = {"a,b", "a:b", "a b",  "a{b",
                                     "a}b", "a=b", "a\"b", "a'b"};
   char path[128];
@@ -274,7 +274,7 @@ static void event_name_walk_leaves_out_patterns(void **state) {
   assert_true(has(&walked, "cpu/y?/"));
 }
 
-static void event_name_walk_tells_tracepoints_with_an_id(void **state) {
+static void event_name_walk_returns_tracepoints_with_an_id(void **state) {
   walked_t walked;
 
   make_machine(*state);
@@ -291,7 +291,7 @@ static void event_name_walk_tells_tracepoints_with_an_id(void **state) {
 
 /* -- which ---------------------------------------------------------------- */
 
-static void event_name_walk_tells_the_kinds_that_are_wanted(void **state) {
+static void event_name_walk_returns_the_requested_kinds(void **state) {
   static const struct {
     uint32_t kinds;
     size_t nr;
@@ -314,7 +314,7 @@ static void event_name_walk_tells_the_kinds_that_are_wanted(void **state) {
   }
 }
 
-static void event_name_walk_by_pattern_tells_what_fits(void **state) {
+static void event_name_walk_by_pattern_returns_what_matches(void **state) {
   static const struct {
     const char *pattern;
     const char *names;
@@ -365,7 +365,7 @@ static void event_name_walk_takes_patterns_of_any_length(void **state) {
   assert_string_equal(walked.text, " irq:irq_handler_entry ");
 }
 
-static void event_name_walk_ends_when_told(void **state) {
+static void event_name_walk_ends_when_the_callback_stops_it(void **state) {
   size_t at;
   walked_t walked;
 
@@ -396,7 +396,7 @@ static void event_name_walk_ends_among_events_of_pmus(void **state) {
 
 /* -- what cannot be read -------------------------------------------------- */
 
-static void event_name_walk_without_tracefs_tells_the_rest(void **state) {
+static void event_name_walk_without_tracefs_returns_the_rest(void **state) {
   walked_t walked;
 
   temp_tree_write(*state, PMUS "/msr/type", "9\n");
@@ -410,7 +410,7 @@ static void event_name_walk_without_tracefs_tells_the_rest(void **state) {
   assert_int_equal(walk(*state, "sched:sched_switch", 0, &walked), -ENODEV);
 }
 
-static void event_name_walk_without_pmus_tells_the_rest(void **state) {
+static void event_name_walk_without_pmus_returns_the_rest(void **state) {
   walked_t walked;
 
   temp_tree_write(*state, EVENTS "/sched/sched_switch/id", "316\n");
@@ -426,7 +426,7 @@ static void event_name_walk_returns_the_first_of_two_errors(void **state) {
   assert_int_equal(walked.nr, 54);
 }
 
-static void event_name_walk_tells_of_the_pmu_that_cannot_be_read(void **state) {
+static void event_name_walk_names_the_pmu_that_cannot_be_read(void **state) {
   walked_t walked;
 
   make_machine(*state);
@@ -436,7 +436,7 @@ static void event_name_walk_tells_of_the_pmu_that_cannot_be_read(void **state) {
   assert_int_equal(walked.nr, 2);
 }
 
-static void event_name_walk_passes_over_what_makes_no_sense(void **state) {
+static void event_name_walk_skips_broken_files(void **state) {
   walked_t walked;
 
   make_machine(*state);
@@ -465,25 +465,25 @@ static void event_name_walk_refuses_bad_arguments(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      WITH_TREE(event_name_walk_tells_generic_names_that_parse),
-      WITH_TREE(event_name_walk_tells_the_other_spelling),
-      WITH_TREE(event_name_walk_tells_all_of_a_pmus_event),
-      WITH_TREE(event_name_walk_tells_no_cpus_of_a_cpus_own_pmu),
-      WITH_TREE(event_name_walk_shows_terms_that_want_a_value),
+      WITH_TREE(event_name_walk_returns_generic_names_that_parse),
+      WITH_TREE(event_name_walk_returns_the_other_spelling),
+      WITH_TREE(event_name_walk_returns_all_of_a_pmus_event),
+      WITH_TREE(event_name_walk_of_a_cpus_own_pmu_has_no_cpus),
+      WITH_TREE(event_name_walk_shows_terms_that_need_a_value),
       WITH_TREE(event_name_walk_has_room_for_the_longest_name),
-      WITH_TREE(event_name_walk_leaves_out_what_cannot_be_written),
+      WITH_TREE(event_name_walk_leaves_out_unparsable_names),
       WITH_TREE(event_name_walk_leaves_out_patterns),
-      WITH_TREE(event_name_walk_tells_tracepoints_with_an_id),
-      WITH_TREE(event_name_walk_tells_the_kinds_that_are_wanted),
-      WITH_TREE(event_name_walk_by_pattern_tells_what_fits),
+      WITH_TREE(event_name_walk_returns_tracepoints_with_an_id),
+      WITH_TREE(event_name_walk_returns_the_requested_kinds),
+      WITH_TREE(event_name_walk_by_pattern_returns_what_matches),
       WITH_TREE(event_name_walk_takes_patterns_of_any_length),
-      WITH_TREE(event_name_walk_ends_when_told),
+      WITH_TREE(event_name_walk_ends_when_the_callback_stops_it),
       WITH_TREE(event_name_walk_ends_among_events_of_pmus),
-      WITH_TREE(event_name_walk_without_tracefs_tells_the_rest),
-      WITH_TREE(event_name_walk_without_pmus_tells_the_rest),
+      WITH_TREE(event_name_walk_without_tracefs_returns_the_rest),
+      WITH_TREE(event_name_walk_without_pmus_returns_the_rest),
       WITH_TREE(event_name_walk_returns_the_first_of_two_errors),
-      WITH_TREE(event_name_walk_tells_of_the_pmu_that_cannot_be_read),
-      WITH_TREE(event_name_walk_passes_over_what_makes_no_sense),
+      WITH_TREE(event_name_walk_names_the_pmu_that_cannot_be_read),
+      WITH_TREE(event_name_walk_skips_broken_files),
       cmocka_unit_test(event_name_walk_refuses_bad_arguments),
   };
 

@@ -177,7 +177,7 @@ static void path_of_another_type_is_closed_again(void **state) {
   assert_int_equal(map.fd, -1);
 }
 
-static void fd_that_is_none_is_told(void **state) {
+static void fd_that_is_invalid_is_reported(void **state) {
   fake_fail(FAKE_BPF_INFO, 1, -EBADFD);
   refuses(state, -EBADF, UVPERF_CAUSE_ARGUMENT, "not an open fd");
   fake_fail(FAKE_BPF_INFO, 1, -EINVAL);
@@ -217,7 +217,7 @@ static void bpf_that_is_refused_has_its_cause(void **state) {
           "bpf(2) needs CAP_BPF outside of this user namespace");
 }
 
-static void fds_and_memory_that_run_out_are_told(void **state) {
+static void lack_of_fds_and_memory_is_reported(void **state) {
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EMFILE);
   refuses(state, -EMFILE, UVPERF_CAUSE_FILES, "RLIMIT_NOFILE");
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -ENOMEM);
@@ -288,7 +288,7 @@ static void entry_that_may_only_be_read_says_so(void **state) {
   uvperf__bpf_map_close(&map);
 }
 
-static void take_of_what_is_not_there_is_fine(void **state) {
+static void take_of_a_missing_event_is_fine(void **state) {
   uvperf__bpf_map_t map;
 
   opens(state, &map);
@@ -311,13 +311,13 @@ int main(void) {
       map_test(map_of_another_type_is_named),
       map_test(object_whose_type_is_the_same_is_no_map),
       map_test(path_of_another_type_is_closed_again),
-      map_test(fd_that_is_none_is_told),
+      map_test(fd_that_is_invalid_is_reported),
       map_test(bpf_that_is_refused_has_its_cause),
-      map_test(fds_and_memory_that_run_out_are_told),
+      map_test(lack_of_fds_and_memory_is_reported),
       map_test(path_that_cannot_be_opened_has_its_cause),
       map_test(entry_that_cannot_be_set_has_its_cause),
       map_test(entry_that_may_only_be_read_says_so),
-      map_test(take_of_what_is_not_there_is_fine),
+      map_test(take_of_a_missing_event_is_fine),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

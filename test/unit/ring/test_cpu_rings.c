@@ -74,7 +74,7 @@ static void check_of_sizes_that_cannot_be_is_einval(void **state) {
 
 /* -- what a ring must hold ------------------------------------------------ */
 
-static void rings_fit_where_they_have_more_bytes_than_that(void **state) {
+static void rings_fit_if_they_have_more_bytes_than_that(void **state) {
   const size_t page = support_page_bytes();
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
 
@@ -205,7 +205,7 @@ static void ring_wakes_at_a_quarter_by_default(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
-static void ring_that_can_be_overwritten_wakes_nobody(void **state) {
+static void ring_that_can_be_overwritten_does_not_wake(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
   fake_event_t *owner = fake_event_add(1);
@@ -535,14 +535,14 @@ static int setup_limits(void **state) {
 int main(void) {
   static const struct CMUnitTest tests[] = {
       scripted(check_of_sizes_that_cannot_be_is_einval),
-      scripted(rings_fit_where_they_have_more_bytes_than_that),
+      scripted(rings_fit_if_they_have_more_bytes_than_that),
       limited(ring_is_not_halved_to_what_must_fit),
       scripted(ring_of_a_cpu_is_opened_once),
       scripted(owner_is_a_dummy_of_the_first_thread),
       scripted(owner_of_a_process_without_first_thread_is_the_callers),
       scripted(owner_without_a_clock_has_the_kernels),
       scripted(ring_wakes_at_a_quarter_by_default),
-      scripted(ring_that_can_be_overwritten_wakes_nobody),
+      scripted(ring_that_can_be_overwritten_does_not_wake),
       scripted(ring_of_a_given_size_is_rounded_up),
       scripted(ring_that_is_halved_wakes_at_its_own_quarter),
       limited(ring_is_halved_down_to_one_page),

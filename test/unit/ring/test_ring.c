@@ -23,7 +23,7 @@ static int open_fake(fake_event_t **fake) {
   return uvperf__sys_open(&attr, 0, -1, -1, 0);
 }
 
-static void round_gives_powers_of_two_of_pages(void **state) {
+static void round_returns_powers_of_two_of_pages(void **state) {
   size_t page = support_page_bytes();
 
   (void)state;
@@ -35,7 +35,7 @@ static void round_gives_powers_of_two_of_pages(void **state) {
   assert_int_equal(uvperf__ring_round(1000 * page), 1024 * page);
 }
 
-static void round_overflow_gives_0(void **state) {
+static void round_overflow_returns_0(void **state) {
   size_t top = SIZE_MAX / 2 + 1;
 
   (void)state;
@@ -44,7 +44,7 @@ static void round_overflow_gives_0(void **state) {
   assert_int_equal(uvperf__ring_round(SIZE_MAX), 0);
 }
 
-static void map_gives_the_data_behind_the_page(void **state) {
+static void map_returns_the_data_after_the_page(void **state) {
   fake_event_t *fake;
   uvperf__ring_t ring;
   int fd;
@@ -73,7 +73,7 @@ static void map_without_data_is_einval(void **state) {
   assert_memory_equal(&ring, &zeroed, sizeof(ring));
 }
 
-static void map_that_fails_gives_the_errno_and_zeroes(void **state) {
+static void map_that_fails_returns_the_errno_and_zeroes(void **state) {
   fake_event_t *fake;
   uvperf__ring_t ring;
   int fd;
@@ -99,7 +99,7 @@ static void map_of_a_given_size_is_never_halved(void **state) {
   assert_int_equal(fake_count(FAKE_MMAP), 1);
 }
 
-static void map_default_takes_the_full_size_where_allowed(void **state) {
+static void map_default_takes_the_full_size_if_allowed(void **state) {
   fake_event_t *fake;
   uvperf__ring_t ring;
   int fd;
@@ -322,17 +322,17 @@ static void forget_leaves_the_mapping_alone(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup(round_gives_powers_of_two_of_pages,
+      cmocka_unit_test_setup(round_returns_powers_of_two_of_pages,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(round_overflow_gives_0, fake_kernel_setup),
-      cmocka_unit_test_setup(map_gives_the_data_behind_the_page,
+      cmocka_unit_test_setup(round_overflow_returns_0, fake_kernel_setup),
+      cmocka_unit_test_setup(map_returns_the_data_after_the_page,
                              fake_kernel_setup),
       cmocka_unit_test_setup(map_without_data_is_einval, fake_kernel_setup),
-      cmocka_unit_test_setup(map_that_fails_gives_the_errno_and_zeroes,
+      cmocka_unit_test_setup(map_that_fails_returns_the_errno_and_zeroes,
                              fake_kernel_setup),
       cmocka_unit_test_setup(map_of_a_given_size_is_never_halved,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(map_default_takes_the_full_size_where_allowed,
+      cmocka_unit_test_setup(map_default_takes_the_full_size_if_allowed,
                              fake_kernel_setup),
       cmocka_unit_test_setup(map_default_halves_on_eperm_until_it_fits,
                              fake_kernel_setup),

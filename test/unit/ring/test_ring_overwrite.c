@@ -83,14 +83,14 @@ static void expect_snapshot(uint32_t newest, uint32_t oldest, uint64_t cut) {
   assert_int_equal(ring.cut - before, cut);
 }
 
-static void overwrite_ring_gives_the_newest_first(void **state) {
+static void overwrite_ring_returns_the_newest_first(void **state) {
   (void)state;
   map();
   write_records(1, 5, 48);
   expect_snapshot(5, 1, 0);
 }
 
-static void overwrite_ring_that_is_empty_gives_nothing(void **state) {
+static void overwrite_ring_that_is_empty_returns_nothing(void **state) {
   (void)state;
   map();
   assert_int_equal(uvperf__ring_begin(&ring), 0);
@@ -98,7 +98,7 @@ static void overwrite_ring_that_is_empty_gives_nothing(void **state) {
   assert_int_equal(ring.cut, 0);
 }
 
-static void overwrite_ring_gives_only_what_came_since(void **state) {
+static void overwrite_ring_returns_only_records_since_the_last(void **state) {
   (void)state;
   map();
   write_records(1, 5, 48);
@@ -245,9 +245,9 @@ static void overwrite_ring_never_moves_a_tail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(overwrite_ring_gives_the_newest_first),
-      cmocka_unit_test(overwrite_ring_that_is_empty_gives_nothing),
-      cmocka_unit_test(overwrite_ring_gives_only_what_came_since),
+      cmocka_unit_test(overwrite_ring_returns_the_newest_first),
+      cmocka_unit_test(overwrite_ring_that_is_empty_returns_nothing),
+      cmocka_unit_test(overwrite_ring_returns_only_records_since_the_last),
       cmocka_unit_test(overwrite_ring_gone_round_drops_the_cut_one),
       cmocka_unit_test(overwrite_ring_exactly_full_cuts_nothing),
       cmocka_unit_test(overwrite_ring_cut_at_every_offset_keeps_whole_ones),

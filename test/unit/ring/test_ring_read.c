@@ -153,7 +153,7 @@ static void next_of_a_record_as_long_as_the_ring_wraps(void **state) {
   expect_record(support_page_bytes() < 65536 ? support_page_bytes() : 65528, 3);
 }
 
-static void next_twice_gives_the_same_record(void **state) {
+static void next_twice_returns_the_same_record(void **state) {
   (void)state;
   map_at(support_page_bytes(), 0);
   append(64, 1);
@@ -193,7 +193,7 @@ static void next_of_an_impossible_size_is_eproto(void **state) {
   }
 }
 
-static void next_of_the_shortest_record_gives_it(void **state) {
+static void next_of_the_shortest_record_returns_it(void **state) {
   (void)state;
   map_at(support_page_bytes(), 0);
   append(8, 9);
@@ -258,7 +258,7 @@ static void skip_to_a_split_head_is_eproto_and_moves_nothing(void **state) {
   assert_int_equal(uvperf__ring_waiting(&fx.ring), 20);
 }
 
-static void begin_of_a_full_ring_gives_all(void **state) {
+static void begin_of_a_full_ring_returns_all(void **state) {
   size_t quarter = support_page_bytes() / 4;
   unsigned i;
 
@@ -274,7 +274,7 @@ static void begin_of_a_full_ring_gives_all(void **state) {
   assert_int_equal(next(), 0);
 }
 
-static void begin_over_the_end_of_64_bits_goes_on(void **state) {
+static void begin_works_across_the_end_of_64_bits(void **state) {
   const uint64_t start = UINT64_MAX - 71; /* 72 bytes before 0 */
   unsigned i;
 
@@ -294,7 +294,7 @@ static void begin_over_the_end_of_64_bits_goes_on(void **state) {
   assert_int_equal(fake_ring_tail(fx.fake->page), 5 * 48 - 72);
 }
 
-static void end_publishes_what_was_consumed_only(void **state) {
+static void end_publishes_only_consumed_records(void **state) {
   (void)state;
   map_at(support_page_bytes(), 0);
   append(64, 1);
@@ -353,7 +353,7 @@ static void begin_keeps_the_high_water_mark(void **state) {
   assert_int_equal(fx.ring.high_water, 160);
 }
 
-static void has_data_looks_behind_the_head_that_begin_saw(void **state) {
+static void has_data_sees_records_after_the_head_of_begin(void **state) {
   (void)state;
   map_at(support_page_bytes(), 64);
   assert_int_equal(uvperf__ring_has_data(&fx.ring), 0);
@@ -425,23 +425,23 @@ int main(void) {
       cmocka_unit_test_setup(next_of_the_longest_record_wraps_into_the_scratch,
                              setup),
       cmocka_unit_test_setup(next_of_a_record_as_long_as_the_ring_wraps, setup),
-      cmocka_unit_test_setup(next_twice_gives_the_same_record, setup),
+      cmocka_unit_test_setup(next_twice_returns_the_same_record, setup),
       cmocka_unit_test_setup(next_stops_at_the_head_that_begin_saw, setup),
       cmocka_unit_test_setup(next_of_an_impossible_size_is_eproto, setup),
-      cmocka_unit_test_setup(next_of_the_shortest_record_gives_it, setup),
+      cmocka_unit_test_setup(next_of_the_shortest_record_returns_it, setup),
       cmocka_unit_test_setup(next_of_a_head_within_a_header_is_eproto, setup),
       cmocka_unit_test_setup(begin_of_an_impossible_head_is_eproto, setup),
       cmocka_unit_test_setup(skip_moves_to_the_head_and_counts, setup),
       cmocka_unit_test_setup(skip_to_a_split_head_is_eproto_and_moves_nothing,
                              setup),
-      cmocka_unit_test_setup(begin_of_a_full_ring_gives_all, setup),
-      cmocka_unit_test_setup(begin_over_the_end_of_64_bits_goes_on, setup),
-      cmocka_unit_test_setup(end_publishes_what_was_consumed_only, setup),
+      cmocka_unit_test_setup(begin_of_a_full_ring_returns_all, setup),
+      cmocka_unit_test_setup(begin_works_across_the_end_of_64_bits, setup),
+      cmocka_unit_test_setup(end_publishes_only_consumed_records, setup),
       cmocka_unit_test_setup(end_without_progress_does_not_write, setup),
       cmocka_unit_test_setup(consume_publishes_at_each_quarter, setup),
       cmocka_unit_test_setup(begin_keeps_the_high_water_mark, setup),
       cmocka_unit_test_setup(given_of_a_run_that_is_overwritten_ends, setup),
-      cmocka_unit_test_setup(has_data_looks_behind_the_head_that_begin_saw,
+      cmocka_unit_test_setup(has_data_sees_records_after_the_head_of_begin,
                              setup),
       cmocka_unit_test_setup(stream_of_irregular_sizes_arrives_whole, setup),
   };

@@ -207,7 +207,8 @@ event_turn_inside_of_a_flush_without_memory_comes_later(void **state) {
 
 /* -- next ----------------------------------------------------------------- */
 
-static void event_next_lends_what_wraps_while_others_deliver(void **state) {
+static void
+event_next_keeps_a_wrapped_record_while_others_deliver(void **state) {
   const uvperf_record_t *record;
   owner_t owners[2];
   size_t i;
@@ -226,7 +227,7 @@ static void event_next_lends_what_wraps_while_others_deliver(void **state) {
   close_owners(*state, owners, 2);
 }
 
-static void event_next_without_memory_gives_it_when_asked_again(void **state) {
+static void event_next_without_memory_returns_it_the_next_time(void **state) {
   const uvperf_record_t *record;
   owner_t owner;
 
@@ -366,8 +367,8 @@ int main(void) {
       SCRATCH_TEST(event_flush_in_a_callback_without_memory_is_enomem),
       SCRATCH_TEST(event_turn_inside_of_a_flush_leaves_its_record_whole),
       SCRATCH_TEST(event_turn_inside_of_a_flush_without_memory_comes_later),
-      SCRATCH_TEST(event_next_lends_what_wraps_while_others_deliver),
-      SCRATCH_TEST(event_next_without_memory_gives_it_when_asked_again),
+      SCRATCH_TEST(event_next_keeps_a_wrapped_record_while_others_deliver),
+      SCRATCH_TEST(event_next_without_memory_returns_it_the_next_time),
       SCRATCH_TEST(event_next_in_a_callback_leaves_its_record_whole),
       SCRATCH_TEST(event_that_shares_its_scratch_outlives_the_first),
       SCRATCH_TEST(event_that_shares_its_scratch_is_closed_by_a_walk),

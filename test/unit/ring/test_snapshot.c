@@ -9,14 +9,14 @@
 
 /* -- what is in it -------------------------------------------------------- */
 
-static void snapshot_gives_the_newest_first(void **state) {
+static void snapshot_delivers_the_newest_first(void **state) {
   (void)state;
   snapshot_rings_map_page();
   snapshot_rings_write_records(1, 5, 48);
   snapshot_rings_expect(0, 5, 1, 0);
 }
 
-static void snapshot_gives_the_oldest_first_if_asked(void **state) {
+static void snapshot_delivers_the_oldest_first_if_asked(void **state) {
   (void)state;
   snapshot_rings_map_page();
   snapshot_rings_write_records(1, 5, 48);
@@ -161,7 +161,7 @@ static void snapshot_of_all_counts_no_cut_record_twice(void **state) {
 }
 
 /* What was written, by a random choice, and what must come. */
-static void snapshot_of_random_records_is_what_the_model_says(void **state) {
+static void snapshot_of_random_records_is_as_in_the_model(void **state) {
   static size_t sizes[100000];
   uint32_t newest = 0;
   uint32_t given = 0;
@@ -256,7 +256,7 @@ static void snapshot_with_a_split_head_is_eproto(void **state) {
 
 /* -- beside uvperf__ring_next --------------------------------------------- */
 
-static void snapshot_leaves_alone_what_next_has_begun(void **state) {
+static void snapshot_does_not_touch_a_record_of_next(void **state) {
   static uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
   const void *bytes;
   size_t size;
@@ -284,7 +284,7 @@ static void snapshot_leaves_alone_what_next_has_begun(void **state) {
                    0);
 }
 
-static void snapshot_tells_what_was_found_at_most(void **state) {
+static void snapshot_reports_at_most_what_it_found(void **state) {
   (void)state;
   snapshot_rings_map_page();
   snapshot_rings_write_records(1, 4, 64);
@@ -301,8 +301,8 @@ static void snapshot_tells_what_was_found_at_most(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(snapshot_gives_the_newest_first),
-      cmocka_unit_test(snapshot_gives_the_oldest_first_if_asked),
+      cmocka_unit_test(snapshot_delivers_the_newest_first),
+      cmocka_unit_test(snapshot_delivers_the_oldest_first_if_asked),
       cmocka_unit_test(snapshot_has_a_lost_before_what_follows_it),
       cmocka_unit_test(snapshot_of_an_empty_ring_has_nothing),
       cmocka_unit_test(snapshot_has_only_what_came_since),
@@ -311,12 +311,12 @@ int main(void) {
       cmocka_unit_test(snapshot_of_a_record_as_large_as_the_ring_has_it),
       cmocka_unit_test(snapshot_cut_at_every_offset_keeps_whole_ones),
       cmocka_unit_test(snapshot_of_all_counts_no_cut_record_twice),
-      cmocka_unit_test(snapshot_of_random_records_is_what_the_model_says),
+      cmocka_unit_test(snapshot_of_random_records_is_as_in_the_model),
       cmocka_unit_test(snapshot_with_an_unsound_header_has_what_is_newer),
       cmocka_unit_test(snapshot_with_a_record_that_is_too_long_is_eproto),
       cmocka_unit_test(snapshot_with_a_split_head_is_eproto),
-      cmocka_unit_test(snapshot_leaves_alone_what_next_has_begun),
-      cmocka_unit_test(snapshot_tells_what_was_found_at_most),
+      cmocka_unit_test(snapshot_does_not_touch_a_record_of_next),
+      cmocka_unit_test(snapshot_reports_at_most_what_it_found),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -30,7 +30,7 @@ static void snapshot_has_what_is_finished_while_it_waits(void **state) {
   snapshot_rings_expect(0, 0, 0, 0);
 }
 
-static void snapshot_that_nobody_can_touch_does_not_wait(void **state) {
+static void snapshot_out_of_reach_of_writers_does_not_wait(void **state) {
   uint32_t most = (uint32_t)((LARGE - 4 * 65536) / 64);
 
   (void)state;
@@ -78,7 +78,7 @@ static void snapshot_that_cannot_wait_leaves_a_quarter_out(void **state) {
 }
 
 /* More than a quarter is spoilt: nobody knows what it was. */
-static void snapshot_that_did_not_wait_counts_what_was_spoilt(void **state) {
+static void snapshot_that_did_not_wait_counts_spoilt_data(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 64);
 
   (void)state;
@@ -92,7 +92,8 @@ static void snapshot_that_did_not_wait_counts_what_was_spoilt(void **state) {
 /* A record in each of the four contexts of a CPU may be being written over the
  * oldest 256 KiB: what is spoilt before them is not sound, a word later it
  * may be. */
-static void snapshot_that_did_not_wait_knows_what_nobody_writes(void **state) {
+static void
+snapshot_that_did_not_wait_keeps_what_is_out_of_reach(void **state) {
   const uint32_t newest = LARGE / 64;
   const uint32_t nth = (LARGE - 4 * 65536) / 64 + 1;
 
@@ -135,7 +136,7 @@ static void snapshots_of_several_rings_wait_once(void **state) {
   assert_int_equal(fake_live_allocations(), 0);
 }
 
-static void snapshots_of_none_are_none(void **state) {
+static void no_snapshots_of_no_rings(void **state) {
   (void)state;
   snapshot_rings_map(0, 0);
   assert_int_equal(snapshot_rings_take(shots.list, 0, 0), 0);
@@ -149,7 +150,7 @@ static int fail_to_pause(fake_event_t *fake, unsigned long request,
                        : snapshot_rings_on_ioctl(fake, request, argument);
 }
 
-static void snapshots_of_which_one_is_not_paused_are_none(void **state) {
+static void no_snapshots_if_one_ring_is_not_paused(void **state) {
   size_t i;
 
   (void)state;
@@ -226,14 +227,14 @@ static void snapshots_without_memory_touch_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(snapshot_has_what_is_finished_while_it_waits),
-      cmocka_unit_test(snapshot_that_nobody_can_touch_does_not_wait),
+      cmocka_unit_test(snapshot_out_of_reach_of_writers_does_not_wait),
       cmocka_unit_test(snapshot_that_must_not_wait_leaves_a_quarter_out),
       cmocka_unit_test(snapshot_that_cannot_wait_leaves_a_quarter_out),
-      cmocka_unit_test(snapshot_that_did_not_wait_counts_what_was_spoilt),
-      cmocka_unit_test(snapshot_that_did_not_wait_knows_what_nobody_writes),
+      cmocka_unit_test(snapshot_that_did_not_wait_counts_spoilt_data),
+      cmocka_unit_test(snapshot_that_did_not_wait_keeps_what_is_out_of_reach),
       cmocka_unit_test(snapshots_of_several_rings_wait_once),
-      cmocka_unit_test(snapshots_of_none_are_none),
-      cmocka_unit_test(snapshots_of_which_one_is_not_paused_are_none),
+      cmocka_unit_test(no_snapshots_of_no_rings),
+      cmocka_unit_test(no_snapshots_if_one_ring_is_not_paused),
       cmocka_unit_test(snapshots_of_which_one_is_not_resumed_resume_the_rest),
       cmocka_unit_test(snapshot_of_a_paused_ring_leaves_it_paused),
       cmocka_unit_test(snapshots_without_memory_touch_nothing),

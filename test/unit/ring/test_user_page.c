@@ -223,7 +223,7 @@ static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
   assert_int_equal(read_page().running, 600 + 0x20);
 }
 
-static void read_of_an_older_page_takes_no_notice_of_what_is_behind(void **s) {
+static void read_of_an_older_page_ignores_later_fields(void **s) {
   (void)s;
   user_page_events_need(__func__);
   world.page.size = OLD_HEAD_SIZE;
@@ -433,7 +433,7 @@ int main(void) {
       scripted(read_scales_the_clock_as_exact_arithmetic_does),
 #endif
       scripted(read_of_a_short_clock_that_wrapped_goes_on),
-      scripted(read_of_an_older_page_takes_no_notice_of_what_is_behind),
+      scripted(read_of_an_older_page_ignores_later_fields),
       scripted(read_of_a_page_that_changes_is_made_again),
       scripted(read_sees_a_change_before_the_counter_is_read),
       scripted(read_of_an_event_that_leaves_its_counter_is_refused),

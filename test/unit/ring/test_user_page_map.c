@@ -51,7 +51,7 @@ static void reader_whose_thread_ended_is_not_the_caller(void **state) {
   assert_false(uvperf__user_reader_is_mine(&reader));
 }
 
-static void reader_of_all_zero_is_nobody(void **state) {
+static void reader_of_all_zero_is_not_mine(void **state) {
   uvperf__user_reader_t reader;
 
   (void)state;
@@ -72,7 +72,7 @@ static void reader_is_not_a_forked_child(void **state) {
   assert_true(uvperf__user_reader_is_mine(&reader));
 }
 
-static void reader_in_a_process_without_mark_is_nobody(void **state) {
+static void reader_in_a_process_without_mark_is_not_mine(void **state) {
   uvperf__user_reader_t reader;
 
   (void)state;
@@ -101,7 +101,7 @@ static uint64_t play_rdpmc(uint32_t counter) {
   return 42;
 }
 
-static void map_gives_a_page_that_is_read(void **state) {
+static void map_returns_a_page_that_is_read(void **state) {
   const struct perf_event_mmap_page *page;
   uvperf__user_count_t count;
   int fd = open_event(fill_mapped);
@@ -119,7 +119,7 @@ static void map_gives_a_page_that_is_read(void **state) {
   fake_assert_clean();
 }
 
-static void map_of_a_page_that_never_tells_a_count_is_taken_back(void **state) {
+static void map_of_a_page_that_never_has_a_count_is_undone(void **state) {
   const struct perf_event_mmap_page *page = &untouched;
   int fd = open_event(user_page_events_fill_software);
 
@@ -130,7 +130,7 @@ static void map_of_a_page_that_never_tells_a_count_is_taken_back(void **state) {
   fake_assert_clean();
 }
 
-static void map_that_is_refused_tells_why(void **state) {
+static void map_that_is_refused_reports_why(void **state) {
   const struct perf_event_mmap_page *page = &untouched;
   int fd = open_event(fill_mapped);
 
@@ -202,15 +202,16 @@ int main(void) {
                              fake_kernel_setup),
       cmocka_unit_test_setup(reader_whose_thread_ended_is_not_the_caller,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(reader_of_all_zero_is_nobody, fake_kernel_setup),
+      cmocka_unit_test_setup(reader_of_all_zero_is_not_mine, fake_kernel_setup),
       cmocka_unit_test_setup(reader_is_not_a_forked_child, fake_kernel_setup),
-      cmocka_unit_test_setup(reader_in_a_process_without_mark_is_nobody,
+      cmocka_unit_test_setup(reader_in_a_process_without_mark_is_not_mine,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(map_gives_a_page_that_is_read, fake_kernel_setup),
-      cmocka_unit_test_setup(
-          map_of_a_page_that_never_tells_a_count_is_taken_back,
-          fake_kernel_setup),
-      cmocka_unit_test_setup(map_that_is_refused_tells_why, fake_kernel_setup),
+      cmocka_unit_test_setup(map_returns_a_page_that_is_read,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_of_a_page_that_never_has_a_count_is_undone,
+                             fake_kernel_setup),
+      cmocka_unit_test_setup(map_that_is_refused_reports_why,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(map_of_a_real_software_event_is_taken_back,
                              fake_kernel_setup),
       cmocka_unit_test_setup(read_of_a_real_software_event_is_refused,

@@ -82,7 +82,7 @@ static void options_that_contradict_themselves_are_refused(void **state) {
   fake_assert_clean();
 }
 
-static void leaders_that_lead_nobody_are_refused(void **state) {
+static void leaders_without_members_are_refused(void **state) {
   static const struct {
     size_t leaders[4];
     uint32_t bad;
@@ -355,7 +355,7 @@ static void free_of_nothing_is_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(options_that_contradict_themselves_are_refused),
-      TEST(leaders_that_lead_nobody_are_refused),
+      TEST(leaders_without_members_are_refused),
       TEST(attr_of_no_size_is_refused),
       TEST(attrs_are_copied),
       TEST(attrs_keep_their_size),

@@ -202,7 +202,7 @@ static const struct perf_event_attr *attr_of(const uvperf__counters_t *counters,
   return uvperf__counters_item(counters, attr)->attr;
 }
 
-static void records_of_each_attr_tell_whose_they_are(void **state) {
+static void records_of_each_attr_can_be_matched(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   size_t i;
@@ -475,7 +475,7 @@ static void side_band_alone_needs_no_attrs(void **state) {
   fake_assert_clean();
 }
 
-static void side_band_comes_behind_a_list(void **state) {
+static void side_band_comes_after_a_list(void **state) {
   uvperf__counters_t *counters;
   uvperf_event_list_t *list;
   counters_make_t make;
@@ -500,7 +500,7 @@ static void side_band_comes_behind_a_list(void **state) {
 }
 
 /* The dummy is opened first, and then the ring's owner. */
-static void side_band_alone_is_not_what_was_asked_for(void **state) {
+static void side_band_alone_is_not_enough_for_a_set(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[4];
   counters_make_t make;
@@ -537,7 +537,7 @@ int main(void) {
       test(attr_whose_samples_spoil_the_ring_is_refused),
       test(overwrite_term_of_a_name_needs_overwritable_rings),
       test(read_records_of_children_are_refused),
-      test(records_of_each_attr_tell_whose_they_are),
+      test(records_of_each_attr_can_be_matched),
       test(time_order_adds_time_and_a_clock),
       test(perf_clock_leaves_each_attr_its_own),
       test(clock_of_the_attrs_is_that_of_all),
@@ -547,8 +547,8 @@ int main(void) {
       test(overwritable_rings_are_above_the_largest_stack),
       test(side_band_is_one_attr_more),
       test(side_band_alone_needs_no_attrs),
-      test(side_band_comes_behind_a_list),
-      test(side_band_alone_is_not_what_was_asked_for),
+      test(side_band_comes_after_a_list),
+      test(side_band_alone_is_not_enough_for_a_set),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

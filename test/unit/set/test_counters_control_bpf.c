@@ -207,7 +207,7 @@ static void program_that_nothing_takes_is_closed(void **state) {
   finish(counters);
 }
 
-static void program_that_one_event_refuses_is_told(void **state) {
+static void program_that_one_event_refuses_is_reported(void **state) {
   fake_event_t *events[2];
   uvperf__counters_t *counters;
   uvperf_error_t error;
@@ -420,7 +420,7 @@ int main(void) {
       TEST(cookie_without_a_link_is_refused),
       TEST(second_program_is_refused),
       TEST(program_that_nothing_takes_is_closed),
-      TEST(program_that_one_event_refuses_is_told),
+      TEST(program_that_one_event_refuses_is_reported),
       TEST(link_without_memory_is_enomem),
       TEST(kernel_without_links_is_asked_once),
       TEST(link_without_an_fd_is_an_ioctl),

@@ -218,7 +218,7 @@ static void period_is_set_at_all_places_and_later_ones(void **state) {
   finish(counters);
 }
 
-static void frequency_of_a_clock_is_given_as_nanoseconds(void **state) {
+static void frequency_of_a_clock_is_set_in_nanoseconds(void **state) {
   fake_event_t *events[1];
   uvperf__counters_t *counters;
 
@@ -307,7 +307,7 @@ int main(void) {
       TEST(filter_before_any_target_is_for_the_first),
       TEST(settings_with_bad_arguments_are_refused),
       TEST(period_is_set_at_all_places_and_later_ones),
-      TEST(frequency_of_a_clock_is_given_as_nanoseconds),
+      TEST(frequency_of_a_clock_is_set_in_nanoseconds),
       TEST(period_of_what_only_counts_is_refused),
       TEST(period_outlives_a_target_that_could_not_be_added),
       TEST(period_that_nothing_takes_is_forgotten),

@@ -28,7 +28,7 @@ static void script_refusal(uint64_t config, int code) {
 
 /* -- what cannot be opened ------------------------------------------------ */
 
-static void offline_cpu_is_told_and_the_rest_is_open(void **state) {
+static void offline_cpu_is_reported_and_the_rest_is_open(void **state) {
   const uvperf_set_failure_t *failure;
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -61,7 +61,7 @@ static void offline_cpu_is_told_and_the_rest_is_open(void **state) {
   fake_assert_clean();
 }
 
-static void thread_that_ended_after_it_was_listed_is_told(void **state) {
+static void thread_that_ended_after_it_was_listed_is_reported(void **state) {
   const uvperf_set_failure_t *failure;
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -85,7 +85,7 @@ static void thread_that_ended_after_it_was_listed_is_told(void **state) {
   fake_assert_clean();
 }
 
-static void unknown_pmu_of_three_attrs_is_told(void **state) {
+static void unknown_pmu_of_three_attrs_is_reported(void **state) {
   const uvperf_set_failure_t *failure;
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -113,7 +113,7 @@ static void unknown_pmu_of_three_attrs_is_told(void **state) {
 }
 
 /* Also where its target is not even there. */
-static void target_that_is_not_there_is_told_for_each_attr(void **state) {
+static void target_that_is_not_there_is_reported_for_each_attr(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[2];
@@ -142,7 +142,7 @@ static void target_that_is_not_there_is_told_for_each_attr(void **state) {
   fake_assert_clean();
 }
 
-static void strict_refuses_what_is_not_complete(void **state) {
+static void strict_refuses_an_incomplete_set(void **state) {
   fake_event_t *events[3];
   counters_make_t make;
   uvperf_error_t error;
@@ -194,7 +194,7 @@ static void check_reported(const int codes[3], size_t reported) {
   fake_assert_clean();
 }
 
-static void of_many_failures_the_most_telling_is_told(void **state) {
+static void the_most_specific_of_many_failures_is_reported(void **state) {
   static const struct {
     int codes[3];
     size_t reported;
@@ -230,7 +230,7 @@ static uint64_t needed_for_eight(void) {
   return most + 1;
 }
 
-static void want_of_fds_is_never_partial(void **state) {
+static void lack_of_fds_is_never_partial(void **state) {
   fake_event_t *events[5];
   counters_make_t make;
   uvperf_error_t error;
@@ -251,7 +251,7 @@ static void want_of_fds_is_never_partial(void **state) {
 }
 
 /* The fds run out when the event is tried with less. */
-static void want_of_fds_in_a_fallback_is_never_partial(void **state) {
+static void lack_of_fds_in_a_fallback_is_never_partial(void **state) {
   fake_event_t *events[1];
   counters_make_t make;
   uvperf_error_t error;
@@ -271,7 +271,7 @@ static void want_of_fds_in_a_fallback_is_never_partial(void **state) {
 }
 
 /* Of what was not yet listed nobody knows how many fds it needs. */
-static void want_of_fds_for_the_list_is_told_as_that(void **state) {
+static void lack_of_fds_for_the_list_is_reported_as_that(void **state) {
   struct rlimit old, low;
   counters_make_t make;
   uvperf_error_t error;
@@ -296,7 +296,7 @@ static void want_of_fds_for_the_list_is_told_as_that(void **state) {
 }
 
 /* While a cgroup's events are opened its directory is open too. */
-static void want_of_fds_counts_the_directory_of_a_cgroup(void **state) {
+static void lack_of_fds_counts_the_directory_of_a_cgroup(void **state) {
   live_cgroup_t cgroup;
   counters_make_t make;
   uvperf_error_t error;
@@ -312,7 +312,7 @@ static void want_of_fds_counts_the_directory_of_a_cgroup(void **state) {
   live_cgroup_remove(&cgroup);
 }
 
-static void want_of_memory_in_the_kernel_is_never_partial(void **state) {
+static void lack_of_memory_in_the_kernel_is_never_partial(void **state) {
   fake_event_t *events[1];
   counters_make_t make;
   uvperf_error_t error;
@@ -343,7 +343,7 @@ static void enomem_of_the_attr_is_a_failure_as_any(void **state) {
   uvperf__counters_free(counters);
 }
 
-static void id_that_is_not_told_is_a_failure(void **state) {
+static void id_that_cannot_be_read_is_a_failure(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[2];
@@ -402,7 +402,7 @@ static void failure_of_a_sibling_is_explained_with_its_leader(void **state) {
 }
 
 static void
-refusal_of_one_event_everywhere_is_told_of_each_place(void **state) {
+refusal_of_one_event_everywhere_is_reported_per_place(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[20];
@@ -427,23 +427,23 @@ refusal_of_one_event_everywhere_is_told_of_each_place(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(offline_cpu_is_told_and_the_rest_is_open),
-      TEST(thread_that_ended_after_it_was_listed_is_told),
-      TEST(unknown_pmu_of_three_attrs_is_told),
-      TEST(target_that_is_not_there_is_told_for_each_attr),
-      TEST(strict_refuses_what_is_not_complete),
+      TEST(offline_cpu_is_reported_and_the_rest_is_open),
+      TEST(thread_that_ended_after_it_was_listed_is_reported),
+      TEST(unknown_pmu_of_three_attrs_is_reported),
+      TEST(target_that_is_not_there_is_reported_for_each_attr),
+      TEST(strict_refuses_an_incomplete_set),
       TEST(strict_refuses_a_target_that_is_not_there),
-      TEST(of_many_failures_the_most_telling_is_told),
-      TEST(want_of_fds_is_never_partial),
-      TEST(want_of_fds_in_a_fallback_is_never_partial),
-      TEST(want_of_fds_for_the_list_is_told_as_that),
-      TEST(want_of_fds_counts_the_directory_of_a_cgroup),
-      TEST(want_of_memory_in_the_kernel_is_never_partial),
+      TEST(the_most_specific_of_many_failures_is_reported),
+      TEST(lack_of_fds_is_never_partial),
+      TEST(lack_of_fds_in_a_fallback_is_never_partial),
+      TEST(lack_of_fds_for_the_list_is_reported_as_that),
+      TEST(lack_of_fds_counts_the_directory_of_a_cgroup),
+      TEST(lack_of_memory_in_the_kernel_is_never_partial),
       TEST(enomem_of_the_attr_is_a_failure_as_any),
-      TEST(id_that_is_not_told_is_a_failure),
+      TEST(id_that_cannot_be_read_is_a_failure),
       TEST(failure_of_a_sibling_is_explained_by_its_leaders_attr),
       TEST(failure_of_a_sibling_is_explained_with_its_leader),
-      TEST(refusal_of_one_event_everywhere_is_told_of_each_place),
+      TEST(refusal_of_one_event_everywhere_is_reported_per_place),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -226,7 +226,7 @@ static void counters_without_targets_have_not_ended(void **state) {
 }
 
 /* Two tasks and a CPU. */
-static void targets_end_one_by_one_and_are_told_in_order(void **state) {
+static void targets_end_one_by_one_and_are_reported_in_order(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uvperf__counters_t *counters;
   fake_event_t *events[8];
@@ -288,7 +288,7 @@ static void targets_of_two_polls_are_all_asked(void **state) {
   finish(counters);
 }
 
-static void target_that_was_removed_is_not_told(void **state) {
+static void target_that_was_removed_is_not_reported(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[4];
   uint32_t index;
@@ -310,7 +310,7 @@ static void target_that_was_removed_is_not_told(void **state) {
 /* -- by /proc ------------------------------------------------------------- */
 
 /* What only counts has no ring, and hangs up always. */
-static void target_that_writes_nothing_is_looked_for_in_proc(void **state) {
+static void target_that_writes_nothing_is_searched_for_in_proc(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[4];
   pid_t pid = gone_child();
@@ -420,10 +420,10 @@ int main(void) {
       TEST(forked_child_asks_nothing),
       TEST(cpus_never_end),
       TEST(counters_without_targets_have_not_ended),
-      TEST(targets_end_one_by_one_and_are_told_in_order),
+      TEST(targets_end_one_by_one_and_are_reported_in_order),
       TEST(targets_of_two_polls_are_all_asked),
-      TEST(target_that_was_removed_is_not_told),
-      TEST(target_that_writes_nothing_is_looked_for_in_proc),
+      TEST(target_that_was_removed_is_not_reported),
+      TEST(target_that_writes_nothing_is_searched_for_in_proc),
       TEST(event_that_writes_nothing_is_not_asked),
       TEST(task_that_was_gone_when_it_was_opened_is_so),
       TEST(task_that_may_not_be_measured_lives),

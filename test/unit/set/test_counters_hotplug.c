@@ -62,7 +62,7 @@ static void cpu_that_came_back_counts_on_from_where_it_was(void **state) {
 }
 
 /* What hotplug tells of one that went and came back unseen. */
-static void cpu_that_comes_without_having_gone_is_opened_anew(void **state) {
+static void cpu_that_comes_without_having_gone_is_reopened(void **state) {
   uvperf__counters_t *counters;
 
   (void)state;
@@ -194,7 +194,7 @@ static void set_that_is_not_enabled_is_not_when_a_cpu_comes(void **state) {
   counters_follow_end(counters);
 }
 
-static void filter_period_and_program_are_set_anew(void **state) {
+static void filter_period_and_program_are_set_again(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
 
@@ -279,7 +279,7 @@ static void event_that_cannot_be_opened_again_is_an_error(void **state) {
 
 /* The kernel gives an id once. Here the new event of a counter gets the id of
  * the old one, so that it cannot be told apart, and is closed again. */
-static void counter_that_cannot_be_told_apart_is_closed_once(void **state) {
+static void counter_with_the_id_of_another_is_closed_once(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   uvperf_error_t error;
@@ -413,8 +413,7 @@ static void event_that_has_gone_on_is_left_alone(void **state) {
  * for a counter (__perf_event_enable in kernel/events/core.c does not ask
  * whether it is in its context), and its time goes on while others count
  * there. */
-static void
-event_that_was_enabled_and_does_not_run_is_opened_anew(void **state) {
+static void event_that_was_enabled_and_does_not_run_is_reopened(void **state) {
   uvperf__counters_t *counters;
 
   (void)state;
@@ -503,22 +502,22 @@ static void forked_child_opens_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       CPU(cpu_that_came_back_counts_on_from_where_it_was),
-      CPU(cpu_that_comes_without_having_gone_is_opened_anew),
+      CPU(cpu_that_comes_without_having_gone_is_reopened),
       CPU(cpu_that_is_away_counts_nothing_and_lacks_nothing),
       CPU(reset_before_or_while_away_is_kept),
       CPU(group_that_the_kernel_took_apart_is_read_one_by_one),
       CPU(group_that_came_back_counts_on),
       CPU(set_that_is_not_enabled_is_not_when_a_cpu_comes),
-      CPU(filter_period_and_program_are_set_anew),
+      CPU(filter_period_and_program_are_set_again),
       CPU(cpu_that_was_offline_at_first_begins_to_count),
       CPU(event_that_cannot_be_opened_again_is_an_error),
-      CPU(counter_that_cannot_be_told_apart_is_closed_once),
+      CPU(counter_with_the_id_of_another_is_closed_once),
       CPU(fds_that_do_not_suffice_are_a_failure_of_the_place),
       CPU(strict_set_keeps_what_can_be_opened),
       CPU(strict_set_is_strict_again_after_a_cpu_came),
       CPU(failures_stay_in_order),
       CPU(event_that_has_gone_on_is_left_alone),
-      CPU(event_that_was_enabled_and_does_not_run_is_opened_anew),
+      CPU(event_that_was_enabled_and_does_not_run_is_reopened),
       CPU(events_of_tasks_are_opened_only_where_they_failed),
       CPU(event_of_a_command_is_enabled_if_that_has_begun),
       CPU(forked_child_opens_nothing),

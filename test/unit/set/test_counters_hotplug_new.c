@@ -9,7 +9,7 @@
 
 /* -- CPUs that are new ---------------------------------------------------- */
 
-static void cpu_that_is_new_is_a_place_of_targets_that_name_none(void **state) {
+static void new_cpu_is_a_place_of_targets_without_a_cpu_list(void **state) {
   uvperf__counters_t *counters;
   const uvperf_place_t *place;
   uvperf_reading_t *reading;
@@ -183,7 +183,7 @@ static void event_of_other_cpus_stays_a_failure_when_others_come(void **state) {
   counters_follow_end(counters);
 }
 
-static void package_is_counted_once_whoever_comes(void **state) {
+static void package_is_counted_once_whichever_cpu_comes(void **state) {
   uvperf__counters_t *counters;
 
   (void)state;
@@ -246,7 +246,7 @@ static void cpu_whose_package_is_counted_is_not_tried_again(void **state) {
 
 /* -- what can go wrong ---------------------------------------------------- */
 
-static void cpu_that_comes_without_memory_leaves_what_there_was(void **state) {
+static void cpu_that_comes_without_memory_changes_nothing(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   unsigned nth;
@@ -275,16 +275,16 @@ static void cpu_that_comes_without_memory_leaves_what_there_was(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      CPU(cpu_that_is_new_is_a_place_of_targets_that_name_none),
+      CPU(new_cpu_is_a_place_of_targets_without_a_cpu_list),
       CPU(delta_over_a_cpu_that_is_new_has_all_others),
       CPU(failures_of_a_cpu_that_is_new_are_before_later_targets),
       CPU(task_that_is_followed_everywhere_has_no_new_place),
       CPU(event_of_other_cpus_is_no_failure_once_one_comes),
       CPU(event_of_other_cpus_stays_a_failure_when_others_come),
-      CPU(package_is_counted_once_whoever_comes),
+      CPU(package_is_counted_once_whichever_cpu_comes),
       CPU(snapshot_of_a_cpu_that_came_back_is_not_added),
       CPU(cpu_whose_package_is_counted_is_not_tried_again),
-      CPU(cpu_that_comes_without_memory_leaves_what_there_was),
+      CPU(cpu_that_comes_without_memory_changes_nothing),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

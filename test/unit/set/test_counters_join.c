@@ -132,7 +132,7 @@ target_that_cannot_be_opened_leaves_the_set_as_it_was(void **state) {
   fail_target(*state, FAKE_CALLOC, 0, 0);
 }
 
-static void target_with_another_period_is_to_be_opened_again(void **state) {
+static void target_with_another_period_must_be_reopened(void **state) {
   added_t added;
 
   assert_int_equal(begin_target(*state, &added, 0), 0);
@@ -145,7 +145,7 @@ static void target_with_another_period_is_to_be_opened_again(void **state) {
   opened_set_close(*state, &added.opened);
 }
 
-static void target_with_another_filter_is_to_be_opened_again(void **state) {
+static void target_with_another_filter_must_be_reopened(void **state) {
   added_t added;
 
   assert_int_equal(begin_target(*state, &added, 0), 0);
@@ -244,8 +244,8 @@ int main(void) {
       scripted_set_test(target_opened_on_the_pool_joins_on_the_loop),
       scripted_set_test(set_closed_while_a_target_is_opened_leaves_nothing),
       scripted_set_test(target_that_cannot_be_opened_leaves_the_set_as_it_was),
-      scripted_set_test(target_with_another_period_is_to_be_opened_again),
-      scripted_set_test(target_with_another_filter_is_to_be_opened_again),
+      scripted_set_test(target_with_another_period_must_be_reopened),
+      scripted_set_test(target_with_another_filter_must_be_reopened),
       scripted_set_test(event_that_cannot_join_takes_the_target_along),
       scripted_set_test(first_target_with_another_period_is_opened_again),
       scripted_set_test(set_closed_in_the_callback_after_uv_close_is_clean),

@@ -82,7 +82,7 @@ static void map_has_the_event_of_each_cpu_until_close(void **state) {
 }
 
 /* The kernel keeps what was not put by our file. */
-static void close_leaves_what_another_has_put_there(void **state) {
+static void close_leaves_the_events_of_another_reader(void **state) {
   uvperf__counters_t *counters;
 
   (void)state;
@@ -315,7 +315,7 @@ static void fill_that_cannot_be_is_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(map_has_the_event_of_each_cpu_until_close),
-      TEST(close_leaves_what_another_has_put_there),
+      TEST(close_leaves_the_events_of_another_reader),
       TEST(close_of_a_map_that_keeps_entries_deletes_them),
       TEST(close_in_a_forked_child_leaves_the_entries),
       TEST(map_follows_targets_that_come_and_go),

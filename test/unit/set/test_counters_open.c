@@ -62,7 +62,7 @@ static void lost_is_not_asked_of_a_kernel_without_it(void **state) {
   uvperf__counters_free(counters);
 }
 
-static void siblings_are_opened_enabled_behind_their_leader(void **state) {
+static void siblings_are_opened_enabled_after_their_leader(void **state) {
   fake_event_t *events[4];
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -90,7 +90,7 @@ static void siblings_are_opened_enabled_behind_their_leader(void **state) {
 }
 
 /* The user's own bits stay, but for those of reading and enabling. */
-static void attr_is_otherwise_as_it_was_given(void **state) {
+static void attr_is_otherwise_unchanged(void **state) {
   fake_event_t *events[1];
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -117,7 +117,7 @@ static void attr_is_otherwise_as_it_was_given(void **state) {
   uvperf__counters_free(counters);
 }
 
-static void process_inherits_unless_told_not_to(void **state) {
+static void process_inherits_unless_no_inherit_is_set(void **state) {
   fake_event_t *events[2];
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -164,7 +164,7 @@ static void command_enables_its_leaders_on_exec(void **state) {
 
 /* -- groups --------------------------------------------------------------- */
 
-static void next_member_leads_where_the_leader_cannot_be(void **state) {
+static void next_member_leads_if_the_leader_cannot_open(void **state) {
   static const uint64_t ids[] = {102, 103};
   static const uint64_t values[] = {7, 8};
   uvperf__counters_t *counters;
@@ -470,11 +470,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(every_attr_is_opened_at_every_place),
       TEST(lost_is_not_asked_of_a_kernel_without_it),
-      TEST(siblings_are_opened_enabled_behind_their_leader),
-      TEST(attr_is_otherwise_as_it_was_given),
-      TEST(process_inherits_unless_told_not_to),
+      TEST(siblings_are_opened_enabled_after_their_leader),
+      TEST(attr_is_otherwise_unchanged),
+      TEST(process_inherits_unless_no_inherit_is_set),
       TEST(command_enables_its_leaders_on_exec),
-      TEST(next_member_leads_where_the_leader_cannot_be),
+      TEST(next_member_leads_if_the_leader_cannot_open),
       TEST(weak_member_is_opened_alone),
       TEST(weak_member_is_opened_alone_as_it_was_asked_for),
       TEST(member_of_an_ordinary_group_is_not_opened_alone),

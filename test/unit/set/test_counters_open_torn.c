@@ -140,7 +140,7 @@ static int refuse_siblings(struct perf_event_attr *attr) {
   return attr->disabled ? 0 : -ENODEV;
 }
 
-static void group_that_goes_on_being_cut_off_is_told(void **state) {
+static void group_that_goes_on_being_cut_off_is_reported(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
   fake_event_t *events[9];
@@ -190,7 +190,7 @@ int main(void) {
       TEST(group_that_goes_on_tearing_is_left_as_it_is),
       TEST(group_that_was_cut_off_is_opened_again),
       TEST(weak_member_that_was_cut_off_is_in_its_group),
-      TEST(group_that_goes_on_being_cut_off_is_told),
+      TEST(group_that_goes_on_being_cut_off_is_reported),
       TEST(member_that_a_group_does_not_take_is_no_cut),
   };
 

@@ -290,7 +290,7 @@ static void group_of_a_package_event_is_of_a_package(void **state) {
 }
 
 /* What would be counted twice, or is of other CPUs, is left out of it there. */
-static void sibling_that_cannot_be_everywhere_is_where_it_can(void **state) {
+static void sibling_that_cannot_be_everywhere_is_where_possible(void **state) {
   machine_t *machine = *state;
 
   open_all(machine, "{dummy,uncore/event=1/,pkg/joules/}", UVPERF_TARGET_CPUS,
@@ -310,7 +310,7 @@ static void leader_that_cannot_be_does_not_take_the_group_along(void **state) {
   assert_int_equal(counters_nr_failures(machine->counters), 1);
 }
 
-static void sibling_that_is_nowhere_its_leader_is_is_a_failure(void **state) {
+static void sibling_that_is_nowhere_with_its_leader_is_a_failure(void **state) {
   machine_t *machine = *state;
 
   open_all(machine, "{core/event=1/,atom/event=1/}", UVPERF_TARGET_CPUS, "0-3");
@@ -440,7 +440,7 @@ static void name_of_a_task_is_the_sum_of_both_kinds_of_core(void **state) {
 }
 
 /* All of an event's parts get what it gets. */
-static void setting_of_a_name_is_that_of_all_its_parts(void **state) {
+static void setting_of_a_name_applies_to_all_its_parts(void **state) {
   machine_t *machine = *state;
 
   set_kernel(machine);
@@ -554,9 +554,9 @@ int main(void) {
       TEST(event_of_a_package_of_some_cpus_is_both),
       TEST(sibling_goes_where_its_leader_goes),
       TEST(group_of_a_package_event_is_of_a_package),
-      TEST(sibling_that_cannot_be_everywhere_is_where_it_can),
+      TEST(sibling_that_cannot_be_everywhere_is_where_possible),
       TEST(leader_that_cannot_be_does_not_take_the_group_along),
-      TEST(sibling_that_is_nowhere_its_leader_is_is_a_failure),
+      TEST(sibling_that_is_nowhere_with_its_leader_is_a_failure),
       TEST(uncore_event_of_a_task_is_a_failure),
       TEST(sibling_of_an_uncore_event_leads_in_a_task),
       TEST(hybrid_events_of_a_task_are_opened_everywhere),
@@ -565,7 +565,7 @@ int main(void) {
       TEST(name_on_one_kind_of_core_is_whole),
       TEST(name_on_no_kind_of_core_is_a_failure),
       TEST(name_of_a_task_is_the_sum_of_both_kinds_of_core),
-      TEST(setting_of_a_name_is_that_of_all_its_parts),
+      TEST(setting_of_a_name_applies_to_all_its_parts),
       TEST(event_of_a_package_of_a_task_is_opened_as_any),
       TEST(snapshot_is_not_changed_by_reset),
       TEST(every_failing_calloc_leaves_nothing),

@@ -123,7 +123,7 @@ static void value_of_a_stranger_is_left_out(void **state) {
   finish(counters);
 }
 
-static void times_of_a_group_are_those_of_its_leader(void **state) {
+static void times_of_a_group_are_its_leaders(void **state) {
   static const uint64_t ids[] = {100, 101, 102};
   static const uint64_t values[] = {10, 20, 30};
   uvperf__counters_t *counters;
@@ -256,7 +256,7 @@ static void states_follow_the_times(void **state) {
   finish(counters);
 }
 
-static void lost_records_are_told(void **state) {
+static void lost_records_are_reported(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[1];
 
@@ -344,7 +344,7 @@ static void reset_of_what_cannot_be_read_is_an_error_once(void **state) {
   finish(counters);
 }
 
-static void reset_is_told_to_deltas(void **state) {
+static void reset_is_known_to_deltas(void **state) {
   uint64_t before;
   uvperf_reading_t *older, *newer, *delta;
   uvperf__counters_t *counters;
@@ -414,7 +414,7 @@ static void second_reading_takes_no_memory(void **state) {
   finish(counters);
 }
 
-static void places_are_told_in_the_order_of_targets(void **state) {
+static void places_are_in_the_order_of_targets(void **state) {
   static const int cpus[] = {3, 4, 0};
   uvperf__counters_t *counters;
   uvperf_reading_t *reading;
@@ -456,20 +456,20 @@ int main(void) {
       TEST(values_of_a_group_are_found_by_id),
       TEST(value_that_a_group_lacks_is_an_error_of_its_own),
       TEST(value_of_a_stranger_is_left_out),
-      TEST(times_of_a_group_are_those_of_its_leader),
+      TEST(times_of_a_group_are_its_leaders),
       TEST(no_bytes_are_ebadf),
       TEST(sizes_that_do_not_fit_are_eproto),
       TEST(error_of_one_event_is_no_failure_of_the_reading),
       TEST(race_with_a_fork_is_tried_again),
       TEST(states_follow_the_times),
-      TEST(lost_records_are_told),
+      TEST(lost_records_are_reported),
       TEST(reset_takes_off_counts_and_times),
       TEST(reset_by_others_does_not_run_below_zero),
       TEST(reset_of_what_cannot_be_read_is_an_error_once),
-      TEST(reset_is_told_to_deltas),
+      TEST(reset_is_known_to_deltas),
       TEST(reading_without_memory_is_enomem_and_left_alone),
       TEST(second_reading_takes_no_memory),
-      TEST(places_are_told_in_the_order_of_targets),
+      TEST(places_are_in_the_order_of_targets),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

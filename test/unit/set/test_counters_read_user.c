@@ -196,7 +196,7 @@ static void page_with_less_than_before_is_left_to_read(void **state) {
   uvperf__counters_free(counters);
 }
 
-static void page_tells_again_after_read_has_failed(void **state) {
+static void page_is_readable_again_after_read_has_failed(void **state) {
   uvperf__counters_t *counters = user_page_events_open(__func__, 1);
   uvperf_reading_t *reading = user_page_events_reading();
   uvperf_count_t count;
@@ -230,7 +230,7 @@ int main(void) {
       scripted(deltas_go_on_between_pages_and_read),
       scripted(reset_by_pages_holds_for_read_and_back),
       scripted(page_with_less_than_before_is_left_to_read),
-      scripted(page_tells_again_after_read_has_failed),
+      scripted(page_is_readable_again_after_read_has_failed),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -184,7 +184,7 @@ static void group_with_one_that_is_inherited_is_not_mapped(void **state) {
   assert_no_page(&request, 1);
 }
 
-static void group_with_one_that_never_tells_is_not_mapped(void **state) {
+static void group_with_a_page_without_count_is_not_mapped(void **state) {
   user_request_t request;
 
   (void)state;
@@ -262,7 +262,7 @@ int main(void) {
       scripted(nothing_is_mapped_without_the_flag),
       scripted(events_of_other_targets_are_not_mapped),
       scripted(group_with_one_that_is_inherited_is_not_mapped),
-      scripted(group_with_one_that_never_tells_is_not_mapped),
+      scripted(group_with_a_page_without_count_is_not_mapped),
       scripted(without_leave_to_map_read_is_used),
       scripted(page_is_unmapped_before_its_event_is_closed),
       scripted(memory_that_runs_out_leaves_no_page),

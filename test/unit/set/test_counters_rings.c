@@ -295,7 +295,7 @@ static void set_without_all_rings_is_none(void **state) {
   }
 }
 
-static void fds_that_the_rings_need_are_told(void **state) {
+static void number_of_fds_for_the_rings_is_reported(void **state) {
   uint64_t needed = uvperf__fds_needed(6);
   fake_event_t *events[6];
   counters_make_t make;
@@ -311,7 +311,7 @@ static void fds_that_the_rings_need_are_told(void **state) {
   assert_non_null(strstr(error.reason, "4 events and 2 rings take as many"));
 }
 
-static void fds_that_a_ring_of_several_tasks_needs_are_told(void **state) {
+static void number_of_fds_for_a_ring_of_tasks_is_reported(void **state) {
   fake_event_t *events[6];
   counters_make_t make;
   uvperf_error_t error;
@@ -459,8 +459,8 @@ int main(void) {
       test(dummy_in_a_group_comes_with_its_leader),
       test(failure_of_enabling_is_the_first),
       test(set_without_all_rings_is_none),
-      test(fds_that_the_rings_need_are_told),
-      test(fds_that_a_ring_of_several_tasks_needs_are_told),
+      test(number_of_fds_for_the_rings_is_reported),
+      test(number_of_fds_for_a_ring_of_tasks_is_reported),
       test(event_that_is_not_redirected_is_a_failure),
       test(cpu_that_is_offline_is_a_failure),
       test(target_that_fails_leaves_no_ring),

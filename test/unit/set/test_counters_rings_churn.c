@@ -40,8 +40,7 @@ static uint32_t add(uvperf__counters_t *counters) {
 
 /* Records of the first target wait; those that come and go after it write
  * nothing, or one record each. */
-static void
-events_that_wrote_nothing_are_not_kept_while_nobody_reads(void **state) {
+static void events_that_wrote_nothing_are_not_kept_until_a_read(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[64];
   counters_make_t make;
@@ -85,7 +84,7 @@ events_that_wrote_nothing_are_not_kept_while_nobody_reads(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup(
-          events_that_wrote_nothing_are_not_kept_while_nobody_reads,
+          events_that_wrote_nothing_are_not_kept_until_a_read,
           counters_make_setup),
   };
 

@@ -126,7 +126,7 @@ static void record_that_was_being_written_is_known(void **state) {
   fake_assert_clean();
 }
 
-static void ring_that_is_over_keeps_nobody(void **state) {
+static void ring_that_has_ended_keeps_no_event(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *owner;
 
@@ -394,7 +394,7 @@ int main(void) {
       test(closed_event_is_known_until_its_records_are_read),
       test(closed_counter_is_known_until_its_leaders_records_are_read),
       test(record_that_was_being_written_is_known),
-      test(ring_that_is_over_keeps_nobody),
+      test(ring_that_has_ended_keeps_no_event),
       test(closed_events_are_forgotten_each_in_its_time),
       test(targets_that_come_and_go_leave_no_memory),
       test(group_that_is_opened_again_has_new_sources),

@@ -181,7 +181,7 @@ static void shortage_of_a_later_target_leaves_the_others(void **state) {
   finish(counters);
 }
 
-static void what_fell_back_stays_so_while_it_is_open(void **state) {
+static void fallback_stays_while_the_event_is_open(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[1];
   size_t nr;
@@ -213,7 +213,7 @@ int main(void) {
       TEST(failures_go_with_their_target),
       TEST(target_of_which_nothing_opens_is_not_added),
       TEST(shortage_of_a_later_target_leaves_the_others),
-      TEST(what_fell_back_stays_so_while_it_is_open),
+      TEST(fallback_stays_while_the_event_is_open),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,7 +74,7 @@ static void set_ring_without_sense_is_skipped_and_read_on(void **state) {
   }
 }
 
-static void set_ring_broken_in_each_turn_is_told_once_in_each(void **state) {
+static void set_ring_broken_in_each_turn_is_reported_each_time(void **state) {
   scripted_set_t scripted;
   size_t mode;
   uint64_t i;
@@ -151,7 +151,8 @@ static void set_ring_with_a_split_head_leaves_the_others(void **state) {
 }
 
 /* A flush is no slice. */
-static void set_ring_with_a_split_head_in_a_flush_is_told_there(void **state) {
+static void
+set_ring_with_a_split_head_in_a_flush_is_reported_there(void **state) {
   uvperf_stream_options_t options = live_stream_plain;
   size_t mode;
   scripted_set_t scripted;
@@ -179,7 +180,7 @@ static void stop_at_slice_end(live_stream_t *stream,
 }
 
 /* The end of the slice before it comes first, and who stops there. */
-static void set_last_ring_that_ends_is_told_after_the_next_start(void **state) {
+static void set_last_ring_that_ends_is_reported_after_a_start(void **state) {
   uvperf_stream_options_t options = live_stream_plain;
   uvperf_stats_t stats;
   scripted_set_t scripted;
@@ -487,10 +488,11 @@ static void set_that_is_read_in_a_callback_of_a_flush_is_busy(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_ring_without_sense_is_skipped_and_read_on),
-      scripted_set_test(set_ring_broken_in_each_turn_is_told_once_in_each),
+      scripted_set_test(set_ring_broken_in_each_turn_is_reported_each_time),
       scripted_set_test(set_ring_with_a_split_head_leaves_the_others),
-      scripted_set_test(set_ring_with_a_split_head_in_a_flush_is_told_there),
-      scripted_set_test(set_last_ring_that_ends_is_told_after_the_next_start),
+      scripted_set_test(
+          set_ring_with_a_split_head_in_a_flush_is_reported_there),
+      scripted_set_test(set_last_ring_that_ends_is_reported_after_a_start),
       scripted_set_test(set_ring_whose_owner_hangs_up_is_polled_by_a_spare),
       scripted_set_test(
           set_ring_whose_owner_hangs_up_without_spare_is_an_error),

@@ -57,7 +57,7 @@ static void ask(live_stream_t *stream, const uvperf_record_t *record) {
   assert_int_equal(stats.late_records, 0);
 }
 
-static void set_in_time_order_tells_each_callback_how_far_it_is(void **state) {
+static void set_in_time_order_has_a_horizon_in_each_callback(void **state) {
   scripted_set_t scripted;
   uint64_t i;
 
@@ -105,7 +105,7 @@ static void begin_with_slack(uv_loop_t *loop, scripted_set_t *scripted,
 }
 
 /* Nobody wakes for it again, and the set has no other reason to look. */
-static void set_in_time_order_looks_when_its_time_has_come(void **state) {
+static void set_in_time_order_checks_when_its_time_has_come(void **state) {
   scripted_set_t scripted;
 
   begin_with_slack(*state, &scripted, 500000);
@@ -259,9 +259,9 @@ static void set_in_time_order_of_the_future_under_pressure_comes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_in_time_order_takes_the_oldest_of_all_rings),
-      scripted_set_test(set_in_time_order_tells_each_callback_how_far_it_is),
+      scripted_set_test(set_in_time_order_has_a_horizon_in_each_callback),
       scripted_set_test(set_in_time_order_counts_what_is_late),
-      scripted_set_test(set_in_time_order_looks_when_its_time_has_come),
+      scripted_set_test(set_in_time_order_checks_when_its_time_has_come),
       scripted_set_test(set_in_time_order_waits_for_the_slack),
       scripted_set_test(set_in_time_order_record_of_the_future_comes),
       scripted_set_test(set_in_time_order_record_from_before_the_opening_comes),

@@ -108,7 +108,7 @@ static void end(scripted_t *scripted) {
 
 /* -- what is told --------------------------------------------------------- */
 
-static void set_tells_of_a_cpu_that_goes_and_comes(void **state) {
+static void set_reports_a_cpu_that_goes_and_comes(void **state) {
   uvperf_stats_t stats;
   scripted_t scripted;
 
@@ -147,7 +147,7 @@ static void set_without_a_callback_follows_all_the_same(void **state) {
   end(&scripted);
 }
 
-static void set_tells_why_a_cpu_could_not_be_opened_again(void **state) {
+static void set_reports_why_a_cpu_could_not_be_opened_again(void **state) {
   scripted_t scripted;
   size_t nr;
 
@@ -167,7 +167,7 @@ static void set_tells_why_a_cpu_could_not_be_opened_again(void **state) {
 
 /* As an event does whose PMU counts on other CPUs: the CPU has come all the
  * same, which the error tells from one that has gone. */
-static void set_whose_event_is_not_of_a_cpu_that_came_tells_it(void **state) {
+static void set_whose_event_is_not_of_a_cpu_that_came_reports_it(void **state) {
   scripted_t scripted;
 
   begin(*state, &scripted);
@@ -186,7 +186,7 @@ static void set_whose_event_is_not_of_a_cpu_that_came_tells_it(void **state) {
 
 /* -- when ----------------------------------------------------------------- */
 
-static void set_that_is_not_started_tells_nothing(void **state) {
+static void set_that_is_not_started_calls_nothing_back(void **state) {
   scripted_t scripted;
 
   begin(*state, &scripted);
@@ -358,7 +358,7 @@ static void stop(scripted_t *scripted) {
   assert_int_equal(uvperf_set_read_stop(&scripted->live.set), 0);
 }
 
-static void set_stopped_when_a_cpu_went_tells_the_rest_later(void **state) {
+static void set_stopped_when_a_cpu_went_reports_the_rest_later(void **state) {
   scripted_t scripted;
 
   begin(*state, &scripted);
@@ -378,7 +378,7 @@ static void close_it(scripted_t *scripted) {
   uvperf_set_close(&scripted->live.set, live_set_on_close);
 }
 
-static void set_closed_when_a_cpu_went_tells_nothing_more(void **state) {
+static void set_closed_when_a_cpu_went_calls_back_no_more(void **state) {
   scripted_t scripted;
 
   begin(*state, &scripted);
@@ -403,7 +403,7 @@ static void add_and_remove(scripted_t *scripted) {
   assert_int_equal(uvperf_set_remove_target(&scripted->live.set, 0), 0);
 }
 
-static void set_changed_when_a_cpu_went_opens_what_is_left(void **state) {
+static void set_changed_when_a_cpu_went_opens_the_rest(void **state) {
   scripted_t scripted;
 
   begin(*state, &scripted);
@@ -476,7 +476,7 @@ static void fork_it(scripted_t *scripted) {
   fake_process(4711);
 }
 
-static void set_forked_when_a_cpu_went_tells_the_child_nothing(void **state) {
+static void set_forked_when_a_cpu_went_is_silent_in_the_child(void **state) {
   scripted_t scripted;
 
   begin(*state, &scripted);
@@ -535,11 +535,11 @@ static void target_opened_while_a_cpu_comes_is_opened_again(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      SET(set_tells_of_a_cpu_that_goes_and_comes),
+      SET(set_reports_a_cpu_that_goes_and_comes),
       SET(set_without_a_callback_follows_all_the_same),
-      SET(set_tells_why_a_cpu_could_not_be_opened_again),
-      SET(set_whose_event_is_not_of_a_cpu_that_came_tells_it),
-      SET(set_that_is_not_started_tells_nothing),
+      SET(set_reports_why_a_cpu_could_not_be_opened_again),
+      SET(set_whose_event_is_not_of_a_cpu_that_came_reports_it),
+      SET(set_that_is_not_started_calls_nothing_back),
       SET(set_that_does_not_follow_makes_no_socket),
       SET(set_that_follows_keeps_no_loop_alive),
       SET(set_without_sysfs_is_not_started),
@@ -547,13 +547,13 @@ int main(void) {
       SET(set_init_without_memory_to_follow_leaves_nothing),
       SET(set_whose_cpu_went_delivers_what_is_left_there),
       SET(set_started_and_no_more_read_follows_the_cpus),
-      SET(set_stopped_when_a_cpu_went_tells_the_rest_later),
-      SET(set_closed_when_a_cpu_went_tells_nothing_more),
-      SET(set_changed_when_a_cpu_went_opens_what_is_left),
+      SET(set_stopped_when_a_cpu_went_reports_the_rest_later),
+      SET(set_closed_when_a_cpu_went_calls_back_no_more),
+      SET(set_changed_when_a_cpu_went_opens_the_rest),
       SET(set_is_found_by_what_follows_the_cpus),
       SET(set_whose_handles_others_closed_frees_all),
       SET(set_in_a_forked_child_opens_nothing),
-      SET(set_forked_when_a_cpu_went_tells_the_child_nothing),
+      SET(set_forked_when_a_cpu_went_is_silent_in_the_child),
       SET(target_opened_while_a_cpu_comes_is_opened_again),
   };
 

@@ -75,7 +75,7 @@ static void assert_half(const uvperf_count_t *count, uint64_t value) {
 }
 
 /* The kernel's values and times only grow. */
-static void measure_gives_what_the_call_added(void **state) {
+static void measure_returns_what_the_call_added(void **state) {
   uvperf_count_t count;
   measure_pmu_t pmu;
   measure_run_t run;
@@ -263,7 +263,7 @@ static void measure_that_cannot_enable_all_does_not_call(void **state) {
   }
 }
 
-static void measure_that_cannot_disable_gives_what_it_read(void **state) {
+static void measure_that_cannot_disable_returns_what_it_read(void **state) {
   uvperf_count_t count;
   measure_pmu_t pmu;
   measure_run_t run;
@@ -357,14 +357,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       script_test(measure_calls_right_after_enabling_and_before_disabling),
       script_test(measure_of_two_events_enables_both_before_the_call),
-      script_test(measure_gives_what_the_call_added),
+      script_test(measure_returns_what_the_call_added),
       script_test(measure_without_a_counter_is_no_count_of_0),
       script_test(measure_overhead_is_the_least_of_the_runs),
       script_test(measure_overhead_of_0_runs_is_of_100),
       script_test(measure_overhead_that_fails_says_so),
       script_test(measure_without_set_function_or_reading_is_einval),
       script_test(measure_that_cannot_enable_all_does_not_call),
-      script_test(measure_that_cannot_disable_gives_what_it_read),
+      script_test(measure_that_cannot_disable_returns_what_it_read),
       script_test(measure_in_a_forked_child_is_eperm),
       script_test(measure_without_memory_does_not_call),
       script_test(measure_overhead_without_memory_is_enomem),

@@ -75,7 +75,7 @@ static void measure_event_without_a_pmu_is_no_event(void **state) {
 
 /* -- counts --------------------------------------------------------------- */
 
-static void measure_event_of_a_shared_pmu_tells_the_ratio(void **state) {
+static void measure_event_of_a_shared_pmu_reports_the_ratio(void **state) {
   uvperf_count_t count;
   measure_pmu_t pmu;
 
@@ -160,7 +160,7 @@ static void measure_event_that_cannot_be_enabled_does_not_call(void **state) {
 }
 
 static void
-measure_event_that_cannot_be_disabled_gives_its_count(void **state) {
+measure_event_that_cannot_be_disabled_returns_its_count(void **state) {
   uvperf_count_t count;
   uvperf_error_t error;
   measure_pmu_t pmu;
@@ -461,11 +461,12 @@ int main(void) {
       other_kernel_test(measure_event_opens_one_event_of_the_calling_thread),
       other_kernel_test(measure_event_that_is_refused_is_not_made_less),
       other_kernel_test(measure_event_without_a_pmu_is_no_event),
-      other_kernel_test(measure_event_of_a_shared_pmu_tells_the_ratio),
+      other_kernel_test(measure_event_of_a_shared_pmu_reports_the_ratio),
       other_kernel_test(measure_event_that_never_ran_is_no_count_of_0),
       other_kernel_test(measure_event_that_is_pinned_and_does_not_fit_is_ebadf),
       other_kernel_test(measure_event_that_cannot_be_enabled_does_not_call),
-      other_kernel_test(measure_event_that_cannot_be_disabled_gives_its_count),
+      other_kernel_test(
+          measure_event_that_cannot_be_disabled_returns_its_count),
       other_kernel_test(measure_event_that_cannot_be_read_is_an_error_state),
       other_kernel_test(measure_event_without_fds_is_emfile),
       other_kernel_test(measure_event_without_memory_does_not_call),

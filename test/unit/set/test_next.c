@@ -40,7 +40,7 @@ static void expect_empty(scripted_set_t *scripted) {
 /* -- order ----------------------------------------------------------------- */
 
 /* What is written while a look is read waits for the next one. */
-static void set_next_gives_each_ring_a_look_in_turn(void **state) {
+static void set_next_checks_each_ring_in_turn(void **state) {
   scripted_set_t scripted;
 
   scripted_set_open(*state, &scripted, 0);
@@ -57,7 +57,7 @@ static void set_next_gives_each_ring_a_look_in_turn(void **state) {
   scripted_set_close(&scripted);
 }
 
-static void set_next_by_time_gives_the_oldest_of_one_look(void **state) {
+static void set_next_by_time_returns_the_oldest_of_one_check(void **state) {
   scripted_set_t scripted;
   uvperf_stats_t stats;
 
@@ -78,7 +78,7 @@ static void set_next_by_time_gives_the_oldest_of_one_look(void **state) {
   scripted_set_close(&scripted);
 }
 
-static void set_next_of_an_impossible_time_gives_the_one_before(void **state) {
+static void set_next_of_an_impossible_time_has_the_time_before(void **state) {
   const uvperf_record_t *record;
   scripted_set_t scripted;
   uvperf_stats_t stats;
@@ -127,7 +127,7 @@ static void set_next_publishes_the_tail_by_quarters_and_at_the_end(void **s) {
 }
 
 /* The one that the user has is not counted as one that waits. */
-static void set_has_record_looks_past_the_one_that_is_lent(void **state) {
+static void set_has_record_ignores_the_record_in_use(void **state) {
   scripted_set_t scripted;
   size_t mode;
 
@@ -453,11 +453,11 @@ static void set_next_in_a_forked_child_is_eperm(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      scripted_set_test(set_next_gives_each_ring_a_look_in_turn),
-      scripted_set_test(set_next_by_time_gives_the_oldest_of_one_look),
-      scripted_set_test(set_next_of_an_impossible_time_gives_the_one_before),
+      scripted_set_test(set_next_checks_each_ring_in_turn),
+      scripted_set_test(set_next_by_time_returns_the_oldest_of_one_check),
+      scripted_set_test(set_next_of_an_impossible_time_has_the_time_before),
       scripted_set_test(set_next_publishes_the_tail_by_quarters_and_at_the_end),
-      scripted_set_test(set_has_record_looks_past_the_one_that_is_lent),
+      scripted_set_test(set_has_record_ignores_the_record_in_use),
       scripted_set_test(set_next_start_and_flush_take_turns),
       scripted_set_test(set_next_inside_a_callback_is_ebusy),
       scripted_set_test(set_next_keeps_the_source_of_a_removed_target),

@@ -106,7 +106,7 @@ static void set_snapshot_comes_ring_by_ring_newest_first(void **state) {
   scripted_set_close(&scripted);
 }
 
-static void set_snapshot_gives_what_is_new_or_all(void **state) {
+static void set_snapshot_delivers_new_records_or_all(void **state) {
   scripted_set_t scripted;
 
   begin(*state, &scripted, 0);
@@ -419,7 +419,7 @@ static void set_snapshot_record_that_is_cut_comes_raw(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       scripted_set_test(set_snapshot_comes_ring_by_ring_newest_first),
-      scripted_set_test(set_snapshot_gives_what_is_new_or_all),
+      scripted_set_test(set_snapshot_delivers_new_records_or_all),
       scripted_set_test(set_snapshot_in_time_order_is_of_all_rings),
       scripted_set_test(set_snapshot_record_of_the_future_is_counted),
       scripted_set_test(set_snapshot_of_rings_gone_round_has_the_newest),

@@ -285,7 +285,7 @@ static void change_targets(live_stream_t *stream,
   }
 }
 
-static void set_snapshot_whose_targets_change_tells_sources(void **state) {
+static void set_snapshot_whose_targets_change_has_sources(void **state) {
   scripted_set_t scripted;
   size_t mode;
 
@@ -447,7 +447,7 @@ static void begin_thread(uv_loop_t *loop, scripted_set_t *scripted,
   live_stream_start(&scripted->stream, NULL);
 }
 
-static void set_snapshot_is_to_be_had_after_eof(void **state) {
+static void set_snapshot_works_after_eof(void **state) {
   scripted_set_t scripted;
   uvperf_set_t *set = &scripted.stream.live.set;
   size_t mode;
@@ -510,12 +510,12 @@ int main(void) {
       scripted_set_test(set_snapshot_inside_a_callback_is_ebusy),
       scripted_set_test(set_closed_in_a_snapshot_delivers_no_more),
       scripted_set_test(set_snapshot_forked_in_its_callback_is_clean),
-      scripted_set_test(set_snapshot_whose_targets_change_tells_sources),
+      scripted_set_test(set_snapshot_whose_targets_change_has_sources),
       scripted_set_test(
           set_target_removed_in_a_snapshot_that_runs_the_loop_keeps_its_source),
       scripted_set_test(set_forgets_removed_targets_as_they_are_overwritten),
       scripted_set_test(set_of_overwritable_rings_polls_none),
-      scripted_set_test(set_snapshot_is_to_be_had_after_eof),
+      scripted_set_test(set_snapshot_works_after_eof),
       scripted_set_test(
           set_end_in_a_snapshot_that_runs_the_loop_comes_after_it),
   };

@@ -84,7 +84,7 @@ static void fail_reaches_every_function(void **state) {
                       "close failed");
 }
 
-static void open_gives_scripted_events_first_then_real_ones(void **state) {
+static void open_returns_scripted_events_first_then_real_ones(void **state) {
   fake_event_t *one;
   fake_event_t *two;
   uint64_t id;
@@ -136,7 +136,7 @@ static void on_open_may_refuse_by_the_attr(void **state) {
   assert_int_equal(uvperf__sys_close(fd), 0);
 }
 
-static void open_notes_what_was_asked_for(void **state) {
+static void open_notes_its_arguments(void **state) {
   fake_event_t *fake;
 
   (void)state;
@@ -156,7 +156,7 @@ static void open_notes_what_was_asked_for(void **state) {
   assert_false(fake->enabled);
 }
 
-static void read_gives_the_scripted_bytes(void **state) {
+static void read_returns_the_scripted_bytes(void **state) {
   static const uint64_t values[2] = {11, 12};
   uint64_t buffer[2] = {0, 0};
   fake_event_t *fake;
@@ -215,7 +215,7 @@ static void wake_reaches_a_loop(void **state) {
   uv_close((uv_handle_t *)&handle, NULL);
 }
 
-static void mmap_takes_what_the_kernel_would(void **state) {
+static void mmap_accepts_the_same_as_the_kernel(void **state) {
   void *address;
   int fd;
 
@@ -248,7 +248,7 @@ static void append_wraps_and_moves_the_head(void **state) {
   assert_memory_equal(fake->ring, bytes + 8, 8);
 }
 
-static void prepend_wraps_over_what_is_there(void **state) {
+static void prepend_overwrites_when_it_wraps(void **state) {
   static const uint8_t bytes[16] = {1, 2,  3,  4,  5,  6,  7,  8,
                                     9, 10, 11, 12, 13, 14, 15, 16};
   fake_event_t *fake;
@@ -266,7 +266,7 @@ static void prepend_wraps_over_what_is_there(void **state) {
   assert_memory_equal(fake->ring, bytes + 8, 8);
 }
 
-static void log_tells_the_order(void **state) {
+static void log_has_the_order_of_calls(void **state) {
   uint64_t id;
   void *page;
   int fd;
@@ -327,7 +327,7 @@ static void process_and_thread_are_the_scripted_ones(void **state) {
   assert_int_equal(uvperf__sys_getpid(), getpid());
 }
 
-static void tasks_are_the_scripted_ones_once(void **state) {
+static void scripted_tasks_are_listed_once(void **state) {
   (void)state;
   fake_fail(FAKE_GETTID, 1, 12);
   assert_int_equal(uvperf__sys_gettid(), 12);
@@ -429,27 +429,27 @@ int main(void) {
       cmocka_unit_test_setup(fail_hits_the_nth_call_once, fake_kernel_setup),
       cmocka_unit_test_setup(fail_from_hits_each_later_call, fake_kernel_setup),
       cmocka_unit_test_setup(fail_reaches_every_function, fake_kernel_setup),
-      cmocka_unit_test_setup(open_gives_scripted_events_first_then_real_ones,
+      cmocka_unit_test_setup(open_returns_scripted_events_first_then_real_ones,
                              fake_kernel_setup),
       cmocka_unit_test_setup(on_open_may_refuse_by_the_attr, fake_kernel_setup),
-      cmocka_unit_test_setup(open_notes_what_was_asked_for, fake_kernel_setup),
-      cmocka_unit_test_setup(read_gives_the_scripted_bytes, fake_kernel_setup),
+      cmocka_unit_test_setup(open_notes_its_arguments, fake_kernel_setup),
+      cmocka_unit_test_setup(read_returns_the_scripted_bytes,
+                             fake_kernel_setup),
       cmocka_unit_test_setup(poll_clears_a_wake_but_not_the_scripted_revents,
                              fake_kernel_setup),
       support_loop_test(wake_reaches_a_loop),
-      cmocka_unit_test_setup(mmap_takes_what_the_kernel_would,
+      cmocka_unit_test_setup(mmap_accepts_the_same_as_the_kernel,
                              fake_kernel_setup),
       cmocka_unit_test_setup(append_wraps_and_moves_the_head,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(prepend_wraps_over_what_is_there,
+      cmocka_unit_test_setup(prepend_overwrites_when_it_wraps,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(log_tells_the_order, fake_kernel_setup),
+      cmocka_unit_test_setup(log_has_the_order_of_calls, fake_kernel_setup),
       cmocka_unit_test_setup(link_is_an_fd_of_its_own_until_it_is_closed,
                              fake_kernel_setup),
       cmocka_unit_test_setup(process_and_thread_are_the_scripted_ones,
                              fake_kernel_setup),
-      cmocka_unit_test_setup(tasks_are_the_scripted_ones_once,
-                             fake_kernel_setup),
+      cmocka_unit_test_setup(scripted_tasks_are_listed_once, fake_kernel_setup),
       cmocka_unit_test_setup(membarriers_are_the_tests_once_it_asks,
                              fake_kernel_setup),
       cmocka_unit_test_setup(live_allocations_are_counted, fake_kernel_setup),

@@ -162,7 +162,7 @@ static int die(void *arg) {
   return raise(*(int *)arg);
 }
 
-static void wait_gives_the_status_or_the_signal(void **state) {
+static void wait_returns_the_status_or_the_signal(void **state) {
   int status = 42;
   int signal = SIGKILL;
 
@@ -176,7 +176,7 @@ static void need_of_an_absent_tracepoint_skips(void **state) {
   support_need_tracefs(__func__, "nosuch:tracepoint");
 }
 
-static void need_of_a_tracepoint_gives_its_id(void **state) {
+static void need_of_a_tracepoint_returns_its_id(void **state) {
   struct CMUnitTest test = PLAIN(need_of_an_absent_tracepoint_skips);
   char text[4096];
 
@@ -230,7 +230,7 @@ static void no_wakeup(uv_async_t *async) {
 }
 
 /* A deadline that has passed before the loop looks for it. */
-static void turns_end_though_the_time_is_over_at_once(void **state) {
+static void turns_end_even_if_the_time_is_up_at_once(void **state) {
   uv_async_t async;
 
   uv_async_init(*state, &async, no_wakeup);
@@ -244,11 +244,11 @@ int main(void) {
       cmocka_unit_test(test_with_a_loop_ends_as_its_body_did),
       cmocka_unit_test(test_that_failed_has_no_second_failure),
       cmocka_unit_test(skip_names_the_test_and_the_need),
-      cmocka_unit_test(wait_gives_the_status_or_the_signal),
-      cmocka_unit_test(need_of_a_tracepoint_gives_its_id),
+      cmocka_unit_test(wait_returns_the_status_or_the_signal),
+      cmocka_unit_test(need_of_a_tracepoint_returns_its_id),
       cmocka_unit_test(need_of_everything_is_met_for_root),
       cmocka_unit_test(need_that_is_refused_skips),
-      support_loop_test(turns_end_though_the_time_is_over_at_once),
+      support_loop_test(turns_end_even_if_the_time_is_up_at_once),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

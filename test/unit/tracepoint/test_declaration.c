@@ -110,7 +110,7 @@ static const struct {
      ARRAY | DYNAMIC},
 };
 
-static void format_tells_what_declarations_mean(void **state) {
+static void format_has_what_declarations_mean(void **state) {
   char text[256];
   size_t i;
 
@@ -139,7 +139,7 @@ static void format_tells_what_declarations_mean(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(format_tells_what_declarations_mean),
+      cmocka_unit_test(format_has_what_declarations_mean),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

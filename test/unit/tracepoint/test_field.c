@@ -189,7 +189,7 @@ static void string_ends_at_its_nul_or_with_its_field(void **state) {
   free(raw.heap);
 }
 
-static void string_of_what_is_none_is_einval(void **state) {
+static void string_of_another_field_is_einval(void **state) {
   static const char *const names[] = {"u8", "nums", "list", "filename", "odd"};
   unsigned char bytes[RAW_BYTES];
   const char *text = "left";
@@ -243,7 +243,7 @@ static void elements_have_the_size_and_sign_of_their_field(void **state) {
                    -EINVAL);
 }
 
-static void bytes_are_those_of_the_field_or_those_it_tells_of(void **state) {
+static void bytes_are_the_fields_own_or_where_it_points(void **state) {
   static const struct {
     const char *name;
     size_t at;
@@ -406,9 +406,9 @@ int main(void) {
       TEST(value_has_the_size_and_sign_of_its_field),
       TEST(value_of_what_is_none_is_einval),
       TEST(string_ends_at_its_nul_or_with_its_field),
-      TEST(string_of_what_is_none_is_einval),
+      TEST(string_of_another_field_is_einval),
       TEST(elements_have_the_size_and_sign_of_their_field),
-      TEST(bytes_are_those_of_the_field_or_those_it_tells_of),
+      TEST(bytes_are_the_fields_own_or_where_it_points),
       TEST(raw_cut_anywhere_is_not_read_beyond),
       TEST(raw_of_another_tracepoint_does_not_fit),
       TEST(dynamic_field_outside_of_raw_is_eproto),

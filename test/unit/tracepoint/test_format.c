@@ -54,7 +54,7 @@ static void expect_field(const uvperf_field_t *field,
   assert_int_equal(field->flags, wanted->flags);
 }
 
-static void format_gives_each_field_in_order(void **state) {
+static void format_has_each_field_in_order(void **state) {
   static const uvperf_field_t wanted[] = {
       {"common_type", "unsigned short", 0, 2, 2, 1, VALUE | COMMON, 0, {0}},
       {"common_flags", "unsigned char", 2, 1, 1, 1, VALUE | COMMON, 0, {0}},
@@ -331,7 +331,7 @@ static void format_damaged_at_random_is_harmless(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(format_gives_each_field_in_order),
+      cmocka_unit_test(format_has_each_field_in_order),
       cmocka_unit_test(format_without_signs_is_taken),
       cmocka_unit_test(format_without_own_fields_is_taken),
       cmocka_unit_test(format_without_category_has_an_empty_one),

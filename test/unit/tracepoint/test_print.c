@@ -130,7 +130,7 @@ static void text_has_numbers_and_strings(void **state) {
   uvperf_tracepoint_free(tracepoint);
 }
 
-static void text_of_an_unknown_print_fmt_gives_the_fields(void **state) {
+static void text_of_an_unknown_print_fmt_has_the_fields(void **state) {
   static const char format[] = TEXT_HEAD("odd", 9) TEXT_FIELD(
       "int x", 8, 4, 1) "\nprint fmt: \"%d\", no_such_function(REC->x)\n";
   uvperf_tracepoint_t *tracepoint = parsed(format);
@@ -222,7 +222,7 @@ int main(void) {
       cmocka_unit_test(text_is_that_of_the_print_fmt),
       cmocka_unit_test(text_without_room_is_enobufs),
       cmocka_unit_test(text_has_numbers_and_strings),
-      cmocka_unit_test(text_of_an_unknown_print_fmt_gives_the_fields),
+      cmocka_unit_test(text_of_an_unknown_print_fmt_has_the_fields),
       cmocka_unit_test(text_of_raw_that_is_cut_is_eproto),
       cmocka_unit_test(text_of_raw_that_points_outside_is_eproto),
       cmocka_unit_test(text_without_arguments_is_einval),

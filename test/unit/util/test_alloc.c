@@ -130,7 +130,7 @@ static int put_back(void **state) {
 
 /* -- the functions -------------------------------------------------------- */
 
-static void calloc_overflow_gives_null(void **state) {
+static void calloc_overflow_returns_null(void **state) {
   (void)state;
   assert_null(uvperf__calloc(SIZE_MAX, 2));
   assert_null(uvperf__calloc(2, SIZE_MAX / 2 + 1));
@@ -148,7 +148,7 @@ static void calloc_overflow_does_not_reach_the_user(void **state) {
   assert_int_equal(arena.callocs, 1);
 }
 
-static void calloc_gives_zeroed_memory(void **state) {
+static void calloc_returns_zeroed_memory(void **state) {
   static const uint8_t zeroes[4096];
   uint8_t *memory;
   int i;
@@ -469,9 +469,9 @@ static void decoder_and_words_take_no_other_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      RESTORED(calloc_overflow_gives_null),
+      RESTORED(calloc_overflow_returns_null),
       RESTORED(calloc_overflow_does_not_reach_the_user),
-      RESTORED(calloc_gives_zeroed_memory),
+      RESTORED(calloc_returns_zeroed_memory),
       RESTORED(free_of_null_is_nothing),
       RESTORED(replace_with_a_null_is_einval_and_changes_nothing),
       RESTORED(event_life_takes_and_frees_by_the_users_functions),

@@ -95,7 +95,7 @@ static void near_miss_keeps_the_nearest_and_of_equals_the_first(void **state) {
   assert_string_equal(nearest(&miss, "loads", "lxxds loadx xoads"), "loadx");
 }
 
-static void near_miss_of_long_names_is_none(void **state) {
+static void long_names_have_no_near_miss(void **state) {
   char longest[UVPERF__NEAR_MISS_MOST + 1];
   char longer[UVPERF__NEAR_MISS_MOST + 2];
   uvperf__near_miss_t miss;
@@ -135,7 +135,7 @@ int main(void) {
       cmocka_unit_test(near_miss_counts_each_error_once),
       cmocka_unit_test(near_miss_bears_one_error_in_three_bytes),
       cmocka_unit_test(near_miss_keeps_the_nearest_and_of_equals_the_first),
-      cmocka_unit_test(near_miss_of_long_names_is_none),
+      cmocka_unit_test(long_names_have_no_near_miss),
       cmocka_unit_test(near_miss_reads_no_more_than_the_length),
   };
 

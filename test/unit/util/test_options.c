@@ -57,7 +57,7 @@ static void options_of_an_older_caller_keep_later_defaults(void **state) {
   free(given);
 }
 
-static void options_of_a_newer_caller_must_be_zero_behind(void **state) {
+static void options_of_a_newer_caller_must_end_in_zeroes(void **state) {
   later_t given = {sizeof(given), 3, 4, 0};
   first_t own = {sizeof(own), 1, 2};
 
@@ -126,7 +126,7 @@ int main(void) {
       cmocka_unit_test(options_null_keeps_the_defaults),
       cmocka_unit_test(options_of_the_same_size_are_taken),
       cmocka_unit_test(options_of_an_older_caller_keep_later_defaults),
-      cmocka_unit_test(options_of_a_newer_caller_must_be_zero_behind),
+      cmocka_unit_test(options_of_a_newer_caller_must_end_in_zeroes),
       cmocka_unit_test(options_of_an_impossible_size_are_refused_unread),
       cmocka_unit_test(options_shorter_than_the_first_version_are_refused),
       cmocka_unit_test(
