@@ -195,8 +195,8 @@ lacks() {
       echo "needs Node.js and its headers" ;;
     peers_libbpf_*)
       echo "needs libbpf" ;;
-    samples_top_functions)
-      echo "needs libdw" ;;
+    samples_name_addresses | samples_top_functions)
+      echo "needs libelf" ;;
     samples_raii)
       echo "needs a C++ compiler" ;;
   esac

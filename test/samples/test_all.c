@@ -41,6 +41,11 @@ static void samples_into_a_full_disk_end_with_1(void **state) {
     expect_lost("", samples[i], "");
 }
 
+static void names_into_a_full_disk_end_with_1(void **state) {
+  (void)state;
+  expect_lost("", "name_addresses", "$$ 10");
+}
+
 static void samples_of_a_thread_into_a_full_disk_end_with_1(void **state) {
   const char *const samples[] = {"own_loop", "poll_event", "sample_process",
                                  "sample_thread"};
@@ -67,6 +72,7 @@ static void sample_of_a_variable_into_a_full_disk_ends_with_1(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(samples_into_a_full_disk_end_with_1),
+      cmocka_unit_test(names_into_a_full_disk_end_with_1),
       cmocka_unit_test(samples_of_a_thread_into_a_full_disk_end_with_1),
       cmocka_unit_test(sample_of_cpus_into_a_full_disk_ends_with_1),
       cmocka_unit_test(sample_of_a_variable_into_a_full_disk_ends_with_1),
