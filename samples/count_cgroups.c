@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints each second the CPU time and the context switches of the cgroups
- * directly below a given one, until Ctrl-C. Follows cgroups and CPUs that come
- * and go: a new cgroup is found within a second, and counted from then on.
- * Needs root, CAP_PERFMON or perf_event_paranoid 0, and 2 fds per cgroup and
- * CPU.
+/* Prints each second what happened in the cgroups directly below a given one,
+ * until Ctrl-C. Follows cgroups and CPUs that come and go: a new cgroup is
+ * found within a second, and counted from then on. A cgroup in which nothing
+ * ran has counts of 0 that are "not enabled". Needs root, CAP_PERFMON or
+ * perf_event_paranoid 0, and one fd for each event, cgroup and CPU.
  *
- *   count_cgroups DIRECTORY      such as /sys/fs/cgroup/system.slice */
+ *   count_cgroups DIRECTORY [EVENTS]      such as /sys/fs/cgroup/system.slice
+ */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <uvperf.h>
 
 typedef struct group_s {
@@ -34,8 +36,8 @@ static void fail(const char *what, const char *reason) {
   exit(1);
 }
 
-static void on_target(uvperf_set_t *set, int status, void *data,
-                      uint32_t target, const uvperf_error_t *error) {
+static void on_group(uvperf_set_t *set, int status, void *data, uint32_t target,
+                     const uvperf_error_t *error) {
   group_t *group = data;
 
   (void)set;
@@ -48,7 +50,7 @@ static void on_target(uvperf_set_t *set, int status, void *data,
   fprintf(stderr, "%s: %s\n", group->name, error->reason);
 }
 
-static void add(uvperf_set_t *set, const struct dirent *entry) {
+static void add_group(uvperf_set_t *set, const struct dirent *entry) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   group_t *group = calloc(1, sizeof(*group));
   uvperf_error_t error;
@@ -65,20 +67,20 @@ static void add(uvperf_set_t *set, const struct dirent *entry) {
   target.type = UVPERF_TARGET_CGROUP;
   target.cgroup = path;
   target.data = group;
-  if (uvperf_set_open_target(set, &target, on_target, &error) != 0)
+  if (uvperf_set_open_target(set, &target, on_group, &error) != 0)
     fail(path, error.reason);
 }
 
-static void scan(uvperf_set_t *set) {
+/* Finds cgroups that are new, and forgets those that are gone. Returns 0, or -1
+ * if the directory cannot be read: then all are gone. */
+static int scan_groups(uvperf_set_t *set) {
   DIR *directory = opendir(parent);
   const struct dirent *entry;
   group_t *group, **place;
 
-  if (directory == NULL)
-    fail(parent, "cannot be read");
   for (group = groups; group != NULL; group = group->next)
     group->is_there = 0;
-  while ((entry = readdir(directory)) != NULL) {
+  while (directory != NULL && (entry = readdir(directory)) != NULL) {
     if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
       continue;
     for (group = groups; group != NULL; group = group->next)
@@ -87,9 +89,10 @@ static void scan(uvperf_set_t *set) {
     if (group != NULL)
       group->is_there = 1;
     else
-      add(set, entry);
+      add_group(set, entry);
   }
-  closedir(directory);
+  if (directory != NULL)
+    closedir(directory);
   for (place = &groups; (group = *place) != NULL;) {
     if (group->state == OPENING || (group->state != RETRY && group->is_there)) {
       place = &group->next;
@@ -100,63 +103,95 @@ static void scan(uvperf_set_t *set) {
     *place = group->next;
     free(group);
   }
+  return directory != NULL ? 0 : -1;
 }
 
-static void on_reading(uvperf_set_t *set, int status,
-                       const uvperf_reading_t *reading,
-                       const uvperf_reading_t *delta) {
-  uvperf_count_t clock, switches;
-  group_t *group;
-
-  (void)reading; /* the same since the beginning */
-  for (group = groups; status == 0 && group != NULL; group = group->next)
-    /* UV_ENOENT: opened after the reading began. */
-    if (group->state == OPEN &&
-        uvperf_reading_target_total(delta, 0, group->target, &clock) == 0 &&
-        uvperf_reading_target_total(delta, 1, group->target, &switches) == 0)
-      printf("%s: %.1f ms, %llu switches\n", group->name,
-             (double)clock.scaled / 1e6, (unsigned long long)switches.scaled);
-  scan(set);
-}
-
-static void on_signal(uv_signal_t *signal, int number) {
-  (void)number;
-  uvperf_set_close(signal->data, NULL);
-  uv_close((uv_handle_t *)signal, NULL);
-}
-
-int main(int argc, char **argv) {
+/* Counts what happens in the cgroups below the directory. `cb` gets what each
+ * second had, and must call scan_groups. */
+static void start_groups(uv_loop_t *loop, uvperf_set_t *set,
+                         const char *directory, const char *names,
+                         uvperf_set_read_cb cb) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
-  uv_loop_t *loop = uv_default_loop();
   uvperf_event_list_t *events;
   uvperf_error_t error;
-  uv_signal_t signal;
-  uvperf_set_t set;
-  group_t *group;
+  struct rlimit files;
 
-  if (argc != 2)
-    fail(argv[0], "give the directory of a cgroup");
-  parent = argv[1];
-  setvbuf(stdout, NULL, _IOLBF, 0); /* each second, into a pipe too */
-  if (uvperf_event_list_parse(&events, "cpu-clock,cs", &error) != 0)
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max; /* often 1024, which is soon too few */
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  parent = directory;
+  if (uvperf_event_list_parse(&events, names, &error) != 0)
     fail("events", error.reason);
   options.events = events;
   options.flags =
       UVPERF_SET_TARGETS_LATER | UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_ENABLED;
-  if (uvperf_set_init(loop, &set, &options, &error) != 0 ||
-      uvperf_set_read_start(&set, 1000, on_reading, &error) != 0)
+  if (uvperf_set_init(loop, set, &options, &error) != 0 ||
+      uvperf_set_read_start(set, 1000, cb, &error) != 0)
     fail("events", error.reason);
-  uvperf_event_list_free(events);
-  scan(&set);
-  signal.data = &set;
-  uv_signal_init(loop, &signal);
-  uv_signal_start(&signal, on_signal, SIGINT);
-  uv_run(loop, UV_RUN_DEFAULT);
+  uvperf_event_list_free(events); /* the set has a copy */
+  if (scan_groups(set) != 0)
+    fail(parent, "cannot be read");
+}
+
+/* Call it when the loop has ended: until then a group may be opening. */
+static void free_groups(void) {
+  group_t *group;
+
   while ((group = groups) != NULL) {
     groups = group->next;
     free(group);
   }
+}
+
+/* -- this program ---------------------------------------------------------- */
+
+#ifndef COUNT_CGROUPS_PART /* agent.c takes the part above only */
+
+static void print_groups(uvperf_set_t *set, int status,
+                         const uvperf_reading_t *reading,
+                         const uvperf_reading_t *delta) {
+  uvperf_count_t count;
+  group_t *group;
+  char line[256];
+  size_t i;
+
+  (void)reading; /* the same since the beginning */
+  for (group = groups; status == 0 && group != NULL; group = group->next)
+    for (i = 0; group->state == OPEN && i < uvperf_set_nr_attrs(set); i++) {
+      /* UV_ENOENT: opened after the reading began. */
+      if (uvperf_reading_target_total(delta, i, group->target, &count) != 0)
+        break;
+      uvperf_count_format(&count, uvperf_set_item(set, i), line, sizeof(line));
+      printf("%s: %s\n", group->name, line);
+    }
+  scan_groups(set);
+}
+
+static void close_groups(uv_signal_t *interrupt, int number) {
+  (void)number;
+  uvperf_set_close(interrupt->data, NULL);
+  uv_close((uv_handle_t *)interrupt, NULL);
+}
+
+int main(int argc, char **argv) {
+  uv_loop_t *loop = uv_default_loop();
+  uv_signal_t interrupt;
+  uvperf_set_t set;
+
+  if (argc != 2 && argc != 3)
+    fail(argv[0], "give the directory of a cgroup, and events if you like");
+  setvbuf(stdout, NULL, _IOLBF, 0); /* each second, into a pipe too */
+  start_groups(loop, &set, argv[1], argc == 3 ? argv[2] : "cpu-clock,cs",
+               print_groups);
+  interrupt.data = &set;
+  uv_signal_init(loop, &interrupt);
+  uv_signal_start(&interrupt, close_groups, SIGINT);
+  uv_run(loop, UV_RUN_DEFAULT);
+  free_groups();
   if (fflush(stdout) != 0 || ferror(stdout))
     fail("stdout", "could not be written");
   return uv_loop_close(loop) != 0;
 }
+
+#endif

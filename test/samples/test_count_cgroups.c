@@ -48,11 +48,10 @@ static void make_busy(tool_run_t *run) {
 
 static void
 count_cgroups_prints_what_each_did_while_it_was_there(void **state) {
-  tool_run_t run = {.args = {SAMPLE_PATH},
-                    .interrupt_at = "idle: 0.0 ms, 0 switches\n",
-                    .work = make_busy};
+  tool_run_t run = {
+      .args = {SAMPLE_PATH}, .interrupt_at = "idle: 0 cs", .work = make_busy};
   const char *line, *last = NULL, *before = NULL;
-  double sum = 0, ms;
+  double sum = 0, ns;
   tree_t tree;
 
   (void)state;
@@ -65,9 +64,9 @@ count_cgroups_prints_what_each_did_while_it_was_there(void **state) {
   live_cgroup_remove(&tree.parent);
   tool_run_expect_status(&run, 0);
   for (line = run.out; (line = strstr(line, "busy: ")) != NULL; line++)
-    if (sscanf(line, "busy: %lf ms,", &ms) == 1)
-      sum += ms;
-  for (line = run.out; (line = strstr(line, "idle: ")) != NULL; line++) {
+    if (sscanf(line, "busy: %lf ns cpu-clock", &ns) == 1)
+      sum += ns / 1e6;
+  for (line = run.out; (line = strstr(line, "idle: 0 ns")) != NULL; line++) {
     before = last;
     last = line;
   }
@@ -120,11 +119,37 @@ static void count_cgroups_of_a_plain_directory_says_why_not_once(void **state) {
   assert_null(strstr(line + 1, "\nplain: "));
 }
 
+static void count_cgroups_of_other_events_says_what_is_missing(void **state) {
+  tool_run_t run = {
+      .args = {SAMPLE_PATH, NULL, "page-faults,software/config=99/"},
+      .interrupt_at = "idle: <not counted: not available"};
+  tree_t tree;
+
+  (void)state;
+  support_need_cpu_wide(__func__);
+  begin(__func__, &tree);
+  run.args[1] = tree.parent.path;
+  tool_run(&run);
+  rmdir(tree.idle.path);
+  live_cgroup_remove(&tree.parent);
+  tool_run_expect_status(&run, 0);
+  tool_run_expect_text(run.out, "idle: 0 page-faults");
+}
+
+static void count_cgroups_of_no_directory_says_so(void **state) {
+  tool_run_t run = {.args = {SAMPLE_PATH, "/nowhere"}};
+
+  (void)state;
+  tool_run_ends(&run, 1, "/nowhere: cannot be read");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(count_cgroups_prints_what_each_did_while_it_was_there),
       cmocka_unit_test(count_cgroups_as_nobody_says_why_not),
       cmocka_unit_test(count_cgroups_of_a_plain_directory_says_why_not_once),
+      cmocka_unit_test(count_cgroups_of_other_events_says_what_is_missing),
+      cmocka_unit_test(count_cgroups_of_no_directory_says_so),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
