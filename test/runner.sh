@@ -195,7 +195,7 @@ lacks() {
       echo "needs Node.js and its headers" ;;
     peers_libbpf_*)
       echo "needs libbpf" ;;
-    samples_name_addresses | samples_top_functions)
+    samples_agent | samples_name_addresses | samples_top_functions)
       echo "needs libelf" ;;
     samples_raii)
       echo "needs a C++ compiler" ;;
