@@ -40,8 +40,9 @@ static void send_counts(uvperf_set_t *set, int status,
 
   (void)reading; /* the same since the beginning */
   if (line != NULL) {
-    fprintf(line->out, "{\"time\":%.6f,\"cgroups\":[", /* CLOCK_MONOTONIC */
-            (double)uvperf_reading_time(delta) / 1e9);
+    fprintf(line->out, "{\"time\":%.6f,\"seconds\":%.6f,\"cgroups\":[",
+            (double)uvperf_reading_time(delta) / 1e9, /* CLOCK_MONOTONIC */
+            (double)uvperf_reading_interval(delta) / 1e9);
     for (group = groups; group != NULL; group = group->next) {
       /* UV_ENOENT: opened after the reading began. */
       if (group->state != OPEN ||

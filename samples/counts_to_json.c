@@ -4,10 +4,12 @@
  *
  *   counts_to_json [EVENTS [MILLISECONDS]]
  *
- * {"time":85429.803694,"counts":[{"event":"cs","unit":"","value":1204}, ...]}
+ * {"time":85429.803694,"seconds":1.000213,"counts":
+ *  [{"event":"context-switches","unit":"","value":1204}, ...]}
  *
- * The time is of CLOCK_MONOTONIC, as uv_hrtime. A value is in the event's unit,
- * and null if any CPU's count is not known. */
+ * The time is of CLOCK_MONOTONIC, as uv_hrtime. "seconds" is the time that the
+ * values cover: more than one interval if the loop was late. A value is
+ * in the event's unit, and null if any CPU's count is not known. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,8 +104,9 @@ static void on_json_counts(uvperf_set_t *set, int status,
   (void)reading; /* the same since the beginning */
   if (status != 0)
     return; /* out of memory: the next delta has it too */
-  printf("{\"time\":%.6f,\"counts\":",
-         (double)uvperf_reading_time(delta) / 1e9);
+  printf("{\"time\":%.6f,\"seconds\":%.6f,\"counts\":",
+         (double)uvperf_reading_time(delta) / 1e9,
+         (double)uvperf_reading_interval(delta) / 1e9);
   put_counts(stdout, set, delta, NULL);
   puts("}");
 }
