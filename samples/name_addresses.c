@@ -57,6 +57,7 @@ typedef struct place_s {
 typedef struct names_s {
   process_t *processes;
   file_t *files, kernel, unknown;
+  int has_kernel; /* its symbols were read */
 } names_t;
 
 static void *need(void *memory) {
@@ -293,6 +294,9 @@ static place_t find_place(names_t *names, uint32_t pid, uint64_t address,
   const mapping_t *mapping;
 
   if (address >> 63) {
+    if (!names->has_kernel)
+      read_kallsyms(&names->kernel);
+    names->has_kernel = 1;
     place.file = &names->kernel;
     place.symbol = find_symbol(&names->kernel, address);
     return place;
@@ -319,7 +323,6 @@ static void init_names(names_t *names) {
   memset(names, 0, sizeof(*names));
   names->kernel.path = "kernel";
   names->unknown.path = "unknown";
-  read_kallsyms(&names->kernel);
 }
 
 /* Forgets all processes and files, which may have been replaced. */
