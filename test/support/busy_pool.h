@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A request that keeps a thread of libuv's pool busy until the test lets it go:
- * the only thread, if UV_THREADPOOL_SIZE is 1. */
+/* Keeps a thread of libuv's pool busy until the test releases it. It is the
+ * only thread if UV_THREADPOOL_SIZE is 1. */
 #ifndef UVPERF_TEST_BUSY_POOL_H
 #define UVPERF_TEST_BUSY_POOL_H
 
@@ -13,7 +13,7 @@ typedef struct busy_pool_s {
   sem_t go;
 } busy_pool_t;
 
-/* It stays where it is until the loop has run after the end. */
+/* `busy` must not move until the loop has run after busy_pool_end. */
 void busy_pool_begin(busy_pool_t *busy, uv_loop_t *loop);
 void busy_pool_end(busy_pool_t *busy);
 

@@ -19,7 +19,7 @@
 #define PERFMON         CAP(UVPERF__CAP_PERFMON)
 #define BPF             CAP(UVPERF__CAP_BPF)
 
-/* What moby's oci/caps/defaults.go lists. */
+/* The capabilities in moby's oci/caps/defaults.go. */
 #define DOCKER_CAPABILITIES                                                    \
   (CAP(CAP_CHOWN) | CAP(CAP_DAC_OVERRIDE) | CAP(CAP_FSETID) |                  \
    CAP(CAP_FOWNER) | CAP(CAP_MKNOD) | CAP(CAP_NET_RAW) | CAP(CAP_SETGID) |     \
@@ -32,7 +32,7 @@ static void must(int succeeds) {
     _exit(125);
 }
 
-/* Root keeps these; execve(2) gives it what is in the bounding set. */
+/* Root keeps these; execve(2) gives root the bounding set. */
 static void keep_as_root(uint64_t capabilities) {
   int nr;
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings in which containers and service managers run a program. A child
- * puts itself into one, before it runs what is to be tested or executes it. */
+ * enters one before it runs or executes what is tested. */
 #ifndef UVPERF_TEST_CONTAINER_H
 #define UVPERF_TEST_CONTAINER_H
 
 #include "support.h"
 
 typedef enum container_setting_e {
-  /* Docker's root: 14 capabilities, and a seccomp filter by which
-   * perf_event_open and bpf are EPERM. */
+  /* Docker's root: 14 capabilities, and a seccomp filter that makes
+   * perf_event_open and bpf fail with EPERM. */
   CONTAINER_EPERM,
-  /* The same with ENOSYS. */
+  /* The same, with ENOSYS. */
   CONTAINER_ENOSYS,
   /* A user with CAP_PERFMON alone, which execve keeps. */
   CONTAINER_PERFMON,
@@ -34,10 +34,11 @@ const char *container_name(container_setting_t setting);
 /* The setting of that name, or CONTAINER_SETTINGS. */
 container_setting_t container_find(const char *name);
 
-/* Skips the test unless this process is root and a child of it can enter. */
+/* Skips the test unless this process is root and a child of it can enter the
+ * setting. */
 void container_need(const char *test, container_setting_t setting);
 
-/* For children; ends a process that cannot. */
+/* For children: enters the setting, or ends the process if it cannot. */
 void container_enter(container_setting_t setting);
 
 #endif

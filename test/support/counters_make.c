@@ -5,7 +5,7 @@
 #include "decode/decoder.h"
 #include "set/counters_internal.h"
 
-/* What scripted events give: words of all of them. */
+/* The words that scripted events return, of all events. */
 static struct {
   uint64_t words[4096];
   size_t used;

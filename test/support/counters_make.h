@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of counters share: options that are quickly made, counters
- * that must open or must not, and what scripted events give when they are
- * read. */
+/* Shared by the tests of counters: options that are quickly made, counters that
+ * must open or fail, and what reading a scripted event returns. */
 #ifndef UVPERF_TEST_COUNTERS_MAKE_H
 #define UVPERF_TEST_COUNTERS_MAKE_H
 
@@ -13,7 +12,7 @@
 
 #define COUNTERS_MOST 16
 
-/* Options and all that they point to. */
+/* Options and everything they point to. */
 typedef struct counters_make_s {
   struct perf_event_attr attrs[COUNTERS_MOST];
   const struct perf_event_attr *pointers[COUNTERS_MOST];
@@ -23,72 +22,73 @@ typedef struct counters_make_s {
 } counters_make_t;
 
 /* Setup for cmocka: an empty scripted kernel that knows PERF_FORMAT_LOST, so
- * that nothing is opened to ask for it. */
+ * that no event is opened to find out. */
 int counters_make_setup(void **state);
 
-/* So many software events, each another one, in no group and at no target. */
+/* Fills in nr_attrs different software events, without groups and targets. */
 void counters_make(counters_make_t *make, size_t nr_attrs);
 
-/* Makes a group of so many attrs from the first-th on. */
+/* Makes a group of nr attrs, beginning with the first-th. */
 void counters_group(counters_make_t *make, size_t first, size_t nr);
 
-/* Adds a target, and gives it to be filled. */
+/* Adds a target and returns it, to be filled in. */
 uvperf_target_t *counters_add(counters_make_t *make, uint32_t type);
-/* The CPUs of this list; a thread. */
+/* Adds the CPUs of this list, or a thread. */
 void counters_add_cpus(counters_make_t *make, const char *cpus);
 void counters_add_thread(counters_make_t *make, int32_t pid);
 
-/* Opens, which must work. */
+/* Opens them, which must succeed. */
 uvperf__counters_t *counters_open(const counters_make_t *make);
 
-/* The same with the system's files under this root. */
+/* The same, with the system's files below this root. */
 uvperf__counters_t *counters_open_on(const char *root,
                                      const counters_make_t *make);
 
-/* Opens, which must fail like that and leave nothing. */
+/* Opens them, which must fail with this code and cause and leave nothing
+ * open. */
 void counters_refused(const counters_make_t *make, uvperf_error_t *error,
                       int code, int cause);
 
-/* Adds so many scripted events, whose ids are 100, 101…; they are
- * events[0], events[1]…. */
+/* Adds nr scripted events with the ids 100, 101…, and stores them in events[0],
+ * events[1]…. */
 void counters_script(fake_event_t **events, size_t nr);
 
-/* What reading a scripted event gives: a value alone; or so many values of a
- * group with these ids. It is valid until the next setup. */
+/* Sets what reading a scripted event returns: one value, or the nr values of a
+ * group with these ids. Valid until the next setup. */
 void counters_give(fake_event_t *fake, uint64_t value, uint64_t enabled,
                    uint64_t running);
 void counters_give_group(fake_event_t *fake, uint64_t enabled, uint64_t running,
                          const uint64_t *ids, const uint64_t *values,
                          size_t nr);
 
-/* Reads, and gives the sum of an attr, or its count at the nth place. */
+/* Reads, and returns the sum of an attr, or its count at the nth place. */
 uvperf_count_t counters_total(uvperf__counters_t *counters, size_t attr);
 uvperf_count_t counters_at(uvperf__counters_t *counters, size_t attr,
                            size_t place);
 size_t counters_nr_places(uvperf__counters_t *counters);
 
-/* The nth failure, which must be there. */
+/* Returns the nth failure, which must exist. */
 const uvperf_set_failure_t *counters_failure(const uvperf__counters_t *counters,
                                              size_t nth);
 size_t counters_nr_failures(const uvperf__counters_t *counters);
 
 /* -- records -- */
 
-/* So many attrs that sample, in rings of the smallest size. */
+/* Fills in nr_attrs attrs that sample, with rings of the smallest size. */
 void counters_make_records(counters_make_t *make, size_t nr_attrs);
 
-/* The index-th ring; the source that has an id, or NULL. */
+/* The index-th ring; the source with this id, or NULL. */
 uvperf__cpu_ring_t *counters_ring(const uvperf__counters_t *counters,
                                   size_t index);
 const uvperf_source_t *counters_source(const uvperf__counters_t *counters,
                                        uint64_t id);
 
-/* Called with each record of counters_drain; status as of uvperf_decode. */
+/* Called with each record of counters_drain; status as for uvperf_decode. */
 typedef void (*counters_record_cb)(void *data, int status,
                                    const uvperf_record_t *record);
 
-/* Reads all rings, one after another, to where they end now: so many
- * records. */
+/* Reads all rings, one after another, to their current end. Returns the number
+ * of records. */
 size_t counters_drain(uvperf__counters_t *counters, counters_record_cb cb,
                       void *data);
 

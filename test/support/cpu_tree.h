@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree that stands for sysfs, with CPUs that come and go. */
+/* A directory tree that replaces sysfs, with CPUs that come and go. */
 #ifndef UVPERF_TEST_CPU_TREE_H
 #define UVPERF_TEST_CPU_TREE_H
 
-/* Makes one of so many CPUs, from 0 on, that are online; and removes it. For a
- * setup and teardown: 0, or -1. */
+/* Makes a tree with CPUs 0 to nr - 1, all online; removes it. For a setup and a
+ * teardown: return 0 or -1. */
 int cpu_tree_begin(int nr);
 int cpu_tree_end(void);
 
-/* Its root, valid until the end. */
+/* Its root directory, valid until cpu_tree_end. */
 const char *cpu_tree_root(void);
 
-/* Writes another file of it. */
+/* Writes another file of the tree. */
 void cpu_tree_write(const char *path, const char *text);
 
-/* What /sys/devices/system/cpu/online says from now on. */
+/* Sets the content of /sys/devices/system/cpu/online. */
 void cpu_tree_list(const char *list);
 
-/* The CPU is up (again): its topology/ is another than any before. */
+/* The CPU is up (again): it gets a new topology/ directory. */
 void cpu_tree_bring_up(int cpu);
-/* It is down: it has no topology/. */
+/* The CPU is down: it has no topology/. */
 void cpu_tree_take_down(int cpu);
 
 #endif

@@ -56,7 +56,8 @@ static const char *check_whole(const uvperf_record_t *record, int has_time,
   return record_bounds_fault(record);
 }
 
-/* Whatever is in it, it is one line, cut where the room ends. */
+/* Whatever the record is, its text is one line, cut at the end of the
+ * buffer. */
 static const char *check_line(const uvperf_record_t *record, int rc) {
   char line[200];
   size_t length = uvperf_record_format(record, rc, line, sizeof(line));
@@ -67,7 +68,7 @@ static const char *check_line(const uvperf_record_t *record, int rc) {
                                            : NULL;
 }
 
-/* Of a record whose header is sound. */
+/* Checks a record whose header is sound. */
 static const char *check_record(check_t *check, uvperf_decoder_t *decoder,
                                 const void *bytes, size_t size) {
   const uvperf_record_t *record;
@@ -95,8 +96,8 @@ static int is_sound(const struct perf_event_header *header, size_t left) {
   return header->size >= 8 && header->size % 8 == 0 && header->size <= left;
 }
 
-/* The record at the start of the bytes: its size, 0 if its header is not sound
- * or something was wrong. */
+/* Checks the record at the start of the bytes. Returns its size, or 0 if its
+ * header is not sound or a fault was found. */
 static size_t check_next(check_t *check, const uint8_t *data, size_t left) {
   const uvperf_record_t *record;
   struct perf_event_header header;

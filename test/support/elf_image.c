@@ -94,7 +94,7 @@ void elf_image_make(elf_image_t *image, int is_64) {
   make_table(image, ELF_IMAGE_VERDEF, SHT_GNU_verdef, ELF_IMAGE_DYNSTR, 0, 0);
 }
 
-/* Adds bytes to a table and gives where they are in it. */
+/* Adds bytes to a table and returns their offset in it. */
 static size_t append(elf_image_t *image, int section, const void *bytes,
                      size_t size) {
   size_t at = (size_t)image->sections[section].sh_size;
@@ -184,7 +184,7 @@ void elf_image_define(elf_image_t *image, unsigned int number,
 
   memset(&definition, 0, sizeof(definition));
   memset(&first, 0, sizeof(first));
-  /* So that the one before it leads here. */
+  /* Links the previous one to this one. */
   if (*size > 0) {
     size_t before = (size_t)*size - sizeof(definition) - sizeof(first);
 

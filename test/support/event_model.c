@@ -31,7 +31,7 @@ static int listens(const slot_t *slot, int has_thread) {
          slot->has_thread == has_thread;
 }
 
-/* As many as still fit into every ring that gets them. */
+/* The number of records that fit into every ring that receives them. */
 static uint64_t fitting(event_model_t *model, uint64_t nr) {
   slot_t *slot;
 

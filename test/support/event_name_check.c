@@ -25,8 +25,8 @@ static const char *check_error(const uvperf_error_t *error, int rc,
   return NULL;
 }
 
-/* Whether two attrs have the same value of a field. Where it is a string, both
- * have the same one. */
+/* Whether two attrs have the same value of a field; strings are compared by
+ * their contents. */
 static int is_same(const struct perf_event_attr *one,
                    const struct perf_event_attr *other,
                    enum uvperf_attr_field field, int is_probe) {
@@ -39,7 +39,7 @@ static int is_same(const struct perf_event_attr *one,
                 (const char *)(uintptr_t)wanted) == 0;
 }
 
-/* Whether two attrs are the same in all that a label speaks of. */
+/* Whether two attrs are the same in every field that a label expresses. */
 static int is_same_attr(const struct perf_event_attr *one,
                         const struct perf_event_attr *other, int is_probe) {
   unsigned int field;
@@ -51,8 +51,8 @@ static int is_same_attr(const struct perf_event_attr *one,
   return 1;
 }
 
-/* Of an event with parts a list has the PMU's part, and one event alone is left
- * to the kernel. */
+/* If an event has parts, a list contains the PMU's part, and a single event
+ * leaves them to the kernel. */
 static const char *check_event(const char *root, const char *text,
                                const uvperf_event_list_t *list,
                                const struct perf_event_attr *attr,

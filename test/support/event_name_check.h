@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds of any text that is parsed as names of events, for tests and for
- * the fuzzer. Without cmocka. */
+/* Properties of any text that is parsed as event names, for tests and the
+ * fuzzer. Does not need cmocka. */
 #ifndef UVPERF_TEST_EVENT_NAME_CHECK_H
 #define UVPERF_TEST_EVENT_NAME_CHECK_H
 
 #include "name/label.h"
 
-/* Parses the text as one event and as a list, under a root. Says what is wrong
- * with the outcome, NULL: nothing. *code receives what the list's parser gave.
+/* Parses the text as one event and as a list, below a root. Returns a
+ * description of what is wrong, or NULL. *code receives the result of the
+ * list's parser.
  *
- * An error has a code, a cause, a reason and a column within the text or just
- * behind it, and nothing else is written. After a success each event's label
- * parses to the same event. */
+ * An error must have a code, a cause, a reason and a column within the text or
+ * just after it, and nothing else may be written. After a success, each event's
+ * label must parse to the same event. */
 const char *event_name_check(const char *root, const char *text, int *code);
 
-/* The same for the label of one attr: it parses to the same attr, in all that
- * a label speaks of. The size of a label is told, and kept to. */
+/* The same for the label of one attr: it must parse to the same attr, in every
+ * field that a label expresses. The size of a label must be reported and
+ * respected. */
 const char *event_label_check(const char *root,
                               const struct perf_event_attr *attr);
 

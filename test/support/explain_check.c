@@ -130,7 +130,7 @@ void explain_set_capabilities(uint64_t capabilities) {
 void explain_drop_privileges(void) {
   if (geteuid() != 0)
     return;
-  /* Which may have no other user. */
+  /* A user namespace may have no other user. */
   if (uvperf__system_is_user_namespace("") == 1) {
     explain_set_capabilities(0);
     return;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The scripted kernel: scripted events, and the wrapped functions that go to
- * them. It knows nothing of what the library does with it. What is scripted and
- * logged is in fake_script.c, memory in fake_memory.c, rings in fake_ring.c,
- * bpf(2) in fake_map.c. */
+/* The scripted kernel: scripted events, and the wrapped functions that use
+ * them. It does not know what the library does with it. Scripts and the log are
+ * in fake_script.c, memory in fake_memory.c, rings in fake_ring.c, bpf(2) in
+ * fake_map.c. */
 #include "fake_kernel.h"
 #include "support.h"
 
@@ -71,8 +71,8 @@ static struct {
   void (*on_membarrier)(void);
   uint64_t (*on_rdpmc)(uint32_t counter);
   uint64_t (*on_cycles)(void);
-  uint32_t process; /* what uvperf__process returns; 0: the real one */
-  int thread;       /* uvperf__sys_thread of all threads; 0: the real one */
+  uint32_t process; /* returned by uvperf__process; 0: the real one */
+  int thread;       /* uvperf__sys_thread in all threads; 0: the real one */
 } kernel;
 
 void fake_kernel_reset(void) {
@@ -278,9 +278,9 @@ int __wrap_uvperf__sys_ioctl_ptr(int fd, unsigned long request, void *arg) {
   return code;
 }
 
-/* 1 or 1 + 2^n pages, as perf_mmap wants them, and a page behind them that may
- * not be touched, so that a read over the end is a SIGSEGV; so is one in a
- * forked child, which has no mappings of events (VM_DONTCOPY). */
+/* 1 or 1 + 2^n pages, as perf_mmap requires, and an inaccessible page after
+ * them, so that a read past the end is a SIGSEGV. So is any read in a forked
+ * child, which has no mappings of events (VM_DONTCOPY). */
 static int map_event(fake_event_t *fake, void **address, size_t size,
                      off_t offset) {
   size_t first;
@@ -328,8 +328,8 @@ int __wrap_uvperf__sys_mmap(void **address, size_t size, int prot, int fd,
   return code;
 }
 
-/* The memory stays until the reset, untouchable: no later mapping gets the same
- * address, so that a second munmap is known for what it is. */
+/* The memory stays until the reset, inaccessible. No later mapping gets the
+ * same address, so a second munmap is recognized. */
 static void unmap_event(fake_event_t *fake, size_t size) {
   if (fake->page == NULL)
     fake_broken("a scripted ring is unmapped twice");
@@ -387,7 +387,7 @@ static int poll_one(int fd, short events) {
 
   if (fake == NULL)
     return __real_uvperf__sys_poll(fd, events);
-  /* poll(2) reports POLLERR, POLLHUP and POLLNVAL unasked. */
+  /* poll(2) reports POLLERR, POLLHUP and POLLNVAL without a request. */
   return ((clear_wake(fake) ? POLLIN : 0) | fake->revents) &
          (events | POLLERR | POLLHUP | POLLNVAL);
 }

@@ -19,7 +19,7 @@
 #define WRONLY           16u
 #define PRESERVE_ELEMS   0x800u
 
-/* An fd of a map, and which file it is of. */
+/* An fd of a map, and the file that it belongs to. */
 typedef struct map_fd_s {
   int fd; /* -1: closed */
   int old_fd;
@@ -246,8 +246,8 @@ int __wrap_uvperf__sys_bpf_pinned(const char *path) {
   return code;
 }
 
-/* What bpf_map_update_elem and map_delete_elem in kernel/bpf/syscall.c, and
- * those of arrays, refuse of any map. */
+/* The errors that bpf_map_update_elem and map_delete_elem in
+ * kernel/bpf/syscall.c, and those of arrays, return for any map. */
 static int refuse(const map_fd_t *of, uint32_t key) {
   if (of->map->is_no_map)
     return -EINVAL;

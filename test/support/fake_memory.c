@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of the scripted kernel that is memory: the library's blocks, which
- * are real, known so that none is left. */
+/* The memory part of the scripted kernel: the library's blocks, which are real,
+ * and are counted so that none is left. */
 #include "support.h"
 
 #include <stdatomic.h>
@@ -22,8 +22,8 @@ int __wrap_uvperf__sys_madvise(void *address, size_t size, int advice);
 void *__wrap_uvperf__calloc(size_t nr, size_t size);
 void __wrap_uvperf__free(void *memory);
 
-/* Memory of the library's; the allocator that gave it may be anybody's. A block
- * belongs to the thread that has set `memory`, until that is NULL again. */
+/* Memory of the library; any allocator may have returned it. A block belongs to
+ * the thread that has set `memory`, until that is NULL again. */
 typedef struct block_s {
   _Atomic(void *) memory;
   size_t size;
@@ -110,8 +110,8 @@ void __wrap_uvperf__free(void *memory) {
   if (memory != NULL) {
     held.live--;
     block = find_block(memory);
-    /* libuv is not built with sanitizers: whatever it still reads of a handle
-     * that was freed too early must not look well. */
+    /* libuv is not built with sanitizers: what it still reads from a handle
+     * that was freed too early must not look valid. */
     if (block != NULL) {
       memset(memory, 0xdb, block->size);
       block->memory = NULL;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scripted kernel writes into the rings of scripted events. */
+/* The part of the scripted kernel that writes into the rings of scripted
+ * events. */
 #include "support.h"
 
 #include "fake_kernel.h"
 
-/* Wrapping as the kernel does. */
+/* Wraps as the kernel does. */
 static void write_ring(fake_event_t *fake, uint64_t from, const void *bytes,
                        size_t size) {
   size_t at = (size_t)(from & (fake->ring_size - 1));

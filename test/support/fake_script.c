@@ -24,7 +24,7 @@ static struct {
   atomic_uint counts[FAKE_CALLS];
   atomic_uint failures;
   pid_t home;        /* the process of the test */
-  atomic_size_t end; /* of the log; beyond its room if that is full */
+  atomic_size_t end; /* of the log; beyond its size if it is full */
   char log[4096];
 } script;
 
@@ -101,8 +101,8 @@ int fake_scripted(enum fake_call call, int *code) {
   return 0;
 }
 
-/* A log that is full just ends. Its pages are all there after the first call:
- * a live test may count page faults later. */
+/* If the log is full it is cut. All its pages are present after the first call,
+ * because a live test may count page faults later. */
 void fake_note(const char *call, const char *detail, int failed) {
   const size_t room = sizeof(script.log) - 1;
   char text[128];

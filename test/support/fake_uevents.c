@@ -9,14 +9,14 @@
 
 #include "sys/sys.h"
 
-/* The first byte of a message tells who has sent it. */
+/* The first byte of a message says who has sent it. */
 #define FROM_KERNEL  'k'
 #define FROM_PROCESS 'p'
 
 static struct {
   int is_fake;
   int code;    /* why there is no socket */
-  int ends[2]; /* the test's, the library's */
+  int ends[2]; /* the test's end, the library's end */
   int has_overrun;
   unsigned reads;
 } uevents;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of fallbacks share: failures that are given, and changes that
- * are expected. */
+/* Shared by the tests of fallbacks: scripted failures, and expected changes. */
 #ifndef UVPERF_TEST_FALLBACK_CHECK_H
 #define UVPERF_TEST_FALLBACK_CHECK_H
 
@@ -8,10 +7,10 @@
 
 #include "explain/fallback.h"
 
-/* What may be tried for an event of a task. */
+/* The fallbacks that may be tried for an event of a task. */
 uvperf__fallback_t fallback_allow(uint32_t allowed);
 
-/* uvperf__fallback_next for that failure. */
+/* Calls uvperf__fallback_next for this failure. */
 int fallback_next(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
                   int code, int cause);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of hotplug share: an owner that notes what it is told. */
+/* Shared by the tests of hotplug: an owner that notes its callbacks. */
 #ifndef UVPERF_TEST_HOTPLUG_OWNER_H
 #define UVPERF_TEST_HOTPLUG_OWNER_H
 
@@ -9,7 +9,7 @@
 
 #include "loop/hotplug.h"
 
-/* Longer than any test: nothing is looked at by itself. */
+/* Longer than any test: nothing is checked by the timer. */
 #define HOTPLUG_NEVER UINT64_C(1000000000)
 
 typedef struct hotplug_owner_s hotplug_owner_t;
@@ -18,10 +18,10 @@ struct hotplug_owner_s {
   uv_loop_t *loop;
   uvperf__teardown_t teardown;
   char seen[256]; /* as in "gone 1, come 1" */
-  uint64_t nr;    /* how often */
+  uint64_t nr;    /* number of callbacks */
   int closes;     /* by hotplug_close_owner */
   int closed;
-  /* Called each time that it is told anything; may be NULL. */
+  /* Called after each callback; may be NULL. */
   void (*hook)(hotplug_owner_t *owner);
 };
 
@@ -30,31 +30,32 @@ struct hotplug_owner_s {
 int hotplug_setup(void **state);
 int hotplug_teardown(void **state);
 
-/* Makes a hotplug on the tree, or on the sysfs of this root. */
+/* Makes a hotplug on the tree, or on the sysfs below this root. */
 void hotplug_make(uv_loop_t *loop, hotplug_owner_t *owner);
 void hotplug_make_on(uv_loop_t *loop, hotplug_owner_t *owner, const char *root);
 
-/* The timer fires: a look that no uevent has asked for. */
+/* Fires the timer, which checks the CPUs without a uevent. */
 void hotplug_look(uv_loop_t *loop);
 
-/* Starts it; the first look is over then. */
+/* Starts it; the first check is done when it returns. */
 void hotplug_start(uv_loop_t *loop, hotplug_owner_t *owner);
 /* Makes and starts it. */
 void hotplug_begin(uv_loop_t *loop, hotplug_owner_t *owner);
 
-/* Enough turns of the loop for what is there. */
+/* Runs enough turns of the loop for all pending events. */
 void hotplug_run(uv_loop_t *loop);
 
-/* What is told, by a uevent that was sent; or by a look. */
+/* Runs the loop after a uevent, or fires the timer, and expects these
+ * callbacks. */
 void hotplug_expect(uv_loop_t *loop, hotplug_owner_t *owner, const char *seen);
 void hotplug_expect_by_look(uv_loop_t *loop, hotplug_owner_t *owner,
                             const char *seen);
 
-/* Begins to close it; closes it to the end. */
+/* Begins to close it; closes it and waits for the end. */
 void hotplug_close(hotplug_owner_t *owner);
 void hotplug_end(uv_loop_t *loop, hotplug_owner_t *owner);
 
-/* Has no fd left, and then again as many as before. */
+/* Uses up all fds; makes them available again. */
 void hotplug_no_fds(struct rlimit *old);
 void hotplug_give_fds(const struct rlimit *old);
 

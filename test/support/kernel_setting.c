@@ -20,7 +20,7 @@ static int put(const char *path, int64_t value) {
   return fclose(file) == 0 ? 0 : -1;
 }
 
-/* The last first: one may forbid to write another. */
+/* The last first: one setting may forbid writing another. */
 static void put_back(void) {
   while (nr > 0) {
     nr--;

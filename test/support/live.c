@@ -127,8 +127,8 @@ static void run_deadline(uv_loop_t *loop, uint64_t ms, const uint64_t *counter,
   uv_timer_init(loop, &timer);
   timer.data = &over;
   uv_update_time(loop);
-  /* Repeated, as UV_RUN_ONCE runs what is due before it waits too: if that was
-   * all that the loop had, it would wait for ever. */
+  /* Repeated, because UV_RUN_ONCE also runs due timers before it waits: if the
+   * loop had nothing else, it would wait for ever. */
   uv_timer_start(&timer, on_deadline, ms, 1);
   while (!over && (counter == NULL || *counter < nr)) {
     uv_run(loop, UV_RUN_ONCE);
@@ -166,7 +166,7 @@ void live_child_fork(live_child_t *child, uint64_t nr) {
     return;
   }
   close(fds[1]);
-  /* End of file is a parent that has failed: just go. */
+  /* End of file means that the parent has failed: just continue. */
   while (read(fds[0], &byte, 1) < 0 && errno == EINTR)
     continue;
   live_comm(&next, nr);

@@ -33,7 +33,7 @@ static int load(uint32_t type, const char *name, const struct bpf_insn *insns,
   attr.prog_type = type;
   attr.insns = (uintptr_t)insns;
   attr.insn_cnt = nr;
-  attr.license = (uintptr_t) "GPL"; /* many functions are for such only */
+  attr.license = (uintptr_t) "GPL"; /* required by many functions */
   snprintf(attr.prog_name, sizeof(attr.prog_name), "%s", name);
   if (log_size > 0) {
     attr.log_level = 1;
@@ -46,7 +46,7 @@ static int load(uint32_t type, const char *name, const struct bpf_insn *insns,
   return fd;
 }
 
-/* A kernel that knows a shorter or longer struct takes this one all the same:
+/* A kernel with a shorter or longer struct accepts this one too:
  * bpf_prog_get_info_by_fd() in kernel/bpf/syscall.c. */
 static void find_info(live_bpf_t *program) {
   struct bpf_prog_info info;
@@ -94,7 +94,7 @@ void live_bpf_load(live_bpf_t *program, uint32_t type, const char *name,
   program->fd = load(type, name, insns, nr, NULL, 0);
   if (program->fd < 0) {
     code = errno;
-    /* Once more, to hear what the verifier says. */
+    /* Once more, to get the verifier's log. */
     load(type, name, insns, nr, log, sizeof(log));
     fail_msg("BPF_PROG_LOAD: %s\n%s", strerror(code), log);
   }
@@ -148,7 +148,7 @@ int live_bpf_by_argument(const char *test, int nth, int32_t argument,
 
 /* -- counters ------------------------------------------------------------- */
 
-/* The CPUs that it can tell. */
+/* The CPUs for which it counts. */
 #define COUNTER_CPUS 1024
 
 static int make_map(uint32_t entries) {

@@ -11,7 +11,7 @@
 
 /* -- maps ----------------------------------------------------------------- */
 
-/* The ids of CPUs are below it, now and ever. */
+/* All CPU ids, now and later, are below it. */
 static uint32_t cpu_ids(void) {
   size_t nr = 0;
   uint32_t ids;
@@ -91,7 +91,8 @@ int live_bpf_array_take(int array, uint32_t index) {
 /* -- programs ------------------------------------------------------------- */
 
 #define MOST_INSNS 96
-/* Where a jump goes that leaves the program; no real offset is that. */
+/* The offset of a jump to the end of the program; no real offset has this
+ * value. */
 #define TO_THE_END INT16_MAX
 
 #define LOAD_WORD   (BPF_LDX | BPF_MEM | BPF_W)
@@ -132,8 +133,8 @@ static void emit_call(text_t *text, int32_t function) {
   emit(text, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
-/* r6 is the context then, r7 the state of this CPU, and its id lies on the
- * stack. */
+/* From here on r6 is the context and r7 the state of this CPU, whose id lies on
+ * the stack. */
 #define CPU_ON_STACK -4
 static void emit_start(text_t *text, int map) {
   emit(text, MOVE, BPF_REG_6, BPF_REG_1, 0, 0);
@@ -238,7 +239,7 @@ static int hand_out(const live_bpf_output_t *output, uint64_t flags,
   state += cpu;
   state->flags = flags;
   state->size = size;
-  state->result = 1; /* what the helper never gives */
+  state->result = 1; /* never returned by the helper */
   if (size > 0)
     memcpy(state->payload, payload, size);
   assert_int_equal(run(output->prog, 1), 0);
@@ -270,8 +271,8 @@ int live_bpf_output_on(const live_bpf_output_t *output, int cpu,
 
 /* -- numbered payloads ---------------------------------------------------- */
 
-/* Payloads are pieces of one long pattern that begin at one of so many places,
- * 8 bytes apart. For the time of the call a piece begins with the header. */
+/* Payloads are pieces of one long pattern. They begin at one of PLACES places,
+ * 8 bytes apart. During the call a piece begins with the header. */
 #define PLACES        4096
 #define PATTERN_BYTES (8 * (PLACES - 1) + LIVE_BPF_MOST)
 #define HEADER_BYTES  sizeof(live_bpf_numbered_t)
@@ -293,8 +294,8 @@ static uint8_t pattern_byte(size_t at) {
   return (uint8_t)(mix >> 40);
 }
 
-/* The size by the number: a multiplicative hash, in 32 bits both here and in
- * the program. */
+/* Chooses the size by the number: a multiplicative hash, in 32 bits both here
+ * and in the program. */
 #define HASH_FACTOR 0x2545f491
 #define HASH_SHIFT  7
 
@@ -305,7 +306,7 @@ uint32_t live_bpf_producer_size(const live_bpf_producer_t *producer,
   return producer->least + hash % (producer->most - producer->least + 1);
 }
 
-/* r8 becomes the number, r9 the size, r4 where the payload begins. */
+/* Sets r8 to the number, r9 to the size, r4 to the start of the payload. */
 static void emit_choice(text_t *text) {
   emit(text, LOAD, BPF_REG_8, BPF_REG_7, offsetof(numbered_state_t, number), 0);
   emit(text, MOVE, BPF_REG_1, BPF_REG_8, 0, 0);
@@ -329,7 +330,7 @@ static void emit_choice(text_t *text) {
   emit(text, ADD, BPF_REG_4, BPF_REG_1, 0, 0);
 }
 
-/* Puts the header there; what it was goes to the stack. */
+/* Puts the header there, and saves the old bytes on the stack. */
 #define PLACE_ON_STACK -16
 #define SAVED_ON_STACK -32
 static void emit_header(text_t *text) {
@@ -358,7 +359,7 @@ static void emit_no_header(text_t *text) {
   }
 }
 
-/* Counts what is in r0. */
+/* Counts the code in r0. */
 static void emit_count(text_t *text) {
   emit(text, BPF_ALU64 | BPF_NEG, BPF_REG_0, 0, 0, 0);
   emit(text, BPF_JMP | BPF_JLT | BPF_K, BPF_REG_0, 0, 1, CODES);

@@ -60,8 +60,8 @@ void live_bpf_reader_send_all(live_bpf_reader_t *live, int cpu, uint64_t nr) {
     assert_int_equal(live_bpf_reader_send(live, cpu, 24), 0);
 }
 
-/* Whether it is one of ours, whole, of the CPU where it was sent, and none that
- * comes before one that came. */
+/* Whether the sample is one of ours, whole, from the CPU on which it was sent,
+ * and not older than the one before. */
 static int is_right(live_bpf_reader_t *live,
                     const uvperf_bpf_sample_t *sample) {
   const uint8_t *bytes = sample->data;

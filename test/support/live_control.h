@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What the live tests of an event's controls share. */
+/* Shared by the live tests of an event's controls. */
 #ifndef UVPERF_TEST_LIVE_CONTROL_H
 #define UVPERF_TEST_LIVE_CONTROL_H
 
 #include "live.h"
 
-/* Opens what is sampled and starts delivery, but does not enable. */
+/* Opens a sampling event and starts delivery, but does not enable it. */
 void live_control_begin(uv_loop_t *loop, live_collector_t *collector,
                         const struct perf_event_attr *attr);
 
-/* Runs the loop until nr records came in all, and some turns more. */
+/* Runs the loop until nr records have come in total, and a few turns more. */
 void live_control_expect_records(live_collector_t *collector, uint64_t nr);
 
-/* What a call gave, and how it was explained: see explain_check. */
+/* Checks the result of a call and its explanation: see explain_check. */
 void live_control_expect_refused(int rc, const uvperf_error_t *error, int code,
                                  int cause, const char *piece);
 

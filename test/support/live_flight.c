@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-/* Between two targets nobody has written. */
+/* Nothing was written between two targets. */
 static void follow_number(live_flight_track_t *track, uint64_t number,
                           uint32_t target, int newest_first) {
   uint64_t older = newest_first ? number : track->last;

@@ -25,8 +25,8 @@ void live_need_loop(const char *test) {
 
 #ifdef LOOP
 
-/* Hidden, or the compiler takes their addresses from the GOT, where for labels
- * of assembler the linker puts the beginning of the section on aarch64. */
+/* Hidden; otherwise the compiler takes their addresses from the GOT, where the
+ * linker puts the start of the section for assembler labels on aarch64. */
 extern const char live_loop_first[] __attribute__((visibility("hidden")));
 extern const char live_loop_end[] __attribute__((visibility("hidden")));
 

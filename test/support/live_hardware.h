@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Work of which the number of instructions is known, for tests of hardware
- * events. Such a test begins with support_need_hardware and live_need_loop. */
+/* Work with a known number of instructions, for tests of hardware events. Such
+ * a test begins with support_need_hardware and live_need_loop. */
 #ifndef UVPERF_TEST_LIVE_HARDWARE_H
 #define UVPERF_TEST_LIVE_HARDWARE_H
 
 #include "live.h"
 
-/* What one iteration of live_loop executes. Calling it takes a few instructions
- * more, always the same number. */
+/* The instructions of one iteration of live_loop. A call takes a few more,
+ * always the same number. */
 #define LIVE_LOOP_INSTRUCTIONS 2
 
 /* Skips the test on an architecture for which the loop is not written. */
 void live_need_loop(const char *test);
 
-/* Runs so many iterations, at least 1. */
+/* Runs at least 1 iteration. */
 void live_loop(uint64_t iterations);
 
 /* Whether an address is one of the loop's two instructions. */
 int live_is_in_loop(uint64_t ip);
 
-/* By how much two counts of the same instructions may differ: AMD's CPUs do not
+/* By how much two counts of the same instructions may differ. AMD's CPUs do not
  * start all counters of a group at once. */
 #if defined(__aarch64__)
 #define LIVE_INSTRUCTIONS_SLACK 0
@@ -27,9 +27,9 @@ int live_is_in_loop(uint64_t ip);
 #define LIVE_INSTRUCTIONS_SLACK 1000
 #endif
 
-/* How many events of instructions fit on the PMU at once; other users of the
- * PMU, such as x86's NMI watchdog, are not considered. Skips the test if they
- * are more than LIVE_COUNTERS, with which tests have too many events. */
+/* How many events of instructions fit on the PMU at once, without regard to its
+ * other users, such as x86's NMI watchdog. Skips the test if more than
+ * LIVE_COUNTERS fit, because tests could then not open too many. */
 #define LIVE_COUNTERS 13
 size_t live_need_few_counters(const char *test);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where work is done: on one CPU, in a child that works when it is told, in a
+/* Places where work is done: one CPU, a child that works on request, a
  * cgroup. */
 #include "live.h"
 
@@ -88,8 +88,8 @@ void live_worker_do(live_worker_t *worker) {
 void live_worker_end(live_worker_t *worker) {
   void (*old)(int) = signal(SIGPIPE, SIG_IGN);
 
-  /* Not end of file alone: a worker that was forked later has the pipe too. One
-   * that has become another program reads nothing. */
+  /* End of file is not enough: a worker that was forked later has the pipe too.
+   * A worker that has executed another program reads nothing. */
   if (write(worker->go, "e", 1) != 1)
     assert_int_equal(errno, EPIPE);
   signal(SIGPIPE, old);

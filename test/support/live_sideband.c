@@ -63,7 +63,7 @@ void live_end_among_others(live_collector_t *collector, const uint64_t *counter,
 
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);
   live_run_until(loop, counter, nr);
-  /* What is left would be one too many. */
+  /* Any other record is one too many. */
   assert_int_equal(uvperf_event_flush(&collector->event), 0);
   uvperf_event_stats(&collector->event, &stats);
   assert_int_equal(*counter, nr);

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* So often a writer looks whether it is to end. */
+/* A writer checks after this number of payloads whether it has to end. */
 #define CHUNK 1000
 
 static void work(void *arg) {
@@ -91,7 +91,7 @@ static live_writer_t *writer_of(live_storm_t *storm, int cpu) {
   return NULL;
 }
 
-/* What was refused since the one before is skipped. */
+/* Refused numbers since the last payload are skipped. */
 static void note_number(live_ledger_t *ledger, uint64_t number) {
   ledger->delivered += 1;
   if (number < ledger->next) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the live tests of a set's records share: plans of events whose records
- * come exactly as often as one asks, and a set with what its callbacks said. */
+/* Shared by the live tests of a set's records: plans of events that produce
+ * exactly as many records as a test asks for, and a set that notes its
+ * callbacks. */
 #ifndef UVPERF_TEST_LIVE_STREAM_H
 #define UVPERF_TEST_LIVE_STREAM_H
 
@@ -13,19 +14,20 @@ struct live_stream_s {
   live_set_t live; /* first: the set's `data` is its address */
   uint64_t records;
   uint64_t comms;        /* COMM records whose name is "live<n>" */
-  uint64_t out_of_order; /* of those: not the one that was to come */
+  uint64_t out_of_order; /* of those: not the expected next one */
   uint64_t by_attr[LIVE_SET_MOST];
   uint64_t by_target[LIVE_SET_MOST];
-  uint64_t foreign; /* whose source or data is not what the plan says */
+  uint64_t foreign; /* source or data differ from the plan */
   uint64_t samples;
   uint64_t corrupt;              /* UV_EPROTO with a record */
-  uint64_t faults;               /* a status but UV_EOF without a record */
+  uint64_t faults;               /* a status except UV_EOF, without a record */
   int fault;                     /* the last of them */
   uvperf_ring_info_t fault_ring; /* and its ring */
   uint64_t slice_ends;
   uint64_t eofs;
   uint64_t after_end; /* anything after UV_EOF */
-  /* An independent count of records that are younger than one before. */
+  /* An independent count of records that are older than one delivered
+   * before. */
   uint64_t last_time;
   uint64_t inversions;
   /* Targets that ended, and how many records had come by then. */
@@ -42,13 +44,13 @@ struct live_stream_s {
  * wakes. */
 void live_stream_plan(live_plan_t *plan);
 struct perf_event_attr *live_stream_plan_comm(live_plan_t *plan);
-/* How the records are delivered: 0 ring by ring, 1 in the order of time. */
+/* How records are delivered: 0 ring by ring, 1 in the order of time. */
 #define LIVE_STREAM_MODES 2
 void live_stream_plan_mode(live_plan_t *plan, size_t mode);
-/* One target more, with its index as `data`. */
+/* Adds a target, with its index as `data`. */
 uvperf_target_t *live_stream_plan_target(live_plan_t *plan, uint32_t type,
                                          pid_t pid);
-/* The plan of most: COMM records of the calling thread. */
+/* The usual plan: COMM records of the calling thread. */
 void live_stream_plan_own(live_plan_t *plan);
 
 /* Opens it; fails the test on error. */
@@ -59,16 +61,16 @@ void live_stream_open(uv_loop_t *loop, live_stream_t *stream,
 void live_stream_start(live_stream_t *stream,
                        const uvperf_stream_options_t *options);
 extern const uvperf_stream_options_t live_stream_plain;
-/* All of it. */
+/* Opens and starts it. */
 void live_stream_begin(uv_loop_t *loop, live_stream_t *stream,
                        const live_plan_t *plan);
 void live_stream_close(live_stream_t *stream);
 
-/* live_comm on the first CPU that the calling thread may use: from one ring
- * after the other records come in the order in which they were made only if all
- * are in one. */
+/* live_comm on the first CPU that the calling thread may use. If rings are read
+ * one after the other, records come in the order in which they were made only
+ * if they are all in one ring. */
 void live_stream_comm(uint64_t *next, uint64_t nr);
-/* For on_record: stops the set at its third COMM. */
+/* For on_record: stops the set at its third COMM record. */
 void live_stream_stop_at_third(live_stream_t *stream,
                                const uvperf_record_t *record);
 
@@ -79,9 +81,9 @@ void live_stream_on_end(uvperf_set_t *set, uint32_t target);
 
 #define LIVE_STREAM_CHILDREN    100
 #define LIVE_STREAM_CHILD_COMMS 3
-/* For support_fork: waits for a byte of the pipe that is at `go`, an int *, and
- * makes these children, each fourth with a thread; some are zombies for a
- * while. They make so many COMM records. */
+/* For support_fork: waits for a byte of the pipe that `go` (an int *) is the
+ * end of, and makes these children, every fourth with a thread; some are
+ * zombies for a while. They make this number of COMM records. */
 #define LIVE_STREAM_STORM_COMMS                                                \
   (LIVE_STREAM_CHILD_COMMS * (LIVE_STREAM_CHILDREN + LIVE_STREAM_CHILDREN / 4))
 int live_stream_be_storm(void *go);

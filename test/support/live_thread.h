@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that works when it is told to: a target that is neither the thread
- * of the loop nor another process. Waiting is by semaphores alone (futex), so
- * that no other system call of it is seen by a tracepoint. */
+/* A thread that works on request: a target that is neither the loop's thread
+ * nor another process. It waits only with semaphores (futex), so that a
+ * tracepoint sees no other system call of it. */
 #ifndef UVPERF_TEST_LIVE_THREAD_H
 #define UVPERF_TEST_LIVE_THREAD_H
 
@@ -17,16 +17,17 @@ typedef struct live_thread_s {
   int over;
 } live_thread_t;
 
-/* Starts it; it waits to be told. Like all of these it fails no test and may be
- * called on any thread: what cannot be is an abort. */
+/* Starts the thread, which waits for a request. None of these functions fails
+ * the test, so they may be called on any thread; if something is impossible
+ * they abort. */
 void live_thread_start(live_thread_t *thread, void (*work)(void *), void *arg);
-/* Tells it to work once. */
+/* Requests the work once. */
 void live_thread_go(live_thread_t *thread);
-/* Waits until it has. */
+/* Waits until it is done. */
 void live_thread_wait(live_thread_t *thread);
-/* Both. */
+/* Requests the work and waits. */
 void live_thread_do(live_thread_t *thread);
-/* Has it return, and waits until the kernel knows it no more. */
+/* Ends the thread, and waits until the kernel no longer knows it. */
 void live_thread_end(live_thread_t *thread);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Work whose effect on perf events is known exactly: page faults, writes to one
- * word, calls of one function, one system call. Who does it where is in
- * live_place.c. */
+ * word, calls of one function, one system call. The places where work is done
+ * are in live_place.c. */
 #include "live.h"
 
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A section of its own, for which the linker makes these two symbols, tells
- * where the code of a function ends. The sanitizer's shadow memory would make
+/* A section of its own, for which the linker makes these two symbols, shows
+ * where the code of a function ends. The sanitizer's shadow memory would cause
  * page faults of its own. */
 #define TOUCH_SECTION                                                          \
   __attribute__((noinline, section("live_touch_code"),                         \
@@ -39,7 +39,8 @@ static char *map_region(void) {
   region = mmap(NULL, LIVE_PAGES * page_size(), PROT_READ | PROT_WRITE,
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   assert_ptr_not_equal(region, MAP_FAILED);
-  /* A huge page would be one fault for all. A kernel without them: EINVAL. */
+  /* A huge page would be one fault for all pages. EINVAL: the kernel has
+   * none. */
   madvise(region, LIVE_PAGES * page_size(), MADV_NOHUGEPAGE);
   return region;
 }
@@ -62,7 +63,7 @@ void live_touch(char *region) {
 }
 
 uint64_t live_touched(const char *region, uint64_t i) {
-#if defined(__s390x__) /* tells the page alone */
+#if defined(__s390x__) /* reports only the page */
   return (uintptr_t)region + i * page_size();
 #else
   return (uintptr_t)region + i * page_size() + i * 8;
@@ -84,7 +85,7 @@ void live_write(uint64_t nr) {
 }
 
 __attribute__((noinline)) void live_called(uint64_t argument) {
-  /* Not empty, or the compiler leaves the calls out. */
+  /* Not empty: otherwise the compiler drops the calls. */
   __asm__ volatile("" : : "r"(argument) : "memory");
 }
 
@@ -125,7 +126,7 @@ void live_write_attr(struct perf_event_attr *attr, uint64_t sample_type) {
   sample_each(attr, sample_type);
 }
 
-/* A program of 32 bits can run under a kernel of 64. */
+/* A 32-bit program can run under a 64-bit kernel. */
 static uint64_t kernel_long(void) {
   struct utsname name;
 

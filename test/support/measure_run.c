@@ -130,7 +130,7 @@ void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id) {
 
   assert_in_range(nr, 1, MEASURE_PMU_MOST);
   memset(pmu, 0, sizeof(*pmu));
-  /* It is found out by opening: not by opening one of these. */
+  /* The library finds it out by an open, which must not be one of these. */
   uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, UVPERF_FORMAT_LOST);
   pmu->nr = nr;
   for (i = 0; i < nr; i++)

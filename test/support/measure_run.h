@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of measuring functions share: a set of events by their names
- * with a reading of its own, work that is a uvperf_measure_fn, and a PMU that
- * is scripted and counts what the test says. */
+/* Shared by the tests of measuring functions: a set of events by their names,
+ * with a reading of its own; work that is a uvperf_measure_fn; and a scripted
+ * PMU that counts what the test says. */
 #ifndef UVPERF_TEST_MEASURE_RUN_H
 #define UVPERF_TEST_MEASURE_RUN_H
 
@@ -13,11 +13,11 @@ typedef struct measure_run_s {
   uvperf_reading_t *reading;
 } measure_run_t;
 
-/* Opens the events that a list names, on the target; NULL: on the calling
+/* Opens the events that a list names, on the target; NULL means the calling
  * thread. Fails the test on error. */
 void measure_open(uv_loop_t *loop, measure_run_t *run, const char *names,
                   const uvperf_target_t *target);
-/* The same for attrs that are no group. */
+/* The same for attrs without groups. */
 void measure_open_attrs(uv_loop_t *loop, measure_run_t *run,
                         const struct perf_event_attr *const *attrs, size_t nr);
 /* Measures one call; it must succeed. */
@@ -27,22 +27,22 @@ void measure_close(measure_run_t *run);
 
 /* The sum of an attr over all places. */
 uvperf_count_t measure_total(const measure_run_t *run, size_t attr);
-/* Fails the test unless that is so many, all of the time on a counter. */
+/* Fails the test unless that is `value`, with all of the time on a counter. */
 void measure_is(const measure_run_t *run, size_t attr, uint64_t value);
-/* Fails the test unless a count is what that says. */
+/* Fails the test unless a count has this value. */
 void measure_count_is(const uvperf_count_t *count, uint64_t value);
 
-/* Work of known effect: see live.h. The argument is a uint64_t *, how often; of
- * measure_touch a live_region(). */
+/* Work with a known effect: see live.h. The argument is a uint64_t *, how
+ * often; for measure_touch it is a live_region(). */
 void measure_nothing(void *arg);
 void measure_syscalls(void *arg);
 void measure_writes(void *arg);
 void measure_touch(void *arg);
-/* Adds 1 to the int. */
+/* Adds 1 to an int. */
 void measure_note(void *arg);
 
-/* Lists of events by names: of writes to live_word, of calls of live_called,
- * both by breakpoints on the user's side. */
+/* Lists of events by names: writes to live_word, calls of live_called, both by
+ * breakpoints of the user side. */
 #define MEASURE_NAME_BYTES 64
 const char *measure_writes_name(char name[MEASURE_NAME_BYTES]);
 const char *measure_calls_name(char name[MEASURE_NAME_BYTES]);
@@ -51,23 +51,23 @@ const char *measure_calls_name(char name[MEASURE_NAME_BYTES]);
 
 #define MEASURE_PMU_MOST 32
 
-/* One event, or a group; what of it is changed holds once it is told. */
+/* One event, or a group. Changes take effect with measure_pmu_publish. */
 typedef struct measure_pmu_s {
   fake_event_t *events[MEASURE_PMU_MOST];
   size_t nr;
   uint64_t values[MEASURE_PMU_MOST];
   uint64_t enabled;
   uint64_t running;
-  uint64_t words[3 + 3 * MEASURE_PMU_MOST]; /* what read gives */
+  uint64_t words[3 + 3 * MEASURE_PMU_MOST]; /* what read returns */
 } measure_pmu_t;
 
-/* Scripts the next `nr` opens: the events of a group, or one; their ids are id,
- * id + 1 and so on. */
+/* Scripts the next `nr` opens: the events of a group, or one event; their ids
+ * are id, id + 1 and so on. */
 void measure_pmu_add(measure_pmu_t *pmu, size_t nr, uint64_t id);
-/* Makes its read give the values and times. */
+/* Makes reads return the current values and times. */
 void measure_pmu_publish(measure_pmu_t *pmu);
-/* A uvperf_measure_fn: counts as the PMU does, the ith event 1000 + i of its
- * kind, in 2 us of which it was on a counter for 1 us. */
+/* A uvperf_measure_fn: counts as the PMU does, the ith event 1000 + i, in 2 us
+ * of which it was on a counter for 1 us. */
 void measure_pmu_work(void *pmu);
 
 #endif

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts what the library allocates, by functions of a user. */
+/* Counts what the library allocates, with allocation functions of the user. */
 #ifndef UVPERF_TEST_MEMORY_COUNT_H
 #define UVPERF_TEST_MEMORY_COUNT_H
 
 #include <stdint.h>
 
-/* Puts the counting functions in, with nothing counted yet. */
+/* Installs the counting functions, with all counts 0. */
 void memory_count_begin(void);
 
-/* How often memory was taken since then, and how much of that is not freed. */
+/* How often memory was allocated since then, and how much of it is not
+ * freed. */
 uint64_t memory_count_taken(void);
 uint64_t memory_count_held(void);
 
-/* A loop's teardown that puts malloc and the others back. */
+/* A loop's teardown that restores malloc and the others. */
 int memory_count_teardown(void **state);
 
 #endif

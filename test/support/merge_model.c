@@ -57,7 +57,7 @@ merge_ring_t *merge_model_add(merge_model_t *model, size_t bytes) {
   ring->ring.page = calloc(1, sizeof(*ring->ring.page));
   ring->ring.data = malloc(bytes);
   ring->ring.size = bytes;
-  /* Where both run over the end of 64 bits. */
+  /* Where both run past the end of 64 bits. */
   ring->tail = ring->published = 0 - (uint64_t)bytes;
   ring->ring.head = ring->ring.tail = ring->ring.published = ring->tail;
   ring->ring.page->data_head = ring->ring.page->data_tail = ring->tail;
@@ -87,8 +87,7 @@ static void fill_sideband(const merge_record_t *record, uint64_t who,
   trailer[2] = record->kind == MERGE_TIMELESS ? NOBODYS_ID : 7;
 }
 
-/* The index-th record of a ring, all of it: who wrote it is in its pid and
- * tid. */
+/* The whole index-th record of a ring; its pid and tid name the writer. */
 static void fill(const merge_ring_t *ring, size_t index, uint64_t *words) {
   const merge_record_t *record = &ring->records[index];
   struct perf_event_header header = {PERF_RECORD_SAMPLE, 0,
@@ -178,7 +177,7 @@ static int has_time(const merge_model_t *model, const merge_record_t *record) {
   return record->kind != MERGE_TIMELESS && !is_bad(model, record);
 }
 
-/* Of the record that is next in a ring. */
+/* The time of the next record of a ring. */
 static uint64_t time_of(const merge_model_t *model, const merge_ring_t *ring) {
   const merge_record_t *record = &ring->records[ring->consumed];
 
@@ -193,7 +192,7 @@ static uint64_t order_of(const merge_model_t *model, const merge_ring_t *ring) {
   return is_broken(ring) ? 0 : time_of(model, ring);
 }
 
-/* The ring whose turn it is, or NULL. */
+/* The ring whose record comes next, or NULL. */
 static merge_ring_t *find_next(const merge_model_t *model, uint64_t horizon) {
   merge_ring_t *next = NULL;
   size_t i;
@@ -291,7 +290,7 @@ void merge_expect(merge_model_t *model, size_t ring, uint64_t time) {
   merge_consume(model);
 }
 
-/* What was given is consumed, in the model. Whether it was late. */
+/* Consumes the returned record in the model. Returns whether it was late. */
 static int consume_given(merge_model_t *model) {
   merge_ring_t *ring = model->given;
   const merge_record_t *record = &ring->records[ring->consumed];
@@ -336,7 +335,7 @@ static int hear(void *user, void *owner, const uint8_t *bytes,
   assert_ptr_equal(owner, ring);
   assert_bytes(ring, bytes);
   assert_memory_equal(bytes, &header, sizeof(header));
-  /* Any record may be shown, but no other be taken. */
+  /* Any record may be shown, but no other may be taken. */
   if (ring->records[ring->consumed].kind != MERGE_SAMPLE)
     return -1;
   assert_true(has_time(model, &ring->records[ring->consumed]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings that are made by hand, a merge of them, and a model of what it must
- * give: after each look at the rings all first records are searched for the
- * oldest one. */
+/* Rings written by hand, a merge of them, and a model of what the merge must
+ * return: after each check of the rings, the model searches all first records
+ * for the oldest one. */
 #ifndef UVPERF_TEST_MERGE_MODEL_H
 #define UVPERF_TEST_MERGE_MODEL_H
 
@@ -13,21 +13,21 @@
 #include "decode/merge.h"
 
 #define MERGE_RINGS   512
-#define MERGE_RECORDS 4096 /* of a ring */
+#define MERGE_RECORDS 4096 /* in a ring */
 
-/* The least that merge_write makes. */
+/* The smallest record of merge_write. */
 #define MERGE_LEAST_BYTES 48
 
 enum merge_kind {
   MERGE_SAMPLE,   /* with a time at a fixed place */
-  MERGE_SIDEBAND, /* with one in its trailer */
-  MERGE_TIMELESS, /* of nobody */
-  MERGE_BROKEN    /* its header cannot be right */
+  MERGE_SIDEBAND, /* with a time in its trailer */
+  MERGE_TIMELESS, /* of no known event */
+  MERGE_BROKEN    /* its header is invalid */
 };
 
 typedef struct merge_record_s {
   enum merge_kind kind;
-  uint64_t time; /* none of MERGE_TIMELESS */
+  uint64_t time; /* not for MERGE_TIMELESS */
   size_t size;
 } merge_record_t;
 
@@ -38,18 +38,18 @@ typedef struct merge_ring_s {
   size_t written;
   size_t seen; /* by the last begin */
   size_t consumed;
-  uint64_t before; /* the time of what was consumed last */
+  uint64_t before; /* the time of the last consumed record */
   uint64_t tail;
   uint64_t published;
-  int is_in;     /* takes part in what is between begin and end */
-  int is_spoilt; /* its head cannot be right, */
-  int is_found;  /* and begin has seen that */
+  int is_in;     /* takes part between begin and end */
+  int is_spoilt; /* its head is invalid, */
+  int is_found;  /* and begin has found that */
   int is_dropped;
 } merge_ring_t;
 
 typedef struct merge_model_s {
-  /* The second writes nothing, and has another trailer, so that a record of
-   * nobody tells no time. */
+  /* The second writes nothing and has another trailer, so that the time of a
+   * record without a known event cannot be found. */
   struct perf_event_attr attrs[2];
   uint64_t ids[2];
   uvperf_source_t sources[2];
@@ -59,13 +59,13 @@ typedef struct merge_model_s {
   merge_ring_t *rings[MERGE_RINGS];
   size_t nr_rings;
   uvperf__merged_t merged;
-  merge_ring_t *given; /* whose record that is, which next gave last */
-  uint64_t newest;     /* of the records that were consumed */
-  uint64_t late;       /* as counted here */
-  uint64_t bad;        /* the same */
-  uint64_t earliest;   /* for begin: the times that are possible */
+  merge_ring_t *given; /* the ring of the record that next returned last */
+  uint64_t newest;     /* of the consumed records */
+  uint64_t late;       /* counted by the model */
+  uint64_t bad;        /* likewise */
+  uint64_t earliest;   /* for begin: the earliest and latest possible time */
   uint64_t latest;
-  /* Of merge_run. */
+  /* For merge_run. */
   uint64_t horizon;
   int (*inside)(void);
   size_t nr_run;
@@ -73,52 +73,52 @@ typedef struct merge_model_s {
   int is_ended; /* by a callback */
 } merge_model_t;
 
-/* On a fake kernel of its own, which must be clean when the model is freed. */
+/* Uses a fake kernel of its own, which must be clean when the model is
+ * freed. */
 void merge_model_init(merge_model_t *model);
 void merge_model_free(merge_model_t *model);
 
-/* Makes a ring of so many bytes, a power of two, and adds it. */
+/* Makes a ring of `bytes`, a power of two, and adds it. */
 merge_ring_t *merge_model_add(merge_model_t *model, size_t bytes);
 
-/* Writes a record of a multiple of 8 bytes into a ring, as the kernel does:
- * only where what was published leaves room for it, else 0. */
+/* Writes a record into a ring as the kernel does; its size is a multiple of 8.
+ * Returns 0 if the published tail leaves no room. */
 int merge_write(merge_ring_t *ring, enum merge_kind kind, uint64_t time,
                 size_t size);
-/* The same of a sample of MERGE_LEAST_BYTES for which there must be room. */
+/* The same for a sample of MERGE_LEAST_BYTES; there must be room. */
 void merge_put(merge_ring_t *ring, uint64_t time);
 
 void merge_spoil(merge_ring_t *ring);
-/* Writes another header over that of the record at the tail, and gives the old
- * one. */
+/* Overwrites the header of the record at the tail, and returns the old one. */
 uint64_t merge_overwrite(merge_ring_t *ring, uint64_t header);
 void merge_drop(merge_model_t *model, merge_ring_t *ring);
-/* heads and begin, with the bounds of the model. */
+/* Calls heads and begin, with the bounds of the model. */
 void merge_begin(merge_model_t *model);
 void merge_rewind(merge_model_t *model);
 
-/* Calls next and asserts that it gives what the model says, whatever that
- * is. */
+/* Calls next and asserts that it returns what the model expects. */
 int merge_next(merge_model_t *model, uint64_t horizon);
 
-/* The same, and that it gives nothing. */
+/* The same, and asserts that it returns nothing. */
 void merge_expect_nothing(merge_model_t *model, uint64_t horizon);
 
-/* As merge_next, and that it is a record of this ring, which has or takes this
- * time; and consumes it. */
+/* As merge_next, and asserts that it returns a record of this ring that has or
+ * inherits this time; then consumes it. */
 void merge_expect(merge_model_t *model, size_t ring, uint64_t time);
 
-/* Consumes what it gave; asserts whether that was late, and what the kernel
- * sees of it. */
+/* Consumes the returned record. Asserts whether it was late, and which tail the
+ * kernel sees. */
 void merge_consume(merge_model_t *model);
 void merge_end(merge_model_t *model);
 
-/* Gives and consumes up to `most` records; how many that were. */
+/* Returns and consumes up to `most` records; returns their number. */
 size_t merge_take(merge_model_t *model, uint64_t horizon, size_t most);
 
-/* Calls run and asserts that it gives what the model says, and keeps its
- * bounds; how many. `inside` is called for each record, and gives what its
- * callback would (1, 0 or -1); NULL: 1. It may drop the ring that is given, or
- * add one. When it has given 0 only merge_end may follow. */
+/* Calls run, and asserts that it delivers what the model expects and keeps its
+ * bounds. Returns the number of records. `inside` is called for each record,
+ * and returns what its callback would (1, 0 or -1); NULL: 1. It may drop the
+ * ring of the record, or add one. After it has returned 0 only merge_end may
+ * follow. */
 size_t merge_run(merge_model_t *model, uint64_t horizon, size_t most,
                  uint64_t max_bytes, int (*inside)(void));
 

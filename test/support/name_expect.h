@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of events' names share. */
+/* Shared by the tests of event names. */
 #ifndef UVPERF_TEST_NAME_EXPECT_H
 #define UVPERF_TEST_NAME_EXPECT_H
 
@@ -19,13 +19,13 @@
  * PMUs of a hybrid machine and of its memory controllers. */
 int name_expect_pmus_setup(void **state);
 
-/* What a name must give; what is not said must be 0. */
+/* What a name must parse to; fields that are not set must be 0. */
 typedef struct name_good_s {
   const char *name;
   struct perf_event_attr attr; /* its size is not compared */
 } name_good_t;
 
-/* Parses each under a root, and compares every byte of the attr. */
+/* Parses each below a root, and compares every byte of the attr. */
 void name_expect_good(const char *root, const name_good_t *good, size_t nr);
 
 /* Why a name must be refused. */
@@ -37,10 +37,10 @@ typedef struct name_bad_s {
   const char *text; /* part of the reason */
 } name_bad_t;
 
-/* Parses each under a root: the error must be as told, the attr untouched. */
+/* Parses each below a root: the error must match, and the attr be unchanged. */
 void name_expect_bad(const char *root, const name_bad_t *bad, size_t nr);
 
-/* Parses a list, which must be right, and is the caller's to free. */
+/* Parses a list, which must be valid. The caller frees it. */
 uvperf_event_list_t *name_expect_list(const char *root, const char *names);
 
 #endif

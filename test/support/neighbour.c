@@ -18,7 +18,7 @@
 #define WAIT_NS   UINT64_C(20000000000)
 #define WILD_EACH 8 /* rounds */
 
-/* Past the scripted kernel and the library. */
+/* Without the scripted kernel and the library. */
 static int open_event(const neighbour_plan_t *plan) {
   struct perf_event_attr attr;
 
@@ -36,7 +36,7 @@ static int open_event(const neighbour_plan_t *plan) {
                       PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The time alone is asked for, between two events that want a call chain. */
+/* An event with only the time, between two events with a call chain. */
 void neighbour_need_shared_samples(const char *test) {
   static const neighbour_plan_t plain = {0, NEIGHBOUR_NO_CLOCK, 0, 0};
   static const neighbour_plan_t chain = {0, NEIGHBOUR_NO_CLOCK,
@@ -61,7 +61,7 @@ void neighbour_need_shared_samples(const char *test) {
     support_skip(test, "samples that events share, Linux 6.3");
 }
 
-/* Each page is a fault again. */
+/* Each page faults again. */
 static void fault(neighbour_state_t *state, char *region) {
   size_t bytes = support_page_bytes();
   size_t i;
@@ -122,7 +122,7 @@ static int live_beside(void *arg) {
   CPU_SET((size_t)neighbour->plan.cpu, &cpus);
   sched_setaffinity(0, sizeof(cpus), &cpus);
   explain_drop_privileges();
-  /* Not before: a change of the user clears it. */
+  /* Not earlier: a change of the user clears it. */
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   fd = open_event(&neighbour->plan);
   ring = mmap(NULL, 9 * bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A process without privileges that samples its own page faults in ways that
- * reach into the rings of others: with a clock of its own, and with more
+ * affect the rings of other processes: with a clock of its own, and with more
  * fields. */
 #ifndef UVPERF_TEST_NEIGHBOUR_H
 #define UVPERF_TEST_NEIGHBOUR_H
@@ -12,12 +12,12 @@
 
 typedef struct neighbour_plan_s {
   int cpu;              /* where it runs */
-  int clockid;          /* of its event */
-  uint64_t sample_type; /* beside PERF_SAMPLE_TIME */
+  int clockid;          /* the event's clock */
+  uint64_t sample_type; /* besides PERF_SAMPLE_TIME */
   int is_wild; /* renames itself, maps files with odd names, and forks */
 } neighbour_plan_t;
 
-/* What it reports, in memory that it shares with the test. */
+/* Its report, in memory shared with the test. */
 typedef struct neighbour_state_s {
   int is_over; /* set by the test: it ends */
   int error;   /* errno of perf_event_open */
@@ -30,10 +30,10 @@ typedef struct neighbour_s {
   pid_t pid;
 } neighbour_t;
 
-/* Skips where an event's samples are of its own only: before Linux 6.3. */
+/* Skips if an event's samples have only its own fields: before Linux 6.3. */
 void neighbour_need_shared_samples(const char *test);
 
-/* Forks it, and waits until it makes faults. The caller is root. */
+/* Forks it, and waits until it causes faults. The caller must be root. */
 void neighbour_start(neighbour_t *neighbour, const neighbour_plan_t *plan);
 void neighbour_end(neighbour_t *neighbour);
 

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The one that is away, 0: none. */
+/* The CPU that is offline; 0: none. */
 static int away;
 
 static int write_switch(int cpu, const char *to) {
@@ -38,7 +38,7 @@ int offline_cpu_need(const char *test) {
   if (!is_registered)
     atexit(give_back_at_exit);
   is_registered = 1;
-  /* One that an earlier test has left so. */
+  /* An earlier test has left one offline. */
   give_back_at_exit();
   away = 0;
   return atoi(name);

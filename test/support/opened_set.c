@@ -48,7 +48,7 @@ void opened_set_run_pool(void) {
     fake_pool_run();
 }
 
-/* Until nothing of it is left. */
+/* Runs the loop until nothing of it is left. */
 void opened_set_close(uv_loop_t *loop, opened_set_t *opened) {
   uvperf_set_close(&opened->set, opened_set_on_close);
   do
@@ -59,7 +59,7 @@ void opened_set_close(uv_loop_t *loop, opened_set_t *opened) {
   fake_assert_clean();
 }
 
-/* Each system call takes a request of its own. */
+/* Each system call needs a request of its own. */
 void opened_set_pass_time(void) {
   static uint64_t now;
 

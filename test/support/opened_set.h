@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scripted tests of opening on libuv's pool share: a set of two attrs
- * on two CPUs, with rings, whose requests the test has run. */
+/* Shared by the scripted tests of opening on libuv's pool: a set of two attrs
+ * on two CPUs, with rings. The test runs its requests. */
 #ifndef UVPERF_TEST_OPENED_SET_H
 #define UVPERF_TEST_OPENED_SET_H
 
@@ -18,11 +18,11 @@ typedef struct opened_s {
 
 /* Plans it, with a scripted kernel and a pool that waits. */
 void opened_set_plan(opened_set_t *opened, uint32_t flags);
-/* uvperf_set_open, and what it gives. */
+/* Returns what uvperf_set_open returns. */
 int opened_set_begin(uv_loop_t *loop, opened_set_t *opened);
-/* Has all requests run. */
+/* Runs all requests. */
 void opened_set_run_pool(void);
-/* Closes it, until nothing of it is left. */
+/* Closes it, and runs the loop until nothing of it is left. */
 void opened_set_close(uv_loop_t *loop, opened_set_t *opened);
 
 /* The callbacks of open and close. */
@@ -30,8 +30,8 @@ void opened_set_on_open(uvperf_set_t *set, int status,
                         const uvperf_error_t *error);
 void opened_set_on_close(uvperf_set_t *set);
 
-/* For fake_on_open: so much time passes that each open is a request of its
- * own. */
+/* For fake_on_open: advances the clock so far that each open is a request of
+ * its own. */
 int opened_set_take_time(struct perf_event_attr *attr);
 void opened_set_pass_time(void);
 

@@ -44,7 +44,7 @@ static int has_unknown(const struct perf_event_attr *attr) {
   return 0;
 }
 
-/* perf_copy_attr(), behind what it does not know. */
+/* perf_copy_attr(), after the check for unknown bits. */
 static int contradicts(const struct perf_event_attr *attr) {
   uint64_t flags = flags_of(attr);
   uint64_t branches = uvperf__attr_value(attr, UVPERF_ATTR_BRANCH_SAMPLE_TYPE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Another kernel, or another PMU, than this machine has: what of an attr it
- * refuses, in the order of perf_event_open() in kernel/events/core.c. What it
- * takes is opened as fake_kernel.h says. */
+/* Another kernel or PMU than this machine's: it refuses attrs in the order of
+ * perf_event_open() in kernel/events/core.c. What it accepts is opened as
+ * fake_kernel.h says. */
 #ifndef UVPERF_TEST_OTHER_KERNEL_H
 #define UVPERF_TEST_OTHER_KERNEL_H
 
@@ -11,22 +11,23 @@
 #include "fake_kernel.h"
 
 typedef struct other_kernel_s {
-  int denies;         /* to all, before it looks; a -errno, 0: nothing */
-  uint32_t attr_size; /* sizeof(struct perf_event_attr) of its own */
+  int denies;         /* for every attr, before any check; a -errno, or 0 */
+  uint32_t attr_size; /* its own sizeof(struct perf_event_attr) */
   /* The bits that it knows. */
   uint64_t known[UVPERF__WORDS];
-  int allows_user_only; /* the kernel side and namespaces are -EACCES */
-  int cycles;           /* what it says of hardware events; 0: it has them */
+  int allows_user_only; /* kernel side and namespaces fail with -EACCES */
+  int cycles;           /* its answer to hardware events; 0: it has them */
   unsigned precise_ip;  /* the highest of its PMU, */
-  int imprecise;        /* and what it says of higher ones */
+  int imprecise;        /* and its answer to higher ones */
 } other_kernel_t;
 
 /* From now on the kernel is Linux 6.19 with a perfect PMU, or what the test
- * makes of it; nothing is known of it yet. Until other_kernel_stop. */
+ * changes it to. Nothing that was found out before is remembered. Lasts until
+ * other_kernel_stop. */
 other_kernel_t *other_kernel(void);
 
-/* A setup that forgets what was found out of the kernel before, and a teardown
- * that forgets the one that was played. */
+/* A setup that forgets what was found out about the kernel before, and a
+ * teardown that also removes the other kernel. */
 int other_kernel_setup(void **state);
 int other_kernel_teardown(void **state);
 /* The same with a loop, for support_loop_test_setup_teardown. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collects the names that a walk over PMUs, terms or events gives. */
+/* Collects the names that a walk over PMUs, terms or events returns. */
 #ifndef UVPERF_TEST_PMU_NAMES_H
 #define UVPERF_TEST_PMU_NAMES_H
 
@@ -11,7 +11,8 @@ typedef struct pmu_names_s {
   size_t nr;
 } pmu_names_t;
 
-/* Adds a name to a pmu_names_t *: 0. Fails the test where there is no room. */
+/* Adds a name to a pmu_names_t *. Returns 0. Fails the test if there is no
+ * room. */
 int pmu_names_add(const char *name, void *names);
 
 /* Whether a name is there: 1 or 0. */

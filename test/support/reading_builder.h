@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Readings for tests, filled as a set fills them. */
+/* Readings for tests, filled in as a set does. */
 #ifndef UVPERF_TEST_READING_BUILDER_H
 #define UVPERF_TEST_READING_BUILDER_H
 
@@ -7,17 +7,17 @@
 
 #include "count/reading.h"
 
-/* Number of enum uvperf_count_state. */
+/* The number of values of enum uvperf_count_state. */
 #define BUILD_STATES 7
 
-/* A cell that was read: its state is made from the numbers. */
+/* A cell that was read: its state follows from the numbers. */
 uvperf__cell_t build_cell(uint64_t value, uint64_t enabled, uint64_t running);
-/* The same of a task that is gone. */
+/* The same for a task that is gone. */
 uvperf__cell_t build_gone(uint64_t value, uint64_t enabled, uint64_t running);
 /* A cell that was not read. */
 uvperf__cell_t build_failed(uint32_t state, int code);
 
-/* What a reading is filled with: cells of the first place, of the second … */
+/* The contents of a reading: the cells of the first place, of the second… */
 typedef struct build_s {
   uint64_t resets;
   uint64_t since;
@@ -29,23 +29,23 @@ typedef struct build_s {
   const uint8_t *attr_flags; /* may be NULL */
 } build_t;
 
-/* Fills a reading of one and the same set; each place is CPU serial of every
- * task, and of target serial + 100. Fails the test if it cannot. */
+/* Fills in a reading of always the same set; each place is CPU serial of every
+ * task, and has target serial + 100. Fails the test if it cannot. */
 void build_fill(uvperf_reading_t *reading, const build_t *build);
 
-/* A new one, filled: the caller frees it. */
+/* Returns a new reading, filled in: the caller frees it. */
 uvperf_reading_t *build_reading(const build_t *build);
 
-/* What the getters give; the test fails where there is nothing. */
+/* Return what the getters return; fail the test if they return an error. */
 uvperf_count_t build_count(const uvperf_reading_t *reading, size_t attr,
                            size_t place);
 uvperf_count_t build_total(const uvperf_reading_t *reading, size_t attr);
 
-/* Fails the test unless a count has a value, and this one. */
+/* Fails the test unless a count has this state and value. */
 void assert_counted(uvperf_count_t count, uint32_t state, uint64_t value,
                     uint64_t scaled, uint64_t enabled, uint64_t running);
 
-/* Fails the test unless both readings tell the same. */
+/* Fails the test unless both readings are equal. */
 void assert_same_reading(const uvperf_reading_t *a, const uvperf_reading_t *b);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The record and the first thing that was wrong with it. */
+/* The record, and the first fault that was found. */
 typedef struct bounds_s {
   const uvperf_record_t *record;
   const char *fault;
@@ -14,7 +14,7 @@ static void expect(bounds_t *bounds, int is_so, const char *fault) {
     bounds->fault = fault;
 }
 
-/* Reads all bytes, so that ASan sees those that are not the record's. */
+/* Reads all bytes, so that ASan reports those that are not the record's. */
 static void inside(bounds_t *bounds, const void *data, uint64_t nr,
                    size_t each) {
   const uint8_t *start = bounds->record->bytes;

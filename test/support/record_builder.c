@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The builder of records; the order of each body follows its comment in
+/* Builds records; the order of each body follows its comment in
  * <linux/perf_event.h> line by line. */
 #include "record_builder.h"
 
@@ -291,7 +291,7 @@ static void put_sample(record_builder_t *b, const struct perf_event_attr *attr,
   put_words(b, TAG_SURPLUS, v->surplus_bytes / 8);
 }
 
-/* Scalars of a body: u64s are record_word(TAG_BODY, i), and pairs of u32 share
+/* Scalars of a body: u64s are record_word(TAG_BODY, i); a pair of u32 shares
  * one of these words, the first in its low half. */
 static void put_pair(record_builder_t *b, uint64_t i) {
   record_put_u32(b, (uint32_t)record_word(TAG_BODY, i));

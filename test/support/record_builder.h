@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds records as the kernel writes them, from the comments of enum
- * perf_event_type in <linux/perf_event.h> of Linux 6.19 and nothing else: it
- * shares no code with lib/. What it writes is fixed by an attr and a
- * record_values_t, so that record_check.h knows what must come out. */
+/* Builds records as the kernel writes them, from nothing but the comments of
+ * enum perf_event_type in <linux/perf_event.h> of Linux 6.19. It shares no code
+ * with lib/. An attr and a record_values_t determine every byte, so that
+ * record_check.h knows the expected result. */
 #ifndef UVPERF_TEST_RECORD_BUILDER_H
 #define UVPERF_TEST_RECORD_BUILDER_H
 
@@ -11,7 +11,7 @@
 
 #include <linux/perf_event.h>
 
-/* Bits that older headers lack, by their values. */
+/* Bits that older headers lack. */
 #define BUILD_SAMPLE_DATA_PAGE_SIZE (UINT64_C(1) << 22)
 #define BUILD_SAMPLE_CODE_PAGE_SIZE (UINT64_C(1) << 23)
 #define BUILD_SAMPLE_WEIGHT_STRUCT  (UINT64_C(1) << 24)
@@ -22,7 +22,7 @@
 #define BUILD_FORMAT_ALL            UINT64_C(0x1f)
 #define BUILD_MISC_BUILD_ID         (1u << 14)
 
-/* Types are 1 to 22. */
+/* Types go from 1 to 22. */
 #define BUILD_TYPES 22
 
 /* What varies between records of one type and attr. */
@@ -30,39 +30,39 @@ typedef struct record_values_s {
   uint16_t misc;
   uint32_t pid, tid, cpu;
   uint64_t time, id, stream_id;
-  /* Of a sample. */
+  /* For a sample. */
   uint64_t ip, addr, period;
-  uint64_t group_nr; /* values in a group, of READ too */
+  uint64_t group_nr; /* values in a group, also for READ */
   uint64_t callchain_nr;
-  uint32_t raw_size; /* 4 more than a multiple of 8 */
+  uint32_t raw_size; /* a multiple of 8, plus 4 */
   uint64_t branch_nr;
   uint64_t hw_idx;
-  int no_branch_stack; /* nr = 0 alone: the PMU gave none */
-  int no_counters;     /* although BRANCH_COUNTERS was asked for */
+  int no_branch_stack; /* only nr = 0: the PMU recorded none */
+  int no_counters;     /* although BRANCH_COUNTERS was requested */
   uint64_t abi_user, abi_intr;
   uint64_t stack_size, dyn_size;
   uint64_t weight, data_src, transaction, phys_addr, cgroup;
   uint64_t data_page_size, code_page_size;
   uint64_t aux_size;
-  uint64_t surplus_bytes; /* behind the last field; 0 at first */
-  /* Of the others. */
+  uint64_t surplus_bytes; /* after the last field; 0 at first */
+  /* For the others. */
   const char *text; /* of COMM, MMAP, MMAP2, KSYMBOL and CGROUP */
   uint64_t nr;      /* of NAMESPACES and CALLCHAIN_DEFERRED */
   uint16_t old_len, new_len;
   uint8_t build_id_size;
 } record_values_t;
 
-/* The record. `words` is what makes it 8-byte aligned. */
+/* The record. `words` makes it 8-byte aligned. */
 typedef struct record_builder_s {
   uint64_t words[8192];
   size_t size;
 } record_builder_t;
 
-/* Every field set, each to something else. */
+/* Sets every field, each to a different value. */
 void record_values_init(record_values_t *values);
 
-/* What the builder puts into the i-th word of an array, and into the scalars of
- * a side-band body, counted from 0. */
+/* The value of the i-th word of an array, and of the scalars of a side-band
+ * body, counted from 0. */
 uint64_t record_word(unsigned int tag, uint64_t i);
 enum {
   TAG_VALUE = 1,
@@ -83,10 +83,10 @@ enum {
   TAG_IPS,
   TAG_SURPLUS
 };
-uint8_t record_byte(size_t i); /* of raw, stack, aux, build id, text_poke */
+uint8_t record_byte(size_t i); /* for raw, stack, aux, build id, text_poke */
 
-/* Puts a record of any type into the builder: whole, with the trailer that the
- * attr asks for. A type above 22 gets one word of body. */
+/* Builds a complete record of any type, with the trailer that the attr asks
+ * for. A type above 22 gets one word of body. */
 void record_build(record_builder_t *builder, uint32_t type,
                   const struct perf_event_attr *attr,
                   const record_values_t *values);
@@ -99,12 +99,12 @@ void record_put_u64(record_builder_t *builder, uint64_t value);
 void record_put_trailer(record_builder_t *builder,
                         const struct perf_event_attr *attr,
                         const record_values_t *values);
-/* Sets header.size, to be called last. */
+/* Sets header.size; call it last. */
 void record_end(record_builder_t *builder);
 
-/* A copy of the first `size` bytes in memory of exactly that size, for ASan to
- * watch over; with header.size set to `size` if that is at least 8. To be
- * freed. */
+/* Returns a copy of the first `size` bytes in memory of exactly that size, for
+ * ASan to guard; header.size is set to `size` if that is at least 8. The caller
+ * frees it. */
 void *record_cut(const record_builder_t *builder, size_t size);
 
 /* A pseudo-random number, the same in each run. */

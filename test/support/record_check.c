@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What must come out of the records that record_builder.c makes. */
+/* Checks what is decoded from the records that record_builder.c makes. */
 #include "support.h"
 
 #include "record_check.h"
 #include "record_bounds.h"
 
-/* Whether the i-th word at `words` is that of the builder. */
+/* Checks that the i-th word at `words` is the builder's. */
 static void check_words(const void *words, uint64_t nr, unsigned int tag) {
   uint64_t i, word;
 

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* No record here is longer. */
+/* The size of the longest record here. */
 #define MOST_BYTES 136
 
 uint64_t ring_draw(ring_model_t *model, uint64_t below) {
@@ -48,7 +48,7 @@ static void push(ring_slot_t *owner, const ring_pending_t *pending) {
   owner->pending[owner->last++ % MOST_PENDING] = *pending;
 }
 
-/* The event writes, if it runs and means this. */
+/* The event writes, if it runs and records this. */
 static void write_one(ring_slot_t *slot, enum ring_record type, uint64_t number,
                       uint64_t hit) {
   ring_pending_t pending = {hit, number, slot->id, type};
@@ -81,7 +81,8 @@ static void write_all(ring_target_t *target, enum ring_record type,
       write_one(&model->slots[i], type, number, model->hit);
 }
 
-/* Whether every ring has room for what a hit of the target may write. */
+/* Whether every ring has room for everything that a hit of the target may
+ * write. */
 static int fits(ring_target_t *target) {
   ring_model_t *model = target->model;
   size_t i;
@@ -183,8 +184,8 @@ static int says(const uvperf_record_t *record, const ring_pending_t *pending) {
   return 1;
 }
 
-/* The ring's next record, or another one of the same hit. A LOST is its hit's
- * first. */
+/* Takes the ring's next record, or another one of the same hit. A LOST record
+ * is its hit's first. */
 static int take(ring_slot_t *slot, const uvperf_record_t *record) {
   ring_pending_t *first = &slot->pending[slot->first % MOST_PENDING];
   size_t i;

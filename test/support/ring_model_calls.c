@@ -92,7 +92,8 @@ static void call_init(ring_slot_t *slot) {
 
 /* -- close ---------------------------------------------------------------- */
 
-/* Its records have no data any more, and what wrote into its ring has none. */
+/* Its records no longer have an event as data, and events that wrote into its
+ * ring have no ring. */
 static void forget(ring_slot_t *slot) {
   ring_model_t *model = slot->model;
   size_t i;
@@ -192,7 +193,7 @@ static int expected_of_output(const ring_slot_t *slot,
   return owner->ended ? UV_EOF : 0;
 }
 
-/* What fails in between must change nothing. */
+/* If it fails in between, nothing may change. */
 static int set_output(ring_slot_t *slot, ring_slot_t *output) {
   uvperf_event_t *event = output != NULL ? output->event : NULL;
   int expected = expected_of_output(slot, output);
@@ -336,8 +337,8 @@ static void call_disable(ring_slot_t *slot) {
   slot->enabled = 0;
 }
 
-/* Of the ring into which it writes. Until that is unmapped the kernel does not
- * know that an event has none any more. */
+/* Pauses the ring into which the event writes. Until that is unmapped, the
+ * kernel does not notice that an event has none any more. */
 static void call_pause(ring_slot_t *slot) {
   ring_slot_t *owner = slot->output != NULL ? slot->output : slot;
   int paused = (int)ring_draw(slot->model, 3) == 0;
@@ -363,7 +364,7 @@ static void call_target_end(ring_slot_t *slot) {
     ring_target_end(&slot->model->targets[ring_draw(slot->model, TARGETS)]);
 }
 
-/* Anew, once no event means the one before. */
+/* Starts a new target, once no event is of the old one. */
 static void call_target_start(ring_slot_t *slot) {
   ring_model_t *model = slot->model;
   ring_target_t *target = &model->targets[ring_draw(model, TARGETS)];

@@ -7,7 +7,7 @@
 
 scripted_outputs_t scripted_outputs;
 
-/* Scripts are used up by what fails, so there are more than any test needs. */
+/* Failing calls use up scripts, so there are more than any test needs. */
 static void add_events(void) {
   size_t i;
 

@@ -14,7 +14,7 @@ void scripted_reader_knows_lost(int knows) {
 }
 
 int scripted_reader_setup(void **state) {
-  /* So that the kernel is not asked: a test says if it has it. */
+  /* So that the kernel is not asked: each test sets it. */
   scripted_reader_knows_lost(0);
   if (cpu_tree_begin(2) != 0)
     return -1;
@@ -34,7 +34,7 @@ void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries) {
 
   fake_kernel_reset();
   fake_uevents_end();
-  fake_uevents_begin(); /* there is a socket for one reader */
+  fake_uevents_begin(); /* provides a socket for one reader */
   memset(scripted, 0, sizeof(*scripted));
   scripted->options = live_bpf_reader_options();
   scripted->options.ring_bytes = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the scripted tests of the BPF reader share: a reader of a scripted map
- * on CPUs of a tree that stands for sysfs, whose rings the test writes. */
+/* Shared by the scripted tests of the BPF reader: a reader of a scripted map on
+ * CPUs of a tree that replaces sysfs. The test writes into its rings. */
 #ifndef UVPERF_TEST_SCRIPTED_READER_H
 #define UVPERF_TEST_SCRIPTED_READER_H
 
@@ -16,50 +16,50 @@ typedef struct scripted_reader_s {
   fake_map_t *map;
   int map_fd; /* the caller's */
   /* In the order in which they are opened: for each CPU, ascending, its event
-   * and the owner of its ring; then those of CPUs that come. */
+   * and the owner of its ring; then those of CPUs that come later. */
   fake_event_t *events[SCRIPTED_READER_EVENTS];
 } scripted_reader_t;
 
-/* The tree has CPUs 0 and 1; *state is a loop; uevents are the test's. */
+/* The tree has CPUs 0 and 1; *state is a loop; the test sends uevents. */
 int scripted_reader_setup(void **state);
 int scripted_reader_teardown(void **state);
 #define scripted_reader_test(f)                                                \
   support_loop_test_setup_teardown(f, scripted_reader_setup,                   \
                                    scripted_reader_teardown)
 
-/* Whether the kernel has PERF_FORMAT_LOST; setup says no. */
+/* Whether the kernel has PERF_FORMAT_LOST; the setup says no. */
 void scripted_reader_knows_lost(int knows);
 
-/* Forgets all scripts; a map of so many entries, options of most, events. */
+/* Forgets all scripts; makes a map with these entries, the usual options, and
+ * events. */
 void scripted_reader_plan(scripted_reader_t *scripted, uint32_t entries);
-/* Opens the reader, as planned: what init gives. */
+/* Opens the reader as planned. Returns what init returns. */
 int scripted_reader_try(uv_loop_t *loop, scripted_reader_t *scripted,
                         uvperf_error_t *error);
-/* The same by the thread pool. */
+/* The same on the thread pool. */
 int scripted_reader_try_on_pool(uv_loop_t *loop, scripted_reader_t *scripted,
                                 uvperf_bpf_reader_open_cb cb,
                                 uvperf_error_t *error);
-/* As init, which must succeed. */
+/* Opens the reader by init, which must succeed. */
 void scripted_reader_open(uv_loop_t *loop, scripted_reader_t *scripted);
 /* Plans it with 8 entries, opens and starts it. */
 void scripted_reader_begin(uv_loop_t *loop, scripted_reader_t *scripted);
 /* Closes the reader, and fails the test if anything is left. */
 void scripted_reader_close(scripted_reader_t *scripted);
-/* The same where it is closed, or was never open. */
+/* The same if it is closed, or was never open. */
 void scripted_reader_end(scripted_reader_t *scripted);
 
-/* Writes a sample into the ring whose owner is an event. */
+/* Writes a sample into the ring of this owner. */
 void scripted_reader_sample(scripted_reader_t *scripted, fake_event_t *owner);
-/* The same of bytes that are none; and makes the ring one that cannot be
- * right. */
+/* Writes bytes that are no record; makes the ring invalid. */
 void scripted_reader_junk(fake_event_t *owner);
 void scripted_reader_spoil(fake_event_t *owner);
-/* Makes it one that cannot be read again: its head is no multiple of 8. */
+/* Makes the ring unreadable for ever: its head is no multiple of 8. */
 void scripted_reader_split(fake_event_t *owner);
 /* Wakes its reader, and runs the loop for a while. */
 void scripted_reader_wake(scripted_reader_t *scripted, fake_event_t *owner);
 
-/* The entries of the map that have an event, as in "0 1 5", or "". */
+/* The entries of the map that have an event, such as "0 1 5", or "". */
 const char *scripted_reader_entries(const scripted_reader_t *scripted);
 
 #endif

@@ -10,28 +10,28 @@
 
 #define SNAPSHOT_RINGS_RINGS 3
 
-/* A record's type tells its number, and is none of the kernel's. */
+/* A record's type is its number; the kernel uses none of these types. */
 #define SNAPSHOT_RINGS_TYPE(number) (100 + (number))
 
 typedef struct snapshot_rings_s {
   fake_event_t *fakes[SNAPSHOT_RINGS_RINGS];
   uvperf__ring_t rings[SNAPSHOT_RINGS_RINGS];
   uvperf__snapshot_t list[SNAPSHOT_RINGS_RINGS];
-  int paused[SNAPSHOT_RINGS_RINGS]; /* as the kernel has been told */
+  int paused[SNAPSHOT_RINGS_RINGS]; /* as set by ioctls */
 } snapshot_rings_t;
 
 extern snapshot_rings_t shots;
 
-/* New rings of so many bytes, of which others are not writing; or one of one
+/* New rings of `bytes` bytes, to which no other CPU writes; or one ring of one
  * page. */
 void snapshot_rings_map(size_t nr, size_t bytes);
 void snapshot_rings_map_page(void);
 
-/* Of their events, that can be paused and resumed. */
+/* For events of the rings, which can be paused and resumed. */
 int snapshot_rings_on_ioctl(fake_event_t *fake, unsigned long request,
                             uintptr_t argument);
 
-/* For fake_on_membarrier: who it waits for writes nothing. */
+/* For fake_on_membarrier: no writer was interrupted. */
 void snapshot_rings_no_writers(void);
 
 /* Writes a record into a ring, or several into the first one. */
@@ -45,16 +45,16 @@ void snapshot_rings_spoil(uint32_t nth, uint16_t size);
 int snapshot_rings_take(uvperf__snapshot_t *snapshots, size_t nr,
                         uint32_t flags);
 
-/* Takes one record of an image, which must be whole, and gives its type; 0 for
- * none. */
+/* Consumes one record of an image, which must be whole, and returns its type; 0
+ * if there is none. */
 uint32_t snapshot_rings_take_record(uvperf__ring_t *image);
 
-/* An image must have exactly these, from the first to the last, up or down; 0
- * for none. */
+/* An image must have exactly these records, from the first to the last, up or
+ * down; 0 for none. */
 void snapshot_rings_expect_image(size_t ring, uint32_t first, uint32_t last);
 
-/* A snapshot of the first ring must be exactly these, with so many records
- * counted as cut. */
+/* A snapshot of the first ring must have exactly these records, with this
+ * number counted as cut. */
 void snapshot_rings_expect(uint32_t flags, uint32_t first, uint32_t last,
                            uint64_t cut);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop fixture and what a test can ask about its own process. The probes
- * for live tests are in support_need.c. */
+/* The loop fixture, and what a test can ask about its own process. The checks
+ * of the needs of live tests are in support_need.c. */
 #include "support.h"
 
 #include <dirent.h>
@@ -20,8 +20,8 @@ typedef struct support_loop_s {
   struct support_loop_s *next;
 } support_loop_t;
 
-/* Loops of tests that did not pass: never touched again, but reachable, so that
- * the leak checker does not bury the failure under what they hold. */
+/* Loops of tests that did not pass: never touched again, but still reachable,
+ * so that the leak checker does not hide the failure among what they hold. */
 static support_loop_t *abandoned;
 
 int support_loop_setup(void **state) {
@@ -122,8 +122,8 @@ size_t support_count_rings(size_t *bytes) {
   return count;
 }
 
-/* cmocka turns these into a failed test and goes on with the next one: in a
- * child that would run the parent's tests a second time. */
+/* cmocka turns these signals into a failed test and continues with the next
+ * one: in a child that would run the parent's tests a second time. */
 static void die_of_signals(void) {
   static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGSYS};
   size_t i;
@@ -142,7 +142,7 @@ static pid_t run_child(pid_t pid, support_child_fn run, void *arg) {
 }
 
 pid_t support_fork(support_child_fn run, void *arg) {
-  /* Else the child would print again what is buffered here. */
+  /* Otherwise the child would print again what is buffered here. */
   fflush(NULL);
   return run_child(fork(), run, arg);
 }
@@ -163,7 +163,7 @@ static int sleep_for_ever(void *arg) {
   return 1;
 }
 
-/* The same with the pid that the caller chooses; -1 and errno. */
+/* The same with a pid that the caller chooses; -1 and errno on failure. */
 static pid_t fork_with_pid(pid_t pid, support_child_fn run, void *arg) {
   struct {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack;
@@ -183,8 +183,8 @@ static pid_t fork_with_pid(pid_t pid, support_child_fn run, void *arg) {
   return (pid_t)child;
 }
 
-/* The first child in a new namespace is its pid 1, which other children need;
- * the next takes its pid from clone3(2). */
+/* The first child in a new namespace is its pid 1, without which there can be
+ * no others; the next one gets its pid by clone3(2). */
 int support_run_with_same_pid(const char *test, support_child_fn run,
                               void *arg) {
   pid_t first, child;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the test programs share: cmocka with the headers that it wants before
- * it, a fixture that owns a loop, probes for what live tests need, and counters
- * of what a process holds. The scripted kernel is in fake_kernel.h. */
+/* Shared by all test programs: cmocka with the headers that it needs before it,
+ * a fixture with a loop, checks for what live tests need, and counts of what a
+ * process holds. The scripted kernel is in fake_kernel.h. */
 #ifndef UVPERF_TEST_SUPPORT_H
 #define UVPERF_TEST_SUPPORT_H
 
@@ -17,19 +17,19 @@
 #include <cmocka.h>
 #include <uv.h>
 
-/* The fixture: *state is a uv_loop_t *. The teardown runs the loop once more
- * and fails if uv_loop_close() is not 0 then; it says which handles were left,
- * and closes them.
+/* The fixture: *state is a uv_loop_t *. The teardown runs the loop once more,
+ * and fails unless uv_loop_close() then returns 0; it prints which handles were
+ * left, and closes them.
  *
- * With support_loop_test(f) in the table of tests a test that failed, or
- * skipped, is told from one that passed: its loop is abandoned, not closed, and
- * the teardown does not fail. (An assert in a callback jumps out of uv_run(),
- * which leaves lists of the loop on a stack that is gone: touching such a loop
- * may crash and hide the failure.) With cmocka_unit_test_setup_teardown the
- * teardown is strict for every test.
+ * With support_loop_test(f) in the table of tests, the teardown knows whether
+ * the test passed. After a test that failed or skipped it abandons the loop
+ * without closing it, and does not fail. (An assert in a callback jumps out of
+ * uv_run(), which leaves lists of the loop on a stack that is gone: touching
+ * such a loop may crash and hide the failure.) With
+ * cmocka_unit_test_setup_teardown the teardown is strict for every test.
  *
- * Setups of a test's own may call these two, and then go into the table by
- * support_loop_test_setup_teardown. Not for groups that have a state. */
+ * A test's own setup and teardown may call these two; use
+ * support_loop_test_setup_teardown for it. Not for groups that have a state. */
 int support_loop_setup(void **state);
 int support_loop_teardown(void **state);
 
@@ -49,57 +49,59 @@ void support_loop_run(void **state);
 #define support_loop_test(f)                                                   \
   support_loop_test_setup_teardown(f, support_loop_setup, support_loop_teardown)
 
-/* Each of these probes exactly one thing, past the scripted kernel. Where it is
- * missing they print "skipped: <test>: needs <what>" and skip the test; where
- * the probe fails for any other reason (EMFILE, say) they fail it. Call them in
- * the test's body before anything is opened; `test` is __func__. */
+/* Each of these checks exactly one need, without the scripted kernel. If it is
+ * missing they print "skipped: <test>: needs <what>" and skip the test; if the
+ * check fails for any other reason (EMFILE, for example) they fail it. Call
+ * them in the test's body before anything is opened; `test` is __func__. */
 
-/* An event of one's own user side: perf_event_paranoid up to 2. */
+/* An event of the process's own user side: perf_event_paranoid up to 2. */
 void support_need_own_events(const char *test);
-/* An event of one's own kernel side: paranoid up to 1, or CAP_PERFMON. */
+/* An event of its own kernel side: paranoid up to 1, or CAP_PERFMON. */
 void support_need_kernel_side(const char *test);
 /* An event of every task on CPU 0: paranoid up to 0, or CAP_PERFMON. */
 void support_need_cpu_wide(const char *test);
-/* A breakpoint on one's own data. */
+/* A breakpoint on the process's own data. */
 void support_need_breakpoints(const char *test);
-/* A hardware event of one's own user side, PERF_COUNT_HW_*, that counts, or, if
+/* A hardware event of its own user side, PERF_COUNT_HW_*, that counts; or, if
  * sample_period is not 0, samples: PMUs without interrupts only count. */
 void support_need_hardware(const char *test, uint64_t config,
                            uint64_t sample_period);
-/* tracefs is readable and has "category:name"; gives its id. */
+/* tracefs is readable and has "category:name". Returns its id. */
 uint64_t support_need_tracefs(const char *test, const char *name);
-/* The same, and an event of one's own: to open the tracepoint. */
+/* The same, and an event of its own, to open the tracepoint. */
 uint64_t support_need_tracepoint(const char *test, const char *name);
-/* The uprobe PMU, and the right to it: CAP_SYS_ADMIN since Linux 6.16. */
+/* The uprobe PMU, and the privilege for it: CAP_SYS_ADMIN since Linux 6.16. */
 void support_need_uprobes(const char *test);
-/* Effective user 0 outside of user namespaces, to change sysctls and such. */
+/* Effective user 0 outside of user namespaces, to change sysctls, for
+ * example. */
 void support_need_root(const char *test);
 /* The same with CAP_SYS_ADMIN, which a container's root does not have. */
 void support_need_admin(const char *test);
 
-/* Skips by the same line, for needs that only one test has. */
+/* Skips with the same line, for needs that only one test has. */
 void support_skip(const char *test, const char *what);
 
 /* The page size in bytes. */
 size_t support_page_bytes(void);
-/* How many fds this process has open. */
+/* The number of open fds of this process. */
 size_t support_count_fds(void);
-/* How many perf rings this process has mapped, and of how many bytes in all. */
+/* The number of perf rings that this process has mapped, and their total size
+ * in bytes. */
 size_t support_count_rings(size_t *bytes);
 
-/* Runs a function in a forked child, which then exits at once with what it
- * returned; no destructor or leak check runs there. It must not assert or skip:
- * that would go on with the parent's tests. */
+/* Runs a function in a forked child, which then exits at once with its result;
+ * no destructor or leak check runs there. It must not assert or skip: that
+ * would continue with the parent's tests. */
 typedef int (*support_child_fn)(void *arg);
 pid_t support_fork(support_child_fn run, void *arg);
-/* The same by clone(2), of which the C library knows nothing. */
+/* The same by clone(2), without the C library's knowledge. */
 pid_t support_clone(support_child_fn run, void *arg);
-/* Waits for it: its exit status, or 128 + the signal that killed it. */
+/* Waits for it. Returns its exit status, or 128 + the signal that killed it. */
 int support_wait(pid_t pid);
 
 /* Runs it in a child that has the pid of its parent, in a pid namespace of its
- * own, and waits for it. As support_wait. Skips the test where that cannot be
- * made: it takes root and Linux 5.5. */
+ * own, and waits for it. Returns as support_wait. Skips the test if that is
+ * impossible: it needs root and Linux 5.5. */
 int support_run_with_same_pid(const char *test, support_child_fn run,
                               void *arg);
 

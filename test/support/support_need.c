@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Probes for what live tests need. They call the kernel themselves, so that
- * neither the library nor a scripted kernel decides what is skipped. */
+/* Checks for what live tests need. They call the kernel themselves, so that
+ * neither the library nor a scripted kernel decides which tests skip. */
 #include "support.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static struct perf_event_attr software(uint64_t config) {
   return attr;
 }
 
-/* Only what means "not allowed" or "not here" may skip. */
+/* Only errors that mean "not allowed" or "not available" may skip. */
 static int is_missing(int code) {
   return code == EACCES || code == EPERM || code == ENOSYS || code == ENOENT ||
          code == ENODEV || code == EOPNOTSUPP;
@@ -74,8 +74,8 @@ void support_need_cpu_wide(const char *test) {
   probe(test, &attr, -1, 0, "events of every task on a CPU");
 }
 
-/* Whether two breakpoints on one word both count a write. QEMU's x86 tells the
- * kernel of one of them only. */
+/* Whether two breakpoints on one word both count a write. QEMU's x86 reports
+ * only one of them to the kernel. */
 static int writes_are_counted(struct perf_event_attr *attr,
                               volatile unsigned long *watched) {
   uint64_t counts[2] = {0, 0};
@@ -95,9 +95,9 @@ static int writes_are_counted(struct perf_event_attr *attr,
 }
 
 #if defined(__arm__)
-/* QEMU does not step over those of 32-bit ARM: the write is never done. Only
- * there a child tries it, as a fork makes pages fault once more, which tests
- * count. */
+/* QEMU does not step over breakpoints of 32-bit ARM: the write never completes.
+ * So there a child tries it; elsewhere not, because a fork causes further page
+ * faults, which tests count. */
 static int try_breakpoints(struct perf_event_attr *attr,
                            volatile unsigned long *watched) {
   pid_t pid = fork();
@@ -187,7 +187,7 @@ uint64_t support_need_tracepoint(const char *test, const char *name) {
   return support_need_tracefs(test, name);
 }
 
-/* perf_uprobe_event_init looks at the right before it looks for the file. */
+/* perf_uprobe_event_init checks the privilege before the file. */
 void support_need_uprobes(const char *test) {
   struct perf_event_attr attr = software(0);
   FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");

@@ -34,7 +34,7 @@ int temp_tree_teardown(void **state) {
   return rc;
 }
 
-/* The full path, the directories before it made. */
+/* The full path, after making its directories. */
 static void make_way(const temp_tree_t *tree, const char *path,
                      char full[PATH_MAX]) {
   char *slash;

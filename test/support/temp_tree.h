@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A tree of small files in a temporary directory, which stands for / where the
+/* A tree of small files in a temporary directory, which replaces / when the
  * library reads /proc and /sys. */
 #ifndef UVPERF_TEST_TEMP_TREE_H
 #define UVPERF_TEST_TEMP_TREE_H
@@ -14,14 +14,14 @@ typedef struct temp_tree_s {
 int temp_tree_setup(void **state);
 int temp_tree_teardown(void **state);
 
-/* The same, with the files of an ordinary machine of four CPUs, two of them
+/* The same, with the files of an ordinary machine with four CPUs, two of them
  * online, and of a process without privileges: uid 1000, paranoid 2. */
 int temp_tree_machine_setup(void **state);
 
-/* Writes root + path, making the directories before it. */
+/* Writes root + path, and makes the directories of the path. */
 void temp_tree_write(const temp_tree_t *tree, const char *path,
                      const char *text);
-/* The same, for bytes that are no text. */
+/* The same for bytes that are no text. */
 void temp_tree_write_bytes(const temp_tree_t *tree, const char *path,
                            const void *bytes, size_t size);
 

@@ -8,7 +8,7 @@
   "\tfield:" declaration ";\toffset:" #offset ";\tsize:" #size                 \
   ";\tsigned:" #is_signed ";\n"
 
-/* The head, and the fields that every tracepoint has: 8 bytes. */
+/* The header, and the fields that every tracepoint has: 8 bytes. */
 #define TEXT_HEAD(name, id)                                                    \
   "name: " name "\nID: " #id                                                   \
   "\nformat:\n" TEXT_FIELD("unsigned short common_type", 0, 2, 0)              \

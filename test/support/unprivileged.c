@@ -124,7 +124,7 @@ static void close_all(unprivileged_report_t *report, uv_loop_t *loop,
     unprivileged_wrong(report, "the loop was not empty");
 }
 
-/* Gives what came: what was not provoked is not waited for. */
+/* Returns what came. Does not wait for records that were not provoked. */
 static void deliver(unprivileged_report_t *report, uv_loop_t *loop,
                     uvperf_event_t *event, tally_t *tally) {
   const unprivileged_stream_t *stream = tally->stream;

@@ -9,7 +9,7 @@
 
 user_page_events_t user_events;
 
-/* The counter n holds what event n has counted beyond 1000 * (n + 1). */
+/* Counter n holds what event n has counted beyond 1000 * (n + 1). */
 static uint64_t scripted_rdpmc(uint32_t counter) {
   assert_true(counter < USER_PAGE_EVENTS);
   return user_events.counts[counter] - 1000 * (counter + 1);
@@ -40,8 +40,8 @@ void user_page_events_fill_software(fake_event_t *fake) {
   fake->page->size = HEAD_SIZE;
 }
 
-/* What read(2) gives in this format of the first event, or of the group of so
- * many that it leads. */
+/* What read(2) returns in this format for one event, or for the group of nr
+ * that it leads. */
 static size_t put_words(uint64_t *words, uint64_t format, size_t first,
                         size_t members) {
   size_t nr = 0;
@@ -97,7 +97,7 @@ void user_page_events_script(void) {
   fake_on_cycles(scripted_cycles);
 }
 
-/* What is asked of the real kernel is asked before any event is scripted. */
+/* The real kernel is asked before any event is scripted. */
 int user_page_events_setup(void **state) {
   (void)state;
   fake_kernel_reset();
@@ -180,7 +180,7 @@ void user_page_events_assert_total(const uvperf_reading_t *reading, size_t attr,
   assert_int_equal(count.time_running, ns);
 }
 
-/* Reads, and checks what and by how many read(2). */
+/* Reads, and checks the counts and the number of read(2) calls. */
 void user_page_events_assert_counts(uvperf__counters_t *counters,
                                     uint64_t first, uint64_t second,
                                     uint64_t ns, unsigned reads) {

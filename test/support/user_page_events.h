@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two scripted events of the calling thread, whose pages and whose read(2) tell
- * the same count: for tests of UVPERF_SET_USER_READ. */
+/* Two scripted events of the calling thread, whose pages and read(2) return the
+ * same count, for tests of UVPERF_SET_USER_READ. */
 #ifndef UVPERF_TEST_USER_PAGE_EVENTS_H
 #define UVPERF_TEST_USER_PAGE_EVENTS_H
 
@@ -11,27 +11,27 @@
 
 #define USER_PAGE_EVENTS 2
 
-/* What they have counted, and for how long: every cycle is a nanosecond. */
+/* What they have counted, and for how long. A cycle is a nanosecond. */
 typedef struct user_page_events_s {
   fake_event_t *fakes[USER_PAGE_EVENTS];
   uint64_t counts[USER_PAGE_EVENTS];
   uint64_t now;
-  int is_off[USER_PAGE_EVENTS]; /* on no counter: the page cannot tell */
+  int is_off[USER_PAGE_EVENTS]; /* on no counter: the page has no count */
   uint64_t words[USER_PAGE_EVENTS][16];
 } user_page_events_t;
 
 extern user_page_events_t user_events;
 
-/* Scripts them, as a test's setup: they have counted 1000 and 2000. */
+/* A setup that scripts them: they have counted 1000 and 2000. */
 int user_page_events_setup(void **state);
-/* The same once more in a test. */
+/* The same again, within a test. */
 void user_page_events_script(void);
 
-/* Lets time pass, and both count, and the kernel tell it in both ways. */
+/* Time passes, both count, and the kernel publishes the counts in both ways. */
 void user_page_events_count(uint64_t first, uint64_t second, uint64_t ns);
 
-/* Writes a page as Linux 6 does for the nr-th event on its counter, which has
- * the same number; and for one that never is on any. */
+/* Writes a page as Linux 6 does: for the nr-th event on the counter of this
+ * number; for an event that is never on any. */
 void user_page_events_fill_page(struct perf_event_mmap_page *page, size_t nr);
 void user_page_events_fill_software(fake_event_t *fake);
 
@@ -39,8 +39,8 @@ void user_page_events_fill_software(fake_event_t *fake);
  * know. */
 void user_page_events_need(const char *test);
 
-/* What to ask for to get them, with the flag; group: the first leads. Begins
- * with user_page_events_need. */
+/* The request that opens them, with the flag; with `group` the first leads.
+ * Begins with user_page_events_need. */
 typedef struct user_request_s {
   struct perf_event_attr attrs[USER_PAGE_EVENTS];
   const struct perf_event_attr *pointers[USER_PAGE_EVENTS];
@@ -56,11 +56,12 @@ uvperf__counters_t *user_page_events_open(const char *test, int group);
 
 uvperf_reading_t *user_page_events_reading(void);
 
-/* That the sum of an attr is of one that counts, never multiplexed. */
+/* Asserts that the sum of an attr is this, of an event that counts and is never
+ * multiplexed. */
 void user_page_events_assert_total(const uvperf_reading_t *reading, size_t attr,
                                    uint64_t value, uint64_t ns);
 
-/* Reads, and checks what, and by how many read(2). */
+/* Reads, and checks the counts and the number of read(2) calls. */
 void user_page_events_assert_counts(uvperf__counters_t *counters,
                                     uint64_t first, uint64_t second,
                                     uint64_t ns, unsigned reads);

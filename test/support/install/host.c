@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of somebody else's that loads a plugin, calls its function and ends
- * by what that returns. */
+/* A program of a user that loads a plugin, calls its function, and exits with
+ * the result. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>

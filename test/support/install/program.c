@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of somebody else's, in C and in C++: it watches its own renamings
- * and ends by 0 if the records came as they should. */
+/* A program of a user, in C and in C++: it watches its own renamings and exits
+ * with 0 if the records are as expected. */
 #include <stdio.h>
 #include <string.h>
 
@@ -30,8 +30,8 @@ static void on_record(uvperf_event_t *event, int status,
     uvperf_event_close(event, on_close);
 }
 
-/* Where the kernel allows no event at all, the explanation is what is there to
- * be seen of the library. */
+/* If the kernel allows no event at all, the test is whether the library
+ * explains it. */
 static int refused(const uvperf_error_t *error) {
   printf("%s: %s\n", uvperf_cause_name(error->cause), error->reason);
   return error->cause != UVPERF_CAUSE_PERMISSION &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of somebody else's, which reads a record by the names of its
- * fields and ends by 0 if it says what it should. */
+/* A program of a user, which reads a record by the names of its fields and
+ * exits with 0 if the values are as expected. */
 #include <stdio.h>
 #include <string.h>
 

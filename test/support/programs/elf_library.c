@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A shared library whose functions the tests look for: one in two versions, of
- * which the second is the default; one that is weak, one that is indirect, and
- * with elf_library_other.c one that two files have, each its own. */
+/* A shared library whose functions the tests look up: one in two versions, of
+ * which the second is the default; a weak one; an indirect one; and, with
+ * elf_library_other.c, one that each of two files has. */
 #include <stdint.h>
 
 int elf_library_plain(int argument);
@@ -31,7 +31,7 @@ int elf_library_new(void) {
 __asm__(".symver elf_library_old, elf_library_versioned@ELF_1");
 __asm__(".symver elf_library_new, elf_library_versioned@@ELF_2");
 
-/* Where a version of it is. */
+/* The address of one of its versions. */
 uintptr_t elf_library_version_at(int version) {
   return version == 1 ? (uintptr_t)elf_library_old : (uintptr_t)elf_library_new;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A program whose functions the tests look for in its file: one that -rdynamic
- * exports, and one of its own file only. "NAME NR" calls one so often; without
- * arguments it prints where in the file each of them is, as /proc/self/maps
- * has it: "name offset", in hex. */
+/* A program whose functions the tests look up in its file: one that -rdynamic
+ * exports, and one that is local to its file. "NAME NR" calls one NR times.
+ * Without arguments it prints the file offset of each, as /proc/self/maps has
+ * it: "name offset", in hex. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

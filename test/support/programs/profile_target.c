@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A program whose hottest place is known, for the tests of the profiler:
- * `spin` loops in one function of its own, `read` in the kernel, `jit` in a
- * copy of the function in memory, which it names after 1.6 s as "compiled",
- * `threads` in one thread after the other, of half a millisecond each. It first
- * prints where that function lies in the program's file, "start end" in
- * hex, and its pid. It ends by SIGALRM after 30 s. */
+/* A program whose hottest place is known, for the tests of the profiler. `spin`
+ * loops in one function of its own, `read` in the kernel, `jit` in a copy of
+ * the function in memory, which it names "compiled" after 1.6 s, `threads` in
+ * one thread after the other, for half a millisecond each. It first prints
+ * where that function lies in the program's file, "start end" in hex, and its
+ * pid. It ends by SIGALRM after 30 s. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ static void read_zeros(void) {
     continue;
 }
 
-/* By what /proc says of this process, not by what the profiler would. */
+/* By what /proc says of this process, not by what the profiler would find. */
 static int print_place(void) {
   unsigned long start, end, pgoff, address = (unsigned long)__start_hot_spin;
   FILE *file = fopen("/proc/self/maps", "re");

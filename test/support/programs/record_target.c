@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A program whose call chains are known, for the tests of record: it spends its
- * time in record_inner, which record_middle calls, which record_outer calls,
- * for as many rounds as its argument says, of some milliseconds each. It ends
- * by SIGALRM if nobody ends it before. */
+/* A program whose call chains are known, for the tests of record. It spends its
+ * time in record_inner, called by record_middle, called by record_outer, for as
+ * many rounds as its argument says, some milliseconds each. SIGALRM ends it if
+ * nothing else does. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define NOINLINE __attribute__((noinline))
 
-/* What follows each call keeps it from being the function's last, which would
- * be a jump. */
+/* The statement after each call keeps it from being the function's last one,
+ * which would become a jump. */
 static volatile uint64_t counter;
 
 NOINLINE void record_inner(unsigned long rounds);

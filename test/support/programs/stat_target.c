@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A program whose counts are known, for the tests of stat. It ends by SIGALRM
- * if nobody ends it before.
+/* A program whose counts are known, for the tests of stat. SIGALRM ends it if
+ * nothing else does.
  *
- *   calls N          N calls of sched_get_priority_max(2), which hardly anybody
- *                    else makes
- *   touch N          N pages of fresh memory, of which none is there
+ *   calls N          N calls of sched_get_priority_max(2), which other programs
+ *                    rarely make
+ *   touch N          touches N pages of fresh memory
  *   children N M     N child processes, one after the other, of M calls each
  *   threads N M      the same in N threads at once
  *   loop N           a loop of N iterations, of 2 instructions each (x86-64 and
@@ -12,10 +12,10 @@
  *   serve            for each line "N" of stdin N calls, then a line on stdout;
  *                    until the end of the file
  *   team             as serve, but thread "one" makes N calls, "two" 2 N, and
- *                    one that lives no longer 3 N
+ *                    one that has ended 3 N
  *   spin             for ever
- *   trap N           waits for SIGINT, then makes N calls and ends by status 7
- */
+ *   trap N           waits for SIGINT, then makes N calls and exits with 7
+ * */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -42,7 +42,8 @@ static int touch(unsigned long nr) {
                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
     return 1;
-  /* A huge page would be one fault for all. A kernel without them: EINVAL. */
+  /* A huge page would be one fault for all pages. EINVAL: the kernel has
+   * none. */
   madvise((void *)(uintptr_t)memory, nr * page, MADV_NOHUGEPAGE);
   for (i = 0; i < nr; i++)
     memory[i * page] = 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a known number of system calls that nobody else makes: getpriority(2)
- * with 0, 1, 2 … for whom.
+/* Makes a known number of system calls that no other process makes:
+ * getpriority(2) with 0, 1, 2 … for whom.
  *
  *   trace_target             none
  *   trace_target calls N     N of them
- *   trace_target wait N      so many once its stdin is closed, and then a child
- *                            as many
+ *   trace_target wait N      N once its stdin is closed, and then a child that
+ *                            makes N
  *   trace_target turns N W   N in turns by two processes, each on a CPU of its
  *                            own, with W as `which`: refused, but seen
  *   trace_target name NAME   one under that name
@@ -32,7 +32,7 @@ static void call(unsigned int who) {
   (void)getpriority(PRIO_USER, who);
 }
 
-/* As the wrapper of the C library may be declared with an enum. */
+/* The C library may declare the wrapper with an enum. */
 static void call_which(unsigned int which, unsigned int who) {
   (void)syscall(SYS_getpriority, which, who);
 }
@@ -65,7 +65,7 @@ static int calls_later(unsigned int nr) {
   return wait_for(pid);
 }
 
-/* The nth CPU that this may run on, counted round. */
+/* The nth CPU that this process may run on, modulo their number. */
 static int pin(int nth) {
   cpu_set_t all, one;
   int left = nth;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions without frame pointers, called in the ways that unwinders find
- * hard. A tracer steps through all between the two SIGSTOPs. Without a tracer,
- * and with an argument, they run for so many milliseconds. */
+/* Functions without frame pointers, called in ways that are hard to unwind. A
+ * tracer steps through everything between the two SIGSTOPs. Without a tracer,
+ * and with an argument, they run for that number of milliseconds. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that waits, and knows for how long. It waits as it is asked to,
- * each time in a function of its own, after which its thread is called
- * meanwhile. Then it prints "wait_pipe 201345678": the nanoseconds in which the
- * thread was not on a CPU. Ends by SIGALRM if it hangs.
+/* A program that waits, and knows for how long. It waits in the ways that it is
+ * asked for, each in a function of its own, and names its thread after that
+ * function meanwhile. Then it prints "wait_pipe 201345678": the nanoseconds in
+ * which the thread was not on a CPU. Ends by SIGALRM if it hangs.
  *
- * syscall(3) has no frame, so that the function that calls it is missing in a
- * stack by frame pointers, but not the one before: hence the pairs. */
+ * syscall(3) has no frame, so a stack by frame pointers lacks the function that
+ * calls it, but has the one before: hence the pairs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -102,7 +102,7 @@ static void read_block(int fd, char *block, long offset) {
     abort();
 }
 
-/* Past the page cache, so that each call waits for the disk. */
+/* Without the page cache, so that each call waits for the disk. */
 static void wait_disk(void) {
   int fd =
       open(disk_path, O_RDWR | O_CREAT | O_DIRECT | O_DSYNC | O_CLOEXEC, 0600);
@@ -133,7 +133,7 @@ static void *compete(void *arg) {
   return arg;
 }
 
-/* For a CPU, which another thread wants as well. */
+/* Waits for a CPU that another thread also needs. */
 static void wait_ready(void) {
   spin(UINT64_C(2) * NR_WAITS * WAIT_NS);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes whose story is known, for the tests of watch. Each mode prints the
+/* Processes whose life is known, for the tests of watch. Each mode prints the
  * ids of the processes that it forked, one a line, and ends by SIGALRM if it
- * would hang:
+ * hangs:
  *
  *   storm N       N children that exec "true", some at the same time
  *   leader        a child whose first thread ends before another one forks
@@ -78,7 +78,7 @@ static void run_signal(const char *number) {
 
 static pthread_t first;
 
-/* Ends after the first thread, and after that it forks. */
+/* Waits until the first thread has ended, then forks. */
 static void *outlive_first(void *unused) {
   pid_t pid;
 
@@ -179,7 +179,7 @@ static void *fork_true(void *unused) {
   return unused;
 }
 
-/* It goes on when all threads do. */
+/* Continues when all threads have started. */
 static int make_threads(size_t nr) {
   pthread_t threads[64];
   size_t i;

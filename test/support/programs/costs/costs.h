@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of known cost, in C and C++. A program has a table of them and
  * calls them in a random order, with a number of steps that takes a part of a
- * millisecond. Each step takes equally long, as it has six operations that need
+ * millisecond. Each step takes equally long: it has six operations that need
  * each other's results. At its end the program prints how many steps each
  * function made. */
 #ifndef COSTS_H
@@ -45,7 +45,7 @@ typedef struct costs_row_s {
 
 extern uint64_t costs_state;
 
-/* Waits for the end of stdin, runs for so many rounds, prints. */
+/* Waits for the end of stdin, runs this number of rounds, and prints. */
 static inline int costs_run(int argc, char **argv, const costs_call_t *calls,
                             size_t nr_calls, const costs_row_t *rows,
                             size_t nr_rows) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What program.c has in a shared library. */
+/* The part of program.c that is in a shared library. */
 #ifndef COSTS_LIBRARY_H
 #define COSTS_LIBRARY_H
 

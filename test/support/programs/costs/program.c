@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of known cost in C, of each kind that symbol tables tell apart. */
+/* Functions of known cost in C, of each kind that symbol tables distinguish. */
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,8 +14,8 @@ static uint64_t steps_of[24];
 
 #define BURN(i, nr) COSTS_BURN(steps_of[i], nr)
 
-/* After a call it keeps that from being the function's last, which would be a
- * jump. */
+/* Follows a call, so that it is not the function's last one, which would become
+ * a jump. */
 #define AFTER() (costs_state++)
 
 void costs_global(uint64_t steps);
@@ -185,7 +185,7 @@ costs_of_a_name_that_is_longer_than_columns_of_tables(uint64_t steps) {
   BURN(19, steps);
 }
 
-/* Its time is the kernel's. */
+/* Its time is spent in the kernel. */
 static void costs_kernel(uint64_t steps) {
   static char buffer[1 << 16];
   int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
