@@ -167,6 +167,31 @@ function put_field(line, comment,   kind, names, nr, i) {
   next
 }
 
+# A struct without a name, inside of another: a field whose comment ends with
+# the code of the struct. doxygen would list its fields before it.
+/^  struct \{$/ {
+  text = " * @verbatim\nstruct {\n"
+  while ((getline line) > 0 && line !~ /^  \} [a-z_]+;$/) {
+    sub(/^  /, "", line)
+    if (sub(/\/\* ?/, "// ", line))
+      sub(/ ?\*\/$/, "", line)
+    else if (sub(/^ +\* /, "  // ", line))
+      sub(/ ?\*\/$/, "", line)
+    text = text line "\n"
+  }
+  match(line, /[a-z_]+/)
+  name = substr(line, RSTART, RLENGTH)
+  print "  struct " name " " name "; /**<"
+  print text "} " name ";\n@endverbatim */"
+  field = ""
+  documented = 0
+  next
+}
+
+# A union without a name: its fields are the struct's.
+/^  union \{$/ { in_union = 1; next }
+in_union && /^  \};$/ { in_union = 0; next }
+
 # Behind one.
 /[;,{)] *\/\* / || /^#define .*[^\/]\/\* / {
   at = index($0, "/*")

@@ -343,27 +343,28 @@ typedef struct uvperf_record_s {
   uint64_t period;    /* PERF_SAMPLE_PERIOD, events */
   uint64_t addr;      /* PERF_SAMPLE_ADDR */
   uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; inherited events have theirs */
-  /* By type. A type that is not listed here (one newer than the library) has
-   * no member: read `bytes`. SWITCH has no body. */
+  /* The body, by the type of the record: PERF_RECORD_SAMPLE and so on. SWITCH
+   * has no body. A type that is newer than the library has no member here: read
+   * `bytes`. */
   union {
-    uvperf_sample_t sample;
-    uvperf_mmap_t mmap; /* MMAP, MMAP2 */
-    uvperf_lost_t lost;
-    uvperf_comm_t comm;
-    uvperf_task_t task;         /* FORK, EXIT */
-    uvperf_throttle_t throttle; /* THROTTLE, UNTHROTTLE */
-    uvperf_read_t read;
-    uvperf_aux_t aux;
-    uvperf_itrace_start_t itrace_start;
-    uvperf_lost_samples_t lost_samples;
-    uvperf_switch_cpu_wide_t switch_cpu_wide;
-    uvperf_namespaces_t namespaces;
-    uvperf_ksymbol_t ksymbol;
-    uvperf_bpf_event_t bpf_event;
-    uvperf_cgroup_t cgroup;
-    uvperf_text_poke_t text_poke;
-    uvperf_aux_output_hw_id_t aux_output_hw_id;
-    uvperf_callchain_deferred_t callchain_deferred;
+    uvperf_sample_t sample;                         /* SAMPLE */
+    uvperf_mmap_t mmap;                             /* MMAP, MMAP2 */
+    uvperf_lost_t lost;                             /* LOST */
+    uvperf_comm_t comm;                             /* COMM */
+    uvperf_task_t task;                             /* FORK, EXIT */
+    uvperf_throttle_t throttle;                     /* THROTTLE, UNTHROTTLE */
+    uvperf_read_t read;                             /* READ */
+    uvperf_aux_t aux;                               /* AUX */
+    uvperf_itrace_start_t itrace_start;             /* ITRACE_START */
+    uvperf_lost_samples_t lost_samples;             /* LOST_SAMPLES */
+    uvperf_switch_cpu_wide_t switch_cpu_wide;       /* SWITCH_CPU_WIDE */
+    uvperf_namespaces_t namespaces;                 /* NAMESPACES */
+    uvperf_ksymbol_t ksymbol;                       /* KSYMBOL */
+    uvperf_bpf_event_t bpf_event;                   /* BPF_EVENT */
+    uvperf_cgroup_t cgroup;                         /* CGROUP */
+    uvperf_text_poke_t text_poke;                   /* TEXT_POKE */
+    uvperf_aux_output_hw_id_t aux_output_hw_id;     /* AUX_OUTPUT_HW_ID */
+    uvperf_callchain_deferred_t callchain_deferred; /* CALLCHAIN_DEFERRED */
   };
 } uvperf_record_t;
 
