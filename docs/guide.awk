@@ -32,15 +32,23 @@ function link_to(text, target,   parts) {
   return text # a file that is not installed
 }
 
-function put(line,   at, text, target) {
-  while (match(line, /\[[^][]+\]\([^() ]+\)/)) {
-    at = index(substr(line, RSTART, RLENGTH), "](")
-    text = substr(line, RSTART + 1, at - 2)
-    target = substr(line, RSTART + at + 1, RLENGTH - at - 2)
-    printf "%s%s", substr(line, 1, RSTART - 1), link_to(text, target)
-    line = substr(line, RSTART + RLENGTH)
+# A paragraph; a link may go on in the next line.
+function put(text,   at, link, target) {
+  while (match(text, /\[[^][]+\]\([^() ]+\)/)) {
+    at = index(substr(text, RSTART, RLENGTH), "](")
+    link = substr(text, RSTART + 1, at - 2)
+    gsub(/\n/, " ", link)
+    target = substr(text, RSTART + at + 1, RLENGTH - at - 2)
+    printf "%s%s", substr(text, 1, RSTART - 1), link_to(link, target)
+    text = substr(text, RSTART + RLENGTH)
   }
-  print line
+  print text
+}
+
+function flush() {
+  if (paragraph != "")
+    put(paragraph)
+  paragraph = ""
 }
 
 FNR == 1 {
@@ -48,16 +56,20 @@ FNR == 1 {
   sub(/.*\//, "", name)
   sub(/\.md$/, "", name)
 }
-/^```/ { is_code = !is_code; print; next }
-is_code || /^    / { print; next }
+/^```/ { flush(); is_code = !is_code; print; next }
+is_code || paragraph == "" && /^    / { print; next }
 /^# / {
   print $0 " {#" (name == "README" ? "mainpage" : id_of(name, "")) "}"
   next
 }
 /^##+ / {
+  flush()
   title = $0
   sub(/^#+ /, "", title)
   print $0 " {#" id_of(name, slug_of(title)) "}"
   next
 }
-{ put($0) }
+/^$/ { flush(); print; next }
+/^\|/ { put($0); next }
+{ paragraph = paragraph == "" ? $0 : paragraph "\n" $0 }
+END { flush() }
