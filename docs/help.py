@@ -5,6 +5,7 @@
     help.py --date 2026-11-24 --out DIR PROGRAM...
 """
 import argparse
+import itertools
 import os
 import re
 import subprocess
@@ -126,10 +127,12 @@ def put_block(page, block):
     elif first.startswith(INDENT):
         page.literal(block)
     else:
-        plain = [line for line in block if not line.startswith(INDENT)]
-        page.paragraph(' '.join(plain))
-        if len(plain) < len(block):
-            page.literal([line for line in block if line.startswith(INDENT)])
+        for is_code, lines in itertools.groupby(
+                block, lambda line: line.startswith(INDENT)):
+            if is_code:
+                page.literal(list(lines))
+            else:
+                page.paragraph(' '.join(lines))
 
 
 def page_of(name, text, date):
