@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text that grows at its end and goes at its start. Knows nothing of what it
- * says. */
+/* Text that grows at its end and shrinks at its start. */
 #include "common/buffer.h"
 
 #include <stdarg.h>

@@ -12,22 +12,22 @@ typedef struct common_buffer_s {
   size_t capacity;
 } common_buffer_t;
 
-/* Makes the whole as large as `size` bytes, or larger. */
+/* Makes the capacity at least `size` bytes. */
 void common_buffer_reserve(common_buffer_t *buffer, size_t size);
 
 void common_buffer_add(common_buffer_t *buffer, const char *text, size_t size);
 
-/* For what is written often, in the time that it takes to copy it: a text; a
- * number with at least so many digits; a number in hexadecimal. */
+/* Fast forms for frequent use: a text; a number with at least `digits` digits;
+ * a number in hexadecimal. */
 void common_buffer_text(common_buffer_t *buffer, const char *text);
 void common_buffer_number(common_buffer_t *buffer, uint64_t number, int digits);
 void common_buffer_hex(common_buffer_t *buffer, uint64_t number);
 
-/* For lines of numbers and fixed words, at most 255 bytes at once. */
+/* For numbers and fixed words, at most 255 bytes at once. */
 void common_buffer_print(common_buffer_t *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Takes away the first bytes. */
+/* Removes the first bytes. */
 void common_buffer_drop(common_buffer_t *buffer, size_t size);
 
 void common_buffer_free(common_buffer_t *buffer);

@@ -42,7 +42,7 @@ static int show_cgroup(walk_t *walk, int fd) {
 
 static int walk_directory(walk_t *walk, int fd);
 
-/* One that is gone meanwhile is none. */
+/* A cgroup that has been removed meanwhile is skipped. */
 static int walk_child(walk_t *walk, int parent, const char *name) {
   size_t length = strlen(name), size = walk->size;
   int fd, rc = 0;
@@ -81,7 +81,8 @@ static int walk_directory(walk_t *walk, int fd) {
   return rc;
 }
 
-/* "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0", fstab(5): an fd, or -1. */
+/* Opens the mount of "cgroup2 /sys/fs/cgroup cgroup2 rw,nosuid 0 0", fstab(5).
+ * Returns an fd, or -1. */
 static int open_mount(void) {
   char line[4096], path[1024], type[64];
   FILE *file = fopen("/proc/self/mounts", "re");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Forks a child which waits on a socket until events are opened on it and only
- * then execs, so that nothing of the command goes unseen. uv_spawn has no such
- * stop between fork and exec. Knows nothing of events. */
+/* Forks a child that waits on a socket until events are open on it, and only
+ * then execs, so that the whole command is measured. uv_spawn cannot stop
+ * between fork and exec. Does not depend on events. */
 #include "common/command.h"
 
 #include <errno.h>
@@ -21,14 +21,14 @@ static ssize_t read_all(int fd, void *bytes, size_t size) {
   return rc;
 }
 
-/* Never returns. Only async-signal-safe functions, and execvp. */
+/* Never returns. Calls only async-signal-safe functions, and execvp. */
 static void run_child(char **argv, const common_signals_t *signals, int go_fd,
                       int error_fd) {
   char byte;
   int error;
 
   common_signals_give_back(signals);
-  /* However this program dies, no command is left behind. */
+  /* The command ends however this program dies. */
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (read_all(go_fd, &byte, 1) != 1)
     _exit(1); /* This program gave up or died. */
@@ -63,7 +63,7 @@ int common_command_fork(common_command_t *command, char **argv) {
     return rc;
   }
   if (command->pid == 0) {
-    /* Its own copy of the writing end would keep it waiting for ever. */
+    /* Its own copy of the writing end would make it wait for ever. */
     close(go[1]);
     run_child(argv, &command->signals, go[0], error[1]);
   }
@@ -87,10 +87,10 @@ int common_command_go(common_command_t *command) {
   int error = 0;
   ssize_t rc;
 
-  /* To a child that was killed while it waited this fails, and must not end us
-   * by SIGPIPE; that it is gone comes out when it is reaped. */
+  /* If the child was killed while it waited, this fails, and must not end this
+   * program by SIGPIPE. Reaping shows that the child has ended. */
   (void)!send(command->go_fd, "g", 1, MSG_NOSIGNAL);
-  /* A successful exec closes the pipe: the end of the file is good news. */
+  /* A successful exec closes the pipe, so the end of the file means success. */
   rc = read_all(command->error_fd, &error, sizeof(error));
   close_fds(command);
   return rc == (ssize_t)sizeof(error) ? -error : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command that a tool runs and looks at. */
+/* The command that a tool runs and measures. */
 #ifndef COMMON_COMMAND_H
 #define COMMON_COMMAND_H
 
@@ -9,26 +9,28 @@
 #include "common/signals.h"
 
 typedef struct common_command_s {
-  pid_t pid;    /* 0 once it was reaped, or if there is none */
-  int go_fd;    /* -1, or where a byte lets the child go on to exec */
-  int error_fd; /* -1, or where the child tells the errno of exec */
+  pid_t pid;    /* 0: no command, or it has been reaped */
+  int go_fd;    /* a byte written here starts the exec; -1: none */
+  int error_fd; /* the child writes the errno of exec; -1: none */
   const char *name;
-  common_signals_t signals; /* that it is to find; to be taken before */
+  common_signals_t signals; /* restored for it; take them before the fork */
 } common_command_t;
 
 #define COMMON_COMMAND_INIT                                                    \
   { .go_fd = -1, .error_fd = -1 }
 
-/* Forks a child that waits; the strings stay the caller's. 0, or -errno. */
+/* Forks a child that waits. The strings stay the caller's. Returns 0 or
+ * -errno. */
 int common_command_fork(common_command_t *command, char **argv);
 
-/* Lets the child exec and waits until it has. 0, or the -errno of exec. */
+/* Lets the child exec, and waits until it has. Returns 0, or the -errno of
+ * exec. */
 int common_command_go(common_command_t *command);
 
-/* Reaps the child if it has ended: 1 and its wait status, else 0. */
+/* Reaps the child if it has ended. Returns 1 and its wait status, else 0. */
 int common_command_reap(common_command_t *command, int *status);
 
-/* Ends a child that still waits or runs, and reaps it. */
+/* Kills a child that still waits or runs, and reaps it. */
 void common_command_end(common_command_t *command);
 
 #endif

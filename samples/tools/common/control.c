@@ -20,9 +20,9 @@
 
 #define ACK "ack\n"
 
-/* So much is read in one turn of the loop. */
+/* Bytes read in one turn of the loop. */
 #define READ_BYTES 64
-/* Another process could fill the terminal. */
+/* A limit, because another process could fill the terminal. */
 #define MAX_MESSAGES 10
 
 /* In place of an fd. */
@@ -41,7 +41,7 @@ static int is_fd(const char *name) {
   return size > 0 && size < 10 && strspn(name, "0123456789") == size;
 }
 
-/* 0, or -1. */
+/* Returns 0 or -1. */
 static int split(ends_t *ends, const char *text) {
   const char *comma;
   size_t size;
@@ -78,8 +78,8 @@ static int refuse(const char *name, const char *reason) {
   return -1;
 }
 
-/* For reading and writing: the other end may be closed and opened again, and
- * need not be open yet. */
+/* Opens for reading and writing, so that the other end may be closed and opened
+ * again, and need not be open yet. */
 static int open_fifo(const char *path) {
   struct stat stat_of;
   int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -92,8 +92,8 @@ static int open_fifo(const char *path) {
   return refuse(path, "is not a FIFO: mkfifo(1) makes one");
 }
 
-/* O_NONBLOCK is shared by all who have the description, such as a shell that
- * waits for an answer: a pipe gets a description of its own. */
+/* Gives a pipe a file description of its own. O_NONBLOCK would affect each
+ * process with the old one, such as a shell that waits for an answer. */
 static int open_again(int number, int flags) {
   char path[32];
 
@@ -101,8 +101,8 @@ static int open_again(int number, int flags) {
   return open(path, flags | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 }
 
-/* An fd, or -1 after a message. A FIFO whose reader is gone cannot be opened
- * for writing: NO_READER. */
+/* Returns an fd, -1 after a message, or NO_READER: a FIFO without a reader
+ * cannot be opened for writing. */
 static int open_fd(const char *name, int flags) {
   int number = atoi(name), fd = -1;
   struct stat stat_of;
@@ -124,7 +124,7 @@ static int open_fd(const char *name, int flags) {
   return fd;
 }
 
-/* Without a reader the answers are lost, as when it goes later. */
+/* Without a reader the answers are lost, as they are if it goes later. */
 static int open_ack(common_control_t *control, const ends_t *ends) {
   const char *name = ends->names[1];
 
@@ -162,7 +162,7 @@ int common_control_may_say(common_control_t *control) {
 
 /* -- commands -------------------------------------------------------------- */
 
-/* If the pipe is full, no process reads it, and the answer is dropped. */
+/* Drops the answer if the pipe is full, because then no process reads it. */
 static void acknowledge(common_control_t *control) {
   ssize_t rc;
 
@@ -206,7 +206,8 @@ static void run_line(common_control_t *control) {
   }
 }
 
-/* A line that is too long is skipped to its end: `used` stays at the bound. */
+/* A line that is too long is skipped: `used` stays at the limit up to its
+ * end. */
 static void take_byte(common_control_t *control, char byte) {
   if (byte != '\n' && byte != '\0') {
     if (control->used < sizeof(control->line))
@@ -248,7 +249,8 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
 
 /* -- the handle ------------------------------------------------------------ */
 
-/* libuv makes the fd non-blocking, also a socket that others have too. */
+/* Restores the flags, because libuv makes the fd non-blocking, also for other
+ * processes that share a socket. */
 int common_control_init(common_control_t *control, uv_loop_t *loop) {
   int flags, rc;
 

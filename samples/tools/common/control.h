@@ -23,11 +23,11 @@ typedef struct common_control_s common_control_t;
 
 struct common_control_s {
   void *data; /* the owner's; set it and on_command before the start */
-  /* A command has come; it is acknowledged after this returns. `rest` is what
-   * follows its name, "" for nothing: text of another process. */
+  /* Called for a command, which is acknowledged when this returns. `rest` is
+   * the text after its name, "" for none; another process chose it. */
   void (*on_command)(common_control_t *control,
                      enum common_control_command command, const char *rest);
-  int has_stopped; /* by "stop": what follows it is not run */
+  int has_stopped; /* by "stop": later commands are not run */
   /* private */
   const char *text;
   int fd, ack_fd; /* negative: none */
@@ -39,34 +39,34 @@ struct common_control_s {
   size_t nr_messages;
 };
 
-/* Checks the form of fifo:CTL[,ACK] and fd:CTL[,ACK]: 0, or COMMON_EXIT_USAGE
- * after a message. */
+/* Checks the form of fifo:CTL[,ACK] and fd:CTL[,ACK]. Returns 0, or
+ * COMMON_EXIT_USAGE after a message. */
 int common_control_check(const char *text);
 
-/* Opens both ends, which neither block nor wait for another process; a command
- * that is forked later does not get them. The text must stay; NULL is for no
- * other process, and then the functions below do nothing. 0, or 1 after a
- * message. common_control_free must follow in any case. */
+/* Opens both ends. They neither block nor wait for another process, and a
+ * command that is forked later does not inherit them. The text must stay valid.
+ * Without a text (NULL) the functions below do nothing. Returns 0, or 1 after a
+ * message. Call common_control_free in either case. */
 int common_control_open(common_control_t *control, const char *text);
 
-/* Makes the handle: 0, or 1 after a message. After it is closed and its loop
- * has run, another can be made on another loop. */
+/* Creates the handle. Returns 0, or 1 after a message. When it is closed and
+ * its loop has run, another can be created on another loop. */
 int common_control_init(common_control_t *control, uv_loop_t *loop);
 
-/* Begins to take commands. */
+/* Starts reading commands. */
 void common_control_start(common_control_t *control);
 
-/* Whether a message about a command may be printed: of some, as another process
- * could fill the terminal. */
+/* Returns 1 if a message about a command may be printed. Their number is
+ * limited, because another process could fill the terminal. */
 int common_control_may_say(common_control_t *control);
 
-/* No command comes after this. */
+/* Stops reading commands. */
 void common_control_stop(common_control_t *control);
 
 /* Closes the handle, if there is one. */
 void common_control_close(common_control_t *control);
 
-/* Closes both ends, when the loop has run. */
+/* Closes both ends. Call it when the loop has run. */
 void common_control_free(common_control_t *control);
 
 #endif

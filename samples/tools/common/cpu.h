@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs that go and come while they are measured. */
+/* Messages about CPUs that go offline or come online while they are
+ * measured. */
 #ifndef COMMON_CPU_H
 #define COMMON_CPU_H
 
 #include "uvperf.h"
 
-/* Says so, of any handle. */
+/* Prints the message, for any handle. */
 void common_cpu_tell(int cpu, int status, const uvperf_error_t *error);
 
-/* The same, for uvperf_set_on_cpu. */
+/* The same as a callback for uvperf_set_on_cpu. */
 void common_cpu_note(uvperf_set_t *set, int cpu, int status,
                      const uvperf_error_t *error);
 

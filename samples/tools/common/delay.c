@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what perf(1) reads: "100", "-1", and "10-20,30-40". Knows no events and
- * no timers. */
+/* Parses what perf(1) accepts: "100", "-1", and "10-20,30-40". Does not depend
+ * on events or timers. */
 #include "common/delay.h"
 
 #include <stdlib.h>
@@ -8,10 +8,11 @@
 
 #include "common/options.h"
 
-/* As --duration: 1e7 s. */
+/* 1e7 s, as for --duration. */
 #define MAX_MS UINT64_C(10000000000)
 
-/* A number, and where it ends; NULL if there is none, or too large a one. */
+/* Reads a number. Returns its end, or NULL if there is none or it is too
+ * large. */
 static const char *read_number(const char *text, uint64_t *number) {
   size_t digits = strspn(text, "0123456789");
 
@@ -21,7 +22,7 @@ static const char *read_number(const char *text, uint64_t *number) {
   return *number <= MAX_MS ? text + digits : NULL;
 }
 
-/* "10-20,30-40": 0, or -1. */
+/* Parses "10-20,30-40". Returns 0 or -1. */
 static int read_ranges(common_delay_t *delay, const char *text) {
   uint64_t *times;
 

@@ -11,11 +11,11 @@
 
 #include "common/memory.h"
 
-/* A file with more is not one that a linker made. */
+/* A file with more was not made by a linker. */
 #define MOST_HEADERS    256
 #define MOST_NOTE_BYTES ((uint64_t)64 << 10)
 
-/* What is the same of ELFCLASS32 and ELFCLASS64. */
+/* What ELFCLASS32 and ELFCLASS64 have in common. */
 typedef struct headers_s {
   uint64_t offset;
   size_t size;
@@ -55,8 +55,8 @@ size_t common_elf_note_find(const void *notes, size_t size,
   return 0;
 }
 
-/* Whether the bytes begin a program of this machine, and where its program
- * headers are. */
+/* Returns 1 if the bytes are the start of an ELF file of this byte order, and
+ * finds its program headers. */
 static int find_headers(const unsigned char *bytes, size_t size,
                         headers_t *headers) {
   const uint16_t one = 1;
@@ -79,7 +79,8 @@ static int find_headers(const unsigned char *bytes, size_t size,
              headers->size;
 }
 
-/* A segment of notes: its place in the file and in memory. */
+/* Returns 1 for a segment of notes, with its place in the file and in
+ * memory. */
 static int is_notes(const headers_t *headers, const unsigned char *bytes,
                     uint64_t *offset, uint64_t *address, uint64_t *size) {
   Elf32_Phdr header32;

@@ -5,18 +5,20 @@
 
 #include <stddef.h>
 
-/* The most that perf.data has room for, SHA-1's. */
+/* The space in perf.data, which fits SHA-1. */
 #define COMMON_BUILD_ID_BYTES 20
 
-/* Each gives the bytes of the id, cut to that many, or 0 if there is none. */
+/* Each function returns the size of the id, cut to that many bytes, or 0 if
+ * there is none. */
 
-/* Of a file of the machine's own byte order. */
+/* The id of a file of the machine's own byte order. */
 size_t common_elf_note_of_file(int fd, unsigned char id[COMMON_BUILD_ID_BYTES]);
 
-/* Of the library that the kernel has mapped into this process: [vdso]. */
+/* The id of [vdso], the library that the kernel has mapped into this
+ * process. */
 size_t common_elf_note_of_vdso(unsigned char id[COMMON_BUILD_ID_BYTES]);
 
-/* Of notes by themselves, as /sys/kernel/notes has them. */
+/* The id in bare notes, such as /sys/kernel/notes. */
 size_t common_elf_note_find(const void *notes, size_t size,
                             unsigned char id[COMMON_BUILD_ID_BYTES]);
 

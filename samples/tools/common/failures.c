@@ -7,11 +7,11 @@
 #include "common/say.h"
 #include "common/text.h"
 
-/* How many targets that are not there, or probes that are not of children, are
- * told. */
+/* How many missing targets, or probes without children, are reported. */
 #define MAX_TARGETS 8
 
-/* What the user has named is not there, and not only one of its threads. */
+/* Returns 1 if a target that the user named does not exist, and not only one of
+ * its threads. */
 static int is_of_target(const common_ids_t *pids, const common_ids_t *tids,
                         const uvperf_set_failure_t *failure) {
   if (failure->pid < 0)
@@ -21,7 +21,7 @@ static int is_of_target(const common_ids_t *pids, const common_ids_t *tids,
           common_ids_has(tids, failure->pid));
 }
 
-/* The failures of one target are the same for each event. */
+/* A target has the same failures for each event, so it is reported once. */
 void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
                              const common_ids_t *tids) {
   const uvperf_set_failure_t *list;

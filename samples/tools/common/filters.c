@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out which events of a set a filter is for: by how many events there are
- * in the names before. */
+/* Finds which events of a set a filter applies to, by counting the events in
+ * the names before it. */
 #include "common/filters.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ int common_filters_events(common_filters_t *filters, char **names,
   return 0;
 }
 
-/* The kernel takes one filter for each event. */
+/* The kernel accepts one filter per event. */
 int common_filters_add(common_filters_t *filters, const char *names,
                        const char *text) {
   common_filter_t *filter;
@@ -39,8 +39,8 @@ int common_filters_add(common_filters_t *filters, const char *names,
   return 0;
 }
 
-/* How many events there are in the first bytes of the names: those were parsed
- * before, so that they can be parsed. */
+/* Counts the events in the first bytes of the names. They were parsed before,
+ * so parsing them succeeds. */
 static size_t count_events(const char *names, size_t size,
                            int (*parse)(uvperf_event_list_t **list,
                                         const char *names)) {
@@ -52,7 +52,7 @@ static size_t count_events(const char *names, size_t size,
   if (size > 0 && parse(&list, first) == 0) {
     while (nr < uvperf_event_list_count(list) &&
            uvperf_event_list_get(list, nr)->first == nr)
-      nr++; /* further parts of some of them follow */
+      nr++; /* the parts of these events follow */
     uvperf_event_list_free(list);
   }
   free(first);

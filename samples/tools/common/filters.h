@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --filter, which is of the events of the -e before it. */
+/* --filter, which applies to the events of the -e before it. */
 #ifndef COMMON_FILTERS_H
 #define COMMON_FILTERS_H
 
@@ -7,8 +7,7 @@
 
 #include "uvperf.h"
 
-/* Of the names of all -e joined, the events that begin at a byte and end before
- * another. */
+/* A filter and its events: a range of bytes in the joined names of all -e. */
 typedef struct common_filter_s {
   const char *text;
   size_t begin, end;
@@ -21,17 +20,17 @@ typedef struct common_filters_s {
   size_t last; /* where the last -e begins */
 } common_filters_t;
 
-/* Adds the names of an -e to all: 0. */
+/* Adds the names of an -e to `names`. Returns 0. */
 int common_filters_events(common_filters_t *filters, char **names,
                           const char *text);
 
-/* Adds a filter of the last -e, which keeps the text: 0, or COMMON_EXIT_USAGE
- * after a message. */
+/* Adds a filter for the last -e. The text must stay valid. Returns 0, or
+ * COMMON_EXIT_USAGE after a message. */
 int common_filters_add(common_filters_t *filters, const char *names,
                        const char *text);
 
-/* Sets the filters at all places: 0, or the status to exit with after a
- * message. `parse` is what has made the list of the names, as
+/* Sets the filters of all events. Returns 0, or the exit status after a
+ * message. `parse` is the function that made `list` from the names, such as
  * common_list_parse. */
 int common_filters_apply(const common_filters_t *filters, const char *names,
                          int (*parse)(uvperf_event_list_t **list,

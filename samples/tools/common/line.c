@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes times, CPUs and threads the same way everywhere. Knows no records. */
+/* Writes times, CPUs and threads in the same way in all tools. Does not depend
+ * on records. */
 #include "common/line.h"
 
 #include "common/name.h"

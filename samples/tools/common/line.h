@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lines of different tools have in common. Each of these adds to a
- * buffer. */
+/* Parts of lines that several tools print. Each function adds to a buffer. */
 #ifndef COMMON_LINE_H
 #define COMMON_LINE_H
 
@@ -11,20 +10,20 @@
 /* The start of a line of text: "12.345678 [003] ". */
 void common_line_begin(common_buffer_t *buffer, uint64_t time, uint32_t cpu);
 
-/* Seconds and, as nanoseconds are too many digits to read, microseconds. */
+/* Seconds with microseconds; nanoseconds are too many digits to read. */
 void common_line_time(common_buffer_t *buffer, uint64_t time);
 
-/* A thread: "sh 12", "node 12/13" where it is not the first of its process, "?
- * 12" for "", which is a name that is not known. An id of a thread that has
- * none any more, UINT32_MAX, is -1. */
+/* A thread: "sh 12", "node 12/13" if it is not the first of its process, "? 12"
+ * if its name is not known (""). The id UINT32_MAX, of a thread that has
+ * exited, is -1. */
 void common_line_task(common_buffer_t *buffer, const char *comm, uint32_t pid,
                       uint32_t tid);
 
-/* "lost 25 records", and the line's end. */
+/* "lost 25 records" and a newline. */
 void common_line_lost(common_buffer_t *buffer, uint64_t lost);
 
-/* The start of an object of JSON, with all digits of the time, and members of
- * it: a number, and an id. */
+/* The start of a JSON object, with all digits of the time; and members of it: a
+ * time, a number, an id. */
 void common_line_json(common_buffer_t *buffer, uint64_t time, const char *type);
 void common_line_json_time(common_buffer_t *buffer, const char *key,
                            uint64_t time);

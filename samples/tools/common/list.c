@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of events, and what is wrong with them. Opens nothing. */
+/* Parses names of events, and explains mistakes in them. Opens no events. */
 #include "common/list.h"
 
 #include <stdio.h>
@@ -24,8 +24,8 @@ void common_list_add(char **names, const char *text) {
   *names = all;
 }
 
-/* What there is none of is the user's mistake; what cannot be looked up now is
- * not. */
+/* A name that does not exist is the user's mistake. A name that cannot be
+ * looked up now is not. */
 int common_list_explain(const char *names, const uvperf_error_t *error) {
   size_t size = strlen(names) + 1;
   int status = COMMON_EXIT_USAGE;
@@ -65,7 +65,7 @@ int common_list_is_user_only(const uvperf_set_t *set, size_t attr) {
   return 0;
 }
 
-/* A tracepoint has a colon before it has modifiers; behind a slash there is
+/* A tracepoint's name has a colon before any modifiers. After a slash there is
  * none. */
 char *common_list_user_label(const char *label, int is_tracepoint) {
   const char *colon = strchr(label, ':');

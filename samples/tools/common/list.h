@@ -5,25 +5,26 @@
 
 #include "uvperf.h"
 
-/* Adds the value of one more -e to the names so far, NULL for none, which are
- * for free(). That they are empty or wrong is told when they are parsed. */
+/* Adds the value of another -e to the names. They are NULL before the first,
+ * and are freed with free(). Empty or wrong names are reported when they are
+ * parsed. */
 void common_list_add(char **names, const char *text);
 
-/* Parses names: 0, or, after a message that points at what is wrong,
- * COMMON_EXIT_USAGE, or 1 where memory, files or privileges do not
- * suffice. */
+/* Parses names. Returns 0, or COMMON_EXIT_USAGE after a message that points at
+ * the mistake, or 1 after a message if memory, files or privileges are
+ * missing. */
 int common_list_parse(uvperf_event_list_t **list, const char *names);
 
-/* Says why names cannot be parsed, as common_list_parse does, and returns the
+/* Prints why names cannot be parsed, as common_list_parse does, and returns the
  * same. */
 int common_list_explain(const char *names, const uvperf_error_t *error);
 
-/* Whether the kernel's side of an event of a set is forbidden, so that its user
- * side alone is measured. */
+/* Returns 1 if an event of a set measures user code only, because the kernel
+ * may not be measured. */
 int common_list_is_user_only(const uvperf_set_t *set, size_t attr);
 
-/* How such an event is called: its label with an u among its modifiers, as
- * perf(1) does it; for free(). */
+/* Returns the label of such an event, for free(): with u among its modifiers,
+ * as perf(1) prints it. */
 char *common_list_user_label(const char *label, int is_tracepoint);
 
 #endif

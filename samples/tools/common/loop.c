@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a loop, and starts libuv's pool, unless libuv would end the program. */
+/* Opens a loop, and starts libuv's pool, unless libuv would abort. */
 #include "common/loop.h"
 
 #include <pthread.h>
@@ -9,8 +9,7 @@
 
 #include "common/say.h"
 
-/* libuv aborts where it finds no fds for its first ones, a pipe and an epoll
- * set. */
+/* libuv aborts if it has no fds for its first ones, a pipe and an epoll set. */
 static int has_fds(void) {
   int fds[4];
   size_t nr, i;
@@ -36,7 +35,7 @@ int common_loop_init(uv_loop_t *loop) {
   return 1;
 }
 
-/* As src/threadpool.c in libuv has them. */
+/* The values of libuv's src/threadpool.c. */
 #define POOL_THREADS     4
 #define MAX_POOL_THREADS 1024
 

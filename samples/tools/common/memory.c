@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Allocation that does not fail. Knows nothing of what is stored. */
+/* Allocation that does not fail. */
 #include "common/memory.h"
 
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Escapes what is no text. Knows nothing of what is named. */
+/* Escapes bytes that are not text. */
 #include "common/name.h"
 
 #include "common/text.h"
 
-/* Bytes at the start of a name that are the same in text and in JSON, quoted or
- * not: nearly all there are. */
+/* Returns the number of bytes at the start of a name that are the same in text
+ * and in JSON, quoted or not. Nearly all bytes are. */
 static size_t plain_bytes(const char *name) {
   size_t nr = 0;
 
@@ -15,7 +15,7 @@ static size_t plain_bytes(const char *name) {
   return nr;
 }
 
-/* One character, or one byte that is none: how many bytes it takes. */
+/* Adds one character, or one byte that is no character. Returns its size. */
 static size_t put_character(common_buffer_t *buffer, const char *name) {
   size_t nr = common_text_printable(name);
 
@@ -57,7 +57,7 @@ void common_name_quoted(common_buffer_t *buffer, const char *name) {
   common_buffer_text(buffer, "\"");
 }
 
-/* Whether all of it was UTF-8. */
+/* Returns 1 if the whole name was UTF-8. */
 static int put_json(common_buffer_t *buffer, const char *name) {
   char json[COMMON_TEXT_JSON_BYTES];
   int is_utf8 = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the values of options that several tools have, and explains what is
- * wrong with them. Does not know what they are for. */
+/* Parses options that several tools have, and explains mistakes in them. Does
+ * not depend on their use. */
 #include "common/options.h"
 
 #include <errno.h>
@@ -28,8 +28,8 @@ int common_options_bad(const char *format, ...) {
   return COMMON_EXIT_USAGE;
 }
 
-/* Whether a word is "--name=value" of an option that takes none: getopt_long
- * gives the letter of such an option as if that were not known. */
+/* Returns 1 if a word is "--name=value" of an option without a value. For such
+ * an option getopt_long returns its letter as if it were unknown. */
 static int has_needless_value(const struct option *names, const char *word) {
   size_t size = strcspn(word, "=");
 
@@ -80,7 +80,7 @@ int common_options_absent(const char *absent, int option,
   reason = option == '?' ? find_reason(absent, name) : NULL;
   if (reason == NULL)
     return common_options_refused(option, names, argv);
-  /* Its lines become one. */
+  /* Join its lines. */
   for (reason += strspn(reason, " \n"); nr < sizeof(text) - 1; reason++) {
     if (*reason == '\n' && strncmp(reason, "\n    ", 5) != 0)
       break;
@@ -91,8 +91,8 @@ int common_options_absent(const char *absent, int option,
   return common_options_bad("%s is not here: %s", name, text);
 }
 
-/* strtoull takes signs, spaces and an empty string, so the first character is
- * looked at here. */
+/* strtoull accepts signs, spaces and an empty string, so the first character is
+ * checked here. */
 int common_options_number(const char *text, uint64_t max, uint64_t *number) {
   char *end;
 
@@ -129,7 +129,7 @@ int common_options_pid(const char *text, int32_t *pid) {
   return 0;
 }
 
-/* What is named twice is measured once. */
+/* An id that is named twice is added once. */
 int common_options_ids(const char *option, const char *text,
                        common_ids_t *list) {
   const char *all = text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes without being held by a reader who does not read, so that signals and
- * timers are still served. Not by O_NONBLOCK: that would be the state of an
- * open file which others have too, the shell for example. */
+/* Writes without being blocked by a reader that does not read, so that signals
+ * and timers are still handled. Does not use O_NONBLOCK, which would affect
+ * other processes with the same open file, for example the shell. */
 #include "common/output.h"
 
 #include <errno.h>
@@ -16,11 +16,10 @@
 #include "common/say.h"
 #include "common/stdio.h"
 
-/* How long a reader may not read before what is left is given up, at the
- * end. */
+/* At the end, the rest is dropped if the reader does not read for this time. */
 #define END_WAIT_MS 2000
 
-/* Of POLLOUT, POLLERR and POLLHUP, 0 if none is there in time. */
+/* Returns POLLOUT, POLLERR and POLLHUP, or 0 if none of them comes in time. */
 static int wait_for(int fd, int wait_ms) {
   struct pollfd poller = {fd, POLLOUT, 0};
 
@@ -36,7 +35,7 @@ static void fail(common_output_t *output, int error) {
   output->buffer.used = 0;
 }
 
-/* A pipe that is POLLOUT takes PIPE_BUF bytes without waiting (pipe(7)). */
+/* A pipe with POLLOUT accepts PIPE_BUF bytes without blocking (pipe(7)). */
 static int write_some(common_output_t *output) {
   common_buffer_t *buffer = &output->buffer;
   size_t done = 0, size;
@@ -63,8 +62,7 @@ int common_output_push(common_output_t *output, int wait_ms) {
     output->buffer.used = 0;
     return 1;
   }
-  /* A pipe that nobody can read any more says so even if there is nothing to
-   * write. */
+  /* A pipe without a reader reports that even if there is nothing to write. */
   if (output->buffer.used == 0) {
     if (wait_for(output->fd, 0) & POLLERR)
       fail(output, EPIPE);
@@ -77,7 +75,7 @@ int common_output_push(common_output_t *output, int wait_ms) {
   return output->buffer.used == 0;
 }
 
-/* Whoever asks for the end once more has no more patience with the reader. */
+/* A second signal stops the wait for the reader. */
 static int is_asked_to_end(void) {
   sigset_t pending;
 
@@ -90,7 +88,7 @@ int common_output_drain(common_output_t *output) {
   size_t before;
   int is_done;
 
-  /* A signal would end the wait and look like a reader who does not read. */
+  /* A signal would end the wait and look like a reader that does not read. */
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &old);
   do {
@@ -101,7 +99,7 @@ int common_output_drain(common_output_t *output) {
   return is_done;
 }
 
-/* Not by close(2): nothing else may be opened as stdout. */
+/* Does not use close(2): no other file may be opened as stdout. */
 static void end_stream(int fd) {
   int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stream that lines go to, which may be slower than what they tell. */
+/* The stream that lines are written to. Its reader may be slower than the
+ * events. */
 #ifndef COMMON_OUTPUT_H
 #define COMMON_OUTPUT_H
 
@@ -7,28 +8,28 @@
 
 typedef struct common_output_s {
   int fd;
-  common_buffer_t buffer; /* what is still to be written */
-  int error;              /* 0, or the errno with which writing ended */
+  common_buffer_t buffer; /* bytes that are not written yet */
+  int error;              /* 0, or the errno that ended writing */
 } common_output_t;
 
-/* Opens a file, or stdout for NULL: 0, or 1 after a message. */
+/* Opens a file, or stdout for NULL. Returns 0, or 1 after a message. */
 int common_output_open(common_output_t *output, const char *file);
 
-/* Writes what is in the buffer, and waits at most so long in all for a reader
- * who does not read. 1, or 0 if something is left. After an error nothing is
- * written any more, and the buffer is empty. */
+/* Writes the buffer, and waits at most wait_ms in all for a slow reader.
+ * Returns 1, or 0 if something is left. After an error nothing more is written,
+ * and the buffer is empty. */
 int common_output_push(common_output_t *output, int wait_ms);
 
-/* The same, for the last time: waits as long as there is progress, for a while
- * each time, and until SIGINT or SIGTERM comes. */
+/* The same for the last time: waits as long as there is progress, until SIGINT
+ * or SIGTERM arrives. */
 int common_output_drain(common_output_t *output);
 
-/* The same, and ends the stream, so that its reader need not wait for the end
- * of the program. Returns 0, or 1 after a message; a reader that has enough is
- * no failure. The file is what was opened. */
+/* The same, and closes the stream, so that its reader does not wait for the end
+ * of the program. Returns 0, or 1 after a message; a reader that has stopped
+ * reading is no failure. `file` is the name that was opened. */
 int common_output_finish(common_output_t *output, const char *file);
 
-/* Whether writing to an fd would not wait. */
+/* Returns 1 if writing to an fd would not block. */
 int common_output_is_ready(int fd);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads /proc/PID/maps and /proc/PID/task/TID/comm and stat. Knows nothing of
+/* Reads /proc/PID/maps and /proc/PID/task/TID/comm and stat. Does not depend on
  * events or records. */
 #include "common/proc.h"
 
@@ -13,7 +13,7 @@
 #include "common/small_file.h"
 #include "common/targets.h"
 
-/* A file that is read at once; /proc makes none of these longer. */
+/* Reads a file in one call. /proc makes none of these longer. */
 static size_t read_task(int32_t pid, int32_t tid, const char *name, char *text,
                         size_t size) {
   char path[64];
@@ -34,14 +34,14 @@ int common_proc_comm(int32_t pid, int32_t tid,
                      char comm[COMMON_PROC_COMM_BYTES]) {
   size_t nr = read_task(pid, tid, "comm", comm, COMMON_PROC_COMM_BYTES);
 
-  /* A name may hold newlines; the last one is the kernel's. */
+  /* A name may contain newlines; the last one is the kernel's. */
   if (nr == 0 || comm[nr - 1] != '\n')
     return -1;
   comm[nr - 1] = '\0';
   return 0;
 }
 
-/* "pid (comm) state ppid ...", proc(5); the name may hold parentheses. */
+/* "pid (comm) state ppid ...", proc(5); the name may contain parentheses. */
 int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
   char text[512], *name, *end;
 
@@ -57,8 +57,8 @@ int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat) {
   return 0;
 }
 
-/* The same file of a process, where utime, stime, cutime and cstime follow ten
- * other fields. */
+/* Reads the same file of a process, where utime, stime, cutime and cstime
+ * follow the state and ten other fields. */
 int common_proc_time(int32_t pid, common_proc_time_t *time) {
   uint64_t user, system, child_user, child_system;
   uint64_t tick = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -112,7 +112,7 @@ void common_proc_threads(common_proc_thread_cb cb, void *arg) {
   common_ids_free(&pids);
 }
 
-/* The kernel writes a newline of a path as \012 and nothing else so:
+/* The kernel writes a newline in a path as \012 and escapes nothing else:
  * show_vma_header_prefix and seq_path of fs/proc/task_mmu.c. */
 static void unescape(char *path) {
   char *to = path;
@@ -128,8 +128,8 @@ static void unescape(char *path) {
   *to = '\0';
 }
 
-/* "start-end rwxp pgoff major:minor inode     path", proc(5): 1, or 0 if it is
- * none. */
+/* Parses "start-end rwxp pgoff major:minor inode     path", proc(5). Returns 1,
+ * or 0 for other text. */
 static int parse_map(char *line, common_proc_map_t *map) {
   int path = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc says of a task now: its name, its state, its mappings. The task
+/* What /proc says about a task now: its name, its state, its mappings. The task
  * may end at any moment. */
 #ifndef COMMON_PROC_H
 #define COMMON_PROC_H
@@ -7,10 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A name: 15 bytes for most tasks, more for some threads of the kernel. */
+/* A name: 15 bytes for most tasks, more for some kernel threads. */
 #define COMMON_PROC_COMM_BYTES 64
 
-/* The name of a thread, byte for byte: 0, or -1 if there is none. */
+/* Reads the name of a thread, byte for byte. Returns 0, or -1 if there is no
+ * such thread. */
 int common_proc_comm(int32_t pid, int32_t tid,
                      char comm[COMMON_PROC_COMM_BYTES]);
 
@@ -20,7 +21,7 @@ typedef struct common_proc_stat_s {
   uint32_t ppid;
 } common_proc_stat_t;
 
-/* 0, or -1 if there is no such thread. */
+/* Returns 0, or -1 if there is no such thread. */
 int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat);
 
 /* CPU time of a process with all its threads, and of children that it waited
@@ -29,36 +30,36 @@ typedef struct common_proc_time_s {
   uint64_t user, system;
 } common_proc_time_t;
 
-/* 0, or -1 if there is no such process. */
+/* Returns 0, or -1 if there is no such process. */
 int common_proc_time(int32_t pid, common_proc_time_t *time);
 
-/* Where a thread entered the kernel, in which it waits: 0, or -1 if it runs or
- * that may not be read. */
+/* Finds where a waiting thread entered the kernel. Returns 0, or -1 if it runs
+ * or may not be read. */
 int common_proc_entry(int32_t pid, int32_t tid, uint64_t *address);
 
-/* Shows each thread that lives now, and its name. */
+/* Calls cb with each living thread and its name. */
 typedef void (*common_proc_thread_cb)(void *arg, int32_t tid, const char *comm);
 void common_proc_threads(common_proc_thread_cb cb, void *arg);
 
 /* A line of /proc/PID/maps. */
 typedef struct common_proc_map_s {
-  uint64_t start, end; /* end is the first address behind it */
-  uint64_t pgoff;      /* bytes into the file */
+  uint64_t start, end; /* end is the first address after it */
+  uint64_t pgoff;      /* offset in the file, in bytes */
   uint64_t inode;
   uint32_t major, minor;
   char prot[5];     /* "r-xp" */
   const char *path; /* "" for none; valid until the callback returns */
 } common_proc_map_t;
 
-/* Not 0: enough. */
+/* Return nonzero to stop. */
 typedef int (*common_proc_map_cb)(void *arg, const common_proc_map_t *map);
 
-/* Shows the mappings of a process: 0, what cb gave, or -errno if they cannot be
- * read (another user's, or gone). */
+/* Calls cb with each mapping of a process. Returns 0, what cb returned, or
+ * -errno if they cannot be read (another user's process, or it has ended). */
 int common_proc_maps(int32_t pid, common_proc_map_cb cb, void *arg);
 
-/* The memory of a process that is its own (RssAnon) in KiB; 0 if it cannot be
- * read. */
+/* Returns the private memory of a process (RssAnon) in KiB, or 0 if it cannot
+ * be read. */
 uint64_t common_proc_memory(int32_t pid);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages on stderr. Knows none of them. */
+/* Messages on stderr. */
 #include "common/say.h"
 
 #include <errno.h>

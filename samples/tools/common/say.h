@@ -3,8 +3,8 @@
 #ifndef COMMON_SAY_H
 #define COMMON_SAY_H
 
-/* As fprintf, which puts no end of line either, and in one write, so that what
- * a command says meanwhile does not come between. */
+/* Like fprintf, also without a newline of its own, but in one write, so that
+ * output of a command does not come in between. */
 void common_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals, timers and the command on one loop. Of what is measured it knows
- * only what closes slowly. */
+/* Signals, timers and the command on one loop. It knows nothing about events
+ * except that some close slowly. */
 #include "common/session.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@
 /* How long a command may take to end after SIGTERM. */
 #define END_MS 2000
 
-/* A close that takes longer is worth a word. */
+/* A close that takes longer is reported. */
 #define CLOSE_MS 300
-/* To close a tracepoint takes the kernel a grace period of RCU
+/* In the kernel, closing a tracepoint takes a grace period of RCU
  * (perf_trace_event_unreg in kernel/trace/trace_event_perf.c). */
 #define TRACEPOINT_MS 40
 
-/* As a shell has them. */
+/* The exit statuses of a shell. */
 #define EXIT_NOT_RUN   126
 #define EXIT_NOT_FOUND 127
 
@@ -36,7 +36,7 @@ void common_session_close_set(common_session_t *session, uvperf_set_t *set) {
   uvperf_set_close(set, NULL);
 }
 
-/* The kernel closes a process's files before the process is gone, so to end the
+/* The kernel closes a process's files before the process is gone, so ending the
  * program saves no time. */
 static void tell_closing(const common_session_t *session) {
   if (session->nr_tracepoints > 0)
@@ -60,7 +60,7 @@ static void on_slow(uv_timer_t *timer) {
 }
 
 /* The signals do not keep the loop running any more. The loop's time is from
- * before on_close, which may have written for long. */
+ * before on_close, which may have taken long. */
 static void close_all(common_session_t *session) {
   session->stopping = 1;
   session->on_close(session);
@@ -77,8 +77,8 @@ static void close_all(common_session_t *session) {
 }
 
 /* A signal that came while the session ended is still in libuv's pipe, and
- * closing its handle would forget it: the loop looks once more. Signals that
- * come later stay pending. */
+ * closing its handle would lose it, so the loop runs once more. Later signals
+ * stay pending. */
 static void close_signals(common_session_t *session) {
   common_signals_hold();
   session->state = COMMON_SESSION_CLOSED;
@@ -127,7 +127,7 @@ void common_session_stop(common_session_t *session) {
     close_all(session);
     return;
   }
-  /* The loop goes on until the command has been reaped. */
+  /* The loop continues until the command has been reaped. */
   kill(session->command.pid, SIGTERM);
   uv_timer_start(&session->end, on_kill, END_MS, 0);
 }
@@ -154,14 +154,14 @@ static void on_signal(uv_signal_t *handle, int number) {
     on_late_signal(session, number);
     return;
   }
-  /* A terminal sends it to the command as well, which decides what it means. */
+  /* A terminal sends it to the command too, which can choose to go on. */
   if (number == SIGINT && session->leave_int && session->command.pid != 0 &&
       !session->stopping)
     return;
   if (!session->stopping)
     common_session_stop(session);
   else
-    on_kill(&session->end); /* Asked for twice: no more patience. */
+    on_kill(&session->end); /* The second signal kills the command. */
 }
 
 static void on_child(uv_signal_t *handle, int number) {
@@ -214,7 +214,7 @@ int common_session_init(common_session_t *session) {
   return 0;
 }
 
-/* One that nohup(1) has started is to go on when the terminal is gone. */
+/* A tool that nohup(1) has started continues without the terminal. */
 static void start_signals(common_session_t *session) {
   uv_signal_start(&session->interrupt, on_signal, SIGINT);
   uv_signal_start(&session->terminate, on_signal, SIGTERM);
@@ -239,7 +239,7 @@ int common_session_open_set(common_session_t *session, uvperf_set_t *set,
                             uvperf_error_t *error) {
   int rc = uvperf_set_open(&session->loop, set, options, on_open, error);
 
-  if (rc == UV_EAGAIN || rc == UV_EPERM) /* no thread can be made */
+  if (rc == UV_EAGAIN || rc == UV_EPERM) /* no thread can be created */
     return uvperf_set_init(&session->loop, set, options, error);
   if (rc != 0)
     return rc;
@@ -261,7 +261,7 @@ void common_session_listen(common_session_t *session) {
 
 void common_session_start(common_session_t *session, uint64_t tick_ms,
                           uint64_t duration_ms) {
-  /* The loop's idea of the time is that of its last turn. */
+  /* The loop's time is from its last turn. */
   uv_update_time(&session->loop);
   if (tick_ms > 0)
     uv_timer_start(&session->tick, on_tick, tick_ms, tick_ms);
@@ -271,7 +271,8 @@ void common_session_start(common_session_t *session, uint64_t tick_ms,
 
 static void on_delay(uv_timer_t *timer);
 
-/* The loop may have been late for the time before. */
+/* Counts from the start, because the loop may have been late for the last
+ * time. */
 static void wait_for_delay(common_session_t *session) {
   const common_delay_t *delays = session->delays;
   uint64_t next = delays->times[session->nr_delays];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps what a parent has done to signals (nohup(1) ignores one, some block
- * SIGCHLD for all that they start): a command is to find them so, and this
- * program is to hear of its own all the same. */
+/* Keeps the signals as a parent left them: nohup(1) ignores one, and some
+ * parents block SIGCHLD in all that they start. A command gets them like that,
+ * but this program still receives its own. */
 #include "common/signals.h"
 
 #include <stddef.h>
 
-/* Those of a session, and behind them those that common_stdio_init ignores, and
- * one that a tool may handle itself. */
+/* Those of a session, then those that common_stdio_init ignores, then one that
+ * a tool may handle itself. */
 static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP, SIGCHLD,
                               SIGPIPE, SIGXFSZ, SIGUSR2};
 
@@ -20,7 +20,7 @@ int common_signals_is_ignored(int number) {
   return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/* The kernel reaps the children of who ignores SIGCHLD, and tells nobody. */
+/* If SIGCHLD is ignored, the kernel reaps children without a signal. */
 void common_signals_take(common_signals_t *signals) {
   size_t i;
 
@@ -33,7 +33,7 @@ void common_signals_take(common_signals_t *signals) {
   signal(SIGCHLD, SIG_DFL);
 }
 
-/* One that waits is dropped when it is ignored. */
+/* Ignoring a signal drops one that is pending. */
 static void give_back(const common_signals_t *signals, size_t nr) {
   size_t i;
 
@@ -58,7 +58,8 @@ void common_signals_end_by(int number) {
   raise(number);
 }
 
-/* What waits is not dropped though it is ignored: SIGHUP stays what it is. */
+/* A blocked signal stays pending even if it is ignored, so a SIGHUP that is
+ * ignored is left alone. */
 static void mask_session(int how) {
   sigset_t set;
   size_t i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The signals that a tool handles or ignores, as they were before that. */
+/* The original state of the signals that a tool handles or ignores. */
 #ifndef COMMON_SIGNALS_H
 #define COMMON_SIGNALS_H
 
@@ -10,23 +10,22 @@ typedef struct common_signals_s {
   sigset_t ignored;
 } common_signals_t;
 
-/* Remembers how the signals are; to be called first of all. */
+/* Saves the state of the signals. Call it before any of them is changed. */
 void common_signals_take(common_signals_t *signals);
 
-/* Makes all of them be like that again, for a command, in the forked child. */
+/* Restores all of them for a command, in the forked child. */
 void common_signals_give_back(const common_signals_t *signals);
 
-/* The same when a session has ended; SIGPIPE and SIGXFSZ are still
- * ignored. */
+/* Restores a session's signals at its end; SIGPIPE and SIGXFSZ stay ignored. */
 void common_signals_end_session(const common_signals_t *signals);
 
-/* Whether this one is ignored now. */
+/* Returns 1 if a signal is ignored now. */
 int common_signals_is_ignored(int number);
 
-/* Ends the program as this signal ends one that does not handle it. */
+/* Ends the program by the default action of a signal. */
 void common_signals_end_by(int number);
 
-/* Makes those of a session wait, and come. */
+/* Block and unblock the signals of a session. */
 void common_signals_hold(void);
 void common_signals_let_come(void);
 

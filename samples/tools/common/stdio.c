@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts the standard streams into the state that a program on a libuv loop
- * wants, whatever its parent left. */
+ * needs, whatever its parent left. */
 #include "common/stdio.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 
 /* uv_loop_close asserts that none of its fds is one of the first three, so none
  * of them may be free when the loop opens its own. Writing to one that was
- * closed must fail, as the output is lost. A command finds them closed, as they
- * were. */
+ * closed must fail, because the output is lost. A command still finds them
+ * closed. */
 static void fill_standard_fds(void) {
   int fd;
 
@@ -43,7 +43,7 @@ int common_stdio_has_stdout(void) {
   return 0;
 }
 
-/* The error of a write long ago is forgotten, that of a pipe stays. */
+/* The error of an earlier write is forgotten, but a pipe keeps its error. */
 static int has_reader(int fd) {
   struct pollfd poller = {fd, POLLOUT, 0};
 

@@ -5,16 +5,16 @@
 
 #include <stdio.h>
 
-/* To be called first: makes that stdin, stdout and stderr are all open, so that
- * writing to one that was closed fails, and that a reader who goes away, and a
- * file that may grow no more, is a failed write and not a signal. */
+/* Call it first. Opens stdin, stdout or stderr if it is closed, so that writing
+ * to them fails. Ignores SIGPIPE and SIGXFSZ, so that a reader that is gone,
+ * and a file that may not grow, is a failed write and not a signal. */
 void common_stdio_init(void);
 
-/* Whether stdout was open at the start; a message if not. */
+/* Returns 1 if stdout was open at the start; else 0 after a message. */
 int common_stdio_has_stdout(void);
 
-/* Closes a file; 1, after a message, if something in it could not be written,
- * else 0. A reader who went away has what he wants: that is no failure. */
+/* Closes a file. Returns 0, or 1 after a message if something could not be
+ * written. A reader that is gone has what it wanted, so that is no failure. */
 int common_stdio_close(FILE *file, const char *name);
 
 #endif

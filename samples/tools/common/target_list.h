@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The targets of a set, one added after the other. */
+/* A list of targets for a set. */
 #ifndef COMMON_TARGET_LIST_H
 #define COMMON_TARGET_LIST_H
 
@@ -15,8 +15,8 @@ typedef struct common_target_list_s {
   size_t capacity;
 } common_target_list_t;
 
-/* Adds a target of a type (enum uvperf_target_type); it is the list's, and
- * moves with the next one. */
+/* Adds a target of a type (enum uvperf_target_type). The list owns it; the
+ * pointer is valid until the next one is added. */
 uvperf_target_t *common_target_list_add(common_target_list_t *list,
                                         uint32_t type);
 

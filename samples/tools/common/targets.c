@@ -33,8 +33,7 @@ void common_ids_free(common_ids_t *list) {
   memset(list, 0, sizeof(*list));
 }
 
-/* More CPUs may come online between the two calls, so that they are tried
- * again. */
+/* Tries again if more CPUs came online between the two calls. */
 int common_cpus_online(common_ids_t *cpus) {
   size_t room = 0;
   int rc;
@@ -48,7 +47,7 @@ int common_cpus_online(common_ids_t *cpus) {
   return rc;
 }
 
-/* Adds the names in a directory that are numbers. 0, or -errno. */
+/* Adds the names in a directory that are numbers. Returns 0 or -errno. */
 static int list_numbers(common_ids_t *list, const char *path) {
   struct dirent *entry;
   DIR *directory = opendir(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tells of processes: side-band records. */
+/* Side-band records: what the kernel reports about processes. */
 #ifndef COMMON_TASKS_H
 #define COMMON_TASKS_H
 
@@ -7,17 +7,17 @@
 
 #include <linux/perf_event.h>
 
-/* Has an attr ask for FORK, EXIT, COMM with exec, and MMAP2 of what is
- * executable. */
+/* Makes an attr request FORK, EXIT, COMM with exec, and MMAP2 of executable
+ * mappings. */
 void common_tasks_follow(struct perf_event_attr *attr);
 
-/* Whether the id of a process or thread is its own: tasks that are not in the
- * pid namespace of the one who opened the event come with 0, or -1
- * (kernel/events/core.c, perf_event_pid_type). */
+/* Returns 1 if this is the id of a process or thread. Tasks outside the pid
+ * namespace in which the event was opened have 0, and tasks that have exited
+ * can have -1 (kernel/events/core.c, perf_event_pid_type). */
 int common_tasks_has_id(uint32_t id);
 
-/* Whether there can be such tasks: in the first pid namespace only idle tasks
- * have the id 0. 0 also where it cannot be known. */
+/* Returns 1 if there can be tasks outside. In the first pid namespace only idle
+ * tasks have the id 0. Returns 0 also if this is not known. */
 int common_tasks_has_outsiders(void);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Tells what of a name may be printed. Knows nothing of what is named. */
+/* Finds the characters of a name that may be printed. */
 #include "common/text.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What is right in UTF-8 and yet makes a terminal show other text than there
- * is: the marks, embeddings and isolates that turn the direction of writing,
- * and the separators of lines and paragraphs. */
+/* Characters that are valid UTF-8 and yet hide the real text on a terminal: the
+ * marks, embeddings and isolates that change the direction of writing, and the
+ * separators of lines and paragraphs. */
 static int is_misleading(const unsigned char *text, size_t nr) {
   uint32_t code;
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a CPU is, as /sys/devices/system/cpu/cpuN/topology says. */
+/* The place of a CPU, from /sys/devices/system/cpu/cpuN/topology. */
 #ifndef COMMON_TOPOLOGY_H
 #define COMMON_TOPOLOGY_H
 
 #include <stdint.h>
 
-/* An id of a CPU: "core_id", "die_id", "physical_package_id"; -1 if there is
- * none, as of a CPU that is offline. */
+/* Returns an id of a CPU: "core_id", "die_id", "physical_package_id"; -1 if it
+ * has none, for example because it is offline. */
 int32_t common_topology_id(int cpu, const char *name);
 
-/* The node of memory that a CPU is of; 0 where nothing is said of nodes. */
+/* Returns the memory node of a CPU; 0 if it is not known. */
 int32_t common_topology_node(int cpu);
 
 #endif
