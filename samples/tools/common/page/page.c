@@ -7,13 +7,15 @@
  *   JSON: title, event, unit, objects, functions, tasks, sizes of the columns
  *   the columns, of varints, one after the other
  *
- * Stacks are sorted, so that each begins with a part of the one before it. A
- * stack is a path: its task, then its frames from the outermost on. For each
- * path `drops` says how many steps of the last one go, `steps` how many follow,
- * and `keys` has these: the index of the task; of a frame twice the number of
- * its function, plus 1 if it is inlined. Functions are numbered from 1 on as
- * they first appear, and are then 0. `samples` and `weights` have its own; a
- * weight is 0 if it is samples times `each`, else one more than it is. */
+ * A stack is a path of steps: its task, then its frames from the outermost on.
+ * Paths are sorted, so that each shares its first steps with the one before.
+ * For each path, `drops` is the number of steps that the last one has after
+ * those, `steps` the number of new steps, and `keys` has the new steps. The key
+ * of a task is its index; that of a frame is twice the number of its function,
+ * plus 1 if it is inlined. Functions are numbered from 1 in the order in which
+ * they appear, but the first key of a function has the number 0. `samples` and
+ * `weights` have the counts of the path itself. A weight of 0 means samples
+ * times `each`; all others are stored plus 1. */
 #include "common/page/page.h"
 
 #include <ctype.h>
@@ -43,7 +45,7 @@ typedef struct page_s {
   const char *title;
   common_buffer_t columns[NR_COLUMNS];
   uint32_t *functions; /* in the order in which they appear */
-  uint32_t *numbers;   /* of each; 0: it has not appeared */
+  uint32_t *numbers;   /* by function; 0: it has not appeared */
   uint32_t nr_functions;
   uint64_t each;
   size_t nr_paths, nr_steps;
@@ -73,7 +75,7 @@ static uint64_t key_at(const stacks_stack_t *stack, size_t step) {
   return (uint64_t)frame->function * 2 + (frame->is_inlined != 0);
 }
 
-/* How many steps two paths begin with in common. */
+/* Returns the number of steps that two paths share at their start. */
 static size_t nr_shared(const stacks_stack_t *a, const stacks_stack_t *b) {
   size_t least = nr_steps(a) < nr_steps(b) ? nr_steps(a) : nr_steps(b);
   size_t i = 0;
@@ -130,14 +132,14 @@ static void put_sums(page_t *page, uint64_t samples, uint64_t weight) {
   put_varint(&page->columns[WEIGHTS], weight);
 }
 
-/* Stacks that differ in addresses alone are one path. */
+/* Stacks that differ only in addresses are one path. */
 static void pack_stacks(page_t *page) {
   stacks_stack_t *sorted, *last = NULL;
   uint64_t samples = 0, weight = 0;
   size_t nr, i;
 
   sorted = stacks_sorted(page->stacks, &nr);
-  /* Samples of a clock weigh the same each. */
+  /* All samples of a clock have the same weight. */
   if (nr > 0 && sorted[0].samples > 0)
     page->each = sorted[0].weight / sorted[0].samples;
   if (nr > 0)
@@ -158,7 +160,7 @@ static void pack_stacks(page_t *page) {
   free(sorted);
 }
 
-/* A string of JSON that is safe to show: see common/text.h. */
+/* Writes a JSON string that is safe to display: see common/text.h. */
 static void put_string(common_buffer_t *buffer, const char *text) {
   char json[COMMON_TEXT_JSON_BYTES];
   size_t bytes;
@@ -194,7 +196,8 @@ static void put_objects(common_buffer_t *buffer, const stacks_t *stacks) {
   common_buffer_text(buffer, "],");
 }
 
-/* Names in one array and objects in another, as that deflates better. */
+/* Writes names in one array and objects in another, because that compresses
+ * better. */
 static void put_functions(common_buffer_t *buffer, const page_t *page) {
   const stacks_t *stacks = page->stacks;
   size_t i;
@@ -301,8 +304,8 @@ static int put_data(FILE *file, page_t *page) {
   return rc == Z_OK ? 0 : -ENOMEM;
 }
 
-/* As text of HTML, with a reference for each character of ASCII that is neither
- * a letter nor a digit. */
+/* Writes HTML text, with a character reference for each ASCII character that is
+ * neither a letter nor a digit. */
 static void put_title(FILE *file, const char *title) {
   size_t bytes;
 
@@ -321,7 +324,7 @@ static void put_part(FILE *file, const page_part_t *part) {
   fwrite(part->text, 1, part->bytes, file);
 }
 
-/* Writes what stands for a mark of page.html. */
+/* Writes what replaces a mark in page.html. */
 static int put_mark(FILE *file, page_t *page, const char *mark, size_t bytes) {
   static const struct {
     const char *mark;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A gzip stream of zlib's. Does not know the content. */
+/* A gzip stream, by zlib. */
 #include "common/pprof/gzip.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes into a file, compressed as gzip does. */
+/* Writes bytes to a file in gzip format. */
 #ifndef PPROF_GZIP_H
 #define PPROF_GZIP_H
 
@@ -18,7 +18,8 @@ typedef struct pprof_gzip_s {
 void pprof_gzip_init(pprof_gzip_t *gzip, FILE *file);
 void pprof_gzip_write(pprof_gzip_t *gzip, const void *bytes, size_t nr);
 
-/* Writes the rest and frees everything; 0, or the first error as -errno. */
+/* Writes the rest and frees everything. Returns 0, or the first error as
+ * -errno. */
 int pprof_gzip_end(pprof_gzip_t *gzip);
 
 #endif

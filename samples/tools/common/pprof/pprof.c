@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes one message after the other: a Profile with one sample, one with one
- * string and so on. One after the other they are the whole Profile, as protobuf
- * merges messages in a row. So the whole is never in memory. */
+/* Writes a sequence of messages: a Profile with one sample, one with one string
+ * and so on. Together they are the whole Profile, because protobuf merges
+ * messages in a row. So the whole is never in memory. */
 #include "common/pprof/pprof.h"
 
 #include <stdlib.h>
@@ -28,12 +28,12 @@ typedef struct writer_s {
   stacks_tally_t texts;     /* by address; the weight is the index */
   stacks_tally_t locations; /* by frames; the weight is the id */
   uint64_t nr_texts, nr_locations;
-  unsigned char *has_function; /* by its index: it was written */
+  unsigned char *has_function; /* by its index: it has been written */
   object_t *objects;           /* by their index */
-  Pprof__Line *lines;          /* of the location that is written */
+  Pprof__Line *lines;          /* of the location being written */
   Pprof__Line **line_pointers;
   size_t line_capacity, line_pointer_capacity;
-  uint64_t *stack; /* of the sample that is written: ids of locations */
+  uint64_t *stack; /* of the sample being written: ids of locations */
   size_t stack_capacity;
 } writer_t;
 
@@ -46,7 +46,7 @@ static void put(writer_t *writer, const Pprof__Profile *part) {
   pprof_gzip_write(&writer->gzip, packed->text, bytes);
 }
 
-/* The format has a sign everywhere. */
+/* All numbers of the format are signed. */
 static int64_t number(uint64_t value) {
   return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
@@ -61,8 +61,8 @@ static int64_t put_text(writer_t *writer, const char *text) {
   return (int64_t)writer->nr_texts++;
 }
 
-/* The index of a text, which is written the first time. A name in the stacks is
- * known by its address, as each is there once. */
+/* Returns the index of a text, which is written the first time. A name in the
+ * stacks is known by its address, because each is stored once. */
 static int64_t index_of(writer_t *writer, const char *text) {
   size_t before = writer->texts.nr;
   stacks_entry_t *entry;
@@ -77,8 +77,8 @@ static int64_t index_of(writer_t *writer, const char *text) {
   return (int64_t)entry->weight;
 }
 
-/* pprof simplifies a name that is its own system name: without one, it shows
- * ours as it is. */
+/* pprof simplifies a name that equals its system name. Without a system name it
+ * shows our name as it is. */
 static uint64_t function_id(writer_t *writer, uint32_t i) {
   const stacks_function_t *function = stacks_get_function(writer->stacks, i);
   Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -239,8 +239,8 @@ static void hex(char *text, const unsigned char *bytes, size_t nr) {
   *text = '\0';
 }
 
-/* Addresses are those of the symbol table already. pprof takes them so if the
- * object is everywhere. */
+/* Addresses already count as in the symbol table. pprof leaves them so if the
+ * object covers all of memory. */
 static void put_mapping(writer_t *writer, uint32_t i) {
   const stacks_object_t *object = stacks_get_object(writer->stacks, i);
   object_t *noted = &writer->objects[i];
@@ -272,8 +272,8 @@ static int is_library(const char *name) {
 }
 
 /* pprof shows the first mapping as the program: the file that has main() of the
- * heaviest stack. Without one, the first file that is no library; the stacks of
- * threads begin in one. */
+ * heaviest stack. Without one, it is the first file that is no library, because
+ * the stacks of threads begin in a library. */
 static uint32_t program(const stacks_t *stacks, const stacks_stack_t *sorted,
                         size_t nr) {
   const stacks_function_t *function;
@@ -304,7 +304,7 @@ static void put_mappings(writer_t *writer, uint32_t first) {
     put_mapping(writer, (uint32_t)i);
 }
 
-/* pprof calls the time of a CPU so. */
+/* pprof's name for CPU time. */
 static const char *weight_type(const stacks_t *stacks) {
   if (strcmp(stacks->event, "cpu-clock") == 0 ||
       strcmp(stacks->event, "task-clock") == 0)

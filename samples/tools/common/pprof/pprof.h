@@ -8,7 +8,7 @@
 
 #include "common/stacks/stacks.h"
 
-/* 0, or -errno if writing failed. */
+/* Returns 0, or -errno if writing failed. */
 int pprof_write(FILE *file, const stacks_t *stacks);
 
 #endif

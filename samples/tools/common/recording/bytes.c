@@ -9,7 +9,7 @@
 #include "common/memory.h"
 #include "common/text.h"
 
-/* Of a text; longer ones are cut. */
+/* Longer texts are cut. */
 #define TEXT_BYTES 4096
 
 const unsigned char *recording_bytes_take(recording_bytes_t *bytes,

@@ -13,22 +13,22 @@ typedef struct recording_bytes_s {
   const unsigned char *at;
   size_t left;
   int is_foreign; /* of the other byte order */
-  int is_short;   /* more was asked for than there was */
+  int is_short;   /* a read went past the end */
 } recording_bytes_t;
 
-/* The next bytes, or NULL if there are not so many. */
+/* Returns the next bytes, or NULL if there are fewer. */
 const unsigned char *recording_bytes_take(recording_bytes_t *bytes,
                                           size_t size);
 uint16_t recording_bytes_u16(recording_bytes_t *bytes);
 uint32_t recording_bytes_u32(recording_bytes_t *bytes);
 uint64_t recording_bytes_u64(recording_bytes_t *bytes);
 
-/* The header of a record. */
+/* Reads the header of a record. */
 void recording_bytes_header(recording_bytes_t *bytes,
                             struct perf_event_header *header);
 
-/* A perf_header_string: its length with padding, then the text. A copy for
- * free(), safe to print; NULL if it is damaged. */
+/* Reads a perf_header_string: its length with padding, then the text. Returns a
+ * copy for free(), safe to print, or NULL if it is damaged. */
 char *recording_bytes_string(recording_bytes_t *bytes);
 
 #endif

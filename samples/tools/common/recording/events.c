@@ -7,7 +7,8 @@
 #include "common/memory.h"
 #include "common/recording/swap.h"
 
-/* The most ids for which tables are made, if events come again and again. */
+/* The tables of ids are made again if an event is added; this limits the sum of
+ * their entries. */
 #define WORK_MAX (UINT64_C(1) << 28)
 
 typedef struct recording_id_s {
@@ -40,7 +41,7 @@ void recording_events_free(recording_events_t *events) {
 
 /* -- attrs and ids --------------------------------------------------------- */
 
-/* A copy that is at least as long as the struct, with a size that is true. */
+/* Copies an attr to at least the size of the struct, and sets its true size. */
 static struct perf_event_attr *copy_attr(const unsigned char *bytes,
                                          size_t size, int is_foreign) {
   size_t room = sizeof(struct perf_event_attr), used;
@@ -128,8 +129,8 @@ int recording_events_add(recording_events_t *events, const unsigned char *attr,
   return 0;
 }
 
-/* nr, the size of an attr, and of each event the attr, the number of ids, the
- * name with its size, the ids. */
+/* The feature is: nr, the size of an attr; then for each event the attr, the
+ * number of ids, the name with its size, the ids. */
 void recording_events_name(recording_events_t *events,
                            recording_bytes_t *bytes) {
   uint32_t nr = recording_bytes_u32(bytes), nr_ids, i;
@@ -152,8 +153,9 @@ void recording_events_name(recording_events_t *events,
 
 /* -- the decoder ----------------------------------------------------------- */
 
-/* perf(1), too, tells events apart by their ids only if there are several. One
- * that was never opened has none. */
+/* Lists the events that have ids. An event that was never opened has none. A
+ * single event may have none, because perf(1) too needs ids only for several
+ * events. */
 static size_t list_sources(const recording_events_t *events,
                            const uvperf_source_t **sources) {
   size_t i, nr = 0;
@@ -213,7 +215,7 @@ static void make_ids(recording_events_t *events) {
   qsort(events->by_id, nr, sizeof(*events->by_id), compare);
 }
 
-/* An id that is not known is taken for the first event's. */
+/* Returns the first event for an unknown id. */
 static size_t find_event(recording_events_t *events, uint64_t id) {
   size_t low = 0, high = events->nr_ids, middle;
 

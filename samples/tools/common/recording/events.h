@@ -13,7 +13,7 @@
 #define RECORDING_IDS_MAX    ((size_t)1 << 20) /* of all events */
 
 typedef struct recording_source_s {
-  uvperf_source_t source; /* attr_index is its place */
+  uvperf_source_t source; /* attr_index is its index in `events` */
   struct perf_event_attr *attr;
   uint64_t *ids;
   char *name; /* or NULL */
@@ -23,7 +23,7 @@ typedef struct recording_events_s {
   recording_source_t **events;
   size_t nr, capacity;
   int is_old_mmap2; /* see UVPERF_SOURCE_OLD_MMAP2 */
-  int have_times;   /* all records; known with the decoder */
+  int have_times;   /* all records have times; set with the decoder */
   /* private */
   size_t nr_ids;
   uint64_t work;
@@ -33,9 +33,9 @@ typedef struct recording_events_s {
 
 void recording_events_free(recording_events_t *events);
 
-/* Adds an event of so many bytes of attr, of any size, and then its ids. Once
- * records came an equal attr means the same event. 0, or -1 if that cannot be
- * one or there are too many. */
+/* Adds an event: an attr of attr_bytes bytes, which may be of any size, and its
+ * ids. After the first records an equal attr means the same event. Returns 0,
+ * or -1 if it cannot be an event or there are too many. */
 int recording_events_add(recording_events_t *events, const unsigned char *attr,
                          size_t attr_bytes, recording_bytes_t *ids);
 
@@ -43,11 +43,11 @@ int recording_events_add(recording_events_t *events, const unsigned char *attr,
 void recording_events_name(recording_events_t *events,
                            recording_bytes_t *bytes);
 
-/* The decoder of all events; NULL if there is none, or they cannot be told
- * apart. */
+/* Returns the decoder of all events; NULL if there are no events, or their
+ * records cannot be distinguished. */
 uvperf_decoder_t *recording_events_decoder(recording_events_t *events);
 
-/* Turns a record of the other byte order into one of this. */
+/* Converts a record of the other byte order to this one. */
 void recording_events_swap(recording_events_t *events,
                            struct perf_event_header *header);
 

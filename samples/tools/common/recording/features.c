@@ -14,7 +14,7 @@
 
 #define BUILD_ID_BYTES 20
 
-/* Entries past these are ignored. */
+/* Further entries are ignored. */
 #define OBJECTS_MAX ((size_t)1 << 18)
 
 typedef struct recording_object_s {
@@ -40,8 +40,8 @@ static void take_string(char **text, recording_bytes_t *bytes) {
   *text = recording_bytes_string(bytes);
 }
 
-/* Older perf(1) did not write the size, and all ids had 20 bytes; zeros at the
- * end of a shorter one are taken away by fours, as perf(1) does it. */
+/* Older perf(1) did not write the size: all ids had 20 bytes. Zeros at the end
+ * of a shorter id are removed four at a time, as perf(1) does. */
 static size_t size_of(const unsigned char *build_id, uint16_t misc) {
   static const unsigned char zeros[4];
   size_t size = BUILD_ID_BYTES;
@@ -60,7 +60,7 @@ static int is_guest(uint16_t misc) {
          mode == PERF_RECORD_MISC_GUEST_USER;
 }
 
-/* pid, 24 bytes for the id, the path. */
+/* An entry is: pid, 24 bytes for the id, the path. */
 void recording_features_object(recording_features_t *features, uint16_t misc,
                                recording_bytes_t *bytes) {
   const unsigned char *build_id;
@@ -130,7 +130,7 @@ static int compare(const void *a, const void *b) {
   return one->serial < other->serial ? -1 : one->serial > other->serial;
 }
 
-/* The first one of that path. */
+/* Returns the first entry of a path. */
 static const object_t *find(const recording_features_t *features,
                             const char *path) {
   size_t low = 0, high = features->nr, middle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the header says beside the events: the machine, and build ids. */
+/* Other contents of the header: the machine, and build ids. */
 #ifndef RECORDING_FEATURES_H
 #define RECORDING_FEATURES_H
 
@@ -29,16 +29,16 @@ typedef struct recording_features_s {
 
 void recording_features_free(recording_features_t *features);
 
-/* Takes HOSTNAME, OSRELEASE, ARCH or BUILD_ID; others are ignored. */
+/* Reads HOSTNAME, OSRELEASE, ARCH or BUILD_ID; ignores others. */
 void recording_features_take(recording_features_t *features, uint64_t feature,
                              recording_bytes_t *bytes);
 
-/* Takes one entry of the table of build ids, whose header was read. `bytes` is
- * what follows it. */
+/* Reads one entry of the table of build ids. Its header has been read; `bytes`
+ * is the rest. */
 void recording_features_object(recording_features_t *features, uint16_t misc,
                                recording_bytes_t *bytes);
 
-/* The bytes of the build id of a path, or 0. */
+/* Finds the build id of a path. Returns its size, or 0. */
 size_t recording_features_build_id(recording_features_t *features,
                                    const char *path,
                                    unsigned char build_id[20]);

@@ -24,14 +24,14 @@ void recording_formats_free(recording_formats_t *formats) {
   memset(formats, 0, sizeof(*formats));
 }
 
-/* A text with its end, or NULL. */
+/* Returns a text that ends with NUL, or NULL. */
 static const char *take_text(recording_bytes_t *bytes) {
   size_t size = strnlen((const char *)bytes->at, bytes->left);
 
   return (const char *)recording_bytes_take(bytes, size + 1);
 }
 
-/* A file after its size, or NULL. */
+/* Returns a file that follows its size, or NULL. */
 static const char *take_file(recording_bytes_t *bytes, size_t *size) {
   uint64_t wanted = recording_bytes_u64(bytes);
 
@@ -51,7 +51,7 @@ static int skip_named_file(recording_bytes_t *bytes, const char *name) {
              : -1;
 }
 
-/* "ID: 443", a line of its own: 0, or -1. */
+/* Finds the line "ID: 443". Returns 0 or -1. */
 static int read_id(const char *text, size_t size, uint64_t *id) {
   static const char key[] = "\nID: ";
   const char *at = memmem(text, size, key, sizeof(key) - 1);

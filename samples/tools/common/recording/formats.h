@@ -21,11 +21,11 @@ typedef struct recording_formats_s {
 
 void recording_formats_free(recording_formats_t *formats);
 
-/* Takes the data in place of those that it has. What is damaged ends them. */
+/* Replaces the data. Formats after a damaged one are ignored. */
 void recording_formats_take(recording_formats_t *formats,
                             const recording_bytes_t *bytes);
 
-/* 1 and the format, or 0. */
+/* Returns 1 and the format, or 0. */
 int recording_formats_find(const recording_formats_t *formats, uint64_t id,
                            recording_format_t *format);
 

@@ -12,7 +12,7 @@
 
 #define PIPE_HEADER_BYTES 16
 
-/* Without features, as the first versions wrote it; and with them. */
+/* Without features, as the first versions wrote it, and with them. */
 #define OLD_HEADER_BYTES 72
 #define HEADER_BYTES     104
 
@@ -43,7 +43,7 @@ static int is_in_file(const recording_t *recording, const section_t *section) {
          section->size <= recording->file_bytes - section->offset;
 }
 
-/* A copy of a section for free(), or NULL. */
+/* Returns a copy of a section for free(), or NULL. */
 static unsigned char *read_section(const recording_t *recording,
                                    const section_t *section,
                                    recording_bytes_t *bytes) {
@@ -171,8 +171,8 @@ static void read_features(recording_t *recording, const header_t *header) {
 
 /* -- the header ------------------------------------------------------------ */
 
-/* The bits are an array of longs, whose size is not known: all files have a
- * host's name. */
+/* The bits are an array of longs of unknown size. The bit for the host's name,
+ * which all files have, shows whether the halves must be exchanged. */
 static void take_feature_bits(header_t *header, recording_bytes_t *bytes) {
   size_t i, nr = sizeof(header->features) / sizeof(header->features[0]);
   uint64_t bits;
@@ -230,7 +230,8 @@ static int read_file(recording_t *recording, uint64_t size) {
   return 0;
 }
 
-/* The first version, a text, does not show its byte order but by sizes. */
+/* The magic of the first version is a text, so the size shows the byte
+ * order. */
 static int find_byte_order(recording_t *recording, const unsigned char *bytes,
                            uint64_t size) {
   const uint64_t ours = UINT64_C(0x32454c4946524550);

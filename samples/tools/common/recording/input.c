@@ -32,7 +32,8 @@ size_t recording_input_left(const recording_input_t *input) {
   return input->used - input->start;
 }
 
-/* Without waiting: bytes, 0 at the end, -EAGAIN or another -errno. */
+/* Reads without waiting. Returns the number of bytes, 0 at the end, -EAGAIN or
+ * another -errno. */
 static ssize_t read_pipe(int fd, void *bytes, size_t size) {
   struct pollfd poll_fd = {fd, POLLIN, 0};
   ssize_t nr;
@@ -56,7 +57,7 @@ static ssize_t read_file(int fd, void *bytes, size_t size, uint64_t offset) {
   return nr < 0 ? -errno : nr;
 }
 
-/* Reads once behind what is there. */
+/* Reads once, after the bytes that are in the buffer. */
 static recording_input_e fill(recording_input_t *input) {
   uint64_t at = input->offset + recording_input_left(input), room;
   ssize_t nr;

@@ -6,22 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The most that can be asked for at once. */
+/* The largest size of a peek. */
 #define RECORDING_INPUT_BYTES ((size_t)1 << 18)
 
 typedef enum recording_input_e {
-  RECORDING_INPUT_END,   /* there is less before the end */
+  RECORDING_INPUT_END,   /* there are fewer bytes before the end */
   RECORDING_INPUT_THERE, /* in *bytes */
-  RECORDING_INPUT_WAIT   /* a pipe has less now: poll fd */
+  RECORDING_INPUT_WAIT   /* a pipe has fewer bytes now: poll fd */
 } recording_input_e;
 
 typedef struct recording_input_s {
   int fd;
-  int is_pipe;     /* it cannot be sought in */
-  int error;       /* errno of a read that failed, which is taken for the end */
+  int is_pipe;     /* cannot seek */
+  int error;       /* errno of a failed read, which counts as the end */
   uint64_t offset; /* of the next byte */
   uint64_t end;    /* no byte is read from here on */
-  uint64_t skip;   /* still to go past; at the end: how many are missing */
+  uint64_t skip;   /* bytes still to skip; at the end: missing bytes */
   /* private */
   unsigned char *buffer;
   size_t start, used;
@@ -31,20 +31,20 @@ typedef struct recording_input_s {
 void recording_input_init(recording_input_t *input, int fd, int is_pipe);
 void recording_input_free(recording_input_t *input);
 
-/* Goes to an offset of a file; of a pipe only before the first byte. */
+/* Goes to an offset in a file; in a pipe only before the first byte. */
 void recording_input_seek(recording_input_t *input, uint64_t offset);
 
-/* Shows the next bytes, which stay the next ones. Valid until the next call. */
+/* Returns the next bytes without removing them. Valid until the next call. */
 recording_input_e recording_input_peek(recording_input_t *input, size_t size,
                                        const unsigned char **bytes);
 
-/* How many bytes there are before the end, after RECORDING_INPUT_END. */
+/* The number of bytes before the end, after RECORDING_INPUT_END. */
 size_t recording_input_left(const recording_input_t *input);
 
-/* Goes past bytes that need not all be there. */
+/* Skips bytes; there may be fewer. */
 void recording_input_skip(recording_input_t *input, uint64_t size);
 
-/* Copies bytes from anywhere in a file; 0, or -1 if there are not so many. */
+/* Copies bytes from anywhere in a file. Returns 0, or -1 if there are fewer. */
 int recording_input_read_at(const recording_input_t *input, void *bytes,
                             size_t size, uint64_t offset);
 

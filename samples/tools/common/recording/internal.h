@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What recording.c, header.c and records.c share. */
+/* Shared by recording.c, header.c and records.c. */
 #ifndef RECORDING_INTERNAL_H
 #define RECORDING_INTERNAL_H
 
@@ -11,7 +11,7 @@
 #include "common/recording/recording.h"
 #include "common/recording/unpack.h"
 
-/* A feature is not read if it is larger. */
+/* Larger features are not read. */
 #define FEATURE_BYTES ((uint64_t)16 << 20)
 
 /* A record has at most 65535 bytes. */
@@ -32,11 +32,11 @@ struct recording_s {
   recording_formats_t formats;
   recording_order_t order;
   uint64_t damaged;
-  int is_error; /* else the message is a remark */
+  int is_error; /* of the message; 0: it is a remark */
   char message[512];
   uint64_t words[RECORD_WORDS]; /* the record that was read last */
-  uint64_t offset;              /* where it was */
-  /* Of a pipe: formats that follow their record, as far as they are read. */
+  uint64_t offset;              /* its place in the file */
+  /* For a pipe: formats that follow their record, as far as they are read. */
   unsigned char *tracing;
   size_t tracing_bytes, tracing_used;
   /* Compressed records. */
@@ -46,25 +46,25 @@ struct recording_s {
   size_t unpacked_start, unpacked_used;
 };
 
-/* Sets the message, after the path; the first failure stays. -1. */
+/* Sets the message to the path and the text, unless it is an error already.
+ * Returns -1. */
 int recording_fail(recording_t *recording, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sets it if there is none yet. */
+/* Sets the message if it is empty. */
 void recording_remark(recording_t *recording, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Reads the header, and of a file also events and features: 0, -1 with a
- * message, or RECORDING_WAIT. */
+/* Reads the header, and from a file also events and features. Returns 0, -1
+ * with a message, or RECORDING_WAIT. */
 int recording_header_read(recording_t *recording);
 
-/* Takes a feature of the header or of a record. */
+/* Processes a feature of the header or of a record. */
 void recording_header_feature(recording_t *recording, uint64_t feature,
                               recording_bytes_t *bytes);
 
-/* Reads on: 1 with a record that is not to wait for others; 0 if another one
- * was read, which may be in the queue now; -1 at the end, which may be due to a
- * failure; or RECORDING_WAIT. */
+/* Reads the next record. Returns 1 if it need not wait for others; 0 if it is
+ * processed or queued; -1 at the end or after a failure; or RECORDING_WAIT. */
 int recording_records_read(recording_t *recording,
                            const uvperf_record_t **record);
 

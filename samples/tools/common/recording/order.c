@@ -14,7 +14,7 @@ typedef struct recording_waiting_s {
   size_t size;
 } waiting_t;
 
-/* What a record costs beside its own bytes. */
+/* Memory of a record besides its own bytes. */
 #define COST (sizeof(waiting_t) + 16)
 
 void recording_order_init(recording_order_t *order) {
@@ -37,7 +37,7 @@ static int is_before(const waiting_t *a, const waiting_t *b) {
   return a->serial < b->serial;
 }
 
-/* Makes place for an item that comes into the heap at its end. */
+/* Adds an item at the end of the heap. */
 static void sift_up(waiting_t *heap, size_t at, const waiting_t *item) {
   while (at > 0 && is_before(item, &heap[(at - 1) / 2])) {
     heap[at] = heap[(at - 1) / 2];
@@ -46,7 +46,7 @@ static void sift_up(waiting_t *heap, size_t at, const waiting_t *item) {
   heap[at] = *item;
 }
 
-/* The same of one that comes in at the front of `nr` items. */
+/* Adds an item at the front of a heap of `nr` items. */
 static void sift_down(waiting_t *heap, size_t nr, const waiting_t *item) {
   size_t at = 0, child;
 
@@ -78,8 +78,8 @@ void recording_order_add(recording_order_t *order, const void *record,
     order->is_full = 1;
 }
 
-/* By the times of one round, not of all: a single wrong time far in the future
- * does not end the order for the rest of the file. */
+/* Uses the times of one round, not of all rounds, so that a single wrong time
+ * far in the future does not end the order for the rest of the file. */
 void recording_order_round(recording_order_t *order) {
   order->due = order->before;
   order->before = order->greatest;

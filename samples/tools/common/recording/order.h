@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts records into the order of time. perf record goes over all rings again
- * and again, and writes after each round that it is done: what was written
- * after a round is later than all that was written before the round before it.
- * So records wait for two rounds, but at most RECORDING_ORDER_BYTES of them:
- * then the oldest leave early, and others can come too late. */
+/* Puts records in time order. perf record reads all rings in rounds and marks
+ * the end of each round. Records that it writes after a round are later than
+ * all records before the previous round. So records wait for two rounds. If
+ * more than RECORDING_ORDER_BYTES wait, the oldest leave early, and others can
+ * come too late. */
 #ifndef RECORDING_ORDER_H
 #define RECORDING_ORDER_H
 
@@ -19,10 +19,10 @@ typedef struct recording_order_s {
   size_t nr, capacity;
   size_t bytes;
   uint64_t serial;
-  uint64_t due;      /* what is not later may leave */
-  uint64_t greatest; /* time of this round */
-  uint64_t before;   /* and of the round before it */
-  uint64_t last;     /* time of what has left */
+  uint64_t due;      /* records up to this time may leave */
+  uint64_t greatest; /* latest time of this round */
+  uint64_t before;   /* latest time of the round before */
+  uint64_t last;     /* latest time that has left */
   int is_full;
   unsigned char *taken;
 } recording_order_t;
@@ -36,11 +36,11 @@ void recording_order_add(recording_order_t *order, const void *record,
 
 void recording_order_round(recording_order_t *order);
 
-/* Nothing comes any more. */
+/* No more records come. */
 void recording_order_end(recording_order_t *order);
 
-/* The oldest one that may leave, or NULL; valid until the next call. Of equal
- * times the one that was added first. */
+/* Returns the oldest record that may leave, or NULL; valid until the next call.
+ * Records of the same time leave in the order in which they were added. */
 const void *recording_order_take(recording_order_t *order);
 
 #endif

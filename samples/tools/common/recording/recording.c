@@ -167,7 +167,7 @@ size_t recording_event_of(const recording_t *recording,
   return record->source == NULL ? SIZE_MAX : record->source->attr_index;
 }
 
-/* -- what is known --------------------------------------------------------- */
+/* -- contents -------------------------------------------------------------- */
 
 size_t recording_nr_events(const recording_t *recording) {
   return recording->events.nr;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a perf.data file, or one that comes through a pipe, and gives its
- * records in the order of time. It may be of another machine: of the other byte
- * order, or with events that this kernel does not know. It may be cut off or
- * damaged: every offset, size and count is checked. Source: tools/perf/
- * Documentation/perf.data-file-format.txt. */
+/* Reads a perf.data file or perf's stream for pipes, and returns its records in
+ * time order. It may come from another machine, with the other byte order or
+ * with events that this kernel does not know. It may be cut off or damaged:
+ * every offset, size and count is checked. Source:
+ * tools/perf/Documentation/perf.data-file-format.txt. */
 #ifndef RECORDING_RECORDING_H
 #define RECORDING_RECORDING_H
 
@@ -21,35 +21,37 @@ typedef struct recording_event_s {
   size_t nr_ids;
 } recording_event_t;
 
-/* Opens a file of either format, or "-" (stdin) or a FIFO with perf's format of
- * pipes. 0, or -1 with a message such as "perf.data: not made by perf record".
- * Nothing waits for a pipe, not even for its header. */
+/* Opens a file of either format, or "-" (stdin) or a FIFO with perf's stream.
+ * Returns 0, or -1 with a message such as "perf.data: not made by perf record".
+ * It does not wait for a pipe, not even for the header. */
 int recording_open(recording_t **recording, const char *path, char *message,
                    size_t message_bytes);
 void recording_free(recording_t *recording);
 
-/* In the order of the file; more can come with the records of a pipe. */
+/* The events, in the order of the file. A pipe can add more with its
+ * records. */
 size_t recording_nr_events(const recording_t *recording);
 void recording_event(const recording_t *recording, size_t i,
                      recording_event_t *event);
 
-/* A pipe has nothing now: wait until recording_fd can be read. */
+/* A pipe has no data now: wait until recording_fd is readable. */
 #define RECORDING_WAIT 2
 
-/* The next record in the order of time: 1, and *record until the next call; 0
- * at the end; -1 where a file is cut off or damaged, after all that came
- * before; RECORDING_WAIT. Records without a time stamp, as perf(1) makes them
- * of what runs already, come where they are in the file. */
+/* Finds the next record in time order. Returns 1 and *record, valid until the
+ * next call; 0 at the end; -1 where a file is cut off or damaged, after all
+ * records before that; or RECORDING_WAIT. Records without a time stamp keep
+ * their place in the file; perf(1) writes them about tasks that already run. */
 int recording_next(recording_t *recording, const uvperf_record_t **record);
 
-/* What is wrong, with the path before it; "" if nothing is. After -1 it says
- * why; but it can also say that a file was not ended. */
+/* Returns what is wrong, after the path; "" if nothing is. After -1 it is the
+ * reason. It can also be a remark, for example that a file was not
+ * completed. */
 const char *recording_message(const recording_t *recording);
 
-/* The fd of a pipe, for poll; -1 of a file. */
+/* The fd of a pipe, for poll; -1 for a file. */
 int recording_fd(const recording_t *recording);
 
-/* The event that wrote a record; SIZE_MAX if it is not known. */
+/* Returns the event that wrote a record; SIZE_MAX if it is not known. */
 size_t recording_event_of(const recording_t *recording,
                           const uvperf_record_t *record);
 
@@ -58,36 +60,38 @@ const char *recording_arch(const recording_t *recording);    /* uname -m */
 const char *recording_release(const recording_t *recording); /* uname -r */
 const char *recording_hostname(const recording_t *recording);
 
-/* Whether it was recorded by a machine of the other byte order. The raw data of
- * samples are still in that order. */
+/* Returns 1 if a machine of the other byte order recorded it. Raw data of
+ * samples stay in that order. */
 int recording_is_foreign(const recording_t *recording);
 
 /* The format of a tracepoint, as tracefs had it where the file was recorded. */
 typedef struct recording_format_s {
   const char *category;
-  const char *text; /* of so many bytes; does not end in NUL */
+  const char *text; /* without a NUL at its end */
   size_t bytes;
 } recording_format_t;
 
-/* Finds it by attr->config: 1, and it lives as long as the recording or, of a
- * pipe, until the next record; or 0. Anyone may have written it. */
+/* Finds a format by attr->config. Returns 1, or 0 if there is none. It is valid
+ * as long as the recording, but from a pipe only until the next record. Anyone
+ * may have written it. */
 int recording_format(const recording_t *recording, uint64_t id,
                      recording_format_t *format);
 
-/* The build id of a path that was mapped, from the table in the header: its
- * bytes, or 0. The kernel is "[kernel.kallsyms]". */
+/* Finds the build id of a mapped path in the table of the header. Returns its
+ * size, or 0. The kernel is "[kernel.kallsyms]". */
 size_t recording_build_id(recording_t *recording, const char *path,
                           unsigned char build_id[20]);
 
-/* How far it is read: bytes of the file, and of how many (0: a pipe). */
+/* Progress: bytes that are read, and the size of the file (0: a pipe). */
 uint64_t recording_offset(const recording_t *recording);
 uint64_t recording_bytes(const recording_t *recording);
 
-/* Records that were left out because they make no sense. */
+/* The number of records that were left out because they are damaged. */
 uint64_t recording_damaged(const recording_t *recording);
 
-/* Records that came after a later one. perf.data is ordered by the rings of
- * CPUs only, and at most 256 MiB wait to be put in order. */
+/* The number of records that were returned after a later one. perf.data is
+ * ordered only within the ring of each CPU, and at most 256 MiB wait to be put
+ * in order. */
 uint64_t recording_late(const recording_t *recording);
 
 #endif

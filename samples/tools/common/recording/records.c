@@ -8,7 +8,7 @@
 #include "common/memory.h"
 #include "common/recording/internal.h"
 
-/* Those of perf(1) itself, which the kernel does not write. */
+/* Records of perf(1) itself, which the kernel does not write. */
 enum {
   FIRST_OF_PERF = 64,
   HEADER_ATTR = 64,
@@ -23,7 +23,7 @@ enum {
 
 typedef struct perf_event_header header_t;
 
-/* What is after the header of the record that was read last. */
+/* Returns the body of a record, which follows its header. */
 static recording_bytes_t body_of(const recording_t *recording,
                                  const uint64_t *words) {
   const header_t *header = (const void *)words;
@@ -61,8 +61,8 @@ static int end_of_file(recording_t *recording, unsigned size) {
   return -1;
 }
 
-/* Into recording->words, its header in our byte order: 0, -1 at the end, or
- * RECORDING_WAIT. */
+/* Reads a record into recording->words, with its header in our byte order.
+ * Returns 0, -1 at the end, or RECORDING_WAIT. */
 static int read_record(recording_t *recording) {
   const unsigned char *at;
   recording_bytes_t bytes;
@@ -95,7 +95,8 @@ static int read_record(recording_t *recording) {
 
 /* -- compressed records ---------------------------------------------------- */
 
-/* The record that was read last is the next piece; its body stays in place. */
+/* Begins a piece: the record that was read last. It is copied, because its body
+ * must stay in place. */
 static int begin_piece(recording_t *recording) {
   recording_bytes_t bytes;
   const header_t *header = (const void *)recording->words;
@@ -120,8 +121,8 @@ static int begin_piece(recording_t *recording) {
   return 0;
 }
 
-/* A whole record of what is unpacked into recording->words: 1, 0 if there is
- * none, or -1. */
+/* Copies a whole unpacked record into recording->words. Returns 1, 0 if there
+ * is none, or -1. */
 static int take_unpacked(recording_t *recording) {
   const unsigned char *at = recording->unpacked + recording->unpacked_start;
   size_t left = recording->unpacked_used - recording->unpacked_start;
@@ -145,7 +146,7 @@ static int take_unpacked(recording_t *recording) {
   return 1;
 }
 
-/* Records can be cut by the ends of pieces. */
+/* A record can continue in the next piece. */
 static int read_unpacked(recording_t *recording) {
   size_t left;
   long nr;
@@ -178,8 +179,8 @@ static int has_time(const uvperf_record_t *record) {
          record->time != UINT64_MAX;
 }
 
-/* Records without a time keep their place, as in perf(1): what perf synthesized
- * comes before all that it is about. */
+/* Records without a time keep their place, as in perf(1): a record that perf
+ * synthesized comes before all records that depend on it. */
 static int take_of_kernel(recording_t *recording,
                           const uvperf_record_t **record) {
   header_t *header = (void *)recording->words;
@@ -206,7 +207,7 @@ static int take_of_kernel(recording_t *recording,
   return 0;
 }
 
-/* The attr says how long it is; ids follow it. */
+/* The attr contains its size; the ids follow it. */
 static void take_attr(recording_t *recording) {
   recording_bytes_t bytes = body_of(recording, recording->words);
   const unsigned char *attr = bytes.at;
@@ -221,7 +222,7 @@ static void take_attr(recording_t *recording) {
     recording->damaged++;
 }
 
-/* Data follow the record, padded to 8 bytes. */
+/* The data follow the record, padded to 8 bytes. */
 static void begin_formats(recording_t *recording, uint32_t size) {
   uint64_t padded = ((uint64_t)size + 7) & ~UINT64_C(7);
 
@@ -235,7 +236,7 @@ static void begin_formats(recording_t *recording, uint32_t size) {
   recording->tracing_used = 0;
 }
 
-/* 0, -1 at the end, or RECORDING_WAIT. */
+/* Returns 0, -1 at the end, or RECORDING_WAIT. */
 static int read_formats(recording_t *recording) {
   size_t left = recording->tracing_bytes - recording->tracing_used;
   recording_bytes_t bytes;
@@ -264,7 +265,7 @@ static int read_formats(recording_t *recording) {
   return 0;
 }
 
-/* Of perf(1) itself; those that are not known here are left out. */
+/* Processes a record of perf(1) itself. Unknown ones are ignored. */
 static int take_of_perf(recording_t *recording) {
   recording_bytes_t bytes = body_of(recording, recording->words);
   const header_t *header = (const void *)recording->words;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layouts are those of enum perf_event_type in <linux/perf_event.h>. Bytes
- * that a program chose (RAW, the copy of a stack, AUX) stay as they are. */
+/* The layouts are in <linux/perf_event.h>, at enum perf_event_type. Bytes that
+ * a program chose (RAW, the copy of a stack, AUX) stay as they are. */
 #include "common/recording/swap.h"
 
 #include <byteswap.h>
@@ -10,13 +10,13 @@
 
 #define HEADER_BYTES sizeof(struct perf_event_header)
 
-/* What follows in a record, and where. */
+/* The rest of a record. */
 typedef struct swap_s {
   unsigned char *at;
   unsigned char *end;
 } swap_t;
 
-/* Fields that do not fit are left alone, and so is all that follows them. */
+/* Fields that do not fit stay as they are, and so do all fields after them. */
 static unsigned char *take(swap_t *swap, size_t size) {
   unsigned char *at = swap->at;
 
@@ -72,8 +72,8 @@ static void skip(swap_t *swap, uint64_t size) {
   take(swap, size > SIZE_MAX ? SIZE_MAX : (size_t)size);
 }
 
-/* Bit fields begin at the lowest bit of a number whose lowest byte comes first,
- * and at the highest one of others. */
+/* Bit fields begin at the lowest bit on a little-endian machine, and at the
+ * highest bit on a big-endian one. */
 #define IS_LITTLE (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 
 static unsigned char reversed(unsigned char byte) {
@@ -85,8 +85,8 @@ static unsigned char reversed(unsigned char byte) {
   return result;
 }
 
-/* Bits 15 and 16 are one field, precise_ip, where fields begin at the
- * lowest. */
+/* If fields begin at the lowest bit, bits 15 and 16 are one field,
+ * precise_ip. */
 static void exchange_precise(unsigned char *at) {
   unsigned high = at[1] >> 7, low = at[2] & 1u;
 
@@ -94,7 +94,7 @@ static void exchange_precise(unsigned char *at) {
   at[2] = (unsigned char)((at[2] & 0xfeu) | high);
 }
 
-/* The flags of an attr, all others of one bit. */
+/* The flags of an attr. All except precise_ip have one bit. */
 static void swap_flags(swap_t *swap) {
   unsigned char *at = take(swap, sizeof(uint64_t));
   int i;
@@ -109,8 +109,8 @@ static void swap_flags(swap_t *swap) {
     exchange_precise(at);
 }
 
-/* A digit for the bytes of each field; 'b' the flags of an attr, '-' a word
- * that stays as it is, '*' words up to the end. */
+/* A field is a digit, its bytes; 'b' is the flags of an attr, '-' a word that
+ * stays as it is, '*' words up to the end. */
 static void swap_fields(swap_t *swap, const char *fields) {
   for (; *fields != '\0'; fields++) {
     switch (*fields) {
@@ -167,7 +167,7 @@ static void swap_counted(swap_t *swap) {
   swap_words(swap, swap_u64(swap));
 }
 
-/* The flags of a branch: fields of so many bits each. */
+/* The flags of a branch: bit fields of these widths. */
 static void swap_branch_flags(swap_t *swap) {
   static const unsigned widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
   unsigned char *at = take(swap, sizeof(uint64_t));
@@ -188,7 +188,7 @@ static void swap_branch_flags(swap_t *swap) {
   memcpy(at, &flags, sizeof(flags));
 }
 
-/* With nr 0 the PMU may or may not have given hw_idx; taken for not. */
+/* With nr 0 there may or may not be hw_idx; this takes it as absent. */
 static void swap_branches(swap_t *swap, uint64_t type) {
   uint64_t nr = swap_u64(swap);
 
@@ -213,7 +213,7 @@ static void swap_stack(swap_t *swap) {
     swap_u64(swap);
 }
 
-/* The fields that need more than their size. */
+/* Converts a field of a sample. Most fields are one word. */
 static void swap_field(swap_t *swap, uint64_t bit,
                        const struct perf_event_attr *attr) {
   switch (bit) {
@@ -321,7 +321,8 @@ static const char *fields_of(const struct perf_event_header *header) {
   }
 }
 
-/* What ends a record that is no sample, in the kernel's order. */
+/* The fields at the end of a record that is no sample, in the kernel's
+ * order. */
 static const uint64_t trailer_order[] = {
     PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
     PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,  PERF_SAMPLE_IDENTIFIER};

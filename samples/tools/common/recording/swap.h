@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns what a machine of the other byte order wrote into what this one would
- * have written, in place. */
+/* Converts data of a machine of the other byte order, in place. */
 #ifndef RECORDING_SWAP_H
 #define RECORDING_SWAP_H
 
@@ -9,17 +8,18 @@
 
 #include <linux/perf_event.h>
 
-/* An attr of so many bytes. */
+/* Converts an attr of `size` bytes. */
 void recording_swap_attr(unsigned char *bytes, size_t size);
 
-/* Where the id of an event is in its records, for those that are still of the
- * other byte order: from the front of a sample, from the end of any other. 0 if
- * there is none. */
+/* Returns the id of the event that wrote a record, which is not converted yet;
+ * or 0. Its place is counted from the start of a sample, and from the end of
+ * other records. */
 uint64_t recording_swap_id(const struct perf_event_attr *attr,
                            const struct perf_event_header *header);
 
-/* A record of the kernel, whose header is done: header->size bytes, aligned to
- * 8. What does not fit into it is left as it is. */
+/* Converts a record of the kernel, except its header, which is already
+ * converted. It has header->size bytes, aligned to 8. Fields that do not fit
+ * stay as they are. */
 void recording_swap_record(struct perf_event_header *header,
                            const struct perf_event_attr *attr);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf record -z has compressed: one stream of zstd, in pieces. */
+/* Decompresses what perf record -z wrote: one zstd stream, in pieces. */
 #ifndef RECORDING_UNPACK_H
 #define RECORDING_UNPACK_H
 
@@ -7,17 +7,17 @@
 
 typedef struct recording_unpack_s recording_unpack_t;
 
-/* NULL if this program was built without libzstd. */
+/* Returns NULL if this program was built without libzstd. */
 recording_unpack_t *recording_unpack_new(void);
 void recording_unpack_free(recording_unpack_t *unpack);
 
-/* The next piece; it stays the caller's until recording_unpack_more has given
- * all of it. */
+/* Adds the next piece. It must stay valid until recording_unpack_more has
+ * returned all of it. */
 void recording_unpack_add(recording_unpack_t *unpack, const void *piece,
                           size_t size);
 
-/* Fills a buffer from the piece: how many bytes, 0 if nothing is left of it, or
- * -1 if it is damaged. */
+/* Fills a buffer from the piece. Returns the number of bytes, 0 if nothing is
+ * left of it, or -1 if it is damaged. */
 long recording_unpack_more(recording_unpack_t *unpack, void *buffer,
                            size_t size);
 

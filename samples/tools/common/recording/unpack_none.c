@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where libzstd is not there. */
+/* For builds without libzstd. */
 #include "common/recording/unpack.h"
 
 recording_unpack_t *recording_unpack_new(void) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* By libzstd. */
+/* For builds with libzstd. */
 #include "common/recording/unpack.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 struct recording_unpack_s {
   ZSTD_DStream *stream;
   ZSTD_inBuffer piece;
-  int is_pending; /* more can come out without more coming in */
+  int is_pending; /* there may be output without more input */
 };
 
 recording_unpack_t *recording_unpack_new(void) {
@@ -34,7 +34,7 @@ void recording_unpack_add(recording_unpack_t *unpack, const void *piece,
   unpack->piece.pos = 0;
 }
 
-/* The library's own bound holds for the memory: windows of 128 MiB. */
+/* The library itself limits the memory: to windows of 128 MiB. */
 long recording_unpack_more(recording_unpack_t *unpack, void *buffer,
                            size_t size) {
   ZSTD_outBuffer out = {buffer, size, 0};

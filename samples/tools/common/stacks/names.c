@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Interns names, so that a frame is some numbers. Names come from other
- * processes, which choose them as they like: they are cleaned on the way in,
- * and their number is bounded. Does not know what is named. */
+/* Stores each name once, so that a frame is a few numbers. Other processes
+ * choose the names, so they are cleaned when they are added, and their number
+ * is bounded. */
 #include "common/stacks/names.h"
 
 #include <stdlib.h>

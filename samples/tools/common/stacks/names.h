@@ -20,7 +20,8 @@ typedef struct stacks_names_s {
 void stacks_names_init(stacks_names_t *names);
 void stacks_names_free(stacks_names_t *names);
 
-/* The id of a name after it was made safe to print and cut at 1,000 bytes. */
+/* Returns the id of a name, which is made safe to print and cut at 1,000
+ * bytes. */
 uint32_t stacks_names_add(stacks_names_t *names, const char *name);
 
 /* Valid until stacks_names_free. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Equal names have equal addresses, as a profile stores each once. */
+/* Equal names have equal addresses, because a profile stores each once. */
 #include "common/stacks/rank.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ int stacks_by_parse(const char *name, stacks_by_t *by) {
   return -1;
 }
 
-/* A recursive function is in a stack several times: last_seen says for which
- * one it was counted. */
+/* A recursive function is in a stack several times. last_seen has the last
+ * stack that was counted for it. */
 static void add_stack(stacks_row_t *rows, size_t *last_seen, size_t which,
                       const stacks_stack_t *stack) {
   uint32_t function;
@@ -101,7 +101,7 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
     key[0] = (uintptr_t)row.name;
     key[1] = (uintptr_t)row.where;
     key[2] = row.id;
-    /* Never refused: the tasks themselves are in a tally. */
+    /* Never NULL: the tasks themselves are in a tally. */
     entry = stacks_tally_get(&tally, 0, key, 3);
     if (entry->samples++ == 0) {
       entry->weight = *nr;
@@ -113,7 +113,7 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
   return rows;
 }
 
-/* What rows are sorted by first; then it is self, then total, then names. */
+/* The first key of the order; then self, total and the names decide. */
 static uint64_t key_of(const stacks_row_t *row, stacks_sort_t sort) {
   const uint64_t keys[] = {row->self, row->total, row->samples};
 
@@ -176,7 +176,7 @@ stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr) {
     rows = rank_tasks(stacks, by, all, nr_stacks, nr);
   free(all);
   stacks_rank_sort(rows, *nr, STACKS_SORT_SELF);
-  /* Functions that no stack has any more, or [other]. */
+  /* Drop functions that no stack has any more, and [other]. */
   while (*nr > 0 && rows[*nr - 1].total == 0)
     --*nr;
   return rows;

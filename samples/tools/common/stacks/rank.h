@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks what a profile is made of: functions, threads, processes or cgroups. */
+/* Ranks the functions, threads, processes or cgroups of a profile. */
 #ifndef STACKS_RANK_H
 #define STACKS_RANK_H
 
@@ -16,17 +16,18 @@ typedef struct stacks_row_s {
   const char *name;  /* of the function, thread, process or cgroup */
   const char *where; /* the function's object, the thread's process; or "" */
   uint32_t id;       /* tid or pid; 0: of several, or none */
-  uint64_t samples;  /* that ended there */
+  uint64_t samples;  /* whose innermost function it is */
   uint64_t self;     /* their weight */
-  uint64_t total;    /* weight of all stacks it is in, each counted once */
+  uint64_t total;    /* weight of all stacks with it, each counted once */
 } stacks_row_t;
 
-/* "function", "thread" …; and back: -1 if there is no such word. */
+/* Convert to "function", "thread" …, and back. stacks_by_parse returns 0, or -1
+ * for another word. */
 const char *stacks_by_name(stacks_by_t by);
 int stacks_by_parse(const char *name, stacks_by_t *by);
 
-/* The rows in an array for free(), by self, then total; *nr of them. Strings
- * are the profile's. */
+/* Returns the rows, sorted by self, then total, in an array of *nr for free().
+ * The strings are the profile's. */
 stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr);
 
 typedef enum stacks_sort_e {

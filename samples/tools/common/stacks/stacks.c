@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each table is an array, beside a tally that finds the index of what is there
- * already by the ids of its names. */
+/* Each table is an array and a tally, which finds the index of an existing item
+ * by the ids of its names. */
 #include "common/stacks/stacks.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "common/stacks/names.h"
 #include "common/stacks/tally.h"
 
-/* Indices by the ids of names that make something unique. */
+/* Indices by the ids of names that identify an item. */
 typedef struct index_s {
   stacks_tally_t keys; /* the weight of an entry is its index */
   size_t capacity;     /* of the array */
@@ -32,8 +32,8 @@ static void index_init(index_t *index) {
   stacks_tally_init(&index->keys, sizeof(uint64_t));
 }
 
-/* The index for a key. *items has room for it, and *is_new says whether it is
- * to be filled in. */
+/* Returns the index of a key. *items has room for it; if *is_new, the caller
+ * fills it in. */
 static uint32_t index_get(index_t *index, void **items, size_t item_size,
                           const uint64_t *key, size_t nr, int *is_new) {
   size_t before = index->keys.nr;
@@ -139,7 +139,7 @@ void stacks_init(stacks_t *stacks) {
   index_init(&tables->of_functions);
   index_init(&tables->of_tasks);
   stacks_tally_init(&tables->stacks, sizeof(stacks_frame_t));
-  /* Never refused later, as it is there. */
+  /* It exists from now on, so it is never refused. */
   stacks_tally_get(&tables->stacks, STACKS_OTHER, &other, 1);
   stacks_object(stacks, &object);
   stacks_function(stacks, &function);
@@ -212,7 +212,7 @@ stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr) {
     sorted[i].samples = entries[i]->samples;
     sorted[i].weight = entries[i]->weight;
   }
-  /* [other] if nothing was added to it: it is the last then. */
+  /* Drop [other] if nothing was added to it: it is the last then. */
   while (*nr > 0 && sorted[*nr - 1].samples == 0)
     --*nr;
   free(entries);

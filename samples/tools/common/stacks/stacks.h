@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile: stacks of functions, the tasks that ran them, and how often and
- * how long each was seen. It does not know where it came from (a live set, a
- * recorded file, a switch), and each output (table, page, pprof) is written
+ * how long each was seen. It does not depend on its source (a live set, a
+ * recorded file, switches), and each output (table, page, pprof) is written
  * from it alone. */
 #ifndef STACKS_STACKS_H
 #define STACKS_STACKS_H
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The index of "[other]": the first task, object and function of each profile,
- * in place of those past the limit. */
+/* The index of "[other]": the first task, object and function of each profile.
+ * It stands for those past the limit. */
 #define STACKS_OTHER 0u
 
-/* What was mapped: a file, the kernel, memory of a JIT compiler. */
+/* A mapped object: a file, the kernel, memory of a JIT compiler. */
 typedef struct stacks_object_s {
-  const char *name; /* to show: "libc.so.6", "[kernel]", "[vdso]" */
+  const char *name; /* for display: "libc.so.6", "[kernel]", "[vdso]" */
   const char *path; /* "" if it is no file */
   unsigned char build_id[20];
   size_t build_id_bytes; /* 0: not known */
@@ -28,8 +28,8 @@ typedef struct stacks_function_s {
   uint32_t object;
 } stacks_function_t;
 
-/* A thread, or several with the same names: which are told apart is chosen by
- * stacks_task. */
+/* A thread, or several threads that are counted together because all fields are
+ * equal. */
 typedef struct stacks_task_s {
   uint32_t pid, tid;   /* 0: of several, or not known */
   const char *thread;  /* the thread's name */
@@ -53,10 +53,10 @@ typedef struct stacks_stack_s {
 } stacks_stack_t;
 
 typedef struct stacks_s {
-  /* Set by the owner, whose strings they are. */
+  /* Set by the owner, who keeps the strings. */
   const char *event;              /* "cpu-clock", "cycles", "off-cpu" */
   const char *unit;               /* of weights: "ns", "cycles", "events" */
-  uint64_t period;                /* from sample to sample; 0: not known */
+  uint64_t period;                /* between samples; 0: not known */
   uint64_t duration_ns;           /* of the measurement; 0: not known */
   uint64_t start_ns;              /* since 1970; 0: not known */
   uint64_t samples, weight;       /* sums over all stacks */
@@ -66,20 +66,20 @@ typedef struct stacks_s {
 void stacks_init(stacks_t *stacks);
 void stacks_free(stacks_t *stacks);
 
-/* The index of a new one, or of the same one that there is. Strings are copied,
- * made safe to print, and cut at 1,000 bytes. Functions are told apart by name,
- * linked name and object. */
+/* Return the index of an equal one, which is added if it is new. Strings are
+ * copied, made safe to print, and cut at 1,000 bytes. Functions are equal if
+ * their name, linked name and object are. */
 uint32_t stacks_object(stacks_t *stacks, const stacks_object_t *object);
 uint32_t stacks_function(stacks_t *stacks, const stacks_function_t *function);
 uint32_t stacks_task(stacks_t *stacks, const stacks_task_t *task);
 
-/* Adds to the stack that has the same task and frames, or makes one. Past 128
- * MiB new ones are added to one whose only frame is [other]. Frames are copied.
- * With no frames the stack counts for its task only. */
+/* Adds to the stack with the same task and frames, which is created if it is
+ * new. Past 128 MiB new stacks are added to one whose only frame is [other].
+ * Frames are copied. A stack without frames counts for its task only. */
 void stacks_add(stacks_t *stacks, uint32_t task, const stacks_frame_t *frames,
                 size_t nr_frames, uint64_t samples, uint64_t weight);
 
-/* What there is. Pointers are valid until the next call that adds. */
+/* The contents. Pointers are valid until the next call that adds something. */
 size_t stacks_nr_objects(const stacks_t *stacks);
 const stacks_object_t *stacks_get_object(const stacks_t *stacks, uint32_t i);
 size_t stacks_nr_functions(const stacks_t *stacks);
@@ -88,8 +88,8 @@ const stacks_function_t *stacks_get_function(const stacks_t *stacks,
 size_t stacks_nr_tasks(const stacks_t *stacks);
 const stacks_task_t *stacks_get_task(const stacks_t *stacks, uint32_t i);
 
-/* All stacks, the heaviest first, in an array for free(); *nr of them. Equal
- * ones are in the same order in each run. */
+/* Returns all stacks, the heaviest first, in an array of *nr for free(). The
+ * order of equal ones is the same in each run. */
 stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr);
 
 #endif

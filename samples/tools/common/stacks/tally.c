@@ -119,7 +119,7 @@ stacks_entry_t *stacks_tally_get(stacks_tally_t *tally, uint64_t number,
   return entry;
 }
 
-/* Among equals the order must not depend on addresses. */
+/* The order of equal entries must not depend on addresses. */
 static int compare(const void *a, const void *b) {
   const stacks_entry_t *left = *(stacks_entry_t *const *)a;
   const stacks_entry_t *right = *(stacks_entry_t *const *)b;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table that counts samples by a key: a number and an array of items. It
- * does not know what they mean. */
+/* A hash table that counts samples by a key: a number and an array of items,
+ * whose meaning is the caller's. */
 #ifndef STACKS_TALLY_H
 #define STACKS_TALLY_H
 
@@ -27,18 +27,19 @@ typedef struct stacks_tally_s {
 void stacks_tally_init(stacks_tally_t *tally, size_t item_bytes);
 void stacks_tally_free(stacks_tally_t *tally);
 
-/* The entry of a key, which is copied; NULL if it is new and 128 MiB are full:
- * a machine with very many stacks must not fill its memory with them. */
+/* Returns the entry of a key, which is copied. Returns NULL if it is new and
+ * 128 MiB are full, so that a machine with very many stacks does not fill its
+ * memory with them. */
 stacks_entry_t *stacks_tally_get(stacks_tally_t *tally, uint64_t number,
                                  const void *items, size_t nr);
 
-/* The entry of a key, or NULL. */
+/* Returns the entry of a key, or NULL. */
 const stacks_entry_t *stacks_tally_find(const stacks_tally_t *tally,
                                         uint64_t number, const void *items,
                                         size_t nr);
 
-/* The entries in an array for free(), heaviest first; *nr of them. Equal ones
- * are in the order of their hashes. */
+/* Returns the entries, heaviest first, in an array of *nr for free(). Equal
+ * ones are in the order of their hashes. */
 stacks_entry_t **stacks_tally_sorted(const stacks_tally_t *tally, size_t *nr);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names are safe to print already; here they are cut. */
+/* Names are already safe to print; here they are cut. */
 #include "common/stacks/text.h"
 
 #include <inttypes.h>
@@ -10,12 +10,12 @@
 #include "common/stacks/tally.h"
 #include "common/text.h"
 
-/* Of the object, or the thread's process; of the name if nothing bounds it. */
+/* Widths: of an object or a process, of a pid, of a name without a limit. */
 #define WHERE_COLUMNS 20
 #define PID_COLUMNS   7
 #define NAME_COLUMNS  200
 
-/* A line that is narrower leaves out the total, the samples, the object. */
+/* Narrower lines leave out the total, the samples, the object. */
 #define COLUMNS_WITH_TOTAL   32
 #define COLUMNS_WITH_SAMPLES 48
 #define COLUMNS_WITH_WHERE   72
@@ -60,7 +60,7 @@ static size_t where_columns(const stacks_layout_t *layout) {
   return layout->by == STACKS_BY_PROCESS ? PID_COLUMNS : WHERE_COLUMNS;
 }
 
-/* A pid has a column of its own where there is room for one. */
+/* With enough room a pid has a column of its own. */
 static int has_id_at_end(const stacks_layout_t *layout) {
   return layout->by == STACKS_BY_THREAD ||
          (layout->by == STACKS_BY_PROCESS && where_columns(layout) == 0);
@@ -139,7 +139,7 @@ void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
   free(rows);
 }
 
-/* A semicolon is what separates frames. */
+/* Semicolons separate frames, so those in names become colons. */
 static void add_part(common_buffer_t *line, const char *text) {
   size_t size = strcspn(text, ";");
 
@@ -151,7 +151,7 @@ static void add_part(common_buffer_t *line, const char *text) {
   }
 }
 
-/* The stack's names, and at least one byte of 0: a multiple of 8 bytes. */
+/* Writes the stack's names and at least one NUL, in a multiple of 8 bytes. */
 static void make_line(common_buffer_t *line, const stacks_t *stacks,
                       const stacks_stack_t *stack) {
   static const char zeros[8];
@@ -174,7 +174,7 @@ static void put_line(FILE *file, const stacks_t *stacks, const char *line,
           is_off_cpu(stacks) ? weight / 1000 : samples);
 }
 
-/* Stacks that differ by addresses alone are one line. */
+/* Stacks that differ only in addresses are one line. */
 void stacks_text_folded(FILE *file, const stacks_t *stacks) {
   common_buffer_t line = {NULL, 0, 0};
   stacks_entry_t *entry, **entries;

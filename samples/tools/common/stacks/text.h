@@ -10,12 +10,12 @@
 /* How rows are written. */
 typedef struct stacks_layout_s {
   stacks_by_t by;
-  size_t columns;      /* longer lines are cut, columns left out; 0: no bound */
+  size_t columns;      /* 0: no limit; else columns left out, lines cut */
   const char *counted; /* "samples" */
   uint64_t weight;     /* of the whole profile */
 } stacks_layout_t;
 
-/* A line that names the columns, and one for a row. */
+/* Write the line of column names, and the line of a row. */
 void stacks_text_head(FILE *file, const stacks_layout_t *layout);
 void stacks_text_row(FILE *file, const stacks_layout_t *layout,
                      const stacks_row_t *row);
@@ -24,12 +24,13 @@ void stacks_text_row(FILE *file, const stacks_layout_t *layout,
  * number. */
 size_t stacks_text_cut(FILE *file, const char *text, size_t columns);
 
-/* The hottest rows, and how many more there are. */
+/* Writes the hottest rows, and the number of the others. */
 void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
                        size_t most_rows);
 
-/* A line for each stack: "process;outer;…;inner count", as flamegraph.pl and
- * others read it. The count is of samples; of off-CPU time, microseconds. */
+/* Writes a line for each stack: "process;outer;…;inner count", as flamegraph.pl
+ * and others read it. The count is in samples, or in microseconds for off-CPU
+ * time. */
 void stacks_text_folded(FILE *file, const stacks_t *stacks);
 
 #endif
