@@ -2,11 +2,11 @@
 /* The worker's answer about offsets of an object. Requests for names and for a
  * JIT's names have this response:
  *
- *   text    why there are no names; "" if there are
+ *   text    why there are no names; "" if there are some
  *   bytes   build id
- *   number  of offsets, in any order, those that the object has; for each
+ *   number  of offsets that the object has, in any order; for each
  *     number  the offset
- *     number  its address, as the symbol table counts
+ *     number  its address, as in the symbol table
  *     number  the first offset of the function that holds it
  *     number  the first one after it; 0: no function holds it
  *     number  of names, the innermost inlined first; for each

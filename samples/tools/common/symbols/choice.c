@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Preferred is a symbol with a size, with a type, that is not weak, global,
- * with few underscores in front, with a long name, in this order. */
+/* These properties of a symbol are preferred, in this order: a size, a type,
+ * not weak, global, few underscores in front, a long name. */
 #include "common/symbols/choice.h"
 
 #include <string.h>

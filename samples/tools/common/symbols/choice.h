@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of several symbols at one address is shown: the one that perf shows. */
+/* Chooses which of several symbols at one address is shown: the one that perf
+ * shows. */
 #ifndef SYMBOLS_CHOICE_H
 #define SYMBOLS_CHOICE_H
 
@@ -8,7 +9,7 @@ typedef struct symbols_choice_s {
   unsigned char has_size, has_type, is_weak, is_global;
 } symbols_choice_t;
 
-/* Whether `a`, which comes later in the file, is shown instead of `b`. */
+/* Returns 1 if `a`, which comes later in the file, is shown instead of `b`. */
 int symbols_choice_is_better(const symbols_choice_t *a,
                              const symbols_choice_t *b);
 

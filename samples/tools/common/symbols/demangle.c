@@ -8,7 +8,7 @@
 
 #include <libiberty/demangle.h>
 
-/* Longer ones are shown as they are. */
+/* Longer names are shown as they are. */
 #define MAX_BYTES ((size_t)16 << 10)
 
 typedef struct sink_s {
@@ -17,8 +17,8 @@ typedef struct sink_s {
   jmp_buf full;
 } sink_t;
 
-/* Few bytes can stand for a name of gigabytes: leaves the demangler when there
- * is no more room. It holds no memory then. */
+/* A few bytes can encode a name of gigabytes, so this leaves the demangler when
+ * there is no more room. It holds no memory then. */
 static void put(const char *bytes, size_t nr, void *arg) {
   sink_t *sink = arg;
   size_t room = sink->size - 1 - sink->used;
@@ -39,7 +39,7 @@ static int demangle_by(sink_t *sink, const char *name,
   return demangle(name, DMGL_NO_OPTS, put, sink);
 }
 
-/* For D there is no callback. */
+/* D has no demangler with a callback. */
 static int demangle_d(sink_t *sink, const char *name) {
   char *text = dlang_demangle(name, DMGL_NO_OPTS);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of C++, Rust and D functions as their sources have them, like perf
- * report: without parameters and without a hash. */
+/* Names of C++, Rust and D functions as in their sources, like perf report:
+ * without parameters and without a hash. */
 #ifndef SYMBOLS_DEMANGLE_H
 #define SYMBOLS_DEMANGLE_H
 

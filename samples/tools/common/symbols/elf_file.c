@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The file is always given. */
+/* Not needed: the file is always open already. */
 static int find_no_elf(Dwfl_Module *module, void **data, const char *name,
                        Dwarf_Addr base, char **path, Elf **elf) {
   (void)module;
@@ -64,7 +64,7 @@ void symbols_elf_close(symbols_elf_file_t *file) {
   memset(file, 0, sizeof(*file));
 }
 
-/* Finds the segment with a byte or an address; one of code before others. */
+/* Finds the segment with a byte or an address; prefers a segment of code. */
 static int find_segment(const symbols_elf_file_t *file, uint64_t at,
                         int is_address, GElf_Phdr *found) {
   GElf_Phdr header;

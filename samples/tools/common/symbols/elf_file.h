@@ -22,7 +22,7 @@ typedef struct symbols_elf_file_s {
   Dwfl *dwfl;
   Dwfl_Module *module;
   Elf *elf;
-  /* By inlined.c, once it was asked for. */
+  /* Set by inlined.c at the first request. */
   Dwarf *dwarf;
   uint64_t dwarf_bias;
   int has_looked_for_dwarf;
@@ -30,19 +30,19 @@ typedef struct symbols_elf_file_s {
   size_t nr_ranges, range_capacity;
 } symbols_elf_file_t;
 
-/* Opens it by an fd, which it owns afterwards. `path` is where a debug file is
- * looked for beside it, `debug_path` where else (as -debuginfo-path of
- * elfutils; "": the usual places). 0, or -1 with the reason. */
+/* Opens a file by its fd, and owns the fd afterwards. A debug file is looked
+ * for beside `path` and in `debug_path` (as -debuginfo-path of elfutils; "":
+ * the usual places). Returns 0, or -1 with the reason. */
 int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
                      const char *debug_path, char *reason, size_t size);
 void symbols_elf_close(symbols_elf_file_t *file);
 
-/* The address of a byte of the file, as its symbol table counts: 0, or -1 if no
- * segment has it. */
+/* Converts an offset in the file to an address, as the symbol table counts.
+ * Returns 0, or -1 if no segment has it. */
 int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
                         uint64_t *address);
 
-/* Finds the section with instructions that has an address: 0, or -1. */
+/* Finds the section with instructions that has an address. Returns 0 or -1. */
 int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
                         Elf_Scn **section, GElf_Shdr *header);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which function holds each of many addresses: passes once over all symbols of
- * a file, and keeps only the ones that hold an address. */
+/* Finds the function that holds each of many addresses. Passes once over all
+ * symbols of a file, and keeps only those that hold an address. */
 #ifndef SYMBOLS_FUNCTIONS_H
 #define SYMBOLS_FUNCTIONS_H
 
@@ -11,12 +11,12 @@
 
 typedef struct symbols_function_s {
   const char *name;    /* in the file's memory; NULL: none was found */
-  uint64_t start, end; /* the same symbol holds all addresses between */
-  int is_plt;          /* an entry that jumps to it */
+  uint64_t start, end; /* one symbol holds all addresses between */
+  int is_plt;          /* an entry of the PLT that jumps to it */
 } symbols_function_t;
 
-/* Fills functions[i] for each address; they are in ascending order. How many
- * symbols of functions the file has. */
+/* Fills functions[i] for each address; they are in ascending order. Returns how
+ * many function symbols the file has. */
 size_t symbols_functions_find(symbols_elf_file_t *file,
                               const uint64_t *addresses, size_t nr,
                               symbols_function_t *functions);

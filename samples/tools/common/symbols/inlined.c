@@ -10,12 +10,12 @@
 
 #include "common/memory.h"
 
-/* Damaged DWARF can lead in circles and to the same DIEs on many ways. */
+/* Damaged DWARF can contain circles, or many ways to the same DIEs. */
 #define MAX_DIES  20000000u
 #define MAX_DEPTH 200
 
-/* The DIEs at an address: the ones of the function and of
- * functions inlined there, the outermost first. */
+/* The DIEs of the function at an address and of functions inlined there, the
+ * outermost first. */
 typedef struct chain_s {
   Dwarf_Die dies[SYMBOLS_MAX_INLINED];
   size_t nr;
@@ -25,7 +25,7 @@ typedef struct walk_s {
   const uint64_t *addresses; /* as in the DWARF */
   chain_t *chains;
   size_t dies;
-  int enters_types; /* functions can stand in them: not in C and C++ */
+  int enters_types; /* types may contain functions: not in C and C++ */
 } walk_t;
 
 static int compare_ranges(const void *a, const void *b) {
@@ -70,7 +70,7 @@ static void look_for_dwarf(symbols_elf_file_t *file) {
     qsort(file->ranges, file->nr_ranges, sizeof(*file->ranges), compare_ranges);
 }
 
-/* The unit with an address: 0, or -1. */
+/* Finds the unit with an address. Returns 0 or -1. */
 static int find_unit(const symbols_elf_file_t *file, uint64_t address,
                      uint64_t *unit) {
   size_t low = 0, high = file->nr_ranges, middle;
@@ -89,8 +89,8 @@ static int find_unit(const symbols_elf_file_t *file, uint64_t address,
   return 0;
 }
 
-/* Copies the members of `set` whose addresses a DIE has; if its ranges overlap,
- * some of them twice. */
+/* Copies the members of `set` whose addresses are in a DIE; some twice if its
+ * ranges overlap. */
 static size_t pick(const walk_t *walk, Dwarf_Die *die, const size_t *set,
                    size_t nr, size_t *picked) {
   Dwarf_Addr base, start, end;
@@ -212,7 +212,7 @@ static const char *name_of(Dwarf_Die *die) {
   return name != NULL ? name : dwarf_diename(die);
 }
 
-/* 0, or -1 if it has no such attribute. */
+/* Returns 0, or -1 if the DIE has no such attribute. */
 static int number_of(Dwarf_Die *die, unsigned int which, uint64_t *number) {
   Dwarf_Attribute attribute;
   Dwarf_Word value;
@@ -224,7 +224,7 @@ static int number_of(Dwarf_Die *die, unsigned int which, uint64_t *number) {
   return 0;
 }
 
-/* Where a function that is inlined was called. */
+/* Sets the place where an inlined function was called. */
 static void place_call(Dwarf_Die *die, Dwarf_Files *files,
                        symbols_frame_t *frame) {
   uint64_t file, line;
@@ -283,7 +283,7 @@ static int has_functions_in_types(Dwarf_Die *unit) {
   }
 }
 
-/* Addresses of one unit. */
+/* Finds the functions at addresses of one unit. */
 static void find_in_unit(symbols_elf_file_t *file, uint64_t offset,
                          const uint64_t *addresses, size_t nr,
                          symbols_frames_t *frames) {

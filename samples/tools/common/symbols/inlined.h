@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions that were inlined where an address is, from DWARF. */
+/* Finds the functions that were inlined at an address, from DWARF. */
 #ifndef SYMBOLS_INLINED_H
 #define SYMBOLS_INLINED_H
 
@@ -8,7 +8,7 @@
 
 #include "common/symbols/elf_file.h"
 
-/* Inlined into each other more deeply, the inner ones are left out. */
+/* If more are inlined into each other, the inner ones are left out. */
 #define SYMBOLS_MAX_INLINED 64
 
 typedef struct symbols_frame_s {

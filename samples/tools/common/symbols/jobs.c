@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue in front of libuv's thread pool. Knows nothing of the work. */
+/* A queue in front of libuv's thread pool. Does not depend on the kind of
+ * work. */
 #include "common/symbols/jobs.h"
 
 #include <stddef.h>

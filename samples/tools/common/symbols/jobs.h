@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that would block the loop: run on libuv's pool, one job at a time, in
- * the order in which they were added, with the worker process at hand. */
+/* Work that would block the loop. It runs on libuv's pool, one job at a time,
+ * in the order in which jobs were added, and can use the worker process. */
 #ifndef SYMBOLS_JOBS_H
 #define SYMBOLS_JOBS_H
 
@@ -21,7 +21,7 @@ typedef struct symbols_jobs_s {
   uv_loop_t *loop;
   uv_work_t work;
   symbols_job_t *running;
-  symbols_job_t *first, *last; /* that wait */
+  symbols_job_t *first, *last; /* waiting */
   symbols_job_t end;           /* the last one of all */
   void (*end_cb)(void *arg);
   void *arg;
@@ -31,9 +31,9 @@ void symbols_jobs_init(symbols_jobs_t *jobs, uv_loop_t *loop);
 
 void symbols_jobs_add(symbols_jobs_t *jobs, symbols_job_t *job);
 
-/* Ends the worker. Jobs that wait still run, but their questions to the worker
+/* Ends the worker. Waiting jobs still run, but their questions to the worker
  * fail at once. Calls back on the loop after the last one, never inside this
- * call. Nothing may be added afterwards. */
+ * call. Do not add jobs afterwards. */
 void symbols_jobs_end(symbols_jobs_t *jobs, void (*cb)(void *arg), void *arg);
 
 /* The queue behind symbols.h, for other work with the same worker. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the kernel's symbols once: modules and BPF programs that are loaded
- * later are shown by the function before them or by address. Knows nothing of
- * user space. */
+/* Reads the kernel's symbols once. Functions of modules and BPF programs that
+ * are loaded later get the name of the function before them, or an address.
+ * Does not depend on user space. */
 #include "common/symbols/kallsyms.h"
 
 #include <errno.h>
@@ -13,7 +13,8 @@
 #include "common/memory.h"
 #include "common/small_file.h"
 
-/* A line is "ffffffff81000000 T name" with "\t[module]" for one of a module. */
+/* A line is "ffffffff81000000 T name" with "\t[module]" after it for a
+ * module. */
 static void add_line(symbols_kallsyms_t *symbols, char *line) {
   symbols_kallsym_t *symbol;
   uint64_t address;
@@ -34,7 +35,7 @@ static void add_line(symbols_kallsyms_t *symbols, char *line) {
   symbol->name = (size_t)(end + 3 - symbols->text);
 }
 
-/* Those with one address in the order of the file. */
+/* Symbols with the same address stay in the order of the file. */
 static int compare(const void *a, const void *b) {
   const symbols_kallsym_t *left = a, *right = b;
 
@@ -76,8 +77,8 @@ void symbols_kallsyms_free(symbols_kallsyms_t *symbols) {
   memset(symbols, 0, sizeof(*symbols));
 }
 
-/* Of several names at one address perf(1) shows the last in the file, which for
- * a system call is __x64_sys_NAME. */
+/* perf(1) shows the last of several names at one address, which for a system
+ * call is __x64_sys_NAME. */
 const symbols_kallsym_t *
 symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address) {
   size_t low = 0, high = symbols->nr, middle;

@@ -16,14 +16,14 @@ typedef struct symbols_kallsyms_s {
   size_t nr;
   size_t capacity;
   char *text;
-  char reason[128]; /* why there are none; empty if there are */
+  char reason[128]; /* why there are no symbols; empty if there are */
 } symbols_kallsyms_t;
 
 /* Reads /proc/kallsyms, or another file like it. */
 void symbols_kallsyms_load(symbols_kallsyms_t *symbols, const char *path);
 void symbols_kallsyms_free(symbols_kallsyms_t *symbols);
 
-/* The function that holds an address, or NULL. */
+/* Returns the function that holds an address, or NULL. */
 const symbols_kallsym_t *
 symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address);
 
@@ -35,7 +35,8 @@ const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
                                   const symbols_kallsym_t *symbol);
 
 /* Reads the file until the addresses of all these symbols are found, without
- * keeping the others: 0 for one that is hidden or not there. */
+ * keeping the others. The address is 0 for a symbol that is hidden or
+ * missing. */
 void symbols_kallsyms_addresses(const char *path, const char *const *names,
                                 uint64_t *addresses, size_t nr);
 

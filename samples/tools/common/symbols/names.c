@@ -15,11 +15,11 @@
 #include "common/symbols/plt.h"
 #include "common/symbols/unnamed.h"
 
-/* Files stay open for the next questions, as long as they take little
- * memory. */
+/* Files stay open for later questions, as long as they use little memory. */
 #define MAX_OPEN     8
 #define MAX_OPEN_KIB ((uint64_t)256 << 10)
-/* Past this the rest has no names: the response must not become too large. */
+/* Places that do not fit get no names, so that the response does not become too
+ * large. */
 #define MAX_BODY (SYMBOLS_WIRE_BYTES / 2)
 
 typedef struct question_s {
@@ -31,7 +31,7 @@ typedef struct question_s {
   size_t nr;
 } question_t;
 
-/* The places that the file has, in the order of their addresses. */
+/* Places that are in the file, in the order of their addresses. */
 typedef struct places_s {
   uint64_t *addresses;
   uint64_t *offsets;
@@ -41,7 +41,7 @@ typedef struct places_s {
 static symbols_elf_file_t open_files[MAX_OPEN];
 static uint64_t clock_of_use;
 
-/* The file of a key, or the one to be closed for it. */
+/* Returns the open file of a key, or the one to close for it. */
 static symbols_elf_file_t *find_open(uint64_t key) {
   symbols_elf_file_t *oldest = &open_files[0];
   size_t i;
@@ -81,8 +81,8 @@ static symbols_elf_file_t *open_file(const question_t *question, int fd,
   return file;
 }
 
-/* Not the function itself, as inlined, but its symbol is shown as the outermost
- * one: it is the same with inlined functions and without. */
+/* The outermost name is the function's symbol, not its DWARF name, so it is the
+ * same with inlined functions and without. */
 static void answer_names(symbols_message_t *response,
                          const symbols_function_t *function,
                          const symbols_frames_t *frames) {

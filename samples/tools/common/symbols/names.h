@@ -3,10 +3,10 @@
  * The request has the file as an fd, and
  *
  *   number  key of the object: the worker keeps files of several keys open
- *   number  1: with inlined functions
+ *   number  1: find inlined functions
  *   text    path of the file, beside which a debug file may be
  *   text    where else debug files are: "" for the usual places
- *   bytes   the build id that the file must have; none: any
+ *   bytes   the build id that the file must have; empty: any
  *   bytes   offsets, 64 bits each
  *
  * The response is in answer.h. */

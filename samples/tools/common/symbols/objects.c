@@ -61,7 +61,7 @@ static int is_low(const symbols_mapping_t *mapping) {
   return mapping->end <= UINT64_C(1) << 32;
 }
 
-/* Of what same_object compares. */
+/* Hashes the fields that same_object compares. */
 static uint64_t hash_mapping(const symbols_mapping_t *mapping) {
   uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)mapping->kind;
 
@@ -140,7 +140,7 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
   object = *bucket == 0 ? add(objects, &copy) : objects->objects[*bucket - 1];
   *bucket = object->id;
   uv_mutex_lock(&objects->lock);
-  /* Another process has it where the first one could not be looked at. */
+  /* Another process has the file, and it could not be opened in the first. */
   *must_open = !object->was_added ||
                (object->has_failed && object->mapping.pid != copy.pid);
   object->was_added = 1;
@@ -191,7 +191,7 @@ static void open_file(symbols_objects_t *objects, symbols_object_t *object,
 
   object->used = ++objects->clock;
   if (mapping->kind == SYMBOLS_JIT) {
-    /* A map file can come late, or be replaced; the last one is kept when the
+    /* A map file may be written late or replaced. The last one is kept when the
      * process has ended. */
     if (object->process < 0 && !object->was_tried && !mapping->is_recorded)
       object->process = symbols_open_process(mapping->pid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A process chooses the paths and the links in its own root as it likes, and
- * can change them at any time. So each file is found first without being opened
- * (O_PATH), then checked, and then the checked file is opened: no FIFO makes us
- * wait, and no device starts to do something. */
+/* A process chooses the paths and links in its own root, and can change them at
+ * any time. So each file is first found without opening it (O_PATH), then
+ * checked, and then the checked file is opened. This way no FIFO blocks us, and
+ * no device has side effects. */
 #include "common/symbols/open.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 #define DELETED " (deleted)"
 
-/* Of openat2(2), Linux 5.6, which not all headers have. */
+/* For openat2(2), Linux 5.6, which not all headers have. */
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
@@ -35,14 +35,14 @@ typedef struct open_how_s {
   uint64_t flags, mode, resolve;
 } open_how_t;
 
-/* Finds a path inside a root: links there do not lead out of it. */
+/* Finds a path inside a root. Links do not lead out of it. */
 static int find_in_root(int root, const char *path, int flags) {
   open_how_t how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0, IN_ROOT};
 
   return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
-/* Opens a found file, and closes `found`: an fd, or -1 with errno. */
+/* Opens a found file, and closes `found`. Returns an fd, or -1 with errno. */
 static int open_found(int found) {
   char path[32];
   int fd, error;
@@ -55,7 +55,8 @@ static int open_found(int found) {
   return fd;
 }
 
-/* Mappings have the device of the file system below, files their own. */
+/* On these file systems a mapping has the device of the lower file system, and
+ * the file has another. */
 static int is_layered(int fd) {
   struct statfs info;
 
@@ -77,7 +78,7 @@ static int is_mapped_one(int fd, const struct stat *info,
          has_build_id || is_layered(fd);
 }
 
-/* Files of the kernel's own look regular, but reading some takes away what
+/* Files of the kernel look regular, but reading some of them removes data that
  * others wait for: /proc/kmsg, trace_pipe. A recording can name them. */
 static int is_of_kernel(int found) {
   struct statfs system;
@@ -223,8 +224,8 @@ int symbols_open_process(uint32_t pid) {
   return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* The user of a process, and its number in its own namespace: 0, or -1 if it
- * has ended. */
+/* Reads the user of a process, and its number in its own namespace. Returns 0,
+ * or -1 if it has ended. */
 static int read_status(int process, uint32_t *uid, uint32_t *pid) {
   char text[4096], *line, *end;
   int fd = openat(process, "status", O_RDONLY | O_CLOEXEC);
@@ -237,7 +238,7 @@ static int read_status(int process, uint32_t *uid, uint32_t *pid) {
   if (nr <= 0)
     return -1;
   text[nr] = '\0';
-  /* Real, effective, saved, of files. */
+  /* The real, effective, saved and file system user. */
   line = strstr(text, "\nUid:");
   if (line == NULL || sscanf(line, "\nUid: %*u %" SCNu32, uid) != 1)
     return -1;
@@ -246,7 +247,7 @@ static int read_status(int process, uint32_t *uid, uint32_t *pid) {
     line = strstr(text, "\nPid:");
   if (line == NULL)
     return -1;
-  /* The last number of the line is the innermost one. */
+  /* The last number is of the innermost namespace. */
   end = line + 1 + strcspn(line + 1, "\n");
   *end = '\0';
   while (end > line && strchr("0123456789", end[-1]) != NULL)

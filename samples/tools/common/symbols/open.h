@@ -9,25 +9,27 @@
 #include "common/symbols/symbols.h"
 #include "common/symbols/worker.h"
 
-/* The file of a mapping: an fd, or -1 with the reason. A regular file that is
- * the mapped one, as far as the mapping has an inode or a build id; the build
- * id is compared by who reads it. */
+/* Opens the file of a mapping. Returns an fd, or -1 with the reason. The file
+ * is regular, and is the mapped one as far as the mapping has an inode or a
+ * build id. The reader of the file compares the build id. */
 int symbols_open_file(const symbols_mapping_t *mapping,
                       char reason[SYMBOLS_REASON_BYTES]);
 
-/* A copy of this process's own vdso, if the mapping is of the same. */
+/* Opens a copy of this process's own vdso, if the mapping is of the same
+ * vdso. */
 int symbols_open_vdso(const symbols_mapping_t *mapping,
                       char reason[SYMBOLS_REASON_BYTES]);
 
-/* The directory /proc/PID: -1 if the process has ended. It never becomes that
- * of another process with the same number. */
+/* Opens the directory /proc/PID. Returns -1 if the process has ended. The fd
+ * never refers to another process with the same number. */
 int symbols_open_process(uint32_t pid);
 
-/* The process's /tmp/perf-PID.map, if it is a regular file of its user. */
+/* Opens the process's /tmp/perf-PID.map, if it is a regular file of its
+ * user. */
 int symbols_open_perf_map(int process, char reason[SYMBOLS_REASON_BYTES]);
 
-/* /tmp/perf-PID.map of a process that has ended, as perf report takes it: a
- * regular file of this user or of root. */
+/* Opens /tmp/perf-PID.map of a process that has ended, as perf report does, if
+ * it is a regular file of this user or of root. */
 int symbols_open_recorded_map(uint32_t pid, char reason[SYMBOLS_REASON_BYTES]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of "START SIZE NAME", in hexadecimal. The last one that has an address
- * counts: a JIT compiler uses memory again. */
+/* Lines of "START SIZE NAME", in hexadecimal. The last line that covers an
+ * address counts, because a JIT compiler reuses memory. */
 #include "common/symbols/perf_map.h"
 
 #include <errno.h>
@@ -26,7 +26,8 @@ typedef struct map_s {
   size_t used, nr_read;
 } map_t;
 
-/* The next byte, or -1. By offset, as the fd is shared with the program. */
+/* Returns the next byte, or -1. Reads by offset, because the fd is shared with
+ * the program. */
 static int next_byte(map_t *map) {
   ssize_t nr;
 
@@ -45,7 +46,8 @@ static int next_byte(map_t *map) {
   return (unsigned char)map->buffer[map->used++];
 }
 
-/* A line, cut to fit. 0 at the end, also of one that is being written. */
+/* Reads a line, cut to fit. Returns 0 at the end, also for a line that is still
+ * being written. */
 static int next_line(map_t *map, char line[LINE_BYTES]) {
   size_t nr = 0;
   int byte;
@@ -119,7 +121,7 @@ void symbols_perf_map_answer(symbols_message_t *request,
     add_line(map, line);
   symbols_answer_begin(response, "", NULL, 0, map->nr);
   for (i = 0; i < map->nr; i++) {
-    /* Only this address: the compiler may use the rest of the entry again. */
+    /* Only for this address: the compiler may reuse the rest of the entry. */
     symbols_answer_place(response, addresses[i], addresses[i], addresses[i],
                          addresses[i] + 1, map->names[i] != NULL);
     if (map->names[i] != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker's answer to: what does a JIT compiler say of these addresses? The
- * request has its file, /tmp/perf-PID.map, as an fd, and
+/* The worker's answer to: which functions of a JIT compiler are at these
+ * addresses? The request has the compiler's file, /tmp/perf-PID.map, as an fd,
+ * and
  *
  *   bytes   addresses, 64 bits each
  *

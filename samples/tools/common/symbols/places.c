@@ -15,7 +15,7 @@ static uint64_t hash(uint32_t object, uint64_t offset) {
   return x ^ x >> 29;
 }
 
-/* The slot of an entry, or the empty one for it. */
+/* Returns the slot of an entry, or the empty slot for it. */
 static symbols_entry_t **find_slot(const symbols_table_t *table,
                                    uint32_t object, uint64_t offset) {
   size_t i = (size_t)(hash(object, offset) >> 8) & (table->size - 1);

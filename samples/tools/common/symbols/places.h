@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer for each (object, offset) that was asked for. No entry moves, and
+/* The answer for each (object, offset) that was requested. No entry moves, and
  * no call takes long, because the tables that grow are small. */
 #ifndef SYMBOLS_PLACES_H
 #define SYMBOLS_PLACES_H
@@ -9,7 +9,7 @@
 
 #include "common/symbols/symbols.h"
 
-/* Past this many there is no room. */
+/* The largest number of entries. */
 #define SYMBOLS_MAX_PLACES (1u << 20)
 #define SYMBOLS_NR_TABLES  256
 
@@ -34,11 +34,11 @@ typedef struct symbols_places_s {
 
 void symbols_places_free(symbols_places_t *places);
 
-/* The entry, or NULL. */
+/* Returns the entry, or NULL. */
 symbols_entry_t *symbols_places_find(const symbols_places_t *places,
                                      uint32_t object, uint64_t offset);
 
-/* Adds one that is not there yet: NULL if there is no room. */
+/* Adds an entry that does not exist yet. Returns NULL if there is no room. */
 symbols_entry_t *symbols_places_add(symbols_places_t *places, uint32_t object,
                                     uint64_t offset);
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* An entry loads the function's address from a slot of the global offset table,
- * and a relocation fills that slot: that finds the name whatever a linker makes
- * of its sections (.plt, .plt.sec, .plt.got). */
+ * and a relocation fills that slot. The relocation has the name, however the
+ * linker arranged its sections (.plt, .plt.sec, .plt.got). */
 #include "common/symbols/plt.h"
 
 #include <endian.h>
 #include <string.h>
 
-/* Where the instructions are. */
+/* The instructions of a section. */
 typedef struct code_s {
   const unsigned char *bytes;
   uint64_t start; /* address of the first byte */
   uint64_t size;
 } code_t;
 
-/* Entries of 8 or 16 bytes with "jmp *offset(%rip)", in which other bytes can
- * stand before the jump. */
+/* Entries have 8 or 16 bytes with "jmp *offset(%rip)"; other bytes may come
+ * before the jump. */
 static int find_x86_64(const code_t *code, uint64_t address, uint64_t entry,
                        uint64_t *start, uint64_t *slot) {
   uint64_t at = (address - code->start) / entry * entry, end = at + entry;
@@ -39,8 +39,8 @@ static uint32_t instruction(const code_t *code, uint64_t at) {
   return le32toh(word);
 }
 
-/* "adrp x16, page; ldr x17, [x16, offset]" and two more instructions; the
- * address is of one of the four. */
+/* Entries are "adrp x16, page; ldr x17, [x16, offset]" and two more
+ * instructions. The address is of one of the four. */
 static int find_aarch64(const code_t *code, uint64_t address, uint64_t *start,
                         uint64_t *slot) {
   uint64_t at = (address - code->start) & ~(uint64_t)3, page;
@@ -65,7 +65,7 @@ static int find_aarch64(const code_t *code, uint64_t address, uint64_t *start,
   return -1;
 }
 
-/* The name of the symbol that a relocation puts into the slot. */
+/* Returns the name of the symbol that a relocation puts into the slot. */
 static const char *name_of(Elf *elf, uint64_t slot) {
   Elf_Scn *section = NULL, *symbols;
   GElf_Shdr header, symbol_header;

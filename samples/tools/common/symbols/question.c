@@ -196,7 +196,7 @@ static void add_unknown(symbols_question_t *question, uint64_t offset) {
   result->offset = result->place.address = result->place.first = offset;
 }
 
-/* Each offset has a result, and no other. */
+/* Makes exactly one result for each offset. */
 static void complete(symbols_question_t *question) {
   size_t i, k = 0, nr = question->nr_results;
 
@@ -225,7 +225,7 @@ void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
   }
   question->inlined &= !question->object->has_bad_dwarf;
   ask_worker(question, asker, worker);
-  /* If the DWARF is damaged or large, there is still the symbol table. */
+  /* If the DWARF is damaged or too large, the symbol table still helps. */
   if (question->is_hopeless && question->inlined) {
     question->object->has_bad_dwarf = 1;
     question->inlined = 0;

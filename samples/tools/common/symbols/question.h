@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks for the names at some offsets of one object: on libuv's pool. */
+/* Asks for the names at some offsets of one object, on libuv's pool. */
 #ifndef SYMBOLS_QUESTION_H
 #define SYMBOLS_QUESTION_H
 
@@ -18,7 +18,7 @@ typedef struct symbols_result_s {
   uint64_t first, end; /* offsets with the same name; end 0: not known */
 } symbols_result_t;
 
-/* What questions need that are asked one after the other. */
+/* State that is shared by successive questions. */
 typedef struct symbols_asker_s {
   symbols_objects_t objects;
   symbols_strings_t strings; /* of all names */
@@ -38,17 +38,18 @@ typedef struct symbols_question_s {
   uint64_t *offsets;
   size_t nr;
   /* The answer. */
-  symbols_result_t *results; /* by offset, one for each; room for twice as many,
-                                as the worker can send wrong ones */
+  /* By offset, one for each. There is room for twice as many, because the
+   * worker can send wrong ones. */
+  symbols_result_t *results;
   size_t nr_results;
   char reason[SYMBOLS_REASON_BYTES]; /* "" if there are names */
   int is_hopeless;                   /* the object must not be asked again */
-  int is_canceled;                   /* not answered, for no fault of its own */
+  int is_canceled; /* not answered, but not because of the object */
   unsigned char build_id[20];
   size_t build_id_bytes;
 } symbols_question_t;
 
-/* The memory of offsets and results is the caller's. */
+/* The caller owns the memory of offsets and results. */
 void symbols_question_ask(symbols_question_t *question, symbols_asker_t *asker,
                           symbols_worker_t *worker);
 

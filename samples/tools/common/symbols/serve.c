@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker's side: gives up what rights it does not need, then answers one
+/* The worker's side: drops the rights that it does not need, then answers one
  * request after the other until the program ends. */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,8 +23,8 @@
 /* The user and the group without rights on nearly all systems. */
 #define NOBODY 65534
 
-/* Reads the body of a request and its fds, and writes the body of the response.
- * Fds that it does not take are closed. */
+/* Reads the body and the fds of a request, and writes the body of the response.
+ * Fds that it leaves are closed. */
 typedef void (*handler_t)(symbols_message_t *request,
                           symbols_message_t *response);
 
@@ -36,7 +36,8 @@ static const handler_t handlers[SYMBOLS_NR_REQUESTS] = {
     [SYMBOLS_REQUEST_UNWIND] = symbols_serve_unwind,
 };
 
-/* Only the socket stays open: the program's files are not its own. */
+/* Only the socket stays open, because the worker must not have the program's
+ * files. */
 static void close_files(void) {
   int fd, null = open("/dev/null", O_RDWR);
 
@@ -52,7 +53,7 @@ static void close_files(void) {
     close(fd);
 }
 
-/* Sanitizers reserve more addresses than this. */
+/* Not with sanitizers, which reserve more addresses than this. */
 static void limit_memory(void) {
 #if !defined(__SANITIZE_ADDRESS__) && UINTPTR_MAX > UINT32_MAX
   const struct rlimit memory = {UINT64_C(16) << 30, UINT64_C(16) << 30};
@@ -74,7 +75,8 @@ static void limit(int may_use_network) {
   }
   prctl(PR_SET_NAME, "symbols-worker");
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  /* Others of its user cannot look into it, and it leaves no core file. */
+  /* Other processes of its user cannot inspect it, and it leaves no core
+   * file. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }
@@ -113,6 +115,6 @@ void symbols_main(int argc, char **argv) {
   close_files();
   limit(strcmp(argv[2], "debuginfod") == 0);
   serve();
-  /* Not exit(3), which runs what belongs to the program. */
+  /* exit(3) would run handlers of the program. */
   _exit(0);
 }

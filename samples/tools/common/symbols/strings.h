@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that never move, each once and safe to print. */
+/* Names, each stored once and safe to print. They never move. */
 #ifndef SYMBOLS_STRINGS_H
 #define SYMBOLS_STRINGS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Past this much there is no room. */
+/* The limit of their memory. */
 #define SYMBOLS_MAX_STRING_BYTES ((size_t)256 << 20)
 
 typedef struct symbols_strings_s {
@@ -20,10 +20,11 @@ typedef struct symbols_strings_s {
 
 void symbols_strings_free(symbols_strings_t *strings);
 
-/* The name after it was made safe to print; "" if there is no room. */
+/* Returns the name made safe to print; "" if there is no room. */
 const char *symbols_strings_add(symbols_strings_t *strings, const char *name);
 
-/* Zeroed memory that lives as long: NULL if there is no room. */
+/* Returns zeroed memory that lives as long as the names; NULL if there is no
+ * room. */
 void *symbols_strings_memory(symbols_strings_t *strings, size_t size);
 
 #endif

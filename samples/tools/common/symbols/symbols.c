@@ -13,10 +13,10 @@
 #include "common/symbols/places.h"
 #include "common/symbols/question.h"
 
-/* How long offsets are collected before they are asked for together. */
+/* How long offsets are collected before one question is asked about them. */
 #define COLLECT_MS         10
 #define DEFAULT_TIMEOUT_MS 30000
-/* Places that are taken in at once. */
+/* Places that are processed at once. */
 #define INSTALL_NR 1024
 
 /* The object of mappings for which there is no room. */
@@ -29,11 +29,11 @@ typedef struct range_s {
   const symbols_name_t *name; /* NULL: it has none */
 } range_t;
 
-/* Of an object, by its id. */
+/* The state of an object, by its id. */
 typedef struct state_s {
   uint64_t *wanted; /* offsets to ask for */
   size_t nr_wanted, wanted_capacity;
-  uint64_t *unnamed; /* of a JIT: offsets that have no name yet */
+  uint64_t *unnamed; /* for a JIT: offsets without a name so far */
   size_t nr_unnamed, unnamed_capacity;
   range_t *ranges; /* by offset */
   size_t nr_ranges;
@@ -50,11 +50,11 @@ struct symbols_s {
   symbols_jobs_t jobs;
   symbols_job_t open_job, ask_job;
   int is_opening, is_asking, is_closing;
-  symbols_asker_t asker; /* of the pool while a job runs */
+  symbols_asker_t asker; /* used on the pool while a job runs */
   symbols_question_t question;
-  size_t installed; /* of its results */
+  size_t installed; /* results that are processed */
   symbols_places_t places;
-  symbols_place_t beyond; /* of places past the limit */
+  symbols_place_t beyond; /* for places past the limit */
   state_t **states;       /* by id */
   size_t nr_states, state_capacity;
   state_t *first, *last; /* with offsets to ask for */
@@ -94,12 +94,12 @@ static void files_opened(symbols_job_t *job) {
   symbols_t *symbols = symbols_of(job, offsetof(symbols_t, open_job));
 
   symbols->is_opening = 0;
-  /* One may have been added after the job had looked. */
+  /* Another file may have been added after the job had looked. */
   if (symbols_objects_must_open(&symbols->asker.objects))
     start_opening(symbols);
 }
 
-/* Files of new objects are opened while an answer is waited for, too: their
+/* Also opens files of new objects while waiting for an answer, because their
  * processes may not live long. */
 static void on_tick(void *arg) {
   symbols_t *symbols = arg;
@@ -264,7 +264,7 @@ static void answer_unknown(symbols_entry_t *entry) {
   }
 }
 
-/* Merges the functions of an answer with those that were known. */
+/* Merges the functions of an answer with the known ones. */
 static void add_ranges(state_t *state, const symbols_result_t *results,
                        size_t nr) {
   range_t *merged = common_calloc(state->nr_ranges + nr, sizeof(*merged));
@@ -303,7 +303,8 @@ static void go_on(symbols_t *symbols) {
     call_back(symbols);
 }
 
-/* Takes in a part of the answer: other work of the loop comes between. */
+/* Processes a part of the answer, so that other work of the loop can run in
+ * between. */
 static void install(symbols_t *symbols) {
   const symbols_question_t *question = &symbols->question;
   state_t *state = state_of(symbols, question->object);
@@ -367,7 +368,7 @@ static void give_up(symbols_t *symbols, state_t *state) {
   state->nr_wanted = 0;
 }
 
-/* Objects take turns, each with as many offsets as go into one question. */
+/* Objects take turns, each with as many offsets as fit into one question. */
 static void ask_next(symbols_t *symbols) {
   symbols_question_t *question = &symbols->question;
   state_t *state = symbols->first;

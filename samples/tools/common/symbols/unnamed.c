@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* .eh_frame_hdr is a table of where functions begin, sorted, for those who
- * throw exceptions. Source: Linux Standard Base, Core, "DWARF Extensions". */
+/* .eh_frame_hdr is a sorted table of the starts of functions, for handling
+ * exceptions. Source: Linux Standard Base, Core, "DWARF Extensions". */
 #include "common/symbols/unnamed.h"
 
 #include <dwarf.h>
 
-/* The table: pairs of 32 bits, the first where a function begins. */
+/* The table: pairs of 32-bit words. The first is the start of a function. */
 typedef struct table_s {
   const uint32_t *words;
   size_t nr;     /* pairs */
@@ -25,8 +25,8 @@ static int find_segment(Elf *elf, GElf_Phdr *segment) {
   return -1;
 }
 
-/* A version, three encodings, a pointer, how many pairs, the pairs. Linkers
- * make the encodings that are looked for here. */
+/* The format: a version, three encodings, a pointer, the number of pairs, the
+ * pairs. Only the encodings that linkers use are accepted. */
 static int find_table(const symbols_elf_file_t *file, table_t *table) {
   const unsigned char *bytes;
   Elf_Data *head, *rest;

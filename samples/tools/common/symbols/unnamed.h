@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a function begins and ends that no symbol names: .eh_frame stays in a
- * stripped file. */
+/* Finds where a function without a symbol begins and ends. A stripped file
+ * still has .eh_frame. */
 #ifndef SYMBOLS_UNNAMED_H
 #define SYMBOLS_UNNAMED_H
 
 #include "common/symbols/functions.h"
 
-/* Sets start and end of the function at an address, and leaves its name NULL;
- * or leaves all as it is. */
+/* Sets start and end of the function at an address, and leaves its name NULL.
+ * Changes nothing if they are not known. */
 void symbols_unnamed_find(const symbols_elf_file_t *file, uint64_t address,
                           symbols_function_t *function);
 

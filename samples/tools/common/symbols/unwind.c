@@ -15,9 +15,9 @@
 #include <uv.h>
 
 #define MS 1000000u
-/* Of an ELF file. */
+/* The limit for an ELF file. */
 #define MAX_SEGMENTS 64
-/* The clock is read once for so many words of memory. */
+/* Words of memory that are read between two checks of the clock. */
 #define READS_PER_CHECK 256
 /* Bytes of all registers that a function saves. */
 #define POPPED 48
@@ -28,14 +28,14 @@
 struct unwind_file_s {
   int fd;
   Elf *elf;
-  char name[32];      /* of its modules: each file has another */
-  GElf_Addr low, end; /* of all that it loads */
+  char name[32];      /* of its modules; unique for each file */
+  GElf_Addr low, end; /* of all loaded segments */
   size_t nr;
-  GElf_Phdr segments[MAX_SEGMENTS]; /* that are loaded and executable */
+  GElf_Phdr segments[MAX_SEGMENTS]; /* loaded and executable */
 };
 
-/* Where libdwfl begins, or begins again: registers by DWARF's numbers. If ip is
- * a return address, the code is looked up one byte before. */
+/* Where libdwfl begins, or begins again: registers by their DWARF numbers. If
+ * ip is a return address, the byte before it is looked up. */
 typedef struct start_s {
   uint64_t ip;
   int is_return, has_begun;
@@ -46,11 +46,11 @@ typedef struct start_s {
 struct unwind_process_s {
   int machine;
   Dwfl *dwfl;
-  Elf *elf; /* shows libdwfl the machine; NULL before the first file */
+  Elf *elf; /* tells libdwfl the machine; NULL before the first file */
   size_t nr;
   unwind_mapping_t *mappings; /* sorted by start */
-  uint64_t address_bits;      /* set in addresses of code */
-  /* The stack that is unwound. */
+  uint64_t address_bits;      /* bits that addresses of code use */
+  /* The stack being unwound. */
   const uvperf_regs_t *regs;
   const unsigned char *copy;
   uint64_t sp;
@@ -63,8 +63,8 @@ struct unwind_process_s {
   unwind_stack_t *stack;
 };
 
-/* Registers: perf's number (asm/perf_regs.h of that machine) for each of DWARF.
- */
+/* Registers: perf's number (asm/perf_regs.h of that machine) for each DWARF
+ * number. */
 typedef struct machine_s {
   int machine;
   const char *arch;
@@ -125,19 +125,19 @@ int unwind_ip(int machine, const uvperf_regs_t *regs, uint64_t *ip) {
              : -1;
 }
 
-/* Takes over what is loaded. Returns whether it makes sense. */
+/* Reads the loaded segments. Returns 1 if they make sense. */
 static int take_segments(unwind_file_t *file) {
   size_t nr;
   if (elf_getphdrnum(file->elf, &nr) != 0)
     return 0;
-  file->low = 1; /* none yet: the low end is a page's */
+  file->low = 1; /* none yet: a real one is aligned to a page */
   for (size_t i = 0; i < nr && file->nr < MAX_SEGMENTS; i++) {
     GElf_Phdr phdr;
     if (gelf_getphdr(file->elf, (int)i, &phdr) == NULL)
       return 0;
     if (phdr.p_type != PT_LOAD)
       continue;
-    /* libdwfl has a module begin where the first one does. */
+    /* In libdwfl a module begins where the first segment does. */
     if (file->low == 1)
       file->low = phdr.p_vaddr & -phdr.p_align;
     if (phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr)
@@ -150,7 +150,7 @@ static int take_segments(unwind_file_t *file) {
   return file->nr != 0 && file->low < file->end;
 }
 
-/* Longer ones were cut by the kernel. */
+/* The kernel cuts longer ones. */
 static int has_build_id(Elf *elf, const void *build_id, size_t bytes) {
   const void *own;
   return bytes == 0 || (dwelf_elf_gnu_build_id(elf, &own) >= (ssize_t)bytes &&
@@ -188,7 +188,8 @@ void unwind_file_free(unwind_file_t *file) {
   free(file);
 }
 
-/* Modules come with their files: the only way in which libdwfl gets any. */
+/* Modules are reported with their files, so libdwfl gets files only this
+ * way. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
                     Dwarf_Addr base, char **path, Elf **elf) {
   (void)module;
@@ -201,7 +202,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
   return -1;
 }
 
-/* No file that another one names is opened. */
+/* Files that are named in other files are not opened. */
 static int find_debuginfo(Dwfl_Module *module, void **userdata,
                           const char *name, Dwarf_Addr base, const char *path,
                           const char *link, GElf_Word crc, char **found) {
@@ -260,7 +261,8 @@ static const unwind_mapping_t *find(const unwind_process_t *process,
 }
 
 /* On aarch64 a return address can be signed, in the bits above those that an
- * address needs. What is one without them is taken as one. */
+ * address needs. The signature is removed if that makes it an address of
+ * code. */
 static uint64_t strip(const unwind_process_t *process, uint64_t word) {
   uint64_t address = word & process->address_bits;
   if (process->machine == EM_AARCH64 && address != word &&
@@ -281,9 +283,9 @@ static bool file_word(const unwind_mapping_t *mapping, uint64_t address,
   return true;
 }
 
-/* Whether the instruction before an address is a system call. Where the sample
- * was taken in the kernel, that one is still executed; it can be the last of
- * its function: __restore_rt of the C library. */
+/* Returns 1 if the instruction before an address is a system call. If the
+ * sample was taken in the kernel, that instruction is still executing. It can
+ * be the last of its function: __restore_rt of the C library. */
 static int is_after_syscall(const unwind_process_t *process, uint64_t ip) {
   const unwind_mapping_t *mapping = find(process, ip - 1);
   const int is_x86 = process->machine == EM_X86_64;
@@ -294,8 +296,8 @@ static int is_after_syscall(const unwind_process_t *process, uint64_t ip) {
   return is_x86 ? (code & 0xffff) == 0x050f : (code & 0xffffffff) == 0xd4000001;
 }
 
-/* Whether the sample was taken where x86-64 code pops registers, returns or,
- * after it has popped them, calls its last function. */
+/* Returns 1 if the sample was taken where x86-64 code pops registers, returns,
+ * or makes a tail call after the pops. */
 static int is_at_pop(const unwind_process_t *process) {
   uint64_t ip = process->stack->ips[0];
   const unwind_mapping_t *mapping = find(process, ip);
@@ -310,7 +312,7 @@ static int is_at_pop(const unwind_process_t *process) {
          (code & 0xff) == 0xe9 || (code & 0x38ff) == 0x20ff;
 }
 
-/* Whether files say nothing about how to leave code at an address. */
+/* Returns 1 if no file has unwind information for an address. */
 static int is_without_info(const unwind_process_t *process, uint64_t ip) {
   Dwfl_Module *module = dwfl_addrmodule(process->dwfl, ip);
   Dwarf_Addr bias;
@@ -326,8 +328,9 @@ static int is_without_info(const unwind_process_t *process, uint64_t ip) {
   return 1;
 }
 
-/* A register that was popped is said to be below the stack pointer still, which
- * is not in the copy; but it has its value back. */
+/* The unwind information says that a popped register is still below the stack
+ * pointer, which is not in the copy. But the register itself has the value
+ * again. */
 static bool popped_word(unwind_process_t *process, uint64_t address,
                         Dwarf_Word *word) {
   uint64_t ip = process->stack->ips[0], base;
@@ -401,7 +404,7 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread) {
   return true;
 }
 
-/* Required, and not called where get_thread is there. */
+/* Required, but not called because get_thread is set. */
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread) {
   (void)dwfl;
   (void)arg;
@@ -418,9 +421,9 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* -- aarch64 --------------------------------------------------------------- */
 
-/* Where signal handlers return to, which the kernel has left without
- * information since Linux 5.8: "mov x8, #__NR_rt_sigreturn", "svc #0", in the
- * vdso. */
+/* Returns 1 for the code in the vdso that signal handlers return to: "mov x8,
+ * #__NR_rt_sigreturn", "svc #0". Since Linux 5.8 the kernel leaves it without
+ * unwind information. */
 static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
   const unwind_mapping_t *mapping = find(process, ip);
   Dwarf_Word code;
@@ -431,8 +434,8 @@ static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
   return 0;
 }
 
-/* The stubs of the PLT have no information. They have no frame either, and
- * their caller is in x30. */
+/* Stubs of the PLT have no unwind information and no frame. Their caller is in
+ * x30. */
 static int is_stub(const unwind_process_t *process, const start_t *start) {
   const unwind_mapping_t *mapping = find(process, start->ip);
   return process->machine == EM_AARCH64 && !start->is_return &&
@@ -443,7 +446,7 @@ static int is_stub(const unwind_process_t *process, const start_t *start) {
          is_without_info(process, start->ip);
 }
 
-/* Begins again with what the signal interrupted: struct rt_sigframe. */
+/* Begins again at the place that the signal interrupted: struct rt_sigframe. */
 static int enter_sigframe(unwind_process_t *process, Dwfl_Frame *frame) {
 #if _ELFUTILS_PREREQ(0, 188)
   const uint64_t siginfo = 128, ucontext = 176, fault_address = 8;
@@ -500,7 +503,8 @@ static int add_frame(Dwfl_Frame *frame, void *arg) {
                                                              : DWARF_CB_OK;
 }
 
-/* From where it begins, to its end or where it has to begin again. */
+/* Unwinds from process->start to the end, or to a place where it must begin
+ * again. */
 static int unwind_on(unwind_process_t *process) {
   start_t *start = &process->start;
   process->begins_again = 0;
@@ -568,7 +572,8 @@ static int by_start(const void *a, const void *b) {
   return (left->start > right->start) - (left->start < right->start);
 }
 
-/* Reports the module of a mapping. Returns 0, or -1 without memory. */
+/* Reports the module of a mapping to libdwfl. Returns 0, or -1 if out of
+ * memory. */
 static int report(unwind_process_t *process, const unwind_mapping_t *mapping) {
   const unwind_file_t *file = mapping->file;
   for (size_t i = 0; file != NULL && i < file->nr; i++) {
@@ -609,7 +614,7 @@ int unwind_process_map(unwind_process_t *process,
   free(process->mappings);
   process->mappings = copy;
   process->nr = nr;
-  /* Of overlapping ones each address has the one that begins last. */
+  /* If mappings overlap, an address belongs to the one that begins last. */
   process->address_bits = 0;
   int result = 0;
   dwfl_report_begin(process->dwfl);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of one process go together, as a batch: what its files do to the
- * worker costs no other process its stacks. */
+/* Samples of one process are sent together, as a batch. If its files harm the
+ * worker, no other process loses its stacks. */
 #include "common/symbols/unwind_queue.h"
 
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #define BATCH_BYTES   ((size_t)1 << 20)
 #define BUCKETS       1024
 #define TIMEOUT_MS    5000
-/* After so many batches that ended the worker a process is left alone. */
+/* A process is ignored after this number of batches that ended the worker. */
 #define MAX_STRIKES 3
 
-/* What an object is. Never changed while the queue lives, as jobs read it. */
+/* An object. It never changes while the queue lives, because jobs read it. */
 typedef struct object_s {
   symbols_mapping_t mapping;
   char *path;
@@ -29,7 +29,7 @@ typedef struct range_s {
   const object_t *object;
 } range_t;
 
-/* Mappings of a process, of one version. */
+/* One version of a process's mappings. */
 typedef struct maps_s {
   size_t refs;
   uint64_t version;
@@ -43,18 +43,18 @@ typedef struct batch_s {
   uint32_t pid;
   maps_t *maps;
   size_t nr;
-  size_t nr_at; /* where the request has how many samples there are */
+  size_t nr_at; /* where the request has the number of samples */
   symbols_message_t request, response;
-  common_buffer_t contexts; /* of 8 bytes size and so many bytes each */
+  common_buffer_t contexts; /* each is its size in 8 bytes, then its bytes */
   int failed;
 } batch_t;
 
 typedef struct process_s {
   uint32_t pid;
   int strikes;
-  int is_sent; /* the first batch of these mappings has gone */
+  int is_sent; /* the first batch of these mappings is sent */
   maps_t *maps;
-  batch_t *batch; /* that is filled, or NULL */
+  batch_t *batch; /* being filled, or NULL */
   struct process_s *next;
 } process_t;
 
@@ -66,7 +66,7 @@ struct unwind_queue_s {
   size_t nr_objects;
   process_t *buckets[BUCKETS];
   uint64_t last_version;
-  size_t bytes; /* in batches */
+  size_t bytes; /* in all batches */
 };
 
 typedef struct wait_s {
@@ -222,7 +222,7 @@ static void put_file(symbols_message_t *request, const batch_t *batch,
     request->fds[request->nr_fds++] = fd;
 }
 
-/* Sends the files that the worker lacks, as many as go into one message. */
+/* Sends the files that the worker lacks, as many as fit into one message. */
 static int send_files(const batch_t *batch, symbols_worker_t *worker,
                       symbols_message_t *missing) {
   symbols_message_t request = {0}, response = {0};
@@ -244,7 +244,7 @@ static int send_files(const batch_t *batch, symbols_worker_t *worker,
   return rc;
 }
 
-/* The worker learns the mappings, and the files that it does not have. */
+/* Sends the mappings to the worker, and the files that it does not have. */
 static int send_maps(const batch_t *batch, symbols_worker_t *worker) {
   const maps_t *maps = batch->maps;
   symbols_message_t request = {0}, response = {0};
@@ -262,7 +262,7 @@ static int send_maps(const batch_t *batch, symbols_worker_t *worker) {
     symbols_put_number(&request, maps->ranges[i].range.pgoff);
     symbols_put_number(&request, maps->ranges[i].range.object);
   }
-  /* Each time it lacks less. */
+  /* Each time fewer files are missing. */
   do {
     rc = ask(worker, &request, &response);
     if (rc == 0 && response.body.used > 0)
@@ -280,7 +280,7 @@ static void run_batch(symbols_job_t *job, symbols_worker_t *worker) {
 
   memcpy(batch->request.body.text + batch->nr_at, &nr, sizeof(nr));
   rc = ask(worker, &batch->request, &batch->response);
-  /* It does not know these mappings, or no longer. */
+  /* The worker does not know these mappings (any more). */
   if (rc == 0 && batch->response.body.used == 0) {
     rc = send_maps(batch, worker);
     if (rc == 0)
@@ -313,8 +313,8 @@ static unwind_place_t find_place(const maps_t *maps, uint64_t address) {
   return place;
 }
 
-/* The frames of the next stack in a response: how many; *end is how it
- * ended. */
+/* Reads the frames of the next stack in a response. Returns their number; *end
+ * is how the stack ended. */
 static size_t take_stack(batch_t *batch, unwind_place_t *places,
                          unwind_end_t *end) {
   symbols_message_t *response = &batch->response;
@@ -411,7 +411,7 @@ static batch_t *new_batch(unwind_queue_t *queue, const process_t *process) {
   return batch;
 }
 
-/* Its bytes are at least those that follow it in memory: 8-byte aligned. */
+/* Contexts are padded, so that each is aligned to 8 bytes. */
 static void put_sample(batch_t *batch, const uvperf_sample_t *sample,
                        const void *context, size_t context_bytes) {
   const uint64_t size = (context_bytes + 7) / 8 * 8;
@@ -446,7 +446,8 @@ int unwind_queue_add(unwind_queue_t *queue, uint32_t pid,
   before = bytes_of(process->batch);
   put_sample(process->batch, sample, context, context_bytes);
   queue->bytes += bytes_of(process->batch) - before;
-  /* The first one at once: the files can be opened while the process lives. */
+  /* Send the first sample at once, so that files are opened while the process
+   * lives. */
   if (!process->is_sent || process->batch->nr == BATCH_SAMPLES ||
       bytes_of(process->batch) >= BATCH_BYTES)
     send_batch(process);

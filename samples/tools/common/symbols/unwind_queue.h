@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of samples, unwound by the worker process while sampling goes on: a
- * sample's registers and stack are copied, and its frames come back later, on
- * the loop, in the order in which the samples of a process were added.
+/* Stacks of samples, unwound by the worker process while sampling continues. A
+ * sample's registers and stack are copied. Its frames come back later on the
+ * loop, in the order in which the samples of a process were added.
  *
- * Nothing that the worker says is trusted: it only returns addresses, which are
- * looked up here in the mappings as they were when the sample was added. */
+ * The worker is not trusted. It only returns addresses, which are looked up
+ * here in the mappings at the time when the sample was added. */
 #ifndef SYMBOLS_UNWIND_QUEUE_H
 #define SYMBOLS_UNWIND_QUEUE_H
 
@@ -17,21 +17,21 @@
 
 #define UNWIND_NO_OBJECT UINT32_MAX
 
-/* Where a frame is: for a return address the byte before it. */
+/* The place of a frame; for a return address the byte before it. */
 typedef struct unwind_place_s {
   uint32_t object; /* UNWIND_NO_OBJECT: in no mapping */
-  uint64_t offset; /* as symbols.h has it for this kind of object */
+  uint64_t offset; /* as in symbols.h for this kind of object */
 } unwind_place_t;
 
 typedef struct unwind_queue_options_s {
   int machine;      /* of unwind_machine() */
-  size_t max_bytes; /* of samples that wait; 0: 64 MiB */
-  /* Opens a file of a process: an fd, or -1. On a thread of libuv's pool. NULL:
-   * what is mapped and nothing else (open.h). */
+  size_t max_bytes; /* of waiting samples; 0: 64 MiB */
+  /* Opens a file of a process, on a thread of libuv's pool. Returns an fd or
+   * -1. NULL: opens only the mapped file (open.h). */
   int (*open)(const symbols_mapping_t *mapping);
-  /* The frames of a sample, the innermost first, and what was added with it.
-   * Without frames, and with UNWIND_DROPPED, if the worker ended or took too
-   * long. */
+  /* Called with the frames of a sample, the innermost first, and the context
+   * that was added with it. If the worker ended or took too long, there are no
+   * frames, and `end` is UNWIND_DROPPED. */
   void (*on_stack)(void *arg, const void *context, unwind_end_t end,
                    const unwind_place_t *places, size_t nr);
   void *arg;
@@ -46,35 +46,35 @@ typedef struct unwind_queue_s unwind_queue_t;
 
 unwind_queue_t *unwind_queue_new(symbols_jobs_t *jobs,
                                  const unwind_queue_options_t *options);
-/* After the end of the jobs, which answers what is left. */
+/* Call it after symbols_jobs_end, which answers all samples. */
 void unwind_queue_free(unwind_queue_t *queue);
 
 /* An executable mapping. */
 typedef struct unwind_range_s {
   uint64_t start, end, pgoff;
-  uint32_t object; /* the caller's number, below some thousands */
+  uint32_t object; /* the caller's number, at most some thousands */
 } unwind_range_t;
 
-/* Says what an object is; once for each number. Copied. */
+/* Describes an object, once for each number. The mapping is copied. */
 void unwind_queue_object(unwind_queue_t *queue, uint32_t object,
                          const symbols_mapping_t *mapping);
 
-/* What a process has mapped from now on. */
+/* Sets what a process has mapped from now on. */
 void unwind_queue_map(unwind_queue_t *queue, uint32_t pid,
                       const unwind_range_t *ranges, size_t nr);
 
-/* Takes a sample of a process whose mappings were given; `context` is copied.
- * 0, or -1 if the queue is full or nothing is known of the process: then there
+/* Adds a sample of a process whose mappings are set; `context` is copied.
+ * Returns 0, or -1 if the queue is full or the process is not known; then there
  * is no callback for it. */
 int unwind_queue_add(unwind_queue_t *queue, uint32_t pid,
                      const uvperf_sample_t *sample, const void *context,
                      size_t context_bytes);
 
-/* The process has ended: what it has mapped may be forgotten. */
+/* Call it when a process has ended: its mappings may be forgotten. */
 void unwind_queue_forget(unwind_queue_t *queue, uint32_t pid);
 
-/* Has samples unwound that wait for others to go with them. Call it about once
- * a second. */
+/* Sends samples that wait for others of their batch. Call it about once a
+ * second. */
 void unwind_queue_flush(unwind_queue_t *queue);
 
 /* Flushes, and calls back on the loop when all samples are answered, never

@@ -9,7 +9,8 @@
 
 #include "common/symbols/unwind.h"
 
-/* Past these all is forgotten; the program sends again what it needs. */
+/* At these limits everything is forgotten. The program sends again what it
+ * needs. */
 #define MAX_FILES     8192
 #define MAX_PROCESSES 256
 #define MAX_MAPPINGS  65536
@@ -39,7 +40,7 @@ static void forget_all(void) {
   memset(files, 0, sizeof(files));
 }
 
-/* A process by its key; NULL if it is not known. */
+/* Returns the process of a key, or NULL. */
 static process_t *find(uint64_t key) {
   size_t i;
 
@@ -50,7 +51,7 @@ static process_t *find(uint64_t key) {
   return NULL;
 }
 
-/* The process, or room for it. */
+/* Returns the process of a key, which is added if it is new. */
 static process_t *find_or_add(uint64_t key, int machine) {
   process_t *process = find(key);
   size_t i;
@@ -67,8 +68,8 @@ static process_t *find_or_add(uint64_t key, int machine) {
   return process != NULL && process->process != NULL ? process : NULL;
 }
 
-/* Mappings from a request; *nr of them, for free(). Adds the missing files to
- * the response. */
+/* Reads the mappings of a request: *nr of them, for free(). Adds the missing
+ * files to the response. */
 static unwind_mapping_t *take_mappings(symbols_message_t *request,
                                        symbols_message_t *response,
                                        size_t *nr) {

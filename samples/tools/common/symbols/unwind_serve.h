@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the worker answers about stacks: see SYMBOLS_REQUEST_UNWIND_... in
+/* The worker's answers about stacks: see SYMBOLS_REQUEST_UNWIND_... in
  * wire.h. */
 #ifndef SYMBOLS_UNWIND_SERVE_H
 #define SYMBOLS_UNWIND_SERVE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves messages through a stream socket. Does not know their meaning. */
+/* Moves messages through a stream socket. Does not depend on their meaning. */
 #include "common/symbols/wire.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ int symbols_get_fd(symbols_message_t *message) {
   return fd;
 }
 
-/* Whether to try again after an errno: 0, or why not. */
+/* Returns 0 to try again after an errno, or the error. */
 static int wait_after(int error, int fd, short events,
                       symbols_wire_wait_cb wait, void *arg) {
   if (error == EINTR)
@@ -115,7 +115,7 @@ static int wait_after(int error, int fd, short events,
   return wait(arg, fd, events);
 }
 
-/* The fds go with the first byte of the header. */
+/* The fds are sent with the first byte of the header. */
 static int send_all(int fd, struct msghdr *msg, symbols_wire_wait_cb wait,
                     void *arg) {
   struct iovec *part = msg->msg_iov;
@@ -166,7 +166,7 @@ int symbols_wire_send(int fd, symbols_message_t *message,
   return rc == 0 ? send_all(fd, &msg, wait, arg) : rc;
 }
 
-/* Fds beyond the room for them were closed by the kernel. */
+/* The kernel closed the fds that did not fit. */
 static void take_fds(symbols_message_t *message, struct msghdr *msg) {
   struct cmsghdr *cmsg;
   size_t i, nr;

@@ -24,17 +24,17 @@
 enum {
   SYMBOLS_REQUEST_NAMES = 1, /* names.h */
   SYMBOLS_REQUEST_JIT,       /* perf_map.h */
-  /* unwind_queue.c. Mappings of a process: key, version, machine, how many, and
-   * of each start, end, pgoff, number of its file; the numbers of files that
-   * are not known come back, and if there are any, the request counts for
-   * nothing. */
+  /* unwind_queue.c. Mappings of a process: key, version, machine, their number,
+   * and for each start, end, pgoff, number of its file. The response has the
+   * numbers of unknown files; if there are any, the request has no effect. */
   SYMBOLS_REQUEST_UNWIND_MAP,
-  /* Files: machine, how many, and of each its number, whether the next fd is
-   * its, and the build id that it must have. Nothing comes back. */
+  /* Files: machine, their number, and for each its number, whether the next fd
+   * is for it, and the build id that it must have. The response is empty. */
   SYMBOLS_REQUEST_UNWIND_FILES,
-  /* Samples: key, version, how many, and of each abi, mask, the registers, the
-   * stack. Of each an unwind_end_t, ips, and bytes of is_return (unwind.h) come
-   * back; nothing if the version of the mappings is not known. */
+  /* Samples: key, version, their number, and for each abi, mask, the registers,
+   * the stack. The response has for each an unwind_end_t, ips, and bytes of
+   * is_return (unwind.h). It is empty if the version of the mappings is not
+   * known. */
   SYMBOLS_REQUEST_UNWIND,
   SYMBOLS_NR_REQUESTS
 };
@@ -42,13 +42,13 @@ enum {
 typedef struct symbols_message_s {
   uint32_t type; /* a response has the type of its request */
   common_buffer_t body;
-  size_t read;    /* how much of the body was read by symbols_get_… */
-  int is_damaged; /* more was asked for than there is */
+  size_t read;    /* bytes of the body read by symbols_get_… */
+  int is_damaged; /* a read went past the end */
   size_t nr_fds;  /* the receiver owns them */
   int fds[SYMBOLS_WIRE_FDS];
 } symbols_message_t;
 
-/* An empty message; the memory of its body is kept. */
+/* Makes a message empty; keeps the memory of its body. */
 void symbols_message_begin(symbols_message_t *message, uint32_t type);
 void symbols_message_free(symbols_message_t *message);
 
@@ -58,22 +58,22 @@ void symbols_put_bytes(symbols_message_t *message, const void *bytes,
                        size_t size);
 void symbols_put_text(symbols_message_t *message, const char *text);
 
-/* 0, and is_damaged, if the message is too short. */
+/* Returns 0 and sets is_damaged if the message is too short. */
 uint64_t symbols_get_number(symbols_message_t *message);
-/* Points into the body; *size of them. */
+/* Returns a pointer into the body to *size bytes. */
 const void *symbols_get_bytes(symbols_message_t *message, size_t *size);
-/* The same for a text, which has a NUL at its end. "" if it is damaged. */
+/* The same for a text, which ends with a NUL. Returns "" if it is damaged. */
 const char *symbols_get_text(symbols_message_t *message);
-/* Takes an fd out of the message: -1 without one. */
+/* Removes an fd from the message and returns it; -1 if there are no more. */
 int symbols_get_fd(symbols_message_t *message);
 
-/* Called before each wait for the socket: waits for these events of poll(2).
- * Not 0 ends the transfer with this error. */
+/* Called before each wait for the socket; waits for these events of poll(2). If
+ * it does not return 0, that error ends the transfer. */
 typedef int (*symbols_wire_wait_cb)(void *arg, int socket, short events);
 
-/* Sends a message, or receives one: 0; -ECONNRESET if the other side has ended;
- * -EPROTO if that is no message; another -errno; or what `wait` returned. The
- * socket does not block. Fds to send stay the caller's. */
+/* Send or receive a message. Return 0; -ECONNRESET if the other side has ended;
+ * -EPROTO if the data are no message; another -errno; or what `wait` returned.
+ * The socket does not block. Fds to send stay the caller's. */
 int symbols_wire_send(int socket, symbols_message_t *message,
                       symbols_wire_wait_cb wait, void *arg);
 int symbols_wire_receive(int socket, symbols_message_t *message,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the worker. Does not know the questions. */
+/* Runs the worker. Does not depend on the questions. */
 #include "common/symbols/worker.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "common/proc.h"
 
-/* Between two looks at the clock and at the worker's memory. */
+/* Time between two checks of the clock and of the worker's memory. */
 #define TICK_MS 20
 #define MAX_KIB ((uint64_t)1 << 20)
 
@@ -44,7 +44,8 @@ static int spawn(symbols_worker_t *worker, int fd) {
   sigfillset(&defaults);
   posix_spawnattr_setsigmask(&attr, &none);
   posix_spawnattr_setsigdefault(&attr, &defaults);
-  /* A group of its own: Ctrl-C at the terminal is for the program alone. */
+  /* A process group of its own, so that Ctrl-C at the terminal reaches only the
+   * program. */
   posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
                                       POSIX_SPAWN_SETSIGDEF |
                                       POSIX_SPAWN_SETPGROUP);
@@ -72,7 +73,7 @@ static int start(symbols_worker_t *worker) {
   return rc;
 }
 
-/* Also an answer that comes byte by byte ends in time. */
+/* The deadline holds also for an answer that comes byte by byte. */
 static int wait_for(void *arg, int fd, short events) {
   symbols_worker_t *worker = arg;
   struct pollfd item = {fd, events, 0};
@@ -92,7 +93,7 @@ static int wait_for(void *arg, int fd, short events) {
   return common_proc_memory(worker->pid) > worker->max_kib ? -ENOMEM : 0;
 }
 
-/* The signal that had ended the worker before, or 0. */
+/* Returns the signal that had ended the worker before, or 0. */
 static int end(symbols_worker_t *worker) {
   int status = 0;
 
@@ -169,7 +170,7 @@ int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
     rc = symbols_wire_receive(worker->socket, response, wait_for, worker);
   if (rc == 0 && (response->type != request->type || response->nr_fds > 0))
     rc = -EPROTO;
-  /* It has none to give. */
+  /* A response has no fds. */
   while ((fd = symbols_get_fd(response)) >= 0)
     close(fd);
   if (rc != 0)

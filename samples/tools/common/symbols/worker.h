@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's side of the worker: starts the process, asks it, and ends it if
- * an answer takes too much time or memory. Blocks: for a thread of libuv's
- * pool, one at a time. */
+ * an answer takes too much time or memory. Blocks, so it runs on libuv's pool,
+ * one call at a time. */
 #ifndef SYMBOLS_WORKER_H
 #define SYMBOLS_WORKER_H
 
@@ -12,15 +12,15 @@
 #include "common/symbols/wire.h"
 
 typedef struct symbols_worker_s {
-  int may_use_network; /* debuginfod; then it keeps its user */
+  int may_use_network; /* debuginfod; the worker keeps its user then */
   uint64_t timeout_ms; /* for a request */
-  uint64_t max_kib;    /* memory of its own, without pages of files: 1 GiB */
-  /* Called about 50 times a second while an answer is waited for. */
+  uint64_t max_kib;    /* its own memory, without pages of files: 1 GiB */
+  /* Called about 50 times a second while waiting for an answer. */
   void (*tick)(void *arg);
   void *arg;
-  atomic_int is_stopped; /* set on the loop: ends what runs, at the next tick */
+  atomic_int is_stopped; /* set on the loop: ends a request at its next tick */
   /* private */
-  pid_t pid; /* 0: none runs */
+  pid_t pid; /* 0: not running */
   int socket;
   uint64_t deadline, next_tick; /* in milliseconds */
 } symbols_worker_t;
@@ -28,8 +28,9 @@ typedef struct symbols_worker_s {
 void symbols_worker_init(symbols_worker_t *worker);
 
 /* Sends a request and receives its response; starts the worker first if it does
- * not run. Fds of the request stay the caller's. 0, or an error with the reason
- * in words: then the worker was ended, and the next request starts another. */
+ * not run. Fds of the request stay the caller's. Returns 0, or an error with
+ * the reason in words. After an error the worker has been ended, and the next
+ * request starts another. */
 #define SYMBOLS_REASON_BYTES 160
 int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
                        symbols_message_t *response,
