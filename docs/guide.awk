@@ -23,8 +23,8 @@ function link_to(text, target,   parts) {
     return "\\ref " id_of(name, parts[2]) " \"" text "\""
   if (target ~ /^[a-z-]+\.md/)
     return "\\ref " id_of(parts[1], parts[2]) " \"" text "\""
-  if (target ~ /^\.\.\/[a-z0-9_]+\.(c|cpp)$/)
-    return "[" text "](examples/" substr(target, 4) ")"
+  if (target ~ /^\.\.\/(node\/)?[A-Za-z0-9_]+\.(c|cpp|md)$/)
+    return "<a href=\"examples/" substr(target, 4) "\">" text "</a>"
   if (target ~ /^\.\.\/\.\.\/include\//)
     return "\\ref " substr(target, 15) " \"" text "\""
   if (target ~ /^https?:/)

@@ -10,8 +10,9 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
   uvperf_ring_info_t ring;
   unsigned int pid;
 
-  if (sample == NULL && uvperf_bpf_reader_failed_ring(reader, &ring) == 0) {
-    fprintf(stderr, "CPU %d: %s\n", ring.cpu, uv_strerror(status));
+  if (sample == NULL) {
+    if (uvperf_bpf_reader_failed_ring(reader, &ring) == 0)
+      fprintf(stderr, "CPU %d: %s\n", ring.cpu, uv_strerror(status));
   } else if (status == 0 && sample->lost > 0) {
     printf("CPU %d: %llu lost\n", sample->cpu,
            (unsigned long long)sample->lost);

@@ -201,10 +201,10 @@ typedef struct uvperf_bpf_reader_options_s {
    * than its largest record: a larger one overwrites its own header, and
    * damages its snapshots. */
   size_t ring_bytes;
-  /* The number of samples in a ring that wakes the loop, or the number of bytes
-   * (at most half of the ring); one of the two must be 0. Both 0 is the
-   * default, a quarter of the ring, which also wakes with wakeup_events. With
-   * wakeup_events 1 each sample wakes the loop. Fewer wait for flush_ms: see
+  /* When a ring wakes the loop: after this number of samples (1 wakes for each
+   * sample), or after this number of bytes, at most half of the ring. One of
+   * the two must be 0. Both 0 is the default, a quarter of the ring, which also
+   * wakes with wakeup_events. Fewer wait for flush_ms: see
    * uvperf_bpf_reader_start. Overwritable rings ignore both. */
   uint32_t wakeup_events;
   uint32_t wakeup_bytes;

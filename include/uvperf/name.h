@@ -126,7 +126,8 @@ extern "C" {
  * - A term after an event of sysfs replaces the term in the event. perf(1)
  *   joins the bits of both.
  * - perf(1)'s own tables of events and metrics (its JSON files) are unknown,
- *   and so are events that it measures itself, such as duration_time.
+ *   and so are events that it measures itself, such as duration_time, which
+ *   uvperf-stat also has.
  * - Parts of the language that are for perf(1) itself are an error: the
  *   modifiers b, R and X, the terms nr, percore, metric-id, driver-config,
  *   ratio-to-prev and cpu, and terms for drivers (with an at sign in front).
@@ -304,11 +305,11 @@ typedef struct uvperf_event_name_s {
  * function of the library. */
 typedef int (*uvperf_event_name_cb)(const uvperf_event_name_t *name, void *arg);
 
-/** Reports the names of events that this machine has, each event once. It does
- *  not check whether this process may open the event. The order is: hardware,
- *  software and cache events by their numbers, whether or not this machine can
- *  count them; events of PMUs; tracepoints. The last two come in the arbitrary
- *  order of the kernel's directories. Some 2,300 tracepoints take about 20 ms.
+/** Reports the names of events, each event once: all hardware, software and
+ *  cache events by their numbers, also those that this machine cannot count;
+ *  then the events of this machine's PMUs, and its tracepoints, in the arbitrary
+ *  order of the kernel's directories. It does not check whether this process
+ *  may open the event. Some 2,300 tracepoints take about 20 ms.
  *
  *  Raw events, breakpoints, probes, terms and modifiers are not reported.
  *  Nothing is kept between calls.
