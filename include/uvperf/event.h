@@ -497,8 +497,8 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
 
 /** Closes the handle, which cancels everything. No record callback runs after
  *  it, even in the middle of a drain. If it leads a group, its siblings are
- *  disabled and stay open. The ring is unmapped, the fd is closed and close_cb is called
- *  when the loop runs next, or later: run the loop until close_cb was called.
+ *  disabled and stay open. The ring is unmapped, the fd is closed and close_cb
+ *  is called when the loop runs next, or later: run the loop until then.
  *
  *  A callback of a flush or snapshot may close the handle and run the loop.
  *  Then close_cb is called there, and may free the handle. The record stays

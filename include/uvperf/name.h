@@ -307,9 +307,9 @@ typedef int (*uvperf_event_name_cb)(const uvperf_event_name_t *name, void *arg);
 
 /** Reports the names of events, each event once: all hardware, software and
  *  cache events by their numbers, also those that this machine cannot count;
- *  then the events of this machine's PMUs, and its tracepoints, in the arbitrary
- *  order of the kernel's directories. It does not check whether this process
- *  may open the event. Some 2,300 tracepoints take about 20 ms.
+ *  then the events of this machine's PMUs, and its tracepoints, in the
+ *  arbitrary order of the kernel's directories. It does not check whether this
+ *  process may open the event. Some 2,300 tracepoints take about 20 ms.
  *
  *  Raw events, breakpoints, probes, terms and modifiers are not reported.
  *  Nothing is kept between calls.
