@@ -29,7 +29,7 @@ static void on_record(uvperf_set_t *handle, int status,
   } else if (record->type == PERF_RECORD_SAMPLE) {
     samples++;
   } else if (record->type == PERF_RECORD_LOST) {
-    samples += record->lost.lost; /* they are too many all the same */
+    samples += record->lost.lost; /* lost samples count too */
   }
 }
 

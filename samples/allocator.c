@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Has libuv and uvperf take their memory from the same four functions, and
- * counts what they hold: nothing at the end. Needs no privileges. */
+/* Makes libuv and uvperf take their memory from the same four functions, and
+ * counts the pieces in use: none at the end. Needs no privileges. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,8 +26,8 @@ static uv_pipe_t reader;
 static chunk_t *chunk; /* of this slice, or NULL */
 static unsigned int pauses;
 
-/* The counts say how many records are lost, also those of which no LOST record
- * could be written before the end (Linux 6.0). */
+/* The counts include all lost records, also if no LOST record could be written
+ * for them before the end (Linux 6.0). */
 static void end(uvperf_set_t *set, const char *why) {
   uvperf_reading_t *reading = NULL;
   uvperf_count_t count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Has a BPF program of your own run at each sample on each CPU. It counts the
+/* Runs a BPF program of your own at each sample on each CPU. It counts the
  * samples of each process in a map and returns 0, so that no record is written.
  * Prints the map each second, until Ctrl-C. Needs root, or CAP_BPF and
  * CAP_PERFMON. Program and map are pinned:
@@ -70,7 +70,7 @@ static void on_timer(uv_timer_t *timer) {
   next.map_fd = lookup.map_fd = (uint32_t)map;
   next.next_key = lookup.key = (uintptr_t)&pid;
   lookup.value = (uintptr_t)&count;
-  /* Without a key it is the first; from then on the one after pid. */
+  /* Without a key this finds the first one, later the one after pid. */
   for (; call_bpf(BPF_MAP_GET_NEXT_KEY, &next) == 0; next.key = next.next_key)
     if (call_bpf(BPF_MAP_LOOKUP_ELEM, &lookup) == 0)
       printf("%llu samples of %u\n", (unsigned long long)count, pid);

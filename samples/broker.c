@@ -25,7 +25,7 @@ typedef struct request_s {
   struct perf_event_attr attr;
 } request_t;
 
-/* -- both: a message with an fd, or with none: -1 -------------------------- */
+/* -- both: a message with an fd; -1: without an fd ------------------------- */
 
 typedef union control_u {
   struct cmsghdr header;
@@ -69,7 +69,7 @@ static int receive_fd(int peer, void *data, size_t size, int *fd) {
 /* Each event has a connection of its own, so threads need no lock. */
 static int unix_socket(const char *path, struct sockaddr_un *address) {
   if (strlen(path) >= sizeof(address->sun_path)) {
-    errno = ENAMETOOLONG; /* cut it would be another file */
+    errno = ENAMETOOLONG; /* if cut, it would be another file */
     return -1;
   }
   memset(address, 0, sizeof(*address));
@@ -152,8 +152,8 @@ static int serve(const char *path, uid_t uid) {
   umask(0177);
   if (server >= 0)
     unlink(path);
-  /* Not chown: whoever may write to the directory can put a symbolic link
-   * there meanwhile. */
+  /* Not chown: another user who may write to the directory could put a symbolic
+   * link there meanwhile. */
   if (server < 0 ||
       bind(server, (struct sockaddr *)&address, sizeof(address)) != 0 ||
       lchown(path, uid, (gid_t)-1) != 0 || listen(server, 64) != 0) {

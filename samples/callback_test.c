@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests a record callback as the tests of a program would, in CI too: with made
- * records, which need no kernel and no privileges, and with records of the
- * kernel, where it allows those of one's own page faults. */
+/* Tests a record callback as the tests of your program would, also in CI. Made
+ * records need no kernel and no privileges. Records of the kernel are used as
+ * well, if it lets a process sample its own page faults. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <uvperf.h>
 
-/* -- what is tested -------------------------------------------------------- */
+/* -- the tested code ------------------------------------------------------- */
 
 typedef struct summary_s {
   uint64_t begin; /* of the memory whose page faults are counted */
@@ -72,7 +72,7 @@ static void feed(uvperf_decoder_t *decoder, uvperf_event_t *event,
 
 static void test_with_made_records(void) {
   summary_t summary = {.begin = 0x5000, .size = 0x1000};
-  uvperf_event_t event = {.data = &summary}; /* all that on_record looks at */
+  uvperf_event_t event = {.data = &summary}; /* on_record uses only this */
   uvperf_source_t source = {.size = sizeof(source)};
   const uvperf_source_t *sources[] = {&source};
   struct perf_event_attr attr;
@@ -130,8 +130,8 @@ static void test_with_records_of_the_kernel(void) {
 }
 
 int main(void) {
-  /* The library that runs may be another than the headers are of: 0.x promises
-   * nothing between minor versions. */
+  /* The library may not be the one of the headers: 0.x promises nothing between
+   * minor versions. */
   CHECK(uvperf_version() >> 8 == UVPERF_VERSION_HEX >> 8);
   test_with_made_records();
   test_with_records_of_the_kernel();

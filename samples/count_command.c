@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts events of a command and of all that it starts, from its execve(2) on,
- * and ends with the command's status:
+/* Counts events of a command and its children, from its execve(2) on, and ends
+ * with the command's status:
  *
  *   count_command EVENT,... COMMAND [ARG...]
  *
@@ -90,7 +90,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  signal(SIGINT, SIG_IGN); /* Ctrl-C is the command's: libuv resets it there */
+  signal(SIGINT, SIG_IGN); /* Ctrl-C ends the command: libuv resets it there */
   uv_pipe_init(loop, &go, 0);
   rc = spawn(&process, &go, argv + 2, argc - 2);
   if (rc != 0) {

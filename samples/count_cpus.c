@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts all that runs on any CPU, and prints each second what that second
- * had. */
+/* Counts on all CPUs, and prints the counts of each second. */
 #include <stdio.h>
 #include <uvperf.h>
 
@@ -33,7 +32,7 @@ int main(void) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  cpus.type = UVPERF_TARGET_CPUS; /* all that are online */
+  cpus.type = UVPERF_TARGET_CPUS; /* all online CPUs */
   options.events = events;
   options.targets = &cpus;
   options.nr_targets = 1;

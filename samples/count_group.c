@@ -58,7 +58,7 @@ int main(void) {
       uvperf_count_delta(&before[i], &now[i], &delta);
       uvperf_count_format(&delta, NULL, line, sizeof(line));
       printf("%s: %s %s\n", titles[part], names[i], line);
-      before[i] = now[i]; /* counts what was printed too */
+      before[i] = now[i]; /* printing is counted too */
     }
   }
   if (uvperf_event_disable_group(group[0], &error) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes the records of a perf.data file, as perf record and uvperf-record
  * write it, and prints each as a line after the number of its event. Needs
- * neither privileges nor a loop. The file may be a stranger's: all places and
- * sizes in it are checked. */
+ * neither privileges nor a loop. The file is not trusted: all offsets and sizes
+ * in it are checked. */
 #include <stdint.h>
 #include <limits.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void read_file(const char *path) {
   FILE *file = fopen(path, "rb");
   long size;
 
-  /* The end of a directory is said to be LONG_MAX. */
+  /* LONG_MAX is the end of a directory. */
   if (file == NULL || fseek(file, 0, SEEK_END) != 0 ||
       (size = ftell(file)) < 0 || size == LONG_MAX)
     fail("cannot open the file, or it is no regular file");
@@ -56,7 +56,7 @@ static void read_file(const char *path) {
   fclose(file);
 }
 
-/* All that is looked at is multiples of 8 bytes, at such places. */
+/* Everything in the file begins at a multiple of 8 bytes. */
 static void *at(uint64_t offset, uint64_t size) {
   if (offset > nr_bytes || size > nr_bytes - offset || offset % 8 != 0)
     fail("the file is cut or damaged");

@@ -6,7 +6,7 @@
  *   struct bpf_perf_event_value value;
  *   bpf_perf_event_read_value(&map, BPF_F_CURRENT_CPU, &value, sizeof(value));
  *
- * Prints what was counted meanwhile. Needs root, or CAP_BPF and CAP_PERFMON. */
+ * Prints the counts at the end. Needs root, or CAP_BPF and CAP_PERFMON. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the newest context switches of each CPU in rings that overwrite
  * themselves, and prints them when SIGUSR1 comes; Ctrl-C ends it. Nothing wakes
- * the loop meanwhile, and a snapshot does not stop it. Of all tasks it needs
- * root, CAP_PERFMON or perf_event_paranoid 0; of a process of one's own
- * nothing up to perf_event_paranoid 2:
+ * the loop meanwhile, and a snapshot does not stop it. For all tasks it needs
+ * root, CAP_PERFMON or perf_event_paranoid 0; for a process of your own it
+ * needs no privileges up to perf_event_paranoid 2:
  *
  *   flight_recorder [PID] */
 #include <signal.h>
@@ -40,7 +40,7 @@ static void on_snapshot(uvperf_set_t *handle, int status) {
   (void)handle;
   if (status == 0)
     puts("-- end of the snapshot");
-  else if (status != UV_ECANCELED) /* that is of end() */
+  else if (status != UV_ECANCELED) /* after end() */
     fprintf(stderr, "no snapshot: %s\n", uv_err_name(status));
   fflush(stdout);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What one call of a function costs: instructions per cycle, page faults,
+/* Measures one call of a function: instructions per cycle, page faults,
  * time. */
 #include <stdio.h>
 #include <uvperf.h>

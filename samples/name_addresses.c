@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 typedef struct symbol_s {
-  uint64_t begin, end; /* offsets in the file; of the kernel addresses */
+  uint64_t begin, end; /* offsets in the file; addresses in the kernel */
   uint64_t nr;         /* the caller's counter */
   const char *name;    /* in the file's elf; the kernel's own */
 } symbol_t;
@@ -187,7 +187,7 @@ static void open_file(file_t *file, uint32_t pid) {
   close(fd);
 }
 
-/* -- what processes have mapped -------------------------------------------- */
+/* -- mappings of processes ------------------------------------------------- */
 
 static file_t *find_file(names_t *names, uint32_t pid, unsigned long long inode,
                          const char *path) {

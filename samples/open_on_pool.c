@@ -33,7 +33,7 @@ static void on_closed(uvperf_set_t *set) {
   uv_close((uv_handle_t *)&program->timer, NULL);
 }
 
-/* A set may be closed at any moment, but once. */
+/* A set may be closed at any moment, but only once. */
 static void end(program_t *program) {
   if (uvperf_set_is_closing(&program->set))
     return;
@@ -94,7 +94,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s\n", error.reason);
     return 1;
   }
-  options.events = events; /* all of the options is copied */
+  options.events = events; /* the options are copied */
   options.targets = &self;
   options.nr_targets = 1;
   options.flags = UVPERF_SET_ENABLED;       /* on the pool as well */

@@ -19,7 +19,8 @@ static int fail(const char *reason) {
   return 1;
 }
 
-/* An fd that is readable when Ctrl-C was pressed, for one that a loop has. */
+/* Returns an fd that is readable after Ctrl-C, as an example of your other
+ * fds. */
 static int open_interrupt(void) {
   sigset_t signals;
 
@@ -45,7 +46,7 @@ static int take(uvperf_set_t *set) {
   for (i = 0; i < 1000 && rc == 0; i++) {
     rc = uvperf_set_next(set, &record);
     if (rc == UV_EPROTO) {
-      if (uvperf_set_failed_ring(set, &ring) == 0) /* not one record alone */
+      if (uvperf_set_failed_ring(set, &ring) == 0) /* the ring, not a record */
         fprintf(stderr, "own_loop: the ring of CPU %d is damaged\n", ring.cpu);
       rc = 0;
     } else if (rc == 0 && record->type == PERF_RECORD_COMM) {

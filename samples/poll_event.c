@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
   }
   uvperf_attr_software(&attr, PERF_COUNT_SW_TASK_CLOCK);
   uvperf_attr_set_period(&attr, 1000000);   /* ns */
-  uvperf_attr_set_wakeup_events(&attr, 10); /* not for each of them */
+  uvperf_attr_set_wakeup_events(&attr, 10); /* not for each sample */
   attr.sample_type = PERF_SAMPLE_IP;
   attr.exclude_kernel = 1;
   if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
@@ -38,7 +38,8 @@ int main(int argc, char **argv) {
     rc = uvperf_event_next(&event, &record);
     if (rc == UV_EAGAIN) {
       /* Readiness is reported once for each wakeup, so all records are taken
-       * before. The timeout is for samples that are fewer than 10. */
+       * first. The timeout is for the last samples, if they are fewer than
+       * 10. */
       poll(&fd, 1, 100);
     } else if (rc == 0 && record->type == PERF_RECORD_SAMPLE) {
       printf("%#llx\n", (unsigned long long)record->ip);

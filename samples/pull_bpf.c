@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes what a BPF program hands out through a pinned perf event array one by
- * one, in a poll(2) loop of the program's own, until Ctrl-C. Nothing is lost at
- * the end: the map is emptied first, then the rings. Needs root, or CAP_BPF and
+/* Takes the output of a BPF program from a pinned perf event array, sample by
+ * sample, in a poll(2) loop of its own, until Ctrl-C. Nothing is lost at the
+ * end: the map is emptied first, then the rings. Needs root, or CAP_BPF and
  * CAP_PERFMON. */
 #include <poll.h>
 #include <signal.h>
@@ -23,7 +23,7 @@ static int fail(const char *reason) {
   return 1;
 }
 
-/* Takes at most 1000 records: 0, or UV_EAGAIN if no more are there. */
+/* Takes at most 1000 records. Returns 0, or UV_EAGAIN if there are no more. */
 static int take(uvperf_bpf_reader_t *reader) {
   const uvperf_bpf_sample_t *sample;
   uvperf_ring_info_t ring;
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     return fail(error.reason);
   for (rc = 0; !is_over && (rc == 0 || rc == UV_EAGAIN); rc = take(&reader))
     poll(fds, nr, uvperf_bpf_reader_has_record(&reader) == 1 ? 0 : 100);
-  /* From here on programs get -ENOENT: they know that nothing is read. */
+  /* From here on programs get -ENOENT, so they know that no one reads. */
   if (uvperf_bpf_reader_pause(&reader, &error) != 0)
     return fail(error.reason);
   while ((rc = take(&reader)) == 0)

@@ -10,7 +10,7 @@
 
 #include <uvperf.h>
 
-// Its destructor waits until all that was opened on it is closed.
+// Its destructor waits until all handles on it are closed.
 class Loop {
 public:
   Loop() {
@@ -36,8 +36,8 @@ private:
 
 class Event {
 public:
-  // No record: status is why nothing more comes. An exception must not pass
-  // through the library, which is C: it ends the program.
+  // Without a record, status is the reason why no more come. An exception must
+  // not pass through the library, which is C, so it ends the program.
   using Callback = std::function<void(int status, const uvperf_record_t *)>;
 
   Event(Loop &loop, const perf_event_attr &attr,
@@ -69,8 +69,8 @@ private:
     uvperf_event_t event;
     Callback on_record;
   };
-  // Not before the close callback the memory is ours again. So an event may be
-  // destroyed inside of its own callback.
+  // Frees the memory in the close callback, when it is ours again. So an event
+  // may be destroyed inside its own callback.
   struct Close {
     void operator()(State *state) const {
       uvperf_event_close(&state->event, [](uvperf_event_t *event) {

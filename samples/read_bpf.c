@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what a BPF program hands out through a pinned perf event array, until
+/* Reads the output of a BPF program from a pinned perf event array, until
  * Ctrl-C. Needs root, or CAP_BPF and CAP_PERFMON. */
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <uvperf.h>
 
-/* The list and the error are the pool's until the loop has them back. */
+/* The list and the error belong to the pool until on_resolved is called. */
 typedef struct resolver_s {
   uv_work_t work;
   uv_timer_t timer;

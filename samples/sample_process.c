@@ -5,7 +5,7 @@
  *
  *   sample_process PID...
  *
- * The kernel follows frame pointers: what is compiled without them has short
+ * The kernel follows frame pointers: code compiled without them has short
  * stacks. tools/profile resolves addresses and unwinds without frame
  * pointers. */
 #include <stdio.h>

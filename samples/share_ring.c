@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Two events write into one ring, with one callback: where this thread computes
- * and which pages it touches, as they happened one after the other. Needs no
+ * and which pages it touches, in the order in which it happened. Needs no
  * privileges. For many events, or several CPUs, use a set instead. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #define PAGES 20
 
-/* The callback of the ring's owner. `event` is always that; the source says
+/* The callback of the ring's owner, which `event` always is. The source says
  * which event wrote the record. */
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
@@ -48,7 +48,7 @@ int main(void) {
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(&attr, 1000000);     /* ns */
-  uvperf_attr_set_wakeup_bytes(&attr, 16384); /* of whichever event */
+  uvperf_attr_set_wakeup_bytes(&attr, 16384); /* of any event */
   attr.sample_type = PERF_SAMPLE_IP;
   attr.exclude_kernel = 1;
   options.flags = UVPERF_EVENT_IDENTIFY; /* each record says who wrote it */
@@ -68,7 +68,7 @@ int main(void) {
     return 1;
   uvperf_event_stop(&clock);
   uvperf_event_stop(&faults);
-  uvperf_event_flush(&clock); /* what is in the ring still comes */
+  uvperf_event_flush(&clock); /* delivers the rest of the ring */
   uvperf_event_close(&clock, NULL);
   uvperf_event_close(&faults, NULL);
   uv_run(loop, UV_RUN_DEFAULT);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the newest of what a BPF program hands out through a pinned perf event
- * array, and prints it when SIGUSR1 comes; Ctrl-C ends it. In between no sample
- * wakes the program. Needs root, or CAP_BPF and CAP_PERFMON. */
+/* Keeps the newest output of a BPF program in a pinned perf event array, and
+ * prints it when SIGUSR1 comes; Ctrl-C ends it. In between no sample wakes the
+ * program. Needs root, or CAP_BPF and CAP_PERFMON. */
 #include <stdio.h>
 #include <string.h>
 #include <uvperf.h>

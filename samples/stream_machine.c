@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints in the order of time, of all CPUs: each fork, exit and new name of a
- * task, and 99 times a second what runs. Needs root, or CAP_PERFMON and a
- * tracefs that may be read. */
+/* Prints for all CPUs, in time order: each fork, exit and new name of a task,
+ * and 99 times a second what runs. Needs root, or CAP_PERFMON and a tracefs
+ * that may be read. */
 #include <stdio.h>
 #include <uvperf.h>
 
@@ -16,7 +16,7 @@ static void on_record(uvperf_set_t *set, int status,
     printf("%.6f cpu %u: %u %s\n", (double)record->time / 1e9, record->cpu,
            record->tid,
            uvperf_set_item(set, record->source->attr_index)->label);
-  } else { /* FORK, COMM, EXIT, and LOST where records did not fit */
+  } else { /* FORK, COMM, EXIT, and LOST if records did not fit */
     uvperf_record_format(record, status, line, sizeof(line));
     puts(line);
   }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Has a BPF program run at each hit of a tracepoint, until Ctrl-C, and prints
+/* Runs a BPF program at each hit of a tracepoint, until Ctrl-C, and prints
  * the ids of all programs that are attached there (bpftool prog show id ID).
  * Opening a tracepoint takes the kernel milliseconds, so a thread of libuv's
  * pool does it. The program is pinned, of type BPF_PROG_TYPE_TRACEPOINT:

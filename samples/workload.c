@@ -20,8 +20,8 @@
 /* Not inlined: each is a row of its own in a profile. */
 #define FUNCTION __attribute__((noinline)) static
 
-/* A compiler leaves the frame out where it needs none, and then a profiler that
- * follows frame pointers would miss the caller. */
+/* Without this a compiler may leave out the frame, and a profiler that follows
+ * frame pointers would miss the caller. */
 #define HAVE_FRAME() __asm__ volatile("" : : "r"(__builtin_frame_address(0)))
 
 typedef uint64_t (*function_t)(const unsigned char *text);
