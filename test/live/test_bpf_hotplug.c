@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A BPF reader whose CPUs go and come back while programs run there. Only where
- * it is asked for, by UVPERF_TEST_OFFLINE_CPU=1: it takes that CPU away. */
+/* A BPF reader whose CPUs go and come back while programs run there. Takes a
+ * CPU offline, so it runs only with UVPERF_TEST_OFFLINE_CPU=1. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static void reader_reads_programs_on_a_cpu_that_is_back(void **state) {
   expect_samples(*state, &live, cpu);
   for (nth = 1; nth <= 4; nth++) {
     offline_cpu_take(cpu);
-    if (nth % 2) { /* or both are found at once */
+    if (nth % 2) { /* or both are noticed at once */
       expect_cpu_events(*state, &live, 2 * nth - 1);
       assert_int_equal(uvperf_bpf_reader_cpu_status(&live.reader, cpu),
                        UV_ENODEV);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps of this kernel: which files entries live with, whose entries a close
- * takes out, and what an fd may do. */
+/* Maps of this kernel: which files entries live with, which entries a close
+ * removes, and what an fd may do. */
 #include "support.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static void close_takes_out_its_own_entries_alone(void **state) {
   assert_true(uvperf__bpf_map_clears(&map));
   put(&map, 0, event);
   put(&map, 1, event);
-  /* By another file, as a second reader does it: in place of ours. */
+  /* By another file, as a second reader does: it replaces our event. */
   assert_int_equal(uvperf__sys_bpf_update(fd, 1, (uint32_t)event), 0);
   assert_int_equal(uvperf__sys_bpf_update(fd, 2, (uint32_t)event), 0);
   uvperf__bpf_map_close(&map);
@@ -146,8 +146,8 @@ static void two_maps_of_one_map_clear_their_own(void **state) {
   close(fd);
 }
 
-/* What is shared with the caller goes with the last of both fds, so whoever
- * puts takes out by hand. */
+/* A file that is shared with the caller closes with the last of both fds, so
+ * the library removes its entries itself. */
 static void shared_file_keeps_entries_until_both_are_closed(void **state) {
   int fd = make_array(__func__);
   int watcher = another_file(fd, 0);
@@ -338,7 +338,7 @@ static void map_that_may_only_be_read_says_so(void **state) {
   close(probe);
 }
 
-/* What was put before stays in it while its file is open. */
+/* Entries from before stay in it while their file is open. */
 static void map_that_is_frozen_says_so(void **state) {
   int fd = live_bpf_array_make(__func__, ENTRIES);
   int event = open_event();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events in a map of this kernel: what programs hand out comes into the ring of
+/* Events in a map of this kernel: the output of programs arrives in the ring of
  * their CPU. */
 #include "support.h"
 
@@ -50,7 +50,7 @@ typedef struct fixture_s {
   live_bpf_output_t output;
 } fixture_t;
 
-/* Not started yet; NULL: the defaults. */
+/* Does not start; NULL: the defaults. */
 static void open_fixture(fixture_t *fixture,
                          const uvperf__bpf_outputs_options_t *options) {
   uvperf__bpf_outputs_options_t of_map = options == NULL ? defaults : *options;
@@ -72,7 +72,7 @@ static void end(fixture_t *fixture) {
   close(fixture->map);
 }
 
-/* What the program answers that hands a 7 out. */
+/* Returns the result of a program that sends the byte 7. */
 static int hand_out(const fixture_t *fixture, int cpu) {
   static const uint8_t byte = 7;
 
@@ -185,7 +185,7 @@ static void map_fd_may_be_closed_at_once(void **state) {
   live_bpf_output_close(&fixture.output);
 }
 
-/* With a file that is shared the entries are taken out by hand. */
+/* If the file is shared, the entries are removed one by one. */
 static void shared_map_fd_may_be_closed_at_once(void **state) {
   fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
 
@@ -252,7 +252,7 @@ static int poll_owner(uvperf__bpf_outputs_t *outputs, int timeout_ms) {
   return pfd.revents;
 }
 
-/* So many samples of CPU 0 wake whoever polls, and one less does not. */
+/* This number of samples of CPU 0 wakes a poller, and one less does not. */
 static void wakes_at(const uvperf__bpf_outputs_options_t *options, unsigned nr,
                      const live_bpf_output_t *output) {
   uvperf__bpf_outputs_t *outputs = make(options);
@@ -317,7 +317,7 @@ static void samples_without_wakeups_wake_no_process(void **state) {
   close(map);
 }
 
-/* Which count as no event. */
+/* They do not count as events. */
 static void records_beside_samples_wake_too(void **state) {
   int map = live_bpf_array_make(__func__, 0);
   uvperf__bpf_outputs_options_t options = defaults;
@@ -397,7 +397,7 @@ static void overwritable_rings_are_written_backward(void **state) {
 
 /* -- CPUs ----------------------------------------------------------------- */
 
-/* As if it had gone and come back: the kernel's own event of it lives. */
+/* As if it had gone and come back: the kernel's own event is still alive. */
 static void cpu_that_comes_back_goes_on_in_its_ring(void **state) {
   fixture_t fixture = {.map = live_bpf_array_make(__func__, 0)};
   size_t nr, fds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process without privileges may do with a map that it was given. */
+/* What a process without privileges may do with a map of another process. */
 #include "support.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "live_bpf_array.h"
 #include "uvperf.h"
 
-/* Of the parent's, for its child. */
+/* The parent's, for its child. */
 static int array;
 
 static int make(uvperf__bpf_outputs_t **outputs, int fd, const char *path,
@@ -57,7 +57,7 @@ static void use_with_perfmon(uvperf_error_t *error) {
       uvperf__bpf_outputs_put(outputs, error) != 0)
     return;
   uvperf__bpf_outputs_free(outputs);
-  /* A code that nothing above gives. */
+  /* A code that no call above returns. */
   error->code = -EXDEV;
 }
 

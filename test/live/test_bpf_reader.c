@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what BPF programs hand out comes, of each CPU, whole and in order, when
- * it is to come. */
+/* Live: samples of BPF programs arrive from each CPU, whole, in order and on
+ * time. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>
@@ -17,14 +17,14 @@ static void reader_delivers_what_each_cpu_hands_out(void **state) {
   size_t i;
 
   live_bpf_reader_begin(__func__, *state, &live);
-  live_run_ms(*state, 5); /* what is there before comes without a wakeup */
+  live_run_ms(*state, 5); /* existing samples come without a wakeup */
   for (i = 0; i < 5 * nr; i++)
     live_bpf_reader_send_all(&live, cpus[i % nr], 1);
   assert_true(live_run_until(*state, &live.samples, 5 * nr));
   for (i = 0; i < nr; i++)
     assert_int_equal(live.by_cpu[cpus[i]], 5);
   assert_int_equal(live.strange + live.others + live.faults, 0);
-  assert_int_equal(live.slice_ends, 0); /* nobody asked */
+  assert_int_equal(live.slice_ends, 0); /* not requested */
   uvperf_bpf_reader_stats(&live.reader, &stats);
   assert_int_equal(stats.records, 5 * nr);
   assert_int_equal(stats.corrupt + stats.lost_records, 0);
@@ -80,7 +80,7 @@ static void reader_counts_payloads_that_never_fit(void **state) {
   }
   for (i = 0; uvperf_bpf_reader_ring(&live.reader, i, &ring) == 0; i++)
     assert_int_equal(ring.stats.lost_records, ring.cpu == cpu ? 5 : 0);
-  /* Which tells the same. */
+  /* It reports the same. */
   live_bpf_reader_send_all(&live, cpu, 1);
   assert_true(live_run_until(*state, &live.samples, 1));
   assert_int_equal(live.lost, 5);
@@ -317,7 +317,7 @@ static void count_timers(uv_handle_t *handle, void *arg) {
   *(uint32_t *)arg += handle->type == UV_TIMER && uv_is_active(handle);
 }
 
-/* That of the hotplug, and that of flush_ms where one may have to wait. */
+/* The hotplug timer, and a flush timer if a sample may have to wait. */
 static void flush_timer_runs_if_not_each_sample_wakes(void **state) {
   static const uint32_t wakeups[][3] = {
       {1, 0, 1}, {0, 1, 1}, {2, 0, 2}, {0, 100, 2}, {0, 0, 2}};
@@ -363,7 +363,7 @@ static void slices_of_one_record_are_reported(void **state) {
   assert_int_equal(uvperf_bpf_reader_flush(&live.reader), 0);
   assert_int_equal(uvperf_bpf_reader_ring(&live.reader, 0, &ring), 0);
   assert_int_equal(ring.stats.records, 11);
-  assert_int_equal(ring.stats.slices, 10); /* a flush is none */
+  assert_int_equal(ring.stats.slices, 10); /* a flush is no slice */
   live_bpf_reader_end(&live);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a BPF reader is closed, by the user at every moment and by others, and
- * nothing is left of it. */
+/* Live: a BPF reader is closed, by the user at every moment and by other code,
+ * and nothing of it is left. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 typedef struct before_s {
   size_t fds;
   size_t rings;
-  size_t bytes; /* of those */
+  size_t bytes; /* their total size */
 } before_t;
 
 static void look(before_t *before) {
@@ -28,7 +28,7 @@ static void assert_as(const before_t *before) {
   fake_assert_clean();
 }
 
-/* A map and a program, and what there is beside them. */
+/* Makes a map and a program, and counts what else exists. */
 static void make(const char *test, live_bpf_reader_t *live, before_t *before) {
   live_bpf_reader_make(test, live, 0);
   look(before);
@@ -174,7 +174,7 @@ static void walk_close(uv_handle_t *handle, void *arg) {
 }
 
 /* A watch's three, one for each ring, and the hotplug's: a timer, and its
- * socket where that is to be had. */
+ * socket if there is one. */
 static void walk_close_finds_each_inner_handle_of_a_reader(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   live_bpf_reader_t live;
@@ -194,7 +194,7 @@ static void walk_close_finds_each_inner_handle_of_a_reader(void **state) {
                     3 + nr_rings + (is_fixed ? 0 : 2));
     assert_int_equal(uvperf_bpf_reader_is_closing(&live.reader), 1);
     assert_int_equal(live_bpf_reader_send(&live, 0, 24), -ENOENT);
-    if (is_fixed) /* the close that is owed comes when all is over */
+    if (is_fixed) /* the pending close ends with the last handle */
       uv_run(*state, UV_RUN_DEFAULT);
     uvperf_bpf_reader_close(&live.reader, live_bpf_reader_on_close);
     live_bpf_reader_wait_closed(&live);

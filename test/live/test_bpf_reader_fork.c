@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a forked child has the parent's reader, whose events, rings and entries
- * are not its own. */
+/* Live: a forked child has a copy of the parent's reader, whose events, rings
+ * and entries are not its own. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* Everything that is not a getter says no. */
+/* Whether every function except the getters fails. */
 static int is_refused(live_bpf_reader_t *live) {
   uvperf_bpf_reader_t *reader = &live->reader;
   uvperf_ring_info_t ring;
@@ -30,7 +30,7 @@ static int is_refused(live_bpf_reader_t *live) {
          uvperf_bpf_reader_attr(reader)->type == PERF_TYPE_SOFTWARE;
 }
 
-/* What the child does by the rules: uv_loop_fork, close, run. */
+/* A child that follows the rules: uv_loop_fork, close, run. */
 static int child_by_the_rules(void *arg) {
   live_bpf_reader_t *live = arg;
   uv_loop_t *loop = live->reader.loop;
@@ -114,7 +114,7 @@ static void fork_in_callback(live_bpf_reader_t *live, int status,
   uvperf_bpf_reader_close(&live->reader, NULL);
 }
 
-/* In a turn, and in a flush. */
+/* In a turn of the loop, and in a flush. */
 static void reader_forked_in_its_callback_is_clean(void **state) {
   uv_loop_t *loop = *state;
   live_bpf_reader_t live;

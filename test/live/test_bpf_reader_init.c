@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: of what a reader can be made, what of its rings is told, and what is
- * refused, with nothing left. */
+/* Live: which options make a reader, what is reported about its rings, and what
+ * is refused, with nothing left. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>
@@ -258,7 +258,7 @@ static void init_of_a_path_without_a_pinned_map_is_refused(void **state) {
   live_bpf_reader_unmake(&live);
 }
 
-/* Each changes what the options of most say. */
+/* Each changes the usual options. */
 static void wake_by_both(uvperf_bpf_reader_options_t *options) {
   options->wakeup_bytes = 100;
 }
@@ -389,7 +389,7 @@ static void init_out_of_fds_says_so(void **state) {
   live_bpf_reader_end(&live);
 }
 
-/* perf_event_read_local() has no answer for such an event. */
+/* perf_event_read_local() cannot read such an event. */
 static void inherited_attr_is_taken_into_no_map(void **state) {
   uvperf_bpf_reader_options_t options = live_bpf_reader_options();
   struct perf_event_attr attr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: when the events of a reader are in the map, by start, stop, pause and
- * resume in any order. */
+/* Live: when the events of a reader are in the map, after start, stop, pause
+ * and resume in any order. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>
@@ -207,7 +207,7 @@ static void second_reader_takes_the_place_of_the_first(void **state) {
   live_bpf_reader_send_all(&second, 0, 2);
   assert_true(live_run_until(*state, &second.samples, 2));
   assert_int_equal(first.records, 0);
-  /* And what the first one closes is not that of the second. */
+  /* Closing the first one does not close the second one's. */
   live_bpf_reader_close(&first);
   live_bpf_reader_send_all(&second, 0, 2);
   assert_true(live_run_until(*state, &second.samples, 4));
@@ -216,7 +216,7 @@ static void second_reader_takes_the_place_of_the_first(void **state) {
   live_bpf_reader_unmake(&first);
 }
 
-/* An entry of another CPU than any here, which is somebody else's. */
+/* A foreign entry, of a CPU that this machine does not have. */
 static void entries_of_others_stay(void **state) {
   struct perf_event_attr attr;
   live_bpf_reader_t live;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what memory a BPF reader takes, by the functions that the user has
- * given: none while records are delivered, and none that it keeps. */
+/* Live: the memory of a BPF reader, counted with the user's allocation
+ * functions: it takes none while it delivers records, and keeps none. */
 #include "live_bpf_reader.h"
 #include "memory_count.h"
 
-/* In slices, by a flush, over a pause, and after another start; large ones wrap
- * at the end of the ring. */
+/* In slices, by a flush, across a pause, and after another start; large ones
+ * wrap at the end of the ring. */
 static void deliver(uv_loop_t *loop, live_bpf_reader_t *live) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   uvperf_bpf_reader_t *reader = &live->reader;

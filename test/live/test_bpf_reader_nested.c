@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a program that runs in a timer's interrupt writes into the ring of the
- * CPU in the midst of what another writes there, and all of both comes. */
+/* Live: a program in a timer's interrupt writes into the ring of the CPU while
+ * another program is writing there, and all samples of both arrive. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>
@@ -17,29 +17,29 @@
 #define MOST_NS  UINT64_C(20000000000)
 #define MAGIC    0x5a5a5a5a
 #define CPU_IDS  4096
-#define PER_CPU  500 /* interrupts that must have been heard on each */
+#define PER_CPU  500 /* interrupts that must be received on each CPU */
 #define NR_CALLS 200
 
-/* What the interrupts' program keeps of a CPU. */
+/* The state of the interrupts' program on a CPU. */
 typedef struct interrupts_s {
-  uint64_t number; /* of the next */
+  uint64_t number; /* of the next one */
   uint64_t taken;
   uint64_t refused;
 } interrupts_t;
 
 typedef struct fixture_s {
-  live_storm_t storm; /* of those that are interrupted */
+  live_storm_t storm; /* the interrupted programs */
   uvperf_bpf_reader_t reader;
   int interrupts; /* the map of interrupts_t */
   int prog;
   int clocks[LIVE_STORM_WRITERS];
-  /* What came, by writer. */
+  /* Samples received, by writer. */
   uint64_t payloads[LIVE_STORM_WRITERS];
   uint64_t next_payload[LIVE_STORM_WRITERS];
   uint64_t ticks[LIVE_STORM_WRITERS];
   uint64_t next_tick[LIVE_STORM_WRITERS];
   uint64_t lost;
-  char wrong[128]; /* what came first that may not come */
+  char wrong[128]; /* the first unexpected sample */
 } fixture_t;
 
 /* -- the program in the interrupt ----------------------------------------- */
@@ -147,7 +147,7 @@ static void note_wrong(fixture_t *fixture, const char *what, uint64_t a,
              "%s: %" PRIu64 ", %" PRIu64, what, a, b);
 }
 
-/* Some are missing where the ring was full. */
+/* Some are missing if the ring was full. */
 static void note(fixture_t *fixture, uint64_t number, uint64_t *next,
                  uint64_t *nr) {
   if (number < *next)
@@ -251,7 +251,8 @@ static void write_until_enough(uv_loop_t *loop, fixture_t *fixture) {
   assert_true(is_enough(fixture));
 }
 
-/* Nobody writes any more but this: the losses before are told then. */
+/* The other writers have ended. One more sample makes the kernel report the
+ * losses before it. */
 static void collect_losses(fixture_t *fixture) {
   size_t i;
 
@@ -293,13 +294,13 @@ static void run_nested(uv_loop_t *loop, const char *test, uint32_t least,
   close_fixture(loop, &fixture);
 }
 
-/* Such a copy takes microseconds, in which most interrupts come. */
+/* Such a copy takes microseconds, and most interrupts hit it. */
 static void interrupts_in_large_payloads_are_accounted_for(void **state) {
   run_nested(*state, __func__, 20000, LIVE_BPF_MOST, 1 << 20);
 }
 
-/* An older kernel loads the tail first, then the head: an interrupt between the
- * two that fills the ring makes it seem empty, and what was not read is
+/* An older kernel loads the tail first, then the head. If an interrupt between
+ * the two fills the ring, the ring seems empty, and unread records are
  * overwritten (__perf_output_begin, kernel/events/ring_buffer.c). */
 static void need_ring_that_is_not_overrun(const char *test) {
   struct utsname name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what BPF programs hand out taken one by one, by a program that waits
- * with poll(2); and one ring alone. */
+/* Live: a program that waits with poll(2) takes samples one by one; also from
+ * one ring only. */
 #include "live_bpf_reader.h"
 
 #include <poll.h>
@@ -46,7 +46,8 @@ static void next_takes_what_programs_on_each_cpu_have_sent(void **state) {
   live_bpf_reader_end(&live);
 }
 
-/* As libbpf's perf_buffer__buffer_fd() and perf_buffer__consume_buffer(). */
+/* As with libbpf's perf_buffer__buffer_fd() and
+ * perf_buffer__consume_buffer(). */
 static void ring_whose_fd_is_readable_is_flushed_alone(void **state) {
   live_bpf_reader_t live;
   uvperf_ring_info_t ring;
@@ -56,7 +57,7 @@ static void ring_whose_fd_is_readable_is_flushed_alone(void **state) {
   live_bpf_reader_make(__func__, &live, 0);
   live_bpf_reader_open(*state, &live, NULL);
   nr = live_cpus(cpus, MOST_CPU);
-  /* For the callback; the loop never runs. */
+  /* Sets the callback; the loop never runs. */
   live_bpf_reader_start(&live, NULL);
   nr_rings = uvperf_bpf_reader_nr_rings(&live.reader);
   for (i = 0; i < nr_rings; i++)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: random calls of a BPF reader, outside of its callback and inside, while
- * programs on all CPUs write without a pause. Nothing is torn, nothing comes
- * that must not, and what was written while the reader was in the map is
- * accounted for. UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the
- * usual. */
+ * programs on all CPUs write without a pause. No sample is damaged or
+ * unexpected, and everything written while the reader was in the map is
+ * accounted for. UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
 #include "live_storm.h"
 #include "random_run.h"
 
 #include <errno.h>
 
-/* Of each seed. */
+/* For each seed. */
 #define RACE_NS UINT64_C(400000000)
 
 typedef struct fixture_s {
@@ -19,7 +18,7 @@ typedef struct fixture_s {
   uvperf_bpf_reader_t *reader; /* NULL: none is open */
   int started;
   int ever_started;
-  int flushing;     /* and not stopped since */
+  int flushing;     /* and no stop since */
   int callbacks;    /* on the stack */
   int is_quiet;     /* callbacks call nothing */
   uint64_t closing; /* readers that are */
@@ -67,8 +66,8 @@ static void on_closed(uvperf_bpf_reader_t *reader) {
   free(reader);
 }
 
-/* Waits until each program that ran when this was called has ended: what it
- * found in the map it has used. */
+/* Waits until each program that was running when this was called has ended, and
+ * no longer uses what it found in the map. */
 static void pass_grace(fixture_t *fixture) {
   uint64_t before[LIVE_STORM_WRITERS];
   const live_storm_t *storm = &fixture->storm;
@@ -149,8 +148,8 @@ static void close_reader(fixture_t *fixture) {
   fixture->reader = NULL;
 }
 
-/* What was written while it was in the map has come; of what was lost that may
- * not have been told which nothing has followed. */
+/* Everything written while it was in the map has come. Losses that no later
+ * record has followed may not be reported yet. */
 static void balance(fixture_t *fixture) {
   uint64_t written, lost = 0;
   size_t i;
@@ -211,7 +210,7 @@ static void one_call(fixture_t *fixture) {
   }
 }
 
-/* With the writers at rest, the last losses are told too. */
+/* When the writers have stopped, the last losses are reported too. */
 static void expect_the_whole(fixture_t *fixture) {
   uint64_t lost = 0;
   size_t i;
@@ -269,7 +268,7 @@ static void reader_races_with_programs_that_never_rest(void **state) {
   random_run_seeds(4, &seed, &last);
   for (; seed <= last; seed++)
     run_race(*state, __func__, seed);
-  /* libuv keeps what it polls with. */
+  /* libuv keeps the fd with which it polls. */
   assert_in_range(support_count_fds(), fds, fds + 1);
   assert_int_equal(support_count_rings(&bytes), 0);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: random sequences of the calls of bpf.h, outside of callbacks and
  * inside, against a model of what it promises: what each call returns, when
- * programs find the events, that every sample that was taken comes, once and in
- * order, and none when it must not. UVPERF_RANDOM_SEEDS=first:last chooses
- * other seeds than the usual. */
+ * programs find the events, and that every accepted sample arrives once and in
+ * order, and none at any other time. UVPERF_RANDOM_SEEDS=first:last selects
+ * other seeds. */
 #include "live_bpf_reader.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #define STEPS 300
 #define SLOTS 2
-/* Of 40 bytes each in a ring: less than half of one of 64 KiB. */
+/* At most these samples of 40 bytes are in a ring: less than half of 64 KiB. */
 #define PENDING 512
 #define CPUS    2
 
@@ -35,7 +35,7 @@ typedef struct queue_s {
 
 typedef struct fixture_s fixture_t;
 
-/* A reader, and what is expected of it. */
+/* A reader, and what the model expects of it. */
 typedef struct slot_s {
   fixture_t *fixture;
   live_bpf_reader_t live; /* its map lives as long as the test */
@@ -48,7 +48,7 @@ typedef struct slot_s {
   int paused;
   int has_slice_ends;
   int flushing;
-  int callbacks; /* that we are in */
+  int callbacks; /* in which this is called */
   int ruined;    /* others have closed inner handles */
 } slot_t;
 
@@ -286,7 +286,7 @@ static void pick_handle(uv_handle_t *handle, void *arg) {
     walk->handle = handle;
 }
 
-/* Of any handle of the loop: they are all ours here. */
+/* For any handle of the loop: all of them are ours. */
 static void call_walk_close(slot_t *slot) {
   fixture_t *fixture = slot->fixture;
   walk_t walk = {draw(fixture, 20), NULL};
@@ -324,7 +324,8 @@ static int run_child(void *arg) {
   fixture_t *fixture = arg;
   slot_t *slot;
 
-  signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
+  signal(SIGSEGV, SIG_DFL); /* not cmocka's handler, which continues with the
+                             * tests */
   signal(SIGBUS, SIG_DFL);
   if (uv_loop_fork(fixture->loop) != 0)
     return 1;

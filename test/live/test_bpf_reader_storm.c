@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: programs on all CPUs hand data out as fast as they can, and what comes
- * is all that they have written, byte by byte and in order, and what is told as
- * lost is all the rest. */
+/* Live: programs on all CPUs send data as fast as they can. All of it arrives,
+ * byte by byte and in order, or is reported as lost. */
 #include "live_storm.h"
 
 #include <errno.h>
@@ -19,19 +18,19 @@
 #endif
 
 typedef struct way_s {
-  uint64_t share; /* of the calls, per cent */
+  uint64_t share; /* per cent of the calls */
   size_t ring_bytes;
   uint32_t wakeup_events;
   uint32_t wakeup_bytes;
   int32_t flush_ms;
   uint32_t slice_records;
   int pauses;       /* each millisecond: the reader is paused */
-  int others;       /* ... a reader of another map is paused, or goes on */
+  int others;       /* ... a reader of another map is paused, or resumed */
   uint64_t batches; /* each delivered before the next; 0: all at once */
 } way_t;
 
-/* Rings of 4 KiB, rounded up to a page, lose the most; where each sample wakes
- * a call takes twenty times as long. */
+/* Rings of 4 KiB, rounded up to a page, lose the most. If each sample wakes, a
+ * call takes twenty times as long. */
 static const way_t small_ways[] = {
     {2, 4096, 1, 0, 5, 0, 0, 0, 0},
     {12, 4096, 0, 0, 5, 0, 0, 0, 0},
@@ -56,7 +55,7 @@ static const way_t large_ways[] = {
 typedef struct fixture_s {
   live_storm_t storm;
   uvperf_bpf_reader_t reader;
-  uvperf_bpf_reader_t other; /* of a map of its own */
+  uvperf_bpf_reader_t other; /* with a map of its own */
   int other_array;
   const way_t *way;
   uv_timer_t timer;
@@ -72,8 +71,8 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
   live_storm_note(&fixture->storm, status == 0 ? sample : NULL);
 }
 
-/* Until a program was refused: calls that are refused are so fast that few
- * others would be left. */
+/* Until a program was refused: refused calls are so fast that there would be
+ * few others. */
 static void pause_for_a_moment(fixture_t *fixture) {
   uint64_t before = live_storm_refused(&fixture->storm);
   unsigned looks = 0;
@@ -101,8 +100,8 @@ static void pause_another(fixture_t *fixture) {
     fixture->code = code;
 }
 
-/* The loop never sleeps for long, so that what does not come fails the test in
- * time; but by this alone nothing is delivered. */
+/* The loop never sleeps for long, so that a missing sample fails the test in
+ * time. The tick itself delivers nothing. */
 static void on_tick(uv_timer_t *timer) {
   fixture_t *fixture = timer->data;
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A BPF reader without privileges, at perf_event_paranoid 2: it measures CPUs,
- * which is refused with the reason; CAP_PERFMON and an fd of the map are
- * enough. */
+/* A BPF reader without privileges, at perf_event_paranoid 2: measuring CPUs is
+ * refused with a reason; CAP_PERFMON and an fd of the map are enough. */
 #include "live_bpf_reader.h"
 #include "unprivileged.h"
 
@@ -10,7 +9,7 @@
 /* Root's: a map that is handed down, and one who runs programs. */
 static live_bpf_reader_t owner;
 static live_worker_t programs;
-/* And a directory that nobody else may enter. */
+/* And a directory that no other user may enter. */
 static char directory[] = "/tmp/uvperf-root-XXXXXX";
 
 static void send_five(void *arg) {
@@ -116,7 +115,7 @@ static void reader_with_perfmon_and_an_fd_of_the_map_works(void **state) {
   (void)state;
   begin(__func__);
   unprivileged_run_with_perfmon(__func__, lines, 1);
-  /* What it put there by a file that is still open it has taken out. */
+  /* It has removed the entries of a file that is still open. */
   assert_true(live_bpf_reader_send(&owner, 0, 24) < 0);
   end();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the overwritable rings of a reader: nothing comes by itself, and a
+/* Live: overwritable rings of a reader: no sample is delivered by itself, and a
  * snapshot has the newest samples of each CPU, whole and in order. */
 #include "live_bpf_reader.h"
 
@@ -20,7 +20,7 @@ static void begin(const char *test, uv_loop_t *loop, live_bpf_reader_t *live,
   live_bpf_reader_start(live, NULL);
 }
 
-/* The same once more: the order of what comes is looked at from the start. */
+/* Resets the counts, so that the order of samples is checked from the start. */
 static void forget(live_bpf_reader_t *live) {
   memset(live->last, 0, sizeof(live->last));
   memset(live->by_cpu, 0, sizeof(live->by_cpu));
@@ -62,8 +62,8 @@ static void records_come_by_snapshots_only(void **state) {
 }
 
 typedef struct newest_s {
-  uint64_t number; /* of the first that came */
-  uint64_t next;   /* that is to come */
+  uint64_t number; /* of the first one received */
+  uint64_t next;   /* the next one expected */
   uint64_t nr;
   uint64_t wrong;
 } newest_t;
@@ -177,7 +177,7 @@ static void on_done(uvperf_bpf_reader_t *reader, int status) {
   *(uint64_t *)live->hook_data += 1;
 }
 
-/* With the bounds of the last start, which reads no such ring by itself. */
+/* With the slice limits of the last start, which does not read such rings. */
 static void snapshot_started_comes_in_slices_of_all_cpus(void **state) {
   uvperf_stream_options_t options = live_bpf_reader_plain;
   live_bpf_reader_t live;
@@ -246,7 +246,7 @@ static void callback_may_end_the_snapshot(void **state) {
     } else {
       live.on_sample = NULL;
       take(&live, UVPERF_SNAPSHOT_OLDEST_FIRST);
-      assert_int_equal(live.samples, 0); /* what was left is gone */
+      assert_int_equal(live.samples, 0); /* the rest is gone */
       live_bpf_reader_end(&live);
     }
     fake_assert_clean();
@@ -261,7 +261,7 @@ static void start_at_third(live_bpf_reader_t *live, int status,
     live_bpf_reader_start(live, NULL);
 }
 
-/* Only stop and close end it. */
+/* Only stop and close end the snapshot. */
 static void callback_that_starts_has_the_rest_of_the_snapshot(void **state) {
   live_bpf_reader_t live;
 
@@ -333,7 +333,7 @@ static void snapshot_without_memory_leaves_all_for_the_next(void **state) {
   live_bpf_reader_unmake(&live);
 }
 
-/* With the image that the parent has. */
+/* The child has the parent's image. */
 static void fork_in_callback(live_bpf_reader_t *live, int status,
                              const uvperf_bpf_sample_t *sample) {
   pid_t *pid = live->hook_data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: records are stamped by the clock that programs read, uv_hrtime's. */
+/* Live: records have times of the clock that programs read by uv_hrtime. */
 #include "live_set.h"
 
 #include <time.h>

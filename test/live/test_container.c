@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What works in the settings of containers, and why the rest does not: the
- * reasons as a user reads them. What other tests do in these settings is in
- * test_container_suite.c. */
+/* What works in the settings of containers, and the reasons that a user gets
+ * for the rest. test_container_suite.c runs other tests in these settings. */
 #include "container.h"
 #include "explain_check.h"
 #include "live.h"
@@ -12,7 +11,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Not the name of an event: a reader of the map at fd 0. */
+/* Not an event name: a reader of the map with fd 0. */
 #define READER "reader"
 
 #define FILTERED                                                               \
@@ -25,7 +24,7 @@ typedef struct attempt_s {
   const char *event; /* its name, as perf(1) takes it */
   int pid;
   int cpu;
-  int code; /* 0 if it works; the rest is not looked at then */
+  int code; /* 0 if it works; then the rest is ignored */
   int cause;
   const char *reason;
 } attempt_t;
@@ -82,7 +81,7 @@ static const attempt_t user_namespace[] = {
             "kernel.perf_event_paranoid is"},
 };
 
-/* To measure nothing has to be written there. */
+/* Measuring writes nothing there. */
 static const attempt_t read_only[] = {
     {"page-faults", 0, -1, 0, 0, NULL},
     {"cpu-clock", -1, 0, 0, 0, NULL},
@@ -110,7 +109,7 @@ static const attempt_t docker[] = {
      UPROBE ", whatever kernel.perf_event_paranoid is"},
 };
 
-/* What the child does, which explain_in_child gives nothing. */
+/* The setting that the child enters; explain_in_child passes no argument. */
 static container_setting_t setting;
 static const attempt_t *attempt;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs of this suite in the settings of containers: every test passes, or
- * skips and says what it needs. Nothing fails, dies or hangs where something is
- * forbidden.
+ * skips and says what it needs. No program fails, crashes or hangs if something
+ * is forbidden.
  *
- * With arguments it runs other programs in a setting, and shows what they say:
+ * With arguments it runs other programs in a setting and prints their output:
  *     live_container_suite eperm ./live_event ../samples/tools/uvperf-doctor */
 #include "container.h"
 
@@ -26,7 +26,7 @@ typedef struct program_s {
   int output; /* an fd; or -1: our own */
 } program_t;
 
-/* By an fd, as another user may not reach the path. */
+/* By an fd, because another user may not reach the path. */
 static int execute(void *arg) {
   const program_t *program = arg;
   char *argv[] = {(char *)(uintptr_t)program->path, NULL};
@@ -43,8 +43,8 @@ static int execute(void *arg) {
   return 126;
 }
 
-/* How many tests passed. Fails the test if one has failed, or skipped without
- * saying what it needs. */
+/* Returns how many tests passed. Fails the test if one has failed, or has
+ * skipped without a reason. */
 static size_t count_results(const char *program, int status,
                             const char *output) {
   size_t passed = 0, skipped = 0;
@@ -54,7 +54,7 @@ static size_t count_results(const char *program, int status,
   for (line = output; line != NULL; line = strchr(line, '\n')) {
     line += *line == '\n';
     if (strncmp(line, "[  PASSED  ]", 12) == 0)
-      break; /* what skipped is listed again */
+      break; /* skipped tests are listed again */
     passed += strncmp(line, "[       OK ]", 12) == 0;
     if (sscanf(line, "[  SKIPPED ] %127[a-z0-9_]%159[^\n]", name, reason) != 1)
       continue;
@@ -90,7 +90,7 @@ static size_t run(container_setting_t setting, const char *name) {
   return count_results(name, status, output);
 }
 
-/* `least` tests must pass: those of names, tasks and bytes do everywhere. */
+/* `least` tests must pass: those of names, tasks and bytes pass everywhere. */
 static void run_all(const char *test, container_setting_t setting,
                     size_t least) {
   size_t passed = 0;

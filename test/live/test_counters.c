@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of this kernel's events: what they count is known exactly. */
+/* Counters of this kernel's events, with exactly known counts. */
 #include "counters_make.h"
 #include "live_bpf.h"
 #include "live_thread.h"
@@ -71,7 +71,7 @@ static void own_thread_counts_while_enabled_alone(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* Of three PMUs: all of them count from the first moment on. */
+/* Of three PMUs: all events count from the first moment on. */
 static void group_of_several_pmus_starts_and_stops_at_once(void **state) {
   uvperf__counters_t *counters;
   size_t i;
@@ -200,7 +200,7 @@ static void threads_that_are_added_count_from_then_on(void **state) {
     live_thread_end(&threads[i]);
 }
 
-/* On which CPU it counted is told by the place. */
+/* The place says on which CPU it counted. */
 static void thread_by_cpu_counts_where_it_ran(void **state) {
   uvperf__counters_t *counters;
   char list[32];
@@ -411,8 +411,8 @@ static void program_of_a_tracepoint_holds_on_all_cpus(void **state) {
   call_on(cpus[0]);
   call_on(cpus[1]);
   assert_counted(counters, 2);
-  /* The first held the program: the other takes it over. What the first has
-   * counted leaves with it. */
+  /* The first had the program, and the other gets it. The count of the first
+   * leaves with it. */
   assert_int_equal(uvperf__counters_remove_target(counters, 0), 0);
   call_on(cpus[1]);
   assert_counted(counters, 2);

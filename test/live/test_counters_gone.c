@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets that end while their events write into rings, by this kernel:
- * threads, processes and their children, commands. */
+/* Targets that end while their events write into rings of this kernel: threads,
+ * processes and their children, commands. */
 #include "counters_make.h"
 #include "live_thread.h"
 
@@ -17,7 +17,7 @@
 
 static counters_make_t make;
 
-/* So many attrs that tell of comm, which needs no privileges. */
+/* Attrs with comm, which need no privileges. */
 static void begin(const char *test, size_t nr_attrs) {
   size_t i;
 
@@ -45,8 +45,8 @@ static void assert_alive(uvperf__counters_t *counters) {
   assert_int_equal(uvperf__counters_have_ended(counters), 0);
 }
 
-/* Asks until this target has ended, which some of what tells others of the end
- * of a task is before. */
+/* Asks until this target has ended. Other signs of a task's end may come
+ * earlier. */
 static void wait_for_end(uvperf__counters_t *counters, uint32_t target) {
   uint32_t index;
 
@@ -56,7 +56,7 @@ static void wait_for_end(uvperf__counters_t *counters, uint32_t target) {
   assert_int_equal(index, target);
 }
 
-/* The same of one that has ended as wait_zombie says. */
+/* The same for a target that has ended as in wait_zombie. */
 static void assert_ended(uvperf__counters_t *counters, uint32_t target) {
   uint32_t index;
 
@@ -66,14 +66,14 @@ static void assert_ended(uvperf__counters_t *counters, uint32_t target) {
   assert_int_equal(uvperf__counters_probe(counters), 0);
 }
 
-/* Until it is killed; or the test is, which may fail before it does so. */
+/* Until it is killed, or the test ends, which may fail earlier. */
 static int stay(void *arg) {
   (void)arg;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   return pause();
 }
 
-/* Behind perf_event_exit_task() in do_exit(): exit_notify() comes later. */
+/* After perf_event_exit_task() in do_exit(): exit_notify() comes later. */
 static void wait_zombie(pid_t pid) {
   siginfo_t info;
 
@@ -120,8 +120,8 @@ static void own_thread_lives(void **state) {
   uvperf__counters_free(counters);
 }
 
-/* A process whose first thread ends while another goes on: that one is a zombie
- * until the other ends, too. */
+/* A process whose first thread ends while another continues: the first is a
+ * zombie until the other ends. */
 static void *stay_on(void *arg) {
   char byte = 0;
 
@@ -145,7 +145,7 @@ static int end_before_others(void *arg) {
 
 static void end_this_thread(int signal) {
   (void)signal;
-  /* Not pthread_exit, which unwinds and may load a library to do so. */
+  /* Not pthread_exit, which unwinds and may load a library for that. */
   syscall(SYS_exit, 0);
 }
 
@@ -166,7 +166,7 @@ static void process_lives_on_without_its_first_thread(void **state) {
   counters_add(&make, UVPERF_TARGET_PROCESS)->pid = pid;
   counters = open_enabled();
   assert_alive(counters);
-  /* To the first thread alone, and until it is a zombie. */
+  /* Only to the first thread, until it is a zombie. */
   assert_int_equal(syscall(SYS_tgkill, pid, pid, SIGUSR1), 0);
   snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, pid);
   do {
@@ -220,7 +220,7 @@ static int stay_until_released(void *arg) {
   return read(family->go[0], &byte, 1) == 0 ? 0 : 1;
 }
 
-/* Makes a child when it is told to, and then stays. */
+/* Makes a child on request, and then stays. */
 static void make_child(void *arg) {
   support_fork(stay_until_released, arg);
 }
@@ -323,7 +323,7 @@ static void command_lives_before_its_exec_and_until_its_end(void **state) {
   live_worker_end(&worker);
 }
 
-/* The kernel takes such an event off its task, which goes on. */
+/* The kernel removes such an event from its task, which continues. */
 static void event_that_is_removed_on_exec_ends_no_task(void **state) {
   uvperf__counters_t *counters;
   live_worker_t worker;

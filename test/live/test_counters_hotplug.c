@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel does to the events of a CPU that goes offline and comes back,
- * and what becomes of their counts. Most of it only where it is asked for, by
- * UVPERF_TEST_OFFLINE_CPU=1: it takes that CPU away from the machine. */
+ * and what happens to their counts. Most tests take a CPU offline, so they run
+ * only with UVPERF_TEST_OFFLINE_CPU=1. */
 #include "counters_make.h"
 
 #include <errno.h>
@@ -103,7 +103,7 @@ static void counts_of_a_cpu_that_came_back_go_on(void **state) {
   assert_true(before.value > 0);
   for (i = 0; i < 3; i++) {
     offline_cpu_bounce(cpu);
-    /* As if nobody had followed it. */
+    /* As if it had not been followed. */
     work_on(cpu);
     after = counters_at(counters, 0, 1);
     switches = counters_at(counters, 1, 1);
@@ -144,7 +144,7 @@ static void work_there(void *arg) {
   work_on(*(const int *)arg);
 }
 
-/* No CPU goes: of a set that is not enabled all is opened anew. */
+/* No CPU goes: all events of a set that is not enabled are reopened. */
 static void cgroup_on_a_cpu_that_came_back_is_found_by_its_path(void **state) {
   uvperf__counters_t *counters;
   uvperf_error_t error;
@@ -170,10 +170,10 @@ static void cgroup_on_a_cpu_that_came_back_is_found_by_its_path(void **state) {
   uvperf__counters_cpu_gone(counters, cpu);
   assert_int_equal(uvperf__counters_cpu_come(counters, cpu, &error), 0);
   assert_int_equal(uvperf__counters_nr_open(counters), nr);
-  assert_int_equal(support_count_fds(), fds); /* not its directory's too */
+  assert_int_equal(support_count_fds(), fds); /* without the directory's */
   assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
   live_worker_do(&worker);
-  /* By this cgroup's task, and not by all that switches there. */
+  /* Counts this cgroup's task, and not all switches on the CPU. */
   assert_in_range(counters_at(counters, 0, 0).value, 1, 20);
   live_worker_end(&worker);
   live_cgroup_remove(&cgroup);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of processes and commands, and all that they make: how often they
- * call getpgid is known exactly. */
+/* Counters of processes and commands with all their tasks: the number of their
+ * getpgid calls is known exactly. */
 #include "counters_make.h"
 #include "live_thread.h"
 
@@ -251,7 +251,7 @@ static void command_counts_from_its_exec_on(void **state) {
     counters = counters_open(&make);
     assert_int_equal(counters_total(counters, 0).state,
                      UVPERF_COUNT_NOT_ENABLED);
-    /* It is left alone, whatever is said before. */
+    /* Nothing is done to it, whatever came before. */
     if (i == 1) {
       enable(counters);
       disable(counters);

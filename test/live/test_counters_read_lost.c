@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many records an event has lost, as the readings of a set tell it. */
+/* The number of records that an event has lost, in the readings of a set. */
 #include "counters_make.h"
 #include "live.h"
 
@@ -13,7 +13,7 @@ static int hold(void *arg) {
   return read(ends[0], &byte, 1) != 0;
 }
 
-/* Of a group that is inherited the kernel hides what was lost while a child
+/* The kernel hides the lost records of an inherited group while a child
  * lives. */
 static void lost_of_a_group_stays_while_a_child_lives(void **state) {
   uvperf__counters_t *counters;

@@ -94,7 +94,7 @@ static void live_tsc_has_no_page(void **state) {
   uvperf_attr_init(&attr, 0, 0);
   if (uvperf_attr_parse(&attr, "msr/tsc/", &error) != 0)
     support_skip(__func__, "PMU msr with its event tsc");
-  support_need_kernel_side(__func__); /* it cannot be left out of such events */
+  support_need_kernel_side(__func__); /* such events cannot exclude it */
   reading = user_page_events_reading();
   support_count_rings(&before);
   assert_int_equal(open_one(&attr, &counters), 0);
@@ -109,7 +109,8 @@ static void live_tsc_has_no_page(void **state) {
   fake_assert_clean();
 }
 
-/* With a PMU that may be read so these are pages; else the task's clock. */
+/* With a readable PMU the pages have counts; otherwise it is the task's
+ * clock. */
 static void live_count_lies_between_two_of_read(void **state) {
   uvperf_reading_t *reading;
   uvperf_count_t before, count, after;

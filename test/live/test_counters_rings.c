@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of many events in one ring for each CPU, from this kernel: whose each
- * is, what it says, and that none is taken for another's. */
+/* Records of many events in one ring for each CPU of this kernel: each has the
+ * right source and values. */
 #include "counters_make.h"
 #include "live.h"
 #include "live_thread.h"
@@ -15,7 +15,7 @@
 
 #define MANY 100
 
-/* An attr of COMM records; the kind decides what else these tell. */
+/* Attrs of COMM records; the kinds select the other fields. */
 static const uint64_t kinds[] = {
     0,
     PERF_SAMPLE_TID,
@@ -129,7 +129,7 @@ static void records_of_200_events_have_their_sources(void **state) {
 /* -- samples -------------------------------------------------------------- */
 
 typedef struct samples_s {
-  unsigned samples[4]; /* of each attr */
+  unsigned samples[4]; /* for each attr */
   unsigned others;
   uint64_t last[4]; /* value of each attr's own count in its last sample */
   uint64_t ids[4];
@@ -154,8 +154,8 @@ static void count_samples(void *data, int status,
   samples->ids[attr] = record->source->ids[0];
 }
 
-/* Three kinds of samples and the side-band; not the same software event twice,
- * of which this kernel gives both the id of one. */
+/* Three kinds of samples and the side-band. No software event is used twice,
+ * because this kernel gives both the id of one. */
 static void samples_and_side_band_share_a_ring(void **state) {
   uvperf__counters_t *counters;
   samples_t samples = {0};
@@ -204,8 +204,8 @@ typedef struct group_s {
   unsigned samples;
 } group_t;
 
-/* The values are those of both events, each by its id: the leader's is how many
- * samples there were, the other's how many pages were touched. */
+/* The values of both events, matched by id: the leader's is the number of
+ * samples, the other's the number of touched pages. */
 static void expect_both_values(void *data, int status,
                                const uvperf_record_t *record) {
   const uvperf_values_t *read = &record->sample.read;
@@ -257,7 +257,7 @@ static void sample_group(const char *test, uint32_t flags) {
   live_unpin(&old);
   assert_int_equal(counters_drain(counters, expect_both_values, &group), 4);
   assert_int_equal(group.samples, 4);
-  /* Readings go on. */
+  /* Readings continue. */
   assert_int_equal(counters_total(counters, 0).value, 4);
   assert_int_equal(counters_total(counters, 1).value, LIVE_PAGES);
   live_region_free(region);
@@ -487,7 +487,7 @@ static void counts_beside_rings_are_read_as_ever(void **state) {
   uvperf__counters_free(counters);
 }
 
-/* Not on a CPU, or in a cgroup, unless another bit is there: see
+/* Not recorded on a CPU or in a cgroup, unless another bit is set: see
  * make_side_band of lib/set/counters_attr.c. */
 static void cgroup_made_on_a_cpu_is_recorded(void **state) {
   uvperf__counters_t *counters;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a set whose process forks: a child holds the events' fds too, and
- * so the events themselves, until it ends. */
+/* Records of a set whose process forks: a child has the events' fds too, and
+ * keeps the events alive until it ends. */
 #include "counters_make.h"
 #include "live.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Several events that sample the same software event: Linux 6.18 gives the
- * samples of all of them what it has found out for the first (do_perf_sw_event
- * in kernel/events/core.c), its id too. */
+/* Several events that sample the same software event: Linux 6.18 writes into
+ * all their samples what it has found out for the first one (do_perf_sw_event
+ * in kernel/events/core.c), including its id. */
 #include "counters_make.h"
 #include "live.h"
 
@@ -33,7 +33,7 @@ static void expect_a_touch(void *data, int status,
     assert_in_range(record->sample.callchain.nr, 1, 64);
   if (record->present & PERF_SAMPLE_REGS_USER)
     assert_int_equal(record->sample.regs_user.nr, 2);
-  /* What comes behind the stack in a record. */
+  /* What follows the stack in a record. */
   if (record->present & PERF_SAMPLE_STACK_USER) {
     assert_int_equal(record->sample.stack_user.size, 512);
     assert_in_range(record->sample.stack_user.dyn_size, 8, 512);
@@ -99,8 +99,8 @@ static void samples_of_one_software_event_are_read_right(void **state) {
   }
 }
 
-/* Behind the stack are fields of eight bytes: the kernel wrote that many too
- * many where the second had the bit and no bytes. */
+/* Fields of eight bytes follow the stack: the kernel wrote that many too many
+ * if the second had the bit and no bytes. */
 static void samples_with_a_stack_of_one_attr_are_read_right(void **state) {
   static const uint32_t sizes[][2] = {{512, 0}, {0, 512}, {512, 64}, {64, 512}};
   struct perf_event_attr attrs[2];
@@ -135,9 +135,9 @@ static void assert_stack(const uvperf__counters_t *counters, size_t nr,
   }
 }
 
-/* What has no PERF_SAMPLE_STACK_USER has no stack, whatever its size says; and
- * the fault of one that does not fit into its ring is told as the attr's that
- * has it. */
+/* An attr without PERF_SAMPLE_STACK_USER has no stack, whatever its size field
+ * says. If a stack does not fit into its ring, the error names the attr that
+ * asked for it. */
 static void attrs_of_one_software_event_get_the_largest_stack(void **state) {
   uint32_t page = (uint32_t)support_page_bytes();
   uvperf__counters_t *counters;
@@ -224,7 +224,7 @@ static void attrs_whose_samples_get_too_long_are_refused(void **state) {
   counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(error.attr_index, 0);
   assert_non_null(strstr(error.reason, "sample_stack_user"));
-  /* By the identifier that a set adds. */
+  /* Because of the identifier that a set adds. */
   make.attrs[0].sample_type |= PERF_SAMPLE_REGS_INTR;
   make.attrs[0].sample_regs_intr = 6;
   make.attrs[0].sample_stack_user = 65528 - 6 * 8;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of one's own tasks without any privilege, at perf_event_paranoid 2:
- * the owners of rings and the side-band need none. */
+/* Records of the process's own tasks without any privilege, at
+ * perf_event_paranoid 2: the owners of rings and the side-band need none. */
 #include "counters_make.h"
 #include "unprivileged.h"
 
 #include <sys/prctl.h>
 
-/* How many records of a type wait in all rings, each of a source. */
+/* The number of records of a type in all rings, each of a source. */
 static unsigned count_records(uvperf__counters_t *counters, uint32_t type) {
   static _Alignas(8) uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(counters);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what events write is in the ring of their CPU. */
+/* Live: records of events are in the ring of their CPU. */
 #include "cpu_rings_make.h"
 #include "live.h"
 
@@ -96,7 +96,7 @@ static void wakeup_comes_after_the_quarter(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
-/* An interrupt that wakes nobody comes once a round, and not with each
+/* An interrupt that wakes no process comes once a round, not with each
  * quarter. */
 static void overwritable_ring_asks_for_a_wakeup_once_a_round(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
@@ -125,7 +125,7 @@ static void overwritable_ring_asks_for_a_wakeup_once_a_round(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
-/* What has gone round holds the newest, as many as there is room for. */
+/* After a round the ring holds the newest records that fit. */
 static void overwritable_ring_holds_the_newest_records(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   uvperf__cpu_rings_t *rings;
@@ -151,8 +151,7 @@ static void overwritable_ring_holds_the_newest_records(void **state) {
   uvperf__cpu_rings_free(rings);
 }
 
-/* It stays there: of its end only an event of the CPU on which it ends
- * tells. */
+/* It stays there: only an event of the CPU on which it ends reports its end. */
 static void two_comms(void *arg) {
   cpu_set_t old;
 
@@ -175,7 +174,7 @@ static void owner_outlives_the_tasks_that_write(void **state) {
   fd = open_comm(ring, worker.pid);
   live_worker_do(&worker);
   live_worker_end(&worker);
-  /* The event tells its end, and the owner of the ring does not. */
+  /* The event reports its end, and the owner of the ring does not. */
   assert_int_equal(uvperf__sys_poll(fd, POLLIN) & POLLHUP, POLLHUP);
   assert_int_equal(uvperf__sys_poll(ring->fd, POLLIN) & POLLHUP, 0);
   /* Two of COMM and the task's EXIT. */

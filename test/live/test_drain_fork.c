@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a callback forks among samples that lie one behind the other, and the
- * child asks what it may ask, and closes. It has not got the ring in which they
- * lie. */
+/* Live: a callback forks in the middle of samples that follow each other. The
+ * child makes the calls that are allowed, and closes. It does not have the ring
+ * that holds them. */
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
@@ -11,14 +11,15 @@
 #define SAMPLES  6
 #define FORKS_AT 4
 
-/* In the callback of the FORKS_AT-th sample, once. */
+/* Forks once, in the callback of sample FORKS_AT. */
 static pid_t fork_once(uint64_t samples, pid_t *pid, uv_loop_t *loop) {
   if (samples != FORKS_AT || *pid != -1)
     return -1;
   fflush(NULL);
   *pid = fork();
   if (*pid == 0)
-    signal(SIGSEGV, SIG_DFL); /* cmocka's would go on with the tests */
+    signal(SIGSEGV, SIG_DFL); /* cmocka's handler would continue with the
+                               * tests */
   if (*pid == 0 && uv_loop_fork(loop) != 0)
     _exit(1);
   return *pid;

@@ -68,7 +68,7 @@ static void event_started_without_enable_is_left_to_the_user(void **state) {
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   live_comm(&next, 2);
   assert_true(live_run_until(*state, &collector.comms, 2));
-  /* What start did not enable stop does not disable. */
+  /* Stop does not disable what start did not enable. */
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   live_comm(&next, 3);
   live_start(&collector, &options);
@@ -226,7 +226,7 @@ static void event_start_with_bad_arguments_is_refused(void **state) {
   live_close(&collector);
 }
 
-/* Nobody would ever call it: each is refused with what to do, and nothing is
+/* The callback would never run: each is refused with a remedy, and nothing is
  * enabled. */
 static void event_that_cannot_deliver_refuses_a_callback(void **state) {
   static const struct {
@@ -299,7 +299,7 @@ static void event_unreffed_lets_the_loop_end(void **state) {
   support_need_own_events(__func__);
   live_init_comm(*state, &collector);
   assert_int_equal(uvperf_event_has_ref(&collector.event), 1);
-  /* Not started: nothing to live for. */
+  /* Not started: it does not keep the loop alive. */
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
   uvperf_event_unref(&collector.event);
   assert_int_equal(uvperf_event_has_ref(&collector.event), 0);
@@ -376,7 +376,7 @@ static void count_turn(live_collector_t *collector,
     served->most_in_a_turn = served->in_this_turn;
 }
 
-/* Delivers nr records in slices and gives the most that came in one turn. */
+/* Delivers nr records in slices. Returns the most that came in one turn. */
 static uint64_t
 most_in_a_turn(uv_loop_t *loop,
                void (*hook)(live_collector_t *, const uvperf_record_t *),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: bits of the attr that have a test nowhere else: sigtrap,
- * remove_on_exec, inherit_thread, use_clockid, aux_action and precise_ip. They
- * are set by uvperf_attr_set, as older headers lack some; kernels do too, and
- * then the tests skip. enable_on_exec is in test_event_read_target.c. */
+/* Live: bits of the attr that no other file tests: sigtrap, remove_on_exec,
+ * inherit_thread, use_clockid, aux_action and precise_ip. They are set by
+ * uvperf_attr_set, because older headers lack some. Kernels that lack them make
+ * the tests skip. enable_on_exec is in test_event_read_target.c. */
 #include "live_control.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static void set(const char *test, struct perf_event_attr *attr,
     support_skip(test, "headers of Linux 5.13");
 }
 
-/* Skips where the kernel does not know a bit of it. */
+/* Skips if the kernel does not know one of its bits. */
 static void need(const char *test, uv_loop_t *loop,
                  const struct perf_event_attr *attr) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
@@ -50,7 +50,7 @@ static volatile sig_atomic_t traps;
 static volatile sig_atomic_t trap_code;
 static uint64_t trap_data;
 
-/* si_perf_data lies behind si_addr; the C library's headers may lack it. */
+/* si_perf_data follows si_addr; the C library's headers may lack it. */
 static void on_trap(int signal_number, siginfo_t *info, void *context) {
   unsigned long data;
 
@@ -101,7 +101,7 @@ static int trap_oneself(void *arg) {
   live_write(1);
   if (!is_trapped(3, SIG_DATA_OTHER))
     return 6;
-  /* What the kernel refuses does not leave its sig_data behind. */
+  /* A refused attr does not leave its sig_data behind. */
   uvperf_attr_set(attr, UVPERF_ATTR_SIG_DATA, 1);
   attr->bp_type = HW_BREAKPOINT_EMPTY;
   if (uvperf_event_modify(&event, attr, NULL) != UV_EINVAL)
@@ -114,9 +114,9 @@ static int trap_oneself(void *arg) {
   return uv_loop_close(&loop) == 0 ? 0 : 9;
 }
 
-/* In a child, which the signal would kill if it came where it should not. Arm's
- * CPUs report an access before they make it, and the kernel steps over it only
- * if the event has no signal (arch/arm64/kernel/hw_breakpoint.c): the handler
+/* In a child, which the signal would kill if it came elsewhere. Arm's CPUs
+ * report an access before they make it, and the kernel steps over it only if
+ * the event has no signal (arch/arm64/kernel/hw_breakpoint.c): the handler
  * would return to the same access for ever. */
 static void event_with_sigtrap_raises_it_with_sig_data(void **state) {
   struct perf_event_attr attr;
@@ -132,8 +132,7 @@ static void event_with_sigtrap_raises_it_with_sig_data(void **state) {
 
 /* -- remove_on_exec ------------------------------------------------------- */
 
-/* A child that becomes cat(1) when it is told to, and lives until `go` is
- * closed. */
+/* A child that executes cat(1) on request, and lives until `go` is closed. */
 static pid_t fork_cat(int *go) {
   int fds[2];
   char byte;
@@ -197,7 +196,7 @@ static void event_with_remove_on_exec_ends_with_the_exec(void **state) {
   live_close(&collector);
 }
 
-/* The same without: the exec is seen, and the end is that of the task. */
+/* The same without the bit: the exec is seen, and the end is the task's. */
 static void event_without_remove_on_exec_outlives_the_exec(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -271,7 +270,7 @@ static void on_time(live_collector_t *collector,
   times->last = record->time;
 }
 
-/* As live_end does, but other page faults are no failure. */
+/* As live_end, but other page faults are no failure. */
 static void end_touches(uv_loop_t *loop, live_collector_t *collector,
                         const uint64_t *nr) {
   assert_int_equal(uvperf_event_disable(&collector->event, NULL), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: BPF programs on events. A program on a tracepoint decides for everybody
- * who measures it, so these look at an argument that only this test uses. */
+/* Live: BPF programs on events. A program on a tracepoint affects every process
+ * that measures it, so these check an argument that only this test uses. */
 #include "fake_kernel.h"
 #include "live_bpf.h"
 #include "live_control.h"
@@ -50,7 +50,7 @@ static void event_program_on_a_tracepoint_drops_by_0(void **state) {
   live_syscall(3);
   live_control_expect_records(&collector, 3);
   assert_int_equal(live_control_count(&collector), 3);
-  /* It decides for the event that has none, too, until it is gone. */
+  /* It also affects the event without a program, until it is gone. */
   live_control_expect_records(&other, 3);
   live_close(&collector);
   call_getpgid(own_argument(), 4);
@@ -108,7 +108,7 @@ static void open_counted(const char *test, uv_loop_t *loop,
   call_getpgid(own_argument(), 2);
 }
 
-/* No event has to be enabled for it, and none that is measures its hits. */
+/* It runs even if no event is enabled, and its hits are counted by no event. */
 static void event_program_on_a_tracepoint_runs_once_attached(void **state) {
   live_bpf_counter_t counter;
   live_collector_t collector;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: closing, by the user at every moment. What others close by uv_walk is
- * in test_walk_close.c. */
+/* Live: closing, by the user at every moment. For closes by other code with
+ * uv_walk see test_walk_close.c. */
 #include "live.h"
 
 #include <signal.h>
@@ -166,7 +166,7 @@ static void event_freed_in_close_callback_is_clean(void **state) {
   run_to_end(*state);
 }
 
-/* The struct is the caller's at once, whatever the loop still knows. */
+/* The struct is the caller's at once, whatever the loop still holds. */
 static void event_init_fails_leaves_struct_to_the_caller(void **state) {
   uvperf_event_t *event;
   struct perf_event_attr attr;

@@ -37,7 +37,7 @@ static void event_set_filter_passes_what_matches(void **state) {
       &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
       "\"nofield == 1\": there is no field nofield; its fields: __syscall_nr, "
       "pid");
-  /* What was refused is not set. */
+  /* The refused filter is not set. */
   assert_int_equal(uvperf_event_apply_filter(
                        &collector.event, "pid == 77 || pid > 1000000", NULL),
                    0);
@@ -71,7 +71,8 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
       UV_EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "only tracepoints");
   live_close(&collector);
 
-  /* "pid == 77" with spaces up to a page is a filter, and then no more. */
+  /* "pid == 77" with spaces up to a page is a valid filter, and a longer one is
+   * not. */
   assert_non_null(longest);
   memset(longest, ' ', page);
   memcpy(longest, "pid == 77", 9);

@@ -120,7 +120,7 @@ event_target_gone_before_start_delivers_rest_then_eof(void **state) {
   live_close(&collector);
 }
 
-/* Stopped when it hangs up, started again: the end is still told. */
+/* Stopped when it hangs up, then started again: the end is still reported. */
 static void
 event_target_gone_while_stopped_ends_after_next_start(void **state) {
   live_collector_t collector;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what this kernel refuses is opened with less, and runs. */
+/* Live: events that this kernel refuses are opened with less, and run. */
 #include "unprivileged.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ static size_t count_changes(const live_collector_t *collector) {
   return nr;
 }
 
-/* Keeps the CPU busy until the clock has counted so many ns. */
+/* Keeps the CPU busy until the clock has counted ns nanoseconds. */
 static void burn(live_collector_t *collector, uint64_t ns) {
   uvperf_count_t count = {0};
   volatile int spin;
@@ -69,7 +69,7 @@ static void burn(live_collector_t *collector, uint64_t ns) {
 
 /* -- a clock -------------------------------------------------------------- */
 
-/* Each sample tells how long it is since the one before. */
+/* Each sample has the time since the one before. */
 static void is_of_the_clock(live_collector_t *collector,
                             const uvperf_record_t *record) {
   uint64_t *least = collector->hook_data;
@@ -103,7 +103,8 @@ static void live_cycles_without_a_pmu_sample_by_the_task_clock(void **state) {
   live_close(&collector);
 }
 
-/* So often as the cycles were asked for a CPU would do nothing else. */
+/* A clock as frequent as the requested cycles would keep a CPU busy all the
+ * time. */
 static void live_cycles_sampled_too_often_are_slowed_down(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_CLOCK);
   live_collector_t collector;
@@ -150,7 +151,7 @@ static void live_cycles_of_a_cpu_count_by_the_cpu_clock(void **state) {
   live_close(&collector);
 }
 
-/* Nor does it want what only hardware has. */
+/* Options that only hardware has are not dropped either. */
 static void live_cycles_with_branches_do_not_become_a_clock(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
   struct perf_event_attr attr;
@@ -242,10 +243,10 @@ static void live_field_after_the_kernels_struct_is_cut(void **state) {
 
 /* -- the user side -------------------------------------------------------- */
 
-/* From root, before the child has dropped what it takes to see it; or 0. */
+/* Found by root, before the child drops the privilege to read it; or 0. */
 static uint64_t tracepoint;
 
-/* Opens it with what it falls back to and counts what is provoked. */
+/* Opens it with its fallback, and counts what is provoked. */
 static void count_with(unprivileged_report_t *report,
                        const struct perf_event_attr *attr,
                        void (*provoke)(void), uint64_t value) {

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-/* What the child does by the rules: uv_loop_fork, close, run. */
+/* A child that follows the rules: uv_loop_fork, close, run. */
 static int child_by_the_rules(void *arg) {
   live_collector_t *collector = arg;
   uv_loop_t *loop = collector->event.loop;
@@ -156,7 +156,7 @@ static void open_to_fork_after_third(uv_loop_t *loop,
   live_comm(&next, 10);
 }
 
-/* What is left to do for a child that has closed the handle. */
+/* The rest for a child that has closed the handle. */
 static int child_after_close(live_collector_t *collector) {
   uv_loop_t *loop = collector->event.loop;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a process forks while a handle is closing: its child has the inner
- * handles' closes still before it, but not the ring. */
+/* Live: a process forks while a handle is closing. In its child the inner
+ * handles have still to close, but there is no ring. */
 #include "live.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where this process has its only ring. */
+/* Finds this process's only ring. */
 static void find_ring(uintptr_t *start, uintptr_t *end) {
   char line[512];
   FILE *maps;
@@ -24,8 +24,8 @@ static void find_ring(uintptr_t *start, uintptr_t *end) {
   assert_true(*start != 0);
 }
 
-/* The child puts memory of its own where the parent has the ring, as any
- * allocator may; it must be there afterwards. */
+/* The child maps its own memory at the address of the parent's ring, as any
+ * allocator may; the memory must survive. */
 static int run_with_memory_there(uv_loop_t *loop, uintptr_t start,
                                  uintptr_t end) {
   void *memory;
@@ -94,7 +94,8 @@ static void close_and_fork(uvperf_event_t *event, int status,
   parting->pid = fork();
   if (parting->pid != 0)
     return;
-  signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
+  signal(SIGSEGV, SIG_DFL); /* not cmocka's handler, which continues with the
+                             * tests */
   if (uv_loop_fork(event->loop) != 0)
     _exit(1);
 }

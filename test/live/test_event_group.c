@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a leader and its siblings as handles. The leader is a clock and the
- * siblings are breakpoints, which is another PMU, so that one that is enabled
- * late would count late (Linux 6.12). */
+/* Live: a leader and its siblings as handles. The leader is a clock, and the
+ * siblings are breakpoints of another PMU, so a sibling that is enabled late
+ * would count late (Linux 6.12). */
 #include "live_control.h"
 
 #include <sys/ioctl.h>
@@ -75,7 +75,7 @@ static void group_opened_has_disabled_siblings(void **state) {
 
   support_need_breakpoints(__func__);
   open_group(*state, &group);
-  /* Behind the back of the handles. */
+  /* Without the handles' knowledge. */
   assert_int_equal(
       ioctl(uvperf_event_fd(&group.leader.event), PERF_EVENT_IOC_ENABLE, 0), 0);
   work();
@@ -122,7 +122,7 @@ static void group_whose_leader_is_stopped_counts_nothing(void **state) {
   close_group(&group);
 }
 
-/* In the kernel it becomes a leader, and an enabled one would count. */
+/* The kernel makes it a leader, and an enabled one would count. */
 static void group_whose_leader_is_closed_counts_nothing(void **state) {
   group_t group;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what a function costs, by an event that is open and by its group.
- * Failures that are scripted are in unit/event/test_measure.c. */
+/* Live: the cost of a function, by an event that is open and by its group.
+ * Scripted failures are in unit/event/test_measure.c. */
 #include "live_thread.h"
 #include "measure_run.h"
 
@@ -12,8 +12,8 @@ static void count_writes(struct perf_event_attr *attr, uint64_t format) {
   attr->read_format = format;
 }
 
-/* Each call counts by itself, however often it was measured, and whatever was
- * written in between. */
+/* Each measurement is of one call, however often it is repeated, and whatever
+ * happens in between. */
 static void event_measure_is_of_the_call_alone(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -71,7 +71,7 @@ static void write_and_call(void *nr) {
   live_called(2);
 }
 
-/* By one read(2) of the group, and by one of each. */
+/* By one read(2) of the group, or by one for each event. */
 static void event_measure_of_a_group_is_in_the_order_of_opening(void **state) {
   const uint64_t formats[] = {TIMES, TIMES | PERF_FORMAT_GROUP};
   uvperf_count_t counts[3];
@@ -99,7 +99,7 @@ static void event_measure_of_a_group_is_in_the_order_of_opening(void **state) {
   }
 }
 
-/* A sibling that is closed is no more in it. */
+/* A closed sibling is no longer part of it. */
 static void event_measure_of_a_group_that_shrinks(void **state) {
   uvperf_count_t counts[3];
   uvperf_error_t error;

@@ -44,7 +44,7 @@ static void expect_hits(live_collector_t *collector, uint64_t one,
   assert_int_equal(hits->other, other);
 }
 
-/* Opens a breakpoint on one_word that runs and tells its hits. */
+/* Opens a breakpoint on one_word that runs and records its hits. */
 static void open_running(uv_loop_t *loop, live_collector_t *collector,
                          hits_t *hits) {
   struct perf_event_attr attr;
@@ -129,7 +129,7 @@ static void event_modify_leaves_a_stopped_one_stopped(void **state) {
   live_close(&collector);
 }
 
-/* What the user asks for is compared with what the kernel has. */
+/* The request is compared with what the kernel has. */
 static void event_modify_after_set_period_succeeds(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records pulled one by one, by programs that drive a loop of their own: no
- * uv_run before the handle is closed. */
+/* Records taken one by one, by programs that drive a loop of their own: there
+ * is no uv_run before the handle is closed. */
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static void next_returns_records_in_order_then_eagain(void **state) {
   live_close(&collector);
 }
 
-/* The kernel must not overwrite what the user still holds. */
+/* The kernel must not overwrite the record that the user still uses. */
 static void next_keeps_the_record_until_the_next_call(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   const uvperf_record_t *record;
@@ -88,7 +88,7 @@ static void next_keeps_the_record_until_the_next_call(void **state) {
   live_close(&collector);
 }
 
-/* In turns: each finds what the other left. */
+/* Alternating: each delivers what the other left. */
 static void next_and_start_take_turns(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
@@ -119,7 +119,7 @@ typedef struct caller_s {
   int next_in_end;
 } caller_t;
 
-/* Whatever it is called for, next is refused. */
+/* In any callback, next is refused. */
 static void call_next(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
   live_collector_t *collector = event->data;
@@ -196,7 +196,7 @@ static void next_at_the_end_of_a_slice_is_ebusy(void **state) {
   live_close(&collector);
 }
 
-/* What a program with an epoll loop of its own does. */
+/* A program with its own epoll loop. */
 typedef struct own_loop_s {
   int epoll;
   live_collector_t collector;
@@ -239,10 +239,9 @@ static void own_loop_begin(uv_loop_t *loop, own_loop_t *own,
   take_all(own);
 }
 
-/* EINTR comes without a signal too: where libuv has an io_uring (1.45 and
- * later), what the kernel has left to do for one of a loop that was closed is
- * task work, which ends the wait; epoll_wait(2) is never made again by
- * itself. */
+/* EINTR comes without a signal too. If libuv has an io_uring (1.45 and later),
+ * the kernel's remaining work for a closed loop runs as task work, which ends
+ * the wait; epoll_wait(2) is never restarted. */
 static int own_loop_wait(const own_loop_t *own) {
   struct epoll_event event;
   int rc;
@@ -253,7 +252,7 @@ static int own_loop_wait(const own_loop_t *own) {
   return rc;
 }
 
-/* Until the target is gone: how often it was woken. */
+/* Until the target is gone. Returns the number of wakeups. */
 static uint64_t own_loop_run(own_loop_t *own) {
   uint64_t wakeups = 0;
 
@@ -292,8 +291,8 @@ static void storm(void *arg) {
 }
 
 /* A child writes as fast as it can; the ring wakes at half its size. Each hit
- * is delivered or told to be lost: by LOST, or, at the end of the stream, by
- * the count of what the kernel could not write. */
+ * is delivered or reported as lost: by LOST, or, at the end of the stream, by
+ * the kernel's count of lost records. */
 static void next_from_an_own_epoll_loop_gets_a_whole_storm(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
@@ -310,7 +309,7 @@ static void next_from_an_own_epoll_loop_gets_a_whole_storm(void **state) {
   options.pid = worker.pid;
   options.ring_bytes = 65536;
   own_loop_begin(*state, &own, &attr, &options);
-  /* Work, then end: the storm goes on while this reads. */
+  /* Work, then end: the storm continues while this reads. */
   assert_int_equal(write(worker.go, "we", 2), 2);
   assert_true(own_loop_run(&own) > 1);
   assert_int_equal(own.status, UV_EOF);
@@ -512,8 +511,8 @@ static void next_in_a_forked_child_is_eperm(void **state) {
   live_close(&collector);
 }
 
-/* What was read is given back to the kernel at the latest when nothing is left,
- * and by each quarter of the ring. */
+/* Read records are given back to the kernel at the latest when the ring is
+ * empty, and after each quarter of the ring. */
 static void next_publishes_the_tail(void **state) {
   const uvperf_record_t *record;
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;

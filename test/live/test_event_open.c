@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what uvperf_event_init refuses, and how it says so: no fd, no mapping
- * and no inner handle is left behind. */
+/* Live: which events uvperf_event_init refuses, and with which error. No fd,
+ * mapping or inner handle is left. */
 #include "live.h"
 
 #include <unistd.h>
@@ -24,8 +24,8 @@ static void count_handle(uv_handle_t *handle, void *arg) {
   *(size_t *)arg += 1;
 }
 
-/* The handle is the caller's again at once, and untouched; the reason is there
- * to be read, and nobody has to ask for it. */
+/* The handle is the caller's again at once, and unchanged; the error already
+ * has its reason. */
 static uvperf_error_t assert_refused(uv_loop_t *loop,
                                      const struct perf_event_attr *attr,
                                      const uvperf_event_options_t *options,
@@ -231,7 +231,7 @@ static void event_open_of_nothing_is_einval(void **state) {
 
 /* -- attr.size ------------------------------------------------------------ */
 
-/* A struct of exactly so many bytes, behind which the sanitizer watches. */
+/* A struct of exactly `size` bytes, after which the sanitizer watches. */
 static struct perf_event_attr *attr_of(size_t size, uint32_t stated,
                                        const struct perf_event_attr *from) {
   struct perf_event_attr whole = *from;

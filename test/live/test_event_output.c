@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that share a ring, against the running kernel: whose record is whose,
- * and what becomes of records, rings and polled fds when events come and go. */
+/* Events that share a ring, with the running kernel: which event each record
+ * belongs to, and what happens to records, rings and polled fds when events
+ * come and go. */
 #include "live.h"
 
 #include <linux/hw_breakpoint.h>
@@ -15,7 +16,7 @@ static void write_other(uint64_t nr) {
     other_word = i;
 }
 
-/* What came, by who wrote it. */
+/* The records received, by writer. */
 typedef struct tally_s {
   uvperf_event_t owner;
   uvperf_event_t writer;
@@ -142,7 +143,7 @@ static void close_both(uv_loop_t *loop, tally_t *tally) {
   live_run_ms(loop, 1);
 }
 
-/* go-perf TestReadRecord/RedirectedOutput, with as many as one likes. */
+/* go-perf TestReadRecord/RedirectedOutput, with any number of events. */
 static void output_shared_ring_decodes_each_by_its_own_attr(void **state) {
   uvperf_count_t count;
   tally_t tally;
@@ -207,7 +208,7 @@ static void output_set_again_goes_on(void **state) {
   write_other(2);
   run(*state, &tally, 3);
   assert_int_equal(tally.written, 3);
-  /* What it wrote before is forgotten by now. */
+  /* Its earlier records are forgotten by now. */
   redirect(&tally.writer, NULL);
   redirect(&tally.writer, &tally.owner);
   write_other(2);
@@ -280,7 +281,7 @@ static void output_of_an_event_that_is_redirected_is_the_owners(void **state) {
 
 /* -- in a callback -------------------------------------------------------- */
 
-/* The record must stay what it is while its decoder is replaced, twice. */
+/* The record must not change while its decoder is replaced, twice. */
 static void redirect_once(tally_t *tally, const uvperf_record_t *record) {
   uvperf_record_t before = *record;
 
@@ -418,8 +419,8 @@ static void output_each_event_has_its_own_registers(void **state) {
   close_both(*state, &tally);
 }
 
-/* Side-band records of a writer wake nobody in a ring without watermark: the
- * flush timer is needed once such a one writes there. */
+/* Side-band records of a writer wake no process if the ring has no watermark:
+ * the flush timer is needed once such an event writes there. */
 static void output_of_sideband_comes_by_the_default_flush(void **state) {
   live_collector_t owner;
   struct perf_event_attr attr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of events that share a ring, against the running kernel: hang-up
- * belongs to each event, readiness to the ring. */
+/* The end of events that share a ring, with the running kernel: hang-up belongs
+ * to each event, readiness to the ring. */
 #include "live.h"
 
 static void redirect(uvperf_event_t *writer, uvperf_event_t *owner) {
@@ -102,7 +102,7 @@ static void output_polled_writer_is_closed_polls_the_next(void **state) {
   live_run_ms(*state, 1);
   pair_write(*state, &pair, 1);
   assert_int_equal(pair.owner.records, 3);
-  /* None is left that lives. */
+  /* No living event is left. */
   assert_int_equal(uvperf_event_set_output(&third, NULL, NULL), 0);
   assert_true(live_run_until(*state, &pair.owner.ends, 1));
   assert_int_equal(pair.owner.end_status, UV_EOF);
@@ -113,7 +113,8 @@ static void output_polled_writer_is_closed_polls_the_next(void **state) {
   live_close(&pair.owner);
 }
 
-/* All writers are gone, but not told so yet when another comes. */
+/* All writers have ended, but the end is not reported yet when another
+ * joins. */
 static void output_joined_after_the_last_hung_up_goes_on(void **state) {
   uvperf_event_t third;
   pair_t pair;

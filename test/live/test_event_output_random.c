@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: random sequences of calls on events that share rings, outside of
  * callbacks and inside, against a model of what event.h promises.
- * UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the usual. */
+ * UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
 #include "ring_model.h"
 
 #include <signal.h>
@@ -14,7 +14,8 @@
 static int close_in_child(ring_model_t *model) {
   size_t i;
 
-  signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
+  signal(SIGSEGV, SIG_DFL); /* not cmocka's handler, which continues with the
+                             * tests */
   signal(SIGBUS, SIG_DFL);
   model->is_child = 1;
   if (uv_loop_fork(model->loop) != 0)
@@ -50,7 +51,7 @@ static int run_child(void *arg) {
   return code != 0 ? code : end_child(arg);
 }
 
-/* With wakeups under way, which are not the child's. */
+/* Forks while the parent's wakeups are pending. */
 static void fork_child(ring_model_t *model) {
   int code;
   size_t i;
@@ -62,7 +63,7 @@ static void fork_child(ring_model_t *model) {
   ring_expect(model, code == 0, "a forked child", code);
 }
 
-/* The child closes all that is on its stack, and returns. */
+/* The child closes everything on its stack, and returns. */
 static void fork_in_callback(ring_model_t *model) {
   pid_t pid;
   int code;

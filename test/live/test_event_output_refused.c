@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events cannot share a ring, as the running kernel says. */
+/* Which events cannot share a ring on the running kernel. */
 #include "live.h"
 
 #include <time.h>

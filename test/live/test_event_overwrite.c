@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Overwritable rings of this kernel: what a snapshot holds, and what is told of
- * what it does not hold. */
+/* Overwritable rings of this kernel: the contents of a snapshot, and what is
+ * reported about the missing records. */
 #include "live.h"
 
 /* A ring of one page that keeps the newest writes to live_word. */
@@ -74,7 +74,7 @@ static void overwrite_snapshot_holds_the_newest_in_order(void **state) {
   live_write(10000);
   take_paused(&collector, &first);
   assert_int_equal(first.samples, fit);
-  /* Only what came since. */
+  /* Only the records since then. */
   live_write(3);
   take_paused(&collector, &second);
   assert_int_equal(second.samples, 3);
@@ -104,7 +104,7 @@ static void overwrite_next_while_not_paused_is_ebusy(void **state) {
   live_close(&collector);
 }
 
-/* What is written while it is read is not in the ring, and told. */
+/* Hits during the read are not in the ring, but are reported. */
 static void overwrite_hits_while_paused_are_reported_as_lost(void **state) {
   live_collector_t collector;
   snapshot_t snapshot;

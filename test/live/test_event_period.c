@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: how many samples come with a limit of overflows, and with a period that
+/* Live: the number of samples with a limit of overflows, and with a period that
  * changes. */
 #include "live_control.h"
 
@@ -34,7 +34,7 @@ static void event_refresh_delivers_that_number_of_samples(void **state) {
   live_close(&collector);
 }
 
-/* Linux 6.16 leaves it stopped, whatever enables it. */
+/* Linux 6.16 leaves it stopped, whatever call enables it. */
 static void event_whose_overflows_ran_out_is_started_again(void **state) {
   live_collector_t collector, sibling;
   uvperf_event_t *event = &collector.event;
@@ -191,7 +191,7 @@ static void call_once(void *arg) {
   live_syscall(5);
 }
 
-/* A period starts it while the thread is on a CPU, and nobody knows when. */
+/* A period starts it while the thread is on a CPU, at an unknown time. */
 static void event_of_another_thread_that_ran_out_says_so(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uint64_t id = support_need_tracepoint(__func__, LIVE_SYSCALL);
@@ -245,7 +245,7 @@ static void event_refresh_adds_to_what_is_left(void **state) {
   live_syscall(1);
   assert_int_equal(uvperf_event_refresh(&collector.event, 2, NULL), 0);
   live_syscall(1);
-  /* What is left outlives disable and enable. */
+  /* The remaining number outlives disable and enable. */
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   live_syscall(4);
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
@@ -408,8 +408,8 @@ static void burn(live_collector_t *collector) {
       continue;
 }
 
-/* A clock skips ticks, but adds none: what 100 Hz could give at most is known,
- * whatever the machine does, and so is what 1000 Hz could. */
+/* A clock skips ticks, but never adds any: 100 Hz and 1000 Hz have a known
+ * maximum of samples, whatever the machine does. */
 static void event_set_frequency_of_a_clock_changes_the_rate(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;

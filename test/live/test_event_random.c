@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: random sequences of the calls of event.h, outside of callbacks and
- * inside, against a model of what it promises: what each call returns, that
- * every record that was made comes, once and in order, and none when it must
- * not. UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the usual. */
+ * inside, against a model of what it promises: what each call returns, and that
+ * every record that was made arrives once and in order, and none at any other
+ * time. UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
 #include "event_model.h"
 
 #include <signal.h>
@@ -120,7 +120,7 @@ static void pick_handle(uv_handle_t *handle, void *arg) {
     walk->handle = handle;
 }
 
-/* Of any handle of the loop: they are all ours here. */
+/* For any handle of the loop: all of them are ours. */
 static void call_walk_close(slot_t *slot) {
   event_model_t *model = slot->model;
   walk_t walk = {random_draw(model, 4 * SLOTS), NULL};
@@ -220,7 +220,7 @@ static void call_flush(slot_t *slot) {
   random_expect(model, rc == expected || slot->ruined, "flush", rc);
   if (expected != 0)
     return;
-  /* Not closed and not stopped: then all that was there has come. */
+  /* Neither closed nor stopped: then everything in the ring has come. */
   if (slot->phase == OPEN && slot->flushing && !slot->ruined)
     random_expect(model, slot->first >= last, "records that a flush left",
                   (int64_t)(last - slot->first));
@@ -235,8 +235,8 @@ static int expected_of_next(const slot_t *slot) {
   return random_waiting(slot) > 0 ? 0 : UV_EAGAIN;
 }
 
-/* Of a target that is gone the end is told by the second call in a row that
- * finds nothing, and whoever starts then is told it again. */
+/* If the target is gone, the second call in a row that finds no record reports
+ * the end; a later start reports it again. */
 static void call_next(slot_t *slot) {
   event_model_t *model = slot->model;
   const uvperf_record_t *record;
@@ -370,7 +370,8 @@ static void one_call(event_model_t *model) {
 static int close_in_child(event_model_t *model) {
   slot_t *slot;
 
-  signal(SIGSEGV, SIG_DFL); /* not cmocka's: that goes on with the tests */
+  signal(SIGSEGV, SIG_DFL); /* not cmocka's handler, which continues with the
+                             * tests */
   signal(SIGBUS, SIG_DFL);
   model->is_child = 1;
   model->run.call = "a forked child";
@@ -421,7 +422,7 @@ static void fork_child(event_model_t *model) {
   expect_child(model, support_fork(run_child, model));
 }
 
-/* The child closes all that is on its stack, and returns. */
+/* The child closes everything on its stack, and returns. */
 static void fork_in_callback(slot_t *slot) {
   event_model_t *model = slot->model;
   pid_t pid;
@@ -449,7 +450,7 @@ static void run_to_the_last(slot_t *slot) {
 
   if (slot->phase != OPEN || slot->ruined || slot->room == 0)
     return;
-  uvperf_event_ref(slot->event); /* or the loop does not turn for it */
+  uvperf_event_ref(slot->event); /* or it does not keep the loop running */
   if (!slot->started && !slot->ended)
     call_start(slot);
   while (model->run.fault[0] == '\0' && slot->phase == OPEN && !slot->ruined &&

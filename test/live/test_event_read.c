@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: counts of one event and of groups, by uvperf_event_read, against work
- * of which one knows how much it was. On what a count is taken (a task, a CPU,
- * a cgroup) is in test_event_read_target.c. */
+/* Live: counts of one event and of groups, by uvperf_event_read, for a known
+ * amount of work. Targets (a task, a CPU, a cgroup) are in
+ * test_event_read_target.c. */
 #include "live.h"
 
 #include <stdatomic.h>
@@ -41,7 +41,7 @@ static void count_of_page_faults_is_the_pages_touched(void **state) {
   region = live_region();
   count_touches(&attr);
   live_begin(*state, &collector, &attr, NULL, NULL, NULL);
-  /* Nothing else here: its code may be on a page that is new. */
+  /* Nothing else is touched: code may be on a new page. */
   live_touch(region);
   assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
   assert_int_equal(read_value(&collector), LIVE_PAGES);
@@ -97,7 +97,7 @@ static void count_reset_sets_the_value_to_0_and_keeps_the_times(void **state) {
   live_close(&collector);
 }
 
-/* The clock of the task and the clock on the wall tell the same time. */
+/* The task's clock and the wall clock agree. */
 static void count_of_task_clock_is_the_time_it_ran(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -161,8 +161,7 @@ static void assert_count(const uvperf_count_t *count, uint64_t format,
   assert_int_equal(count->lost, 0);
 }
 
-/* PERF_FORMAT_LOST is of Linux 6.0: where it is refused, 16 formats are
- * left. */
+/* PERF_FORMAT_LOST came with Linux 6.0. Without it there are 16 formats. */
 static uint64_t formats(uv_loop_t *loop) {
   struct perf_event_attr attr;
   uvperf_event_t event;
@@ -255,8 +254,8 @@ static void assert_member(live_collector_t *member, uint64_t format,
   assert_count(&count, format, id, value);
 }
 
-/* live_region touches the pages of a scratch region too, and whatever else is
- * new to it, so that page faults have a lower bound only. */
+/* live_region also touches the pages of a scratch region, and any other new
+ * page, so the page faults have only a lower bound. */
 static void count_of_a_group_finds_each_value_by_id(void **state) {
   uint64_t format;
   uint64_t nr;
@@ -289,7 +288,7 @@ static void count_of_all_of_a_group_is_read_at_once(void **state) {
   support_need_breakpoints(__func__);
   open_group(*state, &group, format);
   work_for_group();
-  /* Not in the order in which they were opened. */
+  /* Not in the order of opening. */
   events[0] = &group.touches.event;
   events[1] = &group.calls.event;
   events[2] = &group.writes.event;
@@ -395,7 +394,7 @@ typedef struct onlooker_s {
   int has_fallen;
 } onlooker_t;
 
-/* Once more after it was told. */
+/* Reads once more after the request to stop. */
 static void look_on(void *arg) {
   onlooker_t *onlooker = arg;
   uint64_t value;
@@ -411,7 +410,7 @@ static void look_on(void *arg) {
   } while (!must_stop);
 }
 
-/* go-perf's ReadCount beside ReadRecord. */
+/* go-perf's ReadCount during ReadRecord. */
 static void count_is_read_by_a_thread_while_records_come(void **state) {
   onlooker_t onlooker = {.nr_reads = 0};
   live_collector_t collector;

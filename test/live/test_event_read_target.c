@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: on what a count is taken: a child, a CPU, every task of a CPU, a
- * cgroup, or what comes after an exec. */
+/* Live: the targets of a count: a child, a CPU, every task of a CPU, a cgroup,
+ * or a program after its exec. */
 #include "live.h"
 
 #include <unistd.h>
@@ -52,7 +52,7 @@ static int call_twice(void *arg) {
   return 0;
 }
 
-/* The kernel adds up what the children did: perf_event_count(). */
+/* The kernel adds the children's counts: perf_event_count(). */
 static void count_of_an_inherited_event_has_the_childrens(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -138,7 +138,7 @@ static void count_on_one_cpu_leaves_the_others_out(void **state) {
 }
 
 /* event_filter_match() keeps it from running, not from being enabled: its times
- * tell nothing of a shared PMU, and its count is not to be scaled by them. */
+ * do not show a shared PMU, and its count must not be scaled by them. */
 static void count_on_one_cpu_is_enabled_on_the_others_too(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;
@@ -176,7 +176,7 @@ static void count_on_one_cpu_is_enabled_on_the_others_too(void **state) {
   live_unpin(&old);
 }
 
-/* Nobody else asks for a process group in the meantime, or nearly nobody. */
+/* Meanwhile hardly any other process asks for a process group. */
 static void count_of_every_task_on_a_cpu_has_all_of_them(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: who, where and when of samples that this kernel writes, checked against
- * what was done: IP, TID, TIME, ADDR, ID, IDENTIFIER, STREAM_ID, CPU,
+/* Live: the task, place and time of samples of this kernel, checked against
+ * what the test did: IP, TID, TIME, ADDR, ID, IDENTIFIER, STREAM_ID, CPU,
  * PERIOD. */
 #include "live.h"
 
 #include <time.h>
 #include <unistd.h>
 
-/* What only these bits may bring. */
+/* Checks the fields that these bits select, and that there are no others. */
 static void assert_sample(const uvperf_record_t *record, uint64_t present) {
   assert_int_equal(record->type, PERF_RECORD_SAMPLE);
   assert_true(record->present == present);
@@ -181,10 +181,10 @@ static void sample_ids_are_the_events(void **state) {
   }
 }
 
-/* A child's event has its parent's id and a STREAM_ID of its own. But where all
- * events of the parent are inherited, the kernel may exchange those of parent
- * and child in a switch between the two (perf_event_context_sched_out() in
- * kernel/events/core.c): an event that is not inherited prevents that. */
+/* A child's event has its parent's id and a STREAM_ID of its own. But if all
+ * events of the parent are inherited, the kernel may exchange the events of
+ * parent and child in a switch between the two (perf_event_context_sched_out()
+ * in kernel/events/core.c). An event that is not inherited prevents that. */
 typedef struct family_s {
   uint64_t id;
   pid_t child;
@@ -304,8 +304,8 @@ static void sample_period_of_a_clock_is_what_was_asked(void **state) {
 }
 
 /* perf_swevent_event() in kernel/events/core.c: with PERF_SAMPLE_PERIOD a
- * software event with a period samples each time, and gives how much it was; a
- * write is 1. Without it the period is kept. */
+ * software event with a period samples each time, and writes the amount, which
+ * is 1 for a write. Without it the period is kept. */
 static void sample_period_of_writes_is_1_each_time(void **state) {
   uint64_t one = 1;
   live_collector_t collector;

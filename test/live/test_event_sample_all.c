@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: RAW and CGROUP, all fields together in one sample, and the fields that
- * a PMU must have. */
+ * need a PMU. */
 #include "live.h"
 
 #include <asm/perf_regs.h>
@@ -25,7 +25,7 @@ typedef struct getpgid_s {
   unsigned long argument;
 } getpgid_t;
 
-/* By the tracepoint's format. */
+/* Read by the tracepoint's format. */
 static int32_t number_of(const getpgid_t *raw) {
   char path[4096], line[256];
   size_t size = sizeof(path), offset = 0;

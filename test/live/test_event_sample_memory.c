@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what samples tell of memory: PHYS_ADDR, DATA_PAGE_SIZE, CODE_PAGE_SIZE,
- * and WEIGHT, DATA_SRC, TRANSACTION, which no software event knows. */
+/* Live: the memory fields of samples: PHYS_ADDR, DATA_PAGE_SIZE,
+ * CODE_PAGE_SIZE, and WEIGHT, DATA_SRC, TRANSACTION, which software events do
+ * not have. */
 #include "live.h"
 
 #include <sys/mman.h>
@@ -24,7 +25,7 @@ static void sample_phys_addr_is_that_of_pagemap(void **state) {
 
   support_need_admin(__func__);
   support_need_breakpoints(__func__);
-  live_write(1); /* or the page would be that of all zeroes */
+  live_write(1); /* otherwise it would be the shared page of zeroes */
   physical = live_physical(&live_word);
   assert_int_not_equal(physical, 0);
   live_write_attr(&attr, PERF_SAMPLE_ADDR | PERF_SAMPLE_PHYS_ADDR);
@@ -41,7 +42,7 @@ static void check_absent(live_collector_t *collector,
   assert_true(record->sample.data_page_size == 0);
 }
 
-/* A page fault is told before the page is there. */
+/* A page fault is recorded before the page is present. */
 static void sample_phys_addr_of_a_page_fault_is_0(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -83,7 +84,7 @@ static void sample_page_sizes_are_the_systems(void **state) {
   live_end(&collector, 2);
 }
 
-/* Whether the kernel gave a huge page, in the words of /proc/self/smaps. */
+/* The page size in /proc/self/smaps: whether the kernel used a huge page. */
 static uint64_t page_size_at(const volatile void *address) {
   unsigned long start;
   unsigned long end;
@@ -119,7 +120,7 @@ static void sample_data_page_size_of_a_huge_page_is_the_huge_one(void **state) {
   assert_ptr_not_equal(memory, MAP_FAILED);
   aligned = ((uintptr_t)memory + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES;
   word = (volatile uint64_t *)aligned + 1000;
-  /* Where there are no huge pages, it is the system's. */
+  /* Without huge pages it is the system's. */
   madvise((void *)aligned, HUGE_BYTES, MADV_HUGEPAGE);
   *word = 1;
   expected = page_size_at(word);
@@ -151,7 +152,7 @@ static void check_weight(live_collector_t *collector,
                                               64),
                    0);
   assert_string_equal(text, "N/A");
-  /* What follows the zeroes stands where it should. */
+  /* The field after the zeroes is at the right place. */
   assert_int_equal(record->sample.code_page_size, sysconf(_SC_PAGESIZE));
 }
 

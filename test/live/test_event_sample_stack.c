@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what samples tell of the stack and the registers: CALLCHAIN, REGS_USER,
- * REGS_INTR, STACK_USER; and what they tell where there are none. */
+/* Live: the stack and the registers of samples: CALLCHAIN, REGS_USER,
+ * REGS_INTR, STACK_USER; and their fields if there are none. */
 #include "live.h"
 
 #include <asm/perf_regs.h>
@@ -34,7 +34,7 @@ typedef struct chain_s {
   uint64_t outer;
 } chain_t;
 
-/* The frame of a leaf is not there on every machine: look at its callers'. */
+/* A leaf has no frame on some machines: check its callers'. */
 __attribute__((noinline)) static void middle(chain_t *chain) {
   chain->inner = (uintptr_t)__builtin_return_address(0);
   live_write(1);
@@ -211,9 +211,9 @@ static void sample_stack_user_holds_the_callers_variables(void **state) {
   }
 }
 
-/* The last eight bytes of a page fault's sample of the own thread, and the
- * eight behind it; what is to be the last of it is the PERF_SAMPLE_DATA_SRC.
- * The ring is larger than all that is written. */
+/* The last eight bytes of a page fault's sample of this thread, and the eight
+ * after it. The last field should be PERF_SAMPLE_DATA_SRC. The ring is larger
+ * than all records. */
 static void read_tail(const char *test, struct perf_event_attr *attr,
                       uint64_t *last, uint64_t *behind) {
   size_t bytes = 17 * support_page_bytes();
@@ -240,7 +240,7 @@ static void read_tail(const char *test, struct perf_event_attr *attr,
   close(fd);
 }
 
-/* Why nobody gets such samples. */
+/* Why the library refuses such samples. */
 static void kernel_writes_a_stack_of_0_bytes_beyond_the_record(void **state) {
   static const uint64_t types[] = {0, PERF_SAMPLE_REGS_USER};
   uvperf_event_t event;
@@ -278,7 +278,7 @@ static void check_largest(live_collector_t *collector,
   assert_int_equal(record->sample.regs_intr.nr, 3);
 }
 
-/* Where the head is after some page faults. */
+/* The head after some page faults. */
 static uint64_t read_head(struct perf_event_attr *attr) {
   struct perf_event_mmap_page *page;
   size_t bytes = 65 * support_page_bytes();

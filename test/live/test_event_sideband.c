@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: COMM, FORK, EXIT and LOST of this kernel, checked against what was
- * done. The other records are in the files test_event_sideband_*.c. */
+/* Live: COMM, FORK, EXIT and LOST of this kernel, checked against what the test
+ * did. Other records are in test_event_sideband_*.c. */
 #include "live_sideband.h"
 
 #include <sys/prctl.h>
@@ -24,7 +24,7 @@ static void check_comm(live_collector_t *collector,
   live_assert_trailer(collector, record, collector->hook_data);
 }
 
-/* So that each padding is there between the name and the trailer. */
+/* To get each length of padding between the name and the trailer. */
 static void rename_to_each_length(uv_loop_t *loop, int has_trailer) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -116,7 +116,7 @@ static void sideband_comm_of_an_exec_differs_from_a_rename(void **state) {
 
 /* -- FORK, EXIT ----------------------------------------------------------- */
 
-/* EXIT names the real parent, which a thread shares with those of its process:
+/* EXIT has the real parent, which the threads of a process share:
  * perf_event_task_output(). */
 static void assert_parent(const uvperf_record_t *record) {
   if (record->type == PERF_RECORD_EXIT &&
@@ -228,7 +228,7 @@ static void sideband_fork_and_exit_of_a_thread_have_its_tid(void **state) {
 typedef struct losses_s {
   uint64_t id;
   uint64_t writes; /* SAMPLE records */
-  uint64_t lost;   /* told by LOST records */
+  uint64_t lost;   /* by LOST records */
   uint64_t losses; /* LOST records */
 } losses_t;
 

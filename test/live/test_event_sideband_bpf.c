@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: KSYMBOL and BPF_EVENT of BPF programs that are loaded and unloaded,
- * checked against what bpf(2) tells of them; and TEXT_POKE. */
+ * checked against bpf(2); and TEXT_POKE. */
 #include "live_bpf.h"
 #include "live_sideband.h"
 
@@ -8,8 +8,8 @@
 
 #define TYPE BPF_PROG_TYPE_SOCKET_FILTER
 
-/* A program gives a symbol for each of its functions and one load, and the end
- * of each. Which comes first is the kernel's business. */
+/* A program causes a symbol for each of its functions and one load, and the end
+ * of each, in any order. */
 typedef struct programs_s {
   live_truth_t truth;
   live_bpf_t program;
@@ -37,9 +37,9 @@ static void name_symbol(const programs_t *programs, char *name, size_t size) {
     snprintf(name + used, size - used, "_%s", programs->name);
 }
 
-/* The function that a symbol is of; LIVE_BPF_FUNCTIONS for none of them. Of one
- * alone the name is known; its address may have been, or become, that of
- * another program. */
+/* The function of a symbol; LIVE_BPF_FUNCTIONS if it is another program's. A
+ * lone name is known, but its address may have been, or become, another
+ * program's. */
 static uint32_t find_function(const programs_t *programs,
                               const uvperf_ksymbol_t *ksymbol) {
   const live_bpf_t *program = &programs->program;
@@ -212,7 +212,7 @@ static void sideband_bpf_program_is_recorded_as_requested(void **state) {
   load_each_length(*state, &attr);
 }
 
-/* An event of a CPU is told of what is done on it: perf_iterate_sb(). */
+/* An event of a CPU records what happens on it: perf_iterate_sb(). */
 static void sideband_bpf_program_on_a_cpu_comes_and_goes(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;
@@ -243,7 +243,7 @@ static void sideband_bpf_program_on_a_cpu_comes_and_goes(void **state) {
 
 static void
 sideband_bpf_program_of_two_functions_has_two_symbols(void **state) {
-  /* call the function behind the exit; exit; r0 = 0; exit. */
+  /* call the function after the exit; exit; r0 = 0; exit. */
   static const struct bpf_insn insns[] = {
       {BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_CALL, 0, 1},
       {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
@@ -278,7 +278,7 @@ sideband_bpf_program_of_two_functions_has_two_symbols(void **state) {
 typedef struct poke_s {
   uint64_t addr;
   size_t len;
-  uint8_t bytes[16]; /* what is there now */
+  uint8_t bytes[16]; /* the current bytes */
 } poke_t;
 
 typedef struct pokes_s {
@@ -286,7 +286,7 @@ typedef struct pokes_s {
   size_t nr;
 } pokes_t;
 
-/* What was written to an address is what is found there the next time. */
+/* The new bytes at an address are the old bytes of the next poke. */
 static void check_poke(live_collector_t *collector,
                        const uvperf_record_t *record) {
   const uvperf_text_poke_t *text = &record->text_poke;
@@ -308,10 +308,10 @@ static void check_poke(live_collector_t *collector,
   memcpy(pokes->poke[i].bytes, text->new_bytes, text->new_len);
 }
 
-/* The kernel patches its code here, and patches it back. Not every kernel tells
- * of that by TEXT_POKE, a paravirtual guest for one. So the least that must
- * hold is that the event opens and that nothing comes that is not sound;
- * unit/decode/test_record.c has the decoder, with records that are made. */
+/* The kernel patches its code here, and patches it back. Some kernels write no
+ * TEXT_POKE for that, for example in a paravirtual guest. So the test only
+ * requires that the event opens and that every record is sound.
+ * unit/decode/test_record.c tests the decoder, with made-up records. */
 static void sideband_text_poke_is_sound_if_the_kernel_writes_it(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: MMAP2 with build ids, of files with notes that are made here, and of
- * this very program, whose note is read here. */
+/* Live: MMAP2 with build ids, of files with notes that the test writes, and of
+ * this program, whose note it reads. */
 #include "live_sideband.h"
 
 #include <elf.h>
@@ -11,7 +11,7 @@
 
 #define MOST 20 /* bytes: BUILD_ID_SIZE_MAX of the kernel */
 
-/* A build id; of no bytes if there is none. */
+/* A build id; 0 bytes if there is none. */
 typedef struct note_s {
   uint8_t bytes[64];
   size_t size;
@@ -62,7 +62,7 @@ static int is_known(uv_loop_t *loop) {
   live_sideband_attr(&attr, 1);
   attr.mmap = 1;
   attr.mmap2 = 1;
-  /* By its place, as headers before Linux 5.12 lack the bit. */
+  /* By its position, because headers before Linux 5.12 lack the bit. */
   assert_int_equal(uvperf_attr_set(&attr, UVPERF_ATTR_BUILD_ID, 1), 0);
   rc = uvperf_event_init(loop, &event, &attr, NULL, NULL);
   if (rc == UV_EINVAL)
@@ -117,7 +117,8 @@ typedef struct image_s {
   uint8_t bytes[64];
 } image_t;
 
-/* The least ELF file with a note, as the kernel's build_id_parse() wants it. */
+/* The smallest ELF file with a note that the kernel's build_id_parse()
+ * accepts. */
 static void make_image(image_t *image, const note_t *note) {
   memset(image, 0, sizeof(*image));
   memcpy(image->header.e_ident, ELFMAG, SELFMAG);
@@ -155,7 +156,7 @@ static void make_file(mapping_t *mapping, const void *bytes, size_t size) {
   close(fd);
 }
 
-/* Of a size that the kernel does not take there is no build id. */
+/* There is no build id of a size that the kernel does not accept. */
 static void map_note(uv_loop_t *loop, size_t size, int has_trailer) {
   mapping_t mapping;
   image_t image;
@@ -247,7 +248,7 @@ static void sideband_build_id_of_this_program_is_its_note(void **state) {
   dl_iterate_phdr(read_own_note, &mapping.note);
   assert_true(mapping.note.size > 0);
   map_as_code(*state, &mapping, 1, 1);
-  /* Not asked for, there is none. */
+  /* None without a request. */
   mapping.note.size = 0;
   map_as_code(*state, &mapping, 1, 0);
 }

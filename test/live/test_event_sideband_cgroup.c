@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: CGROUP of cgroups (v2) that are made, checked against their
- * directories. */
+/* Live: CGROUP records of cgroups (v2) that the test makes, checked against
+ * their directories. */
 #include "live_sideband.h"
 
 #include <fcntl.h>
@@ -94,8 +94,8 @@ static void sideband_cgroup_of_each_length_has_id_and_path(void **state) {
   }
 }
 
-/* An event of a CPU is only asked where it has one of the bits of
- * is_sb_event(), of which cgroup is none. */
+/* An event of a CPU is only asked if it has one of the bits of is_sb_event();
+ * cgroup is not among them. */
 static void sideband_cgroup_on_a_cpu_comes_with_comm(void **state) {
   struct perf_event_attr attr;
   int has_trailer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: MMAP and MMAP2 of this kernel, of files and of memory that has none,
+/* Live: MMAP and MMAP2 of this kernel, of files and of anonymous memory,
  * checked against stat(2), the mapping and /proc/self/maps. Build ids are in
  * test_event_sideband_build_id.c. */
 #include "live_sideband.h"
@@ -31,7 +31,7 @@ typedef struct maps_s {
   map_t map[NAMES];
 } maps_t;
 
-/* The device by /proc/self/maps: on btrfs stat(2) gives another. */
+/* The device by /proc/self/maps: on btrfs stat(2) returns another one. */
 static void find_device(map_t *map) {
   unsigned long start;
   char line[512];
@@ -212,7 +212,8 @@ static void map_code_and_data(uv_loop_t *loop,
   assert_non_null(mkdtemp(directory));
   snprintf(path, sizeof(path), "%s/file", directory);
   live_begin(loop, &collector, attr, NULL, check_file, &maps);
-  /* Each fills the next place if it is to come, else it is overwritten. */
+  /* Each fills the next place if its record must come; otherwise it is
+   * overwritten. */
   map_file(&maps.map[nr], path, PROT_READ | PROT_EXEC, MAP_PRIVATE);
   nr += attr->mmap || attr->mmap2;
   map_file(&maps.map[nr], path, PROT_READ | PROT_WRITE, MAP_SHARED);
@@ -243,8 +244,8 @@ static void sideband_mmap_of_data_comes_if_asked_for(void **state) {
 
 /* -- of memory without a file --------------------------------------------- */
 
-/* A page between two of another protection, so that the kernel merges it with
- * neither and tells it alone. */
+/* A page between two others with another protection, so that the kernel does
+ * not merge it and records it alone. */
 typedef struct page_s {
   live_truth_t truth;
   char *region;
@@ -340,8 +341,8 @@ static void sideband_mmap_of_anonymous_memory_is_named_anon(void **state) {
   }
 }
 
-/* As a program does that writes code: mprotect_fixup() tells of the mapping
- * once more. */
+/* Like a program that writes code: mprotect_fixup() records the mapping once
+ * more. */
 static void sideband_mmap_of_data_made_code_comes_when_it_is(void **state) {
   struct perf_event_attr attr;
   live_collector_t collector;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: NAMESPACES of a task that leaves one, and of a task that is born,
- * checked against /proc/<pid>/ns. */
+/* Live: NAMESPACES of a task that leaves one, and of a new task, checked
+ * against /proc/<pid>/ns. */
 #include "live_sideband.h"
 
 #include <sys/stat.h>
@@ -53,7 +53,7 @@ static void assert_namespaces(const uvperf_namespace_t *links,
   }
 }
 
-/* Of the others' records only those of the task are looked at. */
+/* Records of other tasks are ignored. */
 static void check_namespaces(live_collector_t *collector,
                              const uvperf_record_t *record) {
   const uvperf_namespaces_t *namespaces = &record->namespaces;
@@ -103,7 +103,8 @@ static void watch_worker(uv_loop_t *loop, const struct perf_event_attr *attr,
   assert_namespaces(spaces.link, after);
   assert_true(after[UTS_NS_INDEX].inode != spaces.own[UTS_NS_INDEX].inode);
   spaces.link[UTS_NS_INDEX] = spaces.own[UTS_NS_INDEX];
-  assert_namespaces(spaces.link, spaces.own); /* else nothing has changed */
+  assert_namespaces(spaces.link, spaces.own); /* otherwise nothing has
+                                               * changed */
 }
 
 static void sideband_namespaces_after_unshare_are_the_tasks(void **state) {
@@ -118,8 +119,8 @@ static void sideband_namespaces_after_unshare_are_the_tasks(void **state) {
   }
 }
 
-/* An event of a CPU is only asked where it has one of the bits of
- * is_sb_event(), of which namespaces is none. */
+/* An event of a CPU is only asked if it has one of the bits of is_sb_event();
+ * namespaces is not among them. */
 static void sideband_namespaces_on_a_cpu_come_with_comm(void **state) {
   struct perf_event_attr attr;
   int has_trailer;
@@ -139,7 +140,7 @@ static int exit_at_once(void *arg) {
   return 0;
 }
 
-/* perf_event_fork() tells of those that a new task has, to its parent. */
+/* perf_event_fork() records the namespaces of a new task, for its parent. */
 static void sideband_namespaces_of_a_new_task_are_its_parents(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;

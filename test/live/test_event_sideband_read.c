@@ -16,7 +16,7 @@ typedef struct reads_s {
   pid_t pids[CHILDREN];
 } reads_t;
 
-/* What the i-th child does, which is also what its parent does not do. */
+/* The work of the i-th child, which its parent does not do. */
 static uint64_t writes_of(uint64_t child) {
   return 7 + child;
 }
@@ -105,8 +105,8 @@ static void run_children(reads_t *reads) {
   }
 }
 
-/* Writes are counted, calls with them where there is a sibling: here and in
- * children, each of which tells its count when it ends. */
+/* Writes are counted, and calls if there is a sibling: here and in children,
+ * each of which records its count when it ends. */
 typedef struct reader_s {
   uvperf_event_options_t options;
   struct perf_event_attr attr;
@@ -174,8 +174,8 @@ static void reader_end(reader_t *reader) {
 }
 
 /* Linux 5.13 to 6.18 wrote none when a child ended: see upstream's "perf/core:
- * Fix missing read event generation on task exit", which stable kernels have
- * too. */
+ * Fix missing read event generation on task exit", which stable kernels also
+ * have. */
 static void need_reads(const char *test, uv_loop_t *loop) {
   reader_t reader;
   uint64_t nr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: SWITCH of one's own task, checked against getrusage(2), and
- * SWITCH_CPU_WIDE, whose records must chain up. */
+/* Live: SWITCH of the own task, checked against getrusage(2), and
+ * SWITCH_CPU_WIDE, whose records must form a chain. */
 #include "live_sideband.h"
 
 #include <signal.h>
@@ -60,8 +60,8 @@ static void disable_and_drain(live_collector_t *collector) {
   assert_int_equal(stats.corrupt, 0);
 }
 
-/* Gives the switches that some work of the calling task made. What getrusage
- * counts is the same, but for the moments around enabling and disabling. */
+/* Returns the switches during some work of the calling task. getrusage counts
+ * the same, except around enabling and disabling. */
 static switches_t switches_in(uv_loop_t *loop, int has_trailer,
                               void (*work)(void *), void *arg) {
   struct rusage before, first, last, after;
@@ -184,8 +184,8 @@ typedef struct chain_s {
   uint64_t passes[2]; /* from one player right to the other */
 } chain_t;
 
-/* A task that was reaped since has no ids any more: perf_event_pid_type() gives
- * -1. */
+/* A task that was reaped meanwhile has no ids any more: perf_event_pid_type()
+ * returns -1. */
 static void assert_task(task_t task, task_t expected) {
   const uint32_t none = UINT32_MAX;
 

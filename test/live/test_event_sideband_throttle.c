@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: THROTTLE and UNTHROTTLE of an event that comes more often than
+/* Live: THROTTLE and UNTHROTTLE of an event that overflows more often than
  * perf_event_max_sample_rate allows. */
 #include "live_sideband.h"
 
@@ -43,8 +43,8 @@ static void check_throttle(live_collector_t *collector,
 
 /* Without PERF_SAMPLE_PERIOD an event whose value is a time overflows once for
  * each period in it, at once: perf_tp_event() and perf_swevent_overflow(). The
- * period is so short that a little time on the CPU is enough, if others want
- * that too. */
+ * period is so short that a little time on the CPU is enough, even if other
+ * tasks need the CPU. */
 static void throttle_attr(struct perf_event_attr *attr, uint64_t tracepoint,
                           int has_trailer) {
   uvperf_attr_tracepoint(attr, tracepoint);

@@ -8,13 +8,13 @@
 
 #include "fake_kernel.h"
 
-/* Records the names that this thread gives itself. */
+/* Records of the names that this thread sets. */
 typedef struct recorder_s {
   live_collector_t collector;
   uint64_t next;
-  char seen[256]; /* what came: numbers of names, "lost3" */
+  char seen[256]; /* numbers of names, "lost3" */
   void (*act)(struct recorder_s *recorder);
-  uint64_t act_at; /* with which record of all */
+  uint64_t act_at; /* the number of the record */
   uint64_t records;
   uint64_t ends;
   const void *writer; /* whose records are counted */
@@ -39,7 +39,7 @@ static void on_record(uvperf_event_t *event, int status,
     recorder->ends += 1;
     return;
   }
-  /* Comes with COMM, unasked. */
+  /* Comes with COMM, without a request. */
   if (record->type == PERF_RECORD_FORK)
     return;
   if (record->type == PERF_RECORD_LOST)
@@ -95,7 +95,8 @@ static void expect(recorder_t *recorder, uint32_t flags, const char *seen) {
   assert_string_equal(recorder->seen, seen);
 }
 
-/* With so many names in the ring; it acts with one of all that come. */
+/* Writes `nr` names into the ring; the callback acts with one of the
+ * records. */
 static void begin_acting(uv_loop_t *loop, recorder_t *recorder, uint64_t names,
                          uint64_t at, void (*act)(recorder_t *recorder)) {
   begin(loop, recorder);
@@ -193,7 +194,7 @@ static void event_snapshot_while_paused_leaves_it_so(void **state) {
   end(&recorder);
 }
 
-/* What next has begun it goes on with; neither gives what the other has. */
+/* Next finishes what it has begun; neither returns the other's records. */
 static void event_snapshot_between_next_goes_on_with_both(void **state) {
   const uvperf_record_t *record;
   uvperf_event_t *event;
@@ -278,7 +279,7 @@ static void event_snapshot_of_what_has_none_is_einval(void **state) {
   assert_int_equal(uvperf_event_snapshot(event, UINT32_MAX, NULL), UV_EINVAL);
   expect(&recorder, 0, "0");
   end(&recorder);
-  /* A ring that is not overwritable, and none. */
+  /* A ring that is not overwritable, and no ring. */
   live_init_comm(*state, &other);
   live_start(&other, NULL);
   assert_int_equal(uvperf_event_snapshot(&other.event, 0, NULL), UV_EINVAL);
@@ -426,7 +427,7 @@ static void fork_inside(recorder_t *recorder) {
   uvperf_event_close(event, NULL);
 }
 
-/* What is left to do for a child that has closed the handle. */
+/* The rest for a child that has closed the handle. */
 static int child_after_close(recorder_t *recorder) {
   uv_loop_t *loop = recorder->collector.event.loop;
 

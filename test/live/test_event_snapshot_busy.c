@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: snapshots of the ring of a thread that writes into it without pause on
- * another CPU. Each record says its number, and is as long as that tells. */
+/* Live: snapshots of the ring of a thread that writes into it without a pause
+ * on another CPU. Each record contains its number, which determines its
+ * length. */
 #include "live_thread.h"
 
 #include <sys/syscall.h>
@@ -8,15 +9,15 @@
 
 #define DEPTHS 40 /* of call chains */
 
-/* Of a stack dump, which takes the kernel long to write, the words that tell
- * the number: it begins with the frame of syscall(2). */
+/* The words of a stack dump that contain the number. The kernel takes long to
+ * write the dump; it begins with the frame of syscall(2). */
 #define DUMP_WORDS 4096
 #define DUMP_FRAME 64
 
 typedef struct writer_s {
   live_thread_t thread;
   uint64_t number; /* of the next call */
-  uint64_t nr;     /* calls; 0: until it is told */
+  uint64_t nr;     /* calls; 0: until it is stopped */
   void (*call)(uint64_t number);
   int over;
 } writer_t;
@@ -30,17 +31,17 @@ typedef struct seen_s {
   uint64_t shortest;
   int has_chains;
   int has_dumps;
-  uint64_t frames; /* of a chain of depth 0, once one was seen */
-  uint64_t newest; /* number in all snapshots before */
+  uint64_t frames; /* in a chain of depth 0, once one was seen */
+  uint64_t newest; /* the highest number of all snapshots before */
   const char *fault;
-  uint64_t at; /* the number where that is */
-  /* Of this snapshot. */
+  uint64_t at; /* and the number at which it is */
+  /* For this snapshot. */
   uint32_t flags;
   uint64_t nr;     /* samples */
   uint64_t first;  /* number of the first, */
-  uint64_t number; /* and of the last one */
-  uint64_t lost;   /* told since then */
-  uint64_t gap;    /* told right before that */
+  uint64_t number; /* and in the last one */
+  uint64_t lost;   /* reported since then */
+  uint64_t gap;    /* reported right before it */
 } seen_t;
 
 /* The call of itself is no jump: something follows. */
@@ -98,8 +99,8 @@ static uint64_t number_of(const uvperf_record_t *record) {
   return number;
 }
 
-/* The number that must follow: of what was lost a LOST tells right before the
- * record that was written next. */
+/* The number that must follow: a LOST right before the next record reports the
+ * lost ones. */
 static uint64_t next_number(const seen_t *seen) {
   if (seen->flags & UVPERF_SNAPSHOT_OLDEST_FIRST)
     return seen->number + 1 + seen->lost;
@@ -212,9 +213,9 @@ static void begin(uv_loop_t *loop, seen_t *seen, uint64_t tracepoint,
       uvperf_event_start(&seen->collector.event, NULL, on_record, NULL), 0);
 }
 
-/* So many snapshots while it writes without pause, and one of what it writes at
- * last, of which the first tells what the last pause has lost: the number of
- * its last record. */
+/* Takes `nr` snapshots during the writing, and one after the last write. The
+ * first record of that reports what the last pause has lost. Returns the number
+ * of its last record. */
 static uint64_t write_and_take(seen_t *seen, uint32_t flags, uint64_t nr) {
   live_thread_t *thread = &seen->writer.thread;
   uint64_t with_some = 0;
@@ -232,7 +233,7 @@ static uint64_t write_and_take(seen_t *seen, uint32_t flags, uint64_t nr) {
   live_thread_end(thread);
   take(seen, flags & ~UVPERF_SNAPSHOT_ALL);
   fault_if(seen, seen->nr != 5, "last ones", seen->nr);
-  /* And again, though the target is gone. */
+  /* And again, although the target is gone. */
   take(seen, flags | UVPERF_SNAPSHOT_ALL);
   return seen->writer.number - 1;
 }
@@ -292,7 +293,7 @@ static void snapshots_of_large_records_while_written_are_whole(void **state) {
   run(*state, tracepoint, 262144, PERF_SAMPLE_STACK_USER, 0, 40);
 }
 
-/* No record here is longer than what is left out. */
+/* No record here is longer than the part that is left out. */
 static void snapshots_that_do_not_wait_are_whole(void **state) {
   uint64_t tracepoint = support_need_tracepoint(__func__, LIVE_SYSCALL);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: stop inside a flush: no callback runs after it until the next start or
- * flush, whether the handle was started or not. */
+/* Live: stop inside a flush: no callback runs afterwards until the next start
+ * or flush, whether the handle was started or not. */
 #include "live.h"
 
 static void stop_at_3(live_collector_t *collector,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: whether every record finds its way to the callback although the
- * readiness of a perf fd is told only once. No flush timer helps here unless a
- * test says so. */
+/* Live: whether every record reaches the callback although a perf fd reports
+ * readiness only once. There is no flush timer unless a test says so. */
 #include "live.h"
 
 #include <poll.h>
@@ -145,7 +144,7 @@ static void event_start_in_poll_phase_loses_no_wakeup(void **state) {
   close(fds[1]);
 }
 
-/* P3: a full ring wakes nobody, and dropped records do not either. */
+/* P3: a full ring wakes no process, and dropped records do not either. */
 static void event_ring_full_at_start_goes_on(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
@@ -220,7 +219,7 @@ static void event_sideband_with_watermark_wakes_at_once(void **state) {
   live_close(&collector);
 }
 
-/* Records below the watermark wait for ever, but for flush_ms. */
+/* Records below the watermark wait for ever, unless flush_ms is set. */
 static void event_records_below_watermark_come_by_flush_timer(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   live_collector_t collector;
@@ -275,7 +274,7 @@ static void event_with_empty_ring_lets_the_loop_sleep(void **state) {
   live_close(&collector);
 }
 
-/* P21: whoever polls the loop's own fd eats the wakeup. */
+/* P21: polling the loop's own fd from outside consumes the wakeup. */
 static void event_loop_polled_from_outside_needs_flush(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   live_collector_t collector;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Failures that this kernel really gives, and the cause that is told. Each is
- * provoked in a child, so that no limit, uid or fd of it stays. */
+/* Failures that this kernel really returns, and the reported cause. Each is
+ * provoked in a child, so that its limits, uid and fds do not stay. */
 #include "explain_check.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The attrs that the library calls faulty are those that this kernel
- * refuses. */
+/* The kernel refuses the attrs that the library calls invalid. */
 #include "explain_check.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@ static void refused(struct perf_event_attr *attr, int pid, int cpu,
   explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, piece);
 }
 
-/* The same attr without the fault: what was refused was the fault. */
+/* The same attr without the fault opens: so the fault was the reason. */
 static void accepted(struct perf_event_attr *attr) {
   int fd = uvperf__sys_open(attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 

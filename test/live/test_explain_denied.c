@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What this kernel denies to a process without privileges, or with a filter,
- * and the cause that is told. */
+ * and the reported cause. */
 #include "explain_check.h"
 
 #include <errno.h>
@@ -135,7 +135,7 @@ __attribute__((noreturn)) static int sleeper(void *arg) {
     pause();
 }
 
-/* A child of the same user that says whether it may be looked into. */
+/* A child of the same user that sets whether it may be traced. */
 static void open_on_sleeper(uvperf_error_t *error, int dumpable, int sigtrap) {
   struct perf_event_attr attr;
   int status;
@@ -183,7 +183,7 @@ static void live_sigtrap_on_another_wants_ptrace(void **state) {
                  "sigtrap needs the right to ptrace(2) the thread");
 }
 
-/* Of a CPU, as arm64 has none of a thread. */
+/* For a CPU, because arm64 has none for a thread. */
 static void kernel_breakpoint(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
@@ -208,7 +208,7 @@ static void live_kernel_breakpoint_wants_sys_admin(void **state) {
                  "an address of the kernel needs CAP_SYS_ADMIN");
 }
 
-/* It has every capability there, and none that counts. */
+/* It has every capability there, and none that counts outside. */
 static void in_user_namespace(uvperf_error_t *error) {
   struct perf_event_attr attr;
 
@@ -227,7 +227,7 @@ static void live_capability_of_a_user_namespace_does_not_count(void **state) {
   (void)state;
   explain_need_paranoid(__func__, 2, 2);
   error = explain_in_child(in_user_namespace);
-  /* create_user_ns() gives EPERM to whoever is chrooted. */
+  /* create_user_ns() returns EPERM to a process that is chrooted. */
   if (error.code == EPERM)
     support_skip(__func__, "user namespaces, which a chroot does not have");
   if (error.code > 0)
@@ -262,8 +262,7 @@ static void filtered_eacces(uvperf_error_t *error) {
   explain_try(error, &attr, 0, -1, -1);
 }
 
-/* As in a container that may use perf events, on a kernel that forbids
- * these. */
+/* As in a container that may use perf events, on a kernel that forbids them. */
 static void filter_that_allows(uvperf_error_t *error) {
   explain_drop_privileges();
   explain_filter(0);

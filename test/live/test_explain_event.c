@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What this kernel refuses of tracepoints, breakpoints, probes and other PMUs,
- * and the cause that is told. */
+/* Tracepoints, breakpoints, probes and other PMUs that this kernel refuses, and
+ * the reported cause. */
 #include "explain_check.h"
 
 #include <errno.h>
@@ -236,7 +236,7 @@ static void live_pmu_error_says_what_it_may_lack(void **state) {
           "not every PMU can sample");
 }
 
-/* Where there is a PMU for them they open. */
+/* They open if there is a PMU for them. */
 static void live_hardware_event_without_a_pmu_is_no_event(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;

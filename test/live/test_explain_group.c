@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The groups and cgroups that this kernel refuses, and the cause that is told,
- * through handles: what a leader is, they know. */
+/* The groups and cgroups that this kernel refuses, and the reported cause,
+ * through handles, which know the leader. */
 #include "explain_check.h"
 #include "live.h"
 
@@ -148,8 +148,8 @@ static void live_leader_that_is_no_fd_is_argument(void **state) {
                 "the leader is not an open perf event");
 }
 
-/* In a child: hundreds of fds. perf_event_validate_size's limit is 16 KiB, of
- * 24 bytes each. */
+/* In a child, because of hundreds of fds. perf_event_validate_size's limit is
+ * 16 KiB, at 24 bytes each. */
 static void too_large_a_group(uvperf_error_t *error) {
   struct rlimit files = {2048, 2048};
   struct perf_event_attr attr;
@@ -237,8 +237,9 @@ static int end_when_released(void *arg) {
   return read(*(int *)arg, &byte, 1) == 1 ? 0 : 1;
 }
 
-/* Linux 6.15 and later look at the leader first, which is ENODEV, others at the
- * thread, which is ESRCH; a zombie is as gone as one that was waited for. */
+/* Linux 6.15 and later check the leader first, which is ENODEV; others check
+ * the thread, which is ESRCH. A zombie is as gone as a task that was waited
+ * for. */
 static void live_member_of_a_thread_that_has_ended_is_no_task(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;

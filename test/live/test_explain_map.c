@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rings that this kernel does not map, and the cause that is told. */
+/* The rings that this kernel does not map, and the reported cause. */
 #include "explain_check.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ static void live_inherited_ring_without_cpu_is_refused(void **state) {
   assert_non_null(strstr(error.reason, "inherit with a ring needs a cpu"));
 }
 
-/* Maps a ring of so many bytes and explains the failure. For children. */
+/* Maps a ring of `bytes` bytes and explains the failure. For children. */
 static void map(uvperf_error_t *error, int fd, size_t bytes) {
   struct perf_event_attr attr;
   void *address;
@@ -96,8 +96,8 @@ static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
   assert_int_equal(error.needed, too_much() + support_page_bytes());
 }
 
-/* One that fits, then another: what the first has pinned is told. On many CPUs
- * the limit is above the usual one, so root sets it. */
+/* One that fits, then another: the error reports the pages of the first. On
+ * many CPUs the limit is above the usual one, so root sets it. */
 static void second_ring(uvperf_error_t *error) {
   limit_locked(too_much() + support_page_bytes());
   explain_drop_privileges();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: other events that sample the same page faults, and ask for more. Their
- * fields make our samples longer, and give them their ids. Which of the events
- * that is done to depends on which was opened first. */
+/* Live: other events that sample the same page faults, with more fields. The
+ * kernel then makes our samples longer and gives them the other ids. Which
+ * event is affected depends on the order of opening. */
 #include "live_stream.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define PLAIN (PERF_SAMPLE_TID | PERF_SAMPLE_ADDR)
 #define STACK (PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-/* As perf record -g has them, with a second event in the file. */
+/* As in perf record -g, with a second event in the file. */
 #define PERF_RECORD_G                                                          \
   (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |                 \
    PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |                   \
@@ -35,10 +35,10 @@ static int open_foreign(pid_t pid, int cpu, uint64_t sample_type) {
                       PERF_FLAG_FD_CLOEXEC);
 }
 
-/* What came of a region that was touched. */
+/* The records of a touched region. */
 typedef struct seen_s {
   const char *region;
-  const uvperf_source_t *source; /* of the event, if that is known */
+  const uvperf_source_t *source; /* the event's, if it is known */
   uint64_t touches;
   uint64_t surplus;
   uint64_t wrong_ids;
@@ -52,8 +52,7 @@ static void see(seen_t *seen, const uvperf_record_t *record) {
       record->addr > last)
     return;
   assert_int_equal(record->tid, live_tid());
-  assert_int_equal(record->addr,
-                   live_touched(seen->region, seen->touches));
+  assert_int_equal(record->addr, live_touched(seen->region, seen->touches));
   assert_non_null(record->source);
   if (record->present & PERF_SAMPLE_CALLCHAIN)
     assert_in_range(record->sample.callchain.nr, 1, 200);
@@ -75,7 +74,7 @@ static void see_of_event(live_collector_t *collector,
   see(collector->hook_data, record);
 }
 
-/* With the other event opened first, or last. Gives the surplus. */
+/* The other event is opened first, or last. Returns the surplus. */
 static uint64_t run_event(uv_loop_t *loop, uint64_t ours, uint64_t theirs,
                           int is_first) {
   live_collector_t collector;

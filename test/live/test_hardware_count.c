@@ -13,7 +13,8 @@
 #define ITERATIONS 100000u
 #define LOOP       ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
 
-/* What calls of the library and of libc may take beside a loop. */
+/* Instructions that calls of the library and of libc may take besides a
+ * loop. */
 #define SLACK 20000
 
 static void run_loop(void *iterations) {
@@ -33,8 +34,8 @@ static uint64_t count_loop(measure_run_t *run, uint64_t iterations) {
   return count.value;
 }
 
-/* Of 20 runs; most are equal, but QEMU adds what other CPUs execute meanwhile,
- * and x86 one for each interrupt. */
+/* The least of 20 runs: most are equal, but QEMU adds what other CPUs execute
+ * meanwhile, and x86 one for each interrupt. */
 static uint64_t count_least(measure_run_t *run, uint64_t iterations) {
   uint64_t least = UINT64_MAX;
   uint64_t value;
@@ -176,7 +177,7 @@ static void run_loop_and_read(void *buffer) {
   close(fd);
 }
 
-/* What one run took in user space. */
+/* The instructions of one run in user space. */
 static uint64_t add_sides_up(measure_run_t *run, void *buffer) {
   uint64_t both, user, kernel;
 
@@ -216,7 +217,7 @@ static void both_sides_add_up(void **state) {
   free(buffer);
 }
 
-/* What a CPU has counted up to now. */
+/* The current count of a CPU. */
 static uint64_t count_on(live_set_t *live, int cpu) {
   uvperf_count_t count;
   size_t i;

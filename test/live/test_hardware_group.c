@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: groups of hardware events: those that fit on the PMU, only in turns, or
- * never. */
+/* Live: groups of hardware events that fit on the PMU, that fit only in turns,
+ * or that never fit. */
 #include "live_hardware.h"
 #include "live_set.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what threads and forked children count belongs to the process. */
+/* Live: counts of threads and forked children are the process's. */
 #include "live_hardware.h"
 #include "live_set.h"
 
@@ -50,7 +50,7 @@ static uint64_t read_instructions(live_set_t *live) {
   return member.value;
 }
 
-/* What they count is there while they live, and stays when they are gone. */
+/* Their counts are included while they live, and stay when they are gone. */
 static void instructions_of_children_and_threads_are_added(void **state) {
   live_worker_t children[TASKS];
   live_thread_t threads[TASKS];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: more hardware events than the PMU has counters. What each would have
- * counted is estimated, and one that is pinned knows it. */
+/* Live: more hardware events than the PMU has counters. The count of each is
+ * estimated, and one that is pinned is exact. */
 #include "live_hardware.h"
 #include "live_set.h"
 
@@ -12,7 +12,7 @@
 typedef struct shared_s {
   live_set_t live;
   live_collector_t pinned;
-  live_collector_t alone; /* of those that take turns, by itself */
+  live_collector_t alone; /* of those that take turns, alone */
   uvperf_reading_t *readings[2];
   uvperf_count_t pinned_counts[2];
   uvperf_reading_t *delta;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the names of the CPU's PMU, in sysfs and generic: each of one event
- * counts the same, and whatever is listed opens or is known not to be here. */
+/* Live: the names of the CPU's PMU, in sysfs and generic: all names of one
+ * event count the same, and each listed event opens or is known to be missing
+ * here. */
 #include "live_hardware.h"
 #include "measure_run.h"
 
@@ -72,7 +73,7 @@ static void names_of_one_event_count_the_same(void **state) {
     assert_in_range(measure_total(&run, i).value, count - count / 1000,
                     count + count / 1000);
   measure_close(&run);
-  /* And back, to the name in sysfs. */
+  /* And back to the name in sysfs. */
   assert_int_equal(uvperf_attr_label(&attr, label, &size), 0);
   snprintf(names, sizeof(names), "%s/%s/", cycles.pmu, cycles.event);
   assert_string_equal(label, names);
@@ -117,8 +118,8 @@ static int count_event(const uvperf_pmu_event_t *event, void *arg) {
   return 0;
 }
 
-/* The kernel puts only what the CPU has into its PMU's list. Generic events are
- * in every list. */
+/* The kernel lists for a PMU only the CPU's events. Generic events are in every
+ * list. */
 static void listed_event_opens_or_is_none_of_this_cpu(void **state) {
   listed_t listed = {*state, NULL, 0, 0, 0};
   cycles_t cycles;

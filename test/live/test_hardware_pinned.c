@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: hardware events that are pinned or exclusive, and those that find no
+/* Live: hardware events that are pinned or exclusive, and events that get no
  * counter because of them. */
 #include "live_hardware.h"
 #include "live_set.h"
@@ -18,7 +18,7 @@ static void plan_pinned(live_plan_t *plan, size_t nr) {
     plan_event(plan)->pinned = 1;
 }
 
-/* So many events that there is none left for another. */
+/* As many events as there are counters. */
 static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
   live_set_t holders, late;
   uvperf_count_t count;
@@ -49,7 +49,7 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
     assert_int_equal(count.nr_missing, 1);
   }
 
-  /* An event by itself, and beside it one that is not pinned. */
+  /* An event alone, and next to it one that is not pinned. */
   live_init(*state, &alone, &plan.attrs[0], NULL);
   assert_int_equal(uvperf_event_enable(&alone.event, NULL), 0);
   assert_int_equal(uvperf_event_read(&alone.event, &read, NULL), UV_EBADF);
@@ -69,8 +69,8 @@ static void pinned_events_that_the_pmu_cannot_hold_are_errors(void **state) {
   assert_true(count.time_enabled > 0);
   assert_int_equal(count.time_running, 0);
 
-  /* There are counters again: what is not pinned takes one by itself, when the
-   * kernel next rotates. */
+  /* There are free counters again: an event that is not pinned gets one when
+   * the kernel next rotates. */
   live_set_close(&holders);
   live_loop(2 * ITERATIONS);
   assert_int_equal(live_set_read(&late, 0).code, UV_EBADF);
@@ -127,7 +127,7 @@ static void stream_of_a_pinned_event_without_a_counter_ends(void **state) {
   live_set_close(&holders);
 }
 
-/* While it is on the PMU nothing else is. */
+/* While it is on the PMU no other event is. */
 static void exclusive_event_and_others_take_turns(void **state) {
   uvperf_count_t counts[3];
   live_plan_t plan;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: samples of a hardware counter, which come by its overflow interrupt:
- * their number, their distance and their fields. The event counts too, so the
- * right number of samples is known. Cycles, as QEMU's other counters of aarch64
- * report an overflow late. */
+ * their number, distance and fields. The event also counts, so the right number
+ * of samples is known. It counts cycles, because QEMU's other counters of
+ * aarch64 report an overflow late. */
 #include "kernel_setting.h"
 #include "live_hardware.h"
 
@@ -353,7 +353,7 @@ static void samples_that_do_not_fit_are_counted_as_lost(void **state) {
   "known_loop_end:\n"
 #define KNOWN_CLOBBERS "x9", "x10", "x11", "x12", "cc", "memory"
 #elif defined(__x86_64__)
-#define REGS      UINT64_C(0xff0fff) /* none of DS, ES, FS and GS */
+#define REGS      UINT64_C(0xff0fff) /* without DS, ES, FS and GS */
 #define REG_IP    PERF_REG_X86_IP
 #define REG_SP    PERF_REG_X86_SP
 #define REG_FRAME PERF_REG_X86_BP

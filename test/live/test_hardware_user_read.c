@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: UVPERF_SET_USER_READ with a hardware PMU. What the pages say lies
+/* Live: UVPERF_SET_USER_READ with a hardware PMU. The values of the pages lie
  * between two read(2) of the same events, whatever happens to the thread. */
 #include "kernel_setting.h"
 #include "live_hardware.h"
@@ -56,9 +56,9 @@ static int event_fd(live_set_t *live, size_t attr) {
   return fd;
 }
 
-/* Each event of the set, between two read(2) of all. The times of a page run on
- * where the kernel's stand still, while it enables another event: a microsecond
- * for each. */
+/* Each event of the set, between two read(2) of all. The times of a page
+ * continue while the kernel's stand still because it enables another event: a
+ * microsecond for each. */
 static void check_between(live_set_t *live) {
   const uint64_t ahead = 20000;
   uvperf_count_t before[LIVE_SET_MOST];
@@ -76,7 +76,7 @@ static void check_between(live_set_t *live) {
     after.time_enabled += ahead;
     after.time_running += ahead;
     live_assert_not_before(&after, &count);
-    /* Not so far apart that anything would be between them. */
+    /* Not so far apart that any value would be between them. */
     assert_in_range(after.value - before[i].value, 0, 1000000);
   }
 }
@@ -123,7 +123,7 @@ static void pages_are_read_without_a_system_call(void **state) {
   assert_int_equal(least_between(&live, 1, 2 * ITERATIONS) -
                        least_between(&live, 1, ITERATIONS),
                    LOOP);
-  /* But for the read that says so. */
+  /* Except the read that reports it. */
   assert_int_equal(live_set_read(&syscalls, 0).value - before, 1);
   cycles = live_set_read(&live, 0);
   assert_int_equal(uvperf_reading_total(live.reading, 1, &instructions), 0);
@@ -138,8 +138,9 @@ static void run_loop(void *iterations) {
   live_loop(*(const uint64_t *)iterations);
 }
 
-/* Another thread wants each CPU to which this one goes. One event overflows all
- * the time, so that its counter is below 0 and above; one has 64 bits. */
+/* Another thread competes for each CPU to which this one moves. One event
+ * overflows all the time, so that its counter is below 0 and above; one has 64
+ * bits. */
 static void
 counts_of_a_thread_that_is_moved_and_preempted_are_true(void **state) {
   uint64_t iterations = 500 * ITERATIONS;
@@ -229,7 +230,7 @@ static void times_of_pages_never_go_back(void **state) {
       assert_int_equal(uvperf_set_enable(&other.set, NULL), 0);
       assert_int_equal(uvperf_set_disable(&other.set, NULL), 0);
     }
-    /* By the page, and, as it is written anew, by read(2). */
+    /* By the page, and, after it was rewritten, by read(2). */
     for (k = 0; k < 2; k++) {
       count = live_set_read(&live, 0);
       live_assert_not_before(&count, &last);

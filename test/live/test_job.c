@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: handles whose events close slowly. libuv's thread pool, which has one
- * thread here, closes them, and the loop goes on. */
+ * thread here, closes them, and the loop continues. */
 #include "live_set.h"
 
 #include <stdlib.h>
@@ -94,8 +94,8 @@ static void close_waits_while_the_pool_is_busy(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* The parent's jobs are none of the child's, but libuv thinks that they are:
- * the loop cannot be closed. */
+/* The parent's jobs are not the child's, but libuv counts them: the loop cannot
+ * be closed. */
 static int close_another(void *loop) {
   live_set_t live;
 

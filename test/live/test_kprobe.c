@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a kprobe counts each call that the thread makes: by a function's name,
- * by an offset from its beginning, and by an address. The kernel refuses other
- * places, and the library says why. */
+/* Live: a kprobe counts each call of the thread: by a function's name, by an
+ * offset from its start, and by an address. The kernel refuses other places,
+ * and the library says why. */
 #include "explain_check.h"
 #include "measure_run.h"
 
@@ -96,7 +96,7 @@ static void kprobe_at_an_address_counts_calls(void **state) {
   expect_count(terms, open_files, CALLS);
 }
 
-/* Where instructions begin depends on the processor and the compiler. */
+/* The starts of instructions depend on the processor and the compiler. */
 static void kprobe_at_an_offset_counts_calls(void **state) {
   uvperf_error_t error;
   char terms[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what one call of a function costs, by uvperf_measure, against work of
- * which one knows how much it was. Failures are in unit/set/test_measure.c. */
+/* Live: the cost of one call of a function, by uvperf_measure, for a known
+ * amount of work. Failures are in unit/set/test_measure.c. */
 #include "live_thread.h"
 #include "measure_run.h"
 
@@ -23,15 +23,15 @@ static void measure_counts_exactly_the_calls_made(void **state) {
   measure_open(*state, &run, LIVE_SYSCALL, NULL);
   for (i = 0; i < COUNT_OF(nrs); i++) {
     nr = nrs[i];
-    live_syscall(5); /* nobody measures these */
+    live_syscall(5); /* not measured */
     measure_do(&run, measure_syscalls, &nr);
     measure_is(&run, 0, nr);
   }
   measure_close(&run);
 }
 
-/* The pages of a mapping that nobody has touched before. The first measurement
- * is for nothing, so that no page of the code is new afterwards. */
+/* The pages of a new mapping. The first measurement is discarded, so that no
+ * page of the code is new afterwards. */
 static void measure_counts_exactly_the_pages_of_a_mapping(void **state) {
   measure_run_t run;
   char *region;
@@ -119,7 +119,7 @@ static void measure_begins_at_0_for_each_member_of_a_group(void **state) {
   open_two(*state, &run);
   for (i = 0; i < COUNT_OF(works); i++) {
     work = works[i];
-    work_twofold(&work); /* nobody measures this */
+    work_twofold(&work); /* not measured */
     measure_do(&run, work_twofold, &work);
     measure_is(&run, 0, work.calls);
     measure_is(&run, 1, work.writes);
@@ -155,8 +155,8 @@ static void set_reset_is_of_the_whole_group_and_of_its_times(void **state) {
 
 /* -- times ---------------------------------------------------------------- */
 
-/* Added up they are no more than the time that passed, which they would be many
- * times over if each were the sum of those before. */
+/* Their sum is at most the time that passed. If each were the sum of those
+ * before, it would be many times over. */
 static void measure_times_are_of_this_call_alone(void **state) {
   char name[MEASURE_NAME_BYTES];
   uvperf_count_t count;
@@ -239,8 +239,8 @@ static void measure_overhead_taken_off_leaves_the_functions_own(void **state) {
   measure_close(&run);
 }
 
-/* Of all system calls there is one return, that of the ioctl that enabled, and
- * one entry, that of the one that disables. */
+/* The system calls of a measurement: one return, from the ioctl that enabled,
+ * and one entry, of the one that disables. */
 static void measure_makes_no_system_call_of_its_own(void **state) {
   measure_run_t run;
   uint64_t nr = 3;
@@ -257,8 +257,8 @@ static void measure_makes_no_system_call_of_its_own(void **state) {
   measure_close(&run);
 }
 
-/* The least is no more than any measurement of nothing, which takes some
- * time. */
+/* The least is no more than any measurement of an empty function, which takes
+ * some time. */
 static void measure_overhead_of_a_clock_is_its_least(void **state) {
   uvperf_reading_t *overhead;
   uvperf_count_t count;
@@ -308,7 +308,7 @@ static void measure_of_a_set_that_is_enabled_is_ebusy(void **state) {
   measure_close(&run);
 }
 
-/* What happens between two measurements counts for none. */
+/* Events between two measurements are not counted. */
 static void measure_leaves_the_set_disabled(void **state) {
   char name[MEASURE_NAME_BYTES];
   measure_run_t run;
@@ -369,7 +369,7 @@ static void measure_within_a_measurement_takes_a_set_of_its_own(void **state) {
 typedef struct targets_s {
   measure_run_t *run;
   live_thread_t *thread;
-  uint32_t index; /* to be removed, or as added */
+  uint32_t index; /* the target to remove, or the one added */
 } targets_t;
 
 static void writes_of_thread(void *arg) {
@@ -488,7 +488,7 @@ measure_of_another_process_counts_what_it_did_meanwhile(void **state) {
   live_worker_end(&worker);
 }
 
-/* Nobody else asks for a process group in the meantime, or nearly nobody. */
+/* Meanwhile hardly any other process asks for a process group. */
 static void measure_on_every_cpu_has_the_callers_part(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   measure_run_t run;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: events by their names in one call, by uvperf_measure_events, and in
- * many by a meter. Failures that are scripted are in
- * unit/set/test_measure_meter.c, names of hardware in
- * peers/test_perfutils_helpers.c. */
+/* Live: events by their names, in one call by uvperf_measure_events, and in
+ * many by a meter. Scripted failures are in unit/set/test_measure_meter.c,
+ * names of hardware events in peers/test_perfutils_helpers.c. */
 #include "live_thread.h"
 #include "measure_run.h"
 
@@ -36,7 +35,7 @@ static void measure_event_counts_exactly_the_calls_made(void **state) {
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   for (i = 0; i < COUNT_OF(nrs); i++) {
     nr = nrs[i];
-    live_syscall(5); /* nobody measures these */
+    live_syscall(5); /* not measured */
     measure_event(LIVE_SYSCALL, measure_syscalls, &nr, &count);
     measure_count_is(&count, nr);
     assert_int_equal(count.nr_counts, 1);
@@ -68,8 +67,8 @@ static void measure_event_counts_the_pages_touched(void **state) {
   live_region_free(region);
 }
 
-/* On one CPU each wait for the other thread gives it away. Switches are the
- * kernel's, so that nothing is left of them on the user's side. */
+/* On one CPU each wait for the other thread yields the CPU. Switches are the
+ * kernel's, so none is left on the user's side. */
 static void pass_three_times(void *thread) {
   int i;
 
@@ -123,7 +122,7 @@ static void measure_event_counts_migrations(void **state) {
   live_unpin(&old);
 }
 
-/* Its clock and that of the wall tell the same time. */
+/* Its clock and the wall clock agree. */
 static void measure_event_of_the_clock_is_no_more_than_the_wall(void **state) {
   uvperf_count_t count;
   uint64_t nr = 1000;
@@ -168,7 +167,7 @@ static void measure_event_is_of_the_calling_thread(void **state) {
   assert_int_equal(elsewhere.rc, 0);
   measure_count_is(&elsewhere.count, 6);
   live_thread_end(&thread);
-  /* What another does meanwhile is its own. */
+  /* Another thread's calls are its own. */
   live_thread_start(&other, measure_syscalls, &nr);
   measure_event(LIVE_SYSCALL, pass_three_times, &other, &count);
   measure_count_is(&count, 0);
@@ -259,7 +258,7 @@ static void meter_counts_each_of_its_calls_alone(void **state) {
   support_need_tracepoint(__func__, LIVE_SYSCALL);
   meter = make_meter(LIVE_SYSCALL);
   for (nr = 0; nr < 300; nr++) {
-    live_syscall(5); /* nobody measures these */
+    live_syscall(5); /* not measured */
     assert_int_equal(
         uvperf_meter_measure(meter, measure_syscalls, &nr, &count, 1, NULL), 0);
     measure_count_is(&count, nr);
@@ -289,7 +288,7 @@ static void measure_elsewhere(void *arg) {
                            &count, 1, &elsewhere->error);
 }
 
-/* It would count 0 whatever happens. */
+/* It would always count 0. */
 static void meter_of_another_thread_measures_nothing(void **state) {
   size_t fds = support_count_fds();
   metered_elsewhere_t elsewhere = {.rc = 0};
@@ -401,7 +400,7 @@ static void measure_events_counts_each_of_a_list(void **state) {
   live_region_free(region);
 }
 
-/* As often as it was called before, and once more. */
+/* One call more than before. */
 static void call_once_more(void *times) {
   live_syscall(++*(uint64_t *)times);
 }

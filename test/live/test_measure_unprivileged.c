@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What of measuring functions works without any privilege, at
- * perf_event_paranoid 2, and what is refused there. */
+/* Which measurements of functions work without any privilege, at
+ * perf_event_paranoid 2, and which are refused. */
 #include "measure_run.h"
 #include "unprivileged.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Made before the child has dropped what it takes. */
+/* Made before the child drops its privileges. */
 static char *regions[2];
 
 static void event_of_the_users_side_is_counted(unprivileged_report_t *report) {
@@ -27,7 +27,7 @@ static void event_of_the_users_side_is_counted(unprivileged_report_t *report) {
                        (unsigned long long)count.value);
 }
 
-/* An error that says what would help, and nothing less instead. */
+/* An error with a remedy, and no partial result. */
 static void
 event_of_the_kernels_side_is_refused(unprivileged_report_t *report) {
   uvperf_count_t count;

@@ -16,7 +16,8 @@
 #define PRODUCERS 2
 #define RENAMES   60000
 
-/* A thread that renames itself, and the ring in which the kernel says so. */
+/* A thread that renames itself, and the ring in which the kernel records
+ * that. */
 typedef struct producer_s {
   live_thread_t thread;
   int cpu;
@@ -27,8 +28,8 @@ typedef struct producer_s {
   uvperf_source_t source;
   uvperf__ring_t ring;
   uint32_t heard;  /* the number in the name that came last */
-  uint32_t comms;  /* that came */
-  uint64_t lost;   /* that did not, as LOST tells */
+  uint32_t comms;  /* received */
+  uint64_t lost;   /* lost, by LOST records */
   int is_unsorted; /* a name came before an older one */
 } producer_t;
 
@@ -190,7 +191,7 @@ static void merge_of_two_real_rings_is_in_order_and_complete(void **state) {
   for (i = 0; i < PRODUCERS; i++)
     live_thread_wait(&stream.producers[i].thread);
   take(UINT64_MAX);
-  /* One more, behind which LOST tells what did not fit before. */
+  /* One more, after which LOST reports what did not fit before. */
   for (i = 0; i < PRODUCERS; i++)
     live_thread_do(&stream.producers[i].thread);
   take(UINT64_MAX);

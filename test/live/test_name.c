@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Every tracepoint, software event and PMU event of this machine, by name, is
- * what tracefs, the kernel's header and sysfs say, which are read here by other
- * means than the library's; and its label is a name of it. */
+/* Every tracepoint, software event and PMU event of this machine, by name,
+ * equals what tracefs, the kernel's header and sysfs say, which the test reads
+ * without the library; and its label is also a name of it. */
 #include "support.h"
 #include "temp_tree.h"
 
@@ -18,7 +18,7 @@
 #define EVENTS "/sys/kernel/tracing/events"
 #define PMUS   "/sys/bus/event_source/devices"
 
-/* The first line of a file; 0 where there is no such file. */
+/* The first line of a file; 0 if there is no such file. */
 static int read_line(const char *path, char *line, int size) {
   FILE *file = fopen(path, "re");
   int is_read;
@@ -31,8 +31,8 @@ static int read_line(const char *path, char *line, int size) {
   return 1;
 }
 
-/* The name is of an event with this type and these configs and nothing else;
- * its label under a root is a name of it too. */
+/* The name is of an event with exactly this type and these configs; its label
+ * below a root is also a name of it. */
 static void expect_event(const char *root, const char *name, uint32_t type,
                          const uint64_t configs[3]) {
   struct perf_event_attr attr, wanted, again;
@@ -92,9 +92,9 @@ static void check_tracepoint(const char *event, void *data) {
     expect_event("", name, PERF_TYPE_TRACEPOINT, configs);
 }
 
-/* To name a tracepoint each file of tracefs is looked at until it is found,
- * which takes a minute for all of them: so under the root that their labels see
- * there is one category at a time. The first of each is named among all. */
+/* The label of a tracepoint is found by reading the files of tracefs one by
+ * one, which would take a minute for all of them. So the root for labels has
+ * one category at a time. The first tracepoint of each is found among all. */
 static void check_category(const char *name, void *data) {
   char link[PATH_MAX], target[PATH_MAX];
   walk_t *walk = data;
@@ -131,7 +131,7 @@ static void each_software_event_is_what_the_kernel_says(void **state) {
     expect_event("", names[configs[0]], PERF_TYPE_SOFTWARE, configs);
 }
 
-/* Puts the bits of a value where "config1:0-7,32-35" says. */
+/* Puts the bits of a value where a format such as "config1:0-7,32-35" says. */
 static void spread(const char *format, uint64_t value, uint64_t configs[3]) {
   unsigned int field = 0, first, last;
   int used;
@@ -154,7 +154,7 @@ static void spread(const char *format, uint64_t value, uint64_t configs[3]) {
   }
 }
 
-/* Adds what a term such as "umask=0x1" says. */
+/* Adds the value of a term such as "umask=0x1". */
 static void add_term(const walk_t *walk, char *term, uint64_t configs[3]) {
   char *value = strchr(term, '=');
   char path[PATH_MAX], format[256];

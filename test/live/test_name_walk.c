@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk over names of events against what the test reads of this machine's
- * sysfs and tracefs itself, and for a user who may not read them. */
+/* The walk over event names, compared with what the test itself reads from this
+ * machine's sysfs and tracefs, and for a user who may not read them. */
 #include "support.h"
 
 #include <dirent.h>
@@ -16,7 +16,7 @@
 #define TRACING "/sys/kernel/tracing"
 #define EVENT   "syscalls:sys_enter_getpgid"
 
-/* Files of this machine, and which of them the walk has told. */
+/* Files of this machine, and whether the walk has returned them. */
 typedef struct files_s {
   char (*paths)[512];
   unsigned char *seen;
@@ -72,7 +72,7 @@ static unsigned long long read_number(const char *path) {
   return number;
 }
 
-/* The path of what was told. */
+/* The path of the returned event. */
 static void path_of(const uvperf_event_name_t *name, char path[1024]) {
   if (name->kind == UVPERF_NAME_PMU)
     snprintf(path, 1024, PMUS "/%s/events/%s", name->pmu, name->event);
@@ -82,7 +82,8 @@ static void path_of(const uvperf_event_name_t *name, char path[1024]) {
              strchr(name->name, ':') + 1);
 }
 
-/* Of a tracepoint the id is in its file, of a PMU the type beside it. */
+/* The file of a tracepoint contains its id; a PMU's type is in the file next to
+ * it. */
 static void compare(const uvperf_event_name_t *name, const char *path) {
   struct perf_event_attr attr;
   char type[1024];
@@ -187,7 +188,7 @@ static int count_name(const uvperf_event_name_t *name, void *arg) {
 
 #define CANNOT 77
 
-/* Its exit status says which look was wrong. */
+/* The exit status says which check failed. */
 static int look_as_nobody(void *arg) {
   size_t nr[UVPERF_NAME_TRACEPOINT + 1] = {0};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: events and sets that are opened on libuv's thread pool, which has one
- * thread here, count and record as those that init opens. */
+ * thread here, count and record as if opened by init. */
 #include "live_set.h"
 
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static void count_samples(uvperf_set_t *set, int status,
     opened->opened += 1;
 }
 
-/* The rings were there, and were written, before anybody read them. */
+/* The rings existed and were written before they were read. */
 static void set_enabled_while_it_is_opened_keeps_records(void **state) {
   opened_t opened;
   live_plan_t plan;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a handle goes on when the thread that opened it has ended, and when the
- * first thread of the process has, to which the rings' own events belong. No
- * test has a flush timer: records come by wakeups alone. */
+/* Live: a handle continues when the thread that opened it has ended, and when
+ * the first thread of the process has ended, to which the rings' own events
+ * belong. No test has a flush timer: records come by wakeups only. */
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
@@ -25,7 +25,7 @@ typedef struct follower_s {
   uv_loop_t *loop;
   live_plan_t plan;
   uvperf_set_t set;
-  int code;       /* what the last call gave */
+  int code;       /* of the last call */
   uint64_t heard; /* COMM records of the thread that runs the loop */
   uint64_t faults;
   int closed;
@@ -205,8 +205,8 @@ static void reader_goes_on_without_its_opening_thread(void **state) {
 
 /* -- the first thread has ended ------------------------------------------- */
 
-/* What follows is a process of its own, in which nothing may assert: it ends
- * with a code. */
+/* The rest is a process of its own, in which nothing may assert: it ends with a
+ * code. */
 typedef struct orphan_s {
   uv_loop_t loop;
   follower_t follower;
@@ -229,14 +229,14 @@ static void wait_for_the_end_of_the_first_thread(void) {
     _exit(10);
 }
 
-/* Not pthread_exit: in a forked child that leaves the list of threads of musl
+/* Not pthread_exit: in a forked child it leaves the list of threads of musl
  * 1.2.3 locked. */
 static void end_this_thread(void) {
   syscall(SYS_exit, 0);
 }
 
 /* Four threads run the loop one after the other. A spare belongs to the thread
- * that runs the loop, so that what is polled hangs up several times. */
+ * that runs the loop, so the polled fd hangs up several times. */
 static void follow_a_set(void *arg) {
   orphan_t *orphan = arg;
   follower_t *follower = &orphan->follower;
@@ -261,7 +261,7 @@ static void follow_a_set(void *arg) {
 static int be_orphan(void *arg) {
   orphan_t *orphan = arg;
 
-  alarm(100); /* In case that it hangs. */
+  alarm(100); /* in case it hangs */
   if (uv_loop_init(&orphan->loop) != 0)
     return 1;
   orphan->follower.loop = &orphan->loop;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: the kernel writes a record longer than 64 KiB over others in the ring,
- * as header.size has 16 bits. Such a ring is skipped up to its head, and
- * delivery goes on. */
+ * because header.size has 16 bits. Such a ring is skipped up to its head, and
+ * delivery continues. */
 #include "live_bpf_reader.h"
 #include "live_stream.h"
 
@@ -13,8 +13,8 @@
 
 #define RING_BYTES 65536
 
-/* Where the kernel writes next, and up to where it may: by a mapping of one's
- * own. */
+/* Reads the kernel's write position and the limit of it, by a mapping of the
+ * test's own. */
 static void read_page(int fd, uint64_t *head, uint64_t *tail) {
   size_t bytes = support_page_bytes() + RING_BYTES;
   struct perf_event_mmap_page *page;
@@ -90,8 +90,8 @@ static void reader_goes_on_after_a_payload_of_66000_bytes(void **state) {
 /* -- a stack with the registers of the interrupt -------------------------- */
 
 /* Another event, which the library would refuse, writes into a ring at each
- * live_called: the registers that the kernel adds to the stack lie over the
- * header and over what is before it, once around the ring. */
+ * live_called: the registers that the kernel adds to the stack overwrite the
+ * header and the bytes before it, once around the ring. */
 static int open_neighbour(const struct perf_event_attr *like, int cpu,
                           int ring_fd) {
   struct perf_event_attr attr;

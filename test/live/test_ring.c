@@ -13,7 +13,7 @@
 #include "ring/ring.h"
 #include "sys/sys.h"
 
-/* No account of anybody: its perf_event_mlock_kb is unused. */
+/* A uid without processes: its perf_event_mlock_kb is unused. */
 #define SOME_UID 61234
 
 static int open_comm_event(void) {

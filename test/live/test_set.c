@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what a set opens, and what it counts, exactly. What could not be opened
- * is in test_set_partial.c, readings on the loop are in
+/* Live: what a set opens, and what it counts, exactly. Events that could not be
+ * opened are in test_set_partial.c, readings on the loop in
  * test_set_read_interval.c. */
 #include "live_set.h"
 
@@ -51,8 +51,8 @@ static void set_counts_the_calling_threads_calls_exactly(void **state) {
   live_set_close(&live);
 }
 
-/* With inherit the kernel refuses PERF_SAMPLE_READ, which modifier S asks for:
- * for records, of which a set has none. */
+/* With inherit the kernel refuses PERF_SAMPLE_READ, which modifier S requests
+ * for records. A set without records has none. */
 static void set_of_a_group_that_samples_its_leader_is_inherited(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;
@@ -119,7 +119,7 @@ static void set_reports_each_attr_at_each_place(void **state) {
   live_set_close(&live);
 }
 
-/* What a list says of its events a set says too, also when the list is gone. */
+/* A set has the labels and groups of a list, also after the list is freed. */
 static void set_of_a_list_has_its_labels_and_groups(void **state) {
   uvperf_event_list_t *list;
   live_plan_t plan;
@@ -148,7 +148,7 @@ static void set_of_a_list_has_its_labels_and_groups(void **state) {
   live_set_close(&live);
 }
 
-/* A fd of one CPU is not that of another, nor is its event. */
+/* Each CPU has its own fd and its own event. */
 static void set_of_all_cpus_reads_a_group_of_5_once_a_cpu(void **state) {
   int cpus[1024];
   size_t nr_cpus = live_cpus(cpus, 1024);

@@ -62,8 +62,8 @@ static void wait_for_runs(live_set_t *live, const live_bpf_counter_t *counter,
   }
 }
 
-/* What perf-agent calls a deferred enable. The clocks that tell how long one
- * has to wait have a program of their own. */
+/* perf-agent's deferred enable. Another program is attached to the clocks that
+ * measure the wait. */
 static void
 set_program_of_clocks_runs_on_each_cpu_while_enabled_alone(void **state) {
   live_bpf_counter_t counter, watch;
@@ -171,7 +171,7 @@ static void set_program_without_links_runs_too(void **state) {
   fake_kernel_reset();
 }
 
-/* As a kernel without such links says, whatever the event. */
+/* As for any event on a kernel without such links. */
 static void set_program_with_a_cookie_without_links_is_enotsup(void **state) {
   live_bpf_counter_t counter;
   uvperf_error_t error;

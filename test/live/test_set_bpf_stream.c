@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: BPF programs that decide which samples of a set are written. */
+/* Live: BPF programs that filter the samples of a set. */
 #include "live_bpf.h"
 #include "live_stream.h"
 #include "live_thread.h"
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A thread that makes page faults until it is told to end. */
+/* A thread that causes page faults until it is stopped. */
 typedef struct faults_s {
   live_thread_t thread;
   atomic_int is_over;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a set: closing, by the user at every moment and by others. What
- * is closed inside its callback is in test_set_read_interval.c. */
+/* The life of a set: closing, by the user at every moment and by other code.
+ * Closing inside its callback is in test_set_read_interval.c. */
 #include "live_set.h"
 
 #include <signal.h>

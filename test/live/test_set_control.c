@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what can be done to a set beside reading it, and targets that fork and
+/* Live: the controls of a set, besides reading it, and targets that fork and
  * execute. */
 #include "live_set.h"
 
@@ -11,7 +11,7 @@
 #include "live_bpf.h"
 #include "live_thread.h"
 
-/* What the program does that this one becomes; see main. */
+/* The calls of the program that this one executes; see main. */
 #define COMMAND_CALLS 25
 
 static void syscalls(void *arg) {
@@ -82,8 +82,8 @@ static void set_period_is_for_attrs_that_sample(void **state) {
   live_set_close(&live);
 }
 
-/* A pid that no other process asks for: what a program does to the hits of a
- * tracepoint it does to those of anybody. */
+/* A pid that no other process asks for: a program on a tracepoint affects the
+ * hits of all processes. */
 static int own_argument(void) {
   return LIVE_PGID + getpid();
 }
@@ -133,7 +133,7 @@ static int no_hardware(struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_HARDWARE ? -ENOENT : 0;
 }
 
-/* Where there is no PMU: told once, for all places. */
+/* Without a PMU: reported once, for all places. */
 static void set_fallback_is_reported_and_in_the_item(void **state) {
   const uvperf_change_t *changes;
   live_plan_t plan;
@@ -170,7 +170,7 @@ static void set_fallback_is_reported_and_in_the_item(void **state) {
 
 /* -- tasks that fork and execute ------------------------------------------ */
 
-/* Whatever it does before is not counted. */
+/* Nothing that it does earlier is counted. */
 static void become_command(void *arg) {
   (void)arg;
   live_syscall(100);
@@ -283,7 +283,7 @@ static void count_process(const char *test, uv_loop_t *loop, uint32_t flags,
   live_worker_do(&worker);
   live_worker_do(&worker);
   assert_int_equal(live_set_read(&live, 0).value, 2 * each);
-  /* What children that are gone have counted is reset too. */
+  /* The counts of children that have ended are reset too. */
   assert_int_equal(uvperf_set_reset(&live.set, NULL), 0);
   live_worker_do(&worker);
   assert_int_equal(live_set_read(&live, 0).value, each);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a forked child has the parent's set, whose events are not its own. */
+/* Live: a forked child has a copy of the parent's set, whose events are not its
+ * own. */
 #include "live_set.h"
 
 #include <unistd.h>
@@ -15,7 +16,7 @@ static void open_syscalls(const char *test, uv_loop_t *loop, live_set_t *live) {
                    0);
 }
 
-/* Everything that is not a getter says no. */
+/* Whether every function except the getters fails. */
 static int is_refused(live_set_t *live) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uvperf_set_t *set = &live->set;
@@ -46,7 +47,7 @@ static int getters_tell(const live_set_t *live) {
          uvperf_set_nr_open(set) == 1 && uvperf_set_item(set, 0) != NULL;
 }
 
-/* What the child does by the rules: uv_loop_fork, close, run. */
+/* A child that follows the rules: uv_loop_fork, close, run. */
 static int child_by_the_rules(live_set_t *live) {
   uv_loop_t *loop = live->set.loop;
 
@@ -93,7 +94,7 @@ static void set_child_with_the_same_pid_leaves_parent_alone(void **state) {
   live_set_close(&live);
 }
 
-/* One that forgets to close: it tells nothing, and its loop ends. */
+/* A child that forgets to close: it calls nothing back, and its loop ends. */
 static int run_without_close(void *arg) {
   live_set_t *live = arg;
   uv_loop_t *loop = live->set.loop;

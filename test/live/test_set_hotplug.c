@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A set whose CPUs go and come back while it streams and counts. Only where it
- * is asked for, by UVPERF_TEST_OFFLINE_CPU=1: it takes that CPU away. */
+/* A set whose CPUs go and come back while it streams and counts. Takes a CPU
+ * offline, so it runs only with UVPERF_TEST_OFFLINE_CPU=1. */
 #include "live_stream.h"
 
 #include "offline_cpu.h"
@@ -14,7 +14,7 @@ typedef struct scenario_s {
   uint64_t come;
   uint64_t failed;
   uint64_t samples; /* there, since it came last */
-  uint64_t strange; /* of its source, and of another CPU */
+  uint64_t strange; /* with this source, from another CPU */
 } scenario_t;
 
 static void on_cpu(uvperf_set_t *set, int cpu, int status,
@@ -169,7 +169,7 @@ static void set_stopped_while_its_cpu_was_away_goes_on(void **state) {
   live_stream_close(&scenario.stream);
 }
 
-/* A task's events are on every CPU that is present, and need nobody. */
+/* A task's events are on every present CPU, and need no follower. */
 static void task_that_runs_on_a_cpu_that_is_back_is_streamed(void **state) {
   int cpu = offline_cpu_need(__func__);
   live_plan_t plan;

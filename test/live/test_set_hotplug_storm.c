@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live events under a scripted storm of CPUs that go and come, in bursts and
- * faster than anybody looks, while callbacks do whatever is allowed. */
+/* Live events during a scripted storm of CPUs that go and come, in bursts and
+ * faster than the library checks, while callbacks do anything that is
+ * allowed. */
 #include "live_stream.h"
 
 #include "cpu_tree.h"
@@ -18,8 +19,8 @@ typedef struct storm_s {
   live_plan_t plan;
   random_run_t run;
   uv_loop_t *loop;
-  int is_up[2];   /* as the tree says */
-  int seen_up[2]; /* as was told */
+  int is_up[2];   /* in the tree */
+  int seen_up[2]; /* as reported */
   uint64_t reports;
   uint32_t other; /* a target more, or 0 */
   int is_started;

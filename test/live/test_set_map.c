@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a BPF program reads the counts of a set from the map that the set keeps
- * filled. */
+/* Live: a BPF program reads the counts of a set from the map that the set
+ * fills. */
 #include "live_bpf.h"
 #include "live_bpf_array.h"
 #include "live_set.h"
@@ -12,8 +12,8 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define MOST_CPU        64
 
-/* bpf_perf_event_read_value() of the CPU that it runs on: the lower half of the
- * count, or what the helper returned. */
+/* bpf_perf_event_read_value() on the current CPU: returns the lower half of the
+ * count, or the helper's error. */
 static int load_reader(const char *test, int array) {
   const struct bpf_insn insns[] = {
       {BPF_LD | BPF_IMM | BPF_DW, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, array},
@@ -51,7 +51,7 @@ static int64_t read_on(const char *test, int program, int cpu) {
   return (int32_t)attr.test.retval;
 }
 
-/* Page faults, so many, on a CPU. */
+/* Causes nr page faults on a CPU. */
 static void fault_on(int cpu, size_t nr) {
   size_t page = support_page_bytes();
   cpu_set_t old;
@@ -69,7 +69,7 @@ static void fault_on(int cpu, size_t nr) {
   live_unpin(&old);
 }
 
-/* The second attr, so that it is told from the first; on all CPUs. */
+/* The second attr, to distinguish it from the first; on all CPUs. */
 static void plan_faults(live_plan_t *plan) {
   live_plan_begin(plan);
   live_plan_software(plan, PERF_COUNT_SW_CPU_MIGRATIONS);
@@ -122,7 +122,7 @@ static void program_reads_the_count_of_each_cpu_as_the_set_does(void **state) {
   close(program);
 }
 
-/* An event that counts on is read where it counts. */
+/* An event that continues to count is read where it counts. */
 static void map_follows_the_targets_of_a_set_that_counts(void **state) {
   int array = live_bpf_array_make(__func__, 0);
   int program = load_reader(__func__, array);
@@ -155,7 +155,7 @@ static void map_follows_the_targets_of_a_set_that_counts(void **state) {
   close(program);
 }
 
-/* The kernel says so of an event that children inherit. */
+/* The kernel refuses events that children inherit. */
 static void map_takes_no_inherited_event(void **state) {
   int array = live_bpf_array_make(__func__, 0);
   uvperf_error_t error;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: sets of events by name with records, as a user without perf record's
- * knowledge would ask for them. */
+/* Live: sets of events by name with records, for a user who does not know perf
+ * record's defaults. */
 #include "live_set.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What the callback found, by the attr's index. */
+/* What the callback received, by attr index. */
 typedef struct found_s {
   live_set_t live; /* first: the set's `data` is its address */
   uint64_t samples[4];
-  uint64_t wrong[4]; /* that lack a field */
+  uint64_t wrong[4]; /* without a requested field */
 } found_t;
 
 static void on_record(uvperf_set_t *set, int status,
@@ -62,7 +62,7 @@ static void touch_pages(void) {
   munmap(pages, size);
 }
 
-/* A name with period=0 counts beside the others, in a group too. */
+/* A name with period=0 only counts, in a group too. */
 static void names_alone_print_each_hit_with_its_fields(void **state) {
   found_t found;
   uint64_t start;
@@ -88,7 +88,7 @@ static void names_alone_print_each_hit_with_its_fields(void **state) {
   live_set_close(&found.live);
 }
 
-/* So that the callback is never waited for in vain. */
+/* Otherwise the user would wait for the callback in vain. */
 static void set_that_only_counts_refuses_to_start(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a set of root's in the order of time beside processes that are hostile.
- * Some without privileges sample page faults with clocks and fields of their
- * own, rename themselves, map files with odd names and fork. Then one with
- * privileges spoils rings by BPF payloads that no record can hold. Delivery
+/* Live: a set of root's in the order of time, beside hostile processes. Some
+ * without privileges sample page faults with clocks and fields of their own,
+ * rename themselves, map files with odd names and fork. Then one with
+ * privileges damages rings by BPF payloads that no record can hold. Delivery
  * never stops. */
 #include "live_stream.h"
 
@@ -15,10 +15,10 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* How long a record may take to its callback: until the next look, for the
- * slack, and for a foreign clock that is ahead by less than can be recognized.
- * The rest is for a machine that is busy: two CPUs, on which neighbours, beats
- * and other tests run beside the loop. */
+/* How long a record may take to its callback: until the next check, plus the
+ * slack, plus a foreign clock that is too little ahead to be recognized. The
+ * rest is for a busy machine: two CPUs, on which neighbours, beats and other
+ * tests run beside the loop. */
 #define FLUSH_MS 100
 #define SLACK_MS 1
 #define AHEAD_MS 1
@@ -44,17 +44,17 @@ enum {
 };
 #define FIELDS (PERF_SAMPLE_TID | PERF_SAMPLE_RAW)
 
-/* A thread that makes a system call every millisecond, on one CPU, and what
- * came of it. */
+/* A thread that makes a system call every millisecond, on one CPU, and the
+ * records of that. */
 typedef struct heart_s {
   live_thread_t thread;
   int cpu;
   int is_over;
-  uint64_t beats;      /* that were made */
-  uint64_t delivered;  /* and came */
+  uint64_t beats;      /* calls made */
+  uint64_t delivered;  /* and records received */
   uint64_t last_ns;    /* when the last came */
   uint64_t longest_ns; /* between two that came, */
-  uint64_t delay_ns;   /* and from one to its callback */
+  uint64_t delay_ns;   /* and from a call to its callback */
 } heart_t;
 
 typedef struct fixture_s {

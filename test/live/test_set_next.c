@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a program takes the records of a set one by one, waits with poll(2)
- * and never runs the loop. */
+/* Live: a program takes the records of a set one by one, waits with poll(2) and
+ * never runs the loop. */
 #include "live_stream.h"
 
 #include <poll.h>
@@ -8,7 +8,7 @@
 
 #define MOST_CPU 64
 
-/* Until any ring wakes, or so long. How many did. */
+/* Waits until any ring wakes, at most ms. Returns how many did. */
 static int wait_for_rings(const uvperf_set_t *set, int ms) {
   size_t nr = uvperf_set_nr_rings(set);
   struct pollfd fds[MOST_CPU];
@@ -34,7 +34,8 @@ static void take_all(live_stream_t *stream) {
   } while (rc != UV_EAGAIN && rc != UV_EOF);
 }
 
-/* Both attrs tell of each: that of COMM records and the side-band's. */
+/* Both attrs record each child: the one with COMM records and the
+ * side-band's. */
 static void take_storm(uv_loop_t *loop, size_t mode) {
   uvperf_stats_t stats;
   live_stream_t stream;
@@ -85,8 +86,8 @@ static void set_next_takes_a_storm_of_children_to_its_end(void **state) {
     take_storm(*state, mode);
 }
 
-/* A ring goes round, and records wrap: none is lost while they are taken as
- * they come. */
+/* A ring wraps several times: no record is lost while they are taken as they
+ * come. */
 static void set_next_of_a_small_ring_takes_all(void **state) {
   const uvperf_record_t *record;
   live_stream_t stream;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a set says of events that cannot be opened, and that it counts the rest:
- * live, by a scripted kernel, and where fds and memory run out. */
+/* What a set reports about events that cannot be opened, while it counts the
+ * rest: live, by a scripted kernel, and when fds and memory run out. */
 #include "live_set.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static void syscalls(void *arg) {
   live_syscall(*(const uint64_t *)arg);
 }
 
-/* Of target 0. */
+/* For target 0. */
 static void check(const uvperf_set_failure_t *failure, int code, int cause,
                   size_t attr, const char *piece) {
   const uvperf_error_t *error = &failure->error;
@@ -35,7 +35,8 @@ static void check(const uvperf_set_failure_t *failure, int code, int cause,
 
 /* -- one that is not there ------------------------------------------------ */
 
-/* A plan of three attrs, of which the second is of a PMU that nobody has. */
+/* A plan of three attrs, of which the second is of a PMU that does not
+ * exist. */
 static void plan_unknown(const char *test, live_plan_t *plan) {
   live_plan_begin(plan);
   live_plan_software(plan, PERF_COUNT_SW_DUMMY);
@@ -81,7 +82,7 @@ static void ignore(uvperf_set_t *set, int status,
   (void)record;
 }
 
-/* What it counts is there, and no record could ever come. */
+/* Its counts work, but no record could ever come. */
 static void set_whose_sampling_attr_is_unknown_is_not_started(void **state) {
   uvperf_error_t error;
   live_plan_t plan;
@@ -172,8 +173,8 @@ static void plan_two_cpus(live_plan_t *plan, const char *cpus) {
   live_plan_target(plan, UVPERF_TARGET_CPUS)->cpus = cpus;
 }
 
-/* What the kernel says of CPU 1 is scripted; that the reason tells which CPUs
- * are online is held where /sys can be scripted too, in unit/set/. */
+/* The kernel's answer for CPU 1 is scripted. unit/set/ tests that the reason
+ * lists the online CPUs, because /sys can be scripted there. */
 static void set_of_cpus_one_offline_counts_the_rest(void **state) {
   /* Value, enabled, running, id and, from Linux 6.0 on, lost. */
   static const uint64_t words[] = {500, 1000, 1000, 1, 0};
@@ -226,8 +227,8 @@ static int open_switch(int cpu) {
   return fd;
 }
 
-/* Only where it is asked for: UVPERF_TEST_OFFLINE_CPU=1. The CPU is given back
- * before anything is asserted. */
+/* Only with UVPERF_TEST_OFFLINE_CPU=1. The CPU is online again before any
+ * assert. */
 static void set_of_cpus_one_really_offline_counts_the_rest(void **state) {
   const char *name = getenv("UVPERF_TEST_OFFLINE_CPU");
   const uvperf_set_failure_t *failures;
@@ -277,7 +278,7 @@ static void set_of_cpus_one_really_offline_counts_the_rest(void **state) {
 
 #define MANY 400
 
-/* What is wrong of a set of 400 events where 100 files may be open; 0 if
+/* Returns what is wrong with a set of 400 events if 100 files may be open; 0 if
  * nothing is. */
 static int try_many(void *arg) {
   static struct perf_event_attr attrs[MANY];
@@ -330,7 +331,7 @@ static void set_of_400_events_at_100_fds_says_how_many_it_needs(void **state) {
 
 /* -- no memory ------------------------------------------------------------ */
 
-/* Whatever allocation fails: ENOMEM, and nothing is left. */
+/* Any allocation that fails: ENOMEM, and nothing is left. */
 static void set_init_out_of_memory_leaves_nothing(void **state) {
   size_t fds = support_count_fds();
   uvperf_error_t error;
@@ -359,13 +360,13 @@ static void set_init_out_of_memory_leaves_nothing(void **state) {
   fake_assert_clean();
 }
 
-/* Lets the failure that nothing came to fail something else. */
+/* Uses up the scripted failure that nothing has hit. */
 static void use_up(unsigned failures) {
   while (fake_failures() == failures)
     uvperf__free(uvperf__calloc(1, 1));
 }
 
-/* The set goes on as it was. */
+/* The set continues unchanged. */
 static void set_target_added_out_of_memory_leaves_nothing(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uvperf_error_t error;

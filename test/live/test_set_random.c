@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: random sequences of the calls of set.h, outside of the callback and
  * inside, against a model of what it promises: each count of each target, since
- * the last reset and since the last tick, exactly. UVPERF_RANDOM_SEEDS=
- * first:last chooses other seeds than the usual. */
+ * the last reset and since the last tick, exactly.
+ * UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
 #include "live_set.h"
 
 #include "fake_clock.h"
@@ -47,7 +47,7 @@ typedef struct fixture_s {
   uint32_t next_index;
   model_t targets[TARGETS];
   size_t nr_targets;
-  /* Of readings on the loop. */
+  /* For readings on the loop. */
   int started;
   int in_callback;
   int wants_failure; /* this tick has no memory, if it takes some */
@@ -173,7 +173,7 @@ static void on_read(uvperf_set_t *set, int status,
   fixture->in_callback = 0;
 }
 
-/* What was read at the start is where the first delta begins. */
+/* The first delta begins at the reading of the start. */
 static void call_start(fixture_t *fixture) {
   uint64_t ms = draw(fixture, 20);
   int expected = ms == 0 ? UV_EINVAL : fixture->started ? UV_EALREADY : 0;
@@ -385,7 +385,8 @@ static void call_close(fixture_t *fixture) {
   uvperf_set_close(fixture->set, on_closed);
 }
 
-/* With the targets that there are room for, of threads that live. */
+/* Makes a set with random targets of living threads, as many as there is room
+ * for. */
 static void init(fixture_t *fixture) {
   size_t nr = (size_t)draw(fixture, 3);
   uvperf_error_t error;

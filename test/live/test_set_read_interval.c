@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Readings of a set on the loop, with exact work between two ticks: by a
- * scripted clock, and a timer that the test lets fire. By the real clock they
+ * scripted clock, and a timer that the test fires. Readings by the real clock
  * are in test_set_read_interval_clock.c. */
 #include "live_set.h"
 
@@ -30,7 +30,7 @@ static void begin(const char *test, uv_loop_t *loop, live_set_t *live) {
       0);
 }
 
-/* Lets the timer fire when so many milliseconds are over. */
+/* Fires the timer ms milliseconds after the start. */
 static void fire_at(uv_loop_t *loop, uint64_t ms) {
   fake_clock_set(START + ms * MS);
   fake_clock_fire(fake_clock_timer(loop));
@@ -264,7 +264,7 @@ set_thread_that_ends_between_ticks_is_counted_to_the_end(void **state) {
 typedef struct many_s {
   live_thread_t threads[MANY];
   uint64_t work;
-  uint64_t done; /* by all of them */
+  uint64_t done; /* by all threads */
 } many_t;
 
 static void many_do(many_t *many) {
@@ -275,7 +275,7 @@ static void many_do(many_t *many) {
   many->done += MANY * many->work;
 }
 
-/* With a slice that ends as early as it can. */
+/* With a slice that ends as early as possible. */
 static void begin_many(const char *test, uv_loop_t *loop, live_set_t *live,
                        many_t *many) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
@@ -301,7 +301,7 @@ static void begin_many(const char *test, uv_loop_t *loop, live_set_t *live,
       0);
 }
 
-/* What they do between two slices is in this delta or in the next. */
+/* Their calls between two slices are in this delta or in the next. */
 static void set_of_many_threads_read_in_slices_loses_nothing(void **state) {
   live_set_t live;
   many_t many;
@@ -333,7 +333,7 @@ static void set_of_many_threads_read_in_slices_loses_nothing(void **state) {
 
 /* -- start and stop ------------------------------------------------------- */
 
-/* Each of the functions that read, by what it says. */
+/* Each of the functions that read returns this error. */
 static void expect_refused(int rc, int code, const uvperf_error_t *error,
                            const char *reason) {
   assert_int_equal(rc, code);
@@ -416,7 +416,7 @@ static void set_read_stopped_in_callback_is_the_last(void **state) {
   live_set_close(&live);
 }
 
-/* Starts anew with 30 ms, twice, and works in between. */
+/* Restarts with 30 ms, twice, and works in between. */
 static void restart(live_set_t *live) {
   live_syscall(2);
   assert_int_equal(uvperf_set_read_stop(&live->set), 0);
@@ -448,9 +448,9 @@ static void set_read_restarted_in_callback_begins_there(void **state) {
   live_set_close(&live);
 }
 
-/* What the callback is given stays as it is until it returns, whatever is done
- * in it: from the second one on, so that each of the set's two readings has its
- * turn. */
+/* The callback's argument does not change until it returns, whatever it does:
+ * tested from the second callback on, so that each of the set's two readings is
+ * used. */
 static void busy(uvperf_set_t *set, int status, const uvperf_reading_t *reading,
                  const uvperf_reading_t *delta) {
   live_set_t *live = set->data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: readings of a set on a loop by the real clock. Each moment of it is in
- * test_set_read_interval.c, by a scripted one. */
+/* Live: readings of a set on a loop by the real clock. test_set_read_interval.c
+ * tests each moment by a scripted clock. */
 #include "live_set.h"
 
 #define MS UINT64_C(1000000)
@@ -29,8 +29,8 @@ static void work(uv_idle_t *idle) {
     worker->blocks -= 1;
 }
 
-/* Exactly what was done since the callback before; and the nth not before n
- * intervals are over. */
+/* The delta is exactly what was done since the last callback, and the nth
+ * callback is not before n intervals have passed. */
 static void check(live_set_t *live) {
   worker_t *worker = live->hook_data;
   uint64_t since = uv_hrtime() - worker->start_ns;
@@ -100,7 +100,7 @@ static void live_set_read_intervals_add_up(void **state) {
                    0);
   assert_true(live_run_until(*state, &live.callbacks, 10));
   after = live_now();
-  /* From its first reading on, that of the start. */
+  /* From the reading of the start on. */
   assert_in_range(sum, 20 * MS, after - before);
   live_set_close(&live);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Overwritable rings of a set on this kernel: what snapshots of them hold,
+/* Overwritable rings of a set on this kernel: the contents of their snapshots,
  * while targets come and go, and after their end. */
 #include "live_flight.h"
 #include "offline_cpu.h"
@@ -16,8 +16,8 @@ static void begin_own(uv_loop_t *loop, live_flight_t *flight, uint32_t flags) {
   live_flight_begin(loop, flight, &plan);
 }
 
-/* COMM: header, task, "live<n>" in 8 or 16 bytes, its id twice or its time;
- * so many fit at least, and at most. */
+/* COMM: header, task, "live<n>" in 8 or 16 bytes, its id twice or its time; at
+ * least and at most this number fit. */
 static void expect_full(const live_flight_track_t *track) {
   assert_in_range(track->comms, support_page_bytes() / 72 - 1,
                   support_page_bytes() / 40);
@@ -72,7 +72,7 @@ static void set_snapshot_in_time_order_is_of_all_cpus(void **state) {
   assert_in_range(flight.all.comms,
                   flight.nr_cpus * (support_page_bytes() / 72 - 1),
                   flight.nr_cpus * (support_page_bytes() / 40));
-  /* The oldest of one ring may be older than those of the other. */
+  /* The oldest record of one ring may be older than the other ring's. */
   assert_in_range(flight.all.missing, 0, 4);
   uvperf_set_stats(&flight.stream.live.set, &stats);
   assert_int_equal(stats.late_records, 0);
@@ -158,7 +158,7 @@ static void set_snapshot_of_the_side_band_shows_fork_to_exit(void **state) {
   live_stream_close(&flight.stream);
 }
 
-/* It is told by the loop; what it wrote is still there then, and when the
+/* The loop reports the end. Its records are still there then, and when the
  * target is removed. */
 static void set_of_a_process_that_ended_has_its_records(void **state) {
   live_child_t child;
@@ -200,7 +200,7 @@ static void set_snapshot_has_what_an_offline_cpu_wrote(void **state) {
   uint64_t next = 1000;
   uvperf_stats_t stats;
 
-  /* What else changes its name when a CPU goes has room too. */
+  /* With room for other renames when a CPU changes. */
   live_flight_plan(&plan, 1 << 20);
   live_stream_plan_mode(&plan, 1);
   live_stream_plan_comm(&plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Overwritable rings of a set on this kernel, into which CPUs write as fast as
- * they can: what snapshots of them hold. */
+ * they can: the contents of their snapshots. */
 #include "live_flight.h"
 #include "live_thread.h"
 
@@ -42,7 +42,7 @@ static void writers_end(const live_flight_t *flight, writer_t *writers) {
   }
 }
 
-/* What is missing was written while a snapshot was taken, and is told. */
+/* Missing records were written during a snapshot, and are reported. */
 static void check_tracks(const live_flight_t *flight, int is_ordered) {
   uvperf_stats_t stats;
   size_t i;
@@ -73,7 +73,7 @@ static void churn_plan(live_plan_t *plan, size_t ring_bytes, size_t mode) {
   live_stream_plan_target(plan, UVPERF_TARGET_CPUS, 0);
 }
 
-/* With no target but its events another, and all of what is there is its. */
+/* Replaces the only target: all records are then of the new one. */
 static void change_target(live_flight_t *flight) {
   uvperf_set_t *set = &flight->stream.live.set;
   uvperf_target_t target = UVPERF_TARGET_INIT;
@@ -85,7 +85,7 @@ static void change_target(live_flight_t *flight) {
                    0);
 }
 
-/* Until each ring of a writer has news, or has gone round. */
+/* Until each ring of a writer has news, or has wrapped. */
 static void wait_for_news(const live_flight_t *flight, int is_for_all) {
   uvperf_ring_info_t ring;
   uint64_t enough;

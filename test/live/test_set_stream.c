@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: the records of a set on a loop, ring by ring and in the order of time:
- * whose they are, start and stop. When they come is in test_set_stream_turn.c,
+ * their sources, start and stop. When they come is in test_set_stream_turn.c,
  * how targets end in test_set_stream_end.c. */
 #include "live_stream.h"
 
@@ -68,7 +68,7 @@ static size_t count_polled(uv_loop_t *loop, const int *fds, size_t nr_fds) {
   return nr;
 }
 
-/* P10: each ring has one reader, and nobody polls the events' fds. */
+/* P10: each ring has one reader, and the events' fds are not polled. */
 static void check_polled(live_stream_t *stream) {
   uvperf_set_t *set = &stream->live.set;
   size_t nr_rings = uvperf_set_nr_rings(set);
@@ -94,7 +94,7 @@ static void check_polled(live_stream_t *stream) {
   assert_int_equal(count_polled(stream->live.set.loop, fds, nr), 0);
 }
 
-/* Of two CPUs it is 200. */
+/* On two CPUs it is 200. */
 static void set_of_200_events_polls_one_fd_for_each_cpu(void **state) {
   uvperf_ring_info_t ring;
   live_stream_t stream;
@@ -348,7 +348,7 @@ static void set_start_without_enable_leaves_that_to_the_user(void **state) {
   next = 0;
   live_stream_comm(&next, 2);
   assert_true(live_run_until(*state, &stream.comms, 2));
-  /* What start did not enable stop does not disable. */
+  /* Stop does not disable what start did not enable. */
   assert_int_equal(uvperf_set_stop(&stream.live.set), 0);
   live_stream_comm(&next, 2);
   live_stream_start(&stream, &options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a set that delivers is closed, by the user at every moment, by others,
- * and in a forked child. */
+/* Live: a set that delivers is closed, by the user at every moment, by other
+ * code, and in a forked child. */
 #include "live_stream.h"
 
 #include <sys/wait.h>

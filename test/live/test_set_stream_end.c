@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: the end of a set's targets, ring by ring and in the order of time: each
- * is told once, when all of its records were delivered, and UV_EOF when the
- * last is gone. */
+ * is reported once, after all of its records were delivered, and UV_EOF when
+ * the last is gone. */
 #include "live_stream.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Children of COMM records that wait to be told, each a target. */
+/* Children that make COMM records on request, each a target. */
 typedef struct family_s {
   live_plan_t plan;
   live_child_t children[LIVE_SET_MOST];
@@ -93,7 +93,7 @@ static void set_target_exits_in_slices_delivers_all_before_it(void **state) {
   }
 }
 
-/* No record wakes, and none is old enough for long. */
+/* No record wakes, and none becomes old enough for long. */
 static void set_target_exits_with_records_that_wait(void **state) {
   live_stream_t stream;
   family_t family;
@@ -141,7 +141,7 @@ static void touch(void *region) {
   live_touch(region);
 }
 
-/* Nothing but the question tells of this one: it has no EXIT record. */
+/* Only the periodic check finds this one: it has no EXIT record. */
 static void set_target_without_exit_records_ends_too(void **state) {
   live_worker_t worker;
   live_stream_t stream;
@@ -243,7 +243,7 @@ static void set_targets_that_end_together_are_reported_once_each(void **state) {
   }
 }
 
-/* The last that lived is taken out, and the others were told before. */
+/* The last living target is removed, and the others were reported before. */
 static void set_last_living_target_removed_is_the_end(void **state) {
   live_stream_t stream;
   family_t family;
@@ -340,7 +340,7 @@ static void be_slow(live_stream_t *stream, uint32_t target) {
     continue;
 }
 
-/* And UV_EOF is the last all the same. */
+/* And UV_EOF is still the last. */
 static void set_with_a_slow_end_callback_lets_others_run(void **state) {
   live_stream_t stream;
   family_t family;
@@ -369,7 +369,7 @@ static void set_with_a_slow_end_callback_lets_others_run(void **state) {
   }
 }
 
-/* Of one that was closed in a callback: it may be done already. */
+/* For a set that was closed in a callback: it may be done already. */
 static void wait_closed(live_stream_t *stream) {
   live_run_ms(stream->live.set.loop, 10);
   assert_int_equal(stream->live.closed, 1);
@@ -492,7 +492,7 @@ static void set_with_a_new_target_starts_again_after_eof(void **state) {
   }
 }
 
-/* It is told again, as others have come since. */
+/* It is reported again, because other targets have come since. */
 static void set_stopped_before_its_second_end_reports_it_later(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   live_stream_t stream;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a process without privileges that samples its own page faults with a
- * clock of its own, beside a set of root's in the order of time that samples
- * the page faults of all. */
+/* Live: a process without privileges samples its own page faults with a clock
+ * of its own, beside a set of root's in the order of time that samples all page
+ * faults. */
 #include "live_stream.h"
 
 #include <time.h>
@@ -10,22 +10,22 @@
 
 #define NS_PER_MS UINT64_C(1000000)
 
-/* How long a record may take to its callback: until the next look, for the
- * slack, for a clock that is ahead by less than can be recognized; and for a
- * machine that is busy with other things. */
+/* How long a record may take to its callback: until the next check, plus the
+ * slack, plus a clock that is too little ahead to be recognized, and for a busy
+ * machine. */
 #define FLUSH_MS 100
 #define SLACK_MS 1
 #define AHEAD_MS 1
 #define BUSY_MS  2000
 #define BOUND_NS ((FLUSH_MS + SLACK_MS + AHEAD_MS + BUSY_MS) * NS_PER_MS)
 
-/* No clock of the kernel is so far from another by chance. */
+/* No two clocks of the kernel are this far apart by chance. */
 #define FAR_NS (UINT64_C(3600000) * NS_PER_MS)
 
 #define BEATS   200
 #define BEAT_MS 3
 
-/* What the callbacks saw. A beat is a system call of the test. */
+/* What the callbacks received. A beat is a system call of the test. */
 typedef struct seen_s {
   uint64_t beats;
   uint64_t longest_ns; /* from a beat to its callback */
@@ -39,7 +39,7 @@ static int is_far(uint64_t time, uint64_t now) {
   return time > now + FAR_NS || time + FAR_NS < now;
 }
 
-/* What the kernel wrote: after the header, the id and the task. */
+/* The time that the kernel wrote: after the header, the id and the task. */
 static uint64_t written_time(const uvperf_record_t *record) {
   uint64_t time;
 
@@ -145,7 +145,8 @@ static void run_beside(uv_loop_t *loop, uint64_t tracepoint, int clockid,
   assert_true(stream.by_attr[0] > 0);
   assert_int_equal(seen.beats + live_set_read(&stream.live, 1).lost, 2 * BEATS);
   assert_true(seen.longest_ns < BOUND_NS);
-  /* What others write now can be late for other reasons, but that is rare. */
+  /* Records of other processes can now be late for other reasons, but that is
+   * rare. */
   assert_true(stats.late_records - late < BEATS / 10);
   if (clock_is_far) {
     assert_true(stats.bad_times > 0);
@@ -167,8 +168,8 @@ static void set_beside_far_clocks_goes_on_in_order(void **state) {
   run_beside(*state, tracepoint, CLOCK_TAI, 1);
 }
 
-/* These may be ahead of the set's clock or behind it, by any time that is
- * bounded by how long the machine runs. */
+/* These clocks may be ahead of the set's or behind it, but by no more than the
+ * machine's uptime. */
 static void set_beside_near_clocks_goes_on(void **state) {
   uint64_t tracepoint;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what memory a set with records takes, by the functions that the user
- * has given: none while records are delivered, and none that it keeps. */
+/* Live: the memory of a set with records, counted with the user's allocation
+ * functions: it takes none while it delivers records, and keeps none. */
 #include "live_stream.h"
 #include "memory_count.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the records of several CPUs in the order of their time. What is late is
- * counted here independently. */
+/* Live: the records of several CPUs in the order of their time. The test counts
+ * late records itself. */
 #include "live_stream.h"
 
 #include "live_thread.h"
@@ -40,9 +40,9 @@ static uint64_t count_lost(live_stream_t *stream) {
   return live_set_read(&stream->live, 0).lost;
 }
 
-/* Two CPUs write as fast as they can, so that rings are cut, pressed and full;
- * what is lost is told, and all else comes, each as old as the one before or
- * counted. */
+/* Two CPUs write as fast as they can, so that rings are cut, under pressure and
+ * full. Losses are reported, and each other record is not older than the one
+ * before, or counted as late. */
 static void set_in_time_order_is_so_except_late_records(void **state) {
   live_stream_t stream;
   uvperf_stats_t stats;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the records of processes and commands with all that they make, until
- * the last of it is gone; and of CPUs, which have no end. */
+/* Live: the records of processes and commands with all their tasks, until the
+ * last task has ended; and of CPUs, which have no end. */
 #include "live_stream.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void leave_grandchild(const tree_t *tree) {
   _exit(0);
 }
 
-/* With a thread that is there when it is looked at, one that comes, and a child
+/* With a thread that exists when the target is added, a later one, and a child
  * that outlives it. */
 static int be_tree(void *arg) {
   live_thread_t early, late;
@@ -122,8 +122,8 @@ static void set_process_ends_with_the_last_that_it_made(void **state) {
   }
 }
 
-/* The first thread and any other end by it, and the one that has called it goes
- * on with the id of the first: de_thread in fs/exec.c. */
+/* It ends the first thread and all others; the caller continues with the id of
+ * the first: de_thread in fs/exec.c. */
 static void exec_in_thread(void *arg) {
   tree_t *tree = arg;
 
@@ -141,7 +141,7 @@ static int be_exec_in_thread(void *arg) {
   close(tree->go[1]);
   close(tree->release[1]);
   live_thread_start(&thread, exec_in_thread, tree);
-  /* What a pipe may take at once, and so comes as one. */
+  /* A pipe takes this at once, so it arrives as a whole. */
   if (write(tree->ready[1], &thread.tid, sizeof(thread.tid)) < 0)
     return 1;
   live_thread_do(&thread);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: random sequences of the calls for a set's records, outside of the
  * callbacks and inside, against a model of what it promises: each record of
- * each target once and in order, whichever was stopped, flushed, removed or
- * gone between, and each end once, after them. UVPERF_RANDOM_SEEDS=first:last
- * chooses other seeds than the usual. */
+ * each target once and in order, after any stops, flushes, removals and ends in
+ * between, and then each end once. UVPERF_RANDOM_SEEDS=first:last selects other
+ * seeds. */
 #include "live_stream.h"
 
 #include <sched.h>
@@ -31,7 +31,7 @@ typedef struct model_s {
   size_t actor;
   uint64_t life;
   int removed;
-  int ended; /* it was told */
+  int ended; /* its end was reported */
   uint64_t written;
   uint64_t delivered;
   uint64_t last; /* the number of the last that came, and one more */
@@ -49,7 +49,7 @@ typedef struct fixture_s {
   int is_taking;  /* inside of uvperf_set_next */
   uint64_t calls; /* of end callbacks */
   uint64_t sessions;
-  uint64_t last; /* as of a target, in the order of time */
+  uint64_t last; /* in the order of time, for all targets */
   model_t models[MODELS];
   size_t nr_models;
   size_t nr_targets; /* not removed */
@@ -244,7 +244,7 @@ static void call_flush(fixture_t *fixture) {
   }
 }
 
-/* A record, or none: 1, and it was given. */
+/* Checks a record, or that there is none. Returns 1 if it was expected. */
 static int take(fixture_t *fixture) {
   int is_refused = fixture->in_callback || fixture->started;
   int has_record = uvperf_set_has_record(fixture->set);

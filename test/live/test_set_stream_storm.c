@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: a process with very many children that live for a moment, under each
- * way to deliver. All that was made is told, and the end once and last. */
+/* Live: a process with very many short-lived children, with each way of
+ * delivery. All their records arrive, and then the end, once. */
 #include "live_stream.h"
 
 #include <unistd.h>
@@ -22,7 +22,8 @@ static const way_t ways[] = {
     {0, 0, 1000, 7, UV_RUN_NOWAIT}, {1, 0, 1000, 7, UV_RUN_NOWAIT},
 };
 
-/* Both attrs tell of each: that of COMM records and the side-band's. */
+/* Both attrs record each child: the one with COMM records and the
+ * side-band's. */
 static void run_storm(uv_loop_t *loop, const way_t *way) {
   uvperf_stream_options_t options = live_stream_plain;
   uvperf_stats_t stats;

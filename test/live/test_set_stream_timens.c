@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: sets in the order of time in a time namespace, whose clocks are not
- * those with which the kernel stamps records. */
+/* Live: sets in the order of time in a time namespace, whose clocks differ from
+ * those of the kernel's records. */
 #include "live_stream.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static int first_ns = -1;
 
 static int setup(void **state) {
   first_ns = -1;
-  /* With io_uring libuv 1.45 to 1.48 has a thread, and only a process without
+  /* With io_uring, libuv 1.45 to 1.48 has a thread, and only a process without
    * threads may enter a time namespace. */
   setenv("UV_USE_IO_URING", "0", 1);
   return support_loop_setup(state);

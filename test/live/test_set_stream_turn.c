@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: when the records of a set come, ring by ring and in the order of time:
- * by flush, in slices, by timers, and beside readings. */
+ * by flush, in slices, by timers, and during readings. */
 #include "live_stream.h"
 
 /* -- flush ---------------------------------------------------------------- */
@@ -200,7 +200,7 @@ static void add_another(live_stream_t *stream, const uvperf_record_t *record) {
   assert_int_equal(uvperf_set_remove_target(&stream->live.set, 0), 0);
 }
 
-/* What a target has written is told as its own after it is gone. */
+/* The records of a target keep their source after it is gone. */
 static void set_targets_come_and_go_in_a_record_callback(void **state) {
   live_stream_t stream;
   uint64_t next;

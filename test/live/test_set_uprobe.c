@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A shell that has another one run, once it is told to. */
+/* A shell that runs another program on request. */
 typedef struct shell_s {
   pid_t pid;
   int go;
@@ -134,7 +134,7 @@ static void set_of_a_process_leaves_children_out_of_its_uprobes(void **state) {
   }
 }
 
-/* It is said also where the set is open already, without inheritance. */
+/* It is also reported if the set is already open, without inheritance. */
 static void uprobe_of_a_later_process_is_reported_too(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;

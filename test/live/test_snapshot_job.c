@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: snapshots of each handle that libuv's thread pool takes, which has one
- * thread here, while the loop goes on, and the handle is closed or forked. */
+/* Live: snapshots of each handle on libuv's thread pool, which has one thread
+ * here, while the loop continues, and the handle is closed or forked. */
 #include "busy_pool.h"
 #include "live_bpf.h"
 #include "live_bpf_reader.h"
@@ -32,7 +32,7 @@ typedef struct subject_s {
   uint64_t next;
 } subject_t;
 
-/* Of the last snapshot that was begun. */
+/* For the last snapshot that was begun. */
 static uint64_t nr_done;
 static int last_status;
 static int closed;
@@ -235,7 +235,7 @@ static void loop_goes_on_while_a_snapshot_waits_for_the_pool(void **state) {
     busy_pool_end(&busy);
     assert_true(live_run_until(*state, &nr_done, 1));
     assert_int_equal(records_of(&subject), RECORDS);
-    /* Of one that is stopped nothing is delivered, and nothing lost. */
+    /* A stopped snapshot delivers nothing, and loses nothing. */
     hold_pool(*state);
     write_records(&subject);
     assert_int_equal(snap(&subject), 0);

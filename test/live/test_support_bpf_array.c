@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the programs that the tests of BPF readers rely on do what they say,
- * looked at by an event and a ring of this file's own. */
+/* Live: the programs on which the tests of BPF readers rely do what they
+ * promise, checked with an event and a ring of this file's own. */
 #include "live_bpf_array.h"
 
 #include <errno.h>
@@ -51,8 +51,8 @@ static void close_fixture(fixture_t *fixture) {
   live_unpin(&fixture->old);
 }
 
-/* The next payload in the ring: its bytes, as far as the kernel padded them, or
- * 0 at the ring's end. *lost is added what LOST records tell. */
+/* The next payload in the ring, with the kernel's padding. Returns its size, or
+ * 0 at the ring's end. Adds the counts of LOST records to *lost. */
 static size_t take(fixture_t *fixture, const uint8_t **payload,
                    uint64_t *lost) {
   static _Alignas(8) uint8_t scratch[UVPERF__RING_SCRATCH_BYTES];
@@ -64,7 +64,8 @@ static size_t take(fixture_t *fixture, const uint8_t **payload,
 
   assert_int_equal(uvperf__ring_begin(&fixture->ring), 0);
   while (uvperf__ring_next(&fixture->ring, scratch, &bytes, &size) == 1) {
-    /* Published once a quarter is consumed: what was given stays good. */
+    /* The tail is published after each quarter: the returned bytes stay
+     * valid. */
     uvperf__ring_consume(&fixture->ring, size);
     header = bytes;
     words = bytes;
@@ -179,7 +180,8 @@ static void numbered_payloads_are_what_check_expects(void **state) {
   close_fixture(&fixture);
 }
 
-/* What does not fit is refused by ENOSPC, and told as lost with the next. */
+/* A payload that does not fit is refused with ENOSPC, and reported as lost with
+ * the next one. */
 static void numbered_payloads_that_do_not_fit_are_counted(void **state) {
   live_bpf_producer_t producer;
   const uint8_t *payload;
@@ -212,8 +214,8 @@ static void numbered_payloads_that_do_not_fit_are_counted(void **state) {
   close_fixture(&fixture);
 }
 
-/* The check sees each bit that is wrong, but that of a number some thousands
- * away, which it tells; and another CPU and size. */
+/* The check finds each wrong bit, except of a number some thousands away, which
+ * it returns; and another CPU or size. */
 static void check_finds_each_fault(void **state) {
   live_bpf_producer_t producer;
   const uint8_t *payload;

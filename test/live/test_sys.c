@@ -185,8 +185,8 @@ static void ioctl_passes_its_argument_on(void **state) {
   assert_int_equal(uvperf__sys_ioctl_ptr(fd[1], PERF_EVENT_IOC_ID, &second), 0);
   assert_int_not_equal(first, 0);
   assert_int_not_equal(first, second);
-  /* -1 means "no output any more", another bad fd is refused. A kernel of 64
-   * bits reads the -1 of a program of 32 bits as 0xffffffff, such an fd. */
+  /* -1 means "no output any more"; any other bad fd is refused. A 64-bit kernel
+   * reads the -1 of a 32-bit program as 0xffffffff, such an fd. */
   rc = uvperf__sys_ioctl(fd[0], PERF_EVENT_IOC_SET_OUTPUT, -1L);
   assert_true(rc == 0 || (sizeof(long) == 4 && rc == -EBADF));
   assert_int_equal(uvperf__sys_ioctl(fd[0], PERF_EVENT_IOC_SET_OUTPUT, 12345),

@@ -38,7 +38,7 @@ static int open_event(int inherit) {
 
 /* -- links ---------------------------------------------------------------- */
 
-/* Which kernel has links is for others to know: one of no fds has none. */
+/* Other tests know which kernel has links: no event is used here. */
 static void bpf_link_that_fails_returns_the_errno(void **state) {
   int rc = uvperf__sys_bpf_link(-1, -1, 0);
 
@@ -60,7 +60,8 @@ static void bpf_link_is_an_fd_that_is_closed_on_exec(void **state) {
     support_skip(__func__, "BPF links of perf events: Linux 5.15");
   assert_true(link >= 0);
   assert_int_equal(fcntl(link, F_GETFD), FD_CLOEXEC);
-  /* By this a kernel with links is told from one without, which says EINVAL. */
+  /* This distinguishes a kernel with links from one without, which returns
+   * EINVAL. */
   assert_int_equal(uvperf__sys_bpf_link(program, -1, 1), -EBADF);
   assert_int_equal(uvperf__sys_bpf_link(program, event, 0), -EEXIST);
   assert_int_equal(uvperf__sys_close(link), 0);

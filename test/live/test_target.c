@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the places that targets stand for on this machine, and that this kernel
- * opens events there. */
+/* Live: the places of targets on this machine, and that this kernel opens
+ * events there. */
 #include "fake_kernel.h"
 #include "live.h"
 #include "temp_tree.h"
@@ -103,7 +103,7 @@ static void cpus_that_are_online_are_opened(void **state) {
   uvperf__target_free(&spots);
 }
 
-/* What a thread finds as itself. */
+/* What a thread finds for itself as a target. */
 typedef struct own_s {
   uvperf__target_spots_t spots;
   int rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live, as root: tasks that /proc does not show, as it is mounted with hidepid=
- * or of another PID namespace. They are never taken for gone, nor others for
- * them. */
+/* Live, as root: tasks that /proc does not show, because it is mounted with
+ * hidepid= or belongs to another PID namespace. They are never taken for gone,
+ * nor confused with others. */
 #include "fake_kernel.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -16,17 +16,16 @@
 
 #include "host/target.h"
 
-/* What a child that could not make namespaces, or mount /proc, ends with. */
+/* The exit code of a child that could not make namespaces, or mount /proc. */
 #define NO_NAMESPACE 76
 #define NO_MOUNT     77
 
 #define NOBODY 65534
 
-/* In a child: it says by its exit code where something was wrong, as it must
- * not assert. */
+/* In a child, which must not assert: its exit code says what was wrong. */
 typedef struct hidden_s {
   char root[80];
-  const char *options; /* of the mount of root + /proc; NULL: none is made */
+  const char *options; /* for mounting root + /proc; NULL: no mount */
   int (*look)(const struct hidden_s *hidden);
 } hidden_t;
 
@@ -83,7 +82,7 @@ static void look_from_outside(const char *test, const temp_tree_t *tree,
 
 /* -- hidepid= ------------------------------------------------------------- */
 
-/* A process of root's that ends when it is told. */
+/* A process of root's that ends on request. */
 static pid_t fork_other(int *go) {
   int pipes[2];
   char byte;
@@ -177,7 +176,7 @@ static void task_that_is_invisible_is_not_gone(void **state) {
   look_from_outside(__func__, *state, "hidepid=2", look_at_hidden);
 }
 
-/* Of Linux 5.8. */
+/* Since Linux 5.8. */
 static void task_that_may_not_be_traced_is_not_gone(void **state) {
   look_from_outside(__func__, *state, "hidepid=4", look_at_hidden);
 }

@@ -23,7 +23,7 @@ static uint64_t start_of(int id) {
   return task.start;
 }
 
-/* No longer than the test, whatever becomes of that. */
+/* No longer than the test, whatever happens to that. */
 static int wait_for_ever(void *arg) {
   (void)arg;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -106,7 +106,7 @@ static void child_is_gone_though_another_has_its_id(void **state) {
   pid_t other;
 
   (void)state;
-  /* Until it starts in another tick of the clock. */
+  /* Repeats until it starts in another tick of the clock. */
   do {
     end_child(child);
     other = fork_as(child);
@@ -141,7 +141,7 @@ static void thread_is_gone_once_it_has_ended(void **state) {
   assert_int_equal(uvperf__task_is_gone("", tid, start), 1);
 }
 
-/* What a child with another thread tells of it. */
+/* What a child with another thread reports about it. */
 typedef struct scenario_s {
   int ids[2]; /* a pipe */
 } scenario_t;
@@ -219,7 +219,7 @@ static void thread_that_calls_execve_becomes_the_first(void **state) {
   start = start_of(child);
   assert_int_equal(read(scenario.ids[0], &tid, sizeof(tid)), sizeof(tid));
   assert_int_not_equal(tid, child);
-  /* Not by its start, which may be one tick after that of the first. */
+  /* Not by its start time, which may be one tick after the first's. */
   while (uvperf__task_is_gone("", tid, 0) == 0)
     sched_yield();
   assert_int_equal(uvperf__task_is_gone("", tid, start), 1);
@@ -236,8 +236,8 @@ static void thread_that_calls_execve_becomes_the_first(void **state) {
 /* An emulated machine makes threads slowly. */
 #define ENOUGH_NS UINT64_C(10000000000)
 
-/* Some threads that leave, and behind them in the kernel's list some that stay,
- * which a listing lacks if it ends at one that leaves just then. */
+/* Some threads that end, and after them in the kernel's list some that stay. A
+ * listing lacks those if it stops at a thread that ends just then. */
 typedef struct crowd_s {
   uv_sem_t leave;
   uv_sem_t stay;

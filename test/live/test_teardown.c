@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the end of each handle where it is hardest: closed inside a flush or
+/* Live: the end of each handle in the hardest cases: closed inside a flush or
  * snapshot whose callback then runs the loop, and closed after other parts of
  * the program have closed its inner handles. Handles and loops are allocated
  * and freed as soon as that is allowed, so that any later use is found. */
@@ -209,8 +209,8 @@ static void close_subject(subject_t *subject) {
 
 /* -- the loop ------------------------------------------------------------- */
 
-/* Of pages that are unmapped with it, as a sanitizer does not see what libuv
- * itself reads. */
+/* In pages that are unmapped with it, because a sanitizer does not see what
+ * libuv itself reads. */
 static uv_loop_t *make_loop(void) {
   uv_loop_t *loop = mmap(NULL, sizeof(*loop), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -420,7 +420,7 @@ static void ask_for_statistics(const subject_t *subject) {
   }
 }
 
-/* With and without a start. What was counted can still be asked for. */
+/* With and without a start. The counts can still be read. */
 static void
 handle_closed_after_the_loop_is_closed_calls_back_at_once(void **state) {
   subject_t subject;

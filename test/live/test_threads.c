@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: names, lists and facts of the machine are looked up by several threads
- * at once, each of which finds what one thread alone does. So the library keeps
- * no state that threads could spoil for each other. To see that no two threads
- * touch the same memory without order, build with -DUVPERF_SANITIZE=thread. */
+/* Live: several threads look up names, lists and facts of the machine at once,
+ * and each finds the same as one thread alone. So the library keeps no state
+ * that threads could damage. To check that no two threads access the same
+ * memory without order, build with -DUVPERF_SANITIZE=thread. */
 #include "live.h"
 
 #include <errno.h>
@@ -313,7 +313,7 @@ static void threads_at_once_find_the_same_as_one(void **state) {
     find_step(&alone[i], i, *state);
     assert_true(alone[i].nr > 3);
   }
-  /* What the kernel knows is asked for again, by all threads. */
+  /* All threads ask again what the kernel knows. */
   for (word = 0; word < UVPERF__WORDS; word++) {
     atomic_store(&uvperf__known[word].yes, 0);
     atomic_store(&uvperf__known[word].no, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What works on one's own tasks without any privilege, at perf_event_paranoid
- * 2. What is refused is in test_unprivileged_refused.c. */
+/* What works on the process's own tasks without any privilege, at
+ * perf_event_paranoid 2. What is refused is in test_unprivileged_refused.c. */
 #include "unprivileged.h"
 
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 /* How many registers of x86-64 lie before IP, PERF_REG_X86_IP. */
 #define REGISTER_IP 8
 
-/* What tests find out before the child has dropped what it takes. */
+/* Found out by the tests before the child drops its privileges. */
 static char *region;
 static uint64_t own_cgroup;
 static uint64_t tracepoint;
@@ -26,12 +26,12 @@ static char delegated[600]; /* a cgroup in which the child may make another */
 
 static void touch(void) {
   live_touch(region);
-  /* The pages go, so that the next line finds none of them either. */
+  /* Removes the pages, so that they are new for the next line too. */
   madvise(region, LIVE_PAGES * support_page_bytes(), MADV_DONTNEED);
 }
 
-/* Of the CPU's time, not the clock's: others may run. And most of it on the
- * user side, which reading that time is not. */
+/* By the CPU's time, not the clock's, because other tasks may run. Most of it
+ * is on the user side, which reading that time is not. */
 static void spin(void) {
   volatile unsigned int steps;
   struct timespec now;
@@ -302,7 +302,7 @@ static void unprivileged_breakpoints_work(void **state) {
 
 /* -- side-band ------------------------------------------------------------ */
 
-/* Another event than that of live_comm_attr, with one bit set. */
+/* Another event than live_comm_attr's, with one bit set. */
 static void side_band(unprivileged_report_t *report, enum uvperf_attr_field bit,
                       void (*provoke)(void),
                       int (*is_expected)(const uvperf_record_t *)) {
@@ -410,7 +410,7 @@ static void cgroup_comes(unprivileged_report_t *report) {
             delegated[0] == '\0' ? NULL : make_cgroup, is_of_cgroup);
 }
 
-/* What makes these records, loading BPF programs, needs a privilege. */
+/* Making these records, by loading BPF programs, needs a privilege. */
 static void ksymbol_opens(unprivileged_report_t *report) {
   side_band(report, UVPERF_ATTR_KSYMBOL, NULL, NULL);
 }
@@ -431,7 +431,7 @@ static void delegate(const char *test) {
   assert_int_equal(chown(delegated, EXPLAIN_NOBODY, EXPLAIN_NOBODY), 0);
 }
 
-/* Also where the test has failed. */
+/* Also if the test has failed. */
 static int take_back(void **state) {
   int rc = delegated[0] == '\0' ? 0 : rmdir(delegated);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What CAP_PERFMON alone lifts of what test_unprivileged_refused.c is refused,
- * and what it does not. */
+/* Which of the things in test_unprivileged_refused.c CAP_PERFMON alone allows,
+ * and which it does not. */
 #include "unprivileged.h"
 
 #include <linux/hw_breakpoint.h>
@@ -9,7 +9,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* From root, before the child has dropped what it takes to see it. */
+/* Found by root, before the child drops the privilege to read it. */
 static uint64_t sched_switch;
 
 static void kernel_side(unprivileged_report_t *report) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is refused without any privilege at perf_event_paranoid 2: the errno,
- * the cause, and what would help. What works is in test_unprivileged.c. */
+ * the cause, and the remedy. What works is in test_unprivileged.c. */
 #include "unprivileged.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
   "the kernel side (exclude_kernel avoids it) needs "                          \
   "kernel.perf_event_paranoid <= 1 (it is 2) or CAP_"
 
-/* From root, before the child has dropped what it takes to see it; or 0. */
+/* Found by root, before the child drops the privilege to read it; or 0. */
 static uint64_t sched_switch;
 
 /* -- the kernel side ------------------------------------------------------ */
@@ -33,7 +33,7 @@ static void kernel_side_of_software(unprivileged_report_t *report) {
   unprivileged_refused(report, &attr, 0, -1, UV_EACCES, KERNEL_SIDE);
 }
 
-/* Of whatever id: the side is looked at before. */
+/* With any id: the side is checked first. */
 static void kernel_side_of_tracepoint(unprivileged_report_t *report) {
   struct perf_event_attr attr;
 
@@ -59,7 +59,7 @@ static void physical_addresses(unprivileged_report_t *report) {
       "(it is 2) or CAP_");
 }
 
-/* 0 where the machine has no such PMU. */
+/* 0 if the machine has no such PMU. */
 static uint32_t type_of(unprivileged_report_t *report, const char *pmu) {
   char path[96];
   int64_t type;
@@ -167,7 +167,7 @@ static void data_of_a_tracepoint(unprivileged_report_t *report) {
       "(it is 2) or CAP_");
 }
 
-/* Of a type that no sysctl gives to everybody. */
+/* Of a type that no sysctl allows to every user. */
 static void bpf_program(unprivileged_report_t *report) {
   struct bpf_insn steps[2];
   union bpf_attr attr;
@@ -203,7 +203,7 @@ static void unprivileged_use_of_the_capability_is_refused(void **state) {
 
 /* -- files ---------------------------------------------------------------- */
 
-/* tracefs is root's alone, unless somebody has mounted it otherwise. */
+/* Only root may read tracefs, unless it is mounted otherwise. */
 static void tracefs(unprivileged_report_t *report) {
   static const char id[] = "/sys/kernel/tracing/events/sched/sched_switch/id";
   struct stat mounted;

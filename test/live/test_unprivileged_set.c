@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets without any privilege, at perf_event_paranoid 2: of one's own tasks they
- * work, and what is refused does not hurt the rest. */
+/* Sets without any privilege, at perf_event_paranoid 2: they work for the
+ * process's own tasks, and a refused event does not affect the rest. */
 #include "live_set.h"
 #include "unprivileged.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* From root, before the child has dropped what it takes to see it. */
+/* Found by root, before the child drops the privilege to read it. */
 static uint64_t tracepoint;
 
 static void plan_user(live_plan_t *plan, uint64_t config) {

@@ -16,7 +16,7 @@
 
 #define PMU "/sys/bus/event_source/devices/uprobe"
 
-/* What of config makes it a return probe: "config:0". */
+/* The bit of config that makes it a return probe: "config:0". */
 static uint64_t return_bit(void) {
   char text[64];
   unsigned int bit;
@@ -159,7 +159,7 @@ static void uprobe_counts_calls_of_a_library(void **state) {
   dlclose(library);
 }
 
-/* Where the library says that a version of its function is. */
+/* Where the library reports a version of its function to be. */
 static void *version_at(void *library, int version) {
   void *symbol = dlsym(library, "elf_library_version_at");
   uintptr_t (*at)(int);

@@ -85,8 +85,8 @@ static void walk_close_then_close_after_teardown_calls_back(void **state) {
   assert_int_equal(collector.closed, 1);
 }
 
-/* P15: everything uv_closed behind the owner's back; the closes are still to
- * come when the owner closes too. */
+/* P15: other code uv_closes everything without the owner's knowledge; the close
+ * callbacks are still pending when the owner closes too. */
 static void event_inner_handles_uv_closed_by_others_are_survived(void **state) {
   size_t fds = support_count_fds();
   live_collector_t collector;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: rings of this kernel on a loop, drained by a test that only walks
- * headers. What one event shows is in test_event_*.c; here are several rings,
- * and several events on one ring. */
+ * headers. One event is tested in test_event_*.c; here are several rings, and
+ * several events on one ring. */
 #include "live_rings.h"
 
 #include <linux/perf_event.h>
@@ -102,8 +102,8 @@ static void pin_to_cpu_0(pid_t pid) {
   assert_int_equal(sched_setaffinity(pid, sizeof(cpus), &cpus), 0);
 }
 
-/* Two children, one ring: that of the first's event. Tasks can share a ring
- * only on one CPU: perf_event_set_output() in kernel/events/core.c. */
+/* Two children and one ring, the first event's. Tasks can share a ring only on
+ * one CPU: perf_event_set_output() in kernel/events/core.c. */
 static void make_shared(uv_loop_t *loop, shared_t *shared,
                         const uint64_t *records) {
   size_t i;
@@ -175,7 +175,7 @@ static void watch_owner_of_ring_dies_polls_the_follower(void **state) {
   unmake_shared(&shared);
 }
 
-/* Ends it, and runs the loop until the dead owner is polled no more. */
+/* Ends it, and runs the loop until the dead owner is no longer polled. */
 static void end_owner(shared_t *shared) {
   uint64_t wakeups;
 

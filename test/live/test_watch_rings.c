@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: rings that come while the watch is started, that end one by one, that
- * are looked at later, and that are read together. */
+/* Live: rings that are added while the watch is started, that end one by one,
+ * that are drained later, and that are read together. */
 #include "live_rings.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 
 #include "sys/sys.h"
 
-/* Until the registrations have settled. */
+/* Runs until the registrations are complete. */
 static void start_registered(live_rings_t *watched) {
   live_rings_start(watched);
   live_run_ms(watched->loop, 20);
@@ -18,7 +18,7 @@ static void start_registered(live_rings_t *watched) {
 
 /* -- rings that come ------------------------------------------------------ */
 
-/* P2: what woke before the ring was registered wakes nobody. */
+/* P2: wakeups before the ring was registered have no effect. */
 static void watch_ring_added_while_started_delivers_what_it_held(void **state) {
   live_rings_t *watched;
   uint64_t next = 0;
@@ -180,7 +180,7 @@ static void watch_together_ring_ends_the_others_go_on(void **state) {
   ends_one_by_one(live_rings_make_together(*state));
 }
 
-/* What was there is left out, once for each look, and what comes later is
+/* Existing records are left out, once for each check, and later ones are
  * delivered. */
 static void skips_one(live_rings_t *watched) {
   uint64_t next = 0;
@@ -256,8 +256,8 @@ static void watch_ring_that_ends_in_a_flush_is_drained_no_more(void **state) {
   live_rings_unmake(watched);
 }
 
-/* The last ring of the queue ends outside of a turn: what is queued later is
- * drained all the same. */
+/* The last ring of the queue ends outside of a turn: rings queued later are
+ * still drained. */
 static void
 watch_ring_queued_after_the_last_one_ended_is_drained(void **state) {
   live_rings_t *watched;
@@ -314,7 +314,7 @@ static void watch_together_slice_of_one_record_delivers_the_rest(void **state) {
   live_rings_unmake(watched);
 }
 
-/* Nothing spins for what is left, and nobody is taken for dead. */
+/* Leftover records cause no spinning, and no ring is taken for dead. */
 static void watch_together_leaves_records_until_it_looks_again(void **state) {
   live_rings_t *watched;
   uint64_t next = 0;
@@ -455,7 +455,7 @@ static void count_ours(uv_handle_t *handle, void *arg) {
   *(int *)arg += uvperf__watch_close_owner(handle);
 }
 
-/* The handles of a watch are found whichever of them is looked at first. */
+/* The handles of a watch are found whichever is walked first. */
 static void watch_closed_by_a_walk_closes_once(void **state) {
   live_rings_t *watched;
   int ours = 0;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what a turn of the loop does not cost, and that it finds out all the
- * same: no system call to tell a forked child, no clock for a single record,
- * one timer for two purposes. */
+/* Live: what a turn of the loop does without: no system call to detect a forked
+ * child, no clock for a single record, one timer for two purposes. */
 #include "live_rings.h"
 
 #include <linux/perf_event.h>
@@ -11,7 +10,7 @@
 #include "fake_kernel.h"
 #include "sys/sys.h"
 
-/* Until the registrations have settled. */
+/* Runs until the registrations are complete. */
 static live_rings_t *make_registered(uv_loop_t *loop, size_t rings) {
   live_rings_t *watched = live_rings_make(loop);
 
@@ -76,7 +75,7 @@ static int run_in_child(void *arg) {
              : 2;
 }
 
-/* In the midst of something to do that is not the child's. */
+/* Forks while the parent's work is pending. */
 static int fork_and_wait(live_rings_t *watched) {
   live_run_until(watched->loop, &watched->total, 1);
   uvperf__watch_drain(watched->watch);
@@ -229,7 +228,7 @@ watch_ring_queued_by_a_single_record_has_its_own_slice(void **state) {
 
 /* -- the timer ------------------------------------------------------------- */
 
-/* A watch whose ring wakes nobody. */
+/* A watch whose ring does not wake. */
 static live_rings_t *make_silent(uv_loop_t *loop, uint64_t flush_ms) {
   uvperf__watch_options_t options = live_rings_plain;
   live_rings_t *watched = live_rings_make(loop);
@@ -273,7 +272,7 @@ static void watch_flush_in_comes_before_the_flush_timer(void **state) {
   live_rings_unmake(watched);
 }
 
-/* The look is asked for when the flush should have been, but the loop has not
+/* flush_in is called when the flush is overdue, because the loop has not
  * run. */
 static void watch_overdue_flush_comes_despite_flush_in(void **state) {
   live_rings_t *watched;
