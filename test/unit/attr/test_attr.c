@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* uvperf_attr_set and _get against the C members of the header that is here,
- * and against raw bytes for what that header lacks. */
+/* uvperf_attr_set and _get, compared with the C members of the installed
+ * header, and with raw bytes for fields that the header lacks. */
 #include "support.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The constructors of attrs, copying them, and what they say of records; and
- * that the kernel takes what the constructors make. */
+/* The constructors of attrs, copying them, and what they say about records; the
+ * kernel accepts what the constructors make. */
 #include "support.h"
 
 #include <errno.h>
@@ -177,7 +177,7 @@ static void attr_of_bpf_output_writes_records(void **state) {
   assert_false(uvperf__attr_writes_records(&attr));
 }
 
-/* Of side-band records, and of what only counts, nobody dumps a stack. */
+/* Side-band records, and events that only count, have no stack dump. */
 static void attr_of_samples_with_a_stack_of_0_bytes_has_a_fault(void **state) {
   struct perf_event_attr attr;
 
@@ -194,7 +194,7 @@ static void attr_of_samples_with_a_stack_of_0_bytes_has_a_fault(void **state) {
   assert_non_null(uvperf__attr_fault(&attr));
   attr.sample_stack_user = 8;
   assert_null(uvperf__attr_fault(&attr));
-  attr.size = PERF_ATTR_SIZE_VER2; /* which has no such field */
+  attr.size = PERF_ATTR_SIZE_VER2; /* it has no such field */
   assert_non_null(uvperf__attr_fault(&attr));
   attr.sample_type = PERF_SAMPLE_REGS_USER;
   assert_null(uvperf__attr_fault(&attr));
@@ -207,8 +207,8 @@ static void expect_largest(struct perf_event_attr *attr, uint32_t stack) {
   assert_non_null(uvperf__attr_fault(attr));
 }
 
-/* The stack is cut so that the sample fits, but what the kernel adds later is
- * not. */
+/* The kernel cuts the stack so that the sample fits, but not the fields that it
+ * adds later. */
 static void attr_of_samples_above_64_kib_has_a_fault(void **state) {
   const uint64_t stack = PERF_SAMPLE_STACK_USER;
   struct perf_event_attr attr;
@@ -241,7 +241,7 @@ static void attr_of_samples_above_64_kib_has_a_fault(void **state) {
   expect_largest(&attr, 65528 - 5 * 8 - 8 - 64 * 32);
   attr.sample_type = stack | PERF_SAMPLE_AUX | PERF_SAMPLE_RAW;
   expect_largest(&attr, 65528 - 5 * 8 - 8192);
-  /* What a program hands out has no bound of its own. */
+  /* The output of a program has no bound of its own. */
   attr.config = PERF_COUNT_SW_BPF_OUTPUT;
   attr.sample_stack_user = 8;
   assert_non_null(uvperf__attr_fault(&attr));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a kernel knows of struct perf_event_attr: asked of kernels that are
- * played, and of the one that runs, which must open what it is said to know. */
+/* What a kernel knows of struct perf_event_attr: scripted kernels, and the
+ * running one, which must open what it is said to know. */
 #include "other_kernel.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static void kernel_knows_only_if_it_knows_all_the_bits(void **state) {
       uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, BIT(3) | BIT(20)), 0);
 }
 
-/* Each is EINVAL without another one, also where it is known. */
+/* Each is EINVAL without another flag, even if it is known. */
 static void kernel_knows_flags_that_need_another(void **state) {
   static const enum uvperf_attr_field flags[] = {UVPERF_ATTR_INHERIT_THREAD,
                                                  UVPERF_ATTR_SIGTRAP};
@@ -136,7 +136,7 @@ static void kernel_knows_asks_for_each_bit_once(void **state) {
   assert_int_equal(fake_count(FAKE_OPEN), 5);
 }
 
-/* Without privileges the kernel refuses them, but only after it has looked
+/* Without privileges the kernel refuses them, but only after it has checked
  * whether it knows them. */
 static void kernel_knows_what_it_does_not_allow(void **state) {
   other_kernel_t *kernel = other_kernel();
@@ -148,7 +148,7 @@ static void kernel_knows_what_it_does_not_allow(void **state) {
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, BIT(25)), 0);
 }
 
-/* Nothing is remembered of what was no answer. */
+/* An answer that means nothing is not remembered. */
 static void kernel_knows_without_an_answer_is_the_errno(void **state) {
   static const int denials[] = {-EPERM,  -EACCES, -ENOSYS,
                                 -EINVAL, -EMFILE, -EOPNOTSUPP};
@@ -172,7 +172,7 @@ static void kernel_knows_that_runs_out_of_fds_is_emfile(void **state) {
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_COMM, 1), 1);
 }
 
-/* What is known to be unknown is enough for a no. */
+/* One bit that is known to be unknown is enough for a no. */
 static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
   other_kernel_t *kernel = other_kernel();
 
@@ -184,7 +184,7 @@ static void kernel_knows_says_no_though_the_rest_has_no_answer(void **state) {
   assert_int_equal(uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE, 1), -EPERM);
 }
 
-/* Should there ever be such an event. */
+/* In case there is ever such an event. */
 static void kernel_knows_closes_the_fd_that_it_opened(void **state) {
   (void)state;
   other_kernel();
@@ -209,8 +209,8 @@ static int is_opened(struct perf_event_attr *attr) {
   return fd >= 0;
 }
 
-/* A dummy event can have nearly every bit; those that it is refused with for
- * another reason are told from unknown ones by the others. */
+/* A dummy event can have nearly every bit. Bits that are refused for another
+ * reason are distinguished from unknown ones by the others. */
 static void live_kernel_knows_the_flags_that_it_opens(void **state) {
   unsigned int opened = 0;
   unsigned int i;

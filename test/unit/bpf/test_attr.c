@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The attr of a map's events: the user's, and what the library changes. */
+/* The attr of a map's events: the user's, and the library's changes. */
 #include "support.h"
 
 #include <errno.h>
@@ -53,7 +53,7 @@ static void attr_of_the_user_is_copied(void **state) {
   assert_false(scripted.events[0]->attr.write_backward);
   assert_true(scripted.events[0]->attr.disabled);
   assert_true(scripted.events[0]->attr.watermark);
-  /* perf_event_set_output wants one clock. */
+  /* perf_event_set_output requires the same clock. */
   assert_true(scripted.events[1]->attr.use_clockid);
   assert_int_equal(scripted.events[1]->attr.clockid, CLOCK_MONOTONIC);
   assert_false(scripted.events[1]->attr.write_backward);
@@ -85,7 +85,7 @@ static void overwrite_is_of_event_and_ring(void **state) {
   assert_true(ring_of(0)->ring.overwrite);
 }
 
-/* The largest dump of a stack fits into one, also where rings shrink. */
+/* The largest dump of a stack fits into one, even if rings shrink. */
 static void stack_is_below_an_overwritable_ring(void **state) {
   struct perf_event_attr attr;
 
@@ -121,7 +121,7 @@ static void wakeups_are_by_records_or_by_bytes(void **state) {
     uint32_t events;
     uint32_t bytes;
     int has_comm;
-    uint32_t watermark; /* of the ring's owner */
+    uint32_t watermark; /* the ring owner's */
   } cases[] = {
       {0, 0, 0, 1024},
       {5, 0, 0, 1024},
@@ -130,7 +130,7 @@ static void wakeups_are_by_records_or_by_bytes(void **state) {
       {0, 300, 0, 300},
       {0, 1, 1, 1},
       {5, 0, 1, 1024},
-      /* Each record is to wake, and those beside samples do not count. */
+      /* Each record wakes, and records other than samples do not count. */
       {1, 0, 1, 1},
   };
   const struct perf_event_attr *event, *owner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: rings of a BPF reader that are not sound or end, records that are
- * not, and what is lost. */
+/* Scripted: rings of a BPF reader that are damaged or end, damaged records, and
+ * losses. */
 #include "scripted_reader.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include "cpu_tree.h"
 #include "util/alloc.h"
 
-/* What was delivered, what was left out and what waits are all that the kernel
- * has written. */
+/* The delivered, skipped and waiting bytes are everything that the kernel has
+ * written. */
 static void expect_sums(const scripted_reader_t *scripted) {
   uvperf_ring_info_t ring;
   size_t i;
@@ -23,7 +23,7 @@ static void expect_sums(const scripted_reader_t *scripted) {
   }
 }
 
-/* And a restart makes no difference. */
+/* And a restart changes nothing. */
 static void ring_without_sense_is_skipped_and_read_on(void **state) {
   scripted_reader_t scripted;
   live_bpf_reader_t *live = &scripted.live;
@@ -263,8 +263,8 @@ static void losses_are_counted_from_either_record(void **state) {
   scripted_reader_close(&scripted);
 }
 
-/* In each callback, whatever record came before it: what waits is the record in
- * it and those behind it, and flush is refused. */
+/* In each callback, after any record: the waiting bytes are its record and
+ * those after it, and flush is refused. */
 static void look_inside(live_bpf_reader_t *live, int status,
                         const uvperf_bpf_sample_t *sample) {
   uvperf_ring_info_t ring;
@@ -307,8 +307,8 @@ static uint64_t lost_of(const scripted_reader_t *scripted) {
   return stats.lost_records;
 }
 
-/* PERF_FORMAT_LOST counts them at once; a LOST record tells the same later. A
- * program that asks in each callback asks the kernel once. */
+/* PERF_FORMAT_LOST counts them at once; a LOST record reports the same later. A
+ * program that asks in each callback causes one read(2). */
 static void losses_without_a_record_are_counted(void **state) {
   const struct {
     struct perf_event_header header;

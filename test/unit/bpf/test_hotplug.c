@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what a BPF reader makes of CPUs whose ids have gaps, that the map
- * has no entry for, and that go and come, by a tree that stands for sysfs and
- * uevents of the test's own. */
+/* Scripted: what a BPF reader does with CPUs whose ids have gaps, that have no
+ * entry in the map, and that go and come, in a tree that replaces sysfs and
+ * with the test's uevents. */
 #include "scripted_reader.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ static void cpu_that_goes_and_comes_is_put_into_the_map_again(void **state) {
   scripted_reader_begin(*state, &scripted);
   hotplug_run(*state);
   scripted_reader_sample(&scripted,
-                         scripted.events[3]); /* which wakes nobody */
+                         scripted.events[3]); /* which does not wake */
   take_down(1, "0\n");
   expect(&scripted, "1 ENODEV", "0");
   /* Its ring is drained to its end. */
@@ -211,8 +211,8 @@ static void cpu_that_cannot_be_opened_again_reports_why(void **state) {
   scripted_reader_close(&scripted);
 }
 
-/* Each allocation that a CPU takes which comes for the first time: none of the
- * others suffers, and the next time it is well. */
+/* Each allocation that a new CPU needs: the other CPUs are not affected, and
+ * the next try succeeds. */
 static void cpu_that_comes_without_memory_is_an_error(void **state) {
   scripted_reader_t scripted;
   unsigned failures = 1;
@@ -280,7 +280,7 @@ static void reader_that_is_not_started_reports_later(void **state) {
   scripted_reader_close(&scripted);
 }
 
-/* With overwritable rings too, which nobody is woken for. */
+/* Also with overwritable rings, for which nothing wakes. */
 static void overwritable_rings_follow_the_cpus(void **state) {
   scripted_reader_t scripted;
 
@@ -319,7 +319,7 @@ static void reader_without_sysfs_is_not_started(void **state) {
   scripted_reader_end(&scripted);
 }
 
-/* With fds again it is started. */
+/* With fds again it starts. */
 static void reader_started_out_of_fds_says_so(void **state) {
   uvperf_error_t error = {0};
   scripted_reader_t scripted;
@@ -409,7 +409,7 @@ static void reader_forked_when_a_cpu_went_is_silent_in_the_child(void **s) {
   scripted_reader_t scripted;
 
   scripted_reader_begin(*s, &scripted);
-  hotplug_run(*s); /* so that both are found in one look */
+  hotplug_run(*s); /* so that one check finds both */
   scripted.live.on_cpu = fork_there;
   take_down(1, "0\n");
   bring_up(1, "0-1\n");

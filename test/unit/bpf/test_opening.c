@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: a reader that is opened on libuv's pool makes the calls that init
- * makes, there; it may be closed at each step, and each call may fail. */
+/* Scripted: a reader that is opened on libuv's pool makes the same calls as
+ * init, on the pool; it may be closed at each step, and each call may fail. */
 #include "scripted_reader.h"
 
 #include "fake_clock.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The events of a map on a scripted machine: what is opened, what is refused,
- * and that nothing is left of what failed. */
+ * and that nothing is left after a failure. */
 #include "support.h"
 
 #include <errno.h>
@@ -184,7 +184,7 @@ static void invalid_map_is_refused_before_anything_opens(void **state) {
 
 /* -- failures ------------------------------------------------------------- */
 
-/* Of any CPU's event but ENODEV. */
+/* Of any CPU's event, except ENODEV. */
 static void open_that_fails_is_reported_and_undone(void **state) {
   const struct {
     int code;
@@ -212,7 +212,7 @@ static void open_that_fails_is_reported_and_undone(void **state) {
     }
 }
 
-/* The attr that the handle gives is as it was asked for. */
+/* The attr that the handle returns is as requested. */
 static void open_that_is_e2big_leaves_the_size(void **state) {
   uint32_t size;
 

@@ -46,7 +46,7 @@ static void cpu_that_goes_is_taken_out(void **state) {
   assert_ptr_equal(uvperf__cpu_rings_find(rings(), 2), ring);
   assert_int_equal(ring->nr_events, 0);
   assert_non_null(ring->ring.page);
-  /* Again, and one that has none. */
+  /* Again, and one that has no event. */
   uvperf__bpf_outputs_cpu_gone(scripted.outputs, 2);
   uvperf__bpf_outputs_cpu_gone(scripted.outputs, 9);
   uvperf__bpf_outputs_cpu_gone(scripted.outputs, -1);
@@ -141,7 +141,7 @@ static void cpu_that_is_new_has_a_ring_of_its_own(void **state) {
   assert_int_equal(status(11), 0);
 }
 
-/* One that was told to have come, and had not gone, goes on without a gap. */
+/* A CPU that is reported to come, but had not gone, continues without a gap. */
 static void
 cpu_that_comes_twice_is_put_before_the_old_one_is_closed(void **state) {
   (void)state;
@@ -205,7 +205,7 @@ static void fixed_cpus_stay_as_they_are(void **state) {
 
 /* -- failures ------------------------------------------------------------- */
 
-/* Whatever fails, it is told, the CPU has none, and the next time works. */
+/* Whatever fails is reported, the CPU has no event, and the next time works. */
 static void cpu_that_fails_to_come_is_reported(void **state) {
   const struct {
     enum fake_call call;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a map on a scripted machine: that all or none are put and taken
- * out, whose entries go, and what a forked child does not touch. */
+/* The events of a map on a scripted machine: all or none are put and removed,
+ * whose entries are removed, and what a forked child does not touch. */
 #include "support.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ static void map_that_is_frozen_lets_nothing_be_put(void **state) {
   scripted.map->is_frozen = 1;
   assert_int_equal(uvperf__bpf_outputs_take(scripted.outputs, &error), -EPERM);
   assert_string_equal(scripted_outputs_keys(), "0 1 2 3");
-  /* What closing the file does needs no leave. */
+  /* What the kernel does when the file closes needs no permission. */
   uvperf__bpf_outputs_leave_map(scripted.outputs);
   assert_string_equal(scripted_outputs_keys(), "");
 }
@@ -103,8 +103,8 @@ static void leaving_the_map_spares_the_entries_of_others(void **state) {
   assert_string_equal(scripted_outputs_keys(), "2! 7!");
 }
 
-/* Of a file that is shared, or a map that preserves, what was put goes by
- * hand. */
+/* Events of a shared file, or in a map that preserves, are removed one by
+ * one. */
 static void leaving_a_shared_map_removes_its_events(void **state) {
   (void)state;
   fake_fail(FAKE_BPF_MAP_BY_ID, 1, -EPERM);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: calls of a BPF reader that fail, and which call comes before
- * which. */
+/* Scripted: calls of a BPF reader that fail, and the order of its calls. */
 #include "scripted_reader.h"
 
 #include <errno.h>
@@ -67,10 +66,10 @@ static void start_enables_then_puts_and_stop_undoes_it(void **state) {
   scripted_reader_close(&scripted);
 }
 
-/* The file of its own has the kernel take out what it has put, when the map is
- * closed: others may have put theirs there since. Rings are unmapped, and their
- * owners closed, when nobody polls them any more, and behind the socket of
- * uevents. */
+/* If the file is the reader's own, the kernel removes its entries when the map
+ * is closed: other readers may have put theirs there since. Rings are unmapped,
+ * and their owners closed, when they are no longer polled, and after the socket
+ * of uevents. */
 static void close_leaves_the_map_disables_then_unmaps(void **state) {
   scripted_reader_t scripted;
 
@@ -89,7 +88,7 @@ static void close_leaves_the_map_disables_then_unmaps(void **state) {
   scripted_reader_end(&scripted);
 }
 
-/* By hand, where the file is the caller's too. */
+/* One by one, if the file is also the caller's. */
 static void close_of_a_callers_file_takes_entries_out(void **state) {
   scripted_reader_t scripted;
 
@@ -278,7 +277,7 @@ static void init_that_fails_leaves_nothing(void **state) {
         scripted_reader_end(&scripted);
         continue;
       }
-      /* Done without (what is known of the CPUs that are online). */
+      /* It can continue without that (which CPUs are online). */
       if (failures > 0)
         live_bpf_reader_start(&scripted.live, NULL);
       scripted_reader_close(&scripted);

@@ -7,7 +7,7 @@
 #include "count/count.h"
 #include "record_builder.h"
 
-/* As it was read, with all there is to read. */
+/* As it was read, with all fields. */
 static uvperf_count_t count_of(uint64_t value, uint64_t enabled,
                                uint64_t running, uint64_t lost) {
   uvperf__value_t read = {.value = value,
@@ -43,7 +43,7 @@ static void delta_of_counts_is_what_was_counted_between(void **state) {
 
 static void delta_of_a_count_that_was_reset_begins_there(void **state) {
   (void)state;
-  /* As PERF_EVENT_IOC_RESET does it: the times go on. */
+  /* As after PERF_EVENT_IOC_RESET: the times continue. */
   assert_delta(count_of(10, 200, 100, 3), count_of(4, 230, 120, 5),
                count_of(4, 30, 20, 2));
   assert_delta(count_of(10, 200, 100, 3), count_of(0, 230, 120, 2),
@@ -83,7 +83,7 @@ static void delta_of_two_events_is_einval(void **state) {
   assert_int_equal(uvperf_count_delta(&older, NULL, &delta), -EINVAL);
   assert_int_equal(uvperf_count_delta(&older, &older, NULL), -EINVAL);
   assert_memory_equal(&delta, &untouched, sizeof(delta));
-  /* Where one has no id it is not known that they differ. */
+  /* If one has no id, they may be the same event. */
   older.id = 0;
   assert_int_equal(uvperf_count_delta(&older, &newer, &delta), 0);
   assert_int_equal(delta.id, 8);

@@ -170,7 +170,7 @@ static void reading_filled_again_has_nothing_of_before(void **state) {
   uvperf_reading_t *reading = build_reading(&build);
 
   (void)state;
-  /* Of a task: of every task it would be scaled all the same. */
+  /* Of a task: for every task it would be scaled anyway. */
   uvperf__reading_place(reading, 0)->pid = 17;
   uvperf__reading_end(reading);
   assert_int_equal(build_count(reading, 0, 0).scaled, 10);
@@ -209,7 +209,7 @@ static void reading_that_cannot_grow_is_as_it_was(void **state) {
 }
 
 static void reading_of_more_than_memory_can_be_is_enomem(void **state) {
-  /* Of its square a size_t has nothing but zeroes. */
+  /* The lower half of its square is 0 in a size_t. */
   const size_t root = (size_t)1 << (sizeof(size_t) * 4 + 1);
   const size_t sizes[][2] = {{root, root},
                              {SIZE_MAX, 1},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A copy of a reading tells what it told, and stays when it is filled anew. */
+/* A copy of a reading has its values, and keeps them when the original is
+ * filled again. */
 #include "support.h"
 
 #include <errno.h>
@@ -98,7 +99,7 @@ static void reading_copy_is_as_good_for_a_delta(void **state) {
   assert_int_equal(uvperf_reading_interval(delta), 4);
   assert_int_equal(uvperf_reading_total(delta, 1, &count), 0);
   assert_int_equal(count.value, 8000);
-  /* What is a delta stays one. */
+  /* A copy of a delta is a delta. */
   assert_int_equal(uvperf_reading_copy(copy, delta), 0);
   assert_int_equal(uvperf_reading_total(copy, 1, &count), 0);
   assert_int_equal(count.value, 8000);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What measuring costs: taken off, and the least of it. */
+/* The cost of measuring: subtracting it, and the smallest one. */
 #include "reading_builder.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static void subtract_leaves_what_has_no_value_alone(void **state) {
   uvperf_reading_t *same = build_reading(&build);
 
   (void)state;
-  overhead->cells[2].value = 7; /* of an error: it means nothing */
+  overhead->cells[2].value = 7; /* of an error: it has no meaning */
   assert_int_equal(uvperf_reading_subtract(reading, overhead), 0);
   assert_same_reading(reading, same);
   assert_int_equal(build_total(reading, 1).value, 10 + 11 + 12);
@@ -118,7 +118,7 @@ static void least_is_the_smaller_of_each_that_counted(void **state) {
   assert_int_equal(uvperf__reading_least(least, more), 0);
   for (i = 0; i < 8; i++)
     assert_int_equal(build_count(least, i % 4, i / 4).value, expected[i]);
-  /* With the times that go with it. */
+  /* With the times that belong to it. */
   assert_counted(build_count(least, 1, 0), UVPERF_COUNT_COUNTING, 7, 14, 10, 5);
   assert_counted(build_total(least, 1), UVPERF_COUNT_COUNTING, 16, 23, 30, 25);
   assert_int_equal(build_count(least, 3, 1).state, UVPERF_COUNT_ERROR);

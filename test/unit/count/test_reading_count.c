@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each count of a reading is worth. */
+/* The values of the counts of a reading. */
 #include "reading_builder.h"
 
 #include <errno.h>
@@ -167,7 +167,7 @@ static void count_of_a_pmu_of_some_cpus_is_not_scaled(void **state) {
                  UVPERF_COUNT_COUNTING, 10, 10, 300, 100);
   assert_counted(count_at(17, -1, flags, build_cell(0, 300, 0)),
                  UVPERF_COUNT_NOT_ENABLED, 0, 0, 300, 0);
-  /* For every task it is opened on its own CPUs alone. */
+  /* For every task it is only opened on its PMU's CPUs. */
   assert_counted(count_at(-1, 3, flags, build_cell(10, 300, 100)),
                  UVPERF_COUNT_COUNTING, 10, 30, 300, 100);
   assert_int_equal(count_at(-1, 3, flags, build_cell(0, 300, 0)).state,

@@ -77,7 +77,7 @@ static void delta_of_what_ran_for_the_first_time_is_its_own(void **state) {
 
 static void delta_of_what_others_reset_begins_there(void **state) {
   (void)state;
-  /* As PERF_EVENT_IOC_RESET does it. */
+  /* As after PERF_EVENT_IOC_RESET. */
   assert_counted(delta_of(build_cell(10, 300, 100), build_cell(4, 400, 150)),
                  UVPERF_COUNT_COUNTING, 4, 8, 100, 50);
   /* Another event. */
@@ -96,7 +96,7 @@ static void delta_of_a_task_that_went_is_its_last(void **state) {
   /* And then it is 0 for ever. */
   assert_counted(delta_of(last, last), UVPERF_COUNT_GONE, 0, 0, 0, 0);
   assert_int_equal(delta_of(last, last).nr_counts, 1);
-  /* Unless children go on. */
+  /* Unless children continue. */
   assert_counted(delta_of(last, build_gone(17, 600, 300)), UVPERF_COUNT_GONE, 2,
                  2, 100, 100);
 }
@@ -110,12 +110,12 @@ static void delta_of_a_task_that_went_without_running_has_none(void **state) {
   assert_int_equal(
       delta_of(build_cell(7, 300, 50), build_gone(7, 500, 50)).state,
       UVPERF_COUNT_NEVER_SCHEDULED);
-  /* In the interval after it there is nothing that is not known. */
+  /* The interval after it is fully known. */
   assert_counted(delta_of(last, last), UVPERF_COUNT_GONE, 0, 0, 0, 0);
 }
 
-/* What the difference of two states is, as the table in
- * lib/count/reading.c says; in rows the newer. */
+/* The difference of two states, as in the table in lib/count/reading.c; the
+ * newer state selects the row. */
 enum result {
   NEWER,
   DIFFERENCE,
@@ -151,7 +151,7 @@ static void delta_of_each_two_states_is_as_the_table_says(void **state) {
 
   (void)state;
   memcpy(after, before, sizeof(after));
-  /* What was not read may have numbers that mean nothing. */
+  /* What was not read may have meaningless numbers. */
   before[UVPERF_COUNT_NONE].value = 2;
   before[UVPERF_COUNT_NOT_AVAILABLE].value = 2;
   before[UVPERF_COUNT_ERROR].value = 2;
@@ -186,8 +186,8 @@ static void delta_of_each_two_states_is_as_the_table_says(void **state) {
   }
 }
 
-/* A pinned event that was in error and is enabled again counts on from where it
- * was: what it gained is not known. */
+/* A pinned event that was in error and is enabled again continues from its old
+ * count: what it gained is not known. */
 static void delta_after_an_error_never_jumps(void **state) {
   uvperf__cell_t good = build_cell(1000000, 400, 400);
   uvperf__cell_t error = build_failed(UVPERF_COUNT_ERROR, -EBADF);
@@ -347,14 +347,14 @@ static void delta_of_a_reading_with_itself_is_nothing(void **state) {
 #define ATTRS  3
 #define PLACES 8
 
-/* What the kernel would count, for places of which some come and go. */
+/* What the kernel would count, at places that come and go. */
 typedef struct model_s {
   uint64_t random;
   uvperf__cell_t cells[PLACES * ATTRS];
   uint64_t serials[PLACES];
   size_t nr_places;
   uint64_t next_serial;
-  uint64_t sums[ATTRS]; /* of all that was ever counted */
+  uint64_t sums[ATTRS]; /* of everything ever counted */
   uint64_t time;
 } model_t;
 
@@ -373,7 +373,7 @@ static void model_count(model_t *model) {
   model->time++;
 }
 
-/* One place less, or one more: what it counted is read before. */
+/* Removes or adds a place. Its count was read before. */
 static void model_change(model_t *model) {
   size_t place;
 
@@ -402,8 +402,8 @@ static void model_read(const model_t *model, uvperf_reading_t *reading) {
   build_fill(reading, &build);
 }
 
-/* The sum of all differences is all that was counted: nothing is lost, and
- * nothing is told twice. */
+/* The sum of all differences is the total count: nothing is lost, and nothing
+ * is counted twice. */
 static void deltas_in_a_row_are_all_that_was_counted(void **state) {
   model_t model = {.random = 1, .next_serial = 1};
   uvperf_reading_t *readings[2], *delta;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Differences that cannot be, and readings of deltas. */
+/* Invalid differences, and readings of deltas. */
 #include "reading_builder.h"
 
 #include <errno.h>
@@ -125,7 +125,7 @@ static void delta_without_memory_is_as_it_was(void **state) {
   assert_int_equal(uvperf_reading_delta(it.delta, it.older, it.newer), -ENOMEM);
   assert_same_reading(it.delta, it.copy);
   assert_int_equal(uvperf_reading_delta(it.delta, it.older, it.newer), 0);
-  /* And once there is room it needs none. */
+  /* And once there is room it needs no allocation. */
   calls = fake_count(FAKE_CALLOC);
   assert_int_equal(uvperf_reading_delta(it.delta, it.older, it.newer), 0);
   assert_int_equal(fake_count(FAKE_CALLOC), calls);

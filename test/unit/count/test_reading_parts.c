@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events with a part for each kind of cores: the first part stands for all. */
+/* Events with a part for each kind of core: the first part stands for all. */
 #include "reading_builder.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@ static uvperf_reading_t *reading_at(const uvperf__cell_t *cells, int pid,
   return reading;
 }
 
-/* The whole of a task's event, after a check that its parts are as they were
- * read. */
+/* The whole count of a task's event, after a check that its parts are as they
+ * were read. */
 static uvperf_count_t whole_of_task(uvperf__cell_t one, uvperf__cell_t other) {
   const uvperf__cell_t cells[NR_ATTRS] = {one, build_cell(1, 5, 5), other};
   uvperf_reading_t *reading = reading_at(cells, 17, -1);
@@ -86,7 +86,7 @@ static void whole_of_shared_pmus_is_scaled(void **state) {
   assert_true(whole.ratio == 0.6);
 }
 
-/* What the task did on those cores is not known, and not guessed. */
+/* The count on the other cores is not known, and not guessed. */
 static void whole_without_a_part_is_not_scaled(void **state) {
   uvperf_count_t whole =
       whole_of_task(build_cell(300, 100, 20),

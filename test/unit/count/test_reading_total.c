@@ -48,7 +48,7 @@ static void total_beyond_64_bits_is_the_greatest(void **state) {
   assert_int_equal(total_of(&cells[1], 2).scaled, half + 4);
 }
 
-/* As of a thousand CPUs for two years, each on a counter half of the time. */
+/* Like a thousand CPUs for two years, each on a counter half of the time. */
 static void total_of_times_beyond_64_bits_keeps_the_ratio(void **state) {
   uvperf__cell_t cells[1000];
   uvperf_count_t total;

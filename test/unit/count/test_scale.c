@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scaling against integers of any size. */
+/* Scaling, compared with integers of any size. */
 #include "support.h"
 
 #include <errno.h>
@@ -75,8 +75,8 @@ static int product_is_less(const number_t *a, const number_t *b,
 
 /* -- scaling -------------------------------------------------------------- */
 
-/* What uvperf_count_scale gave, by what the words mean: scaled is the greatest
- * number with scaled * running <= value * enabled. The code is given back. */
+/* Checks uvperf_count_scale by its definition: scaled is the greatest number
+ * with scaled * running <= value * enabled. Returns the code. */
 static int assert_scaled(uint64_t value, uint64_t enabled, uint64_t running) {
   number_t v = number_of(value), e = number_of(enabled), r = number_of(running);
   number_t one = number_of(1), greatest = number_of(UINT64_MAX), next, result;
@@ -107,8 +107,8 @@ static int assert_scaled(uint64_t value, uint64_t enabled, uint64_t running) {
   return rc;
 }
 
-/* Of any size: most of the 2^64 numbers have 64 bits. Half of those that do are
- * near 2^64. */
+/* Of any size: most of the 2^64 numbers have 64 bits. Half of those are near
+ * 2^64. */
 static uint64_t any(uint64_t *random) {
   uint64_t bits = record_random(random) % 66;
 
@@ -138,7 +138,7 @@ static void scale_of_random_numbers_is_exact(void **state) {
   assert_true(too_much > 1000);
 }
 
-/* As the times of a set are: of two that are near each other. */
+/* Like the times of a set: two that are near each other. */
 static void scale_of_random_times_near_2_to_the_64_is_exact(void **state) {
   uint64_t random = 2;
   int i, exact = 0;

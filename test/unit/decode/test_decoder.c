@@ -82,7 +82,8 @@ static void new_with_an_older_or_newer_source_is_accepted(void **state) {
   longer.newer[1] = UINT64_C(1) << 63;
   assert_int_equal(uvperf_decoder_new(&decoder, sources, 1), -E2BIG);
   assert_null(decoder);
-  longer.source.size = sizeof(longer) - 1; /* and so the last byte is not its */
+  longer.source.size = sizeof(longer) - 1; /* and so the last byte does not
+                                            * belong to it */
   longer.newer[1] = 0;
   *((uint8_t *)&longer + sizeof(longer) - 1) = 1;
   assert_int_equal(uvperf_decoder_new(&decoder, sources, 1), 0);
@@ -118,8 +119,8 @@ static void new_with_a_newer_or_older_attr_size_is_accepted(void **state) {
   }
 }
 
-/* Decodes a record of `size` bytes by its header, `available` bytes of which
- * are there. Where the header is unsound there must be no record. */
+/* Decodes a record of `size` bytes by its header, of which `available` bytes
+ * exist. If the header is invalid there must be no record. */
 static int decode_sized(uint16_t size, size_t available) {
   struct perf_event_header header = {PERF_RECORD_SWITCH, 0, size};
   uint8_t *bytes = calloc(1, available != 0 ? available : 1);
@@ -195,7 +196,7 @@ static void decode_of_misaligned_bytes_is_refused(void **state) {
   uvperf_decoder_free(decoder);
 }
 
-/* Decodes one record behind the other, as from a ring. */
+/* Decodes one record after the other, as from a ring. */
 static size_t walk(uvperf_decoder_t *decoder, const uint64_t *words,
                    size_t size, uint32_t *types, int *codes) {
   const uvperf_record_t *record;

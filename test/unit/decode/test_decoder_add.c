@@ -67,8 +67,8 @@ static void drop(size_t i) {
   uvperf__decoder_remove(fx.decoder, &fx.sources[i]);
 }
 
-/* The last two have attrs whose records look different, so that with them a
- * record of an unknown id is raw. */
+/* The last two have attrs with different layouts, so that a record of an
+ * unknown id is raw. */
 static void add_two_kinds(void) {
   add(SOURCES - 2);
   add(SOURCES - 1);
@@ -79,7 +79,7 @@ static void drop_two_kinds(void) {
   drop(SOURCES - 1);
 }
 
-/* Decodes a record of source i, and gives it. */
+/* Decodes a record of source i, and returns it. */
 static const uvperf_record_t *decode(size_t i, uint32_t type, int expected) {
   static record_builder_t builder;
   const uvperf_record_t *record;
@@ -182,7 +182,7 @@ static void thousands_of_one_attr_take_a_table_entry_each(void **state) {
     drop(i);
 }
 
-/* No decoding ever, as where targets come and go of which nothing is heard. */
+/* Without any decoding, as for targets that come and go without records. */
 static void sources_that_change_for_ever_take_no_more_memory(void **state) {
   size_t i, before;
 
@@ -199,7 +199,7 @@ static void sources_that_change_for_ever_take_no_more_memory(void **state) {
   assert_int_equal(fx.decoder->ids.nr_slots, 8);
 }
 
-/* The same with a record of each in somebody's hands when it is dropped. */
+/* The same while a record of each is in use when it is removed. */
 static void samples_of_what_goes_are_kept_one_at_a_time(void **state) {
   size_t i, before;
 
@@ -215,7 +215,7 @@ static void samples_of_what_goes_are_kept_one_at_a_time(void **state) {
 }
 
 /* What a callback may do: its own source goes, others come, also one whose attr
- * lies where the old one was. */
+ * has the address of the old one. */
 static void sample_in_hand_stays_as_it_is(void **state) {
   static uvperf_record_t copy;
   const uvperf_record_t *record;
@@ -271,7 +271,7 @@ static const uvperf_record_t *decode_foreign(size_t i, size_t alone,
   return record;
 }
 
-/* By a record of another process, which is longer than the kernel says. */
+/* By a record of another process that is longer than its header says. */
 static void record_whose_header_was_overwritten_has_its_size(void **state) {
   const uint16_t sizes[] = {0, 4, 12, UINT16_MAX};
   struct perf_event_header header;
@@ -309,7 +309,7 @@ static void sample_of_who_writes_alone_is_its_own(void **state) {
   decode_foreign(0, SOURCES, -EPROTO);
   assert_ptr_equal(decode_foreign(0, 0, 0)->source, &fx.sources[0]);
   assert_ptr_equal(decode_foreign(1, 1, 0)->source, &fx.sources[1]);
-  assert_known(0); /* also where another is alone */
+  assert_known(0); /* also if another source is alone */
   assert_known(1);
 }
 
@@ -359,7 +359,7 @@ static void add_of_sources_that_look_alike_is_refused(void **state) {
   assert_refused(5, -EINVAL);
 }
 
-/* Where the id is counts as long as there are sources. */
+/* The place of the id is fixed only while there are sources. */
 static void ids_may_lie_elsewhere_when_all_have_gone(void **state) {
   (void)state;
   add(0);
@@ -380,7 +380,7 @@ static void add_of_an_id_that_is_there_twice_counts_it_once(void **state) {
   assert_int_equal(fx.decoder->ids.nr_used, 0);
 }
 
-/* Has the script's failure happen, if it has not yet. */
+/* Uses up the scripted failure, if it has not happened yet. */
 static void use_up_failures(unsigned wanted) {
   while (fake_failures() < wanted)
     uvperf__free(uvperf__calloc(1, 1));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes that no kernel writes: records cut at every length, and ones with
+/* Bytes that no kernel writes: records cut at every length, and records with
  * random damage. All are decoded from memory of exactly their size, so that
- * ASan sees the first byte that is read outside. */
+ * ASan finds the first byte read outside. */
 #include "support.h"
 
 #include "record_check.h"
@@ -132,7 +132,7 @@ static void sample_with_random_bits_cut_anywhere_is_refused(void **state) {
   }
 }
 
-/* Damages 1 to 4 words or bytes behind the header. */
+/* Damages 1 to 4 words or bytes after the header. */
 static void damage(uint8_t *bytes, size_t size, uint64_t *random) {
   static const uint64_t tempting[] = {
       0,         1, 2, 8, UINT64_C(1) << 32, UINT64_C(1) << 61, UINT64_MAX / 8,
@@ -162,7 +162,7 @@ static void random_attr(struct perf_event_attr *attr, uint64_t *random) {
   attr->sample_regs_user = record_random(random) & 0xffffff;
 }
 
-/* Damages and decodes; counts what was refused. */
+/* Damages and decodes; counts the refused ones. */
 static unsigned int decode_damaged(uvperf_decoder_t *decoder,
                                    const uvperf_source_t *source,
                                    const record_builder_t *builder,
@@ -214,7 +214,7 @@ static void record_with_random_damage_never_reaches_outside(void **state) {
   assert_in_range(refused, 10000, 180000);
 }
 
-/* The same bytes give the same sample whatever the decoder saw before. */
+/* The same bytes are the same sample, whatever the decoder saw before. */
 static void sample_with_random_damage_shows_nothing_of_others(void **state) {
   static record_builder_t builder;
   struct perf_event_attr attr;

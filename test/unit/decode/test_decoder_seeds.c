@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replays the seeds of the decoder's fuzzer, and bytes made of them by
- * chance. */
+/* Replays the seeds of the decoder's fuzzer, and random variants of them. */
 #include "support.h"
 
 #include <dirent.h>
@@ -56,8 +55,8 @@ static void each_seed(void (*each)(const char *name, const seed_t *seed)) {
   free(entries);
 }
 
-/* A record and a SWITCH behind it, by the decoder of two sources and that of
- * one; those of another id or place are of nobody to one of them. */
+/* A record and a SWITCH after it, by the decoder of two sources and by that of
+ * one. To the latter, records with another id or place have no source. */
 static void replay(const char *name, const seed_t *seed) {
   assert_in_range(check(name, seed), 2, 4);
 }

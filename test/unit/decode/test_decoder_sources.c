@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several events in one ring: their records are told apart by id. */
+/* Several events in one ring: their records are matched by id. */
 #include "support.h"
 
 #include "record_check.h"
@@ -124,7 +124,7 @@ static void records_are_matched_by_id_at_one_fixed_place(void **state) {
   }
 }
 
-/* The ID of one, first in its sample and last in its trailer, lies where the
+/* The ID of one, first in its sample and last in its trailer, is where the
  * other has its IDENTIFIER. */
 static void id_and_identifier_at_one_place_go_together(void **state) {
   static ring_t ring;
@@ -205,7 +205,7 @@ static void inherited_child_is_known_by_its_parents_id(void **state) {
   record_values_init(&values);
   values.id = ring.ids[1][0];
   for (type = 1; type <= BUILD_TYPES; type++) {
-    values.stream_id = 123456 + type; /* nobody's */
+    values.stream_id = 123456 + type; /* of no source */
     record_build(&builder, type, &ring.attrs[1], &values);
     assert_int_equal(
         uvperf_decode(decoder, builder.words, builder.size, &record), 0);
@@ -238,7 +238,7 @@ static void record_with_an_unknown_id_is_raw_and_the_next_is_not(void **state) {
   uvperf_decoder_free(decoder);
 }
 
-/* A record of an attr with an id; gives what uvperf_decode gave. */
+/* A record of an attr with an id; returns what uvperf_decode returned. */
 static int decode_id(uvperf_decoder_t *decoder, uint64_t id, uint32_t type,
                      const struct perf_event_attr *attr,
                      const uvperf_source_t *source) {
@@ -347,7 +347,7 @@ static void record_of_an_unknown_id_is_decoded_if_layouts_agree(void **s) {
   expect_unknown(&ring, 0, 0, 0);
 }
 
-/* What never samples has no say in how samples look. */
+/* An event that never samples has no influence on the layout of samples. */
 static void sample_of_an_unknown_id_is_not_of_a_counting_event(void **state) {
   static ring_t ring;
 
@@ -440,7 +440,7 @@ static void mmap2_of_each_source_is_read_as_that_asks(void **state) {
   uvperf_decoder_free(decoder);
 }
 
-/* Its body is broken, but whose it is can be told, unlike that of the next. */
+/* Its body is broken, but its source can be found, unlike that of the next. */
 static void broken_record_of_a_known_id_has_its_source(void **state) {
   static record_builder_t builder;
   static ring_t ring;

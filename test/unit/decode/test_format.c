@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records as lines of text: each field of each type, and rooms of every
+/* Records as lines of text: each field of each type, and buffers of every
  * size. */
 #include "support.h"
 

@@ -6,7 +6,8 @@
 #include "fake_kernel.h"
 #include "record_builder.h"
 
-/* What is in the table: the readers are never looked into. */
+/* The expected contents of the table; the model does not look into its
+ * readers. */
 typedef struct model_s {
   uint64_t ids[4096];
   size_t values[4096];
@@ -132,7 +133,7 @@ static void ids_of_one_home_are_found_whichever_goes(void **state) {
   }
 }
 
-/* As with a set whose targets are always others: kernel ids only rise. */
+/* Like a set whose targets always change: kernel ids only rise. */
 static void ids_that_change_for_ever_take_no_more_room(void **state) {
   uvperf__id_table_t table;
   size_t nr_slots;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a record was written, found without decoding it: what decoding it says,
+/* The time of a record, found without decoding it: it equals the decoded time,
  * from memory of exactly the record's size. */
 #include "support.h"
 
@@ -46,8 +46,8 @@ static void free_pair(pair_t *pair) {
   uvperf_decoder_free(pair->one);
 }
 
-/* Whether a decoder tells a time; it must be that of the decoded record, which
- * must have none where it tells none. */
+/* Returns whether the decoder finds a time. It must be the time of the decoded
+ * record, which must have none otherwise. */
 static int find_time(uvperf_decoder_t *decoder, const void *bytes, size_t size,
                      uint64_t *time) {
   const uvperf_record_t *record;
@@ -171,7 +171,7 @@ time_of_an_unknown_sample_is_where_all_sources_have_it(void **state) {
   time = 0;
   assert_int_equal(find_sample_time(&pair, 100, &time), 1);
   assert_true(time == 77);
-  /* Shorter than those of the second source are: the id tells. */
+  /* It is shorter than the second source's: decided by the id. */
   assert_int_equal(find_sample_time(&pair, 999, &time), 0);
   attr = pair.attrs[0];
   attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TIME;
@@ -234,8 +234,8 @@ static void time_of_a_record_longer_than_the_bytes_is_none(void **state) {
   free_pair(&pair);
 }
 
-/* Also of what would not decode: where it is put among others has no bearing on
- * what is told of it. */
+/* Also for a record that does not decode: its place in the order does not
+ * affect how it is reported. */
 static void time_of_a_broken_body_is_returned(void **state) {
   static record_builder_t builder;
   const uvperf_record_t *record;

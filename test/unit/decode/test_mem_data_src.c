@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory data sources in words. The values are made with the bit-fields and
- * constants of the kernel's header, and by position where old ones lack
+ * constants of the kernel's header, and by position if old headers lack
  * them. */
 #include "support.h"
 
@@ -33,7 +33,7 @@ static void describe_of_nothing_is_na(void **state) {
       assert_described(0, (enum uvperf_sample_mem_part)part, "N/A");
 }
 
-/* The kernel's PERF_MEM_NA: what a PMU that does not tell leaves. */
+/* The kernel's PERF_MEM_NA: the value of a PMU that does not know. */
 static void describe_of_na_is_na(void **state) {
   uint64_t na = PERF_MEM_S(OP, NA) | PERF_MEM_S(LVL, NA) |
                 PERF_MEM_S(SNOOP, NA) | PERF_MEM_S(LOCK, NA) |
@@ -55,7 +55,7 @@ static void describe_of_each_op(void **state) {
                    UVPERF_SAMPLE_MEM_OP, "load or store");
 }
 
-/* What else is set must not show: all bits of the other fields. */
+/* All bits of the other fields are set too, and must not matter. */
 static uint64_t among_others(uint64_t value, unsigned int first,
                              unsigned int nr) {
   uint64_t mask = ((UINT64_C(1) << nr) - 1) << first;
@@ -76,8 +76,8 @@ static void describe_of_each_part_ignores_the_others(void **state) {
                    "data");
 }
 
-/* go-perf numbers these levels from 0 and does not tell them from the fields
- * behind them. */
+/* go-perf numbers these levels from 0 and mixes them up with the fields after
+ * them. */
 static void describe_of_each_level_number(void **state) {
   static const char *const names[] = {"N/A",
                                       "L1",
@@ -156,7 +156,7 @@ static void describe_of_old_levels_in_combination(void **state) {
                    UVPERF_SAMPLE_MEM_LEVEL, "N/A");
 }
 
-/* Both ways of telling are filled in by current PMU drivers. */
+/* Current PMU drivers fill in both fields. */
 static void describe_of_a_level_in_both_fields_prints_it_once(void **state) {
   (void)state;
   assert_described(LEVEL_NUMBER(3) | PERF_MEM_S(LVL, L3) | PERF_MEM_S(LVL, HIT),
@@ -192,7 +192,7 @@ static void describe_of_each_snoop(void **state) {
   assert_described(SNOOPX(2), UVPERF_SAMPLE_MEM_SNOOP, "peer");
   assert_described(PERF_MEM_S(SNOOP, HIT) | SNOOPX(2), UVPERF_SAMPLE_MEM_SNOOP,
                    "hit or peer");
-  /* REMOTE is where older headers have PERF_MEM_SNOOPX_FWD. */
+  /* REMOTE is at the bit of PERF_MEM_SNOOPX_FWD in older headers. */
   assert_described(PERF_MEM_S(SNOOP, HIT) | REMOTE, UVPERF_SAMPLE_MEM_SNOOP,
                    "hit");
 }

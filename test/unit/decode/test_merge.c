@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Several rings in the order of time: each promise of merge.h by itself. Rings
  * that come, go and break are in test_merge_rings.c, runs in test_merge_run.c,
- * any mixture in test_merge_random.c, real rings in live/test_merge.c.
+ * random mixtures in test_merge_random.c, real rings in live/test_merge.c.
  *
- * Each call is compared with the model of merge_model.h; here is only what the
- * model must say, and what it does not know. */
+ * Each call is compared with the model of merge_model.h. This file has only
+ * expectations of the model, and what the model does not know. */
 #include "support.h"
 
 #include <errno.h>
@@ -210,7 +210,7 @@ static void record_without_time_comes_after_the_one_before_it(void **state) {
   merge_expect(&model, 1, 10);
   merge_expect(&model, 0, 11);
   merge_end(&model);
-  /* Also in the next look; it has no time that could be late. */
+  /* Also in the next check; it has no time that could be late. */
   assert_int_equal(merge_write(second, MERGE_TIMELESS, 77, 48), 1);
   merge_begin(&model);
   merge_expect(&model, 1, 10);
@@ -220,8 +220,8 @@ static void record_without_time_comes_after_the_one_before_it(void **state) {
 
 /* -- impossible times ------------------------------------------------------ */
 
-/* Of a clock that is far ahead: its ring goes on, nothing waits, and nothing is
- * late after it. */
+/* Of a clock that is far ahead: its ring continues, nothing waits, and nothing
+ * after it is late. */
 static void record_of_the_future_comes_after_the_one_before_it(void **state) {
   merge_ring_t *first, *second;
 
@@ -312,7 +312,7 @@ static void record_that_is_possible_by_now_keeps_its_time(void **state) {
   assert_int_equal(model.bad, 0);
 }
 
-/* What was delivered before does not make all else late. */
+/* Records delivered before do not make everything else late. */
 static void rewind_forgets_the_times_from_before(void **state) {
   merge_ring_t *first, *second;
 
@@ -420,7 +420,7 @@ static void ring_more_than_half_full_presses(void **state) {
 
 /* -- tails ----------------------------------------------------------------- */
 
-/* merge_consume asserts what the kernel sees. */
+/* merge_consume asserts the tail that the kernel sees. */
 static void tail_is_published_at_each_quarter_and_at_the_end(void **state) {
   merge_ring_t *ring;
   uint64_t start;
@@ -456,7 +456,7 @@ static void record_that_was_not_consumed_comes_again(void **state) {
   merge_end(&model);
 }
 
-/* The end of a slice: the rest comes in its place among what came since. */
+/* The end of a slice: the rest comes in order among the records since then. */
 static void merge_that_was_cut_goes_on(void **state) {
   merge_ring_t *first, *second;
   uint64_t time;
@@ -480,7 +480,7 @@ static void merge_that_was_cut_goes_on(void **state) {
   assert_int_equal(model.late, 0);
 }
 
-/* What is longer than the kernel says is written over what waits. */
+/* A record that is longer than its header says overwrites waiting records. */
 static void
 record_that_is_overwritten_after_the_check_keeps_its_size(void **state) {
   const uint64_t headers[] = {0, UINT64_MAX};

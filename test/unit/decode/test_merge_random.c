@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Anything that may happen to a merge, in any order, against the model of
- * merge_model.h. UVPERF_RANDOM_SEEDS=first:last chooses other seeds than the
- * usual. */
+/* Anything that may happen to a merge, in any order, compared with the model of
+ * merge_model.h. UVPERF_RANDOM_SEEDS=first:last selects other seeds. */
 #include "merge_model.h"
 
 #include "random_run.h"
@@ -12,9 +11,10 @@ typedef struct run_s {
   uint64_t clock;
   size_t most_rings;
   size_t ring_bytes;
-  unsigned inversions; /* one record of so many is older than the one before */
-  unsigned foreign;    /* one of so many is of another clock; 0: none */
-  unsigned breaks;     /* so many of 4096 steps break a ring or drop one */
+  unsigned inversions; /* one record of this number is older than the one
+                        * before */
+  unsigned foreign;    /* one of this number has another clock; 0: none */
+  unsigned breaks;     /* this number of 4096 steps break a ring or drop one */
 } run_t;
 
 static run_t run;
@@ -61,7 +61,7 @@ static uint64_t any_horizon(void) {
   return draw(4) == 0 ? UINT64_MAX : run.clock - draw(60);
 }
 
-/* What a record's callback may do. */
+/* The actions of a record's callback. */
 static void act_inside(void) {
   uint64_t drawn = draw(4096);
 
@@ -80,7 +80,7 @@ static int act_inside_run(void) {
   return drawn == 0 ? 0 : drawn < 4 ? -1 : 1;
 }
 
-/* 1 to go on. */
+/* Returns 1 to continue. */
 static int take_one(uint64_t horizon) {
   int rc = merge_next(&run.model, horizon);
 
@@ -93,7 +93,7 @@ static int take_one(uint64_t horizon) {
   return 1;
 }
 
-/* A turn of a loop: cut, or until there is no more. */
+/* A turn of a loop: cut short, or until no record is left. */
 static void take_a_turn(void) {
   uint64_t horizon = any_horizon();
   uint64_t left = draw(4) == 0 ? UINT64_MAX : draw(100);

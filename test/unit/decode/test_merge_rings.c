@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A merge of rings that come, go and break, and of none; and want of memory. As
- * test_merge.c. */
+/* A merge of rings that come, go and break, and of no rings; and lack of
+ * memory. As test_merge.c. */
 #include "support.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static void ring_that_breaks_in_the_middle_is_reported_once(void **state) {
   merge_end(&model);
 }
 
-/* Its owner may drop it later: the others go on meanwhile. */
+/* Its owner may drop it later: the others continue meanwhile. */
 static void ring_that_breaks_is_out_before_it_is_dropped(void **state) {
   merge_ring_t *broken, *sound;
   uvperf__merged_t merged;
@@ -141,8 +141,8 @@ static void ring_that_was_dropped_is_not_touched(void **state) {
   uvperf__merge_end(model.merge);
 }
 
-/* By the callback for a record of another: before its turn comes, and when the
- * ring that it would have come after is gone. */
+/* By the callback for a record of another ring: before its turn, and after the
+ * ring before it has gone. */
 static void rings_that_are_not_next_may_go(void **state) {
   merge_ring_t *rings[11];
   size_t i, j;
@@ -225,7 +225,7 @@ static void shortage_of_memory_is_enomem(void **state) {
   uvperf__merge_free(NULL);
 }
 
-/* After a shortage all goes on with the rings that are there. */
+/* After a failed allocation it continues with the existing rings. */
 static void add_that_failed_leaves_the_others_as_they_were(void **state) {
   uvperf__ring_t more = {0};
   merge_ring_t *rings[8];

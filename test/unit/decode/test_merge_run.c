@@ -273,7 +273,8 @@ static int end_it(void) {
   return --countdown > 0;
 }
 
-/* The record is consumed, and what is behind it comes after the next begin. */
+/* The record is consumed, and the records after it come after the next
+ * begin. */
 static void run_ends_after_a_record_whose_callback_says_so(void **state) {
   (void)state;
   write_in_turns(2, 20);
@@ -362,7 +363,7 @@ static void run_publishes_at_each_quarter(void **state) {
   assert_true(ring->ring.page->data_tail == start + 1536);
 }
 
-/* Gives only those of the size that they had when they were looked at. */
+/* Accepts only records that have the size they had at the check. */
 static int take_least(void *user, void *owner, const uint8_t *bytes,
                       uint64_t header) {
   (void)user;
@@ -371,7 +372,7 @@ static int take_least(void *user, void *owner, const uint8_t *bytes,
   return uvperf__header_size(header) == MERGE_LEAST_BYTES ? 1 : -1;
 }
 
-/* What is longer than the kernel says is written over what waits. */
+/* A record that is longer than its header says overwrites waiting records. */
 static void
 record_that_is_overwritten_after_the_check_keeps_its_size(void **state) {
   uint64_t bytes, size;

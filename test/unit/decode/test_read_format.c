@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The format of read(2), by words that are written out here. How it sits in
+/* The format of read(2), in words that are written out here. Its place in
  * records is in test_sample.c and test_record.c. */
 #include "support.h"
 
@@ -34,11 +34,9 @@ static void read_of_a_single_has_times_before_id_and_lost(void **state) {
   const uint64_t words[] = {11, 12, 13, 14, 15};
   uint64_t format = BUILD_FORMAT_ALL & ~(uint64_t)PERF_FORMAT_GROUP;
   uvperf_values_t read = parse(format, words, 5);
-  uvperf__value_t value, expected = {.value = 11,
-                                    .enabled = 12,
-                                    .running = 13,
-                                    .id = 14,
-                                    .lost = 15};
+  uvperf__value_t value,
+      expected = {
+          .value = 11, .enabled = 12, .running = 13, .id = 14, .lost = 15};
 
   (void)state;
   assert_int_equal(read.time_enabled, 12);
@@ -50,11 +48,9 @@ static void read_of_a_single_has_times_before_id_and_lost(void **state) {
 static void read_of_a_group_has_each_value_with_id_and_lost(void **state) {
   const uint64_t words[] = {2, 12, 13, 21, 22, 23, 31, 32, 33};
   uvperf_values_t read = parse(BUILD_FORMAT_ALL, words, 9);
-  uvperf__value_t value, expected = {.value = 31,
-                                    .enabled = 12,
-                                    .running = 13,
-                                    .id = 32,
-                                    .lost = 33};
+  uvperf__value_t value,
+      expected = {
+          .value = 31, .enabled = 12, .running = 13, .id = 32, .lost = 33};
 
   (void)state;
   assert_int_equal(read.nr, 2);
@@ -79,7 +75,7 @@ static void read_find_finds_by_id(void **state) {
   assert_int_equal(uvperf__read_format_find(&read, 21, 0, &value), -ENOENT);
 }
 
-/* Of a group from which a member was closed: its words may still be there. */
+/* In a group of which a member was closed: its words may still be there. */
 static void read_find_beyond_the_values_finds_nothing(void **state) {
   const uint64_t words[] = {2, 21, 1, 22, 2, 23, 3};
   uvperf_values_t read = parse(PERF_FORMAT_GROUP | PERF_FORMAT_ID, words, 5);

@@ -13,7 +13,7 @@ static void init_attr(struct perf_event_attr *attr, int sample_id_all) {
   attr->sample_id_all = sample_id_all != 0;
 }
 
-/* Decodes what is in the builder from memory of exactly its size. */
+/* Decodes the builder's record from memory of exactly its size. */
 static void decode_and_check(uvperf_decoder_t *decoder,
                              const record_builder_t *builder, uint32_t type,
                              const struct perf_event_attr *attr,
@@ -163,7 +163,7 @@ static const uint32_t texts[] = {PERF_RECORD_COMM, PERF_RECORD_MMAP,
 
 #define NR_TEXTS (sizeof(texts) / sizeof(texts[0]))
 
-/* Every padding there is: 0 to 7 NULs behind the one that ends the text. */
+/* Every possible padding: 0 to 7 NULs after the one that ends the text. */
 static void text_of_every_length_is_decoded(void **state) {
   record_values_t values;
   char text[64] = "";
@@ -187,12 +187,12 @@ static void one_text(uint32_t type, const char *text) {
   roundtrips(type, &values);
 }
 
-/* go-perf looks for the trailer behind the string's NUL, inside the padding,
- * and reads ids that are not there. */
+/* go-perf looks for the trailer after the string's NUL, inside the padding, and
+ * reads ids that do not exist. */
 static void comm_with_sample_id_all_has_its_trailer(void **state) {
   (void)state;
   one_text(PERF_RECORD_COMM, "sh");
-  one_text(PERF_RECORD_COMM, "kworker/0:0-wq"); /* of the longest there are */
+  one_text(PERF_RECORD_COMM, "kworker/0:0-wq"); /* one of the longest */
   one_text(PERF_RECORD_COMM, "fifteen-letters");
 }
 
@@ -210,8 +210,8 @@ static void ksymbol_with_sample_id_all_has_its_trailer(void **state) {
   one_text(PERF_RECORD_KSYMBOL, "x");
 }
 
-/* The trailer behind an unterminated string must not be taken for its end: its
- * bytes hold NULs. */
+/* The trailer after an unterminated string must not be taken for its end: it
+ * contains NULs. */
 static void text_without_end_is_refused(void **state) {
   static record_builder_t builder;
   struct perf_event_attr attr;

@@ -93,8 +93,8 @@ static void misc_bits_mean_something_only_for_their_types(void **state) {
   }
 }
 
-/* An entry whose bit-fields are all set but those of one, which holds a
- * value. They start at the high end on a big-endian machine. */
+/* An entry with all bit-fields set except one, which holds a value. They start
+ * at the high end on a big-endian machine. */
 static struct perf_branch_entry entry_with(unsigned int first, unsigned int nr,
                                            uint64_t value) {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -109,7 +109,7 @@ static struct perf_branch_entry entry_with(unsigned int first, unsigned int nr,
   return entry;
 }
 
-/* go-perf does not tell the type from its neighbours. */
+/* go-perf mixes up the type and its neighbours. */
 static void branch_type_is_bits_20_to_23_whatever_is_beside(void **state) {
   struct perf_branch_entry entry;
   unsigned int type;
@@ -122,7 +122,7 @@ static void branch_type_is_bits_20_to_23_whatever_is_beside(void **state) {
   }
 }
 
-/* PERF_BR_EXTEND_ABI: bits 26 to 29 tell. */
+/* PERF_BR_EXTEND_ABI: the type is in bits 26 to 29. */
 static void branch_type_of_the_extended_abi_is_16_and_new_type(void **state) {
   struct perf_branch_entry entry;
   unsigned int type;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trailer: every combination of its fields behind every type. */
+/* The trailer: every combination of its fields after every type. */
 #include "support.h"
 
 #include "record_check.h"
@@ -82,7 +82,7 @@ static void trailer_not_asked_for_leaves_who_and_when_0(void **state) {
   uvperf_decoder_free(decoder);
 }
 
-/* Behind a type that the library does not know. */
+/* After a type that the library does not know. */
 static void trailer_of_an_unknown_type_is_decoded(void **state) {
   static record_builder_t builder;
   struct perf_event_attr attr;

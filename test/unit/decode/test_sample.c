@@ -143,11 +143,11 @@ static void sample_with_trailer_asked_for_has_none(void **state) {
   (void)state;
   record_values_init(&values);
   init_attr(&attr, BUILD_SAMPLE_ALL);
-  attr.sample_id_all = 1; /* for the others: a sample has no trailer */
+  attr.sample_id_all = 1; /* for other records: a sample has no trailer */
   roundtrip_once(&attr, &values);
 }
 
-/* What one record lacks must not be left from the one before. */
+/* Fields that one record lacks must not be left from the one before. */
 static void sample_after_a_full_one_shows_nothing_of_it(void **state) {
   struct perf_event_attr attr;
   uvperf_source_t source;
@@ -198,7 +198,8 @@ static void sample_after_a_broken_one_shows_nothing_of_it(void **state) {
   uvperf_decoder_free(decoder);
 }
 
-/* go-perf reads registers that are not there and then all else wrongly. */
+/* go-perf reads registers that do not exist, and then everything after them
+ * wrongly. */
 static void sample_with_regs_abi_none_has_no_registers(void **state) {
   struct perf_event_attr attr;
   record_values_t values;
@@ -319,7 +320,7 @@ sample_whose_stack_says_more_than_its_size_is_refused(void **state) {
   assert_int_equal(decode_words(PERF_SAMPLE_STACK_USER, words, 3), -EPROTO);
 }
 
-/* Where another event of the same software event asks for more. */
+/* If another event of the same software event asks for more. */
 static void sample_longer_than_its_fields_is_decoded(void **state) {
   struct perf_event_attr attr;
   record_values_t values;
@@ -437,8 +438,8 @@ sample_with_bits_newer_than_the_library_keeps_the_rest(void **state) {
   uvperf_decoder_free(decoder);
 }
 
-/* An attr that ends before the field: the field is 0, and what lies behind
- * attr.size is not read. */
+/* An attr that ends before the field: the field is 0, and bytes after attr.size
+ * are not read. */
 static void
 sample_of_a_short_attr_has_no_registers_or_branch_options(void **state) {
   static const uint32_t sizes[] = {0, 64, 72, 80, 96};

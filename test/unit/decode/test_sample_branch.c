@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Branch stacks, in which the bytes alone do not tell whether hw_idx and the
- * counters are there. */
+/* Branch stacks whose bytes alone do not show whether hw_idx and the counters
+ * are present. */
 #include "support.h"
 
 #include "record_check.h"
@@ -105,8 +105,8 @@ branch_stack_with_options_newer_than_the_library_is_decoded(void **state) {
   roundtrip(&attr, &values);
 }
 
-/* Without its counters, and with a field that is newer than the library: only
- * an attr with such a bit lets it be read so. */
+/* Without its counters, and with a field that is newer than the library: it can
+ * be read so only if the attr has such a bit. */
 static void branch_stack_before_an_unknown_field_may_lack_counters(void **s) {
   static record_builder_t builder;
   struct perf_event_attr attr;
@@ -131,7 +131,7 @@ static void branch_stack_before_an_unknown_field_may_lack_counters(void **s) {
 }
 
 /* Cut by what may be missing, the record is one that the kernel could have
- * written; cut by anything else it is not. */
+ * written; cut otherwise it is not. */
 static void
 branch_stack_cut_short_is_legal_only_without_its_options(void **state) {
   static record_builder_t builder;

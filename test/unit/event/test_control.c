@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what each control of an event asks of the kernel, and what it does
- * when the kernel says no. modify is in test_control_modify.c. */
+/* Scripted: the ioctl of each control of an event, and what the event does if
+ * the kernel refuses it. modify is in test_control_modify.c. */
 #include "live_control.h"
 #include "scripted_event.h"
 
@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <sys/ioctl.h>
 
-/* What arrived last. */
+/* The last ioctl. */
 static struct {
   unsigned long request;
   uint64_t argument; /* the number, or what the pointer of PERIOD points to */
@@ -138,7 +138,7 @@ static void event_set_frequency_of_a_clock_passes_nanoseconds(void **state) {
   assert_int_equal(error.needed, INT64_MAX);
   assert_string_equal(fake_log(), "");
   live_close(&collector);
-  /* Not so the other software events. */
+  /* Other software events do. */
   fake = fake_event_add(8);
   fake->on_ioctl = remember;
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
@@ -338,8 +338,8 @@ static void event_control_names_its_argument_in_the_reason(void **state) {
 
 /* -- QUERY_BPF ------------------------------------------------------------ */
 
-/* So many programs are attached, with ids from 100 on; what the kernel does
- * with them is bpf_prog_array_copy_info in kernel/bpf/core.c. */
+/* The number of attached programs, with ids from 100 on; the fake does as
+ * bpf_prog_array_copy_info in kernel/bpf/core.c. */
 static uint32_t attached;
 static uint32_t asked_room;
 
@@ -399,7 +399,7 @@ static void event_query_bpf_without_room_is_enospc(void **state) {
   assert_int_equal(ids[1], 2);
   assert_int_equal(error.cause, UVPERF_CAUSE_BPF_PROGRAMS);
   assert_int_equal(error.needed, 3);
-  /* Where the kernel says 0. */
+  /* If the kernel returns 0. */
   nr = 0;
   assert_int_equal(uvperf_event_query_bpf(&collector.event, NULL, &nr, &error),
                    UV_ENOSPC);

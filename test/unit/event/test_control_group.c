@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: in which order a leader and its siblings are enabled and disabled,
- * and what happens if one of them cannot be. */
+/* Scripted: the order in which a leader and its siblings are enabled and
+ * disabled, and what happens if one of them fails. */
 #include "live_control.h"
 #include "scripted_event.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
 
-/* What was asked of whom, in order: "sibling ENABLE, leader ENABLE". */
+/* The requests in order: "sibling ENABLE, leader ENABLE". */
 static char asked[512];
 
 static int note(fake_event_t *fake, unsigned long request, uintptr_t argument) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what modify gives the kernel, and that a running event runs on and
- * a stopped one stays stopped, whoever of its group started or stopped it. */
+/* Scripted: the argument of modify's ioctl. A running event continues and a
+ * stopped one stays stopped, whichever event of its group started or stopped
+ * it. */
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -8,12 +9,12 @@
 
 #include <linux/hw_breakpoint.h>
 
-/* What MODIFY_ATTRIBUTES was given, the last time; 256 bytes of it. */
+/* The last argument of MODIFY_ATTRIBUTES; 256 bytes of it. */
 static union {
   struct perf_event_attr attr;
   uint8_t bytes[256];
 } given;
-/* What the next one gives. */
+/* What the next one returns. */
 static int next_code;
 
 static int remember(fake_event_t *fake, unsigned long request,
@@ -127,13 +128,13 @@ static void event_modify_of_another_size_returns_the_events_size(void **state) {
   assert_int_equal(uvperf_event_modify(&collector.event, &other.attr, NULL), 0);
   assert_int_equal(given.attr.size, sizeof(struct perf_event_attr));
   assert_int_equal(given.attr.bp_addr, 0x2000);
-  /* With a field behind it, it is the kernel's to refuse. */
+  /* If there is a field after it, the kernel decides. */
   other.bytes[199] = 1;
   next_code = -E2BIG;
   assert_int_equal(uvperf_event_modify(&collector.event, &other.attr, NULL),
                    UV_E2BIG);
   assert_int_equal(given.attr.size, 200);
-  /* A shorter one is 0 behind its end. */
+  /* A shorter one is 0 after its end. */
   other.attr.size = 72;
   other.attr.clockid = 5;
   other.attr.bp_addr = 0x3000;
@@ -277,14 +278,14 @@ static void event_modify_knows_who_started_and_stopped(void **state) {
   assert_int_equal(runs(&collector), 0);
   assert_int_equal(uvperf_event_disable_group(event, NULL), 0);
   assert_int_equal(runs(&collector), 0);
-  /* What start did not enable stop does not disable. */
+  /* Stop does not disable what start did not enable. */
   options.flags = UVPERF_START_NO_ENABLE;
   assert_int_equal(uvperf_event_start(event, &options, NULL, NULL), 0);
   assert_int_equal(runs(&collector), 0);
   assert_int_equal(uvperf_event_enable_group(event, NULL), 0);
   assert_int_equal(uvperf_event_stop(event), 0);
   assert_int_equal(runs(&collector), 1);
-  /* What fails changes nothing. */
+  /* A failure changes nothing. */
   fake_fail(FAKE_IOCTL, 1, -EACCES);
   assert_int_equal(uvperf_event_disable(event, NULL), UV_EACCES);
   assert_int_equal(runs(&collector), 1);
@@ -310,7 +311,7 @@ static void event_modify_after_refresh_enables_and_sets_a_period(void **state) {
   fake_log_clear();
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);
   assert_string_equal(fake_log(), "ioctl REFRESH, ioctl PERIOD");
-  /* Whatever it is. */
+  /* For any kind of event. */
   assert_int_equal(uvperf_event_change_period(event, 2, NULL), 0);
   fake_log_clear();
   assert_int_equal(uvperf_event_refresh(event, 3, NULL), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what an event handle does when the ring holds what no kernel would
- * write, and when the end comes in ways that cannot be had here. How a perf fd
- * wakes a loop is not shown. */
+/* Scripted: what an event handle does if the ring holds bytes that no kernel
+ * writes, and if the end comes in ways that cannot be produced here. How a perf
+ * fd wakes a loop needs live tests. */
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
   scripted_event_append_header(fake, PERF_RECORD_MMAP2, 16,
                                16); /* no room for a body */
   scripted_event_append(fake, PERF_RECORD_EXIT);
-  scripted_event_append_header(fake, 1000, 64, 64); /* of a newer kernel */
+  scripted_event_append_header(fake, 1000, 64, 64); /* from a newer kernel */
   scripted_event_append(fake, PERF_RECORD_SAMPLE);
   scripted_event_turns(*state, 4);
   assert_string_equal(delivered, "COMM EPROTO+raw EXIT unknown SAMPLE");
@@ -30,8 +30,8 @@ static void event_record_with_unsound_body_comes_raw_and_goes_on(void **state) {
   live_close(&collector);
 }
 
-/* What was delivered, what was left out and what waits are all that was ever
- * written; and the kernel may write over all but what waits. */
+/* The delivered, skipped and waiting bytes are everything ever written; the
+ * kernel may overwrite all but the waiting bytes. */
 static void expect_sum(live_collector_t *collector, const fake_event_t *fake,
                        uint64_t corrupt) {
   uvperf_stats_t stats;
@@ -100,7 +100,7 @@ static void event_impossible_head_is_skipped_and_reading_goes_on(void **state) {
   live_close(&collector);
 }
 
-/* Each look skips it once, and the turns of the loop stay free for others. */
+/* Each check skips it once, and the turns of the loop stay free for others. */
 static void event_ring_broken_in_each_turn_is_reported_each_time(void **state) {
   live_collector_t collector;
   uvperf_stats_t stats;
@@ -174,8 +174,8 @@ static void stop_at_slice(uvperf_event_t *event, int status,
     assert_int_equal(uvperf_event_stop(event), 0);
 }
 
-/* The records before the end are a slice as any other; whoever stops there is
- * told the end after the next start. */
+/* The records before the end are a slice like any other. After a stop there,
+ * the next start reports the end. */
 static void event_end_comes_after_the_end_of_its_slice(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   live_collector_t collector;
@@ -199,7 +199,7 @@ static void event_end_comes_after_the_end_of_its_slice(void **state) {
   live_close(&collector);
 }
 
-/* Nobody reads what the event would go on to write. */
+/* Nothing would read further records of the event. */
 static void event_stopped_after_an_unsound_end_is_disabled(void **state) {
   live_collector_t collector;
   fake_event_t *fake;
@@ -234,7 +234,7 @@ static void append_late(fake_event_t *fake) {
   fake->on_poll = NULL;
 }
 
-/* P8: poll(2) eats the wakeup of what was written since the drain. */
+/* P8: poll(2) consumes the wakeup of records written since the drain. */
 static void
 event_record_between_drain_and_probe_comes_before_eof(void **state) {
   live_collector_t collector;
@@ -261,7 +261,7 @@ static void event_empty_wakeup_is_silent(void **state) {
   fake_event_wake(fake);
   scripted_event_turns(*state, 1);
   assert_int_equal(fake_count(FAKE_POLL), 0);
-  /* The second asks, and hears that all is well. */
+  /* The second one asks and finds no error. */
   scripted_event_turns(*state, 1);
   assert_int_equal(fake_count(FAKE_POLL), 1);
   scripted_event_turns(*state, 4);
@@ -343,7 +343,7 @@ static void event_pinned_in_error_state_later_ends_by_itself(void **state) {
   live_close(&collector);
 }
 
-/* PERF_EVENT_IOC_ENABLE ends the error state: start gives it another chance. */
+/* PERF_EVENT_IOC_ENABLE ends the error state: start tries again. */
 static void event_pinned_in_error_state_is_started_after_a_flush(void **state) {
   live_collector_t collector;
   fake_event_t *fake = open_pinned(*state, &collector);

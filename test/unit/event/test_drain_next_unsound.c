@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: a ring of which next has found that it cannot be read again. It is
- * reported once, and start fails. */
+/* Scripted: a ring that next has found unreadable. It is reported once, and
+ * start fails. */
 #include "scripted_event.h"
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: records of every type that wrap around the end of the ring at every
- * place where they can, through the whole pipeline. */
+ * possible place, through the whole pipeline. */
 #include "live.h"
 
 #include "fake_kernel.h"
@@ -13,7 +13,7 @@ typedef struct wrap_s {
   record_values_t values;
   record_builder_t builder;
   struct perf_event_attr attr;
-  uint32_t type; /* what is to come */
+  uint32_t type; /* the expected one */
   uint64_t checked;
   uint64_t fillers;
   size_t wrapped;
@@ -94,7 +94,8 @@ static void open_wrap(uv_loop_t *loop, wrap_t *wrap) {
   wrap->attr.branch_sample_type =
       PERF_SAMPLE_BRANCH_ANY | BUILD_BRANCH_HW_INDEX | BUILD_BRANCH_COUNTERS;
   wrap->attr.sample_regs_user = 0xff;
-  wrap->attr.sample_stack_user = 64; /* of none the kernel's own are broken */
+  wrap->attr.sample_stack_user = 64; /* broken in no record of the kernel's
+                                      * own */
   wrap->attr.sample_regs_intr = 0xf0f;
   wrap->fake = fake_event_add(7);
   options.ring_bytes = 16 * 1024;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what an event handle calls, and what it does when the kernel says
- * no. How a perf fd wakes a loop is not shown here. */
+/* Scripted: the calls of an event handle, and what it does if the kernel
+ * refuses them. How a perf fd wakes a loop is not tested here. */
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void event_init_opens_disabled_and_cloexec(void **state) {
   fake_assert_clean();
 }
 
-/* What only counts has no samples. */
+/* An event that only counts has no samples. */
 static void event_init_of_samples_that_spoil_the_ring_is_einval(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -165,8 +165,8 @@ static void event_init_of_ids_of_minus_one_is_the_default(void **state) {
   fake_assert_clean();
 }
 
-/* What EPERM of mmap is told as depends on who runs this: above the limits
- * there is another reason. */
+/* The reason for EPERM of mmap depends on who runs this: above the limits there
+ * is another reason. */
 static int cause_of_denied_ring(void) {
   int64_t level = 0;
 
@@ -262,8 +262,8 @@ static void poll_first(fake_event_t *fake) {
   assert_int_equal(uv_poll_start(&other->poll, UV_READABLE, on_other), 0);
 }
 
-/* Somebody else polls the fd on this loop: uv_poll_init says EEXIST when the
- * idle, check and timer handles are known to the loop already. */
+/* Other code polls the fd on this loop: uv_poll_init returns EEXIST when the
+ * loop already knows the idle, check and timer handles. */
 static void event_init_loop_refuses_fd_leaves_nothing(void **state) {
   uvperf_event_t *event = malloc(sizeof(*event));
   fake_event_t *fake = fake_event_add(7);
@@ -333,7 +333,7 @@ static void event_start_enable_fails_is_stopped(void **state) {
   assert_non_null(strstr(error.reason, "ENABLE of software event"));
   assert_int_equal(uvperf_event_is_active(&collector.event), 0);
   assert_int_equal(uv_run(*state, UV_RUN_DEFAULT), 0);
-  /* What start did not enable stop does not disable. */
+  /* Stop does not disable what start did not enable. */
   assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   assert_int_equal(fake->enabled, 1);
@@ -356,7 +356,7 @@ static void event_enable_on_exec_is_not_enabled_by_start(void **state) {
   assert_int_equal(fake->enabled, 0);
   assert_int_equal(uvperf_event_stop(&collector.event), 0);
   live_close(&collector);
-  /* The one DISABLE is that of close. */
+  /* The one DISABLE is from close. */
   assert_string_equal(fake_log(), "open, mmap, ioctl ID, ioctl DISABLE, "
                                   "munmap, close");
 }
@@ -468,7 +468,7 @@ static void event_read_group_matches_by_id_with_one_read(void **state) {
   assert_int_equal(counts[0].id, 7);
   assert_int_equal(counts[1].value, 300);
   assert_int_equal(counts[1].id, 9);
-  /* The other has left the group, and another is where it was. */
+  /* The other has left the group, and another is in its place. */
   fakes[0]->read_size = 5 * sizeof(words[0]);
   fakes[0]->read_data = (const uint64_t[]){2, 200, 7, 100, 5};
   expect_group_failure(events, UV_ENOENT);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what uvperf_event_measure asks the kernel, and that whatever fails
- * leaves the event disabled. */
+/* Scripted: the calls of uvperf_event_measure. Any failure leaves the event
+ * disabled. */
 #include "live.h"
 
 #include "fake_kernel.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: an event that a kernel refuses is opened with less, if the options
- * allow it, and tells what was changed. The kernels are played. */
+ * allow it, and reports the changes. The kernels are scripted. */
 #include "fallback_check.h"
 #include "live.h"
 #include "other_kernel.h"
@@ -51,7 +51,8 @@ static void assert_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
   fake_assert_clean();
 }
 
-/* Not that the kernel side is forbidden: that would have been mended. */
+/* The error is not that the kernel side is forbidden, which the fallback would
+ * have solved. */
 static void event_without_fds_in_a_fallback_says_so(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
   other_kernel_t *kernel = other_kernel();
@@ -274,7 +275,7 @@ event_that_no_fallback_helps_reports_the_first_failure(void **state) {
   fake_assert_clean();
 }
 
-/* E2BIG of the attr's size, and then of something else. */
+/* E2BIG for the attr's size, and then for another reason. */
 static void event_too_big_for_two_reasons_is_refused(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);
   other_kernel_t *kernel = other_kernel();
@@ -348,8 +349,8 @@ static void event_that_falls_back_without_memory_is_enomem(void **state) {
 
 /* -- the options ---------------------------------------------------------- */
 
-/* As a program has it that was compiled before there were fallbacks; what lies
- * behind is not its own. */
+/* The options of a program compiled before there were fallbacks; the bytes
+ * after them are not its own. */
 static void event_with_options_of_the_first_version_opens(void **state) {
   const size_t size = offsetof(uvperf_event_options_t, fallbacks);
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: a handle takes a perf event that the caller has opened, which is
- * the caller's again whenever that fails. */
+/* Scripted: a handle takes over a perf event that the caller has opened. If
+ * that fails, it stays the caller's. */
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -205,7 +205,7 @@ static void event_of_another_handle_is_eexist(void **state) {
   second.options.flags |= UVPERF_EVENT_NO_RING; /* a fake has one mapping */
   assert_int_equal(init(*state, &second), UV_EEXIST);
   assert_non_null(strstr(second.error.reason, "another handle of the loop"));
-  /* The first goes on. */
+  /* The first one continues. */
   assert_int_equal(uvperf_event_fd(&first.collector.event), first.options.fd);
   assert_string_equal(fake_log(),
                       "ioctl ID, mmap, ioctl ID, ioctl ID, ioctl ID");

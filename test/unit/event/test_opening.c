@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: an event that is opened on libuv's pool makes the calls that init
- * makes, there; it may be closed before and after them, and each may fail. */
+/* Scripted: an event that is opened on libuv's pool makes the same calls as
+ * init, on the pool; it may be closed before and after them, and each may
+ * fail. */
 #include "scripted_event.h"
 
 #include "fake_pool.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what set_output asks of the kernel, what it refuses, and that a
- * failure leaves everything as it was. */
+/* Scripted: the ioctls of set_output, what it refuses, and that a failure
+ * changes nothing. */
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -138,7 +138,7 @@ static void set_output_on_another_loop_is_refused(void **state) {
   close_both(*state, &owner, &writer);
 }
 
-/* Without ids records could not be told apart: on either side. */
+/* Without ids records cannot be matched, on either side. */
 static void set_output_without_ids_is_refused(void **state) {
   static const uint32_t flags[][2] = {{0, WRITER},
                                       {SHARED, UVPERF_EVENT_NO_RING}};
@@ -249,8 +249,8 @@ static void set_output_to_none_that_fails_changes_nothing(void **state) {
 
 /* -- failures on the way -------------------------------------------------- */
 
-/* A writer that has written, left and comes again: whatever fails then, its
- * records are its own and the output is what it was. */
+/* A writer that has written, left and joins again: if any allocation fails
+ * then, its records keep their source and the output is as before. */
 static void fail_each_allocation(void **state, int again) {
   live_collector_t collector;
   uvperf_event_t writer;
@@ -298,7 +298,7 @@ static void set_output_out_of_memory_changes_nothing(void **state) {
   fail_each_allocation(state, 1);
 }
 
-/* Their records may still be on the way for a while; each set_output looks. */
+/* Their records may still be waiting for a while; each set_output checks. */
 static void until_forgotten(uvperf_event_t *writer, uvperf_event_t *owner,
                             size_t kept) {
   uint64_t deadline = live_now() + UINT64_C(20000000000);
@@ -310,7 +310,7 @@ static void until_forgotten(uvperf_event_t *writer, uvperf_event_t *owner,
   assert_int_equal(fake_live_allocations(), kept);
 }
 
-/* What is known of writers that have left goes when their records are read. */
+/* A writer that has left is forgotten when its records have been read. */
 static void set_output_forgets_writers_that_have_left(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;
@@ -350,7 +350,8 @@ static void set_output_forgets_writers_that_have_left(void **state) {
   fake_assert_clean();
 }
 
-/* A writer's end is told when the others are gone too; it is asked of each. */
+/* A writer's end is reported when the others have ended too; each is
+ * checked. */
 static void set_output_to_a_ring_that_has_ended_is_eof(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: rings that events share when the targets of some are gone, when the
- * ring is unsound, and in a forked child. */
+/* Scripted: rings that events share when some targets have ended, when the ring
+ * is damaged, and in a forked child. */
 #include "scripted_event.h"
 
 #include <poll.h>
@@ -17,7 +17,7 @@ typedef struct trio_s {
   live_collector_t owner;
   uvperf_event_t writers[2];
   fake_event_t *fakes[3];
-  int rc; /* of a call in a callback */
+  int rc; /* result of a call in a callback */
 } trio_t;
 
 static void init(uv_loop_t *loop, uvperf_event_t *event, uint32_t flags) {
@@ -68,7 +68,7 @@ static void append_of(fake_event_t *ring, uint64_t id) {
   fake_ring_append(ring, builder.words, builder.size);
 }
 
-/* Its target is gone: perf_poll() says so, and wakes whoever polls it. */
+/* Its target has ended: perf_poll() reports that, and wakes the poller. */
 static void hang_up(fake_event_t *fake) {
   fake->revents = POLLHUP;
   fake_event_wake(fake);
@@ -97,7 +97,7 @@ static void redirect_at_slice_end(uvperf_event_t *event, int status,
     trio->rc = redirect(trio, 0);
 }
 
-/* What the slice's end says may be the last records is not the end yet. */
+/* The slice's end may be after the last record, but it is not the end yet. */
 static void output_joined_at_the_last_slices_end_goes_on(void **state) {
   trio_t trio;
 
@@ -198,7 +198,7 @@ static void output_to_a_ring_that_next_found_unsound_is_eof(void **state) {
 
 /* -- an attr that changes ------------------------------------------------- */
 
-/* Whoever tells records by source->attr must not be told an old one. */
+/* Code that compares record->source->attr must not see an old attr. */
 static void output_source_has_the_period_that_was_set(void **state) {
   const uvperf_record_t *record;
   trio_t trio;

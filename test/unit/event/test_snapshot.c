@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what an event's snapshot calls, what is told of records that are
- * not sound, and each call that fails. */
+/* Scripted: the calls of an event's snapshot, how it reports damaged records,
+ * and each call that fails. */
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static fake_event_t *begin(uv_loop_t *loop, uvperf_event_record_cb cb) {
   return fake;
 }
 
-/* A record of a type without a body, but for its sample_id. */
+/* A record of a type without a body, except its sample_id. */
 static void prepend(fake_event_t *fake, uint32_t type, uint16_t size) {
   struct perf_event_header header = {type, 0, size};
   uint8_t bytes[64] = {0};
@@ -95,7 +95,7 @@ event_snapshot_of_an_unsound_header_has_what_is_newer(void **state) {
   expect(0, "SWITCH");
   expect(UVPERF_SNAPSHOT_ALL, "SWITCH SWITCH SWITCH EPROTO");
   expect_corrupt(2);
-  /* What is left out is counted once. */
+  /* Skipped bytes are counted once. */
   uvperf_event_stats(&collector.event, &stats);
   assert_int_equal(stats.skipped_bytes, skipped);
   end();
@@ -125,7 +125,7 @@ static void start_without_cb(uvperf_event_t *event, int status,
   assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
 }
 
-/* After its last record, where only the end is left to be told. */
+/* After its last record, when only the end is left to report. */
 static void event_snapshot_without_a_callback_is_silent(void **state) {
   fake_event_t *fake = begin(*state, start_without_cb);
 

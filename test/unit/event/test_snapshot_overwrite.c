@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: overwritable rings while another CPU writes, and such as are
- * smaller than a record. */
+/* Scripted: overwritable rings while another CPU writes, and rings smaller than
+ * a record. */
 #include "fake_clock.h"
 #include "fake_pool.h"
 #include "scripted_event.h"
@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <poll.h>
 
-/* The record's misc is its number; at its end is the id of its event, where
- * that is told. */
+/* The record's misc is its number; at its end is the id of its event, if the
+ * event has that field. */
 static void write_record_of(fake_event_t *fake, uint16_t number, uint64_t id) {
   const struct perf_event_header header = {PERF_RECORD_SWITCH, number, 64};
   uint8_t bytes[64] = {0};
@@ -61,7 +61,7 @@ static void close_event(uv_loop_t *loop, uvperf_event_t *event) {
   fake_assert_clean();
 }
 
-/* Who wants no wakeups gives the largest. */
+/* The largest value means no wakeups. */
 static void overwrite_watermark_may_be_beyond_the_ring(void **state) {
   static const size_t sizes[] = {0, 1};
   struct perf_event_attr attr;
@@ -106,7 +106,7 @@ overwrite_record_finished_after_the_pause_is_of_the_next(void **state) {
   close_event(*state, &event);
 }
 
-/* Of a target that is gone there is no next snapshot. */
+/* There is no next snapshot of a target that has ended. */
 static void
 overwrite_record_finished_after_the_pause_comes_before_eof(void **state) {
   struct perf_event_attr attr;
@@ -192,7 +192,8 @@ static void come_and_go(uv_loop_t *loop, uvperf_event_t *owner,
   scripted_event_turns(loop, 2);
 }
 
-/* What a snapshot could still give keeps its source, and no more. */
+/* A record that a snapshot could still deliver keeps its source, but no
+ * others. */
 static void overwrite_ring_forgets_writers_as_they_are_gone(void **state) {
   struct perf_event_attr attr;
   fake_event_t *ring = fake_event_add(7);
@@ -272,7 +273,8 @@ static void note_done(uvperf_event_t *event, int status) {
 static void no_writers(void) {
 }
 
-/* Of what the thread pool has copied, and the ring has no more. */
+/* Of records that the thread pool has copied, and that are no longer in the
+ * ring. */
 static void overwrite_snapshot_begun_keeps_its_writers(void **state) {
   fake_event_t *ring = fake_event_add(7);
   struct perf_event_attr attr;

@@ -14,8 +14,7 @@
 #define TRACEPOINT "/sys/kernel/tracing/events/sched/sched_switch/"
 #define FDINFO     "/proc/thread-self/fdinfo/"
 
-/* Numbers that the scripted machine gives to PMUs: temp_tree.c has the
- * first. */
+/* The scripted machine's numbers of PMUs: temp_tree.c has the first. */
 #define UPROBE_TYPE 8
 #define PT_TYPE     10
 
@@ -42,7 +41,7 @@ static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
       cause, piece);
 }
 
-/* The same of an event and a request that take nothing else. */
+/* The same for an event and a request without other parameters. */
 static void expect_plain(const temp_tree_t *tree, int code,
                          const struct perf_event_attr *attr,
                          unsigned long request, int cause, const char *piece) {
@@ -389,7 +388,7 @@ static void explain_modify_of_other_errnos_has_its_cause(void **state) {
 
 static void expect_whole(const temp_tree_t *tree, unsigned long request,
                          const struct perf_event_attr *attr, uint64_t value) {
-  /* Its first 48 letters are told. */
+  /* Its first 48 letters are printed. */
   static const char filter[] =
       "a_filter_of_a_field_with_a_name_that_is_longer_than_48_letters == 1";
   struct perf_event_attr wanted = *attr;

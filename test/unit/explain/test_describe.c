@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a reason says of the event and its target, on a scripted machine. */
+/* How a reason describes the event and its target, on a scripted machine. */
 #include "explain_check.h"
 #include "temp_tree.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which fallback fits which failure, and what it changes: to a clock, to the
- * user side, to a lower precise_ip. That events are opened so is in
+ * user side, to a lower precise_ip. Opening with fallbacks is in
  * unit/event/test_open_fallback.c and live/test_event_fallback.c. */
 #include "fallback_check.h"
 #include "other_kernel.h"
@@ -93,7 +93,7 @@ static void fallback_to_a_clock_keeps_a_frequency(void **state) {
   assert_int_equal(attr.sample_type, PERF_SAMPLE_IP);
 }
 
-/* The period of the clock for so many cycles, under a max_sample_rate. */
+/* The clock's period for this number of cycles, under a max_sample_rate. */
 static uint64_t period_of(const temp_tree_t *tree, const char *rate,
                           uint64_t cycles) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_CLOCK);
@@ -353,7 +353,7 @@ static void fallback_to_a_missing_event_reports_that(void **state) {
   uvperf__fallback_report(&fallback, &last, &error);
   assert_int_equal(error.code, -ENOENT);
   assert_string_equal(error.reason, "none");
-  /* A clock may lack what the event had. */
+  /* A clock may lack some of the event's fields. */
   error = failure(-EACCES, UVPERF_CAUSE_PERMISSION, "no");
   fallback.changes[1].fallback = UVPERF_FALLBACK_CLOCK;
   fallback.nr = 2;

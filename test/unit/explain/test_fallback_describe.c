@@ -5,7 +5,7 @@
 
 #include "uvperf/attr.h"
 
-/* The text is in a block of just the size that it takes. */
+/* The text is in a block of exactly its size. */
 static void assert_described(uint32_t fallback, uint32_t field, uint64_t from,
                              uint64_t to, const char *expected) {
   uvperf_change_t change = {fallback, field, from, to, 0};
@@ -75,7 +75,7 @@ static void change_to_what_the_kernel_knows_names_the_bits(void **state) {
                    "know it");
 }
 
-/* Anybody can make one. */
+/* Any user can make such a change. */
 static void describe_of_no_change_is_harmless(void **state) {
   (void)state;
   assert_described(UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is changed of an attr that the kernel does not know: by kernels that are
- * played. */
+/* What is changed in an attr that the kernel does not know, with scripted
+ * kernels. */
 #include "fallback_check.h"
 #include "other_kernel.h"
 
@@ -53,7 +53,7 @@ static void fallback_to_what_the_kernel_knows_clears_all_at_once(void **state) {
       fallback_next(&fallback, &attr, -EINVAL, UVPERF_CAUSE_ARGUMENT), 0);
 }
 
-/* Without a branch stack the kernel does not look at it. */
+/* Without a branch stack the kernel does not check it. */
 static void fallback_to_what_the_kernel_knows_leaves_the_rest(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
   other_kernel_t *kernel = other_kernel();
@@ -94,7 +94,7 @@ typedef union wide_s {
   uint8_t bytes[256];
 } wide_t;
 
-/* E2BIG of a kernel whose struct has so many bytes. */
+/* E2BIG from a kernel whose struct has this size. */
 static int too_big(uvperf__fallback_t *fallback, wide_t *wide, uint32_t known) {
   uint32_t asked_size = wide->attr.size;
   uvperf_error_t failed;
@@ -133,7 +133,7 @@ static void fallback_to_the_kernels_size_clears_the_later_fields(void **state) {
   assert_int_equal(watermark, 1); /* it lies before the 112th byte */
 }
 
-/* What has no name here could not be told. */
+/* A field without a name here could not be reported. */
 static void fallback_leaves_fields_that_have_no_name(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_KERNEL);
   wide_t wide;
@@ -154,7 +154,7 @@ static void fallback_leaves_fields_that_have_no_name(void **state) {
   assert_int_equal(wide.bytes[199], 1);
 }
 
-/* Of a group that is too large, or a uprobe's path: attr.size is as it was. */
+/* For a group that is too large, or a uprobe's path: attr.size is as it was. */
 static void no_fallback_from_another_e2big(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
   wide_t wide;
@@ -167,7 +167,7 @@ static void no_fallback_from_another_e2big(void **state) {
   assert_int_equal(fallback.nr, 0);
 }
 
-/* Every field set, and nothing known of them, after all else was changed. */
+/* Every field is set, none is known, and everything else was changed before. */
 static void fallback_has_room_for_every_change(void **state) {
   uvperf__fallback_t fallback = fallback_allow(UVPERF_FALLBACK_ALL);
   other_kernel_t *kernel = other_kernel();

@@ -25,7 +25,7 @@ static int setup(void **state) {
 static void filter_with_an_unknown_field_names_the_first_one(void **state) {
   static const struct {
     const char *filter;
-    const char *missing; /* "": none */
+    const char *missing; /* "": no field is missing */
   } cases[] = {
       {"dev==1", "dev"},
       {"skb == 1 && len > 2", "len"},

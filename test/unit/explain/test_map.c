@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why mapping a ring fails, on a scripted machine; and that no reason is
- * cut. */
+/* Why mapping a ring fails, on a scripted machine; no reason is cut off. */
 #include "explain_check.h"
 #include "temp_tree.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Causes and reasons for the errnos of perf_event_open(2) but EINVAL and those
- * of what is denied, on a scripted machine. */
+/* Causes and reasons for the errnos of perf_event_open(2), except EINVAL and
+ * permission errors, on a scripted machine. */
 #include "explain_check.h"
 #include "fake_kernel.h"
 #include "temp_tree.h"
@@ -46,7 +46,7 @@ static void explain_enosys_is_no_perf(void **state) {
   char path[PATH_MAX];
 
   explain_user_clock(&attr);
-  /* As of qemu-user. */
+  /* As from qemu-user. */
   expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
          "this kernel has perf events, but perf_event_open does not reach it");
   snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid",
@@ -147,7 +147,7 @@ static void explain_of_cgroup_names_it(void **state) {
                 "try a software event");
 }
 
-/* What every kernel has cannot be missing; of other events one cannot say. */
+/* An event that every kernel has cannot be missing; others may be. */
 static void explain_enoent_of_cgroup_blames_it_only_if_sure(void **state) {
   struct perf_event_attr attr;
 

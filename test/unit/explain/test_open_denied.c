@@ -12,8 +12,8 @@
 #define STATUS   "/proc/self/status"
 #define LOCKDOWN "/sys/kernel/security/lockdown"
 
-/* What /proc/self/status says of a process with CAP_PERFMON, CAP_SYS_ADMIN, a
- * seccomp filter. */
+/* /proc/self/status of a process with CAP_PERFMON, with CAP_SYS_ADMIN, or with
+ * a seccomp filter. */
 #define PERFMON  "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000004000000000\n"
 #define ADMIN    "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0000000000200000\n"
 #define FILTERED "Uid:\t1000\t1000\t1000\t1000\nCapEff:\t0\nSeccomp:\t2\n"
@@ -267,7 +267,7 @@ denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
                 "CAP_PERFMON: allow it in the container's profile");
 }
 
-/* Which has no perf_event_paranoid either. */
+/* Such a kernel has no perf_event_paranoid either. */
 static void enosys_under_seccomp_may_be_the_kernels(void **state) {
   const temp_tree_t *tree = *state;
   struct perf_event_attr attr;

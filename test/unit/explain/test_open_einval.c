@@ -116,7 +116,7 @@ static void einval_of_older_bit_is_not_old_kernel(void **state) {
   attr.read_format = UVPERF_FORMAT_LOST;
   uvperf_attr_set(&attr, UVPERF_ATTR_BUILD_ID, 1);
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
-  /* Not looked at without PERF_SAMPLE_BRANCH_STACK. */
+  /* Ignored without PERF_SAMPLE_BRANCH_STACK. */
   attr.branch_sample_type = UVPERF_SAMPLE_BRANCH_COUNTERS;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
   attr.branch_sample_type = 0;

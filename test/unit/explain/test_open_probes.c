@@ -17,7 +17,7 @@ static void expect(const temp_tree_t *tree, uvperf_error_t *error, int code,
   explain_check(error, code, cause, piece);
 }
 
-/* Each errno of the two, and what it says of the pointer or the offset. */
+/* Each errno of the two, and what it says about the pointer or the offset. */
 static void explain_probe_names_its_field(void **state) {
   const struct {
     uint32_t type;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Directories of cgroups: where they are looked for, under a scripted root
- * whose mounts lead to the cgroups of this machine, and what is none. */
+/* Directories of cgroups: where they are searched for, below a scripted root
+ * whose mounts lead to the cgroups of this machine, and which paths are
+ * none. */
 #include "fake_kernel.h"
 #include "live.h"
 #include "temp_tree.h"
@@ -35,7 +36,7 @@ static void refused(const temp_tree_t *tree, const char *path, int code,
 
 /* -- where it is looked for ----------------------------------------------- */
 
-/* Each path, and where it is looked for: nothing is there. */
+/* Each path, and where it is searched for: nothing is there. */
 static void cgroup_is_searched_for_in_the_mounts(void **state) {
   static const struct {
     const char *mounts;
@@ -60,7 +61,7 @@ static void cgroup_is_searched_for_in_the_mounts(void **state) {
       {CPU V2, "/a", ": /cg/v2/a"},
       {V2 "v2 /cg/other cgroup2 rw 0 0\n", "/a", ": /cg/v2/a"},
       {PERF "v1 /cg/other cgroup perf_event 0 0\n", "/a", ": /cg/perf/a"},
-      /* What is given in full may be of any. */
+      /* A full path may be of any hierarchy. */
       {CPU V2 PERF, "/cg/cpu/a", ": /cg/cpu/a"},
       {PERF V2, "/cg/v2/a", ": /cg/v2/a"},
       {V2 "v2 /cg/other cgroup2 rw 0 0\n", "/cg/other/a", ": /cg/other/a"},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of CPUs: what the kernel writes, what users write, and what is none. */
+/* Lists of CPUs: from the kernel, from users, and invalid ones. */
 #include "support.h"
 
 #include <errno.h>

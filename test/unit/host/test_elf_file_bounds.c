@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of a file is read to find a symbol: all that real programs need, and
- * not what a sparse file claims to have. Reads and bytes are counted. */
+/* How much of a file is read to find a symbol: as much as real programs need,
+ * and not as much as a sparse file claims to have. Reads and bytes are
+ * counted. */
 #include "elf_image.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -99,7 +100,7 @@ static void put(int fd, const void *bytes, size_t size, off_t at) {
   assert_int_equal(pwrite(fd, bytes, size, at), size);
 }
 
-/* Writes it: an fd. What is not written is a hole. */
+/* Writes it and returns an fd. Other parts are a hole. */
 static int begin(const program_t *program, off_t size) {
   int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
 
@@ -174,7 +175,7 @@ static void strings_without_end_are_efbig_in_the_end(void **state) {
   check_reads();
 }
 
-/* Each symbol is a label of another section, whose header is read anew. */
+/* Each symbol is a label of another section, whose header is read again. */
 static void symbols_of_many_sections_are_efbig_in_the_end(void **state) {
   const size_t nr = 300000;
   Elf64_Sym *symbols = calloc(nr, sizeof(*symbols));

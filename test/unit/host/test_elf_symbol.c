@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which symbols are functions, which of them a name means, and where they are,
- * in files made by hand of 32 and of 64 bits. */
+ * in files of 32 and 64 bits made by hand. */
 #include "elf_image.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -128,7 +128,7 @@ static void data_segment(elf_image_t *image) {
   expect_error(image, "data", -ENOENT);
   image->segments[2].p_flags |= PF_X;
   expect(image, "data", ELF_IMAGE_DATA_AT);
-  /* Of two at one address that of code counts. */
+  /* If two have one address, the code segment counts. */
   image->segments[2].p_flags = PF_R;
   image->segments[0].p_flags = PF_R | PF_X;
   image->segments[0].p_vaddr = ELF_IMAGE_DATA;
@@ -218,7 +218,7 @@ static void others(elf_image_t *image) {
   expect(image, "far", ELF_IMAGE_OFFSET(0x20));
 }
 
-/* Index 0 of the strings means that there is no name, whatever is there. */
+/* Index 0 of the strings means no name, whatever is there. */
 static void nameless(elf_image_t *image) {
   Elf64_Sym symbol;
 

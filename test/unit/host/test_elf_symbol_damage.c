@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files damaged at random, made by hand and by the linker: an error at most. */
+/* Randomly damaged files, made by hand and by the linker: at worst an error. */
 #include "elf_image.h"
 #include "random_run.h"
 #include "support.h"
@@ -23,8 +23,8 @@ static int setup(void **state) {
 
 /* -- damage at random ----------------------------------------------------- */
 
-/* What is damaged in a file of `size` bytes: some bytes, some of which are put
- * to the values that tempt, and back. */
+/* Damages a file of `size` bytes: sets some bytes, some of them to critical
+ * values, and restores them. */
 static void damage(random_run_t *run, int fd, const uint8_t *bytes, size_t size,
                    size_t *at, size_t nr) {
   static const uint8_t tempting[] = {0, 1, 0x7f, 0x80, 0xff};
@@ -47,7 +47,7 @@ static int is_promised(int rc) {
          rc == -EFBIG || rc == -ENODATA || rc == -ENOTUNIQ || rc == -ENOTSUP;
 }
 
-/* Damages the first `dense` bytes of a file again and again; gives how many
+/* Damages the first `dense` bytes of a file again and again. Returns how many
  * searches failed. */
 static unsigned int damage_often(random_run_t *run, const uint8_t *bytes,
                                  size_t size, size_t dense, const char *name,

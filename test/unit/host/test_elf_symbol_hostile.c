@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are damaged or made to do harm: an error, never a fault, a hang or
- * something kept. */
+/* Damaged or malicious files: an error, never a crash, a hang or a leak. */
 #include "elf_image.h"
 #include "fake_kernel.h"
 #include "support.h"
@@ -376,7 +375,7 @@ static void segment_longer_than_numbers_is_ebadmsg(void **state) {
 
 static void file_cut_anywhere_is_an_error(void **state) {
   elf_image_t image;
-  size_t size, end; /* of the sections, which are last */
+  size_t size, end; /* of the sections, which come last */
 
   (void)state;
   elf_image_make_usual(&image, 1);

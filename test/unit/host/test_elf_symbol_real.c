@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the linker made: programs that say themselves where their functions are,
- * stripped ones, a library with versions, and all of the C library against what
- * the dynamic linker says. */
+/* Files made by the linker: programs that print where their functions are,
+ * stripped ones, a library with versions, and the whole C library compared with
+ * the dynamic linker. */
 #include "elf_image.h"
 #include "support.h"
 
@@ -14,7 +14,7 @@
 
 /* -- programs ------------------------------------------------------------- */
 
-/* Where a program says that a function of it is in its file. */
+/* The file offset of a function, as the program prints it. */
 static uint64_t place_in(const char *program, const char *function) {
   unsigned long long offset = 0;
   char name[32], line[64];
@@ -65,7 +65,7 @@ static void stripped_program_has_what_it_exports(void **state) {
 
 /* -- a library ------------------------------------------------------------ */
 
-/* Where in the file an address of a loaded library is. */
+/* The file offset of an address of a loaded library. */
 typedef struct place_s {
   const char *path; /* how it ends */
   uintptr_t address;
@@ -99,7 +99,7 @@ static uint64_t place_of(const char *path, uintptr_t address) {
   return place.offset;
 }
 
-/* The path of what dlopen gave. */
+/* The path of a library that dlopen returned. */
 static const char *path_of(void *library) {
   struct link_map *map;
 
@@ -130,7 +130,7 @@ static void library_function_is_where_the_linker_says(void **state) {
   dlclose(library);
 }
 
-/* Where the library says that a version of its function is. */
+/* Where the library reports a version of its function to be. */
 static uint64_t version_at(void *library, const char *path, int version) {
   void *symbol = dlsym(library, "elf_library_version_at");
   uintptr_t (*at)(int);
@@ -180,7 +180,7 @@ typedef struct comparison_s {
   unsigned int same;
   unsigned int unknown; /* to dlsym: only old versions, or not exported */
   unsigned int indirect;
-  unsigned int thumb; /* of 32-bit ARM: its address has the lowest bit */
+  unsigned int thumb; /* for 32-bit ARM: its address has the lowest bit */
 } comparison_t;
 
 static int compare(const uvperf__elf_symbol_t *symbol, void *data) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables and strings that are longer than what is read of them at once, and
- * names that are in more places than are remembered. */
+/* Tables and strings that are longer than one read, and names at more places
+ * than are remembered. */
 #include "elf_image.h"
 #include "support.h"
 #include "temp_tree.h"

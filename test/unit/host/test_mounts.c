@@ -19,7 +19,7 @@ static int note(const uvperf__mount_t *mount, void *data) {
   return 0;
 }
 
-/* Writes of each mount its options, and those of some that it has. */
+/* Writes the options of each mount, and which of some options it has. */
 static int note_options(const uvperf__mount_t *mount, void *data) {
   static const char *const some[] = {"perf_event", "rw", "cpu"};
   char *text = data;
@@ -86,7 +86,7 @@ static void lines_that_are_no_mounts_are_skipped(void **state) {
   expect(tree, "", "");
 }
 
-/* The line begins at each place around the end of what is read at once. */
+/* The line begins at each place around the end of a read. */
 static void mounts_with_long_lines_are_read(void **state) {
   const temp_tree_t *tree = *state;
   static char mounts[PATH_MAX * 4];
@@ -126,7 +126,7 @@ static void mounts_options_are_found_whole(void **state) {
                             ";;perf_event perf_event;");
 }
 
-/* Of all lengths around that for which there is room. */
+/* With each length around the size of the buffer. */
 static void mounts_long_options_are_cut(void **state) {
   const temp_tree_t *tree = *state;
   char mounts[1024], text[1024], expected[1024];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PMUs, their types and CPUs, and the names of what they have, in trees as real
- * machines have them and in hostile ones. */
+/* PMUs, their types and CPUs, and the names of their events and terms, in trees
+ * like those of real machines and in hostile ones. */
 #include "pmu_names.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -40,7 +40,7 @@ static void pmu_each_returns_every_name(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* -ENOENT, which the library itself reads as "no such directory". */
+/* -ENOENT, which the library itself takes for "no such directory". */
 static void pmu_each_ends_with_what_the_callback_returns(void **state) {
   const temp_tree_t *tree = *state;
   size_t fds = support_count_fds();
@@ -172,7 +172,7 @@ static void pmu_name_is_found_by_type(void **state) {
   assert_string_equal(name, "");
 }
 
-/* More entries than the kernel gives at once. */
+/* More entries than the kernel returns at once. */
 static void pmu_name_is_found_among_many(void **state) {
   const temp_tree_t *tree = *state;
   size_t fds = support_count_fds();
@@ -254,7 +254,7 @@ static void pmu_max_precise_is_in_caps(void **state) {
 
 /* -- Hostile names -------------------------------------------------------- */
 
-/* The tree has what the paths would lead to. */
+/* The tree has the files that the paths would lead to. */
 static void pmu_name_that_is_a_path_is_einval(void **state) {
   char too_long[NAME_MAX + 2];
   const char *const bad[] = {"", ".", "..", "cpu/", "/cpu", "a/b", too_long};
@@ -294,7 +294,7 @@ static void pmu_name_that_is_a_path_is_einval(void **state) {
 #define WITH_TREE(test)                                                        \
   cmocka_unit_test_setup_teardown(test, temp_tree_setup, temp_tree_teardown)
 
-/* That the machine has one PMU "cpu" is known by one file. */
+/* One file shows that the machine has one PMU "cpu". */
 static void pmus_of_cores_have_cpus_and_are_in_order_of_type(void **state) {
   const temp_tree_t *tree = *state;
   uvperf__core_pmus_t cores;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the terms and the named events of a PMU say. */
+/* The contents of the terms and the named events of a PMU. */
 #include "support.h"
 #include "temp_tree.h"
 
@@ -173,7 +173,7 @@ static void pmu_event_returns_its_terms(void **state) {
   assert_string_equal(terms, "");
 }
 
-/* Writes an event with files beside it, NULL for those that stay as they are,
+/* Writes an event with its other files, NULL for those that stay as they are,
  * and reads its measure. */
 static int measure_of(const temp_tree_t *tree, const char *scale,
                       const char *unit, uvperf__pmu_measure_t *measure) {
@@ -196,7 +196,7 @@ static void pmu_measure_without_files_is_one_count(void **state) {
   assert_int_equal(measure.is_snapshot, 0);
 }
 
-/* A file beside it could not have such a name. */
+/* A further file could not have such a long name. */
 static void pmu_measure_of_the_longest_name_is_one_count(void **state) {
   const temp_tree_t *tree = *state;
   uvperf__pmu_measure_t measure;
@@ -267,13 +267,13 @@ static void make_comma_locale(const temp_tree_t *tree) {
   snprintf(command, sizeof(command),
            "localedef -c -f %s/ascii -i %s/comma %s/xx_XX >%s/said 2>&1",
            tree->root, tree->root, tree->root, tree->root);
-  rc = system(command); /* it warns of all that the locale does not have */
+  rc = system(command); /* it warns about everything that the locale lacks */
   (void)rc;
 }
 
 #define NO_LOCALE 77
 
-/* In a child, as glibc loses the memory that it takes for LOCPATH. */
+/* In a child, because glibc leaks the memory that it takes for LOCPATH. */
 static int read_scales_with_comma(void *arg) {
   uvperf__pmu_measure_t measure;
   const temp_tree_t *tree = arg;

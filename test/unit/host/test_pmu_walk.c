@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the public walks over PMUs show, and what they leave out. */
+/* What the public walks over PMUs return, and what they leave out. */
 #include "pmu_names.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -13,7 +13,7 @@
 
 #define PMUS "/sys/bus/event_source/devices"
 
-/* The last of what was shown, its strings copied, and all names. */
+/* The last PMU or event, with copies of its strings, and all names. */
 typedef struct shown_s {
   pmu_names_t names;
   uvperf_pmu_t pmu;
@@ -191,8 +191,8 @@ static void pmu_walk_of_bad_arguments_is_an_error(void **state) {
   assert_int_equal(shown.names.nr, 0);
 }
 
-/* With room for one fd more, the directory's: in a child, whose limit it is.
- * All PMUs would look as if they had no type. */
+/* With one fd left, for the directory, in a child because of the limit. All
+ * PMUs would seem to have no type. */
 static int walk_without_fds(void *arg) {
   const temp_tree_t *tree = arg;
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -220,8 +220,8 @@ static void pmu_walk_without_fds_is_emfile(void **state) {
   assert_int_equal(support_wait(support_fork(walk_without_fds, tree)), 0);
 }
 
-/* Compares with what the internal look-ups say, which are themselves compared
- * with the files. */
+/* Compares with the internal look-ups, which other tests compare with the
+ * files. */
 static int compare_pmu(const uvperf_pmu_t *pmu, void *arg) {
   pmu_names_t formats = {"", 0}, events = {"", 0};
   shown_t shown = {0};

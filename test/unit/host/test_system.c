@@ -126,7 +126,7 @@ static void system_line_starts_with_key(void **state) {
 }
 
 /* Groups: of /proc/self/status can have 65,536 numbers. The key is put at every
- * place of the long line, so at the start of whatever it is read in. */
+ * place of the long line, so also at the start of each read. */
 static void system_line_is_not_found_inside_a_long_line(void **state) {
   const temp_tree_t *tree = *state;
   char content[4100], text[32];
@@ -143,8 +143,8 @@ static void system_line_is_not_found_inside_a_long_line(void **state) {
   }
 }
 
-/* The line begins at every place around the end of what is read at once, with
- * and without a newline at its end. */
+/* The line begins at every place around the end of a read, with and without a
+ * newline at its end. */
 static void system_line_across_reads_is_found(void **state) {
   const temp_tree_t *tree = *state;
   char content[4200], text[32];
@@ -219,7 +219,7 @@ static void system_cpu_list_of_garbage_is_einval(void **state) {
   assert_int_equal(uvperf__system_online_cpus(tree->root), -EINVAL);
 }
 
-/* More CPUs than a line of a terminal has room for, and none. */
+/* More CPUs than fit into a terminal line, and none. */
 static void system_cpu_list_of_any_length_is_read(void **state) {
   const temp_tree_t *tree = *state;
   char list[4000] = "0";

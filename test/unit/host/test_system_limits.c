@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Limits under a scripted root, and those of this process against what the test
- * finds itself. */
+/* Limits below a scripted root, and those of this process compared with what
+ * the test finds itself. */
 #include "support.h"
 #include "temp_tree.h"
 
@@ -24,7 +24,7 @@
 
 /* -- under a scripted root ------------------------------------------------ */
 
-/* Nothing is known, until a test says so. */
+/* Nothing is known until a test sets it. */
 static uvperf_limits_t unknown(void) {
   uvperf_limits_t limits;
   int64_t values[sizeof(limits) / sizeof(int64_t)];
@@ -180,8 +180,8 @@ static int64_t read_number(const char *path) {
   return nr == 1 ? value : UVPERF_LIMIT_UNKNOWN;
 }
 
-/* perf_event_max_sample_rate is not looked at: the kernel lowers it at
- * times. */
+/* perf_event_max_sample_rate is left out, because the kernel sometimes lowers
+ * it. */
 static void limits_of_this_system_are_its_files(void **state) {
   struct utsname name;
   uvperf_limits_t limits;
@@ -259,7 +259,7 @@ typedef struct namespace_s {
   int go_on[2];
 } namespace_t;
 
-/* Its exit status says which look was wrong. */
+/* The exit status says which check failed. */
 static int look_in_namespace(void *arg) {
   const namespace_t *pipes = arg;
   uvperf_limits_t limits;
@@ -278,7 +278,7 @@ static int look_in_namespace(void *arg) {
   return uvperf_system_has_perfmon() != 0 ? 4 : 0;
 }
 
-/* Only who has CAP_SETUID outside may give it that map. */
+/* This needs CAP_SETUID outside of the namespace. */
 static void give_initial_map(pid_t pid) {
   char path[64];
   int fd;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets: what is wrong with them on any machine, and which places they stand
- * for, under a scripted root. */
+ * for, below a scripted root. */
 #include "fake_kernel.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -15,7 +15,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define ONLINE          "/sys/devices/system/cpu/online"
 #define PRESENT         "/sys/devices/system/cpu/present"
-/* Of a stat file, from the state to the start. */
+/* The fields of a stat file, from the state to the start. */
 #define FIELDS "S 1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"
 
 /* -- what is wrong on any machine ----------------------------------------- */
@@ -136,7 +136,7 @@ static uvperf_target_t target_of(uint32_t type, int pid, const char *cpus) {
   return target;
 }
 
-/* Gives the places as "pid:cpu:start …", with what is to be set. */
+/* Prints the places as "pid:cpu:start …", with what has to be set. */
 static void show(const uvperf__target_spots_t *spots, char text[512]) {
   size_t i, used = 0;
 
@@ -212,8 +212,8 @@ static void expect_for_rings(const temp_tree_t *tree,
   fake_assert_clean();
 }
 
-/* A ring is of one CPU; the events of a task can be opened also where that is
- * offline. */
+/* A ring is for one CPU; a task's events can also be opened on an offline
+ * one. */
 static void task_for_rings_is_on_each_cpu_that_is_present(void **state) {
   uvperf_target_t thread = target_of(UVPERF_TARGET_THREAD, 7, NULL);
   uvperf_target_t listed = target_of(UVPERF_TARGET_THREAD, 7, "2");
@@ -292,7 +292,7 @@ static void self_is_the_calling_thread(void **state) {
   target.cpus = "0,2";
   fake_fail(FAKE_GETTID, 1, 77);
   expect(tree, &target, "77:0:1077 77:2:1077");
-  /* Whose start /proc does not tell. */
+  /* Its start is not in /proc. */
   snprintf(expected, sizeof(expected), "%d:-1:0", (int)getpid());
   target.cpus = NULL;
   expect(tree, &target, expected);
@@ -302,7 +302,7 @@ static void thread_is_as_named(void **state) {
   uvperf_target_t target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
   const temp_tree_t *tree = *state;
 
-  /* Without /proc, and where it is not told whose that is. */
+  /* Without /proc, and if it is not known whose /proc it is. */
   write_task(tree, 78, 78, 1);
   expect(tree, &target, "78:-1:0");
   own_proc(tree);
@@ -312,7 +312,7 @@ static void thread_is_as_named(void **state) {
   target.pid = 79; /* the kernel will know */
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
   expect(tree, &target, "79:1:0 79:3:0");
-  /* In another PID namespace it is the start of another. */
+  /* In another PID namespace it is the start of another task. */
   temp_tree_write(tree, "/proc/self/status", "NSpid:\t12\t1\n");
   target = target_of(UVPERF_TARGET_THREAD, 78, NULL);
   expect(tree, &target, "78:-1:0");
@@ -456,7 +456,7 @@ static void targets_without_memory_are_enomem(void **state) {
   }
 }
 
-/* Whether want of fds is told, of each file that is read. */
+/* Whether lack of fds is reported, for each file that is read. */
 static int is_honest(const temp_tree_t *tree, const uvperf_target_t *target,
                      rlim_t limit) {
   uvperf__target_spots_t spots;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks and threads as files of /proc tell them, under a scripted root. */
+/* Tasks and threads, read from files of /proc below a scripted root. */
 #include "fake_kernel.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -12,7 +12,7 @@
 
 #include "host/task.h"
 
-/* What is between the state and the start, and behind it. */
+/* The fields between the state and the start, and those after it. */
 #define FIELDS_4_TO_21 "1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"
 #define FIELDS_23_ON   "1 2 18446744073709551615 0 0"
 
@@ -309,9 +309,8 @@ static void threads_that_have_ended_are_left_out(void **state) {
   fake_assert_clean();
 }
 
-/* Changes the threads of a process while they are listed, as the file that says
- * how many there are is a pipe: one who reads it has looked at the
- * directory. */
+/* Changes the threads of a process while they are listed. The file with their
+ * number is a pipe: when it is read, the directory has been listed. */
 typedef struct change_s {
   const temp_tree_t *tree;
   char path[128]; /* of the pipe */
@@ -328,7 +327,7 @@ static void change_threads(void *arg) {
   write_thread(change->tree, 12, 16, 'S');
   snprintf(gone, sizeof(gone), "%s/proc/12/task/13/stat", change->tree->root);
   unlink(gone);
-  /* What is read the next time is a file. */
+  /* The next read finds a file. */
   unlink(change->path);
   temp_tree_write(change->tree, "/proc/12/status", status);
   if (fd < 0 || write(fd, status, sizeof(status) - 1) < 0)
@@ -366,7 +365,7 @@ static void threads_that_are_never_all_listed_are_as_listed(void **state) {
   write_thread(tree, 12, 13, 'S');
   write_status(tree, 12, 12, 3);
   expect_threads(tree, 12, 2, ids);
-  /* Whose number is not told. */
+  /* Its number is missing. */
   temp_tree_write(tree, "/proc/12/status", "Tgid:\t12\n");
   expect_threads(tree, 12, 2, ids);
 }
@@ -413,7 +412,8 @@ static void threads_without_memory_are_enomem(void **state) {
   uvperf__tasks_free(&threads);
 }
 
-/* In a child, whose limit it is: what a call that may open `more` fds gives. */
+/* In a child because of the limit: the result of a call that may open `more`
+ * fds. */
 static int is_honest(const temp_tree_t *tree, rlim_t more) {
   uvperf__tasks_t threads;
   uvperf__task_t task;

@@ -15,7 +15,7 @@
 #define EVENTS  TRACING "/events"
 #define MOUNTS  "/proc/self/mounts"
 
-/* The events of a small tracefs, with the files that lie beside them. */
+/* The events of a small tracefs, with the other files of their directories. */
 static int tracefs_setup(void **state) {
   const temp_tree_t *tree;
 
@@ -83,7 +83,7 @@ static void tracefs_path_comes_from_the_mounts(void **state) {
   expect_path(tree, 0, "/covered");
 }
 
-/* A place that cannot be looked at is the reason, and the first of several. */
+/* A place that cannot be read is the reason, and the first one of several. */
 static void
 tracefs_path_that_cannot_be_read_is_the_first_failure(void **state) {
   const temp_tree_t *tree = *state;
@@ -156,8 +156,8 @@ static void tracefs_id_of_another_directory_is_einval(void **state) {
 
 /* -- walks ---------------------------------------------------------------- */
 
-/* What a walk told, in the order of the alphabet: that of a temporary
- * directory is not known. */
+/* The results of a walk, sorted, because the order of a temporary directory is
+ * not known. */
 typedef struct seen_s {
   int nr;
   char lines[8][40];
@@ -384,13 +384,13 @@ static void set_mode(const temp_tree_t *tree, const char *path, mode_t mode) {
   assert_int_equal(chmod(full, mode), 0);
 }
 
-/* What root sees is not bound by modes. */
+/* File modes do not restrict root. */
 static int be_nobody(void) {
   return geteuid() == 0 ? setuid(65534) : 0;
 }
 
-/* Looks in a child that is not root; its exit status says which look was
- * wrong. */
+/* Checks in a child that is not root; its exit status says which check
+ * failed. */
 static void expect_as_nobody(const temp_tree_t *tree, support_child_fn look) {
   set_mode(tree, "", 0755);
   assert_int_equal(support_wait(support_fork(look, (void *)(uintptr_t)tree)),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What include/uvperf/system.h has, against what the test reads of tracefs
- * itself; tracers under a scripted root. */
+/* The functions of include/uvperf/system.h, compared with what the test itself
+ * reads from tracefs; tracers below a scripted root. */
 #include "support.h"
 #include "temp_tree.h"
 
@@ -189,7 +189,7 @@ static void live_tracefs_id_of_no_tracepoint_is_enoent(void **state) {
 
 /* -- other places and other users ----------------------------------------- */
 
-/* What the child that has mounts of its own is to find, and where. */
+/* What the child with mounts of its own has to find, and where. */
 typedef struct place_s {
   char path[96];
   uint64_t id;
@@ -209,7 +209,7 @@ static int mount_elsewhere(const char *path) {
                                                                         : 0;
 }
 
-/* Its exit status says which look was wrong. */
+/* The exit status says which check failed. */
 static int look_elsewhere(void *arg) {
   const place_t *place = arg;
   char path[96];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop that delivers what one look at a ring shows, with an owner of the
- * test's own: what a run is and where it ends, what is counted and published
- * when. */
+/* The loop that delivers the records found by one check of a ring, with an
+ * owner of the test's own: what a run is, where it ends, and what is counted
+ * and published when. */
 #include "support.h"
 
 #include "fake_kernel.h"
@@ -21,7 +21,7 @@
 #define OTHER 1000
 
 typedef struct written_s {
-  uint64_t at; /* where it starts, as heads are counted */
+  uint64_t at; /* where it starts, in the unit of heads */
   size_t size;
 } written_t;
 
@@ -38,12 +38,13 @@ struct fixture_s {
   size_t nr_written;
   size_t nr_given;
   uint64_t bytes_given;
-  uint64_t looked; /* the head at the look */
-  /* What came, as in "s8 r64": by sample or by record, and the size. */
+  uint64_t looked; /* the head at the check */
+  /* What was delivered, such as "s8 r64": by sample or by record, and the
+   * size. */
   char log[512];
   size_t longest_run;
   size_t run;
-  int is_gone; /* what has_no_ring says */
+  int is_gone; /* the result of has_no_ring */
   int has_asked;
   void (*hook)(fixture_t *fixture); /* in each callback; may be NULL */
   random_run_t random;
@@ -72,7 +73,7 @@ static void check_given(const uint8_t *bytes, size_t size, uint64_t behind) {
   fixture.bytes_given += size;
 }
 
-/* What is told of it by now. */
+/* The current statistics. */
 static void check_stats(void) {
   uvperf_stats_t stats = fixture.stats;
 
@@ -166,7 +167,7 @@ static void begin(void) {
   begin_at(0);
 }
 
-/* Words at the head: a header that says any size, and numbers. */
+/* Words at the head: a header with any size, and numbers. */
 static void put(uint32_t type, uint16_t misc, uint16_t size, size_t room) {
   struct perf_event_header header = {type, misc, size};
   uint64_t head = fixture.page.data_head;
@@ -214,7 +215,7 @@ static int drain(void) {
   return rc;
 }
 
-/* A drain, what it gives, what came of it, and where the tail is then. */
+/* A drain, its result, what it delivers, and the tail afterwards. */
 static void expect(int rc, const char *log, uint64_t tail) {
   fixture.log[0] = '\0';
   assert_int_equal(drain(), rc);
@@ -247,7 +248,8 @@ static void samples_of_a_header_alone_are_a_run(void **state) {
   assert_int_equal(fixture.longest_run, 3);
 }
 
-/* So that to count what it has given takes little, whatever the ring's size. */
+/* So that counting the delivered records takes little time, whatever the ring's
+ * size. */
 static void a_run_is_not_longer_than_it_may_be(void **state) {
   (void)state;
   begin();
@@ -392,7 +394,7 @@ static void a_slice_ends_once_its_bytes_are_reached(void **state) {
   }
 }
 
-/* A slice goes on with the next ring. */
+/* A slice continues with the next ring. */
 static void a_slice_that_has_begun_ends_at_its_bounds(void **state) {
   (void)state;
   begin();
@@ -482,7 +484,7 @@ static void a_callback_that_stops_leaves_the_rest(void **state) {
   assert_true(fixture.has_asked);
 }
 
-/* Neither the ring nor its page are there. */
+/* Neither the ring nor its page exist. */
 static void a_forked_child_that_closes_touches_no_ring(void **state) {
   (void)state;
   begin();

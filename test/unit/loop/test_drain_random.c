@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: samples of every kind one behind the other in a ring, of one event
- * or of several that share it, with other records between them, in slices of
- * any size. Each comes once, whole, with its own fields and no others, and what
- * is told of them is right in each callback. */
+/* Scripted: samples of every kind after one another in a ring, of one event or
+ * of several that share it, with other records between them, in slices of any
+ * size. Each arrives once, whole, with only its own fields, and its statistics
+ * are right in each callback. */
 #include "live.h"
 
 #include "fake_kernel.h"
@@ -34,7 +34,7 @@ typedef struct fixture_s {
   random_run_t random;
   uvperf_event_t events[EVENTS]; /* the first owns the ring */
   fake_event_t *fakes[EVENTS];
-  struct perf_event_attr known[EVENTS]; /* without bits that nobody knows */
+  struct perf_event_attr known[EVENTS]; /* without unknown bits */
   size_t nr;
   expected_t queue[MOST];
   size_t first, last;
@@ -88,7 +88,7 @@ static void check_record(const expected_t *expected, int status,
     assert_null(source);
   assert_int_equal(record->size, expected->size);
   assert_memory_equal(record->bytes, expected->bytes, expected->size);
-  /* Nobody's is decoded where all sources look alike. */
+  /* A record without a source is decoded if all layouts agree. */
   if (expected->kind == SOUND || (is_nobodys && !is_broken)) {
     record_check(record, expected->type, &fixture.known[expected->event],
                  &expected->values, record->bytes);
@@ -203,7 +203,7 @@ static void build(record_builder_t *builder, expected_t *expected) {
   if (!(attr->sample_type & PERF_SAMPLE_BRANCH_STACK) && draw(4) == 0)
     expected->values.surplus_bytes = 8 * draw(6);
   record_build(builder, expected->type, attr, &expected->values);
-  /* Of fields that are newer than the library. */
+  /* With fields that are newer than the library. */
   if (fake->attr.sample_type != attr->sample_type &&
       expected->type == PERF_RECORD_SAMPLE) {
     record_put_u64(builder, any());
@@ -222,7 +222,8 @@ static int room_for(size_t size) {
   return page->data_head - page->data_tail + size <= RING_BYTES;
 }
 
-/* Of one event that has its ring alone all records are, whatever their id. */
+/* If one event has the ring alone, all records are its own, whatever their
+ * id. */
 static void spoil(expected_t *expected) {
   if (fixture.nr == 1 && draw(2) == 0) {
     expected->kind = NEWER;

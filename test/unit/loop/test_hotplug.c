@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CPUs that come and go, scripted: what is told of them. */
+/* CPUs that come and go, scripted: what is reported about them. */
 #include "hotplug_owner.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static void hotplug_cpu_back_before_a_check_went_and_came(void **state) {
   hotplug_end(*state, &owner);
 }
 
-/* As hints that are older than the first look. */
+/* Like hints that are older than the first check. */
 static void hotplug_uevents_that_are_out_of_date_do_nothing(void **state) {
   hotplug_owner_t owner;
 
@@ -80,7 +80,7 @@ static void hotplug_uevents_that_are_out_of_date_do_nothing(void **state) {
   hotplug_end(*state, &owner);
 }
 
-/* An architecture may have none. */
+/* Some architectures have none. */
 static void hotplug_without_topology_goes_by_the_uevents(void **state) {
   hotplug_owner_t owner;
 
@@ -241,7 +241,7 @@ static void hotplug_cpu_that_comes_up_is_soon_checked_again(void **state) {
   hotplug_end(*state, &owner);
 }
 
-/* So that those of one loop are made in the same turn. */
+/* So that all checks of one loop are made in the same turn. */
 static void hotplug_checks_are_at_multiples_of_their_interval(void **state) {
   const uv_timer_t *timer;
   hotplug_owner_t owner;

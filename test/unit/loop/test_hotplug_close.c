@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of what tells of CPUs, scripted; and with a CPU of this machine
- * where that is asked for. */
+/* The life of a hotplug handle, scripted; and with a CPU of this machine if
+ * that is allowed. */
 #include "hotplug_owner.h"
 
 #include <fcntl.h>
@@ -256,7 +256,7 @@ static void live_cpu_goes_and_comes(void **state) {
   char expected[64];
 
   hotplug_make_on(*state, &owner, "");
-  /* Only the uevents can tell. */
+  /* Only the uevents can show that. */
   hotplug_start(*state, &owner);
   offline_cpu_take(cpu);
   hotplug_run(*state);
@@ -271,8 +271,8 @@ static void live_cpu_goes_and_comes(void **state) {
   hotplug_end(*state, &owner);
 }
 
-/* A uevent that has to do with no CPU, as root may ask for: it is read, and
- * told to nobody. */
+/* A uevent that concerns no CPU, which root may request: it is read, and not
+ * reported. */
 static void live_uevent_of_another_device_is_nothing(void **state) {
   unsigned reads = fake_uevents_reads();
   hotplug_owner_t owner;
@@ -293,9 +293,9 @@ static void live_uevent_of_another_device_is_nothing(void **state) {
   hotplug_end(*state, &owner);
 }
 
-/* More than the socket holds: the kernel puts ENOBUFS on it, so that epoll says
- * EPOLLERR, at which libuv stops the handle. The next one is read all the
- * same. */
+/* More than the socket holds: the kernel puts ENOBUFS on it, so that epoll
+ * reports EPOLLERR, at which libuv stops the handle. The next one is still
+ * read. */
 static void live_uevents_are_read_after_an_overrun(void **state) {
   hotplug_owner_t owner;
   unsigned reads;

@@ -23,7 +23,7 @@ typedef struct owner_s {
   int closes;
   int closed;
   void (*hook)(struct owner_s *owner);
-  /* Of the live tests. */
+  /* For the live tests. */
   uint64_t start_ns; /* just before the interval timer was started */
   uint64_t interval_ns;
   uint64_t wrong;
@@ -93,7 +93,7 @@ static void unmake(uv_loop_t *loop, owner_t *owner) {
   fake_assert_clean();
 }
 
-/* Fires at a time, and gives how often that ticked. */
+/* Fires at a time. Returns how often that ticked. */
 static uint64_t fire_at(uv_loop_t *loop, owner_t *owner, uint64_t ns) {
   uint64_t before = owner->ticks;
 
@@ -102,7 +102,7 @@ static uint64_t fire_at(uv_loop_t *loop, owner_t *owner, uint64_t ns) {
   return owner->ticks - before;
 }
 
-/* What the timer was asked for, less a part of a millisecond. */
+/* The timer's request, less a part of a millisecond. */
 static uint64_t aimed_ms(uv_loop_t *loop) {
   return uv_timer_get_due_in(fake_clock_timer(loop)) - 1;
 }
@@ -128,7 +128,7 @@ interval_timer_ticks_once_at_each_multiple_of_interval(void **state) {
   unmake(*state, &owner);
 }
 
-/* As a timer is that was started from an old time of the loop. */
+/* Like a timer that was started from an old time of the loop. */
 static void
 interval_timer_timer_fires_early_does_not_tick_and_waits(void **state) {
   owner_t owner;
@@ -176,7 +176,7 @@ static void interval_timer_longest_interval_does_not_overflow(void **state) {
 
 /* -- ticks that go on ------------------------------------------------------ */
 
-/* Polls: how far the tick has come when a poll phase is over. */
+/* Polls: the progress of the tick after each poll phase. */
 typedef struct seen_s {
   uv_check_t check;
   owner_t *owner;
@@ -200,7 +200,7 @@ static void seen_begin(uv_loop_t *loop, owner_t *owner, seen_t *seen) {
   uv_unref((uv_handle_t *)&seen->check);
 }
 
-/* Begins a tick that goes on so often. */
+/* Begins a tick that continues this number of times. */
 static void begin_long_tick(uv_loop_t *loop, owner_t *owner, uint64_t more) {
   make(loop, owner);
   owner->more = more;
@@ -499,7 +499,7 @@ static void interval_timer_closed_twice_aborts(void **state) {
 
 /* -- on a loop ------------------------------------------------------------ */
 
-/* The nth tick is not before n intervals are over. */
+/* The nth tick is not before n intervals have passed. */
 static void check_tick(owner_t *owner) {
   uint64_t since = uv_hrtime() - owner->start_ns;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: jobs of a loop, whose requests the test has run. */
+/* Scripted: jobs of a loop, whose requests the test runs. */
 #include "support.h"
 
 #include "fake_clock.h"
@@ -128,7 +128,7 @@ static void job_that_is_refused_leaves_nothing(void **state) {
   assert_string_equal(trace, "bB");
 }
 
-/* In a forked child, which has the parent's requests and none of its fds. */
+/* In a forked child, which has the parent's requests, but none of its fds. */
 static void job_of_the_parent_is_left_alone(void **state) {
   task_t a, b;
 

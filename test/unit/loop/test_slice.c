@@ -3,7 +3,7 @@
 
 #include "loop/slice.h"
 
-/* Takes records until the slice is over, or at most `most`. */
+/* Takes records until the slice ends, or at most `most`. */
 static uint64_t take_all(uvperf__slice_t *slice, size_t size, uint64_t most) {
   uint64_t nr;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: snapshots of an event that the thread pool takes, step by step:
- * what is called where, how they are delivered, and what ends them. */
+/* Scripted: snapshots of an event on the thread pool, step by step: what is
+ * called where, how records are delivered, and what ends a snapshot. */
 #include "scripted_event.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void write_switches(int nr) {
     fake_ring_prepend(fake, bytes, sizeof(bytes));
 }
 
-/* Slices have two records at most, and their ends are told. */
+/* Slices have two records at most, and their ends are reported. */
 static void begin(uv_loop_t *loop, int nr) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_stream_options_t stream = UVPERF_STREAM_OPTIONS_INIT;
@@ -92,7 +92,7 @@ static void expect(const char *expected) {
   delivered[0] = '\0';
 }
 
-/* Another of what is new. */
+/* Another snapshot, of the new records. */
 static void expect_next(uv_loop_t *loop, const char *expected) {
   assert_int_equal(snap(0), 0);
   fake_pool_run();
@@ -364,7 +364,7 @@ static void snapshot_stopped_between_its_slices_ends(void **state) {
   end();
 }
 
-/* With the end of the last slice, when all is delivered. */
+/* At the end of the last slice, when everything is delivered. */
 static void stop_at_slice_end(void) {
   const char *slice = strstr(delivered, "slice");
 

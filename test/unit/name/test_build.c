@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the terms of an event ask for together: its call chain. */
+/* The combined effect of an event's terms: its call chain. */
 #include "name_expect.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -22,8 +22,8 @@ static void terms_ask_for_call_chains(void **state) {
           PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
           PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS}},
 #if defined(__x86_64__)
-    /* What perf record --call-graph dwarf asks for: all but the segments that
-       * a 64-bit task does not have. */
+    /* As perf record --call-graph dwarf: all registers except the segments that
+     * a 64-bit task does not have. */
     {"cycles/call-graph=dwarf/",
      {CYCLES,
       .sample_type = PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |

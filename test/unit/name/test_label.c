@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels of events, on the sysfs and tracefs of names/tree.txt. That they parse
- * to the same event for whatever name is held by test_label_terms.c. */
+/* Labels of events, on the sysfs and tracefs of names/tree.txt.
+ * test_label_terms.c tests that they parse to the same event. */
 #include "support.h"
 #include "temp_tree.h"
 
@@ -33,7 +33,7 @@ static int hybrid_tree_setup(void **state) {
   return names_tree_plant(tree->root, "hybrid_tree.txt");
 }
 
-/* The label of an attr, whatever it says: parsing it may give another. */
+/* The label of an attr; parsing it may return another attr. */
 static void expect_text(void **state, const struct perf_event_attr *attr,
                         const char *wanted) {
   const temp_tree_t *tree = *state;
@@ -283,7 +283,7 @@ static void label_of_bits_without_terms_is_raw_or_numbers(void **state) {
   expect_pairs(state, pairs, COUNT_OF(pairs));
 }
 
-/* Such a name would be a pattern, which is for lists. */
+/* Such a name would be a pattern, which only lists accept. */
 static void label_avoids_names_that_are_patterns(void **state) {
   struct perf_event_attr attr;
 
@@ -350,7 +350,7 @@ static void label_of_uprobe_has_path_and_offset(void **state) {
          "ref_ctr_offset=0x10/u");
 }
 
-/* Which do not parse: a text may not say where a pointer points. */
+/* They do not parse: a text may not contain the value of a pointer. */
 static void label_of_uprobe_that_cannot_be_written_is_numbers(void **state) {
   char path[UVPERF__LABEL_BYTES], wanted[128];
   struct perf_event_attr attr;
@@ -392,7 +392,7 @@ static void label_of_short_attr_reads_nothing_after_it(void **state) {
 
   assert_non_null(memory);
   uvperf_attr_breakpoint(&attr, HW_BREAKPOINT_W, 0x1000, 4);
-  attr.size = PERF_ATTR_SIZE_VER0; /* bp_len lies behind it */
+  attr.size = PERF_ATTR_SIZE_VER0; /* bp_len is after it */
   memcpy(memory, &attr, PERF_ATTR_SIZE_VER0);
   expect(state, memory, "mem:0x1000/0:w");
   attr.size = 0; /* counts as 64 */

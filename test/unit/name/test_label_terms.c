@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names put together by chance: their labels parse to the same attr, and have
+/* Randomly composed names: their labels parse to the same attr, and have
  * themselves as label. */
 #include "support.h"
 #include "temp_tree.h"

@@ -27,7 +27,7 @@ typedef struct wanted_s {
   size_t leader;
 } wanted_t;
 
-/* Parses, and looks that the list has these events and no others. */
+/* Parses, and checks that the list has exactly these events. */
 static void check(const char *root, const char *names, const wanted_t *wanted,
                   size_t nr) {
   uvperf_event_list_t *list = name_expect_list(root, names);

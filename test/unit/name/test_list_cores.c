@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists on machines with several kinds of cores: an event of each core PMU,
- * which know that they are parts of one; their groups and labels. */
+/* Lists on machines with several kinds of cores: one event for each core PMU,
+ * known as parts of one; their groups and labels. */
 #include "fake_kernel.h"
 #include "name_expect.h"
 #include "temp_tree.h"
@@ -118,7 +118,7 @@ static void names_of_hardware_have_a_part_for_each_kind_of_core(void **state) {
          wanted, COUNT_OF(wanted));
 }
 
-/* Each part is as its own text says. */
+/* Each part has the attr of its own text. */
 static void parts_have_the_attr_of_their_text(void **state) {
   static const char *const names[] = {
       "cycles:ukp", "branches/period=5/u", "L1-dcache-load-misses",
@@ -209,7 +209,7 @@ static void group_is_one_for_each_kind_of_core(void **state) {
   uvperf_event_list_free(list);
 }
 
-/* It counts where its group runs: the parts are all of it. */
+/* It counts where its group runs: the parts are the whole of it. */
 static void other_member_is_in_the_group_of_each_kind_of_core(void **state) {
   static const wanted_t wanted[] = {
       {"task-clock", "cpu_core/task-clock", 1, 1, NONE, 0, 0},
@@ -321,7 +321,7 @@ static void one_kind_of_cores_has_no_parts(void **state) {
   expect_no_parts(tree);
 }
 
-/* As a list for tests of other things has it. */
+/* As in tests of other things. */
 static void machine_with_a_pmu_cpu_has_no_parts(void **state) {
   write_pmu(*state, "cpu", "4\n", NULL);
   expect_no_parts(*state);
@@ -364,7 +364,7 @@ static void parts_of_all_names_have_labels_of_their_pmus(void **state) {
       0);
 }
 
-/* The kernel chooses the PMU: on a CPU that of the CPU. */
+/* The kernel chooses the PMU: on a CPU, the CPU's own. */
 static void single_event_is_the_same_on_every_machine(void **state) {
   static const name_good_t good[] = {
       {"cycles", {.type = 0, .config = 0}},

@@ -244,8 +244,8 @@ typedef struct scarce_s {
   rlim_t fds; /* how many more may be opened */
 } scarce_t;
 
-/* In a child, whose limit it is. 0: refused for want of fds; 100: all is as
- * with plenty of them. */
+/* In a child because of the limit. 0: refused for lack of fds; 100: the same
+ * result as without a limit. */
 static int parse_with_few_fds(void *arg) {
   const scarce_t *scarce = arg;
   uvperf_event_list_t *list,
@@ -271,7 +271,7 @@ static int parse_with_few_fds(void *arg) {
   return rc;
 }
 
-/* What could not be looked at must not be taken for what is not there. */
+/* What could not be read must not be taken for missing. */
 static void list_is_whole_or_refused_when_fds_run_out(void **state) {
   static const char *const texts[] = {
       "uncore_imc_0/cas_read/",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of events that need nothing of the system: generic, raw and numeric
+/* Names of events that need no files of the system: generic, raw and numeric
  * ones, breakpoints. The forms are those of perf(1)'s
  * tools/perf/tests/parse-events.c, and more. */
 #include "name_expect.h"

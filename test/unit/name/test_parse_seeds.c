@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Replays the seeds of the fuzzer, and names made of them by chance. */
+/* Replays the seeds of the fuzzer, and random variants of them. */
 #include "support.h"
 #include "temp_tree.h"
 
@@ -21,7 +21,8 @@ static int tree_setup(void **state) {
   return names_tree_plant(tree->root, "tree.txt");
 }
 
-/* The text of a seed, to be freed; without what is behind a zero byte. */
+/* The text of a seed, without the part after a zero byte. The caller frees
+ * it. */
 static char *read_seed(const char *name) {
   char path[512];
   char *text = calloc(1, MAX_SEED + 1);

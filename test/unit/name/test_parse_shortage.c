@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names that are looked up while fds or memory are short: that is told, and
- * nothing is taken for missing, as it only cannot be read now. */
+/* Names that are parsed while fds or memory are short: that is reported, and
+ * nothing is taken for missing because it cannot be read now. */
 #include "fake_kernel.h"
 #include "support.h"
 #include "temp_tree.h"
@@ -43,7 +43,7 @@ static const char *const names[] = {
     "type=8,config=0,config1=0x1000",
 };
 
-/* What a text is with enough of all. */
+/* The result of a text without shortage. */
 typedef struct plenty_s {
   int code;
   size_t nr;
@@ -70,7 +70,7 @@ static int is_at_a_cause(const char *text, size_t column) {
   return column == 1 || (quote != NULL && column == (size_t)(quote - text) + 2);
 }
 
-/* Whether want of fds is told, or made no difference. */
+/* Whether lack of fds was reported, or made no difference. */
 static int is_honest(const char *root, const char *text, rlim_t limit,
                      const plenty_t *plenty) {
   uvperf_error_t error = {0};
@@ -92,7 +92,7 @@ static int is_honest(const char *root, const char *text, rlim_t limit,
   return is_same;
 }
 
-/* In a child, whose limit it is. */
+/* In a child because of the limit. */
 static int parse_with_few_fds(void *arg) {
   const temp_tree_t *tree = arg;
   plenty_t plenty[COUNT_OF(names)];
@@ -144,7 +144,7 @@ static void no_name_is_missing_if_no_file_can_be_opened(void **state) {
   assert_int_equal(support_wait(support_fork(parse_without_fds, *state)), 0);
 }
 
-/* The near miss of a function is looked for in memory of its own. */
+/* The search for a function's near miss allocates memory. */
 static void near_miss_without_memory_is_an_error(void **state) {
   static const char text[] = "uprobe/path=\"/proc/self/exe\",symbol=mian/";
   const temp_tree_t *tree = *state;

@@ -32,7 +32,8 @@ static void pmu_terms_go_where_format_says(void **state) {
       {"split/event=0xfff/", {SPLIT, .config = 0xf000000ff}},
       {"split/event=0x1a5/", {SPLIT, .config = 0x1000000a5}},
       {"uncore_imc_1/event=7/", {.type = 15, .config = 7}},
-      /* What any event can have, unless the PMU has a format of that name. */
+      /* Terms that any event can have, unless the PMU has a format of that
+       * name. */
       {"cpu/config=10,config1,config2=3,period=1000/u",
        {CPU, .config = 10, .config1 = 1, .config2 = 3, .sample_period = 1000,
         ONLY_USER}},
@@ -102,8 +103,8 @@ static void pmu_events_are_known_without_their_pmu(void **state) {
   name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
-/* The type of the PMU is in the upper half of config, where the kernel does not
- * know by 0 which is meant. */
+/* The type of the PMU is in the upper half of config, if 0 there does not say
+ * which one is meant. */
 static void pmu_has_generic_events_if_it_is_of_cpus(void **state) {
   static const name_good_t good[] = {
       {"cpu_core/cycles/",
@@ -271,7 +272,7 @@ static void pmu_events_have_scale_and_unit(void **state) {
   assert_string_equal(event.measure.unit, "");
 }
 
-/* Whether that is what is told of a name for want of fds. */
+/* Whether a name fails with the error for lack of fds. */
 static int is_for_want_of_fds(const char *root, const char *name) {
   struct perf_event_attr attr;
   uvperf_error_t error;
@@ -281,8 +282,8 @@ static int is_for_want_of_fds(const char *root, const char *name) {
          error.column == 1 && strstr(error.reason, "cannot be read") != NULL;
 }
 
-/* Without an fd, and with one, the directory's: in a child, whose limit it is.
- * All events would look as if there were none. */
+/* Without an fd, and with one for the directory, in a child because of the
+ * limit. All events would seem to be missing. */
 static int parse_without_fds(void *arg) {
   const temp_tree_t *tree = arg;
   int next = open("/dev/null", O_RDONLY | O_CLOEXEC);

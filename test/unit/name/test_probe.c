@@ -39,7 +39,7 @@ static int probes_setup(void **state) {
   return 0;
 }
 
-/* What one probe must be. */
+/* The expected probe. */
 typedef struct probe_s {
   const char *name;
   uint32_t type;
@@ -263,7 +263,7 @@ static void probes_of_unknown_symbols_suggest_the_nearest(void **state) {
                       -ENODATA, "it is stripped");
 }
 
-/* The kernel takes such a probe, if its offset is a multiple of 4, and counts
+/* The kernel accepts such a probe, if its offset is a multiple of 4, and counts
  * nothing. */
 static void probe_of_thumb_code_is_refused(void **state) {
   const temp_tree_t *tree = *state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How names are taken to pieces: what is no name, and where. */
+/* How names are split: which are invalid, and where. */
 #include "name_expect.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

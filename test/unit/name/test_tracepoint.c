@@ -123,7 +123,8 @@ static void tracepoints_without_tracefs_say_what_to_do(void **state) {
   name_expect_bad(tree->root, bad, COUNT_OF(bad));
 }
 
-/* Parses as a user who may not read tracefs: 0 if that is told as it should. */
+/* Parses as a user who may not read tracefs: 0 if that is reported
+ * correctly. */
 static int parse_as_nobody(void *arg) {
   const temp_tree_t *tree = arg;
   struct perf_event_attr attr;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that are no event: what is said of them. */
+/* Words that are no event: the error for them. */
 #include "name_expect.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))

@@ -15,7 +15,7 @@
 #define PMUS   "/sys/bus/event_source/devices"
 #define EVENTS "/sys/kernel/tracing/events"
 
-/* What was told: each name between blanks, and the last with its strings. */
+/* The results: each name between blanks, and the last one with its strings. */
 typedef struct walked_s {
   char text[8192];
   size_t nr;
@@ -67,7 +67,7 @@ static int walk(const temp_tree_t *tree, const char *pattern, uint32_t kinds,
   return uvperf__event_name_walk(tree->root, pattern, kinds, take, walked);
 }
 
-/* A machine with a PMU of the CPU, one beside the CPUs, and tracepoints. */
+/* A machine with a PMU of the CPU, one outside the CPUs, and tracepoints. */
 static void make_machine(const temp_tree_t *tree) {
   temp_tree_write(tree, PMUS "/cpu/type", "4\n");
   temp_tree_write(tree, PMUS "/cpu/cpus", "0-3\n");
@@ -166,7 +166,7 @@ static void event_name_walk_returns_all_of_a_pmus_event(void **state) {
   assert_int_equal(walked.last.needs_value, 0);
 }
 
-/* Their list says which CPUs have the PMU: an event goes with its task. */
+/* Their list says which CPUs have the PMU: an event moves with its task. */
 static void event_name_walk_of_a_cpus_own_pmu_has_no_cpus(void **state) {
   walked_t walked;
 
@@ -258,7 +258,7 @@ static void event_name_walk_leaves_out_unparsable_names(void **state) {
   assert_int_equal(walked.nr, 5);
 }
 
-/* Such names are patterns, which several may fit. */
+/* Such names are patterns, which may match several. */
 static void event_name_walk_leaves_out_patterns(void **state) {
   walked_t walked;
 
@@ -370,7 +370,7 @@ static void event_name_walk_ends_when_the_callback_stops_it(void **state) {
   walked_t walked;
 
   make_machine(*state);
-  /* Of each source one, and codes that look like an error of a source. */
+  /* One of each source, and codes that look like an error of a source. */
   for (at = 1; at <= 59; at += 29) {
     memset(&walked, 0, sizeof(walked));
     walked.end_at = at;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps on a scripted machine: which file they are held by, and what is told of
- * each errno. */
+/* Maps on a scripted machine: which file holds them, and the reason for each
+ * errno. */
 #include "support.h"
 
 #include <errno.h>
@@ -153,12 +153,12 @@ static void map_of_another_type_is_named(void **state) {
   refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "(4000000000)");
 }
 
-/* As of a program: BPF_PROG_TYPE_SCHED_ACT is 4 too. */
+/* A program: BPF_PROG_TYPE_SCHED_ACT is 4 too. */
 static void object_whose_type_is_the_same_is_no_map(void **state) {
   scripted->info.key_size = 0x12345678;
   scripted->info.value_size = 0x9abcdef0;
   refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "PERF_EVENT_ARRAY (4)");
-  /* And of BTF, which is no map of type 0. */
+  /* And BTF, which is no map of type 0. */
   scripted->info.type = 0;
   refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "and no map");
 }

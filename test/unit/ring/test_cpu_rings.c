@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One ring for each CPU: who owns it, how large it is and when it wakes;
- * scripted. */
+/* One ring for each CPU: its owner, its size and when it wakes; scripted. */
 #include "cpu_rings_make.h"
 #include "fake_kernel.h"
 #include "support.h"
@@ -15,8 +14,8 @@
 #include "ring/cpu_rings.h"
 #include "sys/sys.h"
 
-/* Gets a ring on a machine where limits hold, which must fail like that and
- * leave nothing. */
+/* Asks for a ring on a machine with limits, which must fail like that and leave
+ * nothing. */
 static void get_fails(const temp_tree_t *tree,
                       const uvperf__cpu_rings_options_t *given, int code,
                       int cause) {
@@ -268,7 +267,7 @@ static void ring_is_halved_down_to_one_page(void **state) {
   assert_int_equal(fake_count(FAKE_MMAP), 2 * sizes);
 }
 
-/* A smaller ring would be none that wakes as was asked for. */
+/* A smaller ring would not wake as requested. */
 static void ring_is_not_halved_below_twice_its_wakeup(void **state) {
   uvperf__cpu_rings_options_t options = cpu_rings_defaults;
   size_t i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapping a ring: sizes, the default that is halved, pages that cannot be
- * right, unmapping. Reading it is in test_ring_read.c. */
+/* Mapping a ring: sizes, the default that is halved, invalid pages, unmapping.
+ * Reading it is in test_ring_read.c. */
 #include "support.h"
 
 #include <errno.h>

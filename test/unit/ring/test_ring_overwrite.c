@@ -14,7 +14,7 @@ static fake_event_t *fake;
 static uvperf__ring_t ring;
 static uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
 
-/* A new ring of so many bytes. */
+/* A new ring of `bytes` bytes. */
 static void map_bytes(size_t bytes) {
   struct perf_event_attr attr;
   int fd;
@@ -50,7 +50,8 @@ static void write_records(uint32_t first, uint32_t last, size_t size) {
     write_record(number, size);
 }
 
-/* Takes one record, which must be whole, and gives its number; 0 for none. */
+/* Takes one record, which must be whole, and returns its number; 0 if there is
+ * none. */
 static uint32_t take(void) {
   struct perf_event_header header;
   const uint8_t *body;
@@ -70,7 +71,8 @@ static uint32_t take(void) {
   return header.type;
 }
 
-/* A snapshot must be exactly these, newest first, and cut so many. */
+/* A snapshot must have exactly these records, newest first, and this number
+ * cut. */
 static void expect_snapshot(uint32_t newest, uint32_t oldest, uint64_t cut) {
   uint64_t before = ring.cut;
   uint32_t number;
@@ -186,8 +188,8 @@ static void overwrite_ring_with_an_unsound_header_is_eproto(void **state) {
   expect_snapshot(2, 2, 0);
 }
 
-/* The kernel is in the middle of a record over the oldest, whose header is gone
- * already: the head does not tell. */
+/* The kernel is in the middle of a record over the oldest one, whose header is
+ * gone already: the head does not show that. */
 static void overwrite_ring_spoilt_while_read_drops_the_oldest(void **state) {
   uint32_t last = 128 * 1024 / 64;
   uint64_t newest;
@@ -202,8 +204,8 @@ static void overwrite_ring_spoilt_while_read_drops_the_oldest(void **state) {
   expect_snapshot(last, last, 0);
 }
 
-/* The output went on in the middle of a snapshot, and was paused anew in the
- * middle of a record that is over the next one to be given. */
+/* Writing was resumed during a snapshot, and paused again in the middle of a
+ * record that overwrites the next one to be returned. */
 static void overwrite_ring_spoilt_after_going_on_drops_the_rest(void **state) {
   uint32_t last = 128 * 1024 / 64;
 

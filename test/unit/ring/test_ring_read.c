@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a ring whose contents are scripted: records that wrap, sizes and
- * heads that cannot be right, counters that run over, when the tail is
- * published. */
+/* Reading a ring whose contents are scripted: records that wrap, invalid sizes
+ * and heads, counters that overflow, and when the tail is published. */
 #include "support.h"
 
 #include <errno.h>
@@ -50,7 +49,7 @@ static void map_at(size_t bytes, uint64_t start) {
   assert_int_equal(uvperf__ring_map(&fx.ring, fd, bytes, 0), 0);
 }
 
-/* A record whose every byte behind the header follows from the seed. */
+/* A record in which the seed determines every byte after the header. */
 static void fill_record(uint8_t *bytes, size_t size, unsigned seed) {
   struct perf_event_header header;
   size_t i;
@@ -221,7 +220,7 @@ static void begin_of_an_impossible_head_is_eproto(void **state) {
     map_at(support_page_bytes(), start);
     fx.fake->page->data_head = heads[i];
     assert_int_equal(uvperf__ring_begin(&fx.ring), -EPROTO);
-    /* Nothing can be read on the strength of such a head. */
+    /* With such a head nothing can be read. */
     assert_int_equal(next(), 0);
     assert_int_equal(fx.ring.high_water, 0);
   }
@@ -247,7 +246,7 @@ static void skip_moves_to_the_head_and_counts(void **state) {
   }
 }
 
-/* What waits there stays, and counts as waiting. */
+/* The waiting bytes stay there, and count as waiting. */
 static void skip_to_a_split_head_is_eproto_and_moves_nothing(void **state) {
   (void)state;
   map_at(support_page_bytes(), 0);
@@ -367,7 +366,7 @@ static void has_data_sees_records_after_the_head_of_begin(void **state) {
   assert_int_equal(uvperf__ring_has_data(&fx.ring), 0);
 }
 
-/* By another process's record that is longer than the kernel says. */
+/* By another process's record that is longer than its header says. */
 static void given_of_a_run_that_is_overwritten_ends(void **state) {
   struct perf_event_header none = {0, 0, 0};
   uvperf__run_t run;

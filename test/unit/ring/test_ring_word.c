@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rings of a program of 32 bits, whose kernel publishes heads of 32 or of 64
- * bits. ring.c is compiled here for such a program, whatever this one is. The
- * linker takes these functions for the library's, so snapshot.c uses them
- * too. */
+/* Rings of a 32-bit program, whose kernel publishes heads of 32 or 64 bits.
+ * ring.c is compiled here for such a program, whatever this one is. The linker
+ * prefers these functions to the library's, so snapshot.c uses them too. */
 #include "support.h"
 
 #define UVPERF__RING_WORD uint32_t
@@ -18,7 +17,7 @@ static fake_event_t *fake;
 static uvperf__ring_t ring;
 static uint64_t scratch[UVPERF__RING_SCRATCH_BYTES / sizeof(uint64_t)];
 static uint64_t start;
-/* Which bits of the head the kernel has. */
+/* The bits of the head that the kernel has. */
 static uint64_t kernel_bits;
 
 static void start_there(fake_event_t *event) {
@@ -164,7 +163,8 @@ static void overwrite_ring_passes_4_gib(void **state) {
   uvperf__ring_unmap(&ring);
 }
 
-/* Takes a snapshot, which must have these and has seen so many bytes. */
+/* Takes a snapshot, which must have these records and have seen this number of
+ * bytes. */
 static void expect_snapshot(uint32_t flags, uint32_t newest, uint32_t oldest) {
   uvperf__snapshot_t snapshot;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: events of one loop share where records that wrap are put together,
- * and each record stays whole while another's is delivered. */
+/* Scripted: events of one loop share the memory in which wrapped records are
+ * put together, and each record stays whole while another event's is
+ * delivered. */
 #include "live.h"
 
 #include "fake_kernel.h"
@@ -47,7 +48,7 @@ static void assert_is(owner_t *owner, uint64_t number,
   assert_memory_equal(record->bytes, words, sizeof(words));
 }
 
-/* Also after what the hook has had others deliver. */
+/* Also after other events have delivered in the hook. */
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
   owner_t *owner = event->data;
@@ -88,7 +89,7 @@ static void open_owner(uv_loop_t *loop, owner_t *owner, uint64_t id) {
   memset(owner, 0, sizeof(*owner));
   owner->fake = fake_event_add(id);
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
-  attr.comm = 1; /* an event that writes: else there is nothing to start */
+  attr.comm = 1; /* an event that writes; otherwise it could not start */
   options.ring_bytes = RING_BYTES;
   assert_int_equal(
       uvperf_event_init(loop, &owner->event, &attr, &options, NULL), 0);
@@ -315,7 +316,7 @@ static void open_other(owner_t *owner) {
     open_wrapping(owner->event.loop, owner->other, 8);
 }
 
-/* It shares what is in use, and delivers at once. */
+/* It shares the memory in use, and delivers at once. */
 static void event_opened_in_a_callback_leaves_its_record_whole(void **state) {
   owner_t owners[2];
 

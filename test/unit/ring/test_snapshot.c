@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of overwritable rings whose contents are scripted: what is in
- * them. */
+/* Snapshots of overwritable rings with scripted contents: which records they
+ * have. */
 #include "snapshot_rings.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ static void snapshot_delivers_the_oldest_first_if_asked(void **state) {
   snapshot_rings_expect(UVPERF_SNAPSHOT_OLDEST_FIRST, 1, 7, 0);
 }
 
-/* As the kernel writes them: at one go, the LOST in front. */
+/* As the kernel writes them: at once, with the LOST before it. */
 static void write_after_loss(uint32_t number) {
   struct perf_event_header headers[2] = {{PERF_RECORD_LOST, 0, 8},
                                          {SNAPSHOT_RINGS_TYPE(number), 0, 8}};
@@ -61,7 +61,7 @@ static void snapshot_has_a_lost_before_what_follows_it(void **state) {
   write_after_loss(3);
   expect_types(0, newest, 5);
   expect_types(UVPERF_SNAPSHOT_ALL | UVPERF_SNAPSHOT_OLDEST_FIRST, oldest, 5);
-  /* What the older LOST was in front of is cut. */
+  /* The record after the older LOST is cut. */
   write_after_loss(4);
   snapshot_rings_write(0, 5, support_page_bytes() - 8);
   expect_types(UVPERF_SNAPSHOT_OLDEST_FIRST, cut, 2);
@@ -160,7 +160,7 @@ static void snapshot_of_all_counts_no_cut_record_twice(void **state) {
   snapshot_rings_expect(UVPERF_SNAPSHOT_ALL, 400, 400 - whole + 1, 1);
 }
 
-/* What was written, by a random choice, and what must come. */
+/* Random records, and which of them must come. */
 static void snapshot_of_random_records_is_as_in_the_model(void **state) {
   static size_t sizes[100000];
   uint32_t newest = 0;
@@ -235,7 +235,7 @@ static void snapshot_with_an_unsound_header_has_what_is_newer(void **state) {
   }
 }
 
-/* A record that is longer than all that was written. */
+/* A record that is longer than everything written. */
 static void snapshot_with_a_record_that_is_too_long_is_eproto(void **state) {
   (void)state;
   snapshot_rings_map_page();

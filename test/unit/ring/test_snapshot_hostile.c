@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of overwritable rings whose contents, and heads, may be anything,
- * and change while they are looked at. */
+/* Snapshots of overwritable rings with any contents and heads, which change
+ * while they are read. */
 #include "support.h"
 
 #include <errno.h>
@@ -84,7 +84,8 @@ static void change(void) {
 
 /* -- what may come of it -------------------------------------------------- */
 
-/* Each record lies in the image, one after the other: 0 for none. */
+/* The records lie one after another in the image. Returns 0 if there is
+ * none. */
 static size_t take_record(uint32_t *type) {
   struct perf_event_header header;
   const void *bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of overwritable rings whose contents are scripted: how they wait
- * for who is writing, and what is done to several rings. */
+/* Snapshots of overwritable rings with scripted contents: how they wait for
+ * writers, and how several rings are handled. */
 #include "snapshot_rings.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static void write_another(void) {
   snapshot_rings_write(0, 1001, 48);
 }
 
-/* What was begun before the pause is the newest of this one. */
+/* A record begun before the pause is the newest of this snapshot. */
 static void snapshot_has_what_is_finished_while_it_waits(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 48);
 
@@ -53,7 +53,7 @@ static void expect_left_out(uint32_t flags, size_t bytes, size_t left_out) {
     fake_fail_from(FAKE_MEMBARRIER, 1, -ENOSYS);
   snapshot_rings_write_records(1, newest, 64);
   snapshot_rings_expect(flags, newest, newest - whole + 1, 0);
-  /* Nothing that could be spoilt is of what is new. */
+  /* No new record could be overwritten. */
   snapshot_rings_write_records(newest + 1, newest + whole, 64);
   snapshot_rings_expect(flags, newest + whole, newest + 1, 0);
   snapshot_rings_write(0, newest + whole + 1,
@@ -77,7 +77,7 @@ static void snapshot_that_cannot_wait_leaves_a_quarter_out(void **state) {
   expect_left_out(0, LARGE, 65536);
 }
 
-/* More than a quarter is spoilt: nobody knows what it was. */
+/* More than a quarter is spoilt: its contents are unknown. */
 static void snapshot_that_did_not_wait_counts_spoilt_data(void **state) {
   uint32_t whole = (uint32_t)(support_page_bytes() / 64);
 
@@ -89,9 +89,9 @@ static void snapshot_that_did_not_wait_counts_spoilt_data(void **state) {
                         1);
 }
 
-/* A record in each of the four contexts of a CPU may be being written over the
- * oldest 256 KiB: what is spoilt before them is not sound, a word later it
- * may be. */
+/* One record in each of the four contexts of a CPU may be overwriting the
+ * oldest 256 KiB. Spoilt bytes newer than those are damage; a word later they
+ * may be from a writer. */
 static void
 snapshot_that_did_not_wait_keeps_what_is_out_of_reach(void **state) {
   const uint32_t newest = LARGE / 64;

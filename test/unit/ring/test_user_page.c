@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the page of an event tells: pages written here, with counters that a
- * script plays, as on few machines they can be read. */
+/* The user page of an event: pages written here, with scripted counters,
+ * because few machines let programs read real ones. */
 #include "user_page_events.h"
 
 #include <errno.h>
@@ -12,12 +12,12 @@
 #define TIME_CYCLES_AT 80
 #define TIME_MASK_AT   88
 #define HEAD_SIZE      96
-/* What it was there: up to the reserved bytes behind `size`. */
+/* Its size there: up to the reserved bytes after `size`. */
 #define OLD_HEAD_SIZE 76
 
 #define INTEL_FIXED 0x40000000u
 
-/* The page, and what is on the counter and its clock. */
+/* The page, the counter and its clock. */
 static struct {
   union {
     struct perf_event_mmap_page page;
@@ -55,8 +55,8 @@ static void put(size_t at, uint64_t value) {
   memcpy(world.bytes + at, &value, sizeof(value));
 }
 
-/* As Linux 6 writes it for an event on the counter 2, 1 GHz, where the times
- * were told at the cycle 1000. */
+/* As Linux 6 writes it for an event on counter 2, at 1 GHz, with the times of
+ * cycle 1000. */
 static void fill_page(struct perf_event_mmap_page *page) {
   page->lock = 8;
   page->index = 3;
@@ -92,7 +92,7 @@ static uvperf__user_count_t read_page(void) {
   return count;
 }
 
-/* That only read(2) can tell, and nothing is written. */
+/* Only read(2) can return the count, and nothing is written. */
 static void assert_refused(void) {
   uvperf__user_count_t count = {1, 2, 3};
 
@@ -104,7 +104,7 @@ static void assert_refused(void) {
 
 /* For comparisons with integers of 128 bits, which 32-bit compilers lack. */
 #ifdef __SIZEOF_INT128__
-/* Of one seed, so that a failure comes again: Knuth's MMIX. */
+/* From one seed, so that a failure is repeatable: Knuth's MMIX. */
 static uint64_t next_random(void) {
   static uint64_t seed = 20240229;
   uint64_t high;
@@ -134,7 +134,7 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
     world.page.pmc_width = widths[i];
     world.pmc = (uint64_t)-5 << (64 - widths[i]) >> (64 - widths[i]);
     assert_int_equal(read_page().value, 4995);
-    /* What is above the width is not of the counter. */
+    /* Bits above the width do not belong to the counter. */
     world.pmc = (uint64_t)-5;
     assert_int_equal(read_page().value, 4995);
     world.pmc = ((uint64_t)1 << (widths[i] - 1)) - 1;
@@ -394,7 +394,7 @@ static void read_of_a_page_that_cannot_be_is_refused(void **state) {
   }
 }
 
-/* Whether an index tells a counter whose bits are a sum. */
+/* Whether an index means a counter that is a plain sum. */
 static int is_read(uint32_t index) {
   uvperf__user_count_t count;
 
@@ -411,7 +411,7 @@ static void read_is_made_of_counters_that_hold_sums(void **state) {
   assert_int_equal(world.counter, 31);
   assert_false(is_read(33));
 #else
-  /* Intel's fixed counters, but for slots; and the metrics. */
+  /* Intel's fixed counters, except slots; and the metrics. */
   assert_true(is_read(INTEL_FIXED + 1));
   assert_true(world.counter == INTEL_FIXED);
   assert_false(is_read(INTEL_FIXED + 3 + 1));

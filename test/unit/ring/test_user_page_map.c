@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Who may read the pages of events, and which are mapped: scripted ones and
- * those of this kernel. */
+ * this kernel's. */
 #include "user_page_events.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "ring/user_page.h"
 #include "sys/sys.h"
 
-/* Of Linux before 5.12: up to the reserved bytes behind `size`. */
+/* Before Linux 5.12: up to the reserved bytes after `size`. */
 #define OLD_HEAD_SIZE 76
 
 static const struct perf_event_mmap_page untouched;
@@ -173,7 +173,7 @@ static void map_of_a_real_software_event_is_taken_back(void **state) {
   assert_int_equal(uvperf__sys_close(fd), 0);
 }
 
-/* Past map, which would take it back: a real page of one page is as this file
+/* Without map, which would undo it: the single real page is as this file
  * expects it. */
 static void read_of_a_real_software_event_is_refused(void **state) {
   const struct perf_event_mmap_page *page;

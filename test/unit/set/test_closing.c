@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: the loop closes no event that takes the kernel long; the thread
- * pool does, and what cannot be handed to it is closed at once. */
+/* Scripted: the loop closes no event that takes the kernel long. The thread
+ * pool does, and events that it cannot get are closed at once. */
 #include "scripted_set.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static void set_of_tracepoints_is_closed_by_the_pool(void **state) {
   fake_assert_clean();
 }
 
-/* The handle may be closed while the pool closes what it had. */
+/* The handle may be closed while the pool closes its events. */
 static void remove_target(uv_loop_t *loop, int closes_early) {
   scripted_set_t scripted;
   live_set_t *live = begin(loop, &scripted);

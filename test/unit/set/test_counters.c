@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what counters are made of, and what is refused; targets that come
+/* Scripted: the options of counters, and which are refused; targets that come
  * and go; forks; and memory that runs out at any moment. */
 #include "counters_make.h"
 #include "temp_tree.h"
@@ -87,7 +87,7 @@ static void leaders_without_members_are_refused(void **state) {
     size_t leaders[4];
     uint32_t bad;
   } cases[] = {
-      {{1, 1, 2, 3}, 0}, /* behind its member */
+      {{1, 1, 2, 3}, 0}, /* after its member */
       {{0, 0, 1, 3}, 2}, /* a member leads */
       {{0, 1, 2, 4}, 3}, /* no such attr */
       {{0, 1, 2, SIZE_MAX}, 3},
@@ -333,7 +333,7 @@ static void every_failing_calloc_is_survived(void **state) {
       assert_int_equal(error.code, -ENOMEM);
       assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
     }
-    /* What there is works as before. */
+    /* The existing ones work as before. */
     if (counters != NULL)
       assert_int_equal(uvperf__counters_enable(counters, NULL), 0);
     finish(counters);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what options may say of records, and what they make of attrs. */
+/* Scripted: which options are valid for records, and how they change attrs. */
 #include "counters_make.h"
 
 #include <errno.h>
@@ -133,7 +133,7 @@ static void backward_attr_without_overwritable_rings_is_refused(void **state) {
                                        "UVPERF_SET_OVERWRITE"));
 }
 
-/* Where there are no records nothing is spoilt. */
+/* Without records nothing can be damaged. */
 static void attr_whose_samples_spoil_the_ring_is_refused(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -295,7 +295,7 @@ static void clock_of_the_attrs_is_that_of_all(void **state) {
   make.attrs[2].clockid = CLOCK_BOOTTIME;
   counters = counters_open(&make);
   assert_int_equal(counters->clockid, CLOCK_BOOTTIME);
-  /* Also where it has chosen none. */
+  /* Also if the user has chosen none. */
   assert_int_equal(attr_of(counters, 1)->clockid, CLOCK_BOOTTIME);
   assert_int_equal(attr_of(counters, 3)->clockid, CLOCK_BOOTTIME);
   uvperf__counters_free(counters);
@@ -322,7 +322,7 @@ static void clocks_that_differ_are_refused(void **state) {
   counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
   assert_non_null(strstr(error.reason, "the first is the kernel's own, of the "
                                        "other clockid 1"));
-  /* What writes nothing has no clock. */
+  /* An event that writes nothing has no clock. */
   make.attrs[0].sample_period = 0;
   uvperf__counters_free(counters_open(&make));
   fake_assert_clean();
@@ -352,7 +352,7 @@ static void overwritable_rings_have_all_that_write_go_backward(void **state) {
   assert_true(attr_of(counters, 2)->write_backward);
   assert_false(attr_of(counters, 3)->write_backward); /* it only counts */
   assert_true(attr_of(counters, 4)->write_backward);
-  /* Nobody is to be woken. */
+  /* No wakeup is requested. */
   assert_int_equal(attr_of(counters, 0)->wakeup_events, 0);
   assert_int_equal(attr_of(counters, 2)->wakeup_watermark, 0);
   assert_false(attr_of(counters, 2)->watermark);
@@ -391,7 +391,7 @@ static void overwritable_rings_are_above_the_largest_stack(void **state) {
   make.attrs[0].sample_stack_user = 8;
   sample(&make, 1, PERF_SAMPLE_STACK_USER);
   make.attrs[1].sample_stack_user = page;
-  /* What only counts has no samples. */
+  /* An event that only counts has no samples. */
   make.attrs[2].sample_type = PERF_SAMPLE_STACK_USER;
   make.attrs[2].sample_stack_user = 2 * page;
   counters_refused(&make, &error, -EINVAL, UVPERF_CAUSE_ARGUMENT);
@@ -412,7 +412,7 @@ static void overwritable_rings_are_above_the_largest_stack(void **state) {
 static void side_band_is_one_attr_more(void **state) {
   static const struct {
     uint32_t bit;
-    enum uvperf_attr_field fields[4]; /* beside comm_exec; ended by 0 */
+    enum uvperf_attr_field fields[4]; /* besides comm_exec; ended by 0 */
   } bits[] = {
       {UVPERF_SIDE_BAND_TASKS, {UVPERF_ATTR_TASK, UVPERF_ATTR_COMM}},
       {UVPERF_SIDE_BAND_MMAP, {UVPERF_ATTR_MMAP, UVPERF_ATTR_MMAP2}},

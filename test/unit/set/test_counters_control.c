@@ -116,7 +116,7 @@ static void failure_to_switch_dummies_alone_is_an_error(void **state) {
   finish(counters);
 }
 
-/* The kernel enables it when it does: time_enabled tells. */
+/* The kernel enables it then, which time_enabled shows. */
 static void command_is_left_alone_until_it_executes(void **state) {
   fake_event_t *events[2];
   uvperf__counters_t *counters;

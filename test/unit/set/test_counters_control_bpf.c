@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: the programs of all events, also of targets that come later: by
- * links, and where the kernel has none. */
+ * links, and by ioctls if the kernel has no links. */
 #include "counters_make.h"
 
 #include <errno.h>
@@ -183,7 +183,7 @@ static void second_program_is_refused(void **state) {
   finish(counters);
 }
 
-/* The ioctl says so too, and that is what is told. */
+/* The ioctl fails too, and its error is reported. */
 static void program_that_nothing_takes_is_closed(void **state) {
   fake_event_t *events[2];
   uvperf__counters_t *counters;
@@ -199,7 +199,7 @@ static void program_that_nothing_takes_is_closed(void **state) {
   assert_string_equal(fake_log(), "bpf link failed, ioctl SET_BPF failed, "
                                   "bpf link failed, ioctl SET_BPF failed");
   assert_int_equal(support_count_fds(), fds);
-  /* And another may be, by links all the same. */
+  /* And another program may be attached, still by links. */
   refuse_program = 0;
   fake_log_clear();
   assert_int_equal(set_program(counters, NULL), 0);
@@ -232,7 +232,7 @@ static void link_without_memory_is_enomem(void **state) {
   assert_int_equal(set_program(counters, &error), -ENOMEM);
   assert_int_equal(error.cause, UVPERF_CAUSE_MEMORY);
   assert_string_equal(fake_log(), "bpf link failed");
-  /* Of a target that is added it fails the call. */
+  /* For an added target it makes the call fail. */
   assert_int_equal(set_program(counters, NULL), 0);
   fake_fail(FAKE_BPF_LINK, 1, -ENOMEM);
   assert_int_equal(add_cpu(counters, "1"), -ENOMEM);
@@ -392,8 +392,8 @@ detached_events_stay_open_and_close_without_their_links(void **state) {
   assert_string_equal(fake_log(), "close, close");
 }
 
-/* Its fds of the links are closed with those of the events; neither is the end
- * of what the parent has. */
+/* The child's fds of the links are closed with those of the events; neither
+ * ends what the parent has. */
 static void forked_child_stops_none_of_the_parents_events(void **state) {
   fake_event_t *events[2];
   uvperf__counters_t *counters;

@@ -36,7 +36,7 @@ static char last_filter[64];
 static uint64_t last_number;
 static int refuse_setting;
 
-/* Notes what an ioctl was given. */
+/* Notes the argument of an ioctl. */
 static int note_ioctl(fake_event_t *fake, unsigned long request,
                       uintptr_t argument) {
   (void)fake;
@@ -81,7 +81,7 @@ static void filter_is_set_at_all_places_and_later_ones(void **state) {
   finish(counters);
 }
 
-/* Unfiltered it would count what was not asked for. */
+/* Without the filter it would count unwanted hits. */
 static void later_event_that_takes_no_filter_is_a_failure(void **state) {
   fake_event_t *events[5];
   uvperf__counters_t *counters;
@@ -259,7 +259,7 @@ static void period_of_what_only_counts_is_refused(void **state) {
   finish(counters);
 }
 
-/* What undoes fallbacks does not undo it. */
+/* Undoing a fallback does not undo it. */
 static void period_outlives_a_target_that_could_not_be_added(void **state) {
   fake_event_t *events[1];
   uvperf__counters_t *counters;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripted: attrs without names on a machine with two kinds of cores. They are
- * opened on the CPUs of their PMU, and what a task does on other cores does not
+ * opened on the CPUs of their PMU, and a task's time on other cores does not
  * make them look multiplexed. */
 #include "counters_make.h"
 #include "temp_tree.h"
@@ -72,7 +72,7 @@ static void attrs_are_opened_on_the_cpus_of_their_pmu(void **state) {
   }
   assert_int_equal(machine->events[8]->opened, 0);
   assert_int_equal(counters_nr_failures(counters), 0);
-  /* Of a CPU it is scaled: the PMU was shared. */
+  /* On a CPU it is scaled: the PMU was shared. */
   counters_give(machine->events[1], 7, 30, 10);
   assert_int_equal(counters_at(counters, PLAIN, 0).scaled, 21);
   uvperf__counters_free(counters);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: events of counters that cannot be opened, and what is told of
- * them. */
+/* Scripted: events of counters that cannot be opened, and how that is
+ * reported. */
 #include "counters_make.h"
 #include "live.h"
 
@@ -112,7 +112,7 @@ static void unknown_pmu_of_three_attrs_is_reported(void **state) {
   fake_assert_clean();
 }
 
-/* Also where its target is not even there. */
+/* Also if its target does not even exist. */
 static void target_that_is_not_there_is_reported_for_each_attr(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -174,7 +174,7 @@ static void strict_refuses_a_target_that_is_not_there(void **state) {
 
 /* -- what is told where nothing could be opened --------------------------- */
 
-/* Of these failures of three attrs the one that is told. */
+/* Checks which of these failures of three attrs is reported. */
 static void check_reported(const int codes[3], size_t reported) {
   counters_make_t make;
   uvperf_error_t error;
@@ -213,7 +213,7 @@ static void the_most_specific_of_many_failures_is_reported(void **state) {
 
 /* -- shortages ------------------------------------------------------------ */
 
-/* What RLIMIT_NOFILE has to be for 8 more fds: they get the lowest numbers. */
+/* The RLIMIT_NOFILE needed for 8 more fds, which get the lowest numbers. */
 static uint64_t needed_for_eight(void) {
   uint64_t most = 0;
   int fds[8];
@@ -270,7 +270,7 @@ static void lack_of_fds_in_a_fallback_is_never_partial(void **state) {
   assert_int_equal(fake_count(FAKE_CLOSE), 1);
 }
 
-/* Of what was not yet listed nobody knows how many fds it needs. */
+/* How many fds an unlisted target needs is not known. */
 static void lack_of_fds_for_the_list_is_reported_as_that(void **state) {
   struct rlimit old, low;
   counters_make_t make;
@@ -382,7 +382,8 @@ failure_of_a_sibling_is_explained_by_its_leaders_attr(void **state) {
   uvperf__counters_free(counters);
 }
 
-/* Not every failure of a leader hides that the sibling was refused for it. */
+/* Not every failure of a leader hides that the sibling was refused because of
+ * it. */
 static void failure_of_a_sibling_is_explained_with_its_leader(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;

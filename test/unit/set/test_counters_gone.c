@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: tasks that end while they are counted, and how that is found
- * out. */
+/* Scripted: tasks that end while they are counted, and how that is detected. */
 #include "counters_make.h"
 
 #include <signal.h>
@@ -33,7 +32,7 @@ static pid_t gone_child(void) {
   return pid;
 }
 
-/* Whatever its time says. */
+/* Whatever its time is. */
 static void task_that_is_gone_is_so_at_the_first_reading(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -80,7 +79,7 @@ static void task_whose_time_goes_on_is_alive(void **state) {
   finish(counters);
 }
 
-/* What it did after it was read and before it was looked for. */
+/* It counted something between the reading and the check. */
 static void task_found_gone_is_read_once_more(void **state) {
   uvperf__counters_t *counters;
   uvperf_reading_t *reading;
@@ -131,8 +130,8 @@ static void task_is_not_looked_for_in_a_base_reading(void **state) {
   assert_int_equal(support_wait(pid), 0);
 }
 
-/* Where there is no /proc each question is one call. A task has a place for
- * each CPU, and is asked for once in a reading. */
+/* Without /proc each check is one call. A task has a place for each CPU, and is
+ * checked once in a reading. */
 static void task_on_many_cpus_is_asked_for_once(void **state) {
   uvperf__counters_t *counters;
   uvperf_reading_t *reading;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: targets whose events hang up, how often they are asked, and where
- * /proc is asked instead. */
+/* Scripted: targets whose events hang up, how often they are polled, and when
+ * /proc is read instead. */
 #include "counters_make.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@ static void finish(uvperf__counters_t *counters) {
   fake_assert_clean();
 }
 
-/* So many attrs that sample, and so many scripted events, those that own the
- * rings among them. */
+/* nr_attrs attrs that sample, and nr_events scripted events, including the
+ * owners of the rings. */
 static void begin(size_t nr_attrs, fake_event_t **events, size_t nr_events) {
   size_t i;
 
@@ -36,8 +36,7 @@ static uvperf_target_t *add_thread_on(int32_t pid, const char *cpus) {
   return target;
 }
 
-/* Has events of a task hang up, the first so many of them. Those that own rings
- * are dummies. */
+/* Makes the first nr events of a task hang up. Owners of rings are dummies. */
 static void hang_up(fake_event_t **events, size_t nr_events, pid_t pid,
                     size_t nr) {
   size_t i;
@@ -92,9 +91,8 @@ static void targets_that_live_are_asked_by_one_poll(void **state) {
   finish(counters);
 }
 
-/* Two attrs on two CPUs: each that has hung up is passed once. The first poll
- * is that of all targets, the others are of the target whose event has hung
- * up. */
+/* Two attrs on two CPUs: each that has hung up is passed over once. The first
+ * poll is of all targets, the others of the target whose event has hung up. */
 static void event_that_hung_up_is_asked_once(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[8];
@@ -115,7 +113,7 @@ static void event_that_hung_up_is_asked_once(void **state) {
   assert_int_equal(uvperf__counters_have_ended(counters), 1);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 1);
   assert_int_equal(index, 0);
-  /* Told once, and asked no more. */
+  /* Reported once, and not checked again. */
   assert_int_equal(probe(counters, 0), 0);
   assert_int_equal(uvperf__counters_take_ended(counters, &index), 0);
   assert_int_equal(uvperf__counters_have_ended(counters), 1);
@@ -309,7 +307,7 @@ static void target_that_was_removed_is_not_reported(void **state) {
 
 /* -- by /proc ------------------------------------------------------------- */
 
-/* What only counts has no ring, and hangs up always. */
+/* An event that only counts has no ring, and always hangs up. */
 static void target_that_writes_nothing_is_searched_for_in_proc(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[4];
@@ -333,7 +331,7 @@ static void target_that_writes_nothing_is_searched_for_in_proc(void **state) {
   assert_int_equal(support_wait(pid), 0);
 }
 
-/* Of two attrs the one that counts is not asked. */
+/* With two attrs the counting one is not polled. */
 static void event_that_writes_nothing_is_not_asked(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[3];
@@ -372,7 +370,7 @@ static void task_that_was_gone_when_it_was_opened_is_so(void **state) {
   finish(counters);
 }
 
-/* Nobody is told that it has ended, as nobody knows. */
+/* Its end is not reported, because it is not known. */
 static void task_that_may_not_be_measured_lives(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: CPUs that go and come back. An event of a CPU that went counts no
- * more, whatever is done to it. */
+/* Scripted: CPUs that go and come back. An event of a CPU that went no longer
+ * counts, whatever is done to it. */
 #include "counters_follow.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "fake_clock.h"
 #include "set/counters_internal.h"
 
-/* So many attrs on these CPUs, enabled. */
+/* nr_attrs attrs on these CPUs, enabled. */
 static uvperf__counters_t *begin(size_t nr_attrs, const char *cpus) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -61,7 +61,7 @@ static void cpu_that_came_back_counts_on_from_where_it_was(void **state) {
   counters_follow_end(counters);
 }
 
-/* What hotplug tells of one that went and came back unseen. */
+/* As hotplug reports a CPU that went and came back unnoticed. */
 static void cpu_that_comes_without_having_gone_is_reopened(void **state) {
   uvperf__counters_t *counters;
 
@@ -239,7 +239,7 @@ static void cpu_that_was_offline_at_first_begins_to_count(void **state) {
   counters_follow_end(counters);
 }
 
-/* It must not look as if it had all been counted anew when it is back. */
+/* It must not look as if everything had been counted again when it is back. */
 static void event_that_cannot_be_opened_again_is_an_error(void **state) {
   uvperf_reading_t *older, *newer, *delta;
   uvperf__counters_t *counters;
@@ -277,8 +277,8 @@ static void event_that_cannot_be_opened_again_is_an_error(void **state) {
   counters_follow_end(counters);
 }
 
-/* The kernel gives an id once. Here the new event of a counter gets the id of
- * the old one, so that it cannot be told apart, and is closed again. */
+/* The kernel uses an id only once. Here the new event of a counter gets the id
+ * of the old one, so that it cannot be matched, and is closed again. */
 static void counter_with_the_id_of_another_is_closed_once(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -302,7 +302,8 @@ static void counter_with_the_id_of_another_is_closed_once(void **state) {
   counters_follow_end(counters);
 }
 
-/* All of the place, with the fds that are left; the other places go on. */
+/* All events of the place, with the fds that are left; the other places
+ * continue. */
 static void fds_that_do_not_suffice_are_a_failure_of_the_place(void **state) {
   uvperf__counters_t *counters;
   uvperf_error_t error;
@@ -391,7 +392,7 @@ static void failures_stay_in_order(void **state) {
 
 /* -- what goes on --------------------------------------------------------- */
 
-/* As those of a package, which their driver moves to another CPU. */
+/* Like a package's events, which their driver moves to another CPU. */
 static void event_that_has_gone_on_is_left_alone(void **state) {
   uvperf__counters_t *counters;
 
@@ -409,9 +410,9 @@ static void event_that_has_gone_on_is_left_alone(void **state) {
   counters_follow_end(counters);
 }
 
-/* Enabled when the CPU was back and nobody had looked yet, it is taken to wait
- * for a counter (__perf_event_enable in kernel/events/core.c does not ask
- * whether it is in its context), and its time goes on while others count
+/* If it is enabled after the CPU is back and before the check, it seems to wait
+ * for a counter (__perf_event_enable in kernel/events/core.c does not check
+ * whether it is in its context), and its time continues while others count
  * there. */
 static void event_that_was_enabled_and_does_not_run_is_reopened(void **state) {
   uvperf__counters_t *counters;
@@ -427,7 +428,7 @@ static void event_that_was_enabled_and_does_not_run_is_reopened(void **state) {
   counters_follow_end(counters);
 }
 
-/* Events of tasks on a CPU go on by themselves when it is back. */
+/* Events of tasks on a CPU continue by themselves when it is back. */
 static void events_of_tasks_are_opened_only_where_they_failed(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;

@@ -206,8 +206,8 @@ static void package_is_counted_once_whichever_cpu_comes(void **state) {
   counters_follow_end(counters);
 }
 
-/* An offline CPU tells no package: it was tried, and is not needed. */
-/* It is what there is now, and not a sum to go on from; the times are. */
+/* An offline CPU has no known package: it was tried, and is not needed. */
+/* The value is the current one, not a sum that continues; the times do. */
 static void snapshot_of_a_cpu_that_came_back_is_not_added(void **state) {
   uvperf__counters_t *counters;
   uvperf_count_t count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: a target that libuv's pool opens joins a set that goes on, or
- * leaves it as it was. */
+/* Scripted: a target that libuv's pool opens joins a running set, or leaves it
+ * unchanged. */
 #include "opened_set.h"
 
 #include "fake_clock.h"
@@ -159,7 +159,7 @@ static void target_with_another_filter_must_be_reopened(void **state) {
   opened_set_close(*state, &added.opened);
 }
 
-/* Members of a group without their leader would be read by nobody. */
+/* Members of a group without their leader would never be read. */
 static void event_that_cannot_join_takes_the_target_along(void **state) {
   added_t added;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: labels of attrs that came without names, why tracepoints cannot be
- * opened, and how often tracefs is read for both. Every file that the library
- * opens is counted. */
+/* Scripted: labels of attrs without names, why tracepoints cannot be opened,
+ * and how often tracefs is read for both. Every file that the library opens is
+ * counted. */
 #include "counters_make.h"
 #include "temp_tree.h"
 
@@ -32,7 +32,7 @@ typedef struct tracepoints_s {
 
 static struct {
   size_t ids; /* files of ids that were opened */
-  int code;   /* of opening one; 0: as it is */
+  int code;   /* result of opening one; 0: the real one */
 } files;
 
 int __wrap_uvperf__file_open(const char *path) {
@@ -253,7 +253,7 @@ static void labels_beside_a_list_of_events_are_refused(void **state) {
 
 /* -- tracepoints that cannot be opened ------------------------------------- */
 
-/* The events of odd ids are refused, and those of no id. */
+/* Events with odd ids are refused, and those without an id. */
 static int refuse_odd(struct perf_event_attr *attr) {
   return attr->config % 2 == 1 || attr->config >= 100 + IDS ? -EINVAL : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: after a fallback the label and the unit of an attr are those of
- * what was opened. */
+/* Scripted: after a fallback an attr has the label and unit of the event that
+ * was opened. */
 #include "counters_make.h"
 #include "temp_tree.h"
 

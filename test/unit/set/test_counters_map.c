@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: BPF maps that are kept filled with the events of an attr, while
- * targets and CPUs come and go. */
+/* Scripted: BPF maps that the library keeps filled with the events of an attr,
+ * while targets and CPUs come and go. */
 #include "counters_follow.h"
 #include "fake_map.h"
 
@@ -29,7 +29,7 @@ static const char *entries(void) {
   return text;
 }
 
-/* So many attrs on these CPUs (NULL: all that come), and a map. */
+/* Attrs on these CPUs (NULL: all that come), and a map with nr_entries. */
 static uvperf__counters_t *begin(const char *cpus, uint32_t nr_entries) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -81,7 +81,7 @@ static void map_has_the_event_of_each_cpu_until_close(void **state) {
   end(counters);
 }
 
-/* The kernel keeps what was not put by our file. */
+/* The kernel keeps entries of other files. */
 static void close_leaves_the_events_of_another_reader(void **state) {
   uvperf__counters_t *counters;
 
@@ -268,7 +268,7 @@ static void expect_refused(uvperf__counters_t *counters, size_t attr, int fd,
     fail_msg("%s", error.reason);
 }
 
-/* And nothing is left of it in the map. */
+/* And nothing of it is left in the map. */
 static void fill_that_cannot_be_is_refused(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: how the events of counters are opened: with what bits, in which
- * groups, and with what fallbacks. */
+/* Scripted: how the events of counters are opened: with which bits, groups and
+ * fallbacks. */
 #include "counters_make.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ static void siblings_are_opened_enabled_after_their_leader(void **state) {
   fake_assert_clean();
 }
 
-/* The user's own bits stay, but for those of reading and enabling. */
+/* The user's own bits stay, except those of reading and enabling. */
 static void attr_is_otherwise_unchanged(void **state) {
   fake_event_t *events[1];
   uvperf__counters_t *counters;
@@ -356,7 +356,7 @@ static void attr_that_opened_as_asked_does_not_fall_back_later(void **state) {
   uvperf__counters_free(counters);
 }
 
-/* It fails at the first place with all that it may become. */
+/* It fails at the first place with every fallback. */
 static void fallback_that_did_not_help_is_undone(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;

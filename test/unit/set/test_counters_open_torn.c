@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: groups that are inherited, of a task that forks while they are
- * opened. */
+/* Scripted: inherited groups of a task that forks while they are opened. */
 #include "counters_make.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* A group of so many, of this process. */
+/* A group of nr events of this process. */
 static void make_group(counters_make_t *make, size_t nr) {
   counters_make(make, nr);
   counters_group(make, 0, nr);
@@ -15,7 +14,8 @@ static void make_group(counters_make_t *make, size_t nr) {
 
 /* -- torn: a child has inherited a part ----------------------------------- */
 
-/* The first read after opening says that a task has inherited a part of it. */
+/* The first read after opening shows that a task has inherited only a part of
+ * it. */
 static void group_that_was_torn_is_opened_again(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -38,7 +38,7 @@ static void group_that_was_torn_is_opened_again(void **state) {
   fake_assert_clean();
 }
 
-/* Open 3 is of the attr behind the group, 5 of the sibling once more. */
+/* Open 3 is of the attr after the group, open 5 of the sibling once more. */
 static void group_that_is_opened_again_fails_in_order(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -111,7 +111,7 @@ static void group_that_was_cut_off_is_opened_again(void **state) {
   }
 }
 
-/* A weak member would else be opened alone, and not be in its group. */
+/* Otherwise a weak member would be opened alone, and not be in its group. */
 static void weak_member_that_was_cut_off_is_in_its_group(void **state) {
   uvperf_event_list_t *list;
   uvperf__counters_t *counters;

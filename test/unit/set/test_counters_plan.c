@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: at which of a target's places an event is opened, by what sysfs
- * tells of its PMU. The machine has four CPUs in two packages, a PMU of some
- * CPUs for all tasks (uncore), one of each kind of core (hybrid), and events
- * that are counted once a package. */
+/* Scripted: at which of a target's places an event is opened, depending on what
+ * sysfs says about its PMU. The machine has four CPUs in two packages, a PMU of
+ * some CPUs for all tasks (uncore), one of each kind of core (hybrid), and
+ * events that are counted once per package. */
 #include "counters_make.h"
 #include "temp_tree.h"
 
@@ -113,7 +113,8 @@ static void open_all(machine_t *machine, const char *text, uint32_t type,
     fail_msg("%s", machine->error.reason);
 }
 
-/* What was opened, as in "0:20 2:20": the CPU and the PMU's type of each. */
+/* The opened events, such as "0:20 2:20": the CPU and the PMU's type of
+ * each. */
 static void check_opened(const machine_t *machine, const char *wanted) {
   char text[512] = "";
   size_t used = 0;
@@ -191,7 +192,7 @@ static void strict_refuses_events_of_other_cpus(void **state) {
   fake_assert_clean();
 }
 
-/* Which CPUs are online is not told. */
+/* The online CPUs are not known. */
 static void cpus_that_are_not_known_are_a_failure(void **state) {
   machine_t *machine = *state;
   uvperf_event_list_t *list = names(machine, "dummy");
@@ -209,7 +210,7 @@ static void cpus_that_are_not_known_are_a_failure(void **state) {
   assert_int_equal(counters_failure(machine->counters, 0)->error.code, -ENOENT);
 }
 
-/* What was planned is forgotten with its target. */
+/* The plan is forgotten with its target. */
 static void failures_of_a_target_without_memory_are_forgotten(void **state) {
   machine_t *machine = *state;
   uvperf_target_t target = UVPERF_TARGET_INIT;
@@ -289,7 +290,8 @@ static void group_of_a_package_event_is_of_a_package(void **state) {
   check_opened(machine, "0:24 0:24 1:24 1:24");
 }
 
-/* What would be counted twice, or is of other CPUs, is left out of it there. */
+/* An event that would be counted twice, or is of other CPUs, is left out
+ * there. */
 static void sibling_that_cannot_be_everywhere_is_where_possible(void **state) {
   machine_t *machine = *state;
 
@@ -298,7 +300,7 @@ static void sibling_that_cannot_be_everywhere_is_where_possible(void **state) {
   check_opened(machine, "0:1 0:20 0:24 1:1 1:24 2:1 2:20 3:1");
 }
 
-/* The group's first that can be anywhere says where. */
+/* The first event of the group that can be opened decides. */
 static void leader_that_cannot_be_does_not_take_the_group_along(void **state) {
   machine_t *machine = *state;
 
@@ -439,7 +441,7 @@ static void name_of_a_task_is_the_sum_of_both_kinds_of_core(void **state) {
   assert_true(count.ratio == 0.7);
 }
 
-/* All of an event's parts get what it gets. */
+/* All parts of an event get its settings. */
 static void setting_of_a_name_applies_to_all_its_parts(void **state) {
   machine_t *machine = *state;
 
@@ -460,7 +462,7 @@ static void setting_of_a_name_applies_to_all_its_parts(void **state) {
   assert_string_equal(fake_log(), "ioctl PERIOD");
 }
 
-/* Each thread has a part of what is counted there. */
+/* Each thread has a part of the package's count. */
 static void event_of_a_package_of_a_task_is_opened_as_any(void **state) {
   machine_t *machine = *state;
 

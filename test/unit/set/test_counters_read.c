@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what is made of what read(2) gives. */
+/* Scripted: how counters use what read(2) returns. */
 #include "counters_make.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ static uvperf__counters_t *open_group(fake_event_t **events) {
   return counters_open(&make);
 }
 
-/* One event at so many places. */
+/* One event at nr places. */
 static uvperf__counters_t *open_on_cpus(fake_event_t **events, size_t nr,
                                         const char *cpus) {
   counters_make_t make;
@@ -182,7 +182,7 @@ static void sizes_that_do_not_fit_are_eproto(void **state) {
   }
   events[0]->read_size = whole;
   check_values(counters, values, 3);
-  /* More of it than it says. */
+  /* More values than it announces. */
   counters_give_group(events[0], 10, 10, ids, values, 3);
   ((uint64_t *)(uintptr_t)events[0]->read_data)[0] = 2;
   check_error(counters, -EPROTO);
@@ -290,14 +290,14 @@ static void reset_takes_off_counts_and_times(void **state) {
   assert_int_equal(count.time_enabled, 20);
   assert_int_equal(count.time_running, 10);
   assert_int_equal(count.scaled, 14);
-  /* Not those before the one before. */
+  /* Not the lost records before the last reading. */
   assert_int_equal(uvperf__counters_reset(counters), 0);
   counters_give(events[0], 60, 130, 100);
   assert_int_equal(counters_total(counters, 0).value, 3);
   finish(counters);
 }
 
-/* By PERF_EVENT_IOC_RESET, which leaves the times. */
+/* By PERF_EVENT_IOC_RESET, which keeps the times. */
 static void reset_by_others_does_not_run_below_zero(void **state) {
   uvperf__counters_t *counters;
   uvperf_count_t count;

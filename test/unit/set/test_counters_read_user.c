@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UVPERF_SET_USER_READ: it does not matter for the count whether a page tells
- * it or read(2). */
+/* UVPERF_SET_USER_READ: the count is the same from a page and from read(2). */
 #include "user_page_events.h"
 
 #include <errno.h>
@@ -42,7 +41,7 @@ static void count_below_0_is_left_to_read(void **state) {
   uvperf__counters_free(counters);
 }
 
-/* The page goes on from when it was written. */
+/* The page continues from when it was written. */
 static void times_of_a_page_that_is_ahead_do_not_go_back(void **state) {
   uvperf__counters_t *counters = user_page_events_open(__func__, 0);
   size_t i;
@@ -169,8 +168,8 @@ static void reset_by_pages_holds_for_read_and_back(void **state) {
   uvperf__counters_free(counters);
 }
 
-/* PERF_EVENT_IOC_RESET by somebody else: the page tells it, but so it would
- * tell what cannot be. */
+/* PERF_EVENT_IOC_RESET by other code: the page shows it, but an invalid page
+ * would look the same. */
 static void page_with_less_than_before_is_left_to_read(void **state) {
   uvperf__counters_t *counters = user_page_events_open(__func__, 0);
   struct perf_event_mmap_page *page;

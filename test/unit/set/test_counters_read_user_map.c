@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* UVPERF_SET_USER_READ: whose pages are mapped, and who reads them. */
+/* UVPERF_SET_USER_READ: which pages are mapped, and which threads read them. */
 #include "user_page_events.h"
 
 #include <errno.h>
@@ -55,8 +55,8 @@ static void another_thread_reads_by_read(void **state) {
   fake_assert_clean();
 }
 
-/* The second thread may have the pthread_self() of the first, which glibc gives
- * again: the pages say that their thread is on no CPU. */
+/* The second thread may have the pthread_self() of the first, which glibc
+ * reuses: the pages say that their thread is on no CPU. */
 static void thread_that_ended_is_read_by_read(void **state) {
   uvperf_count_t count;
   user_request_t request;

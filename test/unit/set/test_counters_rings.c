@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: into which rings events write, in which order they begin, and what
- * fails. */
+/* Scripted: into which rings events write, in which order they are opened, and
+ * what fails. */
 #include "counters_make.h"
 #include "fake_clock.h"
 #include "util/file.h"
@@ -26,7 +26,7 @@ static int note_join(fake_event_t *fake, unsigned long request,
   return 0;
 }
 
-/* Of each CPU: an event, the owner of the ring, the other event. */
+/* For each CPU: an event, the owner of the ring, the other event. */
 static void events_of_a_cpu_write_into_its_ring(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[6];
@@ -261,7 +261,7 @@ static void failure_of_enabling_is_the_first(void **state) {
 
 /* -- failures ------------------------------------------------------------- */
 
-/* Of one attr on two CPUs: open, open (owner), open, open (owner). */
+/* For one attr on two CPUs: open, open (owner), open, open (owner). */
 static void set_without_all_rings_is_none(void **state) {
   const struct {
     enum fake_call call;
@@ -351,7 +351,7 @@ static void event_that_is_not_redirected_is_a_failure(void **state) {
   fake_assert_clean();
 }
 
-/* Nobody asks for a ring there. */
+/* No ring is requested there. */
 static void cpu_that_is_offline_is_a_failure(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[2];

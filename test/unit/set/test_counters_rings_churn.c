@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets that come and go for months, while nobody reads the rings, or
- * somebody does: what is kept of them does not grow. */
+/* Targets that come and go for months, while the rings are read or not: the
+ * memory kept for them does not grow. */
 #include "counters_make.h"
 #include "fake_clock.h"
 #include "live.h"

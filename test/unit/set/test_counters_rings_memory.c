@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How large the rings of a set are where little memory may be locked. */
+/* The size of a set's rings if little memory may be locked. */
 #include "counters_make.h"
 #include "unprivileged.h"
 
@@ -46,8 +46,8 @@ static void plan(counters_make_t *make) {
   counters_add_cpus(make, "8-15");
 }
 
-/* After eight of 512 KiB there is nothing more, so that all are halved; and
- * what counts targets begins anew. */
+/* After eight of 512 KiB no memory is left, so all are halved; and the counting
+ * of targets begins again. */
 static void rings_of_many_cpus_share_what_may_be_locked(void **state) {
   uvperf_error_t error = {.code = 4711};
   fake_event_t *events[64];
@@ -75,8 +75,8 @@ static void rings_of_many_cpus_share_what_may_be_locked(void **state) {
   fake_assert_clean();
 }
 
-/* The first ring has none beside it that could be smaller; and rings of a size
- * that was asked for are never made smaller. */
+/* The first ring cannot be smaller because of others; and rings with a
+ * requested size are never made smaller. */
 static void ring_that_cannot_be_locked_is_tried_once(void **state) {
   fake_event_t *events[64];
   counters_make_t make;

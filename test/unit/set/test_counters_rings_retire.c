@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: for how long a closed event is remembered, and what is left of it
- * in a forked child. */
+/* Scripted: how long a closed event is remembered, and what is left of it in a
+ * forked child. */
 #include "counters_make.h"
 #include "fake_clock.h"
 
@@ -62,7 +62,7 @@ static void closed_event_is_known_until_its_records_are_read(void **state) {
   fake_clock_set_counters(1 + SOON_NS);
   uvperf__counters_free_sources(counters);
   assert_non_null(counters_source(counters, 100));
-  /* What others write later keeps nothing of it. */
+  /* Later records of other events keep nothing of it. */
   append(owner, 555);
   assert_int_equal(counters_drain(counters, see, &seen), 2);
   assert_int_equal(seen.known, 2); /* it is the only source of the ring */
@@ -143,8 +143,8 @@ static void ring_that_has_ended_keeps_no_event(void **state) {
   fake_assert_clean();
 }
 
-/* Of three on two CPUs that are closed one after another the second can go
- * first; then one that is closed later. */
+/* Of three events on two CPUs that are closed one after another, the second can
+ * be forgotten first; then one that is closed later. */
 static void closed_events_are_forgotten_each_in_its_time(void **state) {
   uvperf__counters_t *counters;
   fake_event_t *events[8];
@@ -183,7 +183,8 @@ static void closed_events_are_forgotten_each_in_its_time(void **state) {
   fake_assert_clean();
 }
 
-/* Churn for ever takes no more memory than what is closed at one time. */
+/* Endless churn takes no more memory than the events that are closed at one
+ * time. */
 static void targets_that_come_and_go_leave_no_memory(void **state) {
   uvperf__counters_t *counters;
   counters_make_t make;
@@ -238,8 +239,8 @@ static void group_that_is_opened_again_has_new_sources(void **state) {
   fake_assert_clean();
 }
 
-/* What a fallback changed is undone with the last event, but not for records
- * that were written so. */
+/* The change of a fallback is undone with the last event, but not for records
+ * that were written with it. */
 static void closed_event_is_decoded_as_it_was_opened(void **state) {
   uvperf__counters_t *counters;
   const uvperf_source_t *source;
@@ -285,8 +286,8 @@ static uvperf__counters_t *open_overwritable(fake_event_t **events, size_t nr,
   return counters_open(make);
 }
 
-/* Whether it was read does not count: a snapshot can be of all that is
- * there. */
+/* Whether it was read does not matter: a snapshot can include everything in the
+ * ring. */
 static void
 closed_event_is_known_until_its_records_are_overwritten(void **state) {
   const size_t nr = support_page_bytes() / sizeof(sample_t);
@@ -321,8 +322,8 @@ closed_event_is_known_until_its_records_are_overwritten(void **state) {
   fake_assert_clean();
 }
 
-/* Each writes one record: no more are known than the ring has room for. Then
- * others write nothing, and are forgotten at once. */
+/* Each writes one record: only as many are remembered as the ring has room for.
+ * Later ones write nothing, and are forgotten at once. */
 static void
 targets_of_overwritable_rings_come_and_go_in_bounded_memory(void **state) {
   const size_t fit = support_page_bytes() / sizeof(sample_t) + 1;

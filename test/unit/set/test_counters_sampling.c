@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Events by name in a set with records, on a made-up machine: how often each
- * samples and with which fields. What perf record makes of the same name is the
- * rule; nothing is opened. */
+ * samples and with which fields. The rule is what perf record does with the
+ * same name; nothing is opened. */
 #include "counters_make.h"
 #include "temp_tree.h"
 
@@ -67,7 +67,7 @@ typedef struct sampled_s {
   uint64_t asked_period;
   uint64_t asked_freq;
   uint64_t asked_fields;
-  uint64_t period; /* or Hz; 0: it counts only */
+  uint64_t period; /* or Hz; 0: it only counts */
   int freq;
   uint64_t fields;
 } sampled_t;
@@ -192,7 +192,7 @@ static void masks_are_added_and_numbers_are_defaults(void **state) {
   uvperf__counters_free(counters);
 }
 
-/* What would be ignored is refused, by its name. */
+/* An option without effect is refused, by its name. */
 static void options_without_effect_are_refused(void **state) {
   static const struct {
     uint32_t flags;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: targets that come and go, and what is refused of them. */
+/* Scripted: targets that come and go, and which are refused. */
 #include "counters_make.h"
 #include "temp_tree.h"
 
@@ -25,7 +25,7 @@ static void finish(uvperf__counters_t *counters) {
   fake_assert_clean();
 }
 
-/* Also where others could be opened. */
+/* Also if others could be opened. */
 static void bad_target_is_refused_as_a_whole(void **state) {
   uvperf_error_t error;
 
@@ -44,7 +44,7 @@ static void bad_target_is_refused_as_a_whole(void **state) {
   assert_int_equal(error.target_index, 1);
 }
 
-/* Of a later version: longer, and 0 behind what we know. */
+/* Of a later version: longer, and 0 after the known part. */
 static void targets_of_another_size_are_read_by_it(void **state) {
   struct {
     uvperf_target_t target;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: rings of a set that are not sound, and the end of a target in the
- * middle of records. */
+/* Scripted: damaged rings of a set, and the end of a target in the middle of
+ * records. */
 #include "scripted_set.h"
 
 #include <poll.h>
@@ -11,8 +11,8 @@
 
 /* -- what is not sound ---------------------------------------------------- */
 
-/* What was delivered, what was left out and what waits are all that the kernel
- * has written. */
+/* The delivered, skipped and waiting bytes are everything that the kernel has
+ * written. */
 static void expect_sums(const scripted_set_t *scripted) {
   uvperf_stats_t sum, stats;
   uvperf_ring_info_t ring;
@@ -30,7 +30,7 @@ static void expect_sums(const scripted_set_t *scripted) {
   assert_int_equal(sum.skipped_bytes, skipped);
 }
 
-/* And a restart makes no difference. */
+/* And a restart changes nothing. */
 static void set_ring_without_sense_is_skipped_and_read_on(void **state) {
   scripted_set_t scripted;
   uvperf_set_t *set;
@@ -210,8 +210,8 @@ static void set_last_ring_that_ends_is_reported_after_a_start(void **state) {
   }
 }
 
-/* Its owner, a dummy of the first thread, hangs up: that is no end of what is
- * measured. */
+/* Its owner, a dummy of the first thread, hangs up: the measured targets have
+ * not ended. */
 static void set_ring_whose_owner_hangs_up_is_polled_by_a_spare(void **state) {
   scripted_set_t scripted;
   uvperf_ring_info_t info;
@@ -264,7 +264,7 @@ set_ring_whose_owner_hangs_up_without_spare_is_an_error(void **state) {
   }
 }
 
-/* Nobody will read behind what they wrote. */
+/* Nothing will read what they write later. */
 static void
 set_events_of_an_ended_ring_are_forgotten_once_closed(void **state) {
   size_t mode;
@@ -407,8 +407,8 @@ static void set_exit_record_has_the_end_asked_for_soon(void **state) {
   }
 }
 
-/* P8: asking for the end of a target eats the wakeup of what was just written,
- * which must not wait for the next question. */
+/* P8: checking for the end of a target consumes the wakeup of a record just
+ * written, which must not wait for the next check. */
 static void set_record_whose_wakeup_a_question_eats_comes(void **state) {
   uint64_t asked;
   scripted_set_t scripted;
@@ -449,8 +449,8 @@ static void on_tick(uvperf_set_t *set, int status,
   *(uint64_t *)stream->hook_data += 1;
 }
 
-/* The first runs the loop until the set has told a reading; the others ask for
- * what nobody may have while a record is in the user's hands. */
+/* The first callback runs the loop until the set has delivered a reading; the
+ * others make calls that are refused while the user has a record. */
 static void run_the_loop_in_the_first(live_stream_t *stream,
                                       const uvperf_record_t *record) {
   uint64_t *ticks = stream->hook_data;

@@ -7,7 +7,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* Nanoseconds that CLOCK_REALTIME is behind. */
+/* By how many nanoseconds CLOCK_REALTIME is behind. */
 static uint64_t behind;
 
 int __real_clock_gettime(clockid_t clock, struct timespec *time);
@@ -76,7 +76,7 @@ static void set_in_time_order_of_a_clock_set_back_goes_on(void **state) {
   scripted_set_close(&scripted);
 }
 
-/* While something else is written all the time. */
+/* While other records are written all the time. */
 static void set_ring_of_the_future_beside_a_busy_one_comes(void **state) {
   scripted_set_t scripted;
   uint64_t n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: the order of time, and what waits for its time to come. */
+/* Scripted: the order of time, and records that wait for their time. */
 #include "scripted_set.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -37,8 +37,8 @@ static void set_in_time_order_takes_the_oldest_of_all_rings(void **state) {
   scripted_set_close(&scripted);
 }
 
-/* What its callbacks are told: each of the records that were written is either
- * delivered, or waits; the one in the callback is both. */
+/* The statistics in its callbacks: each written record is either delivered, or
+ * waits; the one in the callback is both. */
 static void ask(live_stream_t *stream, const uvperf_record_t *record) {
   uvperf_ring_info_t rings[2];
   uvperf_stats_t stats;
@@ -94,7 +94,7 @@ static void set_in_time_order_counts_what_is_late(void **state) {
   scripted_set_close(&scripted);
 }
 
-/* As scripted_set_begin, where records wait for so long. */
+/* As scripted_set_begin, with this slack. */
 static void begin_with_slack(uv_loop_t *loop, scripted_set_t *scripted,
                              uint32_t slack_us) {
   scripted_set_plan(scripted, 1);
@@ -104,7 +104,7 @@ static void begin_with_slack(uv_loop_t *loop, scripted_set_t *scripted,
   live_run_ms(loop, 5);
 }
 
-/* Nobody wakes for it again, and the set has no other reason to look. */
+/* No wakeup comes for it, and the set has no other reason to check. */
 static void set_in_time_order_checks_when_its_time_has_come(void **state) {
   scripted_set_t scripted;
 
@@ -210,9 +210,9 @@ static void set_flush_of_a_record_of_the_future_makes_none_late(void **state) {
   scripted_set_close(&scripted);
 }
 
-/* A clock that is ahead by less than what is possible cannot be found out. Its
- * record waits for its own time and for the slack, and the records after it in
- * its ring with it. */
+/* A clock that is ahead by less than what is possible cannot be detected. Its
+ * record waits for its own time and for the slack, and so do the records after
+ * it in its ring. */
 static void set_in_time_order_clock_a_little_ahead_delays_by_that(void **s) {
   uint64_t ahead = 900000;
   uint64_t written;
@@ -226,13 +226,13 @@ static void set_in_time_order_clock_a_little_ahead_delays_by_that(void **s) {
   fake_event_wake(scripted.events[1]);
   while (scripted.stream.samples == 0 && live_now() < written + NS_PER_S)
     uv_run(*s, UV_RUN_ONCE);
-  /* Unless it took so long until the first look. */
+  /* Unless the first check came too late. */
   assert_true(live_now() >= written + ahead);
   fake_event_quiet(scripted.events[1]);
   assert_true(live_run_until(*s, &scripted.stream.samples, 2));
   assert_true(live_now() < written + NS_PER_S);
   expect_stats(&scripted, 0, 1);
-  /* Only what is older than that is late. */
+  /* Only older records are late. */
   scripted_set_sample(&scripted, 1, 102, live_now() - scripted.base);
   scripted_set_wake(&scripted, 1);
   assert_true(live_run_until(*s, &scripted.stream.samples, 3));

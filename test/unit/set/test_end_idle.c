@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How often the loop turns while a set waits: not for ever, and not again and
- * again for what its time has not come. */
+/* How often the loop turns while a set waits: not for ever, and not repeatedly
+ * for a record whose time has not come. */
 #include "scripted_set.h"
 
 #include <poll.h>
@@ -41,8 +41,8 @@ static void set_end_that_waits_for_the_slack_lets_the_loop_sleep(void **state) {
 
 /* -- scripted ------------------------------------------------------------- */
 
-/* P7: a ring whose owner has hung up is readable for ever, also while what is
- * in it has to wait. */
+/* P7: a ring whose owner has hung up stays readable, also while its records
+ * have to wait. */
 static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
   scripted_set_t scripted;
 
@@ -58,7 +58,7 @@ static void set_ring_that_waits_and_has_hung_up_does_not_spin(void **state) {
   assert_true(live_run_ms(*state, 100) < 150);
   assert_int_equal(scripted.stream.samples, 0);
   assert_int_equal(scripted.stream.faults, 0);
-  /* The record comes before the end is told. */
+  /* The record comes before the end is reported. */
   assert_int_equal(uvperf_set_flush(&scripted.stream.live.set), 0);
   assert_int_equal(scripted.stream.samples, 1);
   assert_true(live_run_until(*state, &scripted.stream.faults, 1));
@@ -105,7 +105,7 @@ static void set_idle_without_flushes_wakes_once_a_second(void **state) {
   scripted_set_wake(&scripted, 0);
   assert_int_equal(scripted.stream.samples, 1);
   assert_true(impl->probe_at <= uv_now(*state) + 200);
-  /* After the record of an exit it is looked for more often. */
+  /* After the record of an exit it is checked more often. */
   impl->probe_ms = 10;
   scripted_set_sample(&scripted, 0, 100, 2);
   scripted_set_wake(&scripted, 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what a set makes of CPUs that go and come, by a tree that stands
- * for sysfs and uevents of the test's own. Its events count nothing by
- * themselves. */
+/* Scripted: what a set does with CPUs that go and come, in a tree that replaces
+ * sysfs and with the test's uevents. Its events count nothing by themselves. */
 #include "live_set.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ typedef struct scripted_s {
 } scripted_t;
 
 static int setup(void **state) {
-  /* What the kernel knows is not asked of a scripted event. */
+  /* The kernel is not asked what it knows by a scripted event. */
   if (counters_make_setup(state) != 0 || cpu_tree_begin(2) != 0)
     return -1;
   fake_uevents_begin();
@@ -165,8 +164,8 @@ static void set_reports_why_a_cpu_could_not_be_opened_again(void **state) {
   end(&scripted);
 }
 
-/* As an event does whose PMU counts on other CPUs: the CPU has come all the
- * same, which the error tells from one that has gone. */
+/* As with an event whose PMU counts on other CPUs: the CPU has still come,
+ * which the error distinguishes from a CPU that has gone. */
 static void set_whose_event_is_not_of_a_cpu_that_came_reports_it(void **state) {
   scripted_t scripted;
 
@@ -244,7 +243,7 @@ static void set_without_sysfs_is_not_started(void **state) {
   end(&scripted);
 }
 
-/* With fds again it is started. */
+/* With fds again it starts. */
 static void set_started_out_of_fds_says_so(void **state) {
   uvperf_error_t error = {0};
   scripted_set_t scripted;
@@ -292,7 +291,8 @@ static void set_init_without_memory_to_follow_leaves_nothing(void **state) {
     assert_true(rc == 0 || rc == UV_ENOMEM);
     if (rc != 0)
       fake_assert_clean();
-    /* What it notes of the CPUs it can do without until it is started. */
+    /* Without memory for its notes about the CPUs it continues until it is
+     * started. */
     if (rc == 0 && fake_failures() != 0) {
       uvperf_set_close(&set, NULL);
       uv_run(*state, UV_RUN_DEFAULT);
@@ -322,8 +322,8 @@ static void begin_stream(uv_loop_t *loop, scripted_set_t *scripted) {
   hotplug_run(loop);
 }
 
-/* Nothing wakes for what is below the watermark; only a machine so slow that
- * the set looks by itself would deliver it anyway. */
+/* There is no wakeup below the watermark; only on a very slow machine would the
+ * set's own check deliver it. */
 static void set_whose_cpu_went_delivers_what_is_left_there(void **state) {
   scripted_set_t scripted;
 

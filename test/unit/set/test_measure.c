@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: which calls of the kernel a measurement is made of, and what is
- * done where one of them fails. */
+/* Scripted: the calls of a measurement, and what happens if one of them
+ * fails. */
 #include "measure_run.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 /* -- the order ------------------------------------------------------------ */
 
-/* What had been called when the function was, and what after it. */
+/* The calls before the function ran, and those after it. */
 static char log_before[4096];
 
 static void take_log(void *arg) {
@@ -84,7 +84,7 @@ static void measure_returns_what_the_call_added(void **state) {
 
   measure_pmu_add(&pmu, 3, 10);
   measure_open(*state, &run, "{page-faults:u,cs:u,minor-faults:u}", NULL);
-  measure_pmu_work(&pmu); /* nobody measures this */
+  measure_pmu_work(&pmu); /* not measured */
   for (i = 0; i < 5; i++) {
     measure_do(&run, measure_pmu_work, &pmu);
     for (attr = 0; attr < 3; attr++) {
@@ -300,7 +300,7 @@ static void measure_in_a_forked_child_is_eperm(void **state) {
   fake_assert_clean();
 }
 
-/* Whatever cannot be had is missed before the call. */
+/* Any shortage is noticed before the call. */
 static void measure_without_memory_does_not_call(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;

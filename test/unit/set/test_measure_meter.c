@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: how uvperf_measure_events opens its event, what it makes of what
- * the kernel says, that nothing is left of it whatever fails, and that a meter
+/* Scripted: how uvperf_measure_events opens its event, how it uses what the
+ * kernel returns, that nothing of it is left whatever fails, and that a meter
  * opens and closes once. */
 #include "measure_run.h"
 #include "other_kernel.h"
@@ -210,7 +210,7 @@ static void measure_event_without_fds_is_emfile(void **state) {
   fake_assert_clean();
 }
 
-/* Whatever cannot be had is missed before the call. */
+/* Any shortage is noticed before the call. */
 static void measure_event_without_memory_does_not_call(void **state) {
   uvperf_count_t count;
   uvperf_error_t error;

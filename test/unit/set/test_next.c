@@ -11,7 +11,7 @@ static uvperf_set_t *set_of(scripted_set_t *scripted) {
   return &scripted->stream.live.set;
 }
 
-/* Takes a sample, which must be that of this CPU and time. */
+/* Takes a sample, which must be of this CPU and time. */
 static void expect_sample(scripted_set_t *scripted, int cpu, uint64_t time) {
   const uvperf_record_t *record;
 
@@ -24,7 +24,7 @@ static void expect_sample(scripted_set_t *scripted, int cpu, uint64_t time) {
     assert_int_equal(record->time, scripted->base + time);
 }
 
-/* Has a code and no record. */
+/* Next returns this code and no record. */
 static void expect_code(scripted_set_t *scripted, int code) {
   const uvperf_record_t *record = (const uvperf_record_t *)scripted;
 
@@ -39,7 +39,8 @@ static void expect_empty(scripted_set_t *scripted) {
 
 /* -- order ----------------------------------------------------------------- */
 
-/* What is written while a look is read waits for the next one. */
+/* Records written while the results of a check are read wait for the next
+ * check. */
 static void set_next_checks_each_ring_in_turn(void **state) {
   scripted_set_t scripted;
 
@@ -96,8 +97,8 @@ static void set_next_of_an_impossible_time_has_the_time_before(void **state) {
 
 /* -- what the kernel gets back --------------------------------------------- */
 
-/* By each quarter, not by each record; the last one is still in the user's
- * hands. */
+/* After each quarter, not after each record; the last record is still in
+ * use. */
 static void set_next_publishes_the_tail_by_quarters_and_at_the_end(void **s) {
   const uvperf_record_t *record;
   scripted_set_t scripted;
@@ -147,7 +148,7 @@ static void set_has_record_ignores_the_record_in_use(void **state) {
 
 /* -- beside start and flush ------------------------------------------------ */
 
-/* Each goes on where the other has stopped, also in the middle of a look. */
+/* Each continues where the other has stopped, also in the middle of a check. */
 static void set_next_start_and_flush_take_turns(void **state) {
   scripted_set_t scripted;
   uint64_t i;
@@ -273,7 +274,7 @@ static void set_next_of_an_unsound_ring_is_skipped_and_read_on(void **state) {
   }
 }
 
-/* And a start tells it as ever. */
+/* And a start reports it as usual. */
 static void set_next_of_a_split_head_leaves_the_others(void **state) {
   scripted_set_t scripted;
   uvperf_ring_info_t ring;
@@ -308,7 +309,7 @@ static void set_next_of_a_split_head_leaves_the_others(void **state) {
 
 /* -- the end of targets ---------------------------------------------------- */
 
-/* Of two threads. */
+/* With two threads. */
 static void open_threads(uv_loop_t *loop, scripted_set_t *scripted,
                          size_t mode) {
   uvperf_target_t *target;
@@ -333,8 +334,8 @@ static void write_when_asked(fake_event_t *fake) {
   scripted_set_sample(scripted, 0, 100, 2);
 }
 
-/* What comes when it is asked for is given before the end, and asking costs
- * system calls. */
+/* Records that come while it checks for the end are returned before the end,
+ * and the check costs system calls. */
 static void set_next_reports_each_end_then_eof(void **state) {
   scripted_set_t scripted;
   live_stream_t *stream = &scripted.stream;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: a set that is opened on libuv's pool makes the calls that init
- * makes, there; it may be closed at each step, and each call may fail. */
+/* Scripted: a set that is opened on libuv's pool makes the same calls as init,
+ * on the pool; it may be closed at each step, and each call may fail. */
 #include "opened_set.h"
 
 #include "fake_clock.h"
@@ -236,7 +236,7 @@ static int init_and_close(uv_loop_t *loop, opened_set_t *opened) {
   return rc;
 }
 
-/* What init returns open gives, at once or later. */
+/* open returns the same as init, at once or later. */
 static void fail_each(uv_loop_t *loop, enum fake_call call, int code,
                       uint32_t flags) {
   uvperf_error_t expected;

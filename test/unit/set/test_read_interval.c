@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: readings of many events on a loop, in slices. The clock of the
- * counters is such that a slice ends as early as it can. */
+/* Scripted: readings of many events on a loop, in slices. The scripted clock
+ * ends each slice as early as possible. */
 #include "live_set.h"
 
 #include "counters_make.h"
@@ -21,19 +21,19 @@
 #define SHARE 32
 
 #define ATTRS       2
-#define CPUS        20 /* of a target */
+#define CPUS        20 /* for each target */
 #define PER_TARGET  (ATTRS * CPUS)
 #define TARGETS     3 /* at first */
 #define ALL         (TARGETS * PER_TARGET)
 #define MOST_EVENTS 480
 
-/* What was seen of an event. */
+/* The observations of an event. */
 typedef struct event_s {
   fake_event_t *fake;
   uint64_t words[5]; /* value, enabled, running, id, lost */
   uint64_t base;     /* the value at the last reset */
   uint64_t least;    /* the value when the reading was begun */
-  uint64_t last;     /* what the last reading said; 0 for none */
+  uint64_t last;     /* value in the last reading; 0: none */
 } event_t;
 
 typedef struct slices_s {
@@ -110,9 +110,8 @@ static void check_event(slices_t *slices, const uvperf_reading_t *reading,
   event->last = value;
 }
 
-/* Each event that is open has the value of a moment between when the reading
- * was begun and now, since the last reset; and what the user has read before is
- * older. */
+/* Each open event has its value at some moment between the begin of the reading
+ * and now, since the last reset; and the user's last reading is older. */
 static void on_read(uvperf_set_t *set, int status,
                     const uvperf_reading_t *reading,
                     const uvperf_reading_t *delta) {
@@ -162,7 +161,7 @@ static void remove_target(slices_t *slices, size_t nth) {
           (slices->nr_targets - nth) * sizeof(slices->targets[0]));
 }
 
-/* What was counted until now is in no delta. */
+/* Nothing that was counted until now is in a delta. */
 static void read_start(slices_t *slices) {
   size_t i;
 
@@ -248,7 +247,7 @@ static void find_active_idle(uv_handle_t *handle, void *arg) {
     *(int *)arg = 1;
 }
 
-/* Whether a reading goes on in the next turn, for which the loop does not
+/* Whether a reading continues in the next turn, for which the loop does not
  * wait. */
 static int goes_on(uv_loop_t *loop) {
   int is_active = 0;
@@ -462,8 +461,8 @@ set_targets_change_between_slices_all_of_now_are_read(void **state) {
   }
 }
 
-/* Of each target the events of a CPU are closed, and others take their places,
- * whose counts go on from there. */
+/* For each target the events of a CPU are closed, and others take their places
+ * and continue their counts. */
 static void take_cpu_and_bring_it(slices_t *slices, size_t cpu) {
   uvperf__counters_t *counters = ((set_t *)slices->live.set.impl)->counters;
   event_t *old, *new;
@@ -483,8 +482,8 @@ static void take_cpu_and_bring_it(slices_t *slices, size_t cpu) {
   }
 }
 
-/* Its events of the first target were read before, and those of the last are
- * read afterwards. */
+/* Its events of the first target were read before, those of the last are read
+ * afterwards. */
 static void set_cpu_comes_back_between_slices_its_counts_go_on(void **state) {
   slices_t slices;
   size_t cpu;
@@ -574,7 +573,7 @@ static void set_used_at_random_between_slices_mixes_nothing(void **state) {
 
 static slices_t *nested;
 
-/* As a record callback may, inside of the flush of another handle. */
+/* As a record callback may, inside the flush of another handle. */
 static void run_the_loop(uvperf_set_t *set, int status,
                          const uvperf_reading_t *reading,
                          const uvperf_reading_t *delta) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: targets come and go for months in a set that is not started: what
- * is known of closed events does not grow. */
+/* Scripted: targets come and go for months in a set that is not started: the
+ * memory for closed events does not grow. */
 #include "fake_clock.h"
 #include "scripted_set.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what fails when a set starts or gets a target, and which calls come
- * before which. */
+/* Scripted: failures when a set starts or gets a target, and the order of
+ * calls. */
 #include "scripted_set.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static void set_start_out_of_memory_can_be_called_again(void **state) {
   }
 }
 
-/* Of CPU 0 alone. */
+/* On CPU 0 only. */
 static void begin_on_cpu_0(uv_loop_t *loop, scripted_set_t *scripted,
                            size_t mode) {
   scripted_set_plan(scripted, mode);
@@ -74,7 +74,7 @@ static void begin_on_cpu_0(uv_loop_t *loop, scripted_set_t *scripted,
   live_stream_start(&scripted->stream, NULL);
 }
 
-/* Of CPU 1, which the set had not so far: all or nothing. */
+/* On CPU 1, which is new to the set: all or nothing. */
 static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   uvperf_error_t error;
@@ -109,8 +109,8 @@ static void set_target_on_a_new_ring_out_of_memory_is_not_added(void **state) {
   }
 }
 
-/* A ring that has come, and for whose watch there was no memory: it is not read
- * before there is, whatever is in it. How often that was so. */
+/* A ring that was added, without memory for its watch: it is not read before
+ * there is memory, whatever is in it. Returns how often that happened. */
 static unsigned try_unwatched(uv_loop_t *loop, size_t mode, unsigned nth) {
   uvperf_target_t target = UVPERF_TARGET_INIT;
   scripted_set_t scripted;
@@ -174,7 +174,7 @@ static unsigned try_ended(uv_loop_t *loop, unsigned nth) {
   is_unmerged =
       rc != 0 && uvperf__watch_nr_rings(impl->watch) > impl->nr_merged;
   if (is_unmerged) {
-    fake_fail(FAKE_OPEN, 1, -EMFILE); /* nor is there a spare */
+    fake_fail(FAKE_OPEN, 1, -EMFILE); /* and there is no spare */
     scripted.events[3]->revents = POLLHUP;
     fake_event_wake(scripted.events[3]);
     assert_true(live_run_until(loop, &scripted.stream.faults, 1));
@@ -198,8 +198,8 @@ static void set_ring_that_ended_before_it_is_merged_is_not_read(void **state) {
 
 /* -- the order of calls --------------------------------------------------- */
 
-/* Nothing counts once close was called; a ring is unmapped, and its owner
- * closed, when nobody polls it any more. */
+/* Nothing counts after close was called; a ring is unmapped, and its owner
+ * closed, when it is no longer polled. */
 static void set_stream_close_disables_then_closes_then_unmaps(void **state) {
   scripted_set_t scripted;
 

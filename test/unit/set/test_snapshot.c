@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what a snapshot of a set's overwritable rings delivers, in which
- * order, and what is left where it fails. */
+/* Scripted: the records that a snapshot of a set's overwritable rings delivers,
+ * in which order, and what is left if it fails. */
 #include "scripted_set.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define MOST 64
 
-/* What came: times, and 0 for a callback without a record. */
+/* What was delivered: times, and 0 for a callback without a record. */
 static struct {
   uint64_t times[MOST];
   uint64_t ids[MOST];
@@ -137,12 +137,12 @@ static void set_snapshot_in_time_order_is_of_all_rings(void **state) {
   EXPECT(1, 2, 3, 4, 5, 6);
   snap(&scripted, 0);
   assert_int_equal(seen.nr, 0);
-  /* What was given before makes nothing late. */
+  /* Records delivered before make nothing late. */
   snap(&scripted, UVPERF_SNAPSHOT_ALL);
   EXPECT(1, 2, 3, 4, 5, 6);
   uvperf_set_stats(&scripted.stream.live.set, &stats);
   assert_int_equal(stats.late_records, 0);
-  /* An interrupt has put 8 behind 9. */
+  /* An interrupt has put 8 after 9. */
   scripted_set_overwrite(&scripted, 0, 100, 9);
   scripted_set_overwrite(&scripted, 0, 100, 8);
   scripted_set_overwrite(&scripted, 1, 102, 7);
@@ -230,7 +230,7 @@ static void set_snapshot_that_cannot_be_is_refused(void **state) {
   expect_refusal(set, 0, UV_EPERM, "parent");
   fake_process(0);
   scripted_set_close(&scripted);
-  /* Of rings that cannot be overwritten. */
+  /* With rings that cannot be overwritten. */
   scripted_set_begin(*state, &scripted, 0);
   expect_refusal(set, 0, UV_EINVAL, "UVPERF_SET_OVERWRITE");
   scripted_set_close(&scripted);
@@ -366,7 +366,8 @@ static void spoil(scripted_set_t *scripted, size_t cpu) {
   fake_ring_prepend(scripted->events[2 * cpu + 1], &header, sizeof(header));
 }
 
-/* What is newer comes, and all of the other ring; the next has what is new. */
+/* Newer records come, and all of the other ring; the next snapshot has the new
+ * ones. */
 static void set_snapshot_of_an_unsound_ring_goes_on_with_others(void **state) {
   uvperf_ring_info_t ring;
   scripted_set_t scripted;

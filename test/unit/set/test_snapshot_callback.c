@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: what the callbacks of a snapshot of a set may do, who is told of
- * what while its rings are overwritten, and when it is over. */
+/* Scripted: what the callbacks of a snapshot of a set may do, the sources of
+ * records while the rings are overwritten, and when it ends. */
 #include "fake_clock.h"
 #include "scripted_set.h"
 
@@ -59,7 +59,7 @@ static void restart_at_second(live_stream_t *stream,
     live_stream_start(stream, NULL);
 }
 
-/* Until the next of all. */
+/* Until the next snapshot of everything. */
 static void set_snapshot_ends_where_a_callback_stops(void **state) {
   void (*const hooks[])(live_stream_t *, const uvperf_record_t *) = {
       stop_at_second, restart_at_second};
@@ -87,8 +87,8 @@ static void set_snapshot_ends_where_a_callback_stops(void **state) {
     }
 }
 
-/* Its source was removed, and all that this wrote is overwritten: meanwhile the
- * loop runs, in which readings and turns free such sources. */
+/* Its source was removed, and all records of it are overwritten. Meanwhile the
+ * loop runs, and its readings and turns free such sources. */
 static void outlive_source(live_stream_t *stream,
                            const uvperf_record_t *record) {
   scripted_set_t *scripted = (scripted_set_t *)(void *)stream;
@@ -157,7 +157,7 @@ static void count_other(uvperf_set_t *set, int status,
 
   assert_int_equal(status, 0);
   assert_non_null(record);
-  stream->slice_ends += 1; /* of no use else */
+  stream->slice_ends += 1; /* not used otherwise */
 }
 
 static void start_other(live_stream_t *stream, const uvperf_record_t *record) {
@@ -312,15 +312,15 @@ static void set_snapshot_whose_targets_change_has_sources(void **state) {
   }
 }
 
-/* Removes a target, which has the next turn of the loop look at it. */
+/* Removes a target, so that the next turn of the loop checks it. */
 static void remove_and_run(live_stream_t *stream, uint32_t index) {
   assert_int_equal(uvperf_set_remove_target(&stream->live.set, index), 0);
   uv_run(stream->live.set.loop, UV_RUN_NOWAIT);
   assert_int_equal(uvperf_set_snapshot(&stream->live.set, 0, NULL), UV_EBUSY);
 }
 
-/* Runs the loop until the first target would be forgotten. The record in hand,
- * and those of the snapshot that are still to come, have their source. */
+/* Runs the loop until the first target would be forgotten. The current record,
+ * and the pending ones of the snapshot, keep their source. */
 static void remove_targets(live_stream_t *stream,
                            const uvperf_record_t *record) {
   scripted_set_t *scripted = (scripted_set_t *)stream;
@@ -366,7 +366,8 @@ set_target_removed_in_a_snapshot_that_runs_the_loop_keeps_its_source(
   }
 }
 
-/* What a snapshot could still give keeps its source, and no more. */
+/* A record that a snapshot could still deliver keeps its source, but no
+ * others. */
 static void set_forgets_removed_targets_as_they_are_overwritten(void **state) {
   scripted_set_t scripted;
   uvperf_set_t *set = &scripted.stream.live.set;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Scripted: snapshots of a set that the thread pool takes: the order of their
- * slices, what stays until they are done, and each allocation that fails. */
+/* Scripted: snapshots of a set on the thread pool: the order of their slices,
+ * what stays until they are done, and each allocation that fails. */
 #include "fake_clock.h"
 #include "fake_pool.h"
 #include "scripted_set.h"
@@ -11,7 +11,7 @@
 #define SOON_NS (100 * UINT64_C(1000000))
 #define MOST    64
 
-/* Times as they came, in all slices. */
+/* Times in the order of delivery, over all slices. */
 static struct {
   uint64_t times[MOST];
   size_t nr;
@@ -128,7 +128,7 @@ static void set_snapshot_in_slices_has_the_same_order(void **state) {
   }
 }
 
-/* With another target in the place of the first, whose last record may be
+/* Replaces the first target by another; the last record of the first may be
  * overwritten from now on. */
 static void replace_target(scripted_set_t *scripted) {
   uvperf_set_t *set = &scripted->stream.live.set;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The scripted kernel itself: that scripts take hold, and that it notices what
- * it promises to notice. */
+/* The scripted kernel itself: scripts take effect, and it detects what it
+ * promises to detect. */
 #include "support.h"
 
 #include <errno.h>
@@ -112,7 +112,7 @@ static int refuse_nothing(struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_SOFTWARE ? 0 : -EINVAL;
 }
 
-/* A script that says which call fails comes first. */
+/* A script that makes a call fail has precedence. */
 static void on_open_may_refuse_by_the_attr(void **state) {
   int fd;
 
@@ -367,7 +367,7 @@ static void live_allocations_are_counted(void **state) {
   fake_assert_clean();
 }
 
-/* What follows fails on purpose, in a child: there the fake aborts. */
+/* The rest fails on purpose, in a child, where the fake aborts. */
 static int unmap_twice(void *arg) {
   void *page = map(open_event(), 2);
 
@@ -415,7 +415,7 @@ static void misuse_is_noticed(void **state) {
   size_t i;
 
   (void)state;
-  /* By a signal, or by the exit of a sanitizer that caught it. */
+  /* By a signal, or by the exit of a sanitizer that detected it. */
   for (i = 0; i < sizeof(misuses) / sizeof(misuses[0]); i++) {
     fake_kernel_reset();
     fake_event_add(1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the other tests rely on to fail: tests that go wrong on purpose run in a
- * child, and what cmocka says of them is compared. */
+/* What makes other tests fail: tests that go wrong on purpose run in a child,
+ * and cmocka's output is compared. */
 #include "live.h"
 
 #include <signal.h>
@@ -75,7 +75,7 @@ static int run_trial(void *arg) {
 
   dup2(trial->output, STDOUT_FILENO);
   dup2(trial->output, STDERR_FILENO);
-  /* Whatever format the tests around it are reported in. */
+  /* Whatever format the surrounding tests are reported in. */
   cmocka_set_message_output(CM_OUTPUT_STDOUT);
   unsetenv("CMOCKA_MESSAGE_OUTPUT");
   failed = cmocka_run_group_tests(tests, NULL, NULL);
@@ -83,7 +83,7 @@ static int run_trial(void *arg) {
   return failed;
 }
 
-/* Runs one test in a child; its exit status, and what it printed. */
+/* Runs one test in a child. Returns its exit status, and its output. */
 static int try_test(struct CMUnitTest test, char *text, size_t size) {
   trial_t trial = {test, -1};
   ssize_t got;
@@ -196,7 +196,7 @@ static void need_of_everything_is_met_for_root(void **state) {
   support_need_breakpoints(__func__);
 }
 
-/* The same where the user may only measure user space: paranoid 2, without
+/* The same if the user may only measure user space: paranoid 2, without
  * privileges. */
 static void need_of_the_kernel_side_as_nobody(void **state) {
   (void)state;
@@ -229,7 +229,7 @@ static void no_wakeup(uv_async_t *async) {
   (void)async;
 }
 
-/* A deadline that has passed before the loop looks for it. */
+/* A deadline that has passed before the loop checks it. */
 static void turns_end_even_if_the_time_is_up_at_once(void **state) {
   uv_async_t async;
 

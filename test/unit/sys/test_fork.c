@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A forked child has another number than its ancestors, whatever its pid is,
- * and its threads have the same. */
+ * and its threads have the same number. */
 #include "fake_kernel.h"
 #include "support.h"
 
@@ -93,7 +93,7 @@ static size_t wiped_bytes(void) {
   return bytes;
 }
 
-/* In a process that has no mark yet. */
+/* In a process without a mark. */
 static int be_a_crowd(void *arg) {
   uv_thread_t threads[THREADS];
   crowd_t crowd = {0};
@@ -187,7 +187,7 @@ static int is_the_same(void *arg) {
   return uvperf__process() == *parent ? 0 : 1;
 }
 
-/* As vfork(2), but with a stack of its own. */
+/* Like vfork(2), but with a stack of its own. */
 static void child_that_shares_the_memory_is_the_same_process(void **state) {
   static _Alignas(16) char stack[256 * 1024];
   uint32_t mine = uvperf__process();

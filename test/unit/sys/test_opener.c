@@ -54,7 +54,7 @@ static int program_open(const struct perf_event_attr *attr, int32_t pid,
   return fd;
 }
 
-/* All events were opened by the program, in so many calls. */
+/* The program opened all events, with this number of calls. */
 static void expect_calls(const program_t *program, unsigned calls) {
   assert_int_equal(program->calls, calls);
   assert_int_equal(fake_count(FAKE_OPEN) +
@@ -366,7 +366,7 @@ static void cpu_that_comes_is_opened_by_the_program(void **state) {
   counters = counters_follow_open(&make);
   expect_calls(&program, 9);
   counters_follow_come_back(counters, 1);
-  expect_calls(&program, 11); /* the ring's owner goes on */
+  expect_calls(&program, 11); /* the ring's owner stays */
   assert_int_equal(program.cpu, 1);
   counters_follow_end(counters);
 }

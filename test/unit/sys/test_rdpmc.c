@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The instructions, on this CPU. */
+/* The rdpmc instructions, on this CPU. */
 #include "support.h"
 
 #include <signal.h>
@@ -28,7 +28,8 @@ static void cycles_pass(void **state) {
     continue;
 }
 
-/* Whether an administrator has allowed it to all, whatever they have open. */
+/* Whether an administrator has allowed it for every process, whatever it has
+ * open. */
 static int rdpmc_is_free(void) {
   FILE *file = fopen("/sys/devices/cpu/rdpmc", "re");
   int c;
@@ -45,8 +46,8 @@ static int read_counter(void *arg) {
   static const unsigned long none[8] = {0};
 
   (void)arg;
-  /* Not the handlers of sanitizers, which may let nobody take theirs away by
-   * signal(3), and of cmocka. */
+  /* The handlers of sanitizers, which may not allow signal(3) to replace
+   * theirs, and of cmocka must not run. */
   syscall(SYS_rt_sigaction, SIGSEGV, none, NULL, SIGSET_BYTES);
   syscall(SYS_rt_sigaction, SIGILL, none, NULL, SIGSET_BYTES);
   uvperf__sys_rdpmc(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the declarations of fields mean: arrays, strings, pointers, dynamic
+/* The meaning of field declarations: arrays, strings, pointers, dynamic
  * ones. */
 #include "support.h"
 #include "tracepoint_text.h"
@@ -54,7 +54,7 @@ static void expect_field(const uvperf_field_t *field,
   assert_int_equal(field->flags, wanted->flags);
 }
 
-/* A declaration, its size, and what is known of it then. */
+/* A declaration, its size, and the expected properties. */
 static const struct {
   const char *declaration;
   uint32_t size;

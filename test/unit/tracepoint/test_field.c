@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields read out of raw data: values, strings, arrays, and data that is not as
- * it should be. Raw data is always a copy of exactly its size, at each
- * alignment, so that sanitizers see what is read beside it. */
+/* Fields read out of raw data: values, strings, arrays, and invalid data. Raw
+ * data is always a copy of exactly its size, at each alignment, so that
+ * sanitizers detect reads outside. */
 #include "support.h"
 #include "tracepoint_text.h"
 
@@ -9,7 +9,7 @@
 
 #include "uvperf/tracepoint.h"
 
-/* Of all kinds of fields; 68 bytes. */
+/* All kinds of fields; 68 bytes. */
 #define TEXT_KINDS                                                             \
   TEXT_HEAD("kinds", 4660)                                                     \
   TEXT_FIELD("u8 u8", 8, 1, 0)                                                 \
@@ -48,7 +48,7 @@ static const uvperf_field_t *field_of(void **state, const char *name) {
   return field;
 }
 
-/* Raw data: `size` bytes behind `shift` others, nothing behind them. */
+/* Raw data: `size` bytes after `shift` others, and nothing after them. */
 typedef struct raw_s {
   unsigned char *heap;
   unsigned char *data;
@@ -79,8 +79,8 @@ static void put_place(unsigned char *raw, size_t offset, size_t at,
   put(raw, offset, &place, sizeof(place));
 }
 
-/* What the kernel might write; the dynamic fields are at 76: "name", "ta" that
- * is not terminated, 0x11223344 and 0x55667788. */
+/* What the kernel might write; the dynamic fields are at 76: "name", "ta"
+ * without a terminator, 0x11223344 and 0x55667788. */
 static void fill(unsigned char *raw) {
   static const int16_t nums[] = {-1, 2, INT16_MIN};
   static const uint32_t list[] = {0x11223344, 0x55667788};
@@ -267,7 +267,7 @@ static void bytes_are_the_fields_own_or_where_it_points(void **state) {
 
 /* -- data that is not as it should be -------------------------------------- */
 
-/* Reads each byte that a field is said to have: a sanitizer looks on. */
+/* Reads each byte of a field, so that a sanitizer checks it. */
 static void touch(const void *bytes, size_t size) {
   const volatile unsigned char *at = bytes;
   size_t i;
@@ -276,7 +276,7 @@ static void touch(const void *bytes, size_t size) {
     (void)at[i];
 }
 
-/* Every function on every field; gives how many fields had bytes. */
+/* Calls every function on every field. Returns how many fields had bytes. */
 static unsigned read_all(const uvperf_tracepoint_t *tracepoint,
                          const raw_t *raw) {
   unsigned nr = 0;
@@ -365,7 +365,7 @@ static void dynamic_field_outside_of_raw_is_eproto(void **state) {
       assert_int_equal(size, 7);
     }
   fill(bytes);
-  put_place(bytes, 56, RAW_BYTES - 60, 0); /* of the end, from 60 on */
+  put_place(bytes, 56, RAW_BYTES - 60, 0); /* the end, from 60 on */
   assert_int_equal(uvperf_field_bytes(field_of(state, "tail"), bytes,
                                       sizeof(bytes), &at, &size),
                    0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Format files of tracepoints: what they say of each field, and damaged
- * ones. */
+/* Format files of tracepoints: the description of each field, and damaged
+ * files. */
 #include "support.h"
 #include "tracepoint_text.h"
 
@@ -220,7 +220,7 @@ static void format_of_nothing_is_einval(void **state) {
                    -EINVAL);
 }
 
-/* What is left of a text has the fields of the lines that are whole. */
+/* The rest of a text has the fields of its whole lines. */
 static void format_cut_anywhere_has_fewer_fields_or_none(void **state) {
   const char text[] = TEXT_SWITCH;
   const char *fields = strstr(text, "\tfield:char prev_comm");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracepoints by name: in a tracefs made by the test, and each of this machine,
- * whose fields are compared with what the test reads itself and with what
- * libtraceevent makes of them. */
+ * whose fields are compared with what the test reads itself and with
+ * libtraceevent's. */
 #include "support.h"
 #include "temp_tree.h"
 #include "tracepoint_text.h"
@@ -129,7 +129,7 @@ static void tracepoint_without_arguments_is_einval(void **state) {
 
 /* -- without privileges ---------------------------------------------------- */
 
-/* What a child without privileges is told, or 99. */
+/* The error in a child without privileges, or 99. */
 static int look_up_as_nobody(void *arg) {
   uvperf_tracepoint_t *tracepoint;
   uvperf_error_t error;
@@ -153,7 +153,7 @@ static void live_tracepoint_that_may_not_be_read_is_eacces(void **state) {
   assert_int_equal(support_wait(support_fork(look_up_as_nobody, NULL)), EACCES);
 }
 
-/* In a child, whose limit it is: no fd is left, then one. */
+/* In a child because of the limit: without an fd, then with one. */
 static int look_up_without_fds(void *arg) {
   uvperf_tracepoint_t *tracepoint;
   uvperf_error_t error;
@@ -307,7 +307,8 @@ static void expect_tep_field(const uvperf_field_t *field,
     assert_int_equal(field->element_size, tep->elementsize);
 }
 
-/* Of the text without its "print fmt", some of which it does not know. */
+/* For the text without its "print fmt", which libtraceevent does not always
+ * know. */
 static void expect_tep(const uvperf_tracepoint_t *tracepoint, const char *text,
                        size_t bytes) {
   const char *print = strstr(text, "print fmt:");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a record: what the "print fmt" makes of it, and records that have
- * none. */
+/* The text of a record: made by the "print fmt", and for records without
+ * one. */
 #include "support.h"
 #include "tracepoint_text.h"
 
@@ -55,7 +55,7 @@ static void text_is_that_of_the_print_fmt(void **state) {
   int i;
 
   (void)state;
-  for (i = 0; i < 2; i++) { /* the second does not parse anew */
+  for (i = 0; i < 2; i++) { /* the second one does not parse again */
     size_t size = sizeof(text);
 
     memset(text, 'x', sizeof(text));
@@ -107,8 +107,8 @@ static void text_without_room_is_enobufs(void **state) {
   "\nprint fmt: \"x=%ld s=%s n=%u p=%s\", REC->x, __get_str(s), REC->n, "      \
   "REC->p\n"
 
-/* Of a libtraceevent that was told another order of bytes the numbers would be
- * others, and of one that was told another size of long p would be text. */
+/* If libtraceevent had another byte order the numbers would differ, and with
+ * another size of long p would be text. */
 static void text_has_numbers_and_strings(void **state) {
   uvperf_tracepoint_t *tracepoint = parsed(TEXT_ALL);
   long x = LONG_MIN + 5, p = 0x4142;

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator: zeroed, no overflow, and the user's own where there is one,
- * for everything that the library keeps. */
+/* The allocator: zeroed memory, overflow checks, and the user's own allocator
+ * if there is one, for everything that the library keeps. */
 #include "live.h"
 
 #include "util/alloc.h"
 
-/* Else the sanitizer ends the program where calloc(3) gives NULL. */
+/* Otherwise the sanitizer ends the program when calloc(3) returns NULL. */
 const char *__asan_default_options(void);
 
 const char *__asan_default_options(void) {
   return "allocator_may_return_null=1";
 }
 
-/* AddressSanitizer tells of each malloc and free of the process, the C
- * library's own among them. Not there without it. */
+/* AddressSanitizer reports each malloc and free of the process, including the C
+ * library's own. These functions are missing without it. */
 typedef void (*malloc_hook_t)(const volatile void *memory, size_t size);
 typedef void (*free_hook_t)(const volatile void *memory);
 int __sanitizer_install_malloc_and_free_hooks(malloc_hook_t on_malloc,
                                               free_hook_t on_free)
     __attribute__((weak));
 
-/* Memory that malloc knows nothing of, and what was asked of it. Each block has
- * its size in front of it, and 0 there once it is free. */
+/* Memory unknown to malloc, and a record of the calls. Each block has its size
+ * before it, which becomes 0 when it is freed. */
 #define BLOCK_ALIGN 16
 
 static struct {
@@ -30,9 +30,9 @@ static struct {
   unsigned callocs;
   unsigned others; /* malloc and realloc */
   unsigned frees;
-  unsigned bad_frees; /* of what is not ours, twice, or NULL */
-  unsigned fails_at;  /* the call of calloc that gives NULL; 0 is none */
-  /* What came past us, by the hooks. */
+  unsigned bad_frees; /* of foreign memory, twice, or NULL */
+  unsigned fails_at;  /* the call of calloc that returns NULL; 0: none */
+  /* Calls that bypass the arena, found by the hooks. */
   int is_watched;
   unsigned foreign;
 } arena;
@@ -58,7 +58,7 @@ static void *arena_calloc(size_t count, size_t size) {
   arena.callocs += 1;
   if (arena.callocs == arena.fails_at)
     return NULL;
-  memory = arena_take(count * size); /* careless, as many are */
+  memory = arena_take(count * size); /* does not clear, like many allocators */
   return memory != NULL ? memset(memory, 0, count * size) : NULL;
 }
 
@@ -191,8 +191,8 @@ static void replace_with_a_null_is_einval_and_changes_nothing(void **state) {
 
 /* -- what the library does with them -------------------------------------- */
 
-/* What an init gives whose event there is nowhere; the explanation looks for it
- * in the files of the system. */
+/* Returns what init returns for an event that does not exist; its explanation
+ * reads files of the system. */
 static int init_in_vain(uv_loop_t *loop, uint32_t type, int cpu) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   struct perf_event_attr attr;
@@ -216,7 +216,7 @@ static int init_in_vain(uv_loop_t *loop, uint32_t type, int cpu) {
 }
 
 static void try_in_vain(uv_loop_t *loop) {
-  /* Of a PMU that there is not, and of one that is only looked up by name. */
+  /* Of a missing PMU, and of one that is only looked up by name. */
   assert_int_equal(init_in_vain(loop, 0x7fffff00, -1), UV_ENOENT);
   assert_int_not_equal(init_in_vain(loop, PERF_TYPE_BREAKPOINT, -1), 0);
   assert_int_not_equal(init_in_vain(loop, PERF_TYPE_SOFTWARE, 1 << 20), 0);
@@ -244,7 +244,8 @@ static int decode_one(void) {
   return rc;
 }
 
-/* The whole life of an event, on a loop of its own: what init gives. */
+/* The whole life of an event, on a loop of its own. Returns what init
+ * returns. */
 static int live_a_life(void) {
   live_collector_t collector = {0};
   struct perf_event_attr attr;
@@ -287,8 +288,7 @@ static int init_sharer(uv_loop_t *loop, uvperf_event_t *event, uint32_t flags) {
   return uvperf_event_init(loop, event, &attr, &options, NULL);
 }
 
-/* Two events that share a ring for a while: what the first call that fails
- * gives. */
+/* Two events that share a ring for a while. Returns the first error. */
 static int share_a_ring(void) {
   const uvperf_record_t *record;
   uvperf_event_t owner, writer;
@@ -348,8 +348,8 @@ static void decoder_takes_and_frees_by_the_users_functions(void **state) {
   assert_balanced(2);
 }
 
-/* Lets each allocation of what the function does fail in turn; it gives what
- * the call gave whose memory that was. */
+/* Makes each allocation of the function fail in turn; the function returns the
+ * result of the call whose allocation failed. */
 static void assert_each_failure_is_enomem(int (*act)(void), unsigned least) {
   size_t fds = support_count_fds();
   size_t bytes;

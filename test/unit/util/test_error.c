@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an error is filled with: causes that have names, and texts that fit. */
+/* Filling in an error: each cause has a name, and each text fits. */
 #include "support.h"
 
 #include <errno.h>

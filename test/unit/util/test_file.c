@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that are no system files: what kind may be opened, and reading from any
- * place of them. */
+/* Files other than system files: which kinds may be opened, and reading from
+ * any place of them. */
 #include "support.h"
 #include "temp_tree.h"
 

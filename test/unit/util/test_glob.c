@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns of names, against a table, against fnmatch(3), and against hostile
- * ones that a matcher may take for ever for. */
+/* Patterns of names, compared with a table and with fnmatch(3), and hostile
+ * ones for which a matcher may take for ever. */
 #include "support.h"
 
 #include <fnmatch.h>
@@ -116,7 +116,8 @@ static void random_word(uint32_t *seed, const char *letters, char *word,
   word[length] = '\0';
 }
 
-/* cmocka's programs run in the C locale, where fnmatch(3) takes bytes too. */
+/* cmocka's programs run in the C locale, where fnmatch(3) also works on
+ * bytes. */
 static void glob_random_patterns_match_as_by_fnmatch(void **state) {
   char pattern[12], text[8];
   uint32_t seed = 1;
@@ -134,8 +135,8 @@ static void glob_random_patterns_match_as_by_fnmatch(void **state) {
   assert_in_range(matches, 10000, 290000);
 }
 
-/* With backtracking to every star most of them would outlast the machine; with
- * a search for the end of each bracket some would take minutes. */
+/* With backtracking to every star most of them would never end; with a search
+ * for the end of each bracket some would take minutes. */
 static void glob_hostile_patterns_end(void **state) {
   enum {
     LENGTH = 4000

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A line that is cut, in rooms of every size. */
+/* A line that is cut, in buffers of every size. */
 #include "support.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of some names was probably meant. */
+/* Which of several names was probably meant. */
 #include "support.h"
 
 #include "util/near_miss.h"
@@ -45,7 +45,7 @@ static void near_miss_finds_typing_errors(void **state) {
     assert_string_equal(nearest(&miss, cases[i].wanted, words), cases[i].best);
 }
 
-/* In whatever order a directory has them. */
+/* In any order of the directory. */
 static void near_miss_of_equals_begins_alike(void **state) {
   uvperf__near_miss_t miss;
 

@@ -13,7 +13,7 @@ typedef struct first_s {
   int32_t b;
 } first_t;
 
-/* What the struct may become. */
+/* A later version of the struct. */
 typedef struct later_s {
   size_t size;
   int32_t a;
@@ -72,7 +72,7 @@ static void options_of_a_newer_caller_must_end_in_zeroes(void **state) {
   assert_int_equal(own.a, 3);
 }
 
-/* Nothing of that may be read: there is none. */
+/* Nothing of it may be read: it does not exist. */
 static void options_of_an_impossible_size_are_refused_unread(void **state) {
   static const size_t sizes[] = {4097, 1 << 20, SIZE_MAX};
   first_t *given = malloc(sizeof(*given));
@@ -103,8 +103,8 @@ static void options_shorter_than_the_first_version_are_refused(void **state) {
   assert_int_equal(own.a, 1);
 }
 
-/* A partly filled struct of a caller is zero where nothing was set. So that it
- * means what the initializer means, that is zero too but for the size. */
+/* A partly filled struct of a caller is zero where nothing was set. It must
+ * mean the same as the initializer, which is also zero except for the size. */
 static void options_with_a_size_alone_are_what_the_initializer_makes(void **s) {
 #define SAME(type, init)                                                       \
   do {                                                                         \
