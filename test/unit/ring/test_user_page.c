@@ -28,31 +28,31 @@ static struct {
   uint32_t counter; /* the last that was read */
   unsigned changes; /* the kernel writes the page so often, at each read */
   void (*change)(void);
-} world;
+} fixture;
 
 static void change_page(void) {
-  if (world.changes == 0 || world.change == NULL)
+  if (fixture.changes == 0 || fixture.change == NULL)
     return;
-  world.changes--;
-  world.page.lock++;
-  world.change();
-  world.page.lock++;
+  fixture.changes--;
+  fixture.page.lock++;
+  fixture.change();
+  fixture.page.lock++;
 }
 
 static uint64_t scripted_rdpmc(uint32_t counter) {
-  uint64_t pmc = world.pmc;
+  uint64_t pmc = fixture.pmc;
 
-  world.counter = counter;
+  fixture.counter = counter;
   change_page();
   return pmc;
 }
 
 static uint64_t scripted_cycles(void) {
-  return world.cycles;
+  return fixture.cycles;
 }
 
 static void put(size_t at, uint64_t value) {
-  memcpy(world.bytes + at, &value, sizeof(value));
+  memcpy(fixture.bytes + at, &value, sizeof(value));
 }
 
 /* As Linux 6 writes it for an event on counter 2, at 1 GHz, with the times of
@@ -76,10 +76,10 @@ static void fill_page(struct perf_event_mmap_page *page) {
 static int setup(void **state) {
   (void)state;
   fake_kernel_reset();
-  memset(&world, 0, sizeof(world));
-  fill_page(&world.page);
-  world.pmc = 42;
-  world.cycles = 1000;
+  memset(&fixture, 0, sizeof(fixture));
+  fill_page(&fixture.page);
+  fixture.pmc = 42;
+  fixture.cycles = 1000;
   fake_on_rdpmc(scripted_rdpmc);
   fake_on_cycles(scripted_cycles);
   return 0;
@@ -88,7 +88,7 @@ static int setup(void **state) {
 static uvperf__user_count_t read_page(void) {
   uvperf__user_count_t count = {1, 2, 3};
 
-  assert_int_equal(uvperf__user_page_read(&world.page, &count), 0);
+  assert_int_equal(uvperf__user_page_read(&fixture.page, &count), 0);
   return count;
 }
 
@@ -96,7 +96,7 @@ static uvperf__user_count_t read_page(void) {
 static void assert_refused(void) {
   uvperf__user_count_t count = {1, 2, 3};
 
-  assert_int_equal(uvperf__user_page_read(&world.page, &count), -EAGAIN);
+  assert_int_equal(uvperf__user_page_read(&fixture.page, &count), -EAGAIN);
   assert_int_equal(count.value, 1);
   assert_int_equal(count.enabled, 2);
   assert_int_equal(count.running, 3);
@@ -120,7 +120,7 @@ static void read_adds_the_counter_to_the_offset(void **state) {
   (void)state;
   user_page_events_need(__func__);
   assert_int_equal(read_page().value, 5042);
-  assert_int_equal(world.counter, 2);
+  assert_int_equal(fixture.counter, 2);
   assert_int_equal(fake_count(FAKE_RDPMC), 1);
 }
 
@@ -131,26 +131,26 @@ static void read_extends_a_counter_below_zero_by_its_width(void **state) {
   (void)state;
   user_page_events_need(__func__);
   for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-    world.page.pmc_width = widths[i];
-    world.pmc = (uint64_t)-5 << (64 - widths[i]) >> (64 - widths[i]);
+    fixture.page.pmc_width = widths[i];
+    fixture.pmc = (uint64_t)-5 << (64 - widths[i]) >> (64 - widths[i]);
     assert_int_equal(read_page().value, 4995);
     /* Bits above the width do not belong to the counter. */
-    world.pmc = (uint64_t)-5;
+    fixture.pmc = (uint64_t)-5;
     assert_int_equal(read_page().value, 4995);
-    world.pmc = ((uint64_t)1 << (widths[i] - 1)) - 1;
-    assert_true(read_page().value == 5000 + world.pmc);
+    fixture.pmc = ((uint64_t)1 << (widths[i] - 1)) - 1;
+    assert_true(read_page().value == 5000 + fixture.pmc);
   }
-  world.page.pmc_width = 48;
-  world.pmc = 7 | (uint64_t)0xabcd << 48;
+  fixture.page.pmc_width = 48;
+  fixture.pmc = 7 | (uint64_t)0xabcd << 48;
   assert_int_equal(read_page().value, 5007);
 }
 
 static void read_with_an_offset_below_zero_wraps(void **state) {
   (void)state;
   user_page_events_need(__func__);
-  world.page.offset = -40;
+  fixture.page.offset = -40;
   assert_int_equal(read_page().value, 2);
-  world.page.offset = INT64_MAX;
+  fixture.page.offset = INT64_MAX;
   assert_true(read_page().value == (uint64_t)INT64_MAX + 42);
 }
 
@@ -165,13 +165,13 @@ static void read_of_every_width_equals_exact_arithmetic(void **state) {
   user_page_events_need(__func__);
   for (i = 0; i < 6400; i++) {
     width = (unsigned)i % 64 + 1;
-    world.page.pmc_width = (uint16_t)width;
-    world.page.offset = (int64_t)next_random();
-    world.pmc = next_random();
-    exact = world.pmc % ((wide_t)1 << width);
+    fixture.page.pmc_width = (uint16_t)width;
+    fixture.page.offset = (int64_t)next_random();
+    fixture.pmc = next_random();
+    exact = fixture.pmc % ((wide_t)1 << width);
     if (exact >= (wide_t)1 << (width - 1))
       exact -= (wide_t)1 << width;
-    exact += world.page.offset;
+    exact += fixture.page.offset;
     assert_true(read_page().value == (uint64_t)exact);
   }
 }
@@ -182,7 +182,7 @@ static void read_brings_both_times_up_to_now(void **state) {
 
   (void)state;
   user_page_events_need(__func__);
-  world.cycles = 1250;
+  fixture.cycles = 1250;
   count = read_page();
   assert_int_equal(count.enabled, 950);
   assert_int_equal(count.running, 850);
@@ -198,13 +198,13 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
   (void)state;
   user_page_events_need(__func__);
   for (i = 0; i < 6400; i++) {
-    world.cycles = next_random() >> (next_random() % 64);
-    world.page.time_shift = (uint16_t)(i % 64);
-    world.page.time_mult = (uint32_t)next_random() | 1;
+    fixture.cycles = next_random() >> (next_random() % 64);
+    fixture.page.time_shift = (uint16_t)(i % 64);
+    fixture.page.time_mult = (uint32_t)next_random() | 1;
     since = next_random() >> 2;
-    exact = (uint64_t)((wide_t)world.cycles * world.page.time_mult >>
-                       world.page.time_shift);
-    world.page.time_offset = since - exact;
+    exact = (uint64_t)((wide_t)fixture.cycles * fixture.page.time_mult >>
+                       fixture.page.time_shift);
+    fixture.page.time_offset = since - exact;
     assert_true(read_page().enabled == 700 + since);
   }
 }
@@ -213,31 +213,31 @@ static void read_scales_the_clock_as_exact_arithmetic_does(void **state) {
 static void read_of_a_short_clock_that_wrapped_goes_on(void **state) {
   (void)state;
   user_page_events_need(__func__);
-  world.bytes[40] |= SHORT_BIT;
+  fixture.bytes[40] |= SHORT_BIT;
   put(TIME_CYCLES_AT, 0x7fffffff0);
   put(TIME_MASK_AT, 0xffffffff);
-  world.page.time_offset = (uint64_t)-0x7fffffff0;
-  world.cycles = 0x10; /* 0x20 later, in 32 bits */
+  fixture.page.time_offset = (uint64_t)-0x7fffffff0;
+  fixture.cycles = 0x10; /* 0x20 later, in 32 bits */
   assert_int_equal(read_page().enabled, 700 + 0x20);
-  world.cycles = 0xabc00000010;
+  fixture.cycles = 0xabc00000010;
   assert_int_equal(read_page().running, 600 + 0x20);
 }
 
 static void read_of_an_older_page_ignores_later_fields(void **s) {
   (void)s;
   user_page_events_need(__func__);
-  world.page.size = OLD_HEAD_SIZE;
+  fixture.page.size = OLD_HEAD_SIZE;
   put(TIME_CYCLES_AT, UINT64_MAX);
   put(TIME_MASK_AT, 1);
-  world.cycles = 1250;
+  fixture.cycles = 1250;
   assert_int_equal(read_page().enabled, 950);
 }
 
 static void move_to_another_counter(void) {
-  world.page.index = 5;
-  world.page.offset = 6000;
-  world.page.time_enabled = 900;
-  world.pmc = 1;
+  fixture.page.index = 5;
+  fixture.page.offset = 6000;
+  fixture.page.time_enabled = 900;
+  fixture.pmc = 1;
 }
 
 static void read_of_a_page_that_changes_is_made_again(void **state) {
@@ -245,65 +245,65 @@ static void read_of_a_page_that_changes_is_made_again(void **state) {
 
   (void)state;
   user_page_events_need(__func__);
-  world.changes = 1;
-  world.change = move_to_another_counter;
+  fixture.changes = 1;
+  fixture.change = move_to_another_counter;
   count = read_page();
   assert_int_equal(count.value, 6001);
   assert_int_equal(count.enabled, 900);
-  assert_int_equal(world.counter, 4);
+  assert_int_equal(fixture.counter, 4);
   assert_int_equal(fake_count(FAKE_RDPMC), 2);
 }
 
 static uint64_t change_between(void) {
   change_page();
-  return world.cycles;
+  return fixture.cycles;
 }
 
 static void read_sees_a_change_before_the_counter_is_read(void **state) {
   (void)state;
   user_page_events_need(__func__);
   fake_on_cycles(change_between);
-  world.changes = 1;
-  world.change = move_to_another_counter;
+  fixture.changes = 1;
+  fixture.change = move_to_another_counter;
   assert_int_equal(read_page().value, 6001);
 }
 
 static void leave_the_counter(void) {
-  world.page.index = 0;
-  world.page.offset = 5042;
+  fixture.page.index = 0;
+  fixture.page.offset = 5042;
 }
 
 static void read_of_an_event_that_leaves_its_counter_is_refused(void **state) {
   (void)state;
   user_page_events_need(__func__);
-  world.changes = 1;
-  world.change = leave_the_counter;
+  fixture.changes = 1;
+  fixture.change = leave_the_counter;
   assert_refused();
 }
 
 static void read_of_an_event_on_no_counter_is_refused(void **state) {
   (void)state;
-  world.page.index = 0;
+  fixture.page.index = 0;
   assert_refused();
   assert_int_equal(fake_count(FAKE_RDPMC), 0);
 }
 
 static void read_of_a_page_that_is_locked_for_ever_ends(void **state) {
   (void)state;
-  world.page.lock = 9;
+  fixture.page.lock = 9;
   assert_refused();
   assert_int_equal(fake_count(FAKE_RDPMC), 0);
 }
 
 static void move_on(void) {
-  world.page.offset += 1;
+  fixture.page.offset += 1;
 }
 
 static void read_of_a_page_that_changes_for_ever_ends(void **state) {
   (void)state;
   user_page_events_need(__func__);
-  world.changes = UINT32_MAX;
-  world.change = move_on;
+  fixture.changes = UINT32_MAX;
+  fixture.change = move_on;
   assert_refused();
   assert_in_range(fake_count(FAKE_RDPMC), 2, 1000);
 }
@@ -311,68 +311,68 @@ static void read_of_a_page_that_changes_for_ever_ends(void **state) {
 static void read_of_a_page_written_in_the_future_is_refused(void **state) {
   (void)state;
   user_page_events_need(__func__);
-  world.cycles = 999;
+  fixture.cycles = 999;
   assert_refused();
-  world.cycles = 1000;
+  fixture.cycles = 1000;
   read_page();
 }
 
 static void forbid_rdpmc(void) {
-  world.page.cap_user_rdpmc = 0;
+  fixture.page.cap_user_rdpmc = 0;
 }
 
 static void stop_clock(void) {
-  world.page.cap_user_time = 0;
+  fixture.page.cap_user_time = 0;
 }
 
 /* Before Linux 3.12 the same bits meant other things. */
 static void age_capabilities(void) {
-  world.page.cap_bit0_is_deprecated = 0;
+  fixture.page.cap_bit0_is_deprecated = 0;
 }
 
 static void change_layout(void) {
-  world.page.compat_version = 1;
+  fixture.page.compat_version = 1;
 }
 
 static void take_size(void) {
-  world.page.size = 0;
+  fixture.page.size = 0;
 }
 
 static void take_width(void) {
-  world.page.pmc_width = 0;
+  fixture.page.pmc_width = 0;
 }
 
 static void make_too_wide(void) {
-  world.page.pmc_width = 65;
+  fixture.page.pmc_width = 65;
 }
 
 static void make_far_too_wide(void) {
-  world.page.pmc_width = UINT16_MAX;
+  fixture.page.pmc_width = UINT16_MAX;
 }
 
 static void shift_too_far(void) {
-  world.page.time_shift = 64;
+  fixture.page.time_shift = 64;
 }
 
 static void shift_far_too_far(void) {
-  world.page.time_shift = UINT16_MAX;
+  fixture.page.time_shift = UINT16_MAX;
 }
 
 static void take_mult(void) {
-  world.page.time_mult = 0;
+  fixture.page.time_mult = 0;
 }
 
 static void hide_short_clock(void) {
-  world.bytes[40] |= SHORT_BIT;
-  world.page.size = HEAD_SIZE - 8;
+  fixture.bytes[40] |= SHORT_BIT;
+  fixture.page.size = HEAD_SIZE - 8;
 }
 
 static void number_beyond_all(void) {
-  world.page.index = UINT32_MAX;
+  fixture.page.index = UINT32_MAX;
 }
 
 static void number_beyond_general(void) {
-  world.page.index = 33;
+  fixture.page.index = 33;
 }
 
 static void read_of_a_page_that_cannot_be_is_refused(void **state) {
@@ -398,8 +398,8 @@ static void read_of_a_page_that_cannot_be_is_refused(void **state) {
 static int is_read(uint32_t index) {
   uvperf__user_count_t count;
 
-  world.page.index = index;
-  return uvperf__user_page_read(&world.page, &count) == 0;
+  fixture.page.index = index;
+  return uvperf__user_page_read(&fixture.page, &count) == 0;
 }
 
 static void read_is_made_of_counters_that_hold_sums(void **state) {
@@ -408,12 +408,12 @@ static void read_is_made_of_counters_that_hold_sums(void **state) {
 #if defined(__aarch64__)
   /* The last are the cycles. */
   assert_true(is_read(32));
-  assert_int_equal(world.counter, 31);
+  assert_int_equal(fixture.counter, 31);
   assert_false(is_read(33));
 #else
   /* Intel's fixed counters, except slots; and the metrics. */
   assert_true(is_read(INTEL_FIXED + 1));
-  assert_true(world.counter == INTEL_FIXED);
+  assert_true(fixture.counter == INTEL_FIXED);
   assert_false(is_read(INTEL_FIXED + 3 + 1));
   assert_false(is_read(INTEL_FIXED + 16 + 1));
   assert_false(is_read((1u << 29) + 1));
