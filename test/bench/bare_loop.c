@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The yardsticks of sample_reader.h: a ring that is read by hand, on the loop
- * of libuv and on one's own. Each drains where it is told that the ring is
+/* The yardsticks of sample_reader.h: a ring that is read by hand, on libuv's
+ * loop and on a loop of its own. Each drains when the ring is reported
  * readable. */
 #include <errno.h>
 #include <string.h>
@@ -84,8 +84,8 @@ static void epoll_way_close(sample_reader_t *reader) {
   bare_ring_close(&reader->ring);
 }
 
-/* The ring's readiness is an edge, as perf's poll clears it; told so, epoll
- * need not ask again before it sleeps. */
+/* The ring's readiness is an edge, because perf's poll clears it. With EPOLLET,
+ * epoll need not poll it again before it sleeps. */
 static int epoll_way_open(sample_reader_t *reader) {
   struct epoll_event ring = {.events = EPOLLIN | EPOLLET};
   struct epoll_event done = {.events = EPOLLIN};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A yardstick: the ring of a perf event as somebody reads it who writes a
- * reader for just one attr, that of samples with BARE_RING_SAMPLE_TYPE, and
- * uses nothing but the kernel. */
+/* A yardstick: a reader of a perf event's ring written for just one attr, whose
+ * samples have BARE_RING_SAMPLE_TYPE, with nothing but the kernel. */
 #ifndef UVPERF_BENCH_BARE_RING_H
 #define UVPERF_BENCH_BARE_RING_H
 
@@ -58,7 +57,7 @@ int bare_ring_open(bare_ring_t *ring, const struct perf_event_attr *attr,
                    pid_t pid, size_t size, bare_sample_cb cb, void *arg);
 void bare_ring_close(bare_ring_t *ring);
 
-/* Hands out what one look at the head shows. */
+/* Delivers the records up to the current head. */
 void bare_ring_drain(bare_ring_t *ring);
 
 /* 0 or a negative errno. */

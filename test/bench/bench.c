@@ -55,7 +55,7 @@ size_t bench_cpus(int *cpus, size_t most) {
 
 /* -- CPU time ------------------------------------------------------------- */
 
-/* To the last moment, which getrusage(2) is not. */
+/* Up to date, which getrusage(2) is not. */
 double bench_cpu_ns(void) {
   struct timespec time;
 
@@ -68,7 +68,7 @@ double bench_cpu_ns(void) {
 static uint64_t allocations;
 static uint64_t held_bytes;
 
-/* What malloc has really set aside for it. */
+/* The size that malloc has really reserved for it. */
 static void *taken(void *memory) {
   allocations++;
   if (memory != NULL)

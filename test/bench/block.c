@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* How long each operation keeps the loop's thread: the longest of the call that
- * begins it and of the turns of the loop until it is done. The wait for events
- * is not counted, nor is the wait for a CPU (run_delay of schedstat), which is
- * the work of others. Beside it, the time of a command of perf(1) that does
- * the same, from its start to its end.
+ * begins it and of the turns of the loop until it is done. Waits for events are
+ * not counted, nor are waits for a CPU (run_delay of schedstat), which other
+ * tasks cause. Next to it is the time of a perf(1) command that does the same,
+ * from its start to its end.
  *
  * An operation is a row of the table at the end of this file: a function that
- * begins it, and one that says whether it is done. Another form of it, such as
- * one that leaves the slow calls to libuv's thread pool, is one row more. */
+ * begins it, and one that says whether it is done. A variant, such as one that
+ * leaves the slow calls to libuv's thread pool, is another row. */
 #include "block.h"
 
 #include <fcntl.h>
@@ -63,7 +63,8 @@ static void fill_options(block_t *block, uvperf_set_options_t *options,
   options->flags = flags;
   if (flags & UVPERF_SET_RECORDS) {
     options->ring_bytes = RING_BYTES;
-    options->sample_type = PERF_SAMPLE_IDENTIFIER; /* no more than it has */
+    options->sample_type = PERF_SAMPLE_IDENTIFIER; /* no more than the ring
+                                                    * has */
   }
 }
 
@@ -145,7 +146,7 @@ static void *wait_for_end(void *arg) {
   return NULL;
 }
 
-/* A process of THREADS threads that wait, and says on `fd` when they do. */
+/* A process of THREADS waiting threads; writes to `fd` when they wait. */
 static void be_threads(int fd) {
   pthread_attr_t attr;
   pthread_t thread;
@@ -273,7 +274,7 @@ static int take_snapshot(block_t *block) {
   return rc == 0 ? 0 : bench_fail("uvperf_set_snapshot", uv_strerror(rc));
 }
 
-/* Of the same records once more. */
+/* The same records once more. */
 static void on_snapshot(uvperf_set_t *set, int status) {
   block_t *block = set->data;
 
@@ -342,7 +343,7 @@ static int walk_names(block_t *block) {
   return rc == 0 ? 0 : bench_fail("uvperf_event_name_walk", uv_strerror(rc));
 }
 
-/* The largest of some programs, in which a symbol is looked for. */
+/* The largest of some programs, in which a symbol is searched for. */
 static const char *large_program(double *mib) {
   static const char *const paths[] = {"/usr/bin/node", "/usr/local/bin/node",
                                       "/proc/self/exe"};
@@ -423,7 +424,7 @@ static int has_asked(const block_t *block) {
 }
 
 /* The steps of a round, one after the other. A step without a name is not
- * reported. %s in a command is what the round has in `text`. */
+ * reported. %s in a command is the round's `text`. */
 static const block_operation_t operations[] = {
     {.in_fresh_process = 1,
      .pause_us = PAUSE_US,

@@ -12,7 +12,7 @@
 
 #define BLOCK_STEPS 8
 
-/* What the steps of an operation share. */
+/* Shared by the steps of an operation. */
 typedef struct block_s {
   uv_loop_t loop;
   uv_work_t work;
@@ -25,7 +25,7 @@ typedef struct block_s {
   uvperf_reading_t *reading;
   pid_t child;
   char text[512]; /* for %s in commands */
-  char name[128]; /* of the step whose own is "" */
+  char name[128]; /* for steps whose own name is "" */
   int is_opened;
   int is_closed;
   int is_taken;
@@ -36,7 +36,7 @@ typedef struct block_s {
 
 typedef struct block_step_s {
   const char *name; /* NULL: not reported; "": block_t.name */
-  /* On the loop's thread. 0, or 1 when it has said what failed. */
+  /* Runs on the loop's thread. Returns 0, or 1 after printing what failed. */
   int (*begin)(block_t *block);
   /* The loop runs until this is not 0; NULL: `begin` does it all. */
   int (*is_done)(const block_t *block);
@@ -45,7 +45,7 @@ typedef struct block_step_s {
   /* One request of uv_fs_stat after the other is under way meanwhile, and the
    * 99th percentile of their times is reported too. */
   int asks;
-  const char *perf; /* a command that does the same; NULL: there is none */
+  const char *perf; /* a command that does the same; NULL: none */
 } block_step_t;
 
 typedef struct block_operation_s {

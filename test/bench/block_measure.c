@@ -16,7 +16,7 @@
 
 /* -- the time of a thread -------------------------------------------------- */
 
-/* The second number of schedstat: how long the thread waited for a CPU; 0 where
+/* The second number of schedstat: how long the thread waited for a CPU; 0 if
  * the kernel does not count it. */
 static double waited_ns(int schedstat) {
   char text[128] = "";
@@ -27,7 +27,7 @@ static double waited_ns(int schedstat) {
   return waited;
 }
 
-/* Of the loop's thread. */
+/* For the loop's thread. */
 static int schedstat;
 
 typedef struct stretch_s {
@@ -49,8 +49,8 @@ static double end_stretch(stretch_t stretch) {
   return took - (waited_ns(schedstat) - stretch.waited);
 }
 
-/* Waits for events, outside of what is measured; at most for a millisecond, as
- * handles that were started in the last turn are polled from the next on. */
+/* Waits for events, outside of the measured time; at most a millisecond,
+ * because handles started in the last turn are polled from the next one on. */
 static void wait_for_events(uv_loop_t *loop) {
   struct pollfd backend = {.fd = uv_backend_fd(loop), .events = POLLIN};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record of a BPF program costs its reader: CPU time of the thread that
- * reads, by uvperf_bpf_reader_t on a loop and by libbpf's perf_buffer__poll. */
+/* The cost of a record of a BPF program for its reader: CPU time of the reading
+ * thread, with uvperf_bpf_reader_t on a loop and with libbpf's
+ * perf_buffer__poll. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdatomic.h>
@@ -27,7 +28,7 @@
  * between wakeups: at full speed it would be measured who loses more. */
 typedef struct case_s {
   const char *name;
-  double bound;          /* of libbpf */
+  double bound;          /* against libbpf */
   uint32_t wakeup_bytes; /* 0: each record wakes */
   uint32_t rate;         /* records a second */
   uint32_t batch;        /* records of a system call */
@@ -39,8 +40,8 @@ static const case_t cases[] = {
     {"a wakeup for each record", 1.15, 0, 20000, 1, 3000},
 };
 
-/* What the thread that produces uses: nothing that the readers write is near
- * it, so that neither waits for the other's cache. */
+/* Data of the producing thread: nothing that the readers write is near it, so
+ * that neither waits for the other's cache. */
 typedef struct producer_s {
   uv_thread_t thread;
   const bpf_numbered_t *numbered;
@@ -56,7 +57,7 @@ typedef struct run_s {
   _Alignas(CACHE_LINES) const case_t *about;
   const bpf_numbered_t *numbered;
   uint64_t delivered;
-  uint64_t sum; /* of the numbers that were delivered */
+  uint64_t sum; /* sum of the delivered numbers */
   /* The readers'. */
   uv_loop_t loop;
   uv_async_t over;
@@ -66,14 +67,14 @@ typedef struct run_s {
 
 typedef struct reader_s {
   const char *name;
-  /* 0, or 1 when it has said what failed and nothing is open. */
+  /* Returns 0, or 1 after printing what failed, with nothing open. */
   int (*open)(run_t *run);
-  /* Reads until the run is over, and then what is left. */
+  /* Reads until the run has ended, and then the rest. */
   void (*read)(run_t *run);
   void (*close)(run_t *run);
 } reader_t;
 
-/* What is done with a record, by whichever reader it comes. */
+/* Handles a record, from either reader. */
 static inline void take(run_t *run, const void *data) {
   uint64_t number;
 
@@ -132,7 +133,7 @@ static int open_uvperf(run_t *run) {
     return 1;
   }
   run->producer.over = &run->over;
-  /* Whatever it does once is done. */
+  /* Work that is done only once is done. */
   uv_run(&run->loop, UV_RUN_NOWAIT);
   uv_run(&run->loop, UV_RUN_NOWAIT);
   return 0;
@@ -165,7 +166,7 @@ on_libbpf_record(void *ctx, int cpu, struct perf_event_header *header) {
   return LIBBPF_PERF_EVENT_CONT;
 }
 
-/* Only the raw one can have a watermark. */
+/* Only the raw buffer can have a watermark. */
 static int open_libbpf(run_t *run) {
   size_t pages = RING_BYTES / (size_t)sysconf(_SC_PAGESIZE);
   int map = run->numbered->maps[0];
@@ -211,7 +212,7 @@ static void produce(void *arg) {
   uint64_t began = uv_hrtime();
   uint32_t sent;
 
-  prctl(PR_SET_NAME, "producer"); /* a profile tells the two apart */
+  prctl(PR_SET_NAME, "producer"); /* a profile can distinguish the two */
   producer->code = bench_pin(bench_producer_cpu);
   for (sent = 0; producer->code == 0 && sent < about->nr;
        sent += about->batch) {
@@ -224,7 +225,7 @@ static void produce(void *arg) {
     uv_async_send(producer->over);
 }
 
-/* Of the thread that reads, which is the caller's. */
+/* For the reading thread, which is the caller's. */
 static int measure(const reader_t *reader, run_t *run, double *ns) {
   double began;
   int code;

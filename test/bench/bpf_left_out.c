@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In place of bpf.c where libbpf is not there. */
+/* Replaces bpf.c without libbpf. */
 #include "benchmarks.h"
 
 static int run(bench_report_t *report) {

@@ -30,7 +30,7 @@ uint64_t bpf_numbered_check(const void *data, size_t size, uint32_t cpu) {
   if (size < BPF_NUMBERED_LEAST)
     return UINT64_MAX;
   memcpy(&head, data, BPF_NUMBERED_LEAST);
-  /* perf_sample_save_raw_data() of the kernel pads what it gives to 4 below a
+  /* perf_sample_save_raw_data() of the kernel pads the data to 4 below a
    * multiple of 8. */
   if (head.cpu != cpu || head.size > size || size - head.size >= 8)
     return UINT64_MAX;
@@ -43,8 +43,8 @@ uint64_t bpf_numbered_check(const void *data, size_t size, uint32_t cpu) {
 /* -- the program ---------------------------------------------------------- */
 
 /* r6 is the context, r7 the state of this CPU, r8 the number, r9 the size: the
- * payload is ready. Where there is no state, or the size is none, r0 is 0 and
- * the program ends. */
+ * payload is ready. Without a state, or with an invalid size, r0 is 0 and the
+ * program ends. */
 static size_t take_number(struct bpf_insn *insns, int state) {
   const struct bpf_insn take[] = {
       {BPF_ALU64 | BPF_MOV | BPF_X, BPF_REG_6, BPF_REG_1, 0, 0},
@@ -70,7 +70,7 @@ static size_t take_number(struct bpf_insn *insns, int state) {
       {BPF_ALU64 | BPF_MOD | BPF_X, BPF_REG_9, BPF_REG_1, 0, 0},
       {BPF_LDX | BPF_MEM | BPF_W, BPF_REG_1, BPF_REG_7, LEAST, 0},
       {BPF_ALU64 | BPF_ADD | BPF_X, BPF_REG_9, BPF_REG_1, 0, 0},
-      /* The verifier wants to see that it is inside of the state. */
+      /* The verifier must see that the offset is inside of the state. */
       {BPF_ALU64 | BPF_MOV | BPF_K, BPF_REG_0, 0, 0, 0},
       {BPF_JMP | BPF_JLE | BPF_K, BPF_REG_9, 0, 1, BPF_NUMBERED_MOST},
       {BPF_JMP | BPF_EXIT, 0, 0, 0, 0},
@@ -84,7 +84,7 @@ static size_t take_number(struct bpf_insn *insns, int state) {
   return COUNT_OF(take);
 }
 
-/* Hands the payload out by one map, and counts what came of it. */
+/* Writes the payload into one map, and counts the result. */
 static size_t hand_out(struct bpf_insn *insns, int map, size_t index) {
   int16_t full = (int16_t)(offsetof(bpf_numbered_state_t, to) +
                            index * sizeof(((bpf_numbered_state_t *)0)->to[0]));
@@ -161,7 +161,7 @@ static int make(bpf_numbered_t *numbered, uint32_t entries, uint32_t least,
   size_t i;
   int code;
 
-  /* As LIBBPF_OPTS does, which is no C11. The padding has to be 0 too. */
+  /* Like LIBBPF_OPTS, which is not C11. The padding must be 0 too. */
   memset(&mmapable, 0, sizeof(mmapable));
   mmapable.sz = sizeof(mmapable);
   mmapable.map_flags = BPF_F_MMAPABLE;
@@ -217,7 +217,7 @@ void bpf_numbered_close(bpf_numbered_t *numbered) {
       close(fds[i]);
 }
 
-/* So many times; 0, or -EINTR if a signal came before that. */
+/* Runs it `times` times. Returns 0, or -EINTR if a signal came first. */
 static int run_program(const bpf_numbered_t *numbered, uint64_t times) {
   static const char packet[64];
   struct bpf_test_run_opts options;
@@ -231,8 +231,8 @@ static int run_program(const bpf_numbered_t *numbered, uint64_t times) {
 }
 
 /* A pending signal ends BPF_PROG_TEST_RUN after any run but the last, so the
- * program's own count says how many are left. libuv's io_uring wakes its thread
- * by what the kernel treats as a signal. */
+ * program's own count shows how many runs are left. libuv's io_uring wakes its
+ * thread in a way that the kernel treats as a signal. */
 int bpf_numbered_send(const bpf_numbered_t *numbered, uint32_t nr) {
   int cpu = sched_getcpu();
   const uint64_t *next;

@@ -6,8 +6,8 @@
 
 #include "bench.h"
 
-/* What the runs gave: of each contender and metric one value a round, and of
- * the yardsticks' second runs another. */
+/* The results of the runs: one value per round for each contender and metric,
+ * and another for the second runs of the yardsticks. */
 typedef struct results_s {
   double first[BENCH_MOST_CONTENDERS][BENCH_MOST_METRICS][BENCH_MOST_ROUNDS];
   double again[BENCH_MOST_CONTENDERS][BENCH_MOST_METRICS][BENCH_MOST_ROUNDS];
@@ -28,7 +28,7 @@ static int run_once(const bench_comparison_t *comparison, size_t contender,
 }
 
 /* Each contender, then the yardsticks again; every other round backwards, so
- * that nobody always runs after the same one. */
+ * that none always runs after the same one. */
 static int run_round(const bench_comparison_t *comparison, size_t round,
                      results_t *results) {
   size_t nr = comparison->nr_contenders;
@@ -57,7 +57,7 @@ static bench_spread_t spread_of(const double *values, size_t nr) {
   return spread;
 }
 
-/* Of two values that may both be 0, as what was lost. */
+/* For two values that may both be 0, such as losses. */
 static double ratio_of(double one, double other) {
   return one == other ? 1 : one / other;
 }

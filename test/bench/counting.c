@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What counting costs the one who counts: reading, and measuring a function.
- * The yardsticks are the system calls that it takes at least, by hand, with
- * events of their own that are the same. All are software events of the calling
- * thread, as every machine has them. */
+/* What counting costs the counting thread: reading, and measuring a function.
+ * The yardsticks are the fewest possible system calls, by hand, with identical
+ * events of their own. All are software events of the calling thread, which
+ * every machine has. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,10 +13,10 @@
 #include "own_events.h"
 #include "uvperf.h"
 
-#define READS    40000 /* of one event, in a run */
+#define READS    40000 /* for one event, in a run */
 #define MEASURES 10000
 #define OPENS    200
-#define PAGES    8 /* that are touched, each for the first time */
+#define PAGES    8 /* touched, each for the first time */
 #define GROUP    OWN_GROUP
 #define MANY     OWN_MOST
 
@@ -52,7 +52,7 @@ static void nothing(void *arg) {
 
 /* -- readers -------------------------------------------------------------- */
 
-/* Reads everything once, so that the counts are where `subject` has them. */
+/* Reads everything once and stores the counts in `subject`. */
 typedef void (*read_fn)(subject_t *subject);
 
 static void read_event(subject_t *subject) {
@@ -89,7 +89,7 @@ static void read_own_scaled(subject_t *subject) {
   own_read_scaled(&subject->own);
 }
 
-/* What the last read gave of an event. */
+/* The last count read for an event. */
 typedef own_count_t (*look_fn)(const subject_t *subject, size_t i);
 
 static own_count_t look_event(const subject_t *subject, size_t i) {
@@ -112,8 +112,8 @@ static own_count_t look_own(const subject_t *subject, size_t i) {
 
 /* -- reading -------------------------------------------------------------- */
 
-/* Whether the reads told what happened: the pages that were touched, and time
- * that went on for all events alike. */
+/* Checks what was read: the touched pages, and times that advanced equally for
+ * all events. */
 static int check(const subject_t *subject, look_fn look,
                  const own_count_t *before) {
   own_count_t now = look(subject, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a record costs from the ring to the callback, in memory: no wakeup and
- * no kernel takes part. The yardsticks read the same bytes and call the same
+/* The cost of a record from the ring to the callback, in memory: without
+ * wakeups and the kernel. The yardsticks read the same bytes and call the same
  * callback: a walk from header to header, the same touching each byte once, and
- * a reader that somebody has written for just this attr. */
+ * a reader written for just this attr. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +23,8 @@
 typedef struct subject_s {
   ring_image_t image;
   uvperf_event_record_cb cb; /* read from memory, so that it stays a call */
-  /* On a cache line of its own: what else lies on it decides by chance what
-   * counting costs. */
+  /* On a cache line of its own: otherwise its neighbours would affect the cost
+   * of counting at random. */
   _Alignas(CACHE_LINE) uint64_t delivered;
   /* The yardsticks'. */
   _Alignas(CACHE_LINE) struct perf_event_mmap_page page;
@@ -68,9 +68,9 @@ static int run_uvperf(void *arg, double *values) {
   return check_run(subject, before, began, values);
 }
 
-/* Of the yardsticks: reads the bytes of the ring between tail and head. Where
- * head and tail are they have a page of their own, as the library's tail is
- * its own affair. */
+/* For the yardsticks: reads the bytes of the ring between tail and head. Head
+ * and tail are in a page of their own, because the library's tail is its
+ * own. */
 typedef void (*reader_fn)(subject_t *subject, const uint8_t *data,
                           uint64_t tail, uint64_t head);
 
@@ -137,8 +137,8 @@ static int run_touch(void *arg, double *values) {
   return run_reader(arg, touch, values);
 }
 
-/* By somebody who reads samples with BARE_RING_SAMPLE_TYPE and no others. What
- * fills the rest of the ring is none, and is passed over. */
+/* A reader of samples with BARE_RING_SAMPLE_TYPE only. The rest of the ring is
+ * filled with another record, which is skipped. */
 static void on_sample(void *arg, const bare_sample_t *sample) {
   subject_t *subject = arg;
 
@@ -165,9 +165,9 @@ static int run_by_hand(void *arg, double *values) {
 
 typedef struct case_s {
   const char *name;
-  double bound;  /* of the walk; 0: none */
+  double bound;  /* against the walk; 0: none */
   uint32_t type; /* 0: PERF_RECORD_SAMPLE */
-  /* Of each attr, up to the first that is 0. */
+  /* For each attr, up to the first that is 0. */
   uint64_t sample_types[RING_IMAGE_ATTRS];
   uint64_t callchain_nr;
   uint32_t raw_size;
@@ -208,7 +208,7 @@ static size_t nr_attrs_of(const case_t *about) {
   return nr;
 }
 
-/* In no order that a branch predictor could learn. */
+/* In an order that a branch predictor cannot learn. */
 static void fill(ring_image_t *image, const case_t *about,
                  const struct perf_event_attr *attrs) {
   static record_builder_t builder;
@@ -238,7 +238,7 @@ static int open_case(subject_t *subject, const case_t *about) {
   memset(subject, 0, sizeof(*subject));
   for (i = 0; i < nr_attrs; i++) {
     uvperf_attr_software(&attrs[i], PERF_COUNT_SW_DUMMY);
-    attrs[i].sample_period = 1; /* else no callback is taken */
+    attrs[i].sample_period = 1; /* otherwise a callback is refused */
     attrs[i].sample_type = about->sample_types[i];
     attrs[i].sample_id_all = 1;
   }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* How long the rest of the loop waits while a ring is flooded: the round trip
- * of a socket on the loop, of which p99 may be longer than without the flood by
- * a slice and one callback, and no more.
+ * of a socket on the loop. Its p99 may be longer than without the flood by one
+ * slice and one callback, but no more.
  *
  * A thread on the producer's CPU answers. On the loop itself the question would
- * wait for a slice, and the answer for another: so it is there long before the
- * slice is over that follows the question, and what is measured is one wait for
- * the loop. Both threads have a real-time priority, with the flood and without,
- * as they would wait for the producer and for whatever else runs on their CPUs:
- * that would tell of the scheduler. */
+ * wait for one slice, and the answer for another. This way the answer arrives
+ * long before the end of the slice that follows the question, so one wait for
+ * the loop is measured. Both threads have a real-time priority, with the flood
+ * and without: otherwise they would wait for the producer and for other tasks
+ * on their CPUs, which would measure the scheduler. */
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -24,7 +24,7 @@
 #define RING_BYTES (512 * 1024)
 #define SLICE_US   1000 /* the library's default */
 #define MOST_TRIPS 1000
-#define MOST_MS    20000 /* of a run: something is wrong */
+#define MOST_MS    20000 /* of a run: longer means a fault */
 #define US         1000  /* ns */
 #define SAMPLE_TYPE                                                            \
   (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |      \
@@ -45,7 +45,7 @@ static const case_t cases[] = {
 
 /* -- precedence ----------------------------------------------------------- */
 
-/* Of the calling thread; not of the threads and children that it makes. */
+/* For the calling thread, but not for threads and children that it makes. */
 static int set_precedence(int policy, int priority) {
   const struct sched_param param = {.sched_priority = priority};
 
@@ -130,10 +130,10 @@ typedef struct run_s {
   uv_timer_t deadline;
   uvperf_event_t event;
   int is_late;
-  int is_over; /* what is left is only counted */
+  int is_over; /* the remaining answers are only counted */
   uint64_t delivered;
   uint64_t began; /* the trip */
-  size_t nr;      /* of trips that are over */
+  size_t nr;      /* of finished trips */
   double trips[MOST_TRIPS];
 } run_t;
 
@@ -231,7 +231,7 @@ static void on_socket_closed(uv_handle_t *socket) {
   answerer_stop(&run->answerer);
 }
 
-/* What is on the loop beside the event. */
+/* The rest of the loop, besides the event. */
 static int open_loop(run_t *run) {
   int code, fd;
 
@@ -275,7 +275,7 @@ static void close_loop(run_t *run) {
   uv_loop_close(&run->loop);
 }
 
-/* In the middle of whatever it does; nothing if it has ended. */
+/* At any moment; does nothing if it has ended. */
 static void end_child(traced_child_t *child) {
   if (child->pid == 0)
     return;
@@ -287,7 +287,7 @@ static void end_child(traced_child_t *child) {
 static int measure_event(run_t *run, int is_flooded) {
   int rc = 0;
 
-  /* Whatever it does once is done. */
+  /* Work that is done only once is done. */
   uv_run(&run->loop, UV_RUN_NOWAIT);
   uv_run(&run->loop, UV_RUN_NOWAIT);
   if (is_flooded)
@@ -323,7 +323,7 @@ typedef struct subject_s {
   const case_t *about;
   const struct perf_event_attr *attr;
   int is_flooded;
-  double allowance_us; /* on top of what is measured */
+  double allowance_us; /* in addition to the measured value */
 } subject_t;
 
 static int run_subject(void *arg, double *values) {

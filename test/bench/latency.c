@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a sample takes to its callback: from its time stamp, of
- * CLOCK_MONOTONIC, to the same clock in the callback. A thousand a second, on
+/* How long a sample takes to its callback: from its time stamp, by
+ * CLOCK_MONOTONIC, to the same clock in the callback. A thousand per second, on
  * another CPU, and each wakes its reader. */
 #include <time.h>
 

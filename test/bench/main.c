@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the library against what it stands on and what it stands beside, and
- * prints one table. */
+/* Measures the library against its foundations and its alternatives, and prints
+ * one table. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static int take_rounds(const char *text, size_t *rounds) {
   return 0;
 }
 
-/* -1 to go on, else what to exit with. */
+/* Returns -1 to continue, otherwise the exit code. */
 static int take_options(int argc, char **argv, size_t *rounds,
                         const char **json) {
   static const struct option options[] = {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What the order of time costs over all CPUs. On each CPU a process makes
- * system calls as fast as it can, and a tracepoint writes a record for each.
- * Two sets of the same events take turns: one delivers in the order of time,
- * the other ring by ring, through the same callback.
+/* The cost of time order over all CPUs. On each CPU a process makes system
+ * calls as fast as it can, and a tracepoint writes a record for each. Two sets
+ * of the same events take turns: one delivers in the order of time, the other
+ * ring by ring, through the same callback.
  *
  * First the writers fill the rings and rest while the records are delivered, so
- * that nothing but the delivery is measured; then everything runs at once, the
- * reader on a CPU that it shares with a writer, and what it cannot take is
- * lost. Each run checks the account: what was delivered and what the kernel
- * lost are what was written, the set has counted each record that came too
- * late, and it has allocated nothing meanwhile. */
+ * that only the delivery is measured. Then everything runs at once, the reader
+ * on a CPU that it shares with a writer, and records that it cannot take in
+ * time are lost. Each run checks the totals: the delivered and lost records are
+ * the written ones, the set has counted each late record, and it has allocated
+ * nothing meanwhile. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,7 +27,8 @@
 #define EVENT     "syscalls:sys_enter_getppid"
 #define MOST_CPUS 64
 
-/* Of one writer, in a run. What a fill takes, some 450 KiB, fits in a ring. */
+/* For one writer, in a run. The records of a fill, some 450 KiB, fit into a
+ * ring. */
 #define FILLS      20
 #define FILL_CALLS 6000
 #define LIVE_CALLS 120000
@@ -55,7 +56,7 @@ typedef struct fixture_s {
   uv_loop_t loop;
   writer_t writers[MOST_CPUS];
   size_t nr_writers;
-  int done; /* gives a byte for each writer that has made its calls */
+  int done; /* has a byte for each writer that has made its calls */
   uv_poll_t done_poll;
   size_t nr_writing;
   subject_t ordered;
@@ -169,7 +170,7 @@ static void on_record(uvperf_set_t *set, int status,
     subject->newest = record->time;
 }
 
-/* Of this machine's processes the writers alone. */
+/* Only the writers, of all processes of this machine. */
 static int filter_writers(subject_t *subject, uvperf_error_t *error) {
   const fixture_t *fixture = subject->fixture;
   char filter[MOST_CPUS * 32] = "";
@@ -246,7 +247,7 @@ static void open_account(account_t *account, const subject_t *subject) {
   account->delivered = subject->delivered;
 }
 
-/* Asserts what must be so after a run in which this was written. */
+/* Asserts the totals after a run with this number of written records. */
 static int close_account(account_t *account, subject_t *subject,
                          uint64_t written) {
   uvperf_count_t count;
@@ -372,7 +373,7 @@ static int compare_live(bench_report_t *report, fixture_t *fixture) {
   const bench_comparison_t comparison = {"while all CPUs write", metrics, 2,
                                          contenders, 2};
 
-  /* Not before: libuv makes the fd one that does not block. */
+  /* Not earlier: libuv makes the fd nonblocking. */
   if (uv_poll_init(&fixture->loop, &fixture->done_poll, fixture->done) != 0)
     return bench_fail("uv_poll_init", "refused");
   fixture->done_poll.data = fixture;

@@ -97,8 +97,8 @@ typedef struct group_values_s {
   } values[OWN_GROUP];
 } group_values_t;
 
-/* The position of an event's value: mostly that of the event. NULL where the
- * group has it not. */
+/* The position of an event's value: mostly the event's own. NULL if the group
+ * does not have it. */
 static const uint64_t *find_own(const group_values_t *group, uint64_t id,
                                 size_t likely) {
   uint64_t i;
@@ -152,7 +152,7 @@ void own_stop(own_events_t *own) {
   own->before = own->counts[0];
 }
 
-/* What was counted before is known of the measurement before. */
+/* The counts before are known from the measurement before. */
 int own_measure(own_events_t *own, void (*fn)(void *), void *arg) {
   own_count_t *count = &own->counts[0];
   own_count_t *before = &own->before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Software events of the calling thread, which every machine has, opened, read
- * and measured with by hand: by the system calls that it takes at least. */
+ * and measured by hand, with the fewest possible system calls. */
 #ifndef UVPERF_BENCH_OWN_EVENTS_H
 #define UVPERF_BENCH_OWN_EVENTS_H
 
@@ -13,7 +13,7 @@
 #define OWN_GROUP 5
 #define OWN_MOST  256
 
-/* What is kept of an event. */
+/* The values of an event. */
 typedef struct own_count_s {
   uint64_t value;
   uint64_t enabled;
@@ -26,7 +26,7 @@ typedef struct own_events_s {
   int fds[OWN_MOST];
   uint64_t ids[OWN_MOST];
   own_count_t counts[OWN_MOST];
-  own_count_t before; /* of the first, when it was measured with last */
+  own_count_t before; /* of the first event, when it was last measured */
   struct timespec time;
   uint64_t failures;
 } own_events_t;
@@ -35,19 +35,19 @@ typedef struct own_events_s {
  * needs no privileges. The first counts page faults. */
 void own_attr(struct perf_event_attr *attr, size_t which);
 
-/* Whether one may be opened, for all that privileges have to say. */
+/* Whether privileges allow opening one. */
 int own_may_open(void);
 
-/* Opens so many, enabled; as one group of OWN_GROUP, or each for itself. 0, or
- * 1 when it has said what failed. */
+/* Opens nr events, enabled: as one group of OWN_GROUP, or each alone. Returns
+ * 0, or 1 after printing what failed. */
 int own_open(own_events_t *own, size_t nr, int is_group);
 void own_close(own_events_t *own);
 
 /* Fill `counts`; what fails is counted. */
 void own_read_each(own_events_t *own);
 void own_read_group(own_events_t *own);
-/* The same, with the more that a reading of a set tells: when it was, and what
- * the counts would be, had they not been multiplexed. */
+/* The same, with the additional values of a set's reading: its time, and the
+ * estimated counts without multiplexing. */
 void own_read_scaled(own_events_t *own);
 
 /* Stops the first, to be measured with. */

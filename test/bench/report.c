@@ -15,7 +15,7 @@
 
 /* -- the machine ---------------------------------------------------------- */
 
-/* What the kernel calls the first CPU. */
+/* The kernel's name of the first CPU. */
 static void model_of(char *model, size_t size) {
   uv_cpu_info_t *cpus;
   int nr;
@@ -48,7 +48,7 @@ static void put_text(FILE *json, const char *name, const char *text) {
   putc('"', json);
 }
 
-/* JSON has no infinity: what no number tells is null. */
+/* JSON has no infinity: such values are null. */
 static void put_number(FILE *json, const char *name, double number) {
   if (number - number == 0)
     fprintf(json, "\"%s\": %.6g", name, number);

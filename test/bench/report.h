@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the benchmarks found: a table for the reader, JSON for a program. */
+/* The results of the benchmarks: a table for people, JSON for programs. */
 #ifndef UVPERF_BENCH_REPORT_H
 #define UVPERF_BENCH_REPORT_H
 
@@ -9,34 +9,34 @@
 
 typedef struct bench_report_s {
   FILE *table;
-  FILE *json; /* NULL: none is wanted */
+  FILE *json; /* NULL: not wanted */
   int is_tty; /* progress is shown on stderr */
   size_t rounds;
-  const char *benchmark; /* that is running */
+  const char *benchmark; /* the running one */
   size_t nr_verdicts;
   size_t nr_times;
   size_t nr_missed; /* bounds */
 } bench_report_t;
 
-/* Which machine this is. */
+/* Describes this machine. */
 void bench_report_begin(bench_report_t *report);
 
 /* A line of the table; its head is before the first. */
 void bench_report_verdict(bench_report_t *report,
                           const bench_verdict_t *verdict);
 
-/* A line of what has no yardstick, in a table of its own: the median and the
- * 90th percentile of times in ns, and the median of what perf(1) takes, if
- * nr_perf is not 0. Sorts both. */
+/* A line without a yardstick, in a table of its own: the median and the 90th
+ * percentile of times in ns, and the median of perf(1)'s times, if nr_perf is
+ * not 0. Sorts both. */
 void bench_report_times(bench_report_t *report, const char *name, double *times,
                         size_t nr, double *perf, size_t nr_perf);
 
-/* What is going on, on a terminal: round of rounds. */
+/* Shows the progress on a terminal: round of rounds. */
 void bench_report_progress(const bench_report_t *report, const char *comparison,
                            size_t round);
 
-/* Says why a benchmark, or a part of it, was not run: a need that is not met
- * here ("tracefs"). */
+/* Says why a benchmark, or a part of it, was not run: something needed is
+ * missing here ("tracefs"). */
 void bench_report_skip(bench_report_t *report, const char *need);
 
 /* How many bounds hold. */

@@ -8,10 +8,10 @@
 
 #include "bench.h"
 
-/* A type that no kernel has. */
+/* A type that the kernel does not have. */
 #define FILLER_TYPE 0xfffffff0u
 
-/* The library tells nobody where it maps a ring; /proc does. */
+/* The library does not publish where it maps a ring; /proc does. */
 static void *find_mapping(void) {
   FILE *maps = fopen("/proc/self/maps", "r");
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -51,8 +51,9 @@ static int open_event(ring_image_t *image, size_t index,
   return 0;
 }
 
-/* Puts plain memory in the place of the ring, as the kernel lets nobody write
- * to its data pages: perf_mmap_fault() in kernel/events/core.c. */
+/* Puts plain memory in the place of the ring, because the kernel lets no
+ * process write to its data pages: perf_mmap_fault() in
+ * kernel/events/core.c. */
 static int replace_ring(ring_image_t *image) {
   size_t first = (size_t)sysconf(_SC_PAGESIZE);
   struct perf_event_mmap_page page;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* An event whose ring is filled by the program instead of the kernel: the event
- * counts nothing, and plain memory lies where its ring was mapped, which the
- * library cannot tell. Records are put in once and read as often as one
- * likes. */
+ * counts nothing, and plain memory lies at the address where its ring was
+ * mapped, which the library cannot notice. Records are put in once and can be
+ * read any number of times. */
 #ifndef UVPERF_BENCH_RING_IMAGE_H
 #define UVPERF_BENCH_RING_IMAGE_H
 
@@ -27,12 +27,12 @@ typedef struct ring_image_s {
   uint8_t *data;
   size_t filled;       /* bytes, up to RING_IMAGE_BYTES */
   uint64_t nr;         /* records, with the one that fills the rest */
-  uint64_t nr_fillers; /* of these: 1, or 0 if nothing was left */
-  uint64_t passes;     /* so often it was offered */
+  uint64_t nr_fillers; /* number of fillers: 1, or 0 if nothing was left */
+  uint64_t passes;     /* how often it was offered */
 } ring_image_t;
 
 /* Opens dummy events with these attrs and starts the first of them with the
- * callback; the handles' `data` is given. 0, or 1 when it has said what
+ * callback; `data` is the handles' data. Returns 0, or 1 after printing what
  * failed. */
 int ring_image_open(ring_image_t *image, const struct perf_event_attr *attrs,
                     size_t nr_attrs, uvperf_event_record_cb cb, void *data);
@@ -43,13 +43,13 @@ uint64_t ring_image_id(ring_image_t *image, size_t event);
 /* Appends a record: 1, or 0 if there is no room for it. */
 int ring_image_put(ring_image_t *image, const record_builder_t *record);
 
-/* Fills what is left, less than a record, with one of an unknown type: the
- * image has the size of the ring, so that it starts at the same place in every
+/* Fills the rest, less than a record, with one of an unknown type: the image
+ * has the size of the ring, so that it starts at the same place in every
  * pass. */
 void ring_image_fill(ring_image_t *image);
 
-/* Has the whole image lie in the ring once more, as if the kernel had just
- * written it; whoever reads it next moves data_tail. */
+/* Offers the whole image once more, as if the kernel had just written it.
+ * Reading it moves data_tail. */
 void ring_image_offer(ring_image_t *image);
 
 void ring_image_close(ring_image_t *image);

@@ -13,8 +13,8 @@
 /* The rings of both readers, the events of both sets, and some. */
 #define FILES 4096
 
-/* Events of CPUs want the first, or an older kernel CAP_SYS_ADMIN; so many
- * rings the second. */
+/* Events of CPUs need the first, or CAP_SYS_ADMIN on an older kernel; this
+ * number of rings needs the second. */
 static int has_privileges(void) {
   struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   struct __user_cap_data_struct sets[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the benchmark `scale`, each in its file. 0, or 1 when it has
- * said what failed. */
+/* The parts of the benchmark `scale`, each in its file. They return 0, or 1
+ * after printing what failed. */
 #ifndef UVPERF_BENCH_SCALE_H
 #define UVPERF_BENCH_SCALE_H
 
@@ -12,7 +12,7 @@
 /* CPU per wakeup of a loop with many rings, of which one is active. */
 int scale_wakeup(bench_report_t *report);
 
-/* What the library holds for a ring. */
+/* The library's memory for a ring. */
 int scale_memory(bench_report_t *report);
 
 /* Many events, opened, read and closed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the library holds for a ring: what its allocator has set aside, without
- * the mapping and without the caller's handle. A ring of a set is the
- * difference that one more CPU makes, its event included. */
+/* The library's memory for a ring: what its allocator has reserved, without the
+ * mapping and without the caller's handle. For a ring of a set it is the
+ * difference that one more CPU makes, including its event. */
 #include "scale.h"
 
 #include <linux/perf_event.h>
@@ -79,7 +79,7 @@ static void on_set_record(uvperf_set_t *set, int status,
   (void)record;
 }
 
-/* What a set with one event on these CPUs holds. */
+/* The memory of a set with one event on these CPUs. */
 static int hold_set(const char *cpus, double *bytes) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t target = UVPERF_TARGET_INIT;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* 1,000 events, of four counters and 250 threads that wait: opened as a set,
- * read once and closed. The yardstick is the system calls that it takes. */
+/* 1,000 events, of four counters and 250 waiting threads: opened as a set, read
+ * once and closed. The yardstick is the necessary system calls. */
 #include "scale.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ static int run_set(void *arg, double *values) {
   return rc == 0 ? 0 : bench_fail("a reading", uv_strerror(rc));
 }
 
-/* With the read_format that a set needs to scale what it reads. */
+/* With the read_format that a set needs for scaling. */
 static int open_bare(const fixture_t *fixture, int *fds, size_t *nr) {
   struct perf_event_attr attr;
   int fd;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* One record at a time, each a wakeup of its own: a thread takes a new name
- * when the reader has had the one before and sleeps again. All rings but the
- * active one are of a thread that never runs. The yardsticks are the library
- * with one ring, which has the bound, and a hand-written uv_poll loop with as
- * many. */
+/* One record at a time, each with a wakeup of its own: a thread changes its
+ * name after the reader has had the record before and sleeps again. All rings
+ * except the active one are of a thread that never runs. The yardsticks are the
+ * library with one ring, which has the bound, and a hand-written uv_poll loop
+ * with as many. */
 #include "scale.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ typedef struct bare_ring_s {
   target_t *active;
 } bare_ring_t;
 
-/* Rings on a loop of their own: those of uvperf, or the hand-written ones. */
+/* Rings on a loop of their own: uvperf's, or the hand-written ones. */
 typedef struct reader_s {
   size_t nr;
   target_t *active; /* in the first ring */
@@ -383,7 +383,7 @@ static int run_cases(bench_report_t *report, target_t *targets) {
 }
 
 int scale_wakeup(bench_report_t *report) {
-  static target_t targets[2]; /* that which runs, and that which does not */
+  static target_t targets[2]; /* the one that runs, and the one that does not */
   int rc;
 
   if (begin_target(&targets[0]) != 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample of a tracepoint costs its reader, from the wakeup to the
- * callback: CPU time of the thread that reads, and what was lost. A child makes
- * system calls on another CPU: with a watermark of half the ring as fast as it
- * can; with a wakeup for each sample each one when the one before was
- * delivered. (As fast as it can, a slow reader would be woken less, and one
- * that never sleeps uses all of its CPU however good it is.) */
+/* The cost of a tracepoint's sample for its reader, from the wakeup to the
+ * callback: CPU time of the reading thread, and the losses. A child makes
+ * system calls on another CPU. With a watermark of half the ring it is as fast
+ * as it can; with a wakeup for each sample it makes each call after the sample
+ * before was delivered. (Otherwise a slow reader would get fewer wakeups, and a
+ * reader that never sleeps uses all of its CPU however good it is.) */
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -14,10 +14,10 @@
 
 #define RING_BYTES ((size_t)512 * 1024)
 
-/* What the callbacks make of what they are given. */
+/* The callbacks' sums of what they receive. */
 typedef struct tally_s {
   uint64_t *delivered; /* the child sees it */
-  uint64_t known;      /* sums of what can be told beforehand, */
+  uint64_t known;      /* sums of predictable values, */
   uint64_t other;      /* and of the rest */
 } tally_t;
 
@@ -30,7 +30,7 @@ typedef struct subject_s {
 
 /* -- callbacks ------------------------------------------------------------ */
 
-/* Of the raw data: the number of the system call. */
+/* The number of the system call, from the raw data. */
 static uint32_t number_of(const void *raw) {
   uint32_t number;
 

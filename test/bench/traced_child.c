@@ -43,7 +43,7 @@ static void wait_until(const struct timespec *due, uint32_t sleeps) {
       continue;
 }
 
-/* 0, or -1 after ten seconds without. */
+/* Returns 0, or -1 after ten seconds without progress. */
 static int wait_for(const uint64_t *taken, uint64_t nr) {
   struct timespec began;
 
@@ -67,7 +67,7 @@ static void carry_out(const traced_plan_t *plan, const uint64_t *taken) {
   for (i = 0; i < plan->nr; i++) {
     if (plan->follows && wait_for(taken, i) != 0)
       return;
-    /* Whoever was kept from running does not catch up in a burst. */
+    /* After a delay the calls do not catch up in a burst. */
     if (plan->follows || ns_since(&due) > plan->interval_ns)
       clock_gettime(CLOCK_MONOTONIC, &due);
     add_ns(&due, plan->interval_ns);

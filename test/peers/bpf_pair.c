@@ -82,8 +82,8 @@ static void on_their_loss(void *ctx, int cpu, __u64 lost) {
   hear_loss(ctx, BPF_PAIR_THEIRS, cpu, lost);
 }
 
-/* As perf_buffer__process_record() of libbpf, which is for perf_buffer__new
- * only. */
+/* Like perf_buffer__process_record() of libbpf, which works only with
+ * perf_buffer__new. */
 static enum bpf_perf_event_ret
 on_their_record(void *ctx, int cpu, struct perf_event_header *header) {
   const char *body = (const char *)(header + 1);
@@ -202,7 +202,7 @@ void bpf_pair_send(bpf_pair_t *pair, int cpu, uint32_t nr) {
   live_unpin(&old);
 }
 
-/* What went into the ring of a CPU, by the program's own account. */
+/* What the program wrote into the ring of a CPU, by its own count. */
 static uint64_t written(const bpf_pair_t *pair, int side, int cpu) {
   const bpf_numbered_state_t *state = &pair->numbered.states[cpu];
 

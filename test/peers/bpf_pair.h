@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A uvperf_bpf_reader_t and a perf_buffer of libbpf, side by side: one program
- * hands the same payloads out by two maps, one of which each of them reads,
- * with rings of one size and the same wakeups; and what each has told. */
+ * writes the same payloads into two maps, one for each of them, with rings of
+ * the same size and the same wakeups. Notes what each has delivered. */
 #ifndef UVPERF_TEST_BPF_PAIR_H
 #define UVPERF_TEST_BPF_PAIR_H
 
@@ -16,10 +16,10 @@
 
 #define BPF_PAIR_CPUS 64
 
-/* A record as its reader told it. */
+/* A record as its reader delivered it. */
 typedef struct bpf_pair_heard_s {
-  uint64_t number; /* of a payload that is whole; of a loss how many */
-  uint64_t hash;   /* of all bytes but the padding */
+  uint64_t number; /* of a whole payload; for a loss the count */
+  uint64_t hash;   /* of all bytes except the padding */
   uint32_t size;   /* 0: a loss */
 } bpf_pair_heard_t;
 
@@ -29,15 +29,15 @@ typedef struct bpf_pair_ear_s {
   size_t room;
   uint64_t payloads;
   uint64_t lost;
-  /* Payloads whose place in the ring is free again, as the loop has turned
-   * since they came: what producers look at. */
+  /* Payloads whose place in the ring is free again, because the loop has turned
+   * since they came; producers check it. */
   atomic_uint_fast64_t read;
 } bpf_pair_ear_t;
 
-/* What the two are to do. */
+/* The plan for both. */
 typedef struct bpf_pair_plan_s {
   uint32_t least, most;  /* bytes of a payload */
-  uint32_t pages;        /* of a ring */
+  uint32_t pages;        /* of the maps; 0: enough */
   uint32_t wakeup_bytes; /* 0: each record */
   uint32_t entries;      /* of the maps; 0: enough */
 } bpf_pair_plan_t;
@@ -53,14 +53,14 @@ typedef struct bpf_pair_s {
   uvperf_bpf_reader_t ours;
   int is_closed;
   struct perf_buffer *theirs;
-  uv_timer_t look; /* for them */
+  uv_timer_t look; /* checks libbpf's rings */
   bpf_pair_ear_t ears[BPF_PAIR_SIDES][BPF_PAIR_CPUS];
   uint64_t corrupt; /* UV_EPROTO with a record */
   uint64_t strange; /* anything that no test expects */
 } bpf_pair_t;
 
-/* Makes both and starts ours; theirs is looked at each millisecond. Skips the
- * test where that takes more privileges: call it before anything is opened. */
+/* Makes both and starts ours; libbpf's is checked each millisecond. Skips the
+ * test without the necessary privileges: call it before anything is opened. */
 bpf_pair_t *bpf_pair_open(const char *test, uv_loop_t *loop,
                           const bpf_pair_plan_t *plan);
 /* Closes and frees both; fails if anything strange has come. */
@@ -69,16 +69,16 @@ void bpf_pair_close(uv_loop_t *loop, bpf_pair_t *pair);
 /* Hands payloads out on a CPU; the thread is not pinned after it. */
 void bpf_pair_send(bpf_pair_t *pair, int cpu, uint32_t nr);
 
-/* Runs the loop until both have delivered all that is in the rings: 1, or 0
- * after 20 seconds. */
+/* Runs the loop until both have delivered everything in the rings. Returns 1,
+ * or 0 after 20 seconds. */
 int bpf_pair_read(uv_loop_t *loop, bpf_pair_t *pair, const int *cpus,
                   size_t nr_cpus);
 
-/* Of one CPU: each record of theirs is ours, in their order, and no other. */
+/* On one CPU: our records are exactly theirs, in the same order. */
 void bpf_pair_assert_same(const bpf_pair_t *pair, int cpu);
 
-/* All that was handed out on a CPU was delivered, in order, or told as lost, at
- * the place where it was lost. */
+/* All payloads of a CPU were delivered, in order, or reported as lost, at the
+ * place where they were lost. */
 void bpf_pair_assert_complete(const bpf_pair_t *pair, int side, int cpu);
 
 #endif

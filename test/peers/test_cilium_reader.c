@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what cilium/ebpf's tests of its perf.Reader are after, but for when it
- * waits: test_cilium_reader_wait.c. A Read that waits is a loop that does. The
+/* Live: what cilium/ebpf's tests of its perf.Reader check, except waiting: that
+ * is in test_cilium_reader_wait.c. A Read that waits is a loop that waits. The
  * whole list is in ORIGINS. */
 #include "cilium_reader.h"
 
@@ -29,7 +29,7 @@ static void note_remaining(cilium_reader_t *cilium) {
   remaining[cilium->samples - 1] = cilium->remaining;
 }
 
-/* cilium TestPerfReader: two samples, what is left behind each, the size of the
+/* cilium TestPerfReader: two samples, what remains after each, the size of the
  * ring; then nothing until a timer. */
 static void reader_delivers_two_samples_and_then_waits(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
@@ -71,8 +71,8 @@ static void reader_delivers_what_the_program_wrote(void **state) {
 
 /* -- loss ----------------------------------------------------------------- */
 
-/* cilium TestPerfReaderLostSample: samples of 192 bytes fill a page but for 64
- * or 128 bytes; one more does not fit, and what comes then and fits brings the
+/* cilium TestPerfReaderLostSample: samples of 192 bytes fill a page except for
+ * 64 or 128 bytes. One more does not fit, and the next one that fits brings the
  * record of that loss. */
 static void reader_reports_the_sample_that_did_not_fit(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_page();
@@ -107,9 +107,9 @@ static void cancel(uv_timer_t *timer) {
   uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* cilium TestPerfReaderClose: closed while the loop waits it is over at once,
- * and nothing comes any more; that a second close and anything after it are
- * errors is what bpf.h says: they assert. */
+/* cilium TestPerfReaderClose: a close while the loop waits ends the wait at
+ * once, and nothing is delivered afterwards. bpf.h says that a second close and
+ * any later call are errors: they assert. */
 static void reader_closed_while_waiting_ends_the_wait(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_each_one();
   size_t fds = support_count_fds();
@@ -132,8 +132,8 @@ static void reader_closed_while_waiting_ends_the_wait(void **state) {
 
 /* -- Pause ---------------------------------------------------------------- */
 
-/* cilium TestPause: both as often as one likes; the program is told while it is
- * paused, and nobody is woken. */
+/* cilium TestPause: pause and resume any number of times; the program gets an
+ * error while paused, and no wakeup happens. */
 static void reader_paused_refuses_and_goes_on_when_resumed(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_each_one();
   uvperf_error_t error;
@@ -159,7 +159,7 @@ static void reader_paused_refuses_and_goes_on_when_resumed(void **state) {
   cilium_reader_close(&cilium);
 }
 
-/* What was written before the pause comes all the same. */
+/* Records from before the pause still come. */
 static void reader_paused_delivers_what_is_in_its_rings(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_each_one();
   cilium_reader_t cilium;

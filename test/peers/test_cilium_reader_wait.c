@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what cilium/ebpf's tests of its perf.Reader are after, of when a Read
- * is over. Its deadlines are timers of the loop and uvperf_bpf_reader_flush
- * here. The whole list is in ORIGINS. */
+/* Live: what cilium/ebpf's tests of its perf.Reader check about the end of a
+ * Read. Its deadlines are timers of the loop and uvperf_bpf_reader_flush here.
+ * The whole list is in ORIGINS. */
 #include "cilium_reader.h"
 
 /* -- deadlines ------------------------------------------------------------ */
@@ -18,7 +18,7 @@ static void on_deadline(uv_timer_t *timer) {
 
   deadline->ticks += 1;
   deadline->code = uvperf_bpf_reader_flush(&deadline->cilium->live.reader);
-  uv_stop(timer->loop); /* else the loop may wait for what comes after it */
+  uv_stop(timer->loop); /* otherwise the loop may wait for something after it */
 }
 
 static void deadline_in(deadline_t *deadline, cilium_reader_t *cilium,
@@ -41,8 +41,8 @@ static void deadline_passes(deadline_t *deadline) {
   uv_run(loop, UV_RUN_NOWAIT);
 }
 
-/* cilium TestReaderSetDeadline: one that has passed, again, and one to come.
- * None ends anything. */
+/* cilium TestReaderSetDeadline: one that has passed, again, and a later one.
+ * None ends the reader. */
 static void reader_deadline_without_samples_delivers_nothing(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_page();
   static const uint64_t ms[] = {0, 0, 10};
@@ -61,9 +61,9 @@ static void reader_deadline_without_samples_delivers_nothing(void **state) {
   cilium_reader_close(&cilium);
 }
 
-/* cilium TestReaderSetDeadlinePendingEvents and TestReadWithoutWakeup: what
- * does not wake comes at the deadline, once, and what comes later by the
- * next. */
+/* cilium TestReaderSetDeadlinePendingEvents and TestReadWithoutWakeup: a record
+ * that does not wake comes at the deadline, once, and later records come with
+ * the next one. */
 static void reader_deadline_delivers_records_that_did_not_wake(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   deadline_t deadline;
@@ -89,8 +89,8 @@ static void reader_deadline_delivers_records_that_did_not_wake(void **state) {
   cilium_reader_close(&cilium);
 }
 
-/* cilium TestReaderFlushPendingEvents: a flush while the loop sleeps gives what
- * waits, before it returns and once. */
+/* cilium TestReaderFlushPendingEvents: a flush while the loop sleeps delivers
+ * the waiting records, once, before it returns. */
 static void reader_flush_delivers_once_records_that_did_not_wake(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   deadline_t deadline;
@@ -110,7 +110,7 @@ static void reader_flush_delivers_once_records_that_did_not_wake(void **state) {
   cilium_reader_close(&cilium);
 }
 
-/* What needs no timer of one's own: flush_ms. */
+/* Without a timer of the program: flush_ms. */
 static void reader_flushes_by_itself(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What cilium/ebpf's tests of its perf rings are after, on rings that are made
- * by hand: a page, data, and a kernel that is this file. The whole list is in
- * ORIGINS. */
+/* What cilium/ebpf's tests of its perf rings check, on rings made by hand: a
+ * page, data, and a kernel that is this file. The whole list is in ORIGINS. */
 #include "support.h"
 
 #include <linux/perf_event.h>
@@ -18,7 +17,7 @@ typedef struct hand_ring_s {
   uvperf__ring_t ring;
 } hand_ring_t;
 
-/* At each place lies a record whose number is that of the place. */
+/* Each place has a record with the number of the place. */
 static void make_ring(hand_ring_t *hand, uint64_t head, uint64_t tail,
                       int overwrite) {
   const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, RECORD};
@@ -77,8 +76,8 @@ static void expect_end(hand_ring_t *hand) {
   assert_int_equal(take(hand), NONE);
 }
 
-/* cilium TestRingBufferReader: all that is there, from any place on, and then
- * nothing; the tail is where the head is. */
+/* cilium TestRingBufferReader: all records, from any place on, and then
+ * nothing; the tail is then at the head. */
 static void ring_that_is_full_delivers_each_record_once(void **state) {
   hand_ring_t hand;
   uint64_t first;
@@ -117,7 +116,7 @@ static void reverse_ring_gone_round_returns_the_newest_first(void **state) {
   }
 }
 
-/* Only what came since is new. */
+/* Only records since the last time are new. */
 static void reverse_ring_returns_nothing_twice(void **state) {
   hand_ring_t hand;
 
@@ -132,10 +131,10 @@ static void reverse_ring_returns_nothing_twice(void **state) {
   expect_end(&hand);
 }
 
-/* cilium TestRingBufferReverseReader, its second case: the kernel goes on while
- * it is read, and writes two records over the oldest two. There the record that
- * is still whole is thrown away; here it comes, then the end of what there was,
- * and then what is new. */
+/* cilium TestRingBufferReverseReader, its second case: the kernel writes two
+ * records over the oldest two while the ring is read. cilium drops the record
+ * that is still whole; here it comes, then the end of the old ones, and then
+ * the new ones. */
 static void reverse_ring_overtaken_returns_whole_records(void **state) {
   hand_ring_t hand;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the counting tests of go-perf, and of the library that it comes from,
- * are after: live as far as this machine has the events, and on a PMU that is
- * scripted. The whole list is in ORIGINS. */
+ * check: live if this machine has the events, and on a scripted PMU. The whole
+ * list is in ORIGINS. */
 #include "measure_run.h"
 #include "other_kernel.h"
 
@@ -16,7 +16,7 @@
 
 /* -- hardware, scripted --------------------------------------------------- */
 
-/* What each member has counted, and that its time is the group's. */
+/* Checks the count of each member, and that its time is the group's. */
 static void check_group(uv_loop_t *loop, const char *names, size_t nr) {
   uvperf_count_t count;
   measure_pmu_t pmu;
@@ -29,7 +29,7 @@ static void check_group(uv_loop_t *loop, const char *names, size_t nr) {
   measure_open(loop, &run, names, NULL);
   for (i = 1; i < nr; i++)
     assert_int_equal(pmu.events[i]->group_fd, pmu.events[0]->fd);
-  measure_pmu_work(&pmu); /* nobody measures this */
+  measure_pmu_work(&pmu); /* not measured */
   for (turn = 0; turn < 3; turn++) {
     measure_do(&run, measure_pmu_work, &pmu);
     for (i = 0; i < nr; i++) {
@@ -76,7 +76,7 @@ static void l1_data_misses_are_counted_by_name(void **state) {
 }
 
 /* Swaps the second and the third value of a group of three in what read
- * gives. */
+ * returns. */
 static void count_in_another_order(void *arg) {
   measure_pmu_t *pmu = arg;
   size_t words;
@@ -105,8 +105,8 @@ static void group_values_are_matched_by_id_and_not_by_order(void **state) {
   fake_assert_clean();
 }
 
-/* A follower is on only while its leader is: what it counted from its opening
- * to the measurement would be in the first one else. */
+/* A follower counts only while its leader does: otherwise the first measurement
+ * would include its counts since it was opened. */
 static void group_is_opened_so_that_its_leader_holds_it(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;
@@ -122,7 +122,7 @@ static void group_is_opened_so_that_its_leader_holds_it(void **state) {
   fake_assert_clean();
 }
 
-/* Whichever of a group does not tell its id, its fd does not stay. */
+/* If the id of any member cannot be read, no fd is left. */
 static void group_of_which_one_has_no_id_leaves_no_fd(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;
@@ -175,8 +175,8 @@ static void live_instructions_and_cycles_of_a_group_are_counted(void **state) {
   }
 }
 
-/* Counts, or tells of each why not. What the PMU shares with others may never
- * have run. */
+/* Counts, or checks the reason of each that cannot. An event that shares the
+ * PMU with others may never have run. */
 static void check_live(uv_loop_t *loop, const char *names) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
@@ -279,7 +279,7 @@ static void three_system_calls_are_three_hits(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, "syscalls:sys_enter_getpid");
-  syscall(SYS_getpid); /* nobody measures this */
+  syscall(SYS_getpid); /* not measured */
   assert_int_equal(uvperf_measure_events("syscalls:sys_enter_getpid",
                                          call_getpid, &nr, &count, 1, NULL),
                    0);
@@ -381,7 +381,7 @@ static uvperf_target_t command(const live_worker_t *worker) {
   return target;
 }
 
-/* In the second turn it becomes another program. */
+/* In the second turn it executes another program. */
 static void echo(void *arg) {
   int *turn = arg;
 
@@ -423,7 +423,7 @@ static void live_command_counts_from_its_exec(void **state) {
   measure_close(&run);
 }
 
-/* Theirs is stopped by ptrace(2) behind its exec, and only its first thread
+/* go-perf's is stopped by ptrace(2) after its exec, and only its first thread
  * counts. */
 static void command_is_enabled_by_its_exec_with_its_children(void **state) {
   uvperf_target_t target;

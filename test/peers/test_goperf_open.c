@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestOpen and the counts of its TestCount are after,
- * where no other test is. The whole list is in ORIGINS. */
+/* Live: what go-perf's TestOpen and the counts of its TestCount check, if no
+ * other test does. The whole list is in ORIGINS. */
 #include "live_thread.h"
 
 #include <fcntl.h>
@@ -34,8 +34,8 @@ static void assert_no_leader(uv_loop_t *loop, uvperf_event_t *leader) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* go-perf TestOpen/BadGroup: a closed leader. Its fd's number is soon that of
- * another event, which must not become the leader unasked. */
+/* go-perf TestOpen/BadGroup: a closed leader. Its fd's number is soon another
+ * event's, which must not become the leader by accident. */
 static void open_in_the_group_of_a_closed_leader_is_einval(void **state) {
   live_collector_t other;
   live_collector_t leader;
@@ -87,8 +87,8 @@ static void open_on_cpu(uv_loop_t *loop, live_collector_t *collector,
   live_begin(loop, collector, &attr, &options, check_place, cpu);
 }
 
-/* go-perf TestOpen/EventIDsDifferentByCPU: the ids differ, and each one's
- * records, which carry it, are those of its CPU. */
+/* go-perf TestOpen/EventIDsDifferentByCPU: the ids differ, and the records with
+ * each id are from its CPU. */
 static void open_of_one_attr_on_two_cpus_has_two_ids(void **state) {
   live_collector_t collectors[2];
   uint64_t ids[2];
@@ -171,9 +171,9 @@ static void count_or_name(uv_loop_t *loop, const named_t *named) {
 }
 
 /* go-perf TestCount/Hardware/IPC (its two counts) and TestCount/HardwareCache/
- * L1DataMisses*, which count something where there is a PMU and fail where
- * there is none; and TestOpen/PopulatesLabel, as far as an event has a name:
- * where it is not here, the reason names it. */
+ * L1DataMisses*, which count something with a PMU and fail without one; and
+ * TestOpen/PopulatesLabel, for events with a name: if the event is missing
+ * here, the reason names it. */
 static void open_of_hardware_events_counts_or_names_them(void **state) {
   static const named_t events[] = {
       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
@@ -189,7 +189,8 @@ static void open_of_hardware_events_counts_or_names_them(void **state) {
     count_or_name(*state, &events[i]);
 }
 
-/* Opens an attr, which may fall back to a clock, and labels what was opened. */
+/* Opens an attr, which may fall back to a clock, and checks the label of the
+ * event that was opened. */
 static void expect_label(uv_loop_t *loop, const struct perf_event_attr *attr,
                          const char *as_asked, const char *as_clock) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
@@ -207,8 +208,8 @@ static void expect_label(uv_loop_t *loop, const struct perf_event_attr *attr,
   live_close(&collector);
 }
 
-/* go-perf TestOpen/PopulatesLabel: nobody gave a label, and an open event has
- * one; also where it is another event than was asked for. */
+/* go-perf TestOpen/PopulatesLabel: an event opened without a label has one,
+ * also if it is another event than requested. */
 static void open_events_have_the_label_of_the_attr_they_opened(void **state) {
   struct perf_event_attr attr;
 

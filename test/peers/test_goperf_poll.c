@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestPoll is after. Its deadline of a context is a timer
- * of the loop here, its cancel is uvperf_event_close, and ErrDisabled is
- * UV_EOF. The whole list is in ORIGINS. */
+/* Live: what go-perf's TestPoll checks. A context's deadline is a timer of the
+ * loop here, its cancel is uvperf_event_close, and ErrDisabled is UV_EOF. The
+ * whole list is in ORIGINS. */
 #include "live_thread.h"
 
 #include <unistd.h>
 
 #define NR 3
 
-/* What go-perf's tests ask for: a wakeup with each sample. */
+/* As in go-perf's tests: a wakeup with each sample. */
 static void call_attr(struct perf_event_attr *attr, uint64_t tracepoint) {
   live_syscall_attr(attr, tracepoint, PERF_SAMPLE_TID);
   uvperf_attr_set_wakeup_events(attr, 1);
@@ -31,7 +31,7 @@ static void assert_count(live_collector_t *collector, uint64_t value) {
   assert_int_equal(count.value, value);
 }
 
-/* Waiting goes on, and nothing came of it. */
+/* Waiting continues, and nothing was delivered. */
 static void assert_waiting(live_collector_t *collector, uint64_t records) {
   assert_int_equal(collector->records, records);
   assert_int_equal(collector->ends, 0);
@@ -82,9 +82,9 @@ static void cancel(uv_timer_t *timer) {
   uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* go-perf TestPoll/Cancel: closed while the loop waits. Nothing is delivered
- * any more, the wait is over at once, as nothing else keeps the loop, and the
- * close callback has come, once and not inside uvperf_event_close. */
+/* go-perf TestPoll/Cancel: closed while the loop waits. Nothing more is
+ * delivered, the wait ends at once because nothing else keeps the loop, and the
+ * close callback has run once, not inside uvperf_event_close. */
 static void poll_cancelled_while_waiting_ends_without_a_record(void **state) {
   size_t fds = support_count_fds();
   live_collector_t collector;
@@ -133,8 +133,8 @@ static void run_expired(live_collector_t *collector) {
   assert_int_equal(collector->ends, 0);
 }
 
-/* go-perf TestPoll/Expired: a deadline that is over when the wait begins ends
- * it, with an empty ring. */
+/* go-perf TestPoll/Expired: a deadline that has passed when the wait begins
+ * ends it, with an empty ring. */
 static void poll_with_an_expired_timer_and_no_record_ends(void **state) {
   live_collector_t collector;
 
@@ -186,8 +186,8 @@ static void check_tid(live_collector_t *collector,
 }
 
 /* go-perf TestPoll/DisabledExplicitly: the samples of another thread, while the
- * loop waits; none is left out, and none comes once it is disabled. That is no
- * end: enabled again, it goes on. */
+ * loop waits; none is missing, and none comes after it is disabled. That is no
+ * end: after it is enabled again, it continues. */
 static void poll_of_a_disabled_event_delivers_earlier_records(void **state) {
   live_collector_t collector;
   live_thread_t thread;
@@ -216,8 +216,8 @@ static void poll_of_a_disabled_event_delivers_earlier_records(void **state) {
   live_close(&collector);
 }
 
-/* Disabled before the loop has looked once: what is in the ring is delivered,
- * and nothing that came after. */
+/* Disabled before the first turn of the loop: the records in the ring are
+ * delivered, and no later ones. */
 static void poll_of_an_event_disabled_before_the_first_turn(void **state) {
   live_collector_t collector;
   uint64_t id;
@@ -242,8 +242,8 @@ static void call_twice(void *arg) {
   call(arg);
 }
 
-/* go-perf TestPoll/DisabledByRefresh: another thread calls on, while the loop
- * waits; so many samples come and no end. */
+/* go-perf TestPoll/DisabledByRefresh: another thread continues to make calls,
+ * while the loop waits; the given number of samples comes, and no end. */
 static void poll_of_a_refreshed_event_delivers_that_number(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   live_collector_t collector;
@@ -304,7 +304,7 @@ static void assert_ended(live_collector_t *collector) {
   assert_count(collector, NR);
 }
 
-/* go-perf TestPoll/DisabledByExit: the child is gone before the loop looks: its
+/* go-perf TestPoll/DisabledByExit: the child is gone before the loop turns: its
  * samples, then UV_EOF. */
 static void
 poll_of_a_child_that_is_gone_delivers_its_samples_then_eof(void **state) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestReadRecord is after, where no other test is: records
- * of a child that is gone at once, samples in several loops at a time. Switches
- * of a CPU are in test_goperf_switch.c, call chains in test_goperf_registers.c;
- * the whole list is in ORIGINS. */
+/* Live: what go-perf's TestReadRecord checks, if no other test does: records of
+ * a child that exits at once, samples in several loops at a time. Switches of a
+ * CPU are in test_goperf_switch.c, call chains in test_goperf_registers.c; the
+ * whole list is in ORIGINS. */
 #include "live_thread.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #define NAME "commtest"
 
-/* No end of the pipe is left but that which tells it to go on. */
+/* Only the end of the pipe that releases the child is left. */
 typedef struct child_s {
   int go[2];
   int code;
@@ -116,9 +116,9 @@ static void take_comm(uv_loop_t *loop, struct perf_event_attr *attr,
 }
 
 /* go-perf TestReadRecord/Comm, which it skips as flaky: its child had to wait
- * until it was seen, as one that exits at once hangs up first, and a wakeup per
- * sample never tells of a COMM. Here the child exits at once, and both ways to
- * be woken bring the record, without a flush timer. */
+ * until it was seen, because a child that exits at once hangs up first, and a
+ * wakeup per sample never reports a COMM. Here the child exits at once, and
+ * both kinds of wakeup deliver the record, without a flush timer. */
 static void record_comm_of_a_child_that_exits_at_once_comes(void **state) {
   struct perf_event_attr attr;
   int i;
@@ -212,8 +212,8 @@ static void record_of_one_system_call_names_who_made_it(void **state) {
 #define PAIRS 3
 #define TRIPS 6
 
-/* A thread that calls and one whose loop reads what the first has called. Both
- * wait for each other in each trip. */
+/* A thread that makes calls, and one whose loop reads their records. Both wait
+ * for each other in each trip. */
 typedef struct pair_s {
   uint64_t tracepoint;
   live_thread_t caller;
@@ -222,7 +222,7 @@ typedef struct pair_s {
   uvperf_event_t event;
   uv_timer_t guard;
   uint64_t samples;
-  uint64_t strangers; /* records of anybody else, or none at all */
+  uint64_t strangers; /* records of other threads, or missing ones */
   uint64_t count;
   int failed;
 } pair_t;
@@ -237,7 +237,7 @@ static void call_and_wait(void *arg) {
   }
 }
 
-/* Nobody may wait for what will not come. */
+/* Ends a wait for something that will not come. */
 static void on_guard(uv_timer_t *timer) {
   pair_t *pair = timer->data;
   int i;
@@ -342,7 +342,7 @@ static void record_round_trips_in_several_loops_are_all_seen(void **state) {
 
 /* -- ExampleMmapRecord_plugin --------------------------------------------- */
 
-/* As a plug-in would be loaded. */
+/* As a plug-in is loaded. */
 static void map_self(void *arg) {
   void **address = arg;
   int fd;
@@ -353,7 +353,7 @@ static void map_self(void *arg) {
   close(fd);
 }
 
-/* Where the child has mapped it is known here by memory that both share. */
+/* Shared memory shows here where the child has mapped it. */
 static void check_plugin(live_collector_t *collector,
                          const uvperf_record_t *record) {
   void *const *shared = collector->hook_data;

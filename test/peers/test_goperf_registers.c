@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Live: what go-perf's TestSampleUserRegisters and its
- * TestReadRecord/SampleTracepointStack are after: registers and call chains at
+ * TestReadRecord/SampleTracepointStack check: registers and call chains at
  * system calls. */
 #include "live.h"
 
@@ -106,9 +106,9 @@ static void do_write(write_t *write, int fd, const char *bytes, size_t size) {
   write->result = result < 0 ? -errno : result;
 }
 
-/* go-perf TestSampleUserRegisters: the arguments of write(2) at its entry, what
- * it returns at its exit, by two events with masks of their own, each decoded
- * by that. One write fails. */
+/* go-perf TestSampleUserRegisters: the arguments of write(2) at its entry and
+ * its result at its exit, by two events with their own masks, each decoded with
+ * its own. One write fails. */
 static void registers_of_a_system_call_are_its_arguments(void **state) {
   live_collector_t entry;
   live_collector_t exit_;
@@ -139,7 +139,7 @@ static void registers_of_a_system_call_are_its_arguments(void **state) {
 /* -- TestReadRecord/SampleTracepointStack --------------------------------- */
 
 #define DEPTH 6
-/* `down` so many times, and the test itself. */
+/* `down` this number of times, and the test itself. */
 #define OWN_FRAMES  (DEPTH + 1)
 #define MOST_FRAMES 64
 
@@ -158,8 +158,8 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context,
   return _URC_NO_REASON;
 }
 
-/* Not by libc's syscall(), which has no frame of its own: whoever walks by
- * frame pointers leaves its caller out. */
+/* Without libc's syscall(), which has no frame of its own: a walk by frame
+ * pointers would miss its caller. */
 #if defined(__x86_64__)
 static void call_here(void) {
   long result = SYS_getpgid;
@@ -188,8 +188,8 @@ __attribute__((noinline)) static void down(chain_t *chain, int depth) {
   __asm__ volatile("" : : : "memory"); /* not a tail call */
 }
 
-/* From the system call's own frame on, whose address is that of the call in one
- * and of the unwinder in the other. */
+/* Starts at the system call's own frame, whose address is the call's in one and
+ * the unwinder's in the other. */
 static void check_chain(live_collector_t *collector,
                         const uvperf_record_t *record) {
   const chain_t *chain = collector->hook_data;

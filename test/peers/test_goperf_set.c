@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestGroup/Record and TestReadRecord/RedirectedOutput are
- * after, on sets: the records of several events in one ring. The whole list is
+/* Live: what go-perf's TestGroup/Record and TestReadRecord/RedirectedOutput
+ * check, on sets: the records of several events in one ring. The whole list is
  * in ORIGINS. */
 #include "live_stream.h"
 
@@ -15,17 +15,17 @@ static void call_other(void) {
 
 #define MOST 8
 
-/* The hits as their samples told them. */
+/* The hits in their samples. */
 typedef struct hits_s {
   size_t nr;
   uint32_t attrs[MOST]; /* whose */
   uint64_t ids[MOST];
   uint32_t tids[MOST];
-  uint64_t values[MOST][2]; /* of both attrs, 0 where the sample has none */
-  int others;               /* records that are no such hits */
+  uint64_t values[MOST][2]; /* of both attrs, 0 if the sample has none */
+  int others;               /* other records */
 } hits_t;
 
-/* Whose a value is the set tells, by its id. */
+/* The set finds the event of a value by its id. */
 static void note_values(live_stream_t *stream, const uvperf_values_t *read,
                         uint64_t *values) {
   const uvperf_source_t *source;

@@ -42,8 +42,8 @@ static void go_there(player_t *player) {
   player->is_there = 1;
 }
 
-/* Told once it goes to its CPU, told again it plays. On one CPU neither can go
- * on before the other has run. */
+/* The first time it moves to its CPU, the second time it plays. On one CPU
+ * neither can continue before the other has run. */
 static void run_player(void *arg) {
   player_t *player = arg;
   game_t *game = player->game;
@@ -96,8 +96,8 @@ static void note_turn(game_t *game, const uvperf_record_t *record) {
   game->nr_turns += 1;
 }
 
-/* Where a player leaves, the next turn is that of who follows, and where it
- * comes, the one before is that of who was there. */
+/* When a player leaves, the next turn is the follower's; when it comes, the
+ * turn before is of the task that was there. */
 static void assert_pair(const game_t *game, int i) {
   const turn_t *turn = &game->turns[i];
   const turn_t *other = turn->is_out ? turn + 1 : turn - 1;
@@ -203,8 +203,7 @@ static void note_turn_of_set(live_stream_t *stream,
     note_turn(game, record);
 }
 
-/* The same by the side-band of a set, beside an attr that has nothing to
- * tell. */
+/* The same by the side-band of a set, beside an attr that writes nothing. */
 static void set_records_the_switches_of_two_threads_on_a_cpu(void **state) {
   player_t players[2];
   live_stream_t stream;

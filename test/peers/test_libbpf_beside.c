@@ -24,7 +24,8 @@ typedef struct producer_s {
   int cpu;
   uint32_t nr;
   uint32_t batch;
-  uint32_t window; /* no more than that unread by one of the two; 0: any */
+  uint32_t window; /* at most this number not yet read by one of the two; 0:
+                    * any */
   int code;
   atomic_int is_done;
 } producer_t;
@@ -66,8 +67,8 @@ static void publish_read(bpf_pair_t *pair) {
       atomic_store(&pair->ears[side][cpu].read, pair->ears[side][cpu].payloads);
 }
 
-/* Has a thread on each CPU hand out nr payloads, and runs the loop meanwhile,
- * and until all is read. */
+/* A thread on each CPU sends nr payloads. Runs the loop meanwhile, and until
+ * all is read. */
 static void run_producers(uv_loop_t *loop, bpf_pair_t *pair,
                           const producer_t *plan) {
   producer_t producers[BPF_PAIR_CPUS];
@@ -102,7 +103,7 @@ static void on_signal(int number) {
 
 /* -- tests ---------------------------------------------------------------- */
 
-/* Nothing is lost, as nobody writes more than the rings hold. */
+/* Nothing is lost, because no more is written than the rings hold. */
 static void records_that_fit_equal_libbpfs(void **state) {
   static const struct {
     bpf_pair_plan_t plan;
@@ -136,7 +137,7 @@ static void records_that_fit_equal_libbpfs(void **state) {
   }
 }
 
-/* Nobody reads while more is written than the rings hold: so both lose the
+/* More is written than the rings hold, without reading: so both lose the
  * same. */
 static void losses_of_full_rings_equal_libbpfs(void **state) {
   static const bpf_pair_plan_t plans[] = {
@@ -159,7 +160,7 @@ static void losses_of_full_rings_equal_libbpfs(void **state) {
       assert_true(bpf_pair_read(*state, pair, cpus, nr));
     }
     for (cpu = 0; cpu < nr; cpu++) {
-      bpf_pair_send(pair, cpus[cpu], 1); /* which tells the last loss */
+      bpf_pair_send(pair, cpus[cpu], 1); /* which reports the last loss */
       assert_true(bpf_pair_read(*state, pair, cpus, nr));
       assert_true(pair->ears[BPF_PAIR_OURS][cpus[cpu]].lost > 0);
       bpf_pair_assert_complete(pair, BPF_PAIR_OURS, cpus[cpu]);
@@ -170,7 +171,7 @@ static void losses_of_full_rings_equal_libbpfs(void **state) {
   }
 }
 
-/* Each loses what it loses, and tells it. */
+/* Each has losses of its own, and reports them. */
 static void both_report_all_losses(void **state) {
   static const bpf_pair_plan_t plans[] = {
       {16, 256, 1, 0, 0},
@@ -239,8 +240,8 @@ static void send_one(bpf_pair_t *pair, int cpu, uint32_t size) {
 }
 
 /* perf_prepare_header() in kernel/events/core.c cuts the size of a record to 16
- * bits: here to 4480. libbpf hands 70004 bytes out, of which it looks at none;
- * so no more is asked of it. */
+ * bits: here to 4480. libbpf delivers 70004 bytes without checking them, so
+ * nothing more is checked about it. */
 static void payload_of_more_than_a_record_is_corrupt(void **state) {
   static const bpf_pair_plan_t plan = {100, 100, 64, 0, 0};
   int cpus[BPF_PAIR_CPUS];
@@ -268,7 +269,7 @@ static void payload_of_more_than_a_record_is_corrupt(void **state) {
   bpf_pair_close(*state, pair);
 }
 
-/* The readers above compare what was asked for with what came. */
+/* The tests above compare what they asked for with what came. */
 static void send_hands_all_out_though_signals_come(void **state) {
   const struct itimerval often = {{0, 1000}, {0, 1000}};
   const struct itimerval never = {{0, 0}, {0, 0}};

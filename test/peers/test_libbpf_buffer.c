@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what the test of libbpf's perf_buffer is after: among the kernel's
- * selftests prog_tests/perf_buffer.c. A perf_buffer__poll is a turn of the loop
- * here, perf_buffer__consume_buffer a flush. The whole list is in ORIGINS. */
+/* Live: what the test of libbpf's perf_buffer checks: prog_tests/perf_buffer.c
+ * in the kernel's selftests. A perf_buffer__poll is a turn of the loop here,
+ * perf_buffer__consume_buffer a flush. The whole list is in ORIGINS. */
 #include "live_bpf_reader.h"
 
 static void close_buffers(live_bpf_reader_t *live) {
@@ -11,7 +11,7 @@ static void close_buffers(live_bpf_reader_t *live) {
   live_bpf_reader_end(live);
 }
 
-/* Each CPU that is online, by what its payload tells, and a ring for each. */
+/* Each online CPU, by its number in the payload, and a ring for each. */
 static void buffer_reads_each_cpu_that_is_online(void **state) {
   int cpus[CPU_SETSIZE];
   size_t nr = live_cpus(cpus, CPU_SETSIZE);
@@ -30,8 +30,8 @@ static void buffer_reads_each_cpu_that_is_online(void **state) {
   close_buffers(&live);
 }
 
-/* The fd of each ring is its own, and what was written is there at once by a
- * flush, without a turn of the loop. */
+/* Each ring has its own fd, and a flush delivers its records at once, without a
+ * turn of the loop. */
 static void buffer_of_each_cpu_is_consumed_without_the_loop(void **state) {
   int cpus[CPU_SETSIZE];
   size_t nr = live_cpus(cpus, CPU_SETSIZE);

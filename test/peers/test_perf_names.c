@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names parse to what perf(1) makes of them: the table of perf_names.sh,
- * replayed on the same sysfs. */
+/* Names parse to the same events as in perf(1): replays the table of
+ * perf_names.sh, on the same sysfs. */
 #include "support.h"
 #include "temp_tree.h"
 
@@ -110,7 +110,7 @@ static int next_line(FILE *table, line_t *line) {
   return 1;
 }
 
-/* Names of which we make something else than perf 6.1, and why. */
+/* Names that we parse otherwise than perf 6.1, and why. */
 static const struct {
   const char *tree;
   const char *name;
@@ -142,8 +142,8 @@ static const struct {
     {"tree", "slots", "an event of cpu like any other"},
 };
 
-/* The table was made where a long has 8 bytes, which is the length of a
- * breakpoint of code. */
+/* The table was made where a long has 8 bytes, which is the length of a code
+ * breakpoint. */
 static int has_other_length(const line_t *line) {
   return sizeof(long) != 8 && strncmp(line->name, "mem:", 4) == 0 &&
          strstr(line->name, ":x") != NULL;
@@ -160,7 +160,7 @@ static const char *find_difference(const line_t *line) {
   return NULL;
 }
 
-/* perf(1) looks up what P means only when it opens the event. */
+/* perf(1) finds out the value of P only when it opens the event. */
 static int has_precise_max(const char *name) {
   const char *modifiers = strpbrk(name, ":/") != NULL ? name : "";
   const char *at;
@@ -182,8 +182,8 @@ static int is_event(const struct perf_event_attr *attr, const event_t *event,
   return 1;
 }
 
-/* Whether the list has these events, in whatever order: perf(1) follows the
- * order of a directory. */
+/* Whether the list has these events, in any order: perf(1) uses the order of a
+ * directory. */
 static int are_events(const uvperf_event_list_t *list, const line_t *line) {
   size_t i, k;
 

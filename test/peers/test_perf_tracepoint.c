@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields read by name are those that perf script prints: perf record and two
- * events of this library watch the same CPU at the same time, by the same
- * clock, and each hit that both have is compared. */
+/* Fields read by name equal what perf script prints: perf record and two events
+ * of this library watch the same CPU at the same time, by the same clock, and
+ * each hit that both have is compared. */
 #include "live.h"
 
 #include <errno.h>
@@ -307,7 +307,7 @@ static void perf_read(perf_t *perf, side_t *sides, size_t nr_sides) {
 
 /* -- both ----------------------------------------------------------------- */
 
-/* For each of perf's hits the first of ours at or after it, or the last at or
+/* For each of perf's hits, our first one at or after it, or our last one at or
  * before it. */
 static size_t partner(const hits_t *ours, uint64_t time, int is_after) {
   size_t i = 0;
@@ -341,8 +341,8 @@ static int comes_after(const side_t *side) {
   return after > side->perfs.nr / 2;
 }
 
-/* Each of perf's hits is one of ours, and none of ours between them is not one
- * of perf's. */
+/* Each of perf's hits is one of ours, and all of ours between them are perf's
+ * too. */
 static void compare(const side_t *side) {
   int is_after = comes_after(side);
   size_t first = partner(&side->ours, side->perfs.hits[0].time, is_after);
@@ -363,7 +363,7 @@ static void compare(const side_t *side) {
          side->perfs.nr, side->ours.nr);
 }
 
-/* Gives the CPU away for each round, and opens what cannot be there. */
+/* Yields the CPU in each round, and opens a file that does not exist. */
 static void work(void) {
   int to_child[2];
   int to_parent[2];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What perf-agent's package perfevent does for its profilers, on sets: a clock
- * or cycles on each CPU with a BPF program, and what it gets wrong by its
- * source. The whole list is in ORIGINS. */
+ * or cycles on each CPU with a BPF program, and the mistakes in its source. The
+ * whole list is in ORIGINS. */
 #include "live_bpf.h"
 #include "live_set.h"
 #include "other_kernel.h"
@@ -93,9 +93,9 @@ static void open_all_without_a_cpu_that_is_online_is_an_error(void **state) {
   fake_assert_clean();
 }
 
-/* What a profiler of every CPU does not live without: anything but a CPU that
- * is offline. Each failure tells which it is; and those that take what all
- * others need fail the set. */
+/* A profiler of all CPUs needs every event, except on offline CPUs. Each
+ * failure says which it is; failures that affect all other events fail the
+ * set. */
 static void open_all_separates_failures_and_offline_cpus(void **state) {
   static const struct {
     int code;
@@ -155,7 +155,7 @@ static void open_all_or_nothing_is_by_strict(void **state) {
   fake_assert_clean();
 }
 
-/* Its Close leaves what it could not attach; here the set goes on or is
+/* Its Close leaks what it could not attach; here the set continues or is
  * closed. */
 static void open_all_reports_a_program_that_an_event_refuses(void **state) {
   int program = some_program();
@@ -197,7 +197,7 @@ static void check_probed(live_set_t *live, uint32_t type, uint64_t config) {
   assert_int_equal(attr->sample_freq, 99);
 }
 
-/* Whichever this machine has; and what it is is told. */
+/* Whichever this machine has; and the event that was chosen is reported. */
 static void probe_of_cycles_opens_cycles_or_a_clock(void **state) {
   const uvperf_change_t *changes;
   live_plan_t plan;
@@ -219,7 +219,7 @@ static void probe_of_cycles_opens_cycles_or_a_clock(void **state) {
   live_set_close(&live);
 }
 
-/* Those that are a virtual machine's; and none that the fallback would hide. */
+/* Errors of a virtual machine; the fallback must hide no other error. */
 static void probe_of_cycles_is_a_clock_without_cycles(void **state) {
   static const int lacking[] = {-ENOENT, -ENODEV, -ENXIO, -EOPNOTSUPP};
   static const int others[] = {-EACCES, -EINVAL, -EIO};
@@ -247,8 +247,9 @@ static void probe_of_cycles_is_a_clock_without_cycles(void **state) {
 
 /* -- the program ---------------------------------------------------------- */
 
-/* At a frequency, and by link: what set_program_of_clocks_runs_on_each_cpu_
- * while_enabled_alone looks at by a period. */
+/* At a frequency, and by link:
+ * set_program_of_clocks_runs_on_each_cpu_while_enabled_alone checks it with a
+ * period. */
 static void open_all_runs_its_program_on_each_cpu(void **state) {
   const uvperf_place_t *place;
   live_bpf_counter_t counter;
@@ -299,7 +300,7 @@ static void event_spec_is_the_label_of_the_attr(void **state) {
   }
 }
 
-/* What is known of it is asked for here, and not of the scripted events. */
+/* Asked here, so that no scripted event is used for that. */
 static int setup(void **state) {
   uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, READ_LOST);
   return fake_kernel_loop_setup(state);

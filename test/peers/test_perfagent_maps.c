@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what perf-agent's package ehmaps watches, on sets: what threads and
- * processes map to be executed, and when they end. The whole list is in
+/* Live: what perf-agent's package ehmaps watches, on sets: the executable
+ * mappings of threads and processes, and their end. The whole list is in
  * ORIGINS. */
 #include "live_stream.h"
 #include "live_thread.h"
@@ -49,8 +49,8 @@ static void unmap_file(mapping_t *mapping) {
 typedef struct watch_s {
   const char *path;   /* mappings of it alone are noted */
   uint32_t pid;       /* of this process */
-  uint32_t last_tid;  /* who made the last one */
-  uint64_t last_addr; /* and where */
+  uint32_t last_tid;  /* the thread of the last one */
+  uint64_t last_addr; /* and its address */
   uint64_t mappings;
   uint64_t exits;
   uint64_t execs;
@@ -136,7 +136,7 @@ static void watcher_of_a_thread_sees_its_mapping(void **state) {
   live_stream_close(&stream);
 }
 
-/* Which its own watcher, an event of one thread, does not see. */
+/* Its own watcher, an event of one thread, does not see that. */
 static void watcher_of_a_process_sees_those_of_each_thread(void **state) {
   live_thread_t before, after;
   live_stream_t stream;
@@ -157,7 +157,7 @@ static void watcher_of_a_process_sees_those_of_each_thread(void **state) {
   live_thread_do(&after);
   check_mapping(*state, &watch, 2, after.tid, &mapping);
   unmap_file(&mapping);
-  /* The end of a thread is not that of its process, which goes on. */
+  /* The end of a thread is not its process's, which continues. */
   live_thread_end(&after);
   assert_int_equal(live_run_until(*state, &watch.exits, 1), 1);
   assert_int_equal(watch.exit_pid, getpid());
@@ -229,8 +229,8 @@ static void note_map(live_stream_t *stream, const uvperf_record_t *record) {
              record->mmap.filename);
 }
 
-/* What another program maps comes behind its execve(2), and all of it before
- * its end is told, which is that of the target. */
+/* The mappings of another program come after its execve(2), and all of them
+ * before its end is reported, which is the target's. */
 static void watcher_sees_another_program_come_and_go(void **state) {
   live_stream_t stream;
   live_worker_t worker;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf-utils' profilers, groups and benchmarks are tested for, with values
- * that are checked, and what they get wrong by their source. The whole list is
- * in ORIGINS. */
+/* What the tests of perf-utils' profilers, groups and benchmarks check, with
+ * exact values, and the mistakes in its source. The whole list is in
+ * ORIGINS. */
 #include "live_thread.h"
 #include "measure_run.h"
 #include "other_kernel.h"
@@ -179,14 +179,14 @@ static void profiler_of_some_counters_reports_the_missing_ones(void **state) {
   fake_assert_clean();
 }
 
-static int nr_opened; /* which open fails */
+static int nr_opened; /* the one whose open fails */
 
 static int fail_an_open(struct perf_event_attr *attr) {
   (void)attr;
   return nr_opened-- == 0 ? -EACCES : 0;
 }
 
-/* Whichever of a group is refused, what was opened is closed in the end. */
+/* Whichever member is refused, all opened events are closed in the end. */
 static void group_of_which_one_is_refused_leaves_no_fd(void **state) {
   static const char names[] = "{cs:u,faults:u,minor-faults:u,dummy:u}";
   measure_pmu_t pmu;
@@ -219,7 +219,7 @@ static void group_of_nothing_is_einval(void **state) {
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
 }
 
-/* What of an attr its user set is what is opened, in a group too. */
+/* The bits of the user's attr are kept, in a group too. */
 static void group_members_keep_their_own_bits(void **state) {
   measure_pmu_t pmu;
   measure_run_t run;
@@ -238,7 +238,7 @@ static void group_members_keep_their_own_bits(void **state) {
 
 /* -- profilers, live ------------------------------------------------------ */
 
-/* What opens counts, and what does not says why. */
+/* What opens counts, and what does not has a reason. */
 static void check_live(uv_loop_t *loop, const char *names, size_t nr) {
   const uvperf_set_failure_t *failures;
   uvperf_error_t error;
@@ -341,7 +341,7 @@ static void move_and_touch(void *arg) {
   live_touch(move->region);
 }
 
-/* Their group, and what it has counted. */
+/* Their group, and its counts. */
 static void live_group_of_migrations_and_faults_counts_both(void **state) {
   measure_run_t run;
   cpu_set_t ignored;
@@ -455,8 +455,8 @@ static size_t count_places(const uvperf_reading_t *reading, uint32_t tid) {
   return found;
 }
 
-/* getTids, and what it is for: each thread is there once, so that nothing is
- * counted twice. */
+/* getTids and its purpose: each thread occurs once, so that nothing is counted
+ * twice. */
 static void process_has_each_of_its_threads_once(void **state) {
   uvperf_target_t target = own_process();
   live_thread_t threads[THREADS];
@@ -539,8 +539,8 @@ static void bench(void *arg) {
 }
 
 /* RunBenchmarks and BenchmarkTracepoints call the function again for each event
- * and once for none: here all of them count each call. Two events of one name
- * are two. */
+ * and once without one: here all of them count each call. Two events of one
+ * name are two. */
 static void benchmark_of_several_events_is_one_run(void **state) {
   char names[3 * MEASURE_NAME_BYTES + 8];
   char writes[MEASURE_NAME_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf-utils has 24 functions for is one call with a name: each of their
- * events, live as far as this machine has it, and on a PMU that is scripted.
- * The whole list is in ORIGINS. */
+/* Instead of perf-utils' 24 functions there is one call with a name: each of
+ * their events, live if this machine has it, and on a scripted PMU. The whole
+ * list is in ORIGINS. */
 #include "measure_run.h"
 #include "other_kernel.h"
 
@@ -20,8 +20,8 @@ typedef struct helper_s {
   uint64_t config;
 } helper_t;
 
-/* In the order of their tests. Caches are by operation and result: those of
- * their tests, and the others that their CacheProfiler has. */
+/* In the order of their tests. Caches are by operation and result: first those
+ * of their tests, then the others of their CacheProfiler. */
 static const helper_t helpers[] = {
     {"CPUInstructions", "instructions:u", PERF_TYPE_HARDWARE,
      PERF_COUNT_HW_INSTRUCTIONS},
@@ -105,8 +105,7 @@ static void helpers_are_all_there(void **state) {
 
 /* -- scripted ------------------------------------------------------------- */
 
-/* Each is the event that theirs is, and its value and times are those of the
- * PMU. */
+/* Each is the same event as theirs, with the PMU's value and times. */
 static void helper_of_each_name_returns_the_pmus_count(void **state) {
   uvperf_count_t count;
   uvperf_error_t error;
@@ -132,7 +131,7 @@ static void helper_of_each_name_returns_the_pmus_count(void **state) {
   }
 }
 
-/* Without one, each says so. */
+/* Without a PMU, each reports that. */
 static void helper_of_each_name_without_a_pmu_says_so(void **state) {
   other_kernel_t *kernel;
   uvperf_count_t count;
@@ -160,8 +159,8 @@ static void helper_of_each_name_without_a_pmu_says_so(void **state) {
 
 /* -- live ----------------------------------------------------------------- */
 
-/* A count is one by the kernel's own words, or it is told why there is none;
- * software events need no more than what the tests need. */
+/* A count is one by the kernel's definition, or a reason says why there is
+ * none; software events need no more than the tests do. */
 static void live_helper_of_each_name_counts_or_names_why_not(void **state) {
   size_t fds = support_count_fds();
   uvperf_count_t count;
@@ -221,8 +220,8 @@ static void live_helpers_of_a_hardware_pmu_count_the_work(void **state) {
   }
 }
 
-/* The faults, switches and migrations of a function that does nothing are
- * none; the clocks go on. */
+/* A function that does nothing has no faults, switches or migrations; the
+ * clocks continue. */
 static void live_helper_of_an_empty_function_counts_nothing(void **state) {
   uvperf_count_t count;
   size_t i;

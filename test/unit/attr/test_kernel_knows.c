@@ -12,7 +12,7 @@
 
 #define BIT(position) (UINT64_C(1) << (position))
 
-/* -- played --------------------------------------------------------------- */
+/* -- scripted ------------------------------------------------------------ */
 
 static void kernel_knows_the_bits_that_it_takes(void **state) {
   other_kernel_t *kernel = other_kernel();
