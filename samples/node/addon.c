@@ -21,7 +21,7 @@ typedef struct handle_s {
   napi_env env;
   napi_deferred opening; /* the promise of count() or sample() */
   napi_ref object;       /* strong while the set calls back, else weak */
-  napi_ref callback;     /* NULL without one */
+  napi_ref callback;     /* NULL: none */
   napi_async_context context;
   napi_async_cleanup_hook_handle hook;
   int holders; /* the object, and the set until it is closed */
@@ -31,7 +31,7 @@ typedef struct handle_s {
   uint32_t interval; /* ms */
   /* The samples of this slice, in a scope that ends with it. */
   napi_handle_scope batch_scope;
-  napi_value batch; /* NULL without any */
+  napi_value batch; /* NULL: no samples */
   uint32_t batch_size;
   uint64_t lost; /* reported until now */
 } handle_t;
@@ -64,7 +64,7 @@ static napi_value bigint(napi_env env, uint64_t number) {
   return value;
 }
 
-/* An Error like those of node's own modules. */
+/* Returns an Error as node's own modules make it. */
 static napi_value error_of(napi_env env, int code, const char *reason) {
   char name[32];
   napi_value error;
@@ -84,8 +84,8 @@ static int throw_type(napi_env env, const char *reason) {
 
 /* -- calling JavaScript ---------------------------------------------------- */
 
-/* Calls back with (null, result, number), or with an error and no result. What
- * the callback throws is an 'uncaughtException', as from a timer's. */
+/* Calls back with (null, result, number), or with an error and no result. An
+ * exception of the callback is an 'uncaughtException', as in a timer. */
 static void call(handle_t *handle, int code, napi_value result, double number) {
   napi_env env = handle->env;
   napi_value args[3] = {NULL, result, NULL};
@@ -173,7 +173,7 @@ static napi_value count_of(handle_t *handle, const uvperf_reading_t *reading,
   napi_create_object(env, &object);
   set_text(env, object, "name", item->label);
   napi_get_null(env, &unknown);
-  if (count.nr_counts == 0) /* which is not 0 */
+  if (count.nr_counts == 0) /* which does not mean 0 */
     napi_set_named_property(env, object, "value", unknown);
   else
     set_number(env, object, "value", (double)count.scaled * item->scale);
@@ -366,7 +366,7 @@ static void on_open(uvperf_set_t *set, int status,
   napi_close_handle_scope(env, scope);
 }
 
-/* A method of a handle: which one is the function's data. */
+/* A method of a handle. The function's data says which one. */
 static napi_value on_method(napi_env env, napi_callback_info info) {
   handle_t *handle = NULL;
   bool is_handle = false;
@@ -459,7 +459,7 @@ static int get_events(napi_env env, napi_value value,
   return -1;
 }
 
-/* Of two or three arguments the last one is the callback. */
+/* The last of two or three arguments is the callback. */
 static int open_set(napi_env env, napi_deferred opening, napi_value *args,
                     int samples) {
   uvperf_set_options_t set = UVPERF_SET_OPTIONS_INIT;
@@ -535,7 +535,7 @@ static int open_set(napi_env env, napi_deferred opening, napi_value *args,
   return 0;
 }
 
-/* count(), and, where the function has data, sample(). */
+/* count(), or sample() if the function has data. */
 static napi_value on_call(napi_env env, napi_callback_info info) {
   napi_deferred opening;
   napi_value args[3], exception, promise;
@@ -551,7 +551,8 @@ static napi_value on_call(napi_env env, napi_callback_info info) {
   return promise;
 }
 
-/* symbol(): what the dynamic linker knows, so not JavaScript's functions. */
+/* symbol(): asks the dynamic linker, which does not know JavaScript
+ * functions. */
 static napi_value on_symbol(napi_env env, napi_callback_info info) {
   const char *name;
   napi_value text = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Prints each second what this process has counted, and in which functions it
-// was. Names of JavaScript need --perf-basic-prof, those of V8's builtins
-// --no-short-builtin-calls.
+// Prints, each second, the counts of this process and the functions in which it
+// ran. Names of JavaScript functions need --perf-basic-prof, names of V8's
+// builtins also --no-short-builtin-calls.
 //   node --perf-basic-prof --no-short-builtin-calls \
 //     example.js [uvperf.node [seconds]]
 'use strict';
@@ -16,7 +16,7 @@ function busy(n) {
   return n;
 }
 
-// Lines "start size name", hexadecimal, in the order in which code was made.
+// Reads lines "start size name", in hexadecimal, in the order of their creation.
 function readNames() {
   const map = `/tmp/perf-${process.pid}.map`;
   const lines = fs.existsSync(map) ? fs.readFileSync(map, 'latin1') : '';

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 export interface Options {
-  pid?: number;      // a process; without pid and tid this one
+  pid?: number;      // a process; default: this one
   tid?: number;      // a thread; 0 is the calling one
-  interval?: number; // ms between two callbacks; 1000
+  interval?: number; // ms between two callbacks; default 1000
 }
 export interface SampleOptions extends Options {
-  frequency?: number; // samples a second; 99
-  period?: number;    // instead: a sample each so many events, ns of a clock
+  frequency?: number; // samples per second; default 99
+  period?: number;    // instead: events between two samples, or ns of a clock
   stacks?: boolean;
 }
 export interface Count {
@@ -14,17 +14,17 @@ export interface Count {
   value: number | null; // null: not known
   unit: string;
   state: string;   // "counting", "gone", "not available" …
-  ratio: number;   // the part of the time in which it was on a counter
+  ratio: number;   // the share of time in which it was on a counter
   reason?: string; // why it could not be opened
 }
 export interface Sample {
   ip: bigint;
-  time: bigint; // as of process.hrtime.bigint()
+  time: bigint; // on the clock of process.hrtime.bigint()
   pid: number;
   tid: number;
   cpu: number;
   period: number;
-  event?: number;   // which of the events, from 0
+  event?: number;   // index of the event
   stack?: bigint[]; // innermost first
 }
 export interface Handle {
@@ -33,8 +33,8 @@ export interface Handle {
   ref(): this;
   unref(): this;
 }
-// Of this process, as dladdr(3) knows it: a function that is exported, else the
-// file it is in. undefined for JavaScript's functions.
+// Returns the exported function of this process at an address, or the file that
+// contains it (dladdr(3)). Returns undefined for JavaScript functions.
 export function symbol(address: bigint): string | undefined;
 export type CountCallback = (this: Handle, error: Error | null,
   counts: Count[], seconds: number) => void;
