@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Builds the profiler and a workload, shows where CPU time goes for some seconds,
-# and writes the same as a flame graph. See usage below.
+# Builds the profiler and a workload, profiles for some seconds, and writes the
+# profile as a flame graph too. See usage below.
 set -u
 
 usage() {
@@ -16,11 +16,11 @@ parse takes 50 % of its time, compress 30 %, hash 15 % and count_words 5 %.
   --all       also build the other tools and samples
   -h, --help  show this; nothing is built
 
-What building needs and is not there is installed with apt, or its packages are
-named. Ctrl-C ends the build, or the profile early: its table is still printed.
+Missing packages for the build are installed with apt, or only named if that is
+not possible. Ctrl-C ends the build, or the profile: its table is still printed.
 
 UVPERF_BUILD_DIR  where to build, instead of build/samples
-CC, CFLAGS        as of cmake
+CC, CFLAGS        as for cmake
 EOT
 }
 
@@ -41,8 +41,8 @@ case $build in /*) ;; *) build=$PWD/$build ;; esac
 seconds=5
 shares="parse 50 %, compress 30 %, hash 15 %, count_words 5 %"
 
-# Whether this process may measure the whole machine: CAP_PERFMON (38) or
-# CAP_SYS_ADMIN (21) in the first user namespace, or a kernel that allows all.
+# Succeeds if this process may measure the whole machine: with CAP_PERFMON (38) or
+# CAP_SYS_ADMIN (21) in the first user namespace, or if the kernel allows all.
 may_see_machine() {
   [ "$paranoid" -le 0 ] && return
   capabilities=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
@@ -62,7 +62,7 @@ build_profiler() {
   fi
 }
 
-# The workload ends by itself, even if nobody ends it.
+# The workload ends by itself if it is not killed.
 profile_machine() {
   "$build/samples/workload" $((seconds + 5)) &
   workload=$!
@@ -75,7 +75,8 @@ profile() {
   "$tools/uvperf-profile" -F 999 -d "$seconds" --html "$graph" "$@"
 }
 
-# What is left out, as in "uvperf-bpf-output is left out: no clang".
+# Prints the commands to try next, and the tools that are not built, as in
+# "uvperf-bpf-output is left out: no clang".
 name_others() {
   if [ -z "$all" ]; then
     echo "To profile a command of yours: $tools/uvperf-profile command..."
