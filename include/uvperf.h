@@ -3,8 +3,9 @@
  * headers except tracepoint.h. Only event.h, set.h, measure.h and bpf.h need
  * libuv.
  *
- * Some functions wait for the kernel, perhaps for more than a millisecond.
- * These do the same without blocking the loop:
+ * Some functions wait for the kernel, perhaps for more than a millisecond. They
+ * are on the left here. The functions on the right do the same without blocking
+ * the loop:
  *
  *   uvperf_event_init       uvperf_event_open
  *   uvperf_set_init         uvperf_set_open
@@ -14,11 +15,12 @@
  *   uvperf_set_enable       UVPERF_SET_ENABLED, for thousands of threads
  *   uvperf_set_read         uvperf_set_read_start, which reads in slices
  *   uvperf_measure_events   uvperf_meter_new once, then uvperf_meter_measure
- *   functions with names    the same on another thread, by uv_queue_work
+ *   functions with names    call them on another thread with uv_queue_work
  *
- * A handle belongs to the thread of its loop. Any thread, and several at once,
- * may call the functions of attr.h, error.h, name.h, system.h and version.h.
- * uvperf(7) has the details, and the rules for other headers. */
+ * A handle belongs to the thread of its loop. The functions of attr.h, error.h,
+ * name.h, system.h and version.h may be called on any thread, and on several
+ * threads at once. uvperf(7) has the details, and the rules for other
+ * headers. */
 #ifndef UVPERF_H
 #define UVPERF_H
 
