@@ -12,7 +12,7 @@ extern "C" {
 
 #ifndef UVPERF_EXTERN
 /* Marks the functions that the shared library exports. It is empty while the
- * static library is compiled, so a plugin that links the static library does
+ * static library is compiled. So a plugin that links the static library does
  * not export these functions, and never calls another copy of them in the same
  * process. */
 #define UVPERF_EXTERN __attribute__((visibility("default")))
@@ -21,7 +21,8 @@ extern "C" {
 /* The version of the headers. Before 1.0 a new minor version can break
  * programs. */
 #define UVPERF_VERSION_MAJOR 0
-/* Counts additions, and before 1.0 changes, since the major version. */
+/* Counts the additions since the major version. Before 1.0 it also counts
+ * changes that break programs. */
 #define UVPERF_VERSION_MINOR 2
 /* Counts corrections since the minor version. */
 #define UVPERF_VERSION_PATCH 0
@@ -31,8 +32,9 @@ extern "C" {
   ((UVPERF_VERSION_MAJOR << 16) | (UVPERF_VERSION_MINOR << 8) |                \
    UVPERF_VERSION_PATCH)
 
-/** Returns the version of the linked library. It can differ from the headers'
- *  UVPERF_VERSION_HEX with which the program was compiled.
+/** Returns the version of the linked library. It can differ from
+ *  UVPERF_VERSION_HEX, the version of the headers with which the program was
+ *  compiled.
  *  @return 0xMMmmpp. */
 UVPERF_EXTERN unsigned int uvperf_version(void);
 
@@ -60,21 +62,22 @@ typedef void (*uvperf_free_func)(void *ptr);
 
 /** Sets the functions that allocate the library's memory. Call it before any
  *  other function of the library. Later calls are allowed only while the
- *  library holds no memory: all handles have had their close callback, the loop
- *  has run once after a failed init, and all decoders are freed. Otherwise the
- *  new functions would free memory of the old ones. No other thread may be in
- *  the library during the call. libuv's memory needs uv_replace_allocator.
+ *  library holds no memory: this means that all handles have had their close
+ *  callback, the loop has run once after a failed init, and all decoders are
+ *  freed. Otherwise the new functions would free memory that the old ones
+ *  allocated. No other thread may be in the library during the call. For
+ *  libuv's own memory call uv_replace_allocator.
  *
  *  The library calls the functions inside of its own functions, in uv_run, and
  *  on threads of libuv's pool for asynchronous functions, so they must be
  *  thread-safe. It never calls them in a signal handler, and allocates nothing
- *  while it delivers records. It calls only calloc_func, with a product that
- *  does not overflow, and free_func, never with NULL. Later versions may call
- *  the other two.
+ *  while it delivers records. It calls only calloc_func and free_func. The
+ *  product of calloc_func's arguments never overflows, and free_func never
+ *  receives NULL. Later versions may call the other two.
  *  @param malloc_func   Like malloc(3).
  *  @param realloc_func  Like realloc(3).
- *  @param calloc_func   Like calloc(3): zeroed memory, aligned for any type. If
- *    it returns NULL, the library's function returns UV_ENOMEM.
+ *  @param calloc_func   Like calloc(3): returns zeroed memory, aligned for any
+ *    type. If it returns NULL, the library's function returns UV_ENOMEM.
  *  @param free_func     Like free(3); must not change errno.
  *  @return 0, or
  *    UV_EINVAL  one of them is NULL; nothing has changed.
