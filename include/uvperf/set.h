@@ -6,9 +6,9 @@
  *        read, read_start <-> read_stop
  *        start <-> stop: records, with UVPERF_SET_RECORDS
  *
- * A target has one or more places: a CPU, a thread, or a thread on a CPU. Each
- * attr is opened at each place, in its group if it has one. If some events
- * cannot be opened, the others work: see uvperf_set_failures.
+ * A target has one or more places. A place is a CPU, a thread, or a thread on a
+ * CPU. Each attr is opened at each place, in its group if it has one. If some
+ * events cannot be opened, the others still work: see uvperf_set_failures.
  *
  * Rules that hold for every function here:
  * - A handle belongs to one loop. Call its functions from the loop's thread.
@@ -21,7 +21,7 @@
  *   runs the loop: see event.h. There close leaves the parent's events alone,
  *   and all functions except close and the getters return UV_EPERM.
  * - After uvperf_set_close only ref, unref, has_ref, is_active and is_closing
- *   may be called. Any other call asserts, in each build. */
+ *   may be called. Any other call fails an assertion, in release builds too. */
 #ifndef UVPERF_SET_H
 #define UVPERF_SET_H
 
@@ -52,11 +52,12 @@ typedef struct uvperf_set_s uvperf_set_t;
  *    UV_ENOMEM  this reading failed: reading and delta are NULL, and the next
  *      delta covers this interval too.
  *  @param reading  The counts since init or the last uvperf_set_reset. If an
- *    event could not be read, the state of its count says so. The set's, valid
- *    until the callback returns: uvperf_reading_copy keeps it.
+ *    event could not be read, the state of its count says so. The set owns the
+ *    reading, and it is valid until the callback returns. To keep it, use
+ *    uvperf_reading_copy.
  *  @param delta    The counts since the last callback with status 0, or since
- *    uvperf_set_read_start; uvperf_reading_interval returns the time between.
- *    The set's, valid as long as reading. */
+ *    uvperf_set_read_start; uvperf_reading_interval returns its length. The set
+ *    owns it, and it is valid as long as `reading`. */
 typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
                                    const uvperf_reading_t *reading,
                                    const uvperf_reading_t *delta);
@@ -66,8 +67,8 @@ typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
  *  @param status
  *    0             the set is open, as after uvperf_set_init;
  *    UV_ECANCELED  the set was closed meanwhile; close_cb follows;
- *    another       it could not be opened, as for uvperf_set_init. No event is
- *                  open, but the handle must be closed. Until then other
+ *    another       the set could not be opened: see uvperf_set_init. No event
+ *                  is open, but the handle must be closed. Until then other
  *                  functions return UV_EBADF.
  *  @param error   The failure, valid until the callback returns; NULL if status
  *    is 0. */
@@ -76,12 +77,12 @@ typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
 
 /** Called once when uvperf_set_open_target is done, on the loop's thread.
  *  @param set     The handle.
- *  @param status
- *    0             the target was added. Otherwise nothing was added:
+ *  @param status  Nothing was added if it is not 0.
+ *    0             the target was added;
  *    UV_ECANCELED  the set was closed meanwhile;
- *    UV_EAGAIN     meanwhile an attr was opened elsewhere with other fallbacks,
- *                  or got another period or filter, or a CPU that the set
- *                  follows came online: try again;
+ *    UV_EAGAIN     try again, because the set changed meanwhile: an attr was
+ *      opened elsewhere with other fallbacks, or got another period or filter,
+ *      or a CPU that the set follows came online;
  *    another       as for uvperf_set_add_target.
  *  @param data    The target's uvperf_target_t.data.
  *  @param index   The target's index, if status is 0.
@@ -111,9 +112,9 @@ struct uvperf_set_s {
 /** Opens each attr at each place of each target, disabled.
  *
  *  uvperf_set_failures reports events that cannot be opened. The call itself
- *  fails if fds or memory run out, or if no event can be opened except the one
- *  of options.side_band. With UVPERF_SET_STRICT each failure makes it fail. It
- *  blocks, up to 15 ms for a process's first event: see uvperf_set_open.
+ *  fails if fds or memory run out, or if only the event of options.side_band
+ *  can be opened. With UVPERF_SET_STRICT each failure makes it fail. It blocks,
+ *  up to 15 ms for a process's first event; uvperf_set_open does not.
  *  @param loop     Must outlive the handle.
  *  @param set      Caller's, uninitialized; `data` is not changed. After an
  *    error it is the caller's again, and nothing is open or on the loop.
@@ -122,12 +123,12 @@ struct uvperf_set_s {
  *  @return 0 if an event was opened, or if there are no targets yet; or
  *    UV_EINVAL  an argument is NULL; or an option, a target or an attr is
  *      wrong: see the fields of uvperf_set_options_t, and uvperf_event_init;
- *    UV_E2BIG   a field is unknown to library or kernel; over 65536 attrs;
+ *    UV_E2BIG   library or kernel do not know a field; or over 65536 attrs;
  *    UV_EMFILE, UV_ENFILE  too few fds (cause files): error->needed is the
  *      RLIMIT_NOFILE that the whole set needs, error->limit the current one;
  *    UV_ENOMEM  out of memory;
  *    UV_ESRCH   no such thread or process;
- *    UV_ENOENT  no such cgroup; or no such PMU or event here;
+ *    UV_ENOENT  there is no such cgroup, PMU or event here;
  *    UV_ENODEV  the CPUs are offline, or the event's PMU counts on others;
  *    UV_EACCES, UV_EPERM  perf_event_paranoid or the target's owner forbids it;
  *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (locked_memory);
@@ -140,24 +141,25 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
 /** Opens a set as uvperf_set_init does, on threads of libuv's pool.
  *
  *  Until `cb` is called, the handle is active and keeps the loop alive, even if
- *  it is unref'd. Close, ref, unref, has_ref, is_active, is_closing, on_end and
- *  on_cpu work; other functions return UV_EBUSY, or 0, NULL or -1 if they
- *  return no code. Close cancels the opening after the current system call:
- *  `cb` is called with UV_ECANCELED, then close_cb.
+ *  it is unref'd. These functions work: close, ref, unref, has_ref, is_active,
+ *  is_closing, on_end and on_cpu. The others return UV_EBUSY, or 0, NULL or -1
+ *  if they return no code. Close cancels the opening after the current system
+ *  call: `cb` is called with UV_ECANCELED, and close_cb follows.
  *
  *  The pool's threads use their own capabilities, namespaces and seccomp
  *  filters, and call a replaced allocator (uvperf_replace_allocator).
- *  UVPERF_TARGET_SELF is the thread that calls this. A child that is forked
- *  meanwhile gets no callback of the handle, as with uvperf_set_close.
+ *  UVPERF_TARGET_SELF is the thread that calls this function. In a child that
+ *  is forked meanwhile no callback of the handle runs, as with
+ *  uvperf_set_close.
  *  @param loop     As for uvperf_set_init.
  *  @param set      As for uvperf_set_init.
  *  @param options  As for uvperf_set_init: copied before this returns.
  *  @param cb       Called once, after this has returned 0.
  *  @param error    Receives an immediate failure.
- *  @return 0, and the handle must be closed, even if opening fails later; or,
- *    with the handle the caller's again and `cb` never called,
- *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  cb is NULL; or as for uvperf_set_init, if
- *      it is found without the kernel;
+ *  @return 0, and the handle must be closed, even if opening fails later. After
+ *    one of these the handle is the caller's again, and `cb` is never called:
+ *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  cb is NULL; or a failure of
+ *      uvperf_set_init that is found without the kernel;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads (RLIMIT_NPROC,
  *      pids.max; a seccomp filter). */
 UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
@@ -167,14 +169,15 @@ UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
 /** Enables all events, including those of targets added later.
  *
  *  At each place the members of a group start together. A command that has not
- *  called execve(2) yet is not affected: the kernel enables its events then. A
+ *  called execve(2) yet is not affected: its events are enabled by execve(2). A
  *  pinned event in error state is tried again. Events of a CPU that was offline
  *  stay off, although the kernel reports them as enabled: see
- *  UVPERF_SET_FOLLOW_CPUS. It takes some hundred microseconds for each event of
- *  another CPU; UVPERF_SET_ENABLED leaves that to the thread pool.
+ *  UVPERF_SET_FOLLOW_CPUS. Each event of another CPU takes some hundred
+ *  microseconds. With UVPERF_SET_ENABLED the thread pool spends that time.
  *  @param error  Receives the first failure, with its attr_index and
  *    target_index.
- *  @return 0, also if it was enabled before; or, with all other events enabled,
+ *  @return 0, also if the set was enabled before. After one of these all other
+ *    events are enabled:
  *    UV_EPERM   in a forked child (cause argument); or a seccomp filter or a
  *      security module forbids it (cause permission);
  *    UV_EACCES  a security module forbids it (cause permission);
@@ -185,21 +188,22 @@ UVPERF_EXTERN int uvperf_set_enable(uvperf_set_t *set, uvperf_error_t *error);
 /** Disables all events, including those of targets added later.
  *
  *  The counts stay, and uvperf_set_enable continues them. A command that has
- *  not called execve(2) yet is not affected: it counts from then on.
+ *  not called execve(2) yet is not affected: it counts from execve(2) on.
  *  @param error  As for uvperf_set_enable.
- *  @return 0, also if it was disabled before; or, with all other events
- *    disabled, a code as for uvperf_set_enable.
+ *  @return 0, also if the set was disabled before. Otherwise a code as for
+ *    uvperf_set_enable, and all other events are disabled.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
 UVPERF_EXTERN int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error);
 
-/** Sets all counts and times to 0, also of running events.
+/** Sets all counts and times to 0, even if events are running.
  *
  *  The members of a group start again together. The set reads all events, and
  *  later readings subtract these counts: PERF_EVENT_IOC_RESET would keep the
  *  times and the counts of children that have ended. Values that are not sums
  *  (UVPERF_ITEM_SNAPSHOT) do not change. A delta across a reset counts from the
- *  reset. An event that cannot be read now is UVPERF_COUNT_ERROR up to and
- *  including the first reading in which it can be read, and counts from there.
+ *  reset. If an event cannot be read now, its state is UVPERF_COUNT_ERROR, also
+ *  in the first reading in which it can be read again. It counts from that
+ *  reading on.
  *  @param error  Receives why it failed.
  *  @return 0, or
  *    UV_EPERM  in a forked child. */
@@ -208,14 +212,15 @@ UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set, uvperf_error_t *error);
 /** Reads all counts, before it returns.
  *
  *  At each place it makes one read(2) for each group and for each attr without
- *  a group; for another CPU that takes some tens of microseconds. If an event
- *  cannot be read, the state of its count says so, and the call succeeds. If a
- *  task other than the calling thread has not run since the reading before,
- *  /proc shows whether it has ended, which takes about 15 microseconds.
+ *  a group. A read(2) for another CPU takes some tens of microseconds. If an
+ *  event cannot be read, the state of its count says so, and the call succeeds.
+ *  If a task other than the calling thread has not run since the last reading,
+ *  the set checks in /proc whether it has ended. That takes about 15
+ *  microseconds.
  *  @param reading  Caller's, from uvperf_reading_new; its contents are
  *    replaced.
  *  @param error    Receives why it failed.
- *  @return 0, or, with reading unchanged,
+ *  @return 0; or one of these, and `reading` is unchanged:
  *    UV_EINVAL  reading is NULL;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child.
@@ -226,23 +231,23 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
 /** Reads all counts at an interval, and calls back with each reading.
  *
  *  The first delta begins with this call, which reads all counts. The kth
- *  callback comes k intervals later, or after that if the loop is late. Then it
- *  is one callback for all missed intervals, with a delta that covers them. So
- *  the deltas add up to the counts since this call. Without uvperf_set_enable
- *  or UVPERF_SET_ENABLED all counts are 0 (UVPERF_COUNT_NOT_ENABLED).
+ *  callback comes k intervals later. If the loop is late, one later callback
+ *  covers all missed intervals. So the deltas add up to the counts since this
+ *  call. Without uvperf_set_enable or UVPERF_SET_ENABLED all counts are 0
+ *  (UVPERF_COUNT_NOT_ENABLED).
  *
- *  Many events are read in slices, one in each turn of the loop: 32 groups (at
- *  each place), and more for up to a millisecond. Members of a group are read
- *  together, others at different times. All functions may be called meanwhile.
+ *  Many events are read in slices, one in each turn of the loop. A slice has 32
+ *  groups (at each place), and more for up to a millisecond. Members of a group
+ *  are read together, others are not. All functions may be called meanwhile.
  *
  *  The handle keeps the loop alive (unless unref'd) until it is stopped, even
- *  if all its tasks have ended, because targets can be added. More:
+ *  if all tasks have ended, because targets can be added. See also
  *  uvperf-details(7).
  *  @param interval_ms  Milliseconds, at least 1.
  *  @param cb           Called for each reading.
  *  @param error        Receives why it failed.
  *  @return 0, or
- *    UV_EALREADY  already started: stop it first;
+ *    UV_EALREADY  it is already started: stop it first;
  *    UV_EINVAL    interval_ms is 0, or cb is NULL; or the program has closed an
  *      inner handle by uv_close;
  *    UV_ENOMEM, UV_EPERM  out of memory; in a forked child;
@@ -262,19 +267,19 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
 /** Adds a target: opens each attr at each of its places.
  *
  *  The events get the filters, periods and BPF programs that were set, and
- *  count at once if the set is enabled. The call blocks, and handles events
- *  that cannot be opened, as uvperf_set_init does.
+ *  count at once if the set is enabled. As uvperf_set_init, the call blocks,
+ *  and succeeds if some of the events cannot be opened.
  *  @param target  Caller's, copied.
- *  @param index   Receives the target's index, as it is in failures and places.
- *    A set never uses an index twice. May be NULL.
+ *  @param index   Receives the target's index, which failures and places also
+ *    have. A set never uses an index twice. May be NULL.
  *  @param error   Receives why it failed, as for uvperf_set_init.
- *  @return 0, or, with nothing added,
+ *  @return 0; or one of these, and nothing was added:
  *    UV_EINVAL  target is NULL;
  *    UV_EPERM   in a forked child (cause argument);
  *    UV_EEXIST  another handle of the loop polls the fd of a new ring;
  *    UV_ENOSPC  out of epoll watches for a new ring (cause loop);
- *    another    as for uvperf_set_init about targets, and uvperf_set_enable
- *      about events. */
+ *    another    a target's failure as for uvperf_set_init, or an event's as for
+ *      uvperf_set_enable. */
 UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
                                         const uvperf_target_t *target,
                                         uint32_t *index, uvperf_error_t *error);
@@ -283,15 +288,15 @@ UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
  *
  *  The set keeps working meanwhile, and several targets may be opened at once:
  *  see uvperf_set_open. When all events are open, they join the set on the
- *  loop's thread: they write into its rings (a CPU without a ring gets it then)
- *  and get its BPF programs. If the set is enabled, the pool enables the events
- *  before that; with UVPERF_SET_RECORDS the loop's thread does. Close cancels
- *  it: `cb` is called with UV_ECANCELED.
+ *  loop's thread. They write into its rings (a CPU without a ring gets one
+ *  then) and get its BPF programs. If the set is enabled, the pool enables the
+ *  events before that. With UVPERF_SET_RECORDS the loop's thread enables them.
+ *  Close cancels the opening: `cb` is called with UV_ECANCELED.
  *  @param target  Caller's, copied before this returns. UVPERF_TARGET_SELF is
  *    the thread that calls this.
  *  @param cb      Called once, after this has returned 0.
  *  @param error   Receives an immediate failure.
- *  @return 0, or, and `cb` is never called,
+ *  @return 0; or one of these, and `cb` is never called:
  *    UV_EINVAL, UV_E2BIG  target or cb is NULL; or the target is wrong;
  *    UV_ENOMEM  out of memory;
  *    UV_EBUSY   the set is being opened;
@@ -304,11 +309,13 @@ UVPERF_EXTERN int uvperf_set_open_target(uvperf_set_t *set,
 
 /** Closes the events of one target and forgets its failures.
  *
- *  Later readings have neither its places nor, in totals, its counts. Records
- *  that it has written are still delivered, with their source. libuv's thread
- *  pool closes tracepoints, probes, and 64 or more events, as in
- *  uvperf_set_close; then uvperf_set_nr_closing is 0 when all fds are closed.
- *  @param index  The target's index; targets of options count from 0.
+ *  Later readings have no places of the target, and totals do not include its
+ *  counts. Records that it has written are still delivered, with their source.
+ *  libuv's thread pool closes tracepoints, probes, and 64 or more events, as in
+ *  uvperf_set_close. uvperf_set_nr_closing is 0 when all of these fds are
+ *  closed.
+ *  @param index  The target's index. The targets in the options have the
+ *    indexes from 0 on.
  *  @return 0, or
  *    UV_ENOENT  there is no such target;
  *    UV_EPERM   in a forked child. */
@@ -321,7 +328,7 @@ UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
 
 /** Sets the filter of one attr at all places: see uvperf_event_apply_filter.
  *
- *  Targets that are added later get it too. Only once for each attr.
+ *  Targets that are added later get it too. Each attr can get only one filter.
  *  @param attr    The attr's index. The index of an event's first part stands
  *    for all parts (uvperf_event_item_t.first).
  *  @param filter  Copied.
@@ -339,7 +346,7 @@ UVPERF_EXTERN int uvperf_set_apply_filter(uvperf_set_t *set, size_t attr,
 /** Sets the period of one attr at all places: see uvperf_event_change_period.
  *
  *  Targets that are added later get it too. The attr must sample. Without
- *  UVPERF_SET_RECORDS it writes nothing, but BPF programs run at its samples.
+ *  UVPERF_SET_RECORDS no samples are written, but BPF programs run at them.
  *  @param attr    The attr's index, as for uvperf_set_apply_filter.
  *  @param period  As for uvperf_event_change_period.
  *  @param error   Receives the first failure.
@@ -354,25 +361,25 @@ UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
 
 /** Attaches a BPF program to one attr at all places, until uvperf_set_close.
  *
- *  Targets that are added later get it too. Only once for each attr. See
- *  uvperf_event_attach_bpf for the types of programs.
+ *  Targets that are added later get it too. Each attr can get only one program.
+ *  See uvperf_event_attach_bpf for the types of programs.
  *
  *  At a sampling event the program runs while the event is enabled. If it
  *  returns 0, the sample is not written. At a tracepoint or probe it runs from
- *  this call on, even while the set is disabled: call this right before
- *  uvperf_set_enable if that matters. At each hit of a tracepoint it runs once.
- *  At each hit of a probe (PMU kprobe or uprobe) it runs once for each event of
- *  the attr. For a single run measure one CPU: the probe is on all of them.
+ *  this call on, even while the set is disabled: if that matters, call this
+ *  right before uvperf_set_enable. At each hit of a tracepoint it runs once. At
+ *  each hit of a probe (PMU kprobe or uprobe) it runs once for each event of
+ *  the attr. To get a single run, measure one CPU: the probe is on all CPUs.
  *  @param attr     The attr's index, as for uvperf_set_apply_filter.
  *  @param prog_fd  The program's fd, the caller's; may be closed afterwards.
  *  @param cookie   What bpf_get_attach_cookie() returns to the program; 0 for
- *    none. Any other needs BPF links (Linux 5.15). A link is an fd for each
- *    event; without links a tracepoint runs the program until close_cb.
+ *    none. Others need BPF links (Linux 5.15). Each event's link needs an fd.
+ *    Without links a tracepoint runs the program until close_cb.
  *  @param error    Receives the first failure.
  *  @return 0, or
  *    UV_EINVAL  there is no such attr;
- *    UV_EEXIST  it has a program;
- *    UV_EMFILE  out of fds: the set keeps a duplicate;
+ *    UV_EEXIST  the attr has a program already;
+ *    UV_EMFILE  no fd is left for the set's duplicate of prog_fd;
  *    UV_EPERM   in a forked child (cause argument);
  *    another    as for uvperf_event_attach_bpf.
  *  Source: bpf(2); perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
@@ -383,23 +390,23 @@ UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
 /** Puts the events of one attr into a BPF map, each under the id of its CPU.
  *
  *  Programs read the count of their CPU by bpf_perf_event_read_value() with
- *  BPF_F_CURRENT_CPU, or get -ENOENT if it has no event. uvperf_set_reset does
- *  not change these counts. The map is a BPF_MAP_TYPE_PERF_EVENT_ARRAY. The set
- *  updates it when targets change, or CPUs (UVPERF_SET_FOLLOW_CPUS), until
- *  uvperf_set_close removes the entries. Targets of other types than
- *  UVPERF_TARGET_CPUS have none. If two have a CPU, the first is in the map.
+ *  BPF_F_CURRENT_CPU. It returns -ENOENT if the CPU has no event.
+ *  uvperf_set_reset does not change these counts. The map is a
+ *  BPF_MAP_TYPE_PERF_EVENT_ARRAY. The set updates it when targets or CPUs
+ *  change (UVPERF_SET_FOLLOW_CPUS). uvperf_set_close removes the entries. Only
+ *  targets of UVPERF_TARGET_CPUS are in it. If two share a CPU, the first is.
  *  @param attr    The attr's index. Each attr fills one map.
  *  @param map_fd  An fd of the map, the caller's; may be closed afterwards.
  *  @param error   Receives why it failed.
- *  @return 0, also if there is no target yet; or, with all new entries deleted,
- *    UV_EINVAL  no such attr; targets, but none of CPUs; or not such a map;
+ *  @return 0, also if there are no targets; or, with all new entries removed,
+ *    UV_EINVAL  no such attr; the wrong type of map; or no target is of CPUs;
  *    UV_EBADF   map_fd is not open;
  *    UV_EEXIST  the attr fills a map already;
  *    UV_E2BIG   the map has no entry for a CPU (max_entries);
  *    UV_ENOTSUP the kernel accepts no event with attr.inherit;
  *    UV_EPERM   in a forked child (cause argument); or the map is frozen or
  *      open for reading only, or bpf(2) is refused (cause permission);
- *    UV_EMFILE, UV_ENFILE, UV_ENOMEM  no fd, of which the set keeps one, or no
+ *    UV_EMFILE, UV_ENFILE, UV_ENOMEM  no fd is left (the set keeps one), or no
  *      memory;
  *    UV_EBUSY   the set is being opened;
  *    another    as bpf(2).
@@ -413,13 +420,13 @@ UVPERF_EXTERN int uvperf_set_fill_map(uvperf_set_t *set, size_t attr,
  *  There is one failure for each attr and place, or for each attr of a target
  *  whose places could not be found.
  *  @param nr  Receives the number of failures.
- *  @return an array of the set, sorted by target, place and attr; NULL without
- *    failures. Valid until a target is added or removed, a CPU comes online
- *    (uvperf_set_on_cpu), or close. */
+ *  @return an array, sorted by target, place and attr; NULL without failures.
+ *    The set owns it. It is valid until a target is added or removed, a CPU
+ *    comes online (uvperf_set_on_cpu), or the set is closed. */
 UVPERF_EXTERN const uvperf_set_failure_t *
 uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
 
-/** Returns the number of attrs, opened or not, with all parts of events.
+/** Returns the number of attrs, opened or not. Each part of an event counts.
  *
  *  The attr of options.side_band is the last one.
  *  @return at least 1. */
@@ -428,7 +435,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 /** Returns the item of an attr: its label, scale, unit and group.
  *
  *  item->attr is the attr as it was opened, with fallbacks, or as it will be
- *  tried. Only disabled, inherit and enable_on_exec are as given.
+ *  tried. Only its fields disabled, inherit and enable_on_exec are as the
+ *  caller set them.
  *
  *  Label and unit describe the event that was opened. UVPERF_FALLBACK_USER adds
  *  the modifier u to the label, as perf(1) does. After UVPERF_FALLBACK_CLOCK or
@@ -438,26 +446,26 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  The first call for an attr without a given label makes all missing labels.
  *  For tracepoints it reads tracefs, which takes some milliseconds. If memory
  *  or fds run out, the label is "type=…,config=…", and the next call tries
- *  again; labels that were returned before stay valid as long as the item.
+ *  again. Labels that were returned before stay valid as long as the item.
  *  @param attr  The attr's index.
- *  @return the set's own item, valid until a target is added, or close; NULL if
- *    there is no such attr. */
+ *  @return the item, or NULL if there is no such attr. The set owns it. It is
+ *    valid until a target is added or the set is closed. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_set_item(const uvperf_set_t *set, size_t attr);
 
 /** Returns what fallbacks have changed in an attr.
  *
- *  All places have the same changes; UVPERF_FALLBACK_INHERIT, however, applies
+ *  All places have the same changes, except UVPERF_FALLBACK_INHERIT: it applies
  *  only to targets with inheritance.
  *  @param attr  The attr's index.
- *  @param nr    Receives the number of changes: 0 if the attr is open as given
- *    or nowhere, or does not exist.
- *  @return an array of the set, in the order of the changes; NULL if there are
- *    none. Valid until a target is added, or close. */
+ *  @param nr    Receives the number of changes. It is 0 if the attr was opened
+ *    without changes, is open nowhere, or does not exist.
+ *  @return an array in the order of the changes; NULL if there are none. The
+ *    set owns it. It is valid until a target is added or the set is closed. */
 UVPERF_EXTERN const uvperf_change_t *
 uvperf_set_changes(const uvperf_set_t *set, size_t attr, size_t *nr);
 
-/** Returns the number of open events, and so of their fds.
+/** Returns the number of open events. Each event has one fd.
  *
  *  The events that own rings are not included.
  *  @return 0 or more. */
@@ -465,20 +473,21 @@ UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
 
 /** Returns the fd of an attr at a place, for calls that the library lacks.
  *
- *  For example, put it into a BPF map in which it is looked up by CPU. It is
- *  close-on-exec. Do not close it.
+ *  For example, put the fd into a BPF map whose programs find it by the CPU's
+ *  id. It is close-on-exec. Do not close it.
  *  @param attr    The attr's index.
  *  @param serial  The place's uvperf_place_t.serial.
- *  @return the set's own fd, valid until its target is removed, its CPU comes
- *    back online (uvperf_set_on_cpu), or close; -1 if it is not open. */
+ *  @return the fd, or -1 if the event is not open. The set owns the fd. It is
+ *    valid until its target is removed, its CPU comes back online
+ *    (uvperf_set_on_cpu), or the set is closed. */
 UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
 
 /** Closes the handle. Call it exactly once, also after uvperf_walk_close.
  *
- *  It returns at once. All events are disabled then, BPF programs are detached,
- *  and no reading and no record comes afterwards. When the loop runs next, the
- *  fds are closed and close_cb is called.
+ *  It returns at once. By then all events are disabled and BPF programs are
+ *  detached. No reading and no record comes afterwards. When the loop runs
+ *  next, the fds are closed and close_cb is called.
  *
  *  Tracepoints and probes, and sets of 64 or more events, are disabled and
  *  closed by libuv's thread pool, before close_cb. Until then they still count.
@@ -502,9 +511,9 @@ UVPERF_EXTERN int uvperf_set_has_ref(const uvperf_set_t *set);
 
 /** Returns whether the handle is active, as uv_is_active does.
  *
- *  It is active while it or a target is being opened, between
- *  uvperf_set_read_start and uvperf_set_read_stop, and between uvperf_set_start
- *  and uvperf_set_stop or the end of all targets.
+ *  It is active while it or a target is being opened, while readings are
+ *  started, and from uvperf_set_start until uvperf_set_stop or the end of all
+ *  targets.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_set_is_active(const uvperf_set_t *set);
 
@@ -525,37 +534,38 @@ UVPERF_EXTERN size_t uvperf_set_size(void);
  *  has ended.
  *  @param set     The handle.
  *  @param status
- *    0           a record; or, with UVPERF_START_SLICE_END and without a
- *      record, the end of a slice;
+ *    0           a record; or, if `record` is NULL, the end of a slice
+ *      (UVPERF_START_SLICE_END);
  *    UV_EPROTO   with a raw record: its body is damaged, or its id is unknown
- *      and the ring's events differ in layout. Delivery goes on;
+ *      and the ring's events have different layouts. Delivery goes on;
  *    UV_EPROTO   without a record: a ring made no sense, for example after a
  *      record longer than 64 KiB. All bytes up to its head are skipped
  *      (uvperf_stats_t.skipped_bytes), and delivery goes on. The ring has ended
  *      if its head is not a multiple of 8 (uvperf_ring_info_t.status);
- *    UV_EOF      without a record: all targets have ended and all records were
+ *    UV_EOF      without a record: all targets have ended. All records were
  *      delivered, or wait for a snapshot. Delivery has stopped;
  *    another     without a record: a ring has ended. Either libuv refused its
  *      fd; or the process's first thread has ended, which hangs up the fd, and
  *      no other fd could be opened (for example UV_EMFILE).
- *  @param record  The library's, with all it points to, valid until the
- *    callback returns. record->source has the attr_index (uvperf_set_item),
- *    target_index, place and target's `data`; NULL if the event is unknown. */
+ *  @param record  Owned by the library. It and everything it points to are
+ *    valid until the callback returns. record->source has the attr_index
+ *    (uvperf_set_item), target_index, place and the target's `data`. It is NULL
+ *    if the event is unknown. */
 typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
                                      const uvperf_record_t *record);
 
 /** Called when all tasks of a target have ended.
  *
  *  With attr.inherit this includes the tasks that they created. All records of
- *  the target were delivered before; with UVPERF_SET_OVERWRITE they wait for a
+ *  the target were delivered before. With UVPERF_SET_OVERWRITE they wait for a
  *  snapshot. If no event of the target writes records (it only counts, or could
- *  not be opened), its own tasks are looked up in /proc, without their
+ *  not be opened), the set looks for its tasks in /proc, but not for their
  *  children. The target stays in the set until uvperf_set_remove_target, which
  *  may be called here.
  *
- *  UV_EOF follows the end of the last target, unless that was removed: a set
- *  without targets waits for more. A target that is added after UV_EOF is
- *  delivered after the next uvperf_set_start.
+ *  UV_EOF follows the end of the last target. If that target was removed, no
+ *  UV_EOF follows, because a set without targets waits for more. A target that
+ *  is added after UV_EOF is delivered after the next uvperf_set_start.
  *  @param set     The handle.
  *  @param target  The target's index. */
 typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
@@ -569,29 +579,28 @@ typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
  *    UV_ENODEV  without an error: the CPU is offline, its events have stopped,
  *      and its ring is being drained;
  *    another    with an error: the CPU is online, and this is the first failure
- *      there, such as one of uvperf_set_failures. It can be UV_ENODEV too, for
- *      an event whose PMU counts on other CPUs.
- *  @param error   The failure, valid until the callback returns; else NULL. */
+ *      there: see uvperf_set_failures. It can be UV_ENODEV too, if the event's
+ *      PMU counts on other CPUs.
+ *  @param error   The failure, or NULL. Valid until the callback returns. */
 typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
                                   const uvperf_error_t *error);
 
 /** Starts delivery of records, and enables the set as uvperf_set_enable does.
  *
  *  The handle keeps the loop alive (unless unref'd) until it is stopped or its
- *  last target has ended; CPUs and cgroups do not end. A ring's records come in
- *  the order in which the kernel wrote them, and rings take turns. With
- *  UVPERF_SET_TIME_ORDER all records come in the order of their times, after
- *  slack_us; an impossible time becomes that of the record before. With
- *  UVPERF_SET_OVERWRITE only ends and CPUs are reported, and no records. More:
- *  uvperf-details(7).
- *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means no
- *    timer if wakeup_bytes is 1, else 100; UVPERF_SET_OVERWRITE ignores it.
+ *  last target has ended. CPUs and cgroups do not end. Records of a ring come
+ *  in the kernel's order, and rings take turns. With UVPERF_SET_TIME_ORDER all
+ *  records come in the order of their times, after slack_us. An impossible time
+ *  is replaced by the time of the record before. With UVPERF_SET_OVERWRITE only
+ *  ends and CPUs are reported, not records. See also uvperf-details(7).
+ *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means
+ *    100, or no timer if wakeup_bytes is 1. UVPERF_SET_OVERWRITE ignores it.
  *  @param cb       Called for each record.
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF, UV_EPROTO  all targets have ended and all records were delivered;
  *      or no ring can be read: UV_EPROTO if a head is not a multiple of 8;
- *    UV_EINVAL  no UVPERF_SET_RECORDS, no cb, bad options or flags; all attrs
+ *    UV_EINVAL  no UVPERF_SET_RECORDS or cb; wrong options or flags; all attrs
  *      only count; or the program has closed an inner handle by uv_close;
  *    UV_E2BIG   unknown options;
  *    UV_ENOMEM, UV_EPERM  out of memory; in a forked child;
@@ -615,9 +624,9 @@ UVPERF_EXTERN int uvperf_set_stop(uvperf_set_t *set);
 
 /** Delivers all records that are in the rings now, before it returns.
  *
- *  They come to the callback of the last start, without slices; with
- *  UVPERF_SET_TIME_ORDER in the order of their times, without waiting for
- *  slack_us. It also works between stop and start.
+ *  The callback of the last start receives them, without slices. With
+ *  UVPERF_SET_TIME_ORDER they come in the order of their times, without waiting
+ *  for slack_us. This also works between stop and start.
  *  @return 0, also when the rings are empty or delivery has ended; or
  *    UV_EINVAL  never started; or UVPERF_SET_OVERWRITE: use
  *      uvperf_set_snapshot;
@@ -629,19 +638,19 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *
  *  Such a program enables the set (uvperf_set_enable), polls the fd of each
  *  ring (uvperf_set_ring), and takes records until UV_EAGAIN. Poll with a
- *  timeout, because records may wait below wakeup_bytes. libuv need not run
- *  until the handle is closed. Rings take turns; with UVPERF_SET_TIME_ORDER all
- *  records in the rings come in the order of their times, without slack_us.
- *  uvperf_set_start and uvperf_set_flush may be used too: each continues where
- *  the other stopped. CPUs are not followed. More: uvperf-details(7).
- *  @param record  Receives the library's record, valid with all it points to
- *    until the next call of next, start, flush or close; else NULL.
+ *  timeout, because records may wait below wakeup_bytes. The uv loop need not
+ *  run until the handle is closed. Rings take turns. With UVPERF_SET_TIME_ORDER
+ *  records come in the order of their times, without slack_us. Start and flush
+ *  may be used too: each continues where the other stopped. CPUs are not
+ *  followed. See also uvperf-details(7).
+ *  @param record  Receives the record or NULL. The library owns it and all it
+ *    points to, until the next call of next, start, flush or close.
  *  @return 0, or
  *    UV_EAGAIN  the rings are empty;
  *    UV_EPROTO  as in uvperf_set_record_cb: with a raw record, or without one
  *      because a ring made no sense (uvperf_set_failed_ring until next call);
- *    UV_EOF     at the second call in a row without a record: all targets have
- *      ended (uvperf_set_end_cb is called here before); or no ring can be read;
+ *    UV_EOF     all targets have ended (uvperf_set_end_cb was called before),
+ *      at the second call in a row without a record; or no ring can be read;
  *    UV_ECANCELED  that callback has closed the set;
  *    UV_EINVAL  record is NULL; no UVPERF_SET_RECORDS, or all attrs only count;
  *      or UVPERF_SET_OVERWRITE: use uvperf_set_snapshot;
@@ -656,8 +665,8 @@ UVPERF_EXTERN int uvperf_set_next(uvperf_set_t *set,
 /** Returns whether a record waits in any ring, without taking it.
  *
  *  It makes no system call.
- *  @return 1 if uvperf_set_next or a flush finds one (with UVPERF_SET_OVERWRITE
- *    a snapshot); 0 if not; or
+ *  @return 1 if uvperf_set_next, a flush, or with UVPERF_SET_OVERWRITE a
+ *    snapshot would find one; 0 if not; or
  *    UV_EINVAL  no UVPERF_SET_RECORDS;
  *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
  *    UV_EBADF   opening has failed;
@@ -666,25 +675,26 @@ UVPERF_EXTERN int uvperf_set_has_record(const uvperf_set_t *set);
 
 /** Delivers a snapshot of all overwritable rings, before it returns.
  *
- *  The records come to the callback of the last start, ring by ring, or with
- *  UVPERF_SET_TIME_ORDER oldest first: see uvperf_event_snapshot for its
- *  contents, its duration and the flags. All rings are paused together. Sources
- *  are known also for targets that were removed since. It works after stop and
- *  UV_EOF too. If a callback stops or closes the handle, the snapshot ends, and
- *  only UVPERF_SNAPSHOT_ALL delivers the rest later.
- *  @param flags  UVPERF_SNAPSHOT_*; with UVPERF_SET_TIME_ORDER
- *    UVPERF_SNAPSHOT_OLDEST_FIRST changes nothing.
+ *  The callback of the last start receives the records, ring by ring, or oldest
+ *  first with UVPERF_SET_TIME_ORDER. All rings are paused together. Records of
+ *  removed targets have their source. This works after stop and UV_EOF too. If
+ *  a callback stops or closes the handle, the snapshot ends; only
+ *  UVPERF_SNAPSHOT_ALL delivers the rest later. uvperf_event_snapshot describes
+ *  contents, duration and flags.
+ *  @param flags  UVPERF_SNAPSHOT_*. UVPERF_SNAPSHOT_OLDEST_FIRST changes
+ *    nothing with UVPERF_SET_TIME_ORDER.
  *  @param error  Receives why it failed.
  *  @return 0, also when there is nothing new; or
  *    UV_EINVAL  never started, no UVPERF_SET_OVERWRITE, or unknown flags;
  *    UV_EBUSY   called inside a callback of the handle; or during a snapshot of
  *      uvperf_set_snapshot_start;
- *    UV_ENOMEM  out of memory (it needs as much as all rings): nothing was
- *      delivered, and the next snapshot has it;
+ *    UV_ENOMEM  out of memory (it needs as much as all rings). Nothing was
+ *      delivered, and the next snapshot has these records;
  *    UV_EPERM   in a forked child;
  *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. If a ring could not be
- *      paused, nothing was delivered. If one could not be resumed, all records
- *      were delivered; it stays paused, and the next snapshot tries again.
+ *      paused, nothing was delivered. If a ring could not be resumed, all
+ *      records were delivered; the ring stays paused, and the next snapshot
+ *      tries again.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT. */
 UVPERF_EXTERN int uvperf_set_snapshot(uvperf_set_t *set, uint32_t flags,
                                       uvperf_error_t *error);
@@ -702,18 +712,19 @@ typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
 
 /** Begins a snapshot as uvperf_set_snapshot does, without blocking the loop.
  *
- *  A thread of libuv's pool takes it, the loop delivers it in slices, then
- *  done_cb is called. See uvperf_event_snapshot_start for stop, close and fork.
- *  Targets and CPUs may come and go meanwhile; rings that are opened after this
- *  call are not in the snapshot. UV_EOF of a started set comes after done_cb.
+ *  A thread of libuv's pool copies the rings. The loop delivers the records in
+ *  slices, and then calls done_cb. See uvperf_event_snapshot_start for stop,
+ *  close and fork. Targets and CPUs may come and go meanwhile; rings that are
+ *  opened after this call are not in the snapshot. UV_EOF of a started set
+ *  comes after done_cb.
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; must not be NULL.
  *  @param error    Receives an immediate failure.
  *  @return 0, or
  *    UV_EINVAL  no done_cb, never started, no UVPERF_SET_OVERWRITE, or unknown
  *      flags; or the program has closed an inner handle by uv_close;
- *    UV_EBUSY   the done_cb of an earlier call is still to come; or called
- *      inside a callback of uvperf_set_snapshot;
+ *    UV_EBUSY   the done_cb of an earlier call has not been called yet; or
+ *      called inside a callback of uvperf_set_snapshot;
  *    UV_ENOMEM  out of memory;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads; UV_EPERM also in
  *      a forked child. */
@@ -724,16 +735,17 @@ UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
 /** Sets a callback for the end of each target, while the handle is started.
  *
  *  A target has ended when its events hang up. To find that out, the set polls
- *  one fd for each live target. It does so with the flush_ms timer, but at most
+ *  one fd for each live target. It polls at the flush_ms timer, but at most
  *  once in 100 ms, and 10 ms after an EXIT record. If flush_ms is longer or
- *  never, a timer of its own does, which slows down to once a second while the
- *  set is idle. So the end is reported within about 100 ms; with wakeup_bytes 1
- *  or UVPERF_SET_OVERWRITE it can take a second in an idle set.
+ *  there is no such timer, it uses a timer of its own, which slows down to once
+ *  a second while the set is idle. So the end is reported within about 100 ms.
+ *  In an idle set with wakeup_bytes 1 or UVPERF_SET_OVERWRITE it can take a
+ *  second.
  *
- *  Records that wait in the rings are delivered before; with
- *  UVPERF_SET_OVERWRITE they stay. If many targets have ended, each turn of the
- *  loop reports ends for a millisecond.
- *  @param cb  NULL: only UV_EOF is reported.
+ *  Records that wait in the rings are delivered first. With
+ *  UVPERF_SET_OVERWRITE they stay in the rings. If many targets have ended,
+ *  each turn of the loop reports ends for a millisecond.
+ *  @param cb  If NULL, only UV_EOF is reported.
  *  @return 0, or
  *    UV_EINVAL  the set has no UVPERF_SET_RECORDS, so it cannot be started. */
 UVPERF_EXTERN int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
@@ -750,9 +762,9 @@ UVPERF_EXTERN int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
  *
  *  Such ids are in LOST and THROTTLE records and in PERF_SAMPLE_READ values.
  *  @param id  The id, as of PERF_EVENT_IOC_ID.
- *  @return the set's own source, valid until its target is removed, its CPU
- *    comes back online, or close; inside a record callback until that returns.
- *    NULL if there is none. */
+ *  @return the source, or NULL if there is none. The set owns it. It is valid
+ *    until its target is removed, its CPU comes back online, or the set is
+ *    closed; inside a record callback, until that returns. */
 UVPERF_EXTERN const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set,
                                                        uint64_t id);
 
