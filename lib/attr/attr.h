@@ -8,14 +8,14 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
-/* attr->size; 0 counts as PERF_ATTR_SIZE_VER0, as in the kernel's
+/* Returns attr->size. 0 counts as PERF_ATTR_SIZE_VER0, as in the kernel's
  * perf_copy_attr. */
 uint32_t uvperf__attr_size(const struct perf_event_attr *attr);
 
 /* Copies attr->size bytes into memory of uvperf__calloc, which has at least
  * sizeof(struct perf_event_attr) bytes and is 0 after the copied bytes. The
- * copy's size is uvperf__attr_size(attr). Returns 0; -EINVAL for a size below
- * 64; -E2BIG for a size above a page, as in the kernel; -ENOMEM. */
+ * copy's size is uvperf__attr_size(attr). Returns 0 or -ENOMEM. As in the
+ * kernel, a size below 64 is -EINVAL, and a size above a page is -E2BIG. */
 int uvperf__attr_dup(struct perf_event_attr **copy,
                      const struct perf_event_attr *attr);
 
@@ -24,37 +24,39 @@ int uvperf__attr_copy(struct perf_event_attr **copy,
                       const struct perf_event_attr *attr,
                       uvperf_error_t *error);
 
-/* The value of a field, 0 if the attr does not reach to it. */
+/* The value of a field. 0 if the attr is too short to have the field. */
 uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
                             enum uvperf_attr_field field);
 
-/* The name of a field in the header; "?" for a number that is not a field. */
+/* The name of a field in the header. "?" if the number is not a field. */
 const char *uvperf__attr_field_name(unsigned int field);
 
-/* The end of a field, in bytes from the start of the struct; 0 for a number
- * that is not a field. */
+/* The end of a field, in bytes from the start of the struct. 0 if the number is
+ * not a field. */
 uint32_t uvperf__attr_end(enum uvperf_attr_field field);
 
-/* The flag bits that are set and have no name, each as the bit of its position.
- * The last name is defer_output, 39, so these bits start at 40. */
+/* The flag bits that are set and have no name. Each is returned as the bit of
+ * its position. The last name is defer_output, 39, so these bits start at
+ * 40. */
 uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr);
 
-/* The number of bytes that must be exceeded for a wakeup; 0 if samples are
- * counted instead. A ring of that many bytes never wakes its reader:
- * __perf_output_begin() in kernel/events/ring_buffer.c. Also 0 with
- * write_backward: an overwritable ring has no waiting reader, and the largest
- * watermark interrupts least. */
+/* The number of bytes that must be exceeded for a wakeup, or 0 if samples are
+ * counted instead. A ring of exactly that number of bytes never wakes its
+ * reader: see __perf_output_begin() in kernel/events/ring_buffer.c. It is also
+ * 0 with write_backward: an overwritable ring has no waiting reader, and the
+ * largest watermark interrupts least. */
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr);
 
 /* The maximum size of the stack in a sample, in bytes; 0 without a stack. */
 uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
 
-/* The clock of the times in records, -1 for the kernel's own. */
+/* The clock of the times in records. -1 means the kernel's own clock. */
 int uvperf__attr_clock(const struct perf_event_attr *attr);
 
-/* Sets the clock; does nothing for -1. The memory must have room for it, as
- * after uvperf__attr_dup: the first versions of the struct end before it, so a
- * smaller size is raised. Each kernel that has clocks knows the new size. */
+/* Sets the clock. Does nothing for -1. The memory must have room for the field,
+ * as after uvperf__attr_dup. The first versions of the struct end before the
+ * field, so a smaller size is raised. Each kernel that has clocks knows the new
+ * size. */
 void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock);
 
 /* The unit of the event's counts: "ns" for the two clocks, else "". */
@@ -74,8 +76,9 @@ int uvperf__attr_writes_samples(const struct perf_event_attr *attr);
  * so does closing a probe, whose PMU has a type of its own. */
 int uvperf__attr_closes_slowly(const struct perf_event_attr *attr);
 
-/* The fault of an attr that the kernel opens but whose samples damage their
- * ring: a static text, as in "attr has …"; NULL if there is no such fault. */
+/* The fault of an attr that the kernel opens, but whose samples damage their
+ * ring. A static text, to be used as in "attr has …"; NULL if there is no such
+ * fault. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr);
 
 /* Whether each record wakes the reader: watermark 1 with wakeup_watermark 1, or

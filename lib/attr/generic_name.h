@@ -11,16 +11,16 @@
 #define UVPERF__GENERIC_NAME_BYTES 32
 
 /* Finds an event by any of its spellings, in upper or lower case; `name` has
- * `length` bytes. Returns 0; -ENOENT if there is no such name; -EINVAL for a
- * cache event whose operation this cache does not have ("iTLB-stores"). The
- * results are written only with 0. A name of both kinds, such as "branches", is
- * the hardware event. */
+ * `length` bytes. Returns 0, -ENOENT or -EINVAL, and writes the results only
+ * with 0. -ENOENT: there is no such name. -EINVAL: a cache event whose
+ * operation this cache does not have ("iTLB-stores"). A name that is also a
+ * cache event, such as "branches", means the hardware event. */
 int uvperf__generic_find(const char *name, size_t length, uint32_t *type,
                          uint64_t *config);
 
-/* The first spelling of an event of PERF_TYPE_HARDWARE, _SOFTWARE or _HW_CACHE,
- * cut to `size`. Returns 0, or -ENOENT if the event has no name, as with any
- * other type. */
+/* Writes the first spelling of an event of PERF_TYPE_HARDWARE, _SOFTWARE or
+ * _HW_CACHE, cut to `size`. Returns 0, or -ENOENT if the event has no name.
+ * Events of other types have none. */
 int uvperf__generic_name(uint32_t type, uint64_t config, char *name,
                          size_t size);
 
@@ -33,11 +33,11 @@ typedef int (*uvperf__generic_each_fn)(const char *name, void *data);
 int uvperf__generic_each(uint32_t type, uvperf__generic_each_fn each,
                          void *data);
 
-/* The second spelling of an event of PERF_TYPE_HARDWARE or _SOFTWARE, static;
- * NULL if it has none, and for any other type. */
+/* The second spelling of an event of PERF_TYPE_HARDWARE or _SOFTWARE, as a
+ * static text. NULL if the event has none or is of another type. */
 const char *uvperf__generic_alias(uint32_t type, uint64_t config);
 
-/* Calls `each` with the other spellings of these events; cache events have
+/* Calls `each` with the other spellings of these events. Cache events have
  * none. */
 int uvperf__generic_each_alias(uint32_t type, uvperf__generic_each_fn each,
                                void *data);

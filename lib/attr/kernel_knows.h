@@ -33,8 +33,8 @@ typedef struct uvperf__known_s {
  * waits for the other. Visible for tests, which simulate other kernels. */
 extern uvperf__known_t uvperf__known[UVPERF__WORDS];
 
-/* Finds which of the bits the kernel does not know: 0 and *unknown, or -errno
- * if it does not answer for one of them. */
+/* Finds which of the bits the kernel does not know. Returns 0 and *unknown, or
+ * -errno if the kernel does not answer for one of the bits. */
 int uvperf__kernel_unknown(enum uvperf__word word, uint64_t bits,
                            uint64_t *unknown);
 
