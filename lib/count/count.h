@@ -20,8 +20,9 @@ typedef struct uvperf__cell_s {
   int32_t code;
 } uvperf__cell_t;
 
-/* The state of a cell that was read (value, enabled and running are filled):
- * GONE if `gone`, else NOT_ENABLED, NEVER_SCHEDULED or COUNTING. */
+/* The state of a cell that was read, whose value, enabled and running are
+ * filled. It is GONE if `gone` is set, else NOT_ENABLED, NEVER_SCHEDULED or
+ * COUNTING. */
 uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone);
 
 /* Whether a cell was read, so that its numbers mean something. */
@@ -30,8 +31,8 @@ int uvperf__cell_was_read(const uvperf__cell_t *cell);
 /* Turns the newer cell into the difference. */
 void uvperf__cell_subtract(uvperf__cell_t *newer, const uvperf__cell_t *older);
 
-/* Fills a count. `unscaled`: the cell belongs to an event that is also enabled
- * while it cannot be on a counter (see UVPERF_COUNT_UNSCALED). */
+/* Fills a count. `unscaled` is set if the cell's event is also enabled while it
+ * cannot be on a counter (see UVPERF_COUNT_UNSCALED). */
 void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
                            int unscaled);
 

@@ -10,8 +10,8 @@
 
 #include "count/count.h"
 
-/* The origin of a reading: two readings can be compared if all of it is the
- * same. */
+/* The origin of a reading. Two readings can be compared if all fields of their
+ * origins are equal. */
 typedef struct uvperf__reading_origin_s {
   const void *owner; /* the counters */
   uint64_t born;     /* ns: differs if another owner had the same address */
@@ -22,12 +22,12 @@ typedef struct uvperf__reading_origin_s {
 #define UVPERF__READING_SNAPSHOT 1u
 /* Flag of an attr on a hybrid machine: its PMU has only some of the CPUs, and
  * it is opened for tasks on any CPU. It is enabled but not running while they
- * run on other CPUs. Places of a task on one CPU have the same property without
- * the flag. */
+ * run on other CPUs. A place that is a task on one CPU behaves the same way
+ * without the flag. */
 #define UVPERF__READING_PART_TIME 2u
 
-/* Flag of an attr: a part of an event with several kinds of cores, except the
- * first part, which stands for the whole event. */
+/* Flag of an attr that is one part of an event on several kinds of cores. The
+ * first part does not have the flag: it stands for the whole event. */
 #define UVPERF__READING_PART 4u
 
 /* Only reading.c uses the fields. The arrays are in one block of memory, so
@@ -50,7 +50,7 @@ struct uvperf_reading_s {
   size_t room; /* bytes */
 };
 
-/* Makes room and fills the head; all cells are zero (NONE), places too.
+/* Makes room and fills the head. All cells and places are zero (NONE).
  *   resets      how many times the owner was reset
  *   since       ns: when it was made or last reset
  *   now         ns: when it is read
@@ -61,8 +61,8 @@ int uvperf__reading_begin(uvperf_reading_t *reading,
                           uint64_t resets, uint64_t since, uint64_t now,
                           size_t nr_attrs, const uint8_t *attr_flags,
                           size_t nr_places);
-/* Sets the next part of the same event for each attr, 0 for none; copied.
- * Without this call there are no parts. */
+/* Sets the next part of the same event for each attr, or 0 for no next part.
+ * The array is copied. Without this call there are no parts. */
 void uvperf__reading_set_parts(uvperf_reading_t *reading,
                                const uint32_t *next_parts);
 static inline uvperf_place_t *uvperf__reading_place(uvperf_reading_t *reading,
@@ -79,11 +79,12 @@ uvperf__reading_const_cell(const uvperf_reading_t *reading, size_t attr,
                            size_t place) {
   return &reading->cells[place * reading->nr_attrs + attr];
 }
-/* Call it when all cells and places (by target, then by serial) are filled. */
+/* Call it when all cells and places are filled. Places are in the order of
+ * targets, then of serials. */
 void uvperf__reading_end(uvperf_reading_t *reading);
-/* Replaces each cell of `least` by the other's if that has a smaller value (for
- * uvperf_measure_overhead). Returns 0, or -EINVAL if the owners differ or a
- * reading was never filled. */
+/* Replaces each cell of `least` by the cell of the other reading if that has a
+ * smaller value (for uvperf_measure_overhead). Returns 0, or -EINVAL if the
+ * owners differ or a reading was never filled. */
 int uvperf__reading_least(uvperf_reading_t *least,
                           const uvperf_reading_t *other);
 
