@@ -16,7 +16,7 @@ typedef struct event_opening_s event_opening_t;
 /* The arguments of init or open. */
 typedef struct event_plan_s {
   uvperf_event_options_t options; /* a full copy */
-  int pid; /* options.pid; for open, 0 is replaced by the calling thread's id */
+  int pid; /* options.pid, but open replaces 0 by the calling thread's id */
   int group_fd;      /* of the leader, or -1 */
   size_t ring_bytes; /* 0: no ring */
 } event_plan_t;
@@ -33,19 +33,19 @@ typedef struct uvperf__writer_s {
   uint64_t id;
   int has_left;
   uint64_t left_at; /* uv_hrtime */
-  int has_end;      /* it left long enough ago: its records end at `end` */
+  int has_end;      /* its last records can be no later than `end` */
   uint64_t end;
-  int is_overwritten; /* in an overwritable ring: all its records are */
+  int is_overwritten; /* all its records are overwritten */
 } uvperf__writer_t;
 
 /* uvperf_event_t.impl points to this. It is freed in the last inner close
- * callback, or, if that runs inside a flush or a snapshot, when the flush or
- * snapshot returns. */
+ * callback. If that callback runs inside a flush or a snapshot, it is freed
+ * when the flush or snapshot returns. */
 struct event_s {
   uvperf_event_t *handle; /* NULL until init has succeeded */
   uvperf__watch_t *watch;
   uvperf__teardown_t teardown;
-  event_opening_t *opening; /* set while libuv's pool opens it */
+  event_opening_t *opening; /* set while libuv's pool opens the event */
   int has_failed;           /* opening it has failed */
   struct perf_event_attr *attr;
   uvperf_decoder_t *decoder;
@@ -55,7 +55,7 @@ struct event_s {
   uint64_t id;
   int fd;
   uint32_t process;         /* the one that opened it */
-  int cgroup;               /* of its options, only as a number; -1: none */
+  int cgroup;               /* fd in its options, may be closed; -1: none */
   uint32_t flags;           /* UVPERF_EVENT_* of its options */
   uvperf_change_t *changes; /* of attr, by fallbacks; NULL: none */
   size_t nr_changes;
@@ -65,9 +65,9 @@ struct event_s {
    * records. */
   event_t *output;
   uvperf__writer_t *rings;
-  /* If it has a ring: `writers` are the other events that write or have written
-   * into it, the latest first. `fds` belong to all events that write into it
-   * now, its own first (&fd while it is alone). */
+  /* Used if the event has a ring. `writers` are the other events that write or
+   * have written into the ring, the latest first. `fds` are the fds of all
+   * events that write into it now, its own first (&fd while it is alone). */
   uvperf__writer_t *writers;
   int *fds;
   size_t nr_fds;
@@ -77,25 +77,26 @@ struct event_s {
   int default_flush; /* the last start used the default flush_ms */
   int started;
   int enabled_by_start;
-  int enabled; /* as far as known: see uvperf_event_modify */
+  int enabled; /* may be out of date: see uvperf_event_modify */
   int limited; /* uvperf_event_refresh was called */
-  /* The count at which its overflows run out; UINT64_MAX: unknown. */
+  /* The count at which its overflows run out. UINT64_MAX: unknown. */
   uint64_t limit_end;
-  int has_program; /* uvperf_event_attach_bpf was called: it may drop samples */
-  int bpf_link;    /* holds the program; -1: none, or the event holds it */
-  int paused;      /* the ring is, by PERF_EVENT_IOC_PAUSE_OUTPUT */
-  int snapped;     /* since the pause, next has read the head (overwritable) */
-  event_t *leader; /* of its group; NULL if it leads or is alone */
-  event_t *members;     /* of a leader: the first sibling */
+  int has_program;  /* has a BPF program, which may drop samples */
+  int bpf_link;     /* fd of the program's link; -1: no link was made */
+  int paused;       /* the ring is paused (PERF_EVENT_IOC_PAUSE_OUTPUT) */
+  int snapped;      /* since the pause, next has read the head (overwritable) */
+  event_t *leader;  /* of its group; NULL if it leads or is alone */
+  event_t *members; /* of a leader: the first sibling */
   event_t *next_member; /* of a sibling: the next one */
 
-  /* The record that uvperf_event_next has lent to the user: its bytes, 0 for
-   * none, and its copy if it wraps. Then the replaced decoders, the latest
-   * first: the user may still have a record from one of them. */
+  /* The record that uvperf_event_next has lent to the user: its size in bytes
+   * (0: no record), and its copy if it wraps. `old_decoders` are the replaced
+   * decoders, the latest first: the user may still have a record from one of
+   * them. */
   size_t lent;
   void *whole;
   uvperf_decoder_t *old_decoders;
-  int delivering; /* inside a record callback, or between two of a drain */
+  int delivering; /* in a record callback, or between two in a drain */
   const uvperf__ring_t *drained; /* the ring, or the copy of one, that is being
                                   * drained; NULL: none */
   int was_empty;                 /* the last next found no record */
@@ -110,8 +111,8 @@ struct event_s {
   uvperf_stats_t stats;
 };
 
-/* Whether the event has a ring that the watch drains. Only next and snapshots
- * read an overwritable ring. */
+/* Whether the event has a ring that the watch drains. An overwritable ring is
+ * read only by uvperf_event_next and by snapshots. */
 static inline int uvperf__event_is_watched(const event_t *impl) {
   return impl->ring.page != NULL && !impl->ring.overwrite;
 }
@@ -127,14 +128,14 @@ event_t *uvperf__event_impl(const uvperf_event_t *event);
  * (VM_DONTCOPY). */
 int uvperf__event_is_forked(const event_t *impl);
 
-/* Returns 0, or fills the error and returns UV_EPERM in a forked child,
- * UV_EBUSY while the event is being opened, UV_EBADF if opening it has
- * failed. */
+/* Returns 0 if the event can be used. Otherwise fills the error and returns
+ * UV_EPERM in a forked child, UV_EBUSY while the event is being opened, or
+ * UV_EBADF if opening it has failed. */
 int uvperf__event_check(const event_t *impl, uvperf_error_t *error);
 
 /* Copies the user's attr and changes the copy as a handle with these
- * UVPERF_EVENT_* flags needs it. `disabled` is set. Without a clock of its own
- * it gets the clock of `like`, if that is not NULL. The copy comes from
+ * UVPERF_EVENT_* flags needs it. `disabled` is set. If the attr has no clock
+ * and `like` is not NULL, it gets the clock of `like`. The copy comes from
  * uvperf__calloc and has attr->size bytes, but at least sizeof(struct
  * perf_event_attr). Returns 0, or a code and the error. */
 int uvperf__event_attr_copy(struct perf_event_attr **copy,
@@ -144,14 +145,15 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
 
 /* -- open.c: on any thread -- */
 
-/* The event's ring must be larger than this number of bytes: its watermark, or
- * for an overwritable ring its largest stack dump. __perf_output_begin writes a
- * record that is larger than the ring over its own header. */
+/* The event's ring must be larger than this number of bytes. It is the event's
+ * watermark, or for an overwritable ring its largest stack dump.
+ * __perf_output_begin writes a record that is larger than the ring over its own
+ * header. */
 uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr);
 
-/* Opens impl->attr, if necessary with fallbacks that the options allow, or
- * takes options.fd, and maps the ring. Returns 0 and fills fd, cgroup, changes
- * and ring, or returns a code and the error of the first failure. */
+/* Opens impl->attr, or takes options.fd, and maps the ring. If necessary it
+ * uses fallbacks that the options allow. Returns 0 and fills fd, cgroup,
+ * changes and ring; or returns a code and the error of the first failure. */
 int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                        uvperf_error_t *error);
 
@@ -174,8 +176,8 @@ int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
 int uvperf__event_begin_opening(event_t *impl, uv_loop_t *loop,
                                 uvperf_error_t *error);
 
-/* Called when the handle closes. If it is being opened, that ends soon, and the
- * teardown waits for it. */
+/* Called when the handle closes. If the event is being opened, opening ends
+ * soon, and the teardown waits for that. */
 void uvperf__event_cancel_opening(event_t *impl);
 
 /* Frees an opening that was prepared and did not begin. */
@@ -235,8 +237,8 @@ void uvperf__event_attr_changed(const event_t *impl);
 int uvperf__event_enable(event_t *impl, uvperf_error_t *error);
 
 /* Disables the event alone, without the check for a forked child. A measurement
- * has checked that before: before Linux 4.14 it takes a system call, which
- * would be measured too. */
+ * has made this check earlier, because before Linux 4.14 it takes a system
+ * call, which would be measured too. */
 int uvperf__event_disable(event_t *impl, uvperf_error_t *error);
 
 /* A group is a leader and its members, all handles of one thread. An event
