@@ -24,11 +24,11 @@ typedef struct uvperf__event_build_s {
   /* call-graph= and stack-size=, which are combined at the end. */
   enum uvperf__chain chain;
   uint64_t stack_bytes;
-  const char *stack_at; /* NULL: no stack-size= */
+  const char *stack_at; /* NULL without stack-size= */
   uvperf__probe_t probe;
   int is_given; /* `each` has been called */
-  /* The depth and the number of files, while the files of a PMU's events are
-   * read. */
+  /* Used while the files of a PMU's events are read: how deep they are nested,
+   * and how many were read. */
   unsigned int depth;
   unsigned int nr_files;
 } uvperf__event_build_t;
@@ -47,8 +47,8 @@ int uvperf__event_build_finish(uvperf__event_build_t *build);
 /* Closes the file of a symbol, unless it was taken. */
 void uvperf__event_build_close(uvperf__event_build_t *build);
 
-/* Reads parse->cores, which is not NULL, once. Returns 0, or a shortage,
- * explained. */
+/* Reads parse->cores, which must not be NULL, the first time it is called.
+ * Returns 0; or explains a shortage and returns its code. */
 int uvperf__event_build_cores(const uvperf__event_build_t *build);
 
 /* Each function passes the events of one form to `each`. Returns 0, the result
@@ -56,14 +56,14 @@ int uvperf__event_build_cores(const uvperf__event_build_t *build);
 int uvperf__event_build_tracepoint(uvperf__event_build_t *build);
 int uvperf__event_build_pmu(uvperf__event_build_t *build);
 
-/* The first passes the events of PMUs that have this word as their name. The
- * second passes a tracepoint, if the word has modifiers, as in "x:u", that may
- * be its name. If there is no such event they return 0, and is_given is
- * unchanged. */
+/* The first function passes the events of PMUs that have this word as their
+ * name. The second function passes a tracepoint if the word has modifiers that
+ * may be the tracepoint's name, as in "x:u". If there is no such event, both
+ * return 0 and do not change is_given. */
 int uvperf__event_build_alias(uvperf__event_build_t *build);
 int uvperf__event_build_perhaps_tracepoint(uvperf__event_build_t *build);
 
-/* Explains that no event has this name: -ENOENT. */
+/* Explains that no event has this name, and returns -ENOENT. */
 int uvperf__event_build_unknown(const uvperf__event_build_t *build);
 
 #endif

@@ -16,14 +16,14 @@ int uvperf__attr_label(const char *root, const struct perf_event_attr *attr,
 /* Enough bytes for the "category:name" of a tracepoint. */
 #define UVPERF__TRACEPOINT_BYTES 512
 
-/* The same if the tracepoint with the id in attr->config is known: its
- * "category:name", or "" for none. tracefs is not searched then. */
+/* The same if the caller knows the tracepoint with the id in attr->config: its
+ * "category:name", or "" if there is no such tracepoint. Then tracefs is not
+ * searched. */
 int uvperf__attr_label_known(const char *root,
                              const struct perf_event_attr *attr,
                              const char *tracepoint, char *label, size_t *size);
 
-/* Enough bytes for a label: a path of a uprobe, and more than all terms
- * need. */
+/* Enough bytes for a label: the path of a uprobe and all terms. */
 #define UVPERF__LABEL_BYTES 6144
 
 #endif

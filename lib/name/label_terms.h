@@ -15,7 +15,7 @@
 typedef struct uvperf__label_s {
   const char *root;
   const struct perf_event_attr *attr; /* the event to name */
-  const char *tracepoint; /* "category:name", "": none; NULL: unknown */
+  const char *tracepoint; /* "category:name"; "": none; NULL: unknown */
   uvperf__wide_attr_t said;
   enum {
     UVPERF__LABEL_NAME,   /* name, name:modifiers, name/terms/modifiers */
@@ -32,7 +32,7 @@ void uvperf__label_begin(uvperf__label_t *label, const char *root,
                          const struct perf_event_attr *attr,
                          const char *tracepoint);
 
-/* Adds text. A label that becomes too long is cut, and is not true then. */
+/* Adds text. A label that becomes too long is cut, and is no longer true. */
 void uvperf__label_put(uvperf__label_t *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -40,11 +40,11 @@ void uvperf__label_put(uvperf__label_t *label, const char *format, ...)
 void uvperf__label_put_term(uvperf__label_t *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sets a field in `said` as the event has it, because the text contains it. */
+/* Sets a field of `said` to the event's value, because the text contains it. */
 void uvperf__label_say(uvperf__label_t *label, enum uvperf_attr_field field);
 
-/* Adds the terms and the modifiers of any event; the terms of sample_type only
- * if requested. */
+/* Adds the terms and the modifiers that any event can have. It adds the terms
+ * of sample_type only if requested. */
 void uvperf__label_end(uvperf__label_t *label, int has_sample_type);
 
 /* Whether the label is true: it names this event and no other. */

@@ -14,11 +14,12 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
 /* The maximum number of events in a list. */
 #define UVPERF__EVENT_LIST_MOST 65536
 
-/* The number of whole events. The further parts of events come after them. */
+/* The number of whole events. The other parts of events come after the whole
+ * events. */
 size_t uvperf__event_list_nr_whole(const uvperf_event_list_t *list);
 
-/* Keeps a list alive until one more call of uvperf_event_list_free. A set holds
- * the list because its probes' attrs point to the list's strings. */
+/* Keeps a list alive until uvperf_event_list_free is called once more. A set
+ * holds the list because its probes' attrs point to the list's strings. */
 uvperf_event_list_t *uvperf__event_list_hold(const uvperf_event_list_t *list);
 
 #endif

@@ -6,13 +6,14 @@
 #include "name/text.h"
 #include "uvperf/attr.h"
 
-/* How often each letter occurs. Private; all zero means none. */
+/* How often each letter occurs. The fields are private. All zero means that
+ * there are no modifiers. */
 typedef struct uvperf__modifiers_s {
   const char *at; /* their place in the text */
   unsigned char nr[sizeof(UVPERF__MODIFIERS) - 1];
 } uvperf__modifiers_t;
 
-/* Reads modifiers; a piece whose `at` is NULL has none. Returns 0 or -EINVAL,
+/* Reads modifiers. A piece whose `at` is NULL has none. Returns 0 or -EINVAL,
  * explained. */
 int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
                             uvperf__modifiers_t *modifiers);
@@ -22,8 +23,8 @@ unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
                                     char letter);
 
 /* Applies modifiers to attr, except 'P' and 'W', which do not change it. A
- * group's modifiers are added to the modifiers of its members; only a leader
- * can be pinned and exclusive, perf_event_open(2). Returns 0 or -EINVAL,
+ * group's modifiers are added to the modifiers of its members. Only a leader
+ * can be pinned and exclusive: see perf_event_open(2). Returns 0 or -EINVAL,
  * explained. */
 int uvperf__modifiers_apply(const uvperf__parse_t *parse,
                             const uvperf__modifiers_t *modifiers,

@@ -22,8 +22,8 @@ typedef union uvperf__wide_attr_u {
   uint64_t words[18];
 } uvperf__wide_attr_t;
 
-/* One event that a name means. Valid during the call of the function that
- * receives it; the pieces belong to the text. */
+/* One event that a name means. It is valid only during the call of the function
+ * that receives it. Its pieces belong to the text. */
 typedef struct uvperf__named_event_s {
   const uvperf__event_text_t *text;
   uvperf__wide_attr_t wide;
@@ -32,16 +32,16 @@ typedef struct uvperf__named_event_s {
   int file;              /* an fd of that path, if a symbol was found; or -1 */
   int is_precise_max;    /* modifier P, which does not set precise_ip */
   int is_count;          /* period=0 or freq=0 */
-  /* If the text means several events: the expansion of the text before `rest`,
-   * such as "sched:sched_switch"; else NULL. */
+  /* The expansion of the text before `rest`, such as "sched:sched_switch", if
+   * the text means several events; else NULL. */
   const char *expanded;
   const char *rest;
   int is_pattern; /* because of *, ? or [ */
-  /* For an event with one part for each core PMU: the index and the number of
-   * parts; 0 and 1 for a whole event. */
+  /* The index of this part and the number of parts, for an event with one part
+   * for each core PMU. A whole event has 0 and 1. */
   size_t part;
   size_t nr_parts;
-  /* For a PMU's own events; NULL and a scale of 1 for others. */
+  /* Set for a PMU's own events. Others have NULL and a scale of 1. */
   const char *pmu;
   uvperf__pmu_measure_t measure;
 } uvperf__named_event_t;
@@ -50,15 +50,15 @@ typedef struct uvperf__named_event_s {
 typedef int (*uvperf__named_event_fn)(const uvperf__named_event_t *event,
                                       void *data);
 
-/* Calls `each` with each event that a text of uvperf__event_text_scan means:
- * one, except for patterns and several PMUs. Returns 0, the result of `each`,
- * or -errno, explained. */
+/* Calls `each` with each event that a text of uvperf__event_text_scan means.
+ * This is one event, except for patterns and for several PMUs. Returns 0, the
+ * result of `each`, or -errno, explained. */
 int uvperf__event_name_each(const uvperf__parse_t *parse,
                             const uvperf__event_text_t *text,
                             uvperf__named_event_fn each, void *data);
 
-/* The precise_ip that modifier P means for an event of this PMU (NULL: none is
- * named) and type. */
+/* The precise_ip that modifier P means for an event of this type and this PMU.
+ * `pmu` is NULL if no PMU is named. */
 uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type);
 
 #endif

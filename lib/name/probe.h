@@ -19,8 +19,8 @@ typedef struct uvperf__probe_s {
 /* Whether a PMU is one of the two. */
 int uvperf__probe_is_pmu(const char *pmu);
 
-/* Takes a term if it is one of these. Returns 1; 0 if it is not; -EINVAL,
- * explained. */
+/* Takes a term if it is one of these. Returns 1 if it was taken, 0 if it is
+ * another term, or -EINVAL, explained. */
 int uvperf__probe_take(const uvperf__parse_t *parse, const char *pmu,
                        const uvperf__term_t *term, uvperf__probe_t *probe);
 
@@ -28,10 +28,10 @@ int uvperf__probe_take(const uvperf__parse_t *parse, const char *pmu,
 void uvperf__probe_near_miss(const char *pmu, uvperf__near_miss_t *miss);
 
 /* Writes config2, after finding a symbol in its file if the terms name one.
- * *string receives the text to which config1 must point, if any. *file receives
- * an fd of the file in which a symbol was found, and the caller must close it;
- * else it is unchanged. `at` is the place of the PMU. Returns 0 or -errno,
- * explained. */
+ * *string receives the text to which config1 must point, if any. If a symbol
+ * was found, *file receives an fd of its file, which the caller must close;
+ * otherwise *file is unchanged. `at` is the place of the PMU. Returns 0 or
+ * -errno, explained. */
 int uvperf__probe_finish(const uvperf__parse_t *parse, const char *at,
                          const char *pmu, const uvperf__probe_t *probe,
                          struct perf_event_attr *attr, uvperf__span_t *string,

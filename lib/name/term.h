@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The terms between the slashes of a name that any event can have, as
+/* The terms that any event can have between the slashes of its name, such as
  * "period=1000". */
 #ifndef UVPERF_LIB_NAME_TERM_H
 #define UVPERF_LIB_NAME_TERM_H
@@ -7,23 +7,23 @@
 #include "name/build.h"
 #include "util/near_miss.h"
 
-/* Applies one term. Returns 0; -ENOENT if it is unknown, which is not
- * explained; or another -errno, explained. */
+/* Applies one term. Returns 0 or -errno, explained. -ENOENT (the term is
+ * unknown) is not explained. */
 int uvperf__term_apply(uvperf__event_build_t *build,
                        const uvperf__term_t *term);
 
-/* Applies all terms of a text; none of them may be of another kind. Returns 0
- * or -errno, explained. */
+/* Applies all terms of a text. No other terms are allowed in it. Returns 0 or
+ * -errno, explained. */
 int uvperf__terms_apply(uvperf__event_build_t *build, uvperf__span_t span);
 
-/* The value of branch_type= that sets these bits, static; NULL if there is no
- * such value. */
+/* The value of branch_type= that sets these bits, as a static text. NULL if
+ * there is no such value. */
 const char *uvperf__branch_type_name(uint64_t bits);
 
 /* Adds the names of these terms to the search. */
 void uvperf__term_near_miss(uvperf__near_miss_t *miss);
 
-/* The number of a term; without a value it is 1. Returns 0 or -EINVAL,
+/* The number of a term. A term without a value means 1. Returns 0 or -EINVAL,
  * explained. */
 int uvperf__term_number(const uvperf__parse_t *parse,
                         const uvperf__term_t *term, uint64_t most,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of an event's name: pieces of it, errors that point at them, and the
- * syntax, which assigns the pieces. Makes no lookups. Allocates no memory. */
+/* The text of an event's name: its pieces, errors that point at them, and the
+ * syntax, which assigns the pieces. This code looks nothing up and allocates no
+ * memory. */
 #ifndef UVPERF_LIB_NAME_TEXT_H
 #define UVPERF_LIB_NAME_TEXT_H
 
@@ -22,11 +23,11 @@ typedef struct uvperf__parse_s {
   const char *end;
   uvperf_error_t *error; /* may be NULL */
   uint32_t event;        /* index of the event in the text, from 0 */
-  /* The kinds of cores, if a name means one event for each of them; NULL if a
-   * name means one event, whose PMU the kernel chooses. */
+  /* The kinds of cores, if a name means one event for each kind. NULL if a name
+   * means one event, for which the kernel chooses the PMU. */
   struct uvperf__core_pmus_s *cores;
-  /* The place of errors while a file of a PMU is read, because its text is not
-   * the user's; NULL: errors have their own place. */
+  /* Set while a file of a PMU is read: errors get this place, because the
+   * file's text is not the user's. NULL: errors have their own place. */
   const char *outer;
 } uvperf__parse_t;
 
@@ -38,13 +39,13 @@ int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,
                        int cause, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The same for a fault that does not depend on the machine: -EINVAL. */
+/* The same for a fault that does not depend on the machine. Returns -EINVAL. */
 int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a shortage of fds or memory, by which nothing is known about the
- * event. Returns the code. */
+/* The same for a shortage of fds or memory, which says nothing about the event.
+ * Returns the code. */
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code);
 
@@ -55,40 +56,41 @@ const char *uvperf__parse_meant(const char *best,
 
 size_t uvperf__span_length(uvperf__span_t span);
 
-/* Whether it is this word, in upper or lower case. */
+/* Whether the piece is this word, in upper or lower case. */
 int uvperf__span_is(uvperf__span_t span, const char *word);
 
-/* Copies it, with a NUL. Returns 0, or -ENAMETOOLONG if it does not fit. */
+/* Copies the piece and adds a NUL. Returns 0, or -ENAMETOOLONG if it does not
+ * fit. */
 int uvperf__span_copy(uvperf__span_t span, char *to, size_t size);
 
-/* Writes it for use in a reason: cut, and without control characters, which a
- * terminal might obey. */
+/* Writes the piece for use in a reason. It is cut, and control characters are
+ * removed, because a terminal might obey them. */
 #define UVPERF__SHOW_BYTES 52
 const char *uvperf__span_show(uvperf__span_t span,
                               char text[UVPERF__SHOW_BYTES]);
 
-/* Whether it may be the name of a file: not empty, no '/', no '.' in front, at
- * most NAME_MAX bytes. */
+/* Whether the piece may be the name of a file: it is not empty, has no '/' and
+ * no '.' in front, and has at most NAME_MAX bytes. */
 int uvperf__span_is_file_name(uvperf__span_t span);
 
-/* Reads "10" or "0xa". Returns 0; -EINVAL if it is not a number; -ERANGE for
- * more than 64 bits. */
+/* Reads "10" or "0xa". Returns 0, -EINVAL if the piece is not a number, or
+ * -ERANGE for more than 64 bits. */
 int uvperf__span_number(uvperf__span_t span, uint64_t *value);
 
-/* Whether it is "r1a8" or "r0x1a8", a raw event of any number of digits. */
+/* Whether the piece is a raw event such as "r1a8" or "r0x1a8", with any number
+ * of digits. */
 int uvperf__span_is_raw(uvperf__span_t span);
 
-/* The number of a raw event; explains a number of more than 64 bits. */
+/* Reads the number of a raw event. Explains a number of more than 64 bits. */
 int uvperf__parse_raw(const uvperf__parse_t *parse, uvperf__span_t span,
                       uint64_t *value);
 
-/* The number of a piece that must be a number up to `most`; explains a
- * fault. */
+/* Reads a piece that must be a number up to `most`. Explains a fault. */
 int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
                          uint64_t most, uint64_t *value);
 
-/* The letters of modifiers: for the counted modes, the exclusions, the
- * precision of the place, samples, and groups. */
+/* The letters of modifiers. They set the counted modes, the exclusions, the
+ * precision of the sampled address, the samples, and the groups. */
 #define UVPERF__MODIFIERS "ukhGHIpPSDeW"
 
 const char *uvperf__skip_space(const char *at, const char *end);
@@ -140,7 +142,7 @@ typedef struct uvperf__terms_s {
 void uvperf__terms_init(uvperf__terms_t *terms, uvperf__span_t span,
                         uvperf__span_t pmu);
 
-/* Returns 1 and the next term; 0 after the last one; -EINVAL, explained. */
+/* Returns 1 and the next term, 0 after the last one, or -EINVAL, explained. */
 int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
                        uvperf__term_t *term);
 
