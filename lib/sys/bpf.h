@@ -15,7 +15,7 @@
 typedef struct uvperf__bpf_map_info_s {
   uint32_t type; /* BPF_MAP_TYPE_* */
   uint32_t id;
-  uint32_t key_size; /* bytes, as value_size */
+  uint32_t key_size; /* in bytes, like value_size */
   uint32_t value_size;
   uint32_t max_entries;
   uint32_t map_flags; /* BPF_F_* */
@@ -25,30 +25,30 @@ typedef struct uvperf__bpf_map_info_s {
  * returns `cookie` to the program. Returns the fd of the link, or -errno. */
 int uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie);
 
-/* BPF_OBJ_GET_INFO_BY_FD of a map: 0, or -errno; -EBADFD for an fd that is not
- * open. Another kind of BPF object has other fields there: they are returned as
- * if they were the map's. */
+/* BPF_OBJ_GET_INFO_BY_FD of a map. Returns 0 or -errno; -EBADFD means that the
+ * fd is not open. Another kind of BPF object has other fields there. They are
+ * returned as if they were the map's. */
 int uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info);
 
-/* BPF_MAP_GET_FD_BY_ID: an fd with an open file of its own, or -errno. The
- * flags are 0, BPF_F_RDONLY or BPF_F_WRONLY. */
+/* BPF_MAP_GET_FD_BY_ID. Returns an fd with an open file of its own, or -errno.
+ * The flags are 0, BPF_F_RDONLY or BPF_F_WRONLY. */
 int uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags);
 
-/* BPF_OBJ_GET: an fd, with an open file of its own, of the object that is
- * pinned at `path`; or -errno. */
+/* BPF_OBJ_GET. Returns an fd of the object that is pinned at `path`, with an
+ * open file of its own, or -errno. */
 int uvperf__sys_bpf_pinned(const char *path);
 
-/* BPF_MAP_UPDATE_ELEM with BPF_ANY, for a map with keys and values of 32 bits:
- * 0, or -errno. */
+/* BPF_MAP_UPDATE_ELEM with BPF_ANY, for a map with keys and values of 32 bits.
+ * Returns 0 or -errno. */
 int uvperf__sys_bpf_update(int fd, uint32_t key, uint32_t value);
 
-/* BPF_MAP_DELETE_ELEM, for the same kind of map: 0, or -errno. */
+/* BPF_MAP_DELETE_ELEM, for the same kind of map. Returns 0 or -errno. */
 int uvperf__sys_bpf_delete(int fd, uint32_t key);
 
-/* fcntl(2), F_DUPFD_CLOEXEC: another fd of the same file, or -errno. */
+/* fcntl(2), F_DUPFD_CLOEXEC. Returns another fd of the same file, or -errno. */
 int uvperf__sys_dup(int fd);
 
-/* fcntl(2), F_GETFL: O_RDONLY, O_WRONLY or O_RDWR, or -errno. */
+/* fcntl(2), F_GETFL. Returns O_RDONLY, O_WRONLY or O_RDWR, or -errno. */
 int uvperf__sys_access(int fd);
 
 #endif

@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /* The number of the calling process, never 0. A forked child has another number
- * than each process from which it was forked, also if it has the same pid in
- * another pid namespace, and however it was made. The exception is a child that
- * shares the memory, as by vfork(2): it is the same process here.
+ * than its parent and all earlier parents, however it was made, and even if it
+ * has the same pid in another pid namespace. The exception is a child that
+ * shares the memory, as after vfork(2): here it counts as the same process.
  *
  * It takes one load. If the kernel cannot mark a process (see
  * uvperf__process_is_marked), the number is the result of getpid(2), and a

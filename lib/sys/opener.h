@@ -13,16 +13,18 @@ typedef struct uvperf__opener_s {
   void *arg;
 } uvperf__opener_t;
 
-/* Opens an event: the fd, which is close-on-exec, or -errno. With E2BIG, only
- * the kernel writes its own size into the attr.
+/* Opens an event. Returns the fd, which is close-on-exec, or -errno. On E2BIG
+ * the kernel writes its own size into the attr; the program's function does
+ * not.
  *
  * The program's function gets the id of the calling thread instead of 0,
  * because 0 would mean a thread of the process that opens the event. Its result
- * is checked: -ENOTTY if it is not the fd of a perf event. */
+ * is checked: if it is not the fd of a perf event, the call returns -ENOTTY. */
 int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
                  pid_t pid, int cpu, int group_fd, unsigned long flags);
 
-/* Whether an fd belongs to a perf event: 0 and its id, or -errno. */
+/* Checks that an fd belongs to a perf event. Returns 0 and the event's id, or
+ * -errno. */
 int uvperf__open_id(int fd, uint64_t *id);
 
 #endif
