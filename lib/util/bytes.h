@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads numbers from the bytes of a record, and counts the bits of a word. The
  * functions use memcpy, because bytes from elsewhere have no C type of ours and
- * RAW payloads are not aligned; the compiler makes one load of it. They check
- * no bounds. */
+ * RAW payloads are not aligned. The compiler turns each memcpy into one load.
+ * The functions check no bounds. */
 #ifndef UVPERF_LIB_UTIL_BYTES_H
 #define UVPERF_LIB_UTIL_BYTES_H
 

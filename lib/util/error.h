@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fills a uvperf_error_t. Each function returns the code, so that a caller can
- * end with `return uvperf__error_…`; `error` may be NULL everywhere. */
+ * end with `return uvperf__error_…`. `error` may be NULL everywhere. */
 #ifndef UVPERF_LIB_UTIL_ERROR_H
 #define UVPERF_LIB_UTIL_ERROR_H
 

@@ -14,43 +14,44 @@ int uvperf__file_open(const char *path);
 /* read(2). Returns the number of bytes read, 0 at the end, or -errno. */
 ssize_t uvperf__file_read(int fd, void *buffer, size_t size);
 
-/* Opens a file that other users may control. Returns the fd or an -errno:
- * -EISDIR for a directory; -ENXIO for any other file that is not regular, such
- * as a pipe, whose open would block; -ENOSYS without /proc.
+/* Opens a file that other users may control. Returns the fd or -errno. A
+ * directory is -EISDIR. Any other file that is not regular is -ENXIO: opening a
+ * pipe, for example, would block. Without /proc the result is -ENOSYS.
  *
- * In "/proc/PID/root/REST", REST is found inside that root, whatever links are
- * in it (from Linux 5.6 on), and a link of /proc is -EXDEV. */
+ * In "/proc/PID/root/REST", REST is looked up inside that root, whatever links
+ * it contains (from Linux 5.6 on). A link of /proc is -EXDEV. */
 int uvperf__file_open_regular(const char *path);
 
-/* The path of an open file, independent of its present name:
- * "/proc/thread-self/fd/7". /proc/self would be the first thread, which may
- * have ended and has no fds then. */
+/* Writes a path of an open file that does not depend on the file's present
+ * name: "/proc/thread-self/fd/7". /proc/self would be the first thread, which
+ * has no fds if it has ended. */
 #define UVPERF__FD_PATH_BYTES 40
 void uvperf__file_path_by_fd(int fd, char path[UVPERF__FD_PATH_BYTES]);
 
-/* pread(2) at `offset`, in bytes from the beginning of the file. -EOVERFLOW if
- * no file can be that long. */
+/* pread(2) at `offset`, in bytes from the beginning of the file. Returns
+ * -EOVERFLOW if no file can be that long. */
 ssize_t uvperf__file_read_at(int fd, void *buffer, size_t size,
                              uint64_t offset);
 
 void uvperf__file_close(int fd);
 
-/* readlink(2), with an ending NUL, cut to `size`: 0 or -errno. */
+/* readlink(2). The text gets an ending NUL and is cut to `size`. Returns 0 or
+ * -errno. */
 int uvperf__file_link(const char *path, char *text, size_t size);
 
-/* The path of an open file or directory, as /proc shows it, cut to `size`: 0 or
- * -errno. */
+/* Writes the path of an open file or directory as /proc shows it, cut to
+ * `size`. Returns 0 or -errno. */
 int uvperf__file_path_of(int fd, char *path, size_t size);
 
-/* Another fd of the same file, which is close-on-exec; or -errno. */
+/* Returns another fd of the same file, which is close-on-exec, or -errno. */
 int uvperf__file_dup(int fd);
 
-/* The inode number of a file or directory, by which a replacement under the
- * same path is recognised: 0, or -errno. */
+/* Reads the inode number of a file or directory. It shows whether the path now
+ * leads to another file. Returns 0 or -errno. */
 int uvperf__file_inode(const char *path, uint64_t *inode);
 
-/* The kind of file system that an open file is on, a constant of
- * <linux/magic.h>: 0, or -errno. */
+/* Reads the kind of file system that an open file is on, a constant of
+ * <linux/magic.h>. Returns 0 or -errno. */
 int uvperf__file_system(int fd, uint64_t *magic);
 
 /* Whether a code means that the process or the machine has no fds or memory
@@ -70,11 +71,11 @@ void uvperf__fd_limits(uvperf__fd_limits_t *limits);
 /* The RLIMIT_NOFILE that is needed to open `more` fds. */
 uint64_t uvperf__fds_needed(uint64_t more);
 
-/* Whether a name can be the name of an entry in a directory and leads to no
- * other directory: it is not empty, "." or "..", and has no slash. */
+/* Whether a name can only mean an entry of the directory itself: it is not
+ * empty, "." or "..", and has no slash. */
 int uvperf__file_is_name(const char *name);
 
-/* Opens a directory, and fails for anything else. Returns the fd, which is
+/* Opens a directory. Fails for anything else. Returns the fd, which is
  * close-on-exec, or -errno. */
 int uvperf__directory_open(const char *path);
 

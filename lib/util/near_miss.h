@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds which of many names was probably meant. No memory. */
+/* Finds which of many names was probably meant. Allocates no memory. */
 #ifndef UVPERF_LIB_UTIL_NEAR_MISS_H
 #define UVPERF_LIB_UTIL_NEAR_MISS_H
 
@@ -8,8 +8,8 @@
 /* The longest name that is compared; longer ones are never near. */
 #define UVPERF__NEAR_MISS_MOST 63
 
-/* A search. All fields are private except `best`, the nearest name so far, ""
- * if none is near enough. */
+/* A search. All fields are private except `best`. `best` is the nearest name so
+ * far, or "" if none is near enough. */
 typedef struct uvperf__near_miss_s {
   char wanted[UVPERF__NEAR_MISS_MOST + 1];
   size_t length;
@@ -21,11 +21,12 @@ typedef struct uvperf__near_miss_s {
 void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
                             size_t length);
 
-/* Compares one more name. Of equally near names it keeps the one that has more
- * leading bytes in common with the wanted name, else the first. */
+/* Compares one more name. Of two equally near names it keeps the name that has
+ * more leading bytes in common with the wanted name. If these are equal too, it
+ * keeps the first. */
 void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name);
 
-/* The same, for walks: `data` is the search; always 0. */
+/* The same, for walks. `data` is the search. Always returns 0. */
 int uvperf__near_miss_each(const char *name, void *data);
 
 #endif

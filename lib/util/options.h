@@ -7,9 +7,10 @@
 
 /* Copies the caller's option struct over `own`, which is `own_size` bytes long
  * and holds the defaults. Fields that an older, shorter struct does not have
- * keep their defaults. NULL options are the defaults. Returns 0; -EINVAL for a
- * size below `least` (the struct's first version); -E2BIG for a newer, longer
- * struct with a non-zero byte after the fields that we know. */
+ * keep their defaults. NULL options mean the defaults. Returns 0, -EINVAL or
+ * -E2BIG. -EINVAL: the size is below `least`, the size of the struct's first
+ * version. -E2BIG: the struct is newer and longer, and has a non-zero byte
+ * after the fields that we know. */
 int uvperf__options_copy(void *own, size_t own_size, size_t least,
                          const void *options);
 
