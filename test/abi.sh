@@ -5,9 +5,9 @@
 #   abi.sh [directory]
 #
 # makes libuvperf.abi and libuvperf_tracepoint.abi there, or in test/abi/, where
-# checks.sh compares them with what the headers say now.
+# checks.sh compares them with the present headers.
 #
-# It is that of the public headers and the symbol maps: each exported function
+# It follows from the public headers and the symbol maps: each exported function
 # gets an empty body here. Types of libuv and the kernel are only declared, and
 # those of stdint.h are the compiler's, so that the files are the same on all
 # machines with 64 bits.
@@ -32,11 +32,11 @@ cat >"$scratch/linux/perf_event.h" <<'END'
 struct perf_event_attr;
 struct perf_branch_entry;
 END
-# Of inline functions.
+# For inline functions.
 : >"$scratch/errno.h"
 : >"$scratch/string.h"
 
-# Gives functions a body, and leaves inline ones out.
+# Adds a body to each function, and leaves inline ones out.
 for path in "$root"/include/uvperf.h "$root"/include/uvperf/*.h; do
   awk '
     /^static inline/ { is_inline = 1 }

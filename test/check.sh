@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Sourced by checks.sh, docs.sh, install.sh and samples.sh: notes what each
-# check gave. The sourcing script sets $results, to which a line "state, tab,
-# name, tab, message" is appended for each check, and ends by `exit $failed`. Details, and "skipped:
-# name: needs what", go to standard output.
+# Sourced by checks.sh, docs.sh, install.sh and samples.sh: notes the result of
+# each check. The sourcing script sets $results, to which a line "state, tab,
+# name, tab, message" is appended for each check, and ends by `exit $failed`.
+# Details, and "skipped: name: needs what", go to standard output.
 #
 # shellcheck shell=sh disable=SC2034,SC2154
 failed=0
@@ -60,8 +60,8 @@ check_meson() {
   fi
 }
 
-# The same, for a check with abidw(1) and abidiff(1), which must write the format
-# of the files in abi/. Those are of machines with 64 bits.
+# The same, for a check with abidw(1) and abidiff(1), which must write the
+# format of the files in abi/. Those are of machines with 64 bits.
 check_abi() {
   abi_version=$(abidw --abixml-version 2>/dev/null)
   if [ "$(getconf LONG_BIT)" -eq 64 ] &&

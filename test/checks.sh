@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What compilers and nm can tell of the source and of the plain build: that the
-# headers compile alone, that the shared library exports only what is public,
-# that each folder of lib/ keeps to its place, that README.md's programs are the
-# samples, that FACTS and ORIGINS name tests that exist, and that no line is too
-# long.
+# Checks of the source and of the plain build, by compilers and nm: each header
+# compiles alone, the shared library exports only public functions, the folders
+# of lib/ keep their order, README.md's programs are the samples, FACTS and
+# ORIGINS name tests that exist, and no line is too long.
 #
 #   checks.sh build-directory results
 #
-# notes what it found in the file of results, see check.sh.
+# writes the results to the file of results, see check.sh.
 #
 # Flags are lists of words, and the checks are called by name:
 # shellcheck disable=SC2086,SC2317
@@ -19,7 +18,7 @@ build=$1
 results=$2
 . "$root/test/check.sh"
 
-# The headers of others are not ours to be strict about.
+# Headers of other projects are not checked strictly.
 uv=$("${PKG_CONFIG:-pkg-config}" --cflags libuv | sed 's/-I/-isystem /g')
 strict="-fsyntax-only -Wall -Wextra -Wpedantic -Werror"
 
@@ -39,7 +38,7 @@ headers() {
   return "$rc"
 }
 
-# uv.h wants POSIX names, which strict C hides.
+# uv.h needs POSIX names, which strict C hides.
 headers_c11() {
   headers ${CC:-cc} -x c -std=c11 -D_POSIX_C_SOURCE=200809L $strict
 }
@@ -52,7 +51,7 @@ headers_cxx11() {
   headers ${CXX:-c++} -x c++ -std=c++11 $strict
 }
 
-# Compiles the headers that need no libuv in the strictest mode, and looks that
+# Compiles the headers that need no libuv in the strictest mode, and checks that
 # they do not include it.
 headers_without_libuv() {
   rc=0
@@ -85,21 +84,22 @@ mapped_names() {
   sed -n 's/^    \([a-z0-9_]*\);$/\1/p' "$root/lib/$1"
 }
 
-# Prints what a shared library exports, sorted; not the node of the map, which
-# is an absolute symbol.
+# Prints the exports of a shared library, sorted, without the node of the map,
+# which is an absolute symbol.
 exported_names() {
   nm -D --defined-only "$build/$1" | awk '$2 != "A" { print $3 }' |
     sed 's/@.*//' | LC_ALL=C sort
 }
 
-# Says which lines of a file another lacks: lacks file other "what that means".
+# Prints which lines of a file another lacks: lacks file other "what that
+# means".
 lacks() {
   LC_ALL=C comm -23 "$1" "$2" | sed "s|.*|$3|" | grep .
 }
 
 # The headers, the symbol map and the shared library name the same functions:
 # exports map library header …
-# (The linker takes no notice of a name in the map that is not defined.)
+# (The linker ignores a name in the map that is not defined.)
 exports() {
   rc=0
   map=$1
@@ -125,11 +125,11 @@ exports() {
   lacks "$results.mapped" "$results.exported" \
     "lib/$map has &, but no file of lib/ defines it" && rc=1
   lacks "$results.exported" "$results.mapped" \
-    "$library exports &, which lib/$map has not" && rc=1
+    "$library exports &, which lib/$map lacks" && rc=1
   return "$rc"
 }
 
-# Of the headers but for that of the component.
+# For all headers except the component's.
 core_exports() {
   set -- uvperf.map libuvperf.so
   for path in "$root"/include/uvperf/*.h; do
@@ -143,7 +143,7 @@ tracepoint_exports() {
     "$root/include/uvperf/tracepoint.h"
 }
 
-# Prints the number behind a name in version.h.
+# Prints the number after a name in version.h.
 version_part() {
   sed -n "s/^#define UVPERF_VERSION_$1 *//p" "$root/include/uvperf/version.h"
 }
@@ -153,7 +153,7 @@ versions() {
   minor=$(version_part MAJOR).$(version_part MINOR)
   if ! grep -q "^CMAKE_PROJECT_VERSION:STATIC=$minor.$(version_part PATCH)\$" \
     "$build/CMakeCache.txt"; then
-    echo "CMake took another version than $minor from version.h"
+    echo "CMake found another version than $minor in version.h"
     return 1
   fi
   versions_of uvperf.map UVPERF libuvperf.so || return 1
@@ -176,7 +176,7 @@ versions_of() {
   fi
 }
 
-# The headers mean the ABI that was written down.
+# The headers have the ABI of the files in test/abi/.
 abi() {
   rc=0
   sh "$root/test/abi.sh" "$results.abi" || return 1
@@ -185,13 +185,13 @@ abi() {
       "$results.abi/$library.abi" || rc=1
   done
   if [ "$rc" -ne 0 ]; then
-    echo "The ABI is not that of test/abi/. If that is meant, run" \
+    echo "The ABI differs from test/abi/. If that is intended, run" \
       "'sh test/abi.sh', and commit what it writes there."
   fi
   return "$rc"
 }
 
-# Says what a library or program lacks of what lib/flags.cmake asks for.
+# Prints what a library or program lacks of the flags in lib/flags.cmake.
 hardened() {
   rc=0
   for option in -hW -lW -dW; do readelf "$option" "$1"; done >"$results.elf" &&
@@ -214,7 +214,7 @@ hardening() {
   return "$rc"
 }
 
-# The same of a program that is compiled so, for check_hardening.
+# The same for a program compiled with these flags, for check_hardening.
 can_harden() {
   printf '%s\n' '#include <stdio.h>' 'int main(int argc, char **argv)' \
     '{ char text[9]; return sprintf(text, "%s", argv[argc - 1]) + *text; }' |
@@ -223,13 +223,13 @@ can_harden() {
       -o "$results.probe" 2>/dev/null && hardened "$results.probe" >/dev/null
 }
 
-# The folders of lib/ in the order of the road: a file includes and calls files
-# of its own folder and of those before it. Handles do not know each other.
+# The folders of lib/ in their order: a file includes and calls files of its own
+# folder and of folders before it. Handles do not include each other.
 folders="util sys attr host explain name ring decode count loop event set bpf"
 with_loop="loop event set bpf"
 handles="event set bpf"
 
-# Says which lines "place folder other" lead against the order.
+# Prints which lines "place folder other" are against the order.
 against_order() {
   awk -v order="$folders" -v handles="$handles" '
     BEGIN {
@@ -239,19 +239,19 @@ against_order() {
     $2 == $3 { next }
     !($2 in at) || !($3 in at) || at[$3] > at[$2] ||
       (is_handle[$2] && is_handle[$3]) {
-      print $1 ": " $2 "/ must not know of " $3 "/"; rc = 1
+      print $1 ": " $2 "/ must not include or call " $3 "/"; rc = 1
     }
     END { exit rc }'
 }
 
-# Prints "file folder other" of each include of lib/ but for public headers.
+# Prints "file folder other" for each include in lib/, except public headers.
 includes() {
   (cd "$root/lib" && grep -o '^#include "[^"]*"' -- */*.[ch]) |
     sed -n 's|^\(\([a-z]*\)/[^:]*\):#include "\(.*\)"|\1 \2 \3|p' |
     awk '$3 !~ /^uvperf(\/|\.h)/ && $2 != "tracepoint"'
 }
 
-# Includes carry the folder, and keep to the order.
+# Includes name the folder, and keep the order.
 include_order() {
   rc=0
   includes >"$results.includes"
@@ -260,7 +260,7 @@ include_order() {
     return 1
   fi
   if awk '$3 !~ /\//' "$results.includes" | grep .; then
-    echo "these lack the folder"
+    echo "these includes lack the folder"
     rc=1
   fi
   if awk '$3 ~ /internal\.h$/ && $3 !~ "^" $2 "/"' "$results.includes" |
@@ -271,13 +271,13 @@ include_order() {
   sed 's|/[^/]*$||' "$results.includes" | against_order || rc=1
   if (cd "$root/lib" && grep '^#include "' tracepoint/*.[ch]) |
     grep -vE '"(uvperf|tracepoint)/'; then
-    echo "a component knows only the public headers and its own"
+    echo "a component may include only the public headers and its own"
     rc=1
   fi
   return "$rc"
 }
 
-# Only the loop and the handles know libuv.
+# Only loop/ and the handles include uv.h.
 libuv_order() {
   rc=0
   for path in "$root"/lib/*/*.c; do
@@ -293,8 +293,9 @@ libuv_order() {
   return "$rc"
 }
 
-# Runs nm on the objects of lib/ in the plain build, and prints "folder/file" and
-# what it says of each symbol. An object whose source has gone may still lie there.
+# Runs nm on the objects of lib/ in the plain build, and prints "folder/file"
+# and nm's line for each symbol. An object whose source was removed may still
+# exist.
 symbols() {
   objects=$(cd "$root/lib" && ls -- */*.c | grep -v '^tracepoint/' |
     sed 's/$/.o/')
@@ -316,12 +317,12 @@ object_calls() {
     }'
 }
 
-# Calls keep to the order of the folders, and make no circle of objects.
+# Calls keep the order of the folders, and objects do not call in circles.
 circles() {
   rc=0
   object_calls >"$results.calls"
   if ! grep -q '^event/.* ring/ring ' "$results.calls"; then
-    echo "nm does not see that event/ calls ring/: this check is worth nothing"
+    echo "nm does not see that event/ calls ring/: this check does not work"
     return 1
   fi
   sed 's|^\([a-z]*\)/\([^ ]*\) \([a-z]*\)/[^ ]*|\1/\2 \1 \3|' \
@@ -333,15 +334,15 @@ circles() {
   return "$rc"
 }
 
-# Prints the functions that tests replace by the linker's --wrap.
+# Prints the functions that tests replace with the linker's --wrap.
 wrapped_names() {
   cat "$build"/../test/CMakeFiles/*/link.txt | tr ' ,' '\n\n' |
     sed -n 's/^--wrap=//p' | sort -u
 }
 
-# A function that tests replace is not called where it is defined: such a call is
-# not the linker's, and would not be replaced. Compiled without inlining, which
-# would hide it.
+# A function that tests replace must not be called in the file that defines it:
+# the linker does not see such a call, so it would not be replaced. Compiled
+# without inlining, which would hide it.
 wraps() {
   rc=0
   wrapped_names >"$results.wrapped"
@@ -366,7 +367,7 @@ wraps() {
   return "$rc"
 }
 
-# Prints what the objects of lib/, but for some, call of a list of names; fails if
+# Prints which names of a list the objects of lib/, except some, call; fails if
 # they call none. Fortified and 64-bit variants count too:
 # calls "names|…" "files|…".
 calls() {
@@ -374,11 +375,11 @@ calls() {
     grep -E " (__)?($1)(64)?(_chk)?\$"
 }
 
-# The system calls of perf events are made in sys/ alone. util/file.c reads text
-# files, which are no events: tests do not script it.
+# The system calls of perf events are made only in sys/. util/file.c reads text
+# files, not events, and tests do not script it.
 calls_of_sys() {
   if ! calls 'ioctl' 'none' | grep -q '^sys/sys '; then
-    echo "nm does not see the ioctl in sys/sys.c: this check is worth nothing"
+    echo "nm does not see the ioctl in sys/sys.c: this check does not work"
     return 1
   fi
   if calls 'ioctl|mmap|munmap|madvise|poll|ppoll' 'sys/sys' ||
@@ -391,10 +392,11 @@ calls_of_sys() {
 }
 
 # sys/opener.c opens all events, so that options.open is called for each. The
-# others ask the kernel, which they do not where the program opens events.
+# other files only find out what the kernel knows, and not if the program opens
+# events.
 opens() {
   if ! calls uvperf__sys_open 'none' | grep -q '^sys/opener '; then
-    echo "nm does not see the call in sys/opener.c: this check is worth nothing"
+    echo "nm does not see the call in sys/opener.c: this check does not work"
     return 1
   fi
   if calls uvperf__sys_open \
@@ -404,10 +406,10 @@ opens() {
   fi
 }
 
-# Memory comes from util/alloc.c alone, and nothing is called that takes some of
-# its own past the user's allocator, as stdio's streams and opendir(3) do. (But
-# for uv_queue_work, which starts libuv's pool once: version.h has it.
-# loop/threads.c tries to make as many threads.)
+# All memory comes from util/alloc.c, and no function is called that allocates
+# without the user's allocator, such as stdio's streams and opendir(3). (Except
+# uv_queue_work, which starts libuv's pool once: see version.h. loop/threads.c
+# tries to make as many threads.)
 memory() {
   own='malloc|calloc|realloc|reallocarray|free|.*memalign|aligned_alloc|mallopt'
   text='.*strn?dup|v?asprintf|v?f?printf|getline|getdelim|strerror(_l)?|psignal'
@@ -415,19 +417,19 @@ memory() {
   rest='glob|fts_open|realpath|getcwd|qsort(_r)?|setenv|get(pw|gr).*|regcomp'
   libuv='uv_(strerror|err_name|fs|os|thread|spawn|cpu_info)(_.*)?'
   if ! calls 'calloc' 'none' | grep -q '^util/alloc '; then
-    echo "nm does not see the calloc in util/alloc.c: this check is worth nothing"
+    echo "nm does not see the calloc in util/alloc.c: this check does not work"
     return 1
   fi
   if calls "$own|$text|$files|$rest|$libuv" 'util/alloc|loop/threads'; then
-    echo "these take memory that uvperf_replace_allocator does not give"
+    echo "these allocate memory without the allocator of uvperf_replace_allocator"
     return 1
   fi
 }
 
-# Any thread may look up names: nothing of lib/ that can be written outlives a
-# call, except what README.md of lib/ lists, and no function is called that shares
-# state in libc or changes the whole process. (Tables of addresses are read-only
-# once they are relocated: .data.rel.ro.)
+# Any thread may look up names: lib/ has no writable state that outlives a call,
+# except what lib/README.md lists, and calls no function that shares state in
+# libc or changes the whole process. (Tables of addresses are read-only after
+# relocation: .data.rel.ro.)
 state() {
   kept='attr/kernel_knows uvperf__known|loop/job queues'
   kept="$kept|loop/threads able_process"
@@ -439,19 +441,19 @@ state() {
     $7 ~ /^ *(\.t?(data|bss)|\*COM\*)/ && $7 !~ /rel\.ro/ {
       sub(/ *$/, "", $1); print $1 }' >"$results.state"
   if ! grep -qx 'util/alloc user_calloc' "$results.state"; then
-    echo "nm does not see what util/alloc.c keeps: this check is worth nothing"
+    echo "nm does not see what util/alloc.c keeps: this check does not work"
     return 1
   fi
   if grep -vxE "$kept|util/alloc user_(calloc|free)" "$results.state" ||
     calls "$shared|$process" 'loop/threads'; then
-    echo "these are not for several threads"
+    echo "these are not safe with several threads"
     return 1
   fi
 }
 
-# Each C block of the README and of the guides is in the sample that was named
-# last before it: the whole program, but for the comment at its beginning, or
-# lines one after the other, which may be indented less.
+# Each C block of the README and of the guides is part of the sample that was
+# last named before it: the whole program without the comment at its beginning,
+# or consecutive lines, which may be indented less.
 readme() (
   cd "$root" && awk -v top="$root/" '
     function strip(line) { sub(/^[ \t]+/, "", line); return line }
@@ -482,12 +484,12 @@ readme() (
     /^```/ && on { on = 0; load(sample); check(); next }
     on { block[++blocks] = strip($0) }
     END {
-      if (seen == 0) print "README.md has no block: this check is worth nothing"
+      if (seen == 0) print "README.md has no block: this check does not work"
       exit bad || seen == 0
     }' README.md $(ls samples/guides/*.md 2>/dev/null)
 )
 
-# Whether a document has a heading, called as in a link; "" is its beginning.
+# Whether a document has a heading, named as in a link; "" is its beginning.
 has_heading() {
   [ -z "$2" ] || sed -n 's/^#* //p' "$1" | tr 'A-Z ' 'a-z-' |
     tr -d "'\`:,.()/?" | grep -qxF -- "$2"
@@ -523,7 +525,7 @@ sampled() {
   sed -n 's/^ *\(uvperf_[a-z0-9_]*\);$/\1/p' "$root/lib/uvperf.map" \
     "$root/lib/tracepoint/uvperf_tracepoint.map" | sort >"$results.exported"
   if ! grep -qx uvperf_event_init "$results.exported"; then
-    echo "lib/uvperf.map is not as expected: this check is worth nothing"
+    echo "lib/uvperf.map is not as expected: this check does not work"
     return 1
   fi
   comm -12 "$results.called" "$results.unsampled" >"$results.both"
@@ -561,8 +563,8 @@ sample_tests() {
   return "$rc"
 }
 
-# A sample that prints and can end well says when its output was lost.
-# top_functions.c does so after each table.
+# A sample that prints and can succeed reports lost output. top_functions.c does
+# so after each table.
 sample_output() {
   rc=0
   for path in "$root"/samples/*.c "$root"/samples/*.cpp; do
@@ -570,16 +572,16 @@ sample_output() {
     if grep -qE '(^|[ (:])(printf|puts)\(' "$path" &&
       ! grep -q '^  return uv_run(' "$path" &&
       ! grep -q 'ferror(stdout)' "$path"; then
-      echo "samples/${path##*/} does not look at ferror(stdout)"
+      echo "samples/${path##*/} does not check ferror(stdout)"
       rc=1
     fi
   done
   return "$rc"
 }
 
-# The lines of a file that begin so are of the form "what | how | tests", and name
-# tests that exist and are in the table of their program, but where how is "none":
-# names_tests file beginning
+# The lines of a file with this beginning have the form "what | how | tests",
+# and name tests that exist and are in the table of their program, unless how is
+# "none": names_tests file beginning
 names_tests() {
   rc=0
   lines=$(awk -v begin="$2" 'index($0, begin) == 1' "$root/test/$1")
@@ -588,7 +590,7 @@ names_tests() {
     return 1
   fi
   if echo "$lines" | grep -v '^[^|]* | [^|]* | [^|]*[^| ]$'; then
-    echo "test/$1 has lines that are not of three parts"
+    echo "test/$1 has lines without three parts"
     rc=1
   fi
   for name in $(echo "$lines" | awk -F ' [|] ' '
@@ -610,7 +612,7 @@ has_lines() {
   shift
   for what in "$@"; do
     grep -q "^$what .* | .* | ." "$root/test/$file" || {
-      echo "test/$file says nothing of $what"
+      echo "test/$file has no line for $what"
       rc=1
     }
   done
@@ -624,7 +626,7 @@ facts() {
     names_tests FACTS R && names_tests FACTS N
 }
 
-# ORIGINS names tests that exist, of each of the systems.
+# ORIGINS names tests that exist, for each of the systems.
 origins() {
   names_tests ORIGINS "go-perf " && names_tests ORIGINS "perf-utils " &&
     names_tests ORIGINS "perf-agent " && names_tests ORIGINS "cilium " &&
@@ -656,21 +658,21 @@ explanations() {
     names_tests EXPLANATIONS E
 }
 
-# Files of lib/ without a test of their name: what the files of a handle share,
-# which the tests of each of them go through; and what event/, set/ and bpf/ do
-# alike, which is tested there, as test_control*.c, test_drain*.c, and live.
+# Files of lib/ without a test of their name: the shared parts of a handle,
+# which all its tests use; and the parts that event/, set/ and bpf/ have in
+# common, which are tested there, in test_control*.c, test_drain*.c, and live.
 tested_by_users="event/base set/base set/counters_base bpf/base"
 tested_by_users="$tested_by_users loop/stats loop/stream_options host/ioctl"
 
 # Whether a test is named after a file of lib/: test_named_after folder file.
-# What needs the kernel is in live/, with the name of a handle before it.
+# Tests that need the kernel are in live/, with the name of a handle before it.
 test_named_after() {
   live="($1_)?"
   case " $handles " in *" $1 "*) live=$1_ ;; esac
   grep -qE "^(unit/$1/test_|live/test_$live)$2(_.*)?\.c\$" "$results.tests"
 }
 
-# Each file of lib/ has its test where one expects it.
+# Each file of lib/ has its test at the expected place.
 own_tests() {
   rc=0
   (cd "$root/test" && ls unit/*/test_*.c live/test_*.c) >"$results.tests"
@@ -718,15 +720,15 @@ orders() {
   fi
 }
 
-# Loads and stores of aarch64 have no order unless one asks for it. On x86 all
-# tests pass without.
+# Loads and stores of aarch64 have no order unless the code requests it. On x86
+# all tests pass without.
 barriers() {
   orders ring/ring.c uvperf__ring_head 'ldar|ldapr' &&
     orders ring/ring.c publish stlr && orders ring/snapshot.c held dmb
 }
 
-# What is to be inlined, always or into a template, is so only by the compiler's
-# leave, which it gives or refuses by how it is to optimize.
+# The compiler may refuse to inline functions, always or into a template,
+# depending on its optimization options.
 optimizing() {
   rc=0
   for path in $(grep -lE 'always_inline|"(loop/drain|decode/merge)\.h"' "$root"/lib/*/*.c); do
@@ -738,15 +740,14 @@ optimizing() {
   return "$rc"
 }
 
-# No line of C is longer than 80 columns, but for a URL, or a string alone that
-# has no place to be broken at. Bytes that continue a character of UTF-8 take no
-# column.
+# No line of C is longer than 80 columns, except a URL, or a lone string without
+# a place to break it. Continuation bytes of UTF-8 take no column.
 columns() {
   rc=0
   find "$root/include" "$root/lib" "$root/samples" "$root/test" \
     -name '*.[ch]' -type f >"$results.files" || return 1
   if ! grep -q '/lib/event/event\.c$' "$results.files"; then
-    echo "find does not see lib/event/event.c: this check is worth nothing"
+    echo "find does not see lib/event/event.c: this check does not work"
     return 1
   fi
   while read -r path; do

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual: that it is made without a warning, is right mdoc(7), has a page
+# The manual: it is generated without a warning, is valid mdoc(7), has a page
 # for each symbol and each tool, and is installed.
 #
 #   docs.sh build-directory results
 #
-# notes what it found in the file of results, see check.sh.
+# writes the results to the file of results, see check.sh.
 #
 # The checks are called by name:
 # shellcheck disable=SC2317
@@ -30,7 +30,7 @@ makes() {
   quietly cmake --build "$build" --target docs
 }
 
-# mandoc(1) looks for other pages in /usr/share/man alone.
+# mandoc(1) looks for other pages only in /usr/share/man.
 lint() {
   ! mandoc -Tlint "$man"/man?/*.? 2>/dev/null |
     grep -v ": referenced manual not found"
@@ -40,7 +40,7 @@ references() {
   code=0
   referred='s/^\.Xr \(uvperf[^ ]*\) \([137]\).*/man\2\/\1.\2/p'
   for name in $(sed -n "$referred" "$man"/man?/*.? | sort -u); do
-    [ -f "$man/$name" ] || { echo "$name is referred to and not there"; code=1; }
+    [ -f "$man/$name" ] || { echo "$name is referred to, but missing"; code=1; }
   done
   return $code
 }
@@ -106,7 +106,7 @@ END
     grep -A1 '^ \*   \.' "$output" | grep -q 'about x'
 }
 
-# What is longer belongs in a guide.
+# Longer texts belong in a guide.
 comments() {
   ! awk '/\/\*/ { first = FNR; is_page = /@page/ }
     /\*\// {
@@ -120,7 +120,7 @@ tests_of_guarantees() {
   for tests in $(grep -o '`[a-z/]*test_[a-z_*]*\.c`' \
     "$root/samples/guides/guarantees.md" | tr -d '`' | sort -u); do
     set -- "$root/test/"$tests
-    [ -f "$1" ] || { echo "guarantees.md: test/$tests is not there"; code=1; }
+    [ -f "$1" ] || { echo "guarantees.md: test/$tests does not exist"; code=1; }
   done
   return $code
 }
@@ -130,7 +130,7 @@ links_of_html() (
   cd "$1" && code=0
   for link in $(grep -ho 'href="[^"#:]*["#]' guide_*.html index.html |
     sed 's/^href="//; s/["#]$//' | sort -u); do
-    [ -e "$link" ] || { echo "html/: $link is not there"; code=1; }
+    [ -e "$link" ] || { echo "html/: $link does not exist"; code=1; }
   done
   return $code
 )

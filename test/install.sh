@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What `cmake --install` gives: that it is all there and nothing else, and that a
-# project outside of this tree builds and runs with it, by pkg-config, by
-# find_package, by Meson and, without an installation, by FetchContent; and the
-# ways in which libuv is found.
+# What `cmake --install` installs: all files and no others; a project outside of
+# this tree builds and runs with it, by pkg-config, by find_package, by Meson
+# and, without an installation, by FetchContent; and the ways in which libuv is
+# found.
 #
 #   install.sh build-directory results
 #
-# notes what it found in the file of results, see check.sh. The build must have
+# writes the results to the file of results, see check.sh. The build must have
 # both libraries, and install the tools.
 #
 # Flags are lists of words, and the checks are called by name:
@@ -57,13 +57,13 @@ list() {
     sed 's/-targets-[a-z]*\./-targets-type./' | LC_ALL=C sort
 }
 
-# What runs a program with the library of a name.
+# The files needed to run a program with the library of a name.
 library_files() {
   echo "./$libdir/lib$1.so.$minor"
   echo "./$libdir/lib$1.so.$version"
 }
 
-# What builds one, but for headers: development_files name targets
+# The files needed to build one, except headers: development_files name targets
 development_files() {
   for file in "lib$1.a" "lib$1.so" "pkgconfig/$1.pc" \
     "cmake/uvperf/$2.cmake" "cmake/uvperf/$2-type.cmake"; do
@@ -71,7 +71,7 @@ development_files() {
   done
 }
 
-# The copyright is installed with a component, for packages, and not else.
+# The copyright is installed only with a component, for packages.
 copyright_of() {
   echo "./share/doc/$1/copyright"
 }
@@ -81,7 +81,7 @@ has_tracepoint() {
   [ -f "$build/libuvperf_tracepoint.so" ]
 }
 
-# Prints those of a list that are not of the component.
+# Prints the names of a list that do not belong to the component.
 without_tracepoint() {
   grep -v 'tracepoint'
 }
@@ -134,10 +134,10 @@ expected_files() {
   done | grep -v /share/doc/
 }
 
-# Says what two lists of files have not in common.
+# Prints the differences of two lists of files.
 same_files() {
   diff "$1" "$2" && return
-  echo "< should be there, > is there"
+  echo "< is missing, > is unexpected"
   return 1
 }
 
@@ -148,7 +148,7 @@ install_prefix() {
   same_files "$scratch/expected" "$scratch/installed"
 }
 
-# Each component alone. Together they are all, see above.
+# Each component alone. Together they are everything, see above.
 install_components() {
   rc=0
   for component in $(components); do
@@ -165,8 +165,8 @@ install_components() {
   return "$rc"
 }
 
-# Unless asked for the tools are no part of what is installed: to want what is
-# not built is an error.
+# The tools are installed only if requested: to install a tool that is not built
+# is an error.
 install_without_tools() {
   quietly cmake -S "$root" -B "$scratch/default" -DUVPERF_BUILD_TESTS=OFF &&
     quietly cmake --install "$scratch/default" --component tools
@@ -193,7 +193,7 @@ soname() {
   done
 }
 
-# What tests and tools need is none of those who link the library.
+# Programs that link the library do not need what tests and tools need.
 without_libbpf() {
   ! find "$prefix/$libdir" \( -name '*.pc' -o -name '*.cmake' \) \
     -exec grep -i bpf {} + || return 1
@@ -216,7 +216,7 @@ headers() {
   return "$rc"
 }
 
-# Says which files name the source, the build or the prefix: paths file …
+# Prints which files contain the source, the build or the prefix: paths file …
 paths() {
   if grep -rlF -e "$root" -e "$build" -e "$scratch" -- "$@"; then
     echo "these name $root, $build or $scratch"
@@ -224,8 +224,8 @@ paths() {
   fi
 }
 
-# Also before they are installed, as the build id is made of all that the linker
-# writes: a build in another directory gives the same files.
+# Also before they are installed, because the build id depends on everything
+# that the linker writes: a build in another directory makes the same files.
 own_paths() {
   paths "$prefix" "$build"/libuvperf* "$build"/samples/tools/uvperf-*
 }
@@ -255,7 +255,7 @@ pkg_config_shared() {
     LD_LIBRARY_PATH=$prefix/$libdir quietly "$scratch/program_path"
 }
 
-# As a file, and by its name where there is no other library of that name.
+# As a file, and by its name if there is no other library of that name.
 pkg_config_static() {
   archive=$(pkg_config --variable=libdir uvperf)/libuvperf.a || return 1
   flags=$(pkg_config --cflags --libs --static uvperf) || return 1
@@ -281,7 +281,7 @@ other_functions() {
   grep -q 'uvperf_version(' "$scratch/others.c"
 }
 
-# Whether a shared object neither exports nor wants a function of ours.
+# Whether a shared object neither exports nor imports a function of ours.
 keeps_to_itself() {
   nm -D "$1" | grep uvperf || return 0
   echo "$1 must have no dynamic symbol of uvperf"
@@ -342,8 +342,8 @@ plugin_node() {
     quietly node "$root/test/samples/node/counts.js"
 }
 
-# The commands of samples/node/README.md, in a copy of the folder, build what its
-# package.json names.
+# The commands of samples/node/README.md, in a copy of the folder, build what
+# its package.json names.
 node_readme() (
   rm -rf "$scratch/copy" && cp -r "$root/samples/node" "$scratch/copy" &&
     cd "$scratch/copy" || return 1
@@ -390,7 +390,7 @@ refused() {
     echo "cmake accepted $*"
     return 1
   fi
-  # cmake breaks lines where it likes.
+  # cmake breaks lines anywhere.
   if ! tr -s ' \n' ' ' <"$scratch/output" | grep -qF "$text"; then
     cat "$scratch/output"
     echo "cmake did not say: $text"
@@ -398,7 +398,7 @@ refused() {
   fi
 }
 
-# One that is there is another target, or a package that is too old.
+# The one that exists is another target, or a package that is too old.
 without_libuv() {
   refused "uvperf needs libuv >= 1.44 and does not find it. pkg-config does" \
     -DPKG_CONFIG_EXECUTABLE=/bin/false \
@@ -427,7 +427,7 @@ only_libuv() (
   "$@"
 )
 
-# The archives by their names, where there are no shared libraries.
+# The archives by their names, without shared libraries.
 tracepoint_pkg_config() {
   flags=$(pkg_config --cflags --libs "uvperf_tracepoint = $version") ||
     return 1
@@ -440,7 +440,7 @@ tracepoint_pkg_config() {
     ! uses_shared "$scratch/program_tracepoint_static"
 }
 
-# Only if it is asked for, as it needs libtraceevent.
+# Only if it is requested, because it needs libtraceevent.
 tracepoint_find_package() {
   quietly consume tracepoint -DUVPERF_COMPONENTS=tracepoint &&
     build_consumer tracepoint c_uvperf c_tracepoint c_tracepoint_static &&
@@ -460,7 +460,7 @@ tracepoint_refused() {
     grep -q "uvperf_tracepoint: is not built" "$scratch/output"
 }
 
-# What the package's version file says of a version that is asked for.
+# The answer of the package's version file to a requested version.
 version_file() {
   cat >"$scratch/version.cmake" <<'END'
 set(PACKAGE_FIND_VERSION ${ask})
@@ -483,7 +483,7 @@ END
   done
 }
 
-# The whole prefix somewhere else; the rest runs there.
+# Moves the whole prefix; the rest runs there.
 moved() {
   mkdir "$scratch/else where" && mv "$prefix" "$scratch/else where/moved" ||
     return 1
@@ -494,8 +494,8 @@ moved() {
     pkg_config_shared
 }
 
-# As part of another project, with flags and wishes of its own. Many define
-# _GNU_SOURCE for all that they build.
+# As part of another project, with flags and options of its own. Many define
+# _GNU_SOURCE for everything that they build.
 subdirectory() {
   quietly consume sub "-DUVPERF_SOURCE=$root" -DUVPERF_BUILD_SHARED=OFF \
     "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror -D_GNU_SOURCE" &&
@@ -506,9 +506,9 @@ subdirectory() {
   same_files "$scratch/expected_theirs" "$scratch/installed_theirs"
 }
 
-# The same, installed with the other project, without the shared library, without
-# the component uvperf_tracepoint, without tools, and with assertions, which say
-# where they are.
+# The same, installed with the other project, without the shared library,
+# without the component uvperf_tracepoint, without tools, and with assertions,
+# which say where they are.
 subdirectory_installed() {
   quietly consume sub -DUVPERF_INSTALL=ON -DUVPERF_TRACEPOINT=OFF \
     -DUVPERF_INSTALL_TOOLS=ON && build_consumer sub || return 1
@@ -526,7 +526,7 @@ subdirectory_installed() {
     program by_name $(pkg_config --cflags --libs --static uvperf)
 }
 
-# As Nix has it: the libraries are not under the prefix.
+# As with Nix: the libraries are not under the prefix.
 absolute_libdir() {
   libs=$scratch/libs
   quietly consume sub "-DCMAKE_INSTALL_PREFIX=$scratch/out" \
@@ -555,8 +555,8 @@ with_libuv() {
   build_consumer sub c_uvperf_static
 }
 
-# It is not installed with uvperf, and its name says that it is static. What is
-# installed looks for libuv again.
+# It is not installed with uvperf, and its name says that it is static. The
+# installed files search for libuv again.
 own_libuv() {
   with_libuv "uv_a (existing)" -DOWN_LIBUV=uv_a -DUVPERF_BUILD_SHARED=ON \
     "-DCMAKE_INSTALL_LIBDIR=$libdir" || return 1

@@ -10,9 +10,9 @@ usage: sh test/run.sh [PATTERN...]
 
 Builds and runs the test programs whose path below test/ contains a PATTERN,
 which may have the shell's *, ? and []: event/control for
-unit/event/test_control*.c, live/ for all that is live, tools/stat, checks.sh,
+unit/event/test_control*.c, live/ for all live tests, tools/stat, checks.sh,
 docs.sh, install.sh, samples.sh. Without a pattern it builds and runs
-everything, and installs with apt what it needs for that and does not find.
+everything, and installs missing packages with apt.
 
 Failed tests are listed before skipped ones; the last line is "N passed,
 N failed, N skipped". The exit code is not 0 if a test failed, or skipped
@@ -21,7 +21,7 @@ without a reason, or, as root, skipped without being listed in test/skips.txt.
 UVPERF_BUILD_DIR  where to build, instead of build/test
 UVPERF_SANITIZE   the sanitizers, instead of address,undefined; may be empty
 CC, CFLAGS, LDFLAGS, CMAKE_PREFIX_PATH, PKG_CONFIG_LIBDIR
-                  as of cmake; always the same in one build directory
+                  as for cmake; always the same in one build directory
 EOF
 }
 
@@ -59,9 +59,9 @@ say_privileges() {
   fi
 }
 
-# Lends the tests a cgroup v2 hierarchy where root finds none mounted, and takes
-# it away when the run ends.
-lend_cgroup2() {
+# Mounts a cgroup v2 hierarchy for the tests if root finds none, and unmounts it
+# when the run ends.
+mount_cgroup2() {
   [ "$(id -u)" -eq 0 ] || return
   grep -q '^[^ ]* [^ ]* cgroup2 ' /proc/mounts && return
   cgroup2=$(mktemp -d) || return
@@ -81,7 +81,7 @@ choose_leak_check() {
     ${CC:-cc} -fsanitize=address -x c - -o "$results/leaks" &&
     ASAN_OPTIONS=detect_leaks=1 "$results/leaks" >/dev/null 2>&1 && return
   leaks=0
-  echo "LeakSanitizer does not work here: leaks are not looked for."
+  echo "LeakSanitizer does not work here: leaks are not checked."
 }
 
 configure() {
@@ -106,8 +106,8 @@ is_built() {
   grep -qxF "$1" "$build/test/programs"
 }
 
-# Builds what the tests need: with sanitizers all, or what was asked for, and,
-# for the scripts among them, without.
+# Builds what the tests need: with sanitizers everything, or the requested
+# programs; and, for scripts among them, also a build without sanitizers.
 build_for() {
   configure || return 1
   case $tests in *.sh*) build_plain || return 1 ;; esac
@@ -145,7 +145,7 @@ build=$(cd "$build" && pwd) || exit 1
 results=$build/results
 rm -rf "$results" && mkdir "$results" && : >"$results/all" || exit 1
 [ -z "$sanitizers" ] || choose_leak_check
-lend_cgroup2
+mount_cgroup2
 unset CMOCKA_TEST_ABORT
 export CMOCKA_MESSAGE_OUTPUT=xml
 # cmocka would catch SIGSEGV and hide the stack.

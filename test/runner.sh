@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Sourced by test/run.sh, test/vm/run.sh and test/vm/guest.sh: lists the test
-# programs, runs those that are built, judges them and sums up. $root is the top
-# of this project. Before `run` the sourcing script sets
+# programs, runs those that are built, evaluates and sums up the results. $root
+# is the top of this project. Before `run` the sourcing script sets
 #
 #   results         a directory for their output, with an empty file "all"
 #   skips           a file that lists which tests may skip for root, and why
@@ -11,8 +11,8 @@
 #
 # shellcheck shell=sh disable=SC2154
 
-# Prints all tests in the order in which they run: the path below test/, and
-# what its program is called, as CMakeLists.txt calls it.
+# Prints all tests in the order in which they run: the path below test/, and the
+# name of the program in CMakeLists.txt.
 all_tests() {
   (cd "$root/test" && ls checks.sh docs.sh install.sh samples.sh &&
     ls unit/*/test_*.c live/test_*.c samples/test_*.c tools/*/test_*.c \
@@ -21,8 +21,8 @@ all_tests() {
       gsub("/", "_", name); print $0, name }'
 }
 
-# Prints those tests that have a pattern in their path, with "test_" or without,
-# or in the name of their program.
+# Prints the tests that match a pattern by their path, with or without "test_",
+# or by the name of their program.
 matching() {
   all_tests | while read -r path name; do
     # shellcheck disable=SC2254 # a pattern
@@ -32,7 +32,7 @@ matching() {
   done
 }
 
-# Prints the tests that were asked for, or says that a pattern has none.
+# Prints the requested tests, or which pattern matches none.
 asked_for() {
   for pattern in "$@"; do
     matches=$(matching "$pattern")
@@ -51,7 +51,7 @@ note() {
   printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$program" >>"$results/all"
 }
 
-# Prints the counts and ends. Everything else has been said before.
+# Prints the counts and exits. Everything else has been printed before.
 finish() {
   awk -F '\t' '
     $1 == "skipped" { skips = skips "\n  " $2 ": " $3 }
@@ -67,7 +67,7 @@ finish() {
   exit $?
 }
 
-# Runs a command in a process group of its own, of which nothing is left
+# Runs a command in a process group of its own, and ends what is left of it
 # afterwards. A hang ends with SIGSEGV, so that ASan shows where it was.
 run_in_group() {
   # shellcheck disable=SC2016 # for the inner shell
@@ -77,8 +77,8 @@ run_in_group() {
   kill -s KILL -- "-$(cat "$results/pid")" 2>/dev/null
 }
 
-# Turns cmocka's XML into lines of state, tab, name, tab and message. A suite
-# with more errors than its tests have is one whose group setup failed.
+# Turns cmocka's XML into lines of state, tab, name, tab and message. If a suite
+# has more errors than its tests, its group setup failed.
 read_xml() {
   awk '
     function attribute(name) {
@@ -107,7 +107,7 @@ read_xml() {
   ' "$1"
 }
 
-# Notes a skip, if it is allowed: for root that is a line "name: reason" of
+# Notes a skip, if it is allowed: for root by a line "name: reason" of
 # $skips, so that a listed test may not skip for any other reason, or a line
 # "*: reason", for every test.
 note_skip() {
@@ -121,13 +121,13 @@ note_skip() {
   fi
 }
 
-# The reason is what the test printed: "skipped: name: needs what".
+# The reason is in the test's output: "skipped: name: needs what".
 judge_skip() {
   note_skip "$1" "$(sed -n "s/^skipped: $1: //p" "$output" | head -n 1)"
 }
 
-# Notes what a program did: what it told of its tests, and how it ended. 99 is
-# the exit code of the sanitizers here, those above are timeout's and signals'.
+# Notes the results of a program: of its tests, and how it ended. 99 is the exit
+# code of the sanitizers here, higher ones are from timeout and signals.
 judge() {
   while IFS='	' read -r state test message; do
     if [ "$state" = skipped ]; then
@@ -147,7 +147,7 @@ judge() {
   fi
 }
 
-# Says what was noted of a program, with its output if a test failed.
+# Prints the notes of a program, with its output if a test failed.
 say() {
   tail -n "+$((before + 1))" "$results/all" >"$results/noted"
   awk -F '\t' -v program="$1" '
@@ -163,7 +163,8 @@ say() {
   fi
 }
 
-# Runs and judges one program within the time that is left: run name command …
+# Runs and evaluates one program within the time that is left: run name command
+# …
 run() {
   program=$1
   shift
@@ -183,7 +184,7 @@ run() {
   say "$program"
 }
 
-# Prints why a program was not built: what it needs that may be missing.
+# Prints why a program was not built: what may be missing.
 lacks() {
   case $1 in
     unit_tracepoint_* | peers_perf_tracepoint | tools_trace_fields_named | \
@@ -202,7 +203,7 @@ lacks() {
   esac
 }
 
-# Notes and says that a program was not built: skip_program name
+# Notes and prints that a program was not built: skip_program name
 skip_program() {
   program=$1
   before=$(wc -l <"$results/all")

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What samples/run.sh shows a newcomer: the profile of a workload whose functions
+# Checks the output of samples/run.sh: the profile of a workload whose functions
 # are known, and a flame graph of it.
 #
 #   samples.sh build-directory results
 #
-# builds in a directory of its own beside the first, and notes what it found in
+# builds in a directory of its own next to the first, and writes the results to
 # the file of results, see check.sh.
 #
 # The checks are called by name:
@@ -39,8 +39,9 @@ refusal() {
   [ $? -eq 2 ] && grep -q '^usage: ' "$output" && [ ! -e "$UVPERF_BUILD_DIR" ]
 }
 
-# What the table says of the workload's functions: of what these have together,
-# each has its share, to 5 points. Others may run on the machine, too.
+# The shares of the workload's functions in the table: of their sum, each has
+# its expected share within 5 points. Other programs may run on the machine,
+# too.
 shares() {
   awk '
     BEGIN { want["parse"] = 50; want["compress"] = 30; want["hash"] = 15
@@ -58,7 +59,7 @@ shares() {
     }' "$output"
 }
 
-# The last line names a page that has the workload in it.
+# The last line names a page that shows the workload.
 graph() {
   page=$(sed -n '$s/^Flame graph: //p' "$output")
   [ -s "$page" ] && grep -q compress "$page"
@@ -75,7 +76,7 @@ profile() {
   shown sh "$root/samples/run.sh" && shares && graph && hint
 }
 
-# In a user namespace of its own root may not measure the machine.
+# In a user namespace of its own, root may not measure the machine.
 own() {
   shown unshare -Ur sh "$root/samples/run.sh" && shares && graph &&
     grep -q 'would show the whole machine' "$output"

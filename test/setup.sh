@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
-# Sourced by test/run.sh, test/vm/run.sh and samples/run.sh: finds out whether all
-# that building needs is there, installs it with apt where it is not, and builds.
-# Runs nothing that it has built. The sourcing script sets $root, the top of this
-# project.
+# Sourced by test/run.sh, test/vm/run.sh and samples/run.sh: checks whether
+# everything that building needs is installed, installs what is missing with
+# apt, and builds. Runs nothing that it has built. The sourcing script sets
+# $root, the top of this project.
 #
 # Needs, packages and flags are lists of words:
 # shellcheck shell=sh disable=SC2046,SC2086,SC2154
 
 setup_says="Missing, or too old (cmake >= 3.16 and libuv >= 1.44 are needed)"
 
-# Whether the compiler makes a program of standard input with the given flags and
-# those of the environment.
+# Whether the compiler can make a program from standard input with the given
+# flags and those of the environment.
 setup_links() {
   setup_scratch=$(mktemp -d) || return 1
   ${CC:-cc} ${CFLAGS:-} ${LDFLAGS:-} -x c - -x none "$@" \
@@ -20,14 +20,14 @@ setup_links() {
   return "$setup_rc"
 }
 
-# Whether the cmake that is here is 3.16 or newer.
+# Whether cmake is version 3.16 or newer.
 setup_has_cmake() {
   cmake --version 2>/dev/null | awk '
     NR == 1 { split($3, v, "."); ok = v[1] > 3 || (v[1] == 3 && v[2] >= 16) }
     END { exit !ok }'
 }
 
-# Prints where the headers of the node that is here should be.
+# Prints where the headers of the installed node should be.
 setup_node_headers() {
   node -p 'path.resolve(process.execPath, "../../include/node")' 2>/dev/null
 }
@@ -66,14 +66,14 @@ setup_has() {
       printf '%s\n' '#include <libiberty/demangle.h>' \
         'int main(void) { return cplus_demangle("", 0) != 0; }' |
         setup_links -liberty ;;
-    # Not on the PATH of all users. It may be a script that wants another
+    # Not on the PATH of all users. It may be a script that needs another
     # package for each kernel.
     bpftool)
       PATH=$PATH:/usr/sbin:/sbin bpftool version >/dev/null 2>&1 ;;
   esac
 }
 
-# Prints those of the needs that are not met, on one line.
+# Prints the needs that are not met, on one line.
 setup_missing() {
   setup_list=
   for setup_need in "$@"; do
@@ -145,7 +145,7 @@ setup_packages() {
   done | tr ' ' '\n' | awk '!seen[$0]++' | paste -s -d ' ' -
 }
 
-# Says what is missing where there is no apt, and ends.
+# Prints what is missing if there is no apt, and exits.
 setup_name_packages() {
   echo "$setup_says: $*. The packages are called"
   for setup_name in fedora arch alpine; do
@@ -169,7 +169,7 @@ setup_apt() {
 }
 
 setup_try_install() {
-  # A fresh machine may be at its own updates: wait for them.
+  # A fresh machine may be updating itself: wait for that.
   setup_apt update -qq &&
     setup_apt -o DPkg::Lock::Timeout=120 -o Dpkg::Use-Pty=0 install -y -qq \
       --no-install-recommends "$@"
@@ -180,7 +180,7 @@ setup_install() {
   setup_remedy="Run this as root, then try again:
   apt-get update && $setup_line"
   if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
-    echo "There is neither root nor sudo to install it. $setup_remedy"
+    echo "Installing them needs root or sudo. $setup_remedy"
     exit 1
   fi
   echo "Installing them with apt-get."
@@ -189,7 +189,7 @@ setup_install() {
   exit 1
 }
 
-# Makes sure that all of the named needs are met, or says why not and ends.
+# Makes sure that all of the named needs are met, or prints why not and exits.
 setup_require() {
   set -- $(setup_missing "$@")
   [ $# -eq 0 ] && return
@@ -202,7 +202,7 @@ setup_require() {
   exit 1
 }
 
-# apt-get installs all packages or none: those that it has, one by one.
+# apt-get installs all packages or none, so this tries one after the other.
 setup_wish_each() {
   [ $# -gt 1 ] || return 0
   for setup_each in "$@"; do
@@ -210,19 +210,19 @@ setup_wish_each() {
   done
 }
 
-# The same as setup_require for what can be done without: says so and goes on
-# where it cannot be had.
+# The same as setup_require for optional needs: if one is not available, says so
+# and continues.
 setup_wish() {
   set -- $(setup_missing "$@")
   [ $# -eq 0 ] && return
   if command -v apt-get >/dev/null &&
     { [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null; }; then
-    echo "Wanted, and not here: $*. Installing" \
+    echo "Missing, but optional: $*. Installing" \
       "$(setup_packages debian "$@") with apt-get."
     setup_try_install $(setup_packages debian "$@") || setup_wish_each "$@"
   fi
   set -- $(setup_missing "$@")
-  [ $# -eq 0 ] || echo "Going on without $*."
+  [ $# -eq 0 ] || echo "Continuing without $*."
 }
 
 # Runs a command that writes into the log of a build directory, which is shown

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# What uvperf-profile costs a busy machine, beside perf record:
+# The cost of uvperf-profile on a busy machine, compared with perf record:
 #
 #   profile.sh [SECONDS]    of each measurement, 60 by default
 #
@@ -8,8 +8,9 @@
 # without a profiler, below uvperf-profile -a, and below perf record -a, at 999
 # samples a second and CPU, with call chains. Prints how long the work took, the
 # CPU time of each profiler with its children until it has ended, and how many
-# samples it lost. What perf report takes then is apart, as uvperf-profile has
-# named its functions when it ends. Needs root (or CAP_PERFMON) and perf(1).
+# samples it lost. The time of perf report comes on top, while uvperf-profile
+# has already named its functions when it ends. Needs root (or CAP_PERFMON) and
+# perf(1).
 #
 # UVPERF_BUILD_DIR is where to build (build/bench-profile), CC the compiler.
 set -eu
@@ -55,7 +56,7 @@ work() {
   done
 }
 
-# How long the work takes, in ms.
+# The duration of the work in ms.
 time_work() {
   begun=$(now)
   work
@@ -77,13 +78,13 @@ cpu_of() {
     NR == 2 { printf "%d\n", ms($1) + ms($2) }'
 }
 
-# Has a profiler run beside the work: beside command…. Sets took and cpu.
+# Runs a profiler during the work: beside command…. Sets took and cpu.
 beside() {
   rm -f "$scratch/pid"
   cpu_of "$@" >"$scratch/cpu" 2>"$scratch/said" &
   profiler=$!
   while [ ! -s "$scratch/pid" ]; do sleep 0.1; done
-  # Both take some time to begin.
+  # Both take some time to start.
   sleep 2
   took=$(time_work)
   if ! kill -TERM "$(cat "$scratch/pid")"; then

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # Builds the library and its benchmarks with optimization and runs them:
 #
-#   run.sh [OPTION…] [BENCHMARK…]    --help tells which there are
+#   run.sh [OPTION…] [BENCHMARK…]    --help lists them
 #
-# Prints a table, and writes the same as JSON to bench.json where it builds,
-# unless --json names another file. Needs what the benchmarks say they need:
-# tracefs, libbpf, and root, or CAP_PERFMON (and CAP_BPF).
+# Prints a table, and writes the same as JSON to bench.json in the build
+# directory, unless --json names another file. Needs what the benchmarks report
+# as missing: tracefs, libbpf, and root, or CAP_PERFMON (and CAP_BPF).
 #
 # UVPERF_BUILD_DIR is where to build (build/bench), CC the compiler.
 set -u

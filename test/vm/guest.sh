@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Runs in a guest as its first process: runs the test programs that /vm/settings
-# names, and turns the machine off. What starts with "> " on the console is for
-# the reader, what starts with "@" are the notes of runner.sh.
+# names, and turns the machine off. Lines with "> " on the console are for the
+# reader, lines with "@" are the notes of runner.sh.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 
 mount_all() {
@@ -20,11 +20,11 @@ mount_all() {
   echo +pids >/sys/fs/cgroup/cgroup.subtree_control
 }
 
-# As a distribution has it whose kernel allows more than Debian's: tests of what
-# a user may do without privileges need it.
+# As in a distribution whose kernel allows more than Debian's: tests of what a
+# user may do without privileges need it.
 set_sysctls() {
   echo 2 >/proc/sys/kernel/perf_event_paranoid
-  # Interrupts take long in the guest: perf_event_max_sample_rate is to stay.
+  # Interrupts take long in the guest: perf_event_max_sample_rate must stay.
   echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 }
 

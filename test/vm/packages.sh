@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # Sourced by test/vm/run.sh: fetches Debian's packages of another architecture
 # into a tree, which is the sysroot of the cross compiler and the root of the
-# guest. apt keeps its state in the cache, so that the host's own apt knows of
-# no other architecture. $cache and $arch are set by the sourcing script.
+# guest. apt keeps its state in the cache, so that the host's own apt does
+# not see the other architecture. The sourcing script sets $cache and $arch.
 #
 # shellcheck shell=sh disable=SC2154
 
-# What the tests are built with, and what runs in the guest.
+# Packages for building the tests, and packages that run in the guest.
 packages="libc6-dev libuv1-dev libcmocka-dev libtraceevent-dev libbpf-dev
   libdw-dev libiberty-dev libprotobuf-c-dev zlib1g-dev
   dash coreutils grep sed mawk util-linux mount"
@@ -22,8 +22,8 @@ apt_for() {
     -o "APT::Sandbox::User=" -o Acquire::Retries=3 "$@"
 }
 
-# Mirrors that are being changed fail for a while, and apt goes on with what it
-# has.
+# Mirrors that are being updated fail for a while, and apt continues with its
+# old lists.
 update_lists() {
   mkdir -p "$cache/apt/$arch/lists/partial" \
     "$cache/apt/$arch/cache/archives/partial" || return 1
@@ -32,18 +32,18 @@ update_lists() {
     apt_for apt-get update -qq && return
     sleep "$wait"
   done
-  echo "Going on with the lists of packages that there are."
+  echo "Continuing with the existing lists of packages."
 }
 
-# Downloads packages, with all that they depend on.
+# Downloads packages, with all their dependencies.
 download() {
   rm -f "$cache/apt/$arch/cache/archives/"*.deb
   # shellcheck disable=SC2086 # a list
   apt_for apt-get install -y -qq --download-only $packages
 }
 
-# Extracts files of packages into a directory in which bin, sbin and the like are
-# those of usr, and links that begin at the root begin at the directory.
+# Extracts files of packages into a directory in which bin, sbin and the like
+# are the ones of usr, and absolute links begin at the directory.
 extract() {
   directory=$1
   shift

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Runs the tests in machines of other kinds, which QEMU emulates. See usage below.
+# Runs the tests in machines of other kinds, which QEMU emulates. See usage
+# below.
 set -u
 
 usage() {
@@ -40,17 +41,17 @@ root=$(cd "$(dirname "$0")/../.." && pwd) || exit 1
 . "$root/test/runner.sh"
 . "$root/test/vm/packages.sh"
 
-# What the guest's nobody is to read is made here.
+# Makes the files that the guest's user nobody has to read.
 umask 022
 cache=${UVPERF_VM_DIR:-$root/build/vm}
 jobs=${UVPERF_VM_JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)}
-# Seconds on the host that one boot may take, with all that it runs.
+# Seconds on the host that one boot may take, including its programs.
 boot_seconds=3000
 # How many programs one boot runs.
 batch=40
 
 # Whether a program takes more than a minute in an emulated machine: storms of
-# records, and walks over all that the kernel has. $machine is the machine.
+# records, and walks over everything in the kernel. $machine is the machine.
 is_slow() {
   case $1:$machine in
     live_*_storm:* | live_*_random:* | live_*_race:* | live_*_hot:* | \
@@ -62,10 +63,10 @@ is_slow() {
   return 1
 }
 
-# Sets what a machine is: arch, triplet, kernel and its parameters, console and
-# qemu, and how many seconds a program may take there.
+# Sets the properties of a machine: arch, triplet, kernel and its parameters,
+# console and qemu, and how many seconds a program may take there.
 #
-# With -icount time in the guest is the instructions that it has executed: the
+# With -icount, time in the guest is the number of executed instructions: the
 # counts of two runs are the same, and a busy host makes no test late. armv7 and
 # x86_64 do not boot with it on more than one CPU, and on s390x a CPU that waits
 # for another one waits for a minute.
@@ -76,7 +77,7 @@ machine() {
     aarch64 | aarch64-rt)
       arch=arm64 triplet=aarch64-linux-gnu console=ttyAMA0 cpu=aarch64
       kernel=linux-image-cloud-arm64
-      # What a kernel with PREEMPT_RT waits for takes longer.
+      # Waits take longer on a kernel with PREEMPT_RT.
       [ "$1" = aarch64 ] || kernel=linux-image-rt-arm64 program_seconds=120
       qemu="qemu-system-aarch64 -M virt -cpu max -smp 4" ;;
     armv7)
@@ -93,7 +94,7 @@ machine() {
       arch=amd64 triplet=x86_64-linux-gnu console=ttyS0 cpu=x86_64
       kernel=linux-image-cloud-amd64
       icount='' program_seconds=300
-      # On a busy host the kernel would give up its clock for one of 4 ms.
+      # On a busy host the kernel would switch to a clock of 4 ms.
       parameters=tsc=reliable
       # With a thread for each CPU, interrupts between CPUs get lost.
       qemu="qemu-system-x86_64 -M q35 -accel tcg,thread=single -cpu max -smp 8" ;;
@@ -101,7 +102,7 @@ machine() {
   esac
 }
 
-# Builds the library, the tools and the tests that were asked for.
+# Builds the library, the tools and the requested tests.
 build_tests() {
   tree=$cache/$arch/root
   build=$cache/$arch/build
@@ -151,8 +152,8 @@ pack_root() {
     mv "$cache/$arch/root.cpio.new" "$cache/$arch/root.cpio"
 }
 
-# All that was built, and the files that tests read, under the names that they
-# have on the host. A test may run other programs.
+# Everything that was built, and the files that tests read, with their names on
+# the host. A test may run other programs.
 pack_tests() {
   tree=$results/tree
   mkdir -p "$tree$build/test" "$tree$root/test/support" &&
@@ -168,8 +169,8 @@ pack_tests() {
     cat "$cache/$arch/root.cpio" - >"$results/tests.cpio" && rm -rf "$tree"
 }
 
-# What may skip in this machine: what may on a host and is not had here, and what
-# may here alone.
+# What may skip in this machine: what may skip on a host and is missing here,
+# and what may skip only here.
 list_skips() {
   kind="\\(\\*\\|${machine%-rt}\\|$machine\\)"
   sed -n "s/^$kind: has \\(.*\\)/: needs \\2\$/p" "$root/test/vm/skips.txt" \
@@ -178,7 +179,7 @@ list_skips() {
   sed -n "s/^$kind: needs /*: needs /p" "$root/test/vm/skips.txt"
 }
 
-# What differs between boots: $work/programs, and how to run them.
+# The difference between boots: $work/programs, and how to run them.
 pack_batch() {
   mkdir -p "$work/tree/vm" &&
     cp "$work/programs" "$results/skips.txt" "$work/tree/vm" || return 1
@@ -189,8 +190,8 @@ pack_batch() {
     cat "$results/tests.cpio" - >"$work/initrd"
 }
 
-# Shows how a boot failed, and notes it with the programs of which it has said
-# nothing.
+# Shows how a boot failed, and notes it together with the programs that have no
+# result.
 note_failure() {
   program=boot
   note failed "$machine" "$1"
@@ -202,8 +203,8 @@ note_failure() {
   done <"$work/programs"
 }
 
-# Boots a machine with the programs of $work/programs, and shows and notes what
-# it says.
+# Boots a machine with the programs of $work/programs, and shows and notes their
+# results.
 boot() {
   : >"$work/console" && : >"$work/notes"
   if ! pack_batch; then
@@ -224,7 +225,7 @@ boot() {
   rm -f "$work/initrd" "$work/pid"
 }
 
-# Boots for each batch of which the number is $1 modulo the number of workers.
+# Boots for each batch whose number is $1 modulo the number of workers.
 worker() {
   work=$results/worker$1
   mkdir -p "$work"
@@ -267,7 +268,7 @@ run_machine() {
   grep -vxF -f "$results/programs" "$asked" | while read -r program; do
     skip_program "$program"
   done
-  # In turns, so that the workers have about the same to do.
+  # Alternating, so that the workers have about the same amount of work.
   count=$(wc -l <"$results/programs")
   boots=$(((count + batch - 1) / batch))
   [ "$boots" -ge "$jobs" ] || boots=$jobs
@@ -286,7 +287,7 @@ run_machine() {
   rm -f "$results/tests.cpio"
 }
 
-# Fetches what a machine consists of, or what of it is not there yet.
+# Fetches the missing parts of a machine.
 fetch() {
   mkdir -p "$cache/$arch" "$cache/kernels" || return 1
   [ "$(cat "$cache/$arch/packages" 2>/dev/null)" = "$packages" ] || make_tree ||
@@ -294,7 +295,7 @@ fetch() {
   [ -d "$cache/kernels/$kernel" ] || fetch_kernel "$kernel"
 }
 
-# Runs the tests in one machine, if it can be had here, and sums up.
+# Runs the tests in one machine, if that is possible here, and sums up.
 try_machine() {
   machine "$1"
   needs="apt-get dpkg-deb make cmake pkg-config cpio ${qemu%% *} $triplet-gcc"
@@ -315,7 +316,7 @@ try_machine() {
   (finish)
 }
 
-# The workers first, which would boot the next one.
+# The workers first; otherwise they would boot the next machine.
 kill_machines() {
   [ -n "$results" ] || exit 1
   # shellcheck disable=SC2086 # a list
