@@ -62,7 +62,7 @@ static void give_precedence(void) {
   set_precedence(SCHED_OTHER, 0);
 }
 
-/* -- who answers ---------------------------------------------------------- */
+/* -- the answering thread ------------------------------------------------- */
 
 typedef struct answerer_s {
   uv_thread_t thread;

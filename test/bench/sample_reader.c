@@ -155,7 +155,7 @@ int sample_reader_run(sample_reader_t *reader, const traced_plan_t *plan,
   outcome->wakeups = reader->wakeups - wakeups;
   outcome->id = after.id;
   if (outcome->produced != plan->nr)
-    return bench_fail("the traced child", "has not done what it was told");
+    return bench_fail("the traced child", "has not carried out its plan");
   return 0;
 }
 

@@ -82,7 +82,7 @@ static int make_map(uint32_t type, uint32_t flags) {
   return live_bpf_call(BPF_MAP_CREATE, &attr);
 }
 
-/* -- whose entries -------------------------------------------------------- */
+/* -- entries of others ---------------------------------------------------- */
 
 static void map_outlives_the_callers_fd(void **state) {
   int fd = make_array(__func__);
@@ -262,7 +262,7 @@ static void path_without_a_pin_is_reported(void **state) {
   assert_int_equal(map.fd, -1);
 }
 
-/* -- what it is ----------------------------------------------------------- */
+/* -- its type ------------------------------------------------------------- */
 
 static void refuses(int fd, int code, const char *piece) {
   size_t fds = support_count_fds();
@@ -311,7 +311,7 @@ static void ring_buffer_is_refused(void **state) {
   close(fd);
 }
 
-/* -- what it lets one do -------------------------------------------------- */
+/* -- access --------------------------------------------------------------- */
 
 static void map_that_may_only_be_read_says_so(void **state) {
   int probe = make_array(__func__);

@@ -7,7 +7,7 @@
 
 #define MOST_CPUS 8
 
-/* -- what comes ----------------------------------------------------------- */
+/* -- delivery ------------------------------------------------------------- */
 
 static void reader_delivers_what_each_cpu_hands_out(void **state) {
   int cpus[MOST_CPUS];

@@ -177,7 +177,7 @@ static void ring_reports_waiting_and_written_bytes(void **state) {
   live_bpf_reader_end(&live);
 }
 
-/* -- what is refused ------------------------------------------------------ */
+/* -- refusals ------------------------------------------------------------- */
 
 typedef struct refused_s {
   int map_fd;

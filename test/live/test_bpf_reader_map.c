@@ -38,7 +38,7 @@ static void resume(live_bpf_reader_t *live) {
   assert_int_equal(uvperf_bpf_reader_resume(&live->reader, NULL), 0);
 }
 
-/* -- who wants the events in the map -------------------------------------- */
+/* -- when the events are in the map --------------------------------------- */
 
 /* s: start, n: start with UVPERF_START_NO_ENABLE, x: stop, p: pause, r: resume;
  * upper case: the events are in the map then. */
@@ -88,7 +88,7 @@ static void events_are_in_the_map_while_any_reader_needs_it(void **state) {
     run_calls(*state, __func__, scripts[i]);
 }
 
-/* -- what that does to samples -------------------------------------------- */
+/* -- the effect on samples ------------------------------------------------ */
 
 static void pause_loses_nothing_and_programs_get_enoent(void **state) {
   live_bpf_reader_t live;

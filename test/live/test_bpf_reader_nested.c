@@ -138,7 +138,7 @@ static int open_clock(int cpu, int prog) {
   return fd;
 }
 
-/* -- what comes ----------------------------------------------------------- */
+/* -- delivery ------------------------------------------------------------- */
 
 static void note_wrong(fixture_t *fixture, const char *what, uint64_t a,
                        uint64_t b) {

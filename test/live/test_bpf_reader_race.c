@@ -38,7 +38,7 @@ static void expect(fixture_t *fixture, int is_so, const char *what,
 }
 
 static void expect_code(fixture_t *fixture, int code, int expected) {
-  expect(fixture, code == expected, "gave another code", code);
+  expect(fixture, code == expected, "returned another code", code);
 }
 
 static void one_call(fixture_t *fixture);
@@ -162,13 +162,13 @@ static void balance(fixture_t *fixture) {
   fixture->is_quiet = 0;
   written = live_storm_written(&fixture->storm) - fixture->written_before;
   expect(fixture, live_storm_delivered(&fixture->storm) == written,
-         "did not deliver what was written",
+         "did not deliver all samples",
          (int64_t)(live_storm_delivered(&fixture->storm) - written));
   for (i = 0; i < fixture->storm.nr_writers; i++)
     lost += fixture->storm.writers[i].ledger.lost;
   expect(fixture,
          lost <= live_storm_lost(&fixture->storm) - fixture->lost_before,
-         "told more than was lost", (int64_t)lost);
+         "reported more than was lost", (int64_t)lost);
 }
 
 static void one_call(fixture_t *fixture) {
@@ -228,7 +228,7 @@ static void expect_the_whole(fixture_t *fixture) {
     lost += fixture->storm.writers[i].ledger.lost;
   expect(fixture,
          lost == live_storm_lost(&fixture->storm) - fixture->lost_before,
-         "did not tell what was lost", (int64_t)lost);
+         "did not report all losses", (int64_t)lost);
   close_reader(fixture);
 }
 

@@ -85,7 +85,7 @@ static int is_in_map(const slot_t *slot) {
 
 static void one_call(fixture_t *fixture);
 
-/* -- what comes ----------------------------------------------------------- */
+/* -- delivery ------------------------------------------------------------- */
 
 static void take_sample(slot_t *slot, const uvperf_bpf_sample_t *sample) {
   fixture_t *fixture = slot->fixture;

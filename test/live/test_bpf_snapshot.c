@@ -32,7 +32,7 @@ static void take(live_bpf_reader_t *live, uint32_t flags) {
   assert_int_equal(uvperf_bpf_reader_snapshot(&live->reader, flags, NULL), 0);
 }
 
-/* -- what is in it -------------------------------------------------------- */
+/* -- contents ------------------------------------------------------------- */
 
 static void records_come_by_snapshots_only(void **state) {
   uvperf_ring_info_t ring;
@@ -276,7 +276,7 @@ static void callback_that_starts_has_the_rest_of_the_snapshot(void **state) {
   live_bpf_reader_end(&live);
 }
 
-/* -- what fails ----------------------------------------------------------- */
+/* -- failures ------------------------------------------------------------- */
 
 static void snapshot_that_cannot_pause_delivers_nothing(void **state) {
   live_bpf_reader_t live;

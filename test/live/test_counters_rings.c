@@ -57,7 +57,7 @@ static void enable(uvperf__counters_t *counters) {
     fail_msg("%s", error.reason);
 }
 
-/* -- whose ---------------------------------------------------------------- */
+/* -- sources -------------------------------------------------------------- */
 
 typedef struct many_s {
   const struct perf_event_attr *attrs;

@@ -169,7 +169,7 @@ static void live_cycles_with_branches_do_not_become_a_clock(void **state) {
   assert_non_null(strstr(error.reason, "fall back to a clock"));
 }
 
-/* -- what this kernel does not know --------------------------------------- */
+/* -- unknown to this kernel ----------------------------------------------- */
 
 /* One step further than the newest kernel of this library. */
 static void live_bits_that_never_were_are_cleared(void **state) {

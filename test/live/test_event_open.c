@@ -54,7 +54,7 @@ static uvperf_error_t assert_refused(uv_loop_t *loop,
   return error;
 }
 
-/* -- what the kernel refuses ---------------------------------------------- */
+/* -- refused by the kernel ------------------------------------------------ */
 
 static void event_open_of_an_unknown_type_is_enoent(void **state) {
   struct perf_event_attr attr;
@@ -151,7 +151,7 @@ static void event_open_of_no_cgroup_is_ebadf(void **state) {
   assert_refused(*state, &attr, &options, UV_EBADF, UVPERF_CAUSE_ARGUMENT);
 }
 
-/* -- what the library refuses --------------------------------------------- */
+/* -- refused by the library ----------------------------------------------- */
 
 static void
 event_open_with_watermark_not_below_the_ring_is_einval(void **state) {

@@ -279,7 +279,7 @@ static void sample_of_a_tracepoint_with_all_bits_is_decoded(void **state) {
   live_unpin(&old);
 }
 
-/* -- what needs a PMU ----------------------------------------------------- */
+/* -- fields that need a PMU ----------------------------------------------- */
 
 static void assert_refused(uv_loop_t *loop, const struct perf_event_attr *attr,
                            int code, int cause) {

@@ -133,7 +133,7 @@ static void sample_data_page_size_of_a_huge_page_is_the_huge_one(void **state) {
   assert_int_equal(munmap(memory, 2 * HUGE_BYTES), 0);
 }
 
-/* -- what software events do not know ------------------------------------- */
+/* -- unknown to software events ------------------------------------------- */
 
 static void check_weight(live_collector_t *collector,
                          const uvperf_record_t *record) {

@@ -20,7 +20,7 @@ typedef struct programs_s {
   uint64_t loads, unloads;
 } programs_t;
 
-/* -- what a record says --------------------------------------------------- */
+/* -- the values of a record ----------------------------------------------- */
 
 /* "bpf_prog_<tag>", then "_<name>" if there is one:
  * bpf_prog_ksym_set_name(). */

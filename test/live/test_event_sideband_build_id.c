@@ -25,7 +25,7 @@ typedef struct mapping_s {
   uint64_t found;
 } mapping_t;
 
-/* -- what a record says --------------------------------------------------- */
+/* -- the values of a record ----------------------------------------------- */
 
 static void check_mapping(live_collector_t *collector,
                           const uvperf_record_t *record) {

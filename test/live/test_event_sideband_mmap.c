@@ -76,7 +76,7 @@ static void map_file(map_t *map, const char *path, int prot, int flags) {
   assert_int_equal(unlink(path), 0);
 }
 
-/* -- what a record says --------------------------------------------------- */
+/* -- the values of a record ----------------------------------------------- */
 
 static void assert_file(const uvperf_record_t *record, const map_t *map) {
   uint64_t page = support_page_bytes();

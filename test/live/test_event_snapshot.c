@@ -111,7 +111,7 @@ static void end(recorder_t *recorder) {
   live_close(&recorder->collector);
 }
 
-/* -- what comes ----------------------------------------------------------- */
+/* -- delivery ------------------------------------------------------------- */
 
 static void event_snapshot_is_repeated_in_either_order(void **state) {
   recorder_t recorder;
@@ -258,7 +258,7 @@ static void event_snapshot_of_a_shared_ring_names_the_writer(void **state) {
   end(&recorder);
 }
 
-/* -- what is refused ------------------------------------------------------ */
+/* -- refusals ------------------------------------------------------------- */
 
 static void event_snapshot_of_what_has_none_is_einval(void **state) {
   uvperf_event_t *event;
@@ -325,7 +325,7 @@ static void event_snapshot_without_memory_loses_nothing(void **state) {
   end(&recorder);
 }
 
-/* -- what a callback does ------------------------------------------------- */
+/* -- calls in callbacks --------------------------------------------------- */
 
 static void stop_inside(recorder_t *recorder) {
   recorder->code = uvperf_event_stop(&recorder->collector.event);

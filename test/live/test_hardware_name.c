@@ -79,7 +79,7 @@ static void names_of_one_event_count_the_same(void **state) {
   assert_string_equal(label, names);
 }
 
-/* -- what is listed ------------------------------------------------------- */
+/* -- listed events -------------------------------------------------------- */
 
 typedef struct listed_s {
   uv_loop_t *loop;

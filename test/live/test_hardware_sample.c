@@ -532,7 +532,7 @@ static void interrupts_above_the_rate_are_throttled(void **state) {
   live_close(&collector);
 }
 
-/* -- what a PMU may not have ---------------------------------------------- */
+/* -- fields that a PMU may lack ------------------------------------------- */
 
 /* Intel's have branch stacks, and the newest of the others. */
 static void branch_stacks_arrive_or_the_error_says_why_not(void **state) {

@@ -15,7 +15,7 @@
 #define ITERATIONS 10000u
 #define LOOP       ((uint64_t)ITERATIONS * LIVE_LOOP_INSTRUCTIONS)
 
-/* -- what allows it -------------------------------------------------------- */
+/* -- privileges ------------------------------------------------------------ */
 
 #if defined(__aarch64__)
 #define SWITCH "/proc/sys/kernel/perf_user_access"

@@ -137,7 +137,7 @@ static void measure_event_of_the_clock_is_no_more_than_the_wall(void **state) {
   assert_in_range(count.time_enabled, 1, live_now() - before);
 }
 
-/* -- whose ---------------------------------------------------------------- */
+/* -- sources -------------------------------------------------------------- */
 
 typedef struct elsewhere_s {
   uvperf_count_t count;
@@ -203,7 +203,7 @@ static void measure_event_within_another(void **state) {
   measure_count_is(&within.count, 4);
 }
 
-/* -- what is left --------------------------------------------------------- */
+/* -- leftovers ------------------------------------------------------------ */
 
 static void measure_event_leaves_no_fd(void **state) {
   size_t fds = support_count_fds();

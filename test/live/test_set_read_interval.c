@@ -44,7 +44,7 @@ static void expect(const live_set_t *live, uint64_t callbacks, uint64_t total,
   assert_int_equal(live->delta.value, delta);
 }
 
-/* -- what a delta covers -------------------------------------------------- */
+/* -- the interval of a delta ---------------------------------------------- */
 
 static void set_read_deltas_are_the_work_of_each_interval(void **state) {
   live_set_t live;

@@ -131,7 +131,7 @@ static void unprivileged_targets_of_others_are_refused(void **state) {
   unprivileged_run(__func__, lines, COUNT_OF(lines));
 }
 
-/* -- what wants the capability -------------------------------------------- */
+/* -- privileged events ---------------------------------------------------- */
 
 static void uprobe(unprivileged_report_t *report) {
   struct perf_event_attr attr;
@@ -183,7 +183,7 @@ static void bpf_program(unprivileged_report_t *report) {
   if (syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr)) >= 0)
     unprivileged_wrong(report, "it was loaded");
   else if (errno != EPERM)
-    unprivileged_wrong(report, "bpf gave %s", strerror(errno));
+    unprivileged_wrong(report, "bpf returned %s", strerror(errno));
 }
 
 static void unprivileged_use_of_the_capability_is_refused(void **state) {

@@ -370,7 +370,7 @@ static void watch_together_target_exits_with_records_left(void **state) {
   live_rings_unmake(watched);
 }
 
-/* -- looking later -------------------------------------------------------- */
+/* -- flush_in ------------------------------------------------------------- */
 
 /* Rings that are not woken, with a record each. */
 static live_rings_t *make_unwoken(uv_loop_t *loop) {

@@ -3,7 +3,7 @@
 
 #include "live.h"
 
-/* -- what is heard -------------------------------------------------------- */
+/* -- delivery ------------------------------------------------------------- */
 
 static uint64_t hash_of(const void *data, size_t size) {
   const uint8_t *bytes = data;

@@ -128,7 +128,7 @@ static const struct {
     {"tree", "mem:0x1000:", "a ':' promises an access or modifiers"},
     {"tree", "cycles:W", "weak is for groups"},
     {"tree", "cycles:ukhGHpppPSDeIW", "weak is for groups"},
-    {"tree", "cycles:b", "it tells perf to count by BPF"},
+    {"tree", "cycles:b", "it makes perf count by BPF"},
     {"tree", "cpu/mem-loads,ldlat=30/", "the last one counts, perf ORs them"},
     {"tree", "cpu/ldlat=30,mem-loads/", "the last one counts, perf ORs them"},
     {"tree", "cpu/mem-stores,umask=0x1/", "the last one counts, perf ORs them"},

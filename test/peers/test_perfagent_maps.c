@@ -44,7 +44,7 @@ static void unmap_file(mapping_t *mapping) {
   mapping->address = MAP_FAILED;
 }
 
-/* -- what is seen --------------------------------------------------------- */
+/* -- records -------------------------------------------------------------- */
 
 typedef struct watch_s {
   const char *path;   /* mappings of it alone are noted */

@@ -78,7 +78,7 @@ uvperf__counters_t *counters_open_on(const char *root,
   memset(&error, 0, sizeof(error));
   rc = uvperf__counters_make(root, 0, &counters, &make->options, &error);
   if (rc != 0)
-    fail_msg("the counters gave %d: %s", rc, error.reason);
+    fail_msg("the counters returned %d: %s", rc, error.reason);
   return counters;
 }
 

@@ -50,9 +50,9 @@ static int make_decoders(check_t *check) {
 static const char *check_whole(const uvperf_record_t *record, int has_time,
                                uint64_t time) {
   if (has_time != ((record->present & PERF_SAMPLE_TIME) != 0))
-    return "a time is told of a record without, or not of one with";
+    return "a time is found if the record has none, or not if it has one";
   if (has_time && time != record->time)
-    return "the time that is told is another than the record's";
+    return "the time that is found differs from the record's";
   return record_bounds_fault(record);
 }
 

@@ -92,7 +92,7 @@ const char *event_label_check(const char *root,
   char *label;
 
   if (uvperf__attr_label(root, attr, NULL, &size) != -ENOBUFS || size < 2)
-    return "the size of the label is not told";
+    return "the size of the label is not reported";
   label = malloc(size);
   if (label == NULL)
     return "no memory";
@@ -100,10 +100,10 @@ const char *event_label_check(const char *root,
   size -= 1;
   if (uvperf__attr_label(root, attr, label, &size) != -ENOBUFS ||
       size != needed)
-    fault = "too little room is not told";
+    fault = "too little room is not reported";
   else if (uvperf__attr_label(root, attr, label, &size) != 0 ||
            size != needed || strlen(label) + 1 != needed)
-    fault = "the label is not of the size that was told";
+    fault = "the label does not have the reported size";
   else
     fault = check_parses_back(root, label, attr);
   free(label);

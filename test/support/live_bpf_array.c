@@ -458,7 +458,7 @@ uint64_t live_bpf_producer_gave(const live_bpf_producer_t *producer, int cpu,
                          __ATOMIC_ACQUIRE);
 }
 
-/* -- looking at them ------------------------------------------------------ */
+/* -- checking them -------------------------------------------------------- */
 
 static size_t place_of(uint64_t number) {
   return (size_t)(number % PLACES) * 8;

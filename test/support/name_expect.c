@@ -96,7 +96,7 @@ void name_expect_good(const char *root, const name_good_t *good, size_t nr) {
     wanted = good[i].attr;
     wanted.size = sizeof(attr);
     if (memcmp(&attr, &wanted, sizeof(attr)) != 0) {
-      fprintf(stderr, "%s gives type %u, config %#llx, config1 %#llx\n",
+      fprintf(stderr, "%s has type %u, config %#llx, config1 %#llx\n",
               good[i].name, attr.type, attr.config, attr.config1);
       assert_memory_equal(&attr, &wanted, sizeof(attr));
     }
@@ -118,8 +118,8 @@ void name_expect_bad(const char *root, const name_bad_t *bad, size_t nr) {
     if (rc != bad[i].code || error.code != rc || error.cause != bad[i].cause ||
         error.column != bad[i].column || error.attr_index != 0 ||
         strstr(error.reason, bad[i].text) == NULL)
-      fail_msg("%s gives %d: code %d, cause %s, column %u: %s", bad[i].name, rc,
-               error.code, uvperf_cause_name(error.cause), error.column,
+      fail_msg("%s returns %d: code %d, cause %s, column %u: %s", bad[i].name,
+               rc, error.code, uvperf_cause_name(error.cause), error.column,
                error.reason);
     assert_memory_equal(&attr, &before, sizeof(attr));
     assert_int_equal(

@@ -17,7 +17,7 @@ void ring_expect(ring_model_t *model, int is_so, const char *what,
   random_run_expect(&model->run, is_so, what, value);
 }
 
-/* -- what is written ------------------------------------------------------ */
+/* -- writing -------------------------------------------------------------- */
 
 size_t ring_waiting(const ring_slot_t *slot) {
   return slot->last - slot->first;
@@ -145,7 +145,7 @@ void ring_target_end(ring_target_t *target) {
   target->lives = 0;
 }
 
-/* -- what comes ----------------------------------------------------------- */
+/* -- delivery ------------------------------------------------------------- */
 
 static const ring_opened_t *find_opened(const ring_model_t *model,
                                         uint64_t id) {
@@ -213,8 +213,7 @@ static void expect_source(ring_model_t *model, const uvperf_record_t *record) {
   const uint64_t not_in_others =
       PERF_SAMPLE_RAW | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD;
 
-  ring_expect(model, opened != NULL, "an id that is nobody's",
-              (int64_t)record->id);
+  ring_expect(model, opened != NULL, "an unknown id", (int64_t)record->id);
   if (opened == NULL)
     return;
   ring_expect(model, record->source->data == opened->event,

@@ -133,7 +133,7 @@ static void deliver(unprivileged_report_t *report, uv_loop_t *loop,
   event->data = tally;
   rc = uvperf_event_start(event, NULL, on_record, NULL);
   if (rc != 0)
-    unprivileged_wrong(report, "start gave %d", rc);
+    unprivileged_wrong(report, "start returned %d", rc);
   if (stream->provoke != NULL)
     stream->provoke();
   uvperf_event_disable(event, NULL);
@@ -186,8 +186,8 @@ void unprivileged_count(unprivileged_report_t *report,
     rc = uvperf_event_read(&event, &count, NULL);
   close_all(report, &loop, &event);
   if (rc != 0 || count.value < least || count.value > most)
-    unprivileged_wrong(report, "start and read gave %d, %llu were counted", rc,
-                       (unsigned long long)count.value);
+    unprivileged_wrong(report, "start and read returned %d, %llu were counted",
+                       rc, (unsigned long long)count.value);
 }
 
 void unprivileged_opens(unprivileged_report_t *report,

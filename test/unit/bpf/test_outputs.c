@@ -19,7 +19,7 @@ static uvperf__cpu_ring_t *ring_of(int cpu) {
                                 cpu);
 }
 
-/* -- what is opened ------------------------------------------------------- */
+/* -- opening -------------------------------------------------------------- */
 
 static void new_opens_an_event_and_a_ring_for_each_cpu(void **state) {
   static const int ids[] = {0, 2, 3, 4, 5};
@@ -65,7 +65,7 @@ static void put_goes_by_the_ids_of_the_cpus(void **state) {
   assert_string_equal(scripted_outputs_keys(), "");
 }
 
-/* -- what is refused ------------------------------------------------------ */
+/* -- refusals ------------------------------------------------------------- */
 
 static void options_that_cannot_be_are_einval(void **state) {
   const uvperf__bpf_outputs_options_t good = scripted.options;

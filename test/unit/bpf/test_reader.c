@@ -121,7 +121,7 @@ static void reader_closed_in_a_forked_child_only_closes_fds(void **state) {
   fake_kernel_reset();
 }
 
-/* -- what fails ----------------------------------------------------------- */
+/* -- failures ------------------------------------------------------------- */
 
 /* Nothing is in the map, nothing counts, and the loop is not held. */
 static void expect_stopped(scripted_reader_t *scripted) {

@@ -10,7 +10,7 @@
 
 static const uvperf__reading_origin_t origin = {&origin, 1};
 
-/* -- what a reading holds ------------------------------------------------- */
+/* -- contents ------------------------------------------------------------- */
 
 static void reading_never_filled_has_nothing(void **state) {
   uvperf_count_t count;

@@ -44,7 +44,7 @@ static void write_in_turns(size_t nr_rings, size_t nr_records) {
               time += record_random(&random) % 3);
 }
 
-/* -- what it gives --------------------------------------------------------- */
+/* -- results --------------------------------------------------------------- */
 
 static void give_all(size_t nr_rings, size_t nr_records) {
   write_in_turns(nr_rings, nr_records);
@@ -138,7 +138,7 @@ static void record_at_the_end_of_time_is_for_next(void **state) {
   merge_end(&model);
 }
 
-/* -- what is for next ------------------------------------------------------ */
+/* -- left for next --------------------------------------------------------- */
 
 static void record_that_is_no_sample_is_for_next(void **state) {
   merge_ring_t *first, *second;
@@ -248,7 +248,7 @@ static void ring_that_breaks_is_for_next(void **state) {
   merge_end(&model);
 }
 
-/* -- what a callback does -------------------------------------------------- */
+/* -- calls in callbacks ---------------------------------------------------- */
 
 static unsigned countdown;
 

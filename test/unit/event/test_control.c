@@ -37,7 +37,7 @@ static fake_event_t *open_event(uv_loop_t *loop, live_collector_t *collector) {
   return fake;
 }
 
-/* -- what arrives --------------------------------------------------------- */
+/* -- delivery ------------------------------------------------------------- */
 
 static void expect(unsigned long request, uint64_t argument) {
   assert_int_equal(arrived.request, request);

@@ -67,7 +67,7 @@ static int runs(live_collector_t *collector) {
   return 0;
 }
 
-/* -- what it gives -------------------------------------------------------- */
+/* -- results -------------------------------------------------------------- */
 
 static void event_modify_prepares_the_attr_as_init_does(void **state) {
   live_collector_t collector;

@@ -66,7 +66,7 @@ static void event_without_fds_in_a_fallback_says_so(void **state) {
   assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
 }
 
-/* -- what is opened ------------------------------------------------------- */
+/* -- opening -------------------------------------------------------------- */
 
 static void event_that_opens_as_asked_has_no_changes(void **state) {
   uvperf_event_options_t options = allow(UVPERF_FALLBACK_ALL);

@@ -111,7 +111,7 @@ static void given_event_is_the_handles_by_the_pool(void **state) {
   fake_assert_clean();
 }
 
-/* -- it is given back ------------------------------------------------------ */
+/* -- it is returned -------------------------------------------------------- */
 
 static void each_failing_call_releases_it(void **state) {
   static const enum fake_call calls[] = {FAKE_IOCTL_PTR, FAKE_MMAP,
@@ -213,7 +213,7 @@ static void event_of_another_handle_is_eexist(void **state) {
   fake_assert_clean();
 }
 
-/* -- what is refused ------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------- */
 
 static void fd_that_is_no_perf_event_is_refused(void **state) {
   given_t given;

@@ -188,7 +188,7 @@ static void set_output_in_a_forked_child_is_eperm(void **state) {
   assert_string_equal(fake_log(), "close, close");
 }
 
-/* -- what the kernel refuses ---------------------------------------------- */
+/* -- refused by the kernel ------------------------------------------------ */
 
 typedef struct refusal_s {
   int cpu;

@@ -63,7 +63,7 @@ static void end(void) {
   fake_assert_clean();
 }
 
-/* -- what is not sound ---------------------------------------------------- */
+/* -- damage --------------------------------------------------------------- */
 
 static void event_snapshot_of_an_unsound_body_comes_raw(void **state) {
   fake_event_t *fake = begin(*state, scripted_event_on_record);
@@ -190,7 +190,7 @@ static void event_snapshot_after_next_has_ended_goes_on(void **state) {
   end();
 }
 
-/* -- what it calls, and what fails ---------------------------------------- */
+/* -- calls and failures --------------------------------------------------- */
 
 static void event_snapshot_pauses_waits_and_resumes(void **state) {
   fake_event_t *fake = begin(*state, scripted_event_on_record);

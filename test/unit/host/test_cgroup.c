@@ -34,7 +34,7 @@ static void refused(const temp_tree_t *tree, const char *path, int code,
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* -- where it is looked for ----------------------------------------------- */
+/* -- where it is searched for --------------------------------------------- */
 
 /* Each path, and where it is searched for: nothing is there. */
 static void cgroup_is_searched_for_in_the_mounts(void **state) {
@@ -96,7 +96,7 @@ static void cgroup_without_a_hierarchy_is_enoent(void **state) {
   refused(tree, "/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED, "no cgroups");
 }
 
-/* -- what is none --------------------------------------------------------- */
+/* -- invalid paths -------------------------------------------------------- */
 
 static void directory_that_is_no_cgroup_is_einval(void **state) {
   const temp_tree_t *tree = *state;

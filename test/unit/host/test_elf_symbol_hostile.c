@@ -399,7 +399,7 @@ static void file_that_is_no_regular_one_is_refused(void **state) {
   assert_int_equal(elf_path_symbol(path, "one", &symbol), -ENXIO);
 }
 
-/* -- what is kept --------------------------------------------------------- */
+/* -- leaks ---------------------------------------------------------------- */
 
 static void failed_search_keeps_nothing(void **state) {
   uvperf__elf_symbol_t symbol;

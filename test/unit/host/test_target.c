@@ -18,7 +18,7 @@
 /* The fields of a stat file, from the state to the start. */
 #define FIELDS "S 1 2 3 0 -1 4194560 5 6 7 8 9 10 11 12 20 0 1 0"
 
-/* -- what is wrong on any machine ----------------------------------------- */
+/* -- wrong on any machine ------------------------------------------------- */
 
 static void target_that_can_be_right_is_accepted(void **state) {
   static const uvperf_target_t targets[] = {

@@ -34,7 +34,7 @@ static int tracefs_setup(void **state) {
   return 0;
 }
 
-/* -- where it is ---------------------------------------------------------- */
+/* -- its place ------------------------------------------------------------ */
 
 static void expect_path(const temp_tree_t *tree, int rc, const char *path) {
   char text[64] = "left";
@@ -375,7 +375,7 @@ static void tracefs_find_without_tracefs_is_enodev(void **state) {
   expect_found(&ids, tree->root, 316, -ENODEV, 0);
 }
 
-/* -- what may not be read ------------------------------------------------- */
+/* -- unreadable places ---------------------------------------------------- */
 
 static void set_mode(const temp_tree_t *tree, const char *path, mode_t mode) {
   char full[PATH_MAX];

@@ -420,7 +420,7 @@ static void record_written_after_the_check_is_not_returned(void **state) {
   expect(UVPERF__DRAINED, "s16 s16 s16", 96);
 }
 
-/* -- what is not sound ---------------------------------------------------- */
+/* -- damage --------------------------------------------------------------- */
 
 /* In the middle of a run, at its start, and after another record. */
 static void a_size_that_cannot_be_right_ends_the_ring(void **state) {

@@ -51,7 +51,7 @@ static uint64_t any(void) {
   return draw(UINT64_C(1) << 32) << 32 | draw(UINT64_C(1) << 32);
 }
 
-/* -- what comes ------------------------------------------------------------ */
+/* -- delivery -------------------------------------------------------------- */
 
 static void check_stats(const uvperf_event_t *event) {
   uvperf_stats_t stats;
@@ -155,7 +155,7 @@ static void on_record(uvperf_event_t *event, int status,
   fixture.first += 1;
 }
 
-/* -- what is written ------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------- */
 
 static void draw_values(record_values_t *values, uint64_t id) {
   record_values_init(values);

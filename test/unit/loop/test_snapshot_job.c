@@ -169,7 +169,7 @@ snapshot_of_an_unsound_ring_reports_that_before_its_end(void **state) {
   end();
 }
 
-/* -- what is refused ------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------- */
 
 static void expect_busy(int code) {
   const uvperf_record_t *record;
@@ -243,7 +243,7 @@ static void snapshot_that_is_refused_begins_nothing(void **state) {
   end();
 }
 
-/* -- what fails ------------------------------------------------------------ */
+/* -- failures -------------------------------------------------------------- */
 
 static void snapshot_that_cannot_pause_has_delivered_nothing(void **state) {
   begin(*state, 1);

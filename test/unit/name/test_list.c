@@ -311,7 +311,7 @@ static void list_errors_name_event_and_column(void **state) {
     if (rc != bad->code || error.code != rc || error.cause != bad->cause ||
         error.column != bad->column || error.attr_index != cases[i].event ||
         strstr(error.reason, bad->text) == NULL)
-      fail_msg("%s gives %d: event %u, column %u: %s", bad->name, rc,
+      fail_msg("%s returns %d: event %u, column %u: %s", bad->name, rc,
                error.attr_index, error.column, error.reason);
     assert_int_equal(uvperf_event_list_parse(&list, bad->name, NULL), rc);
   }

@@ -84,7 +84,7 @@ static void make_machine(const temp_tree_t *tree) {
   temp_tree_write(tree, EVENTS "/ftrace/bprint/format", "no id\n");
 }
 
-/* -- what is told --------------------------------------------------------- */
+/* -- reports -------------------------------------------------------------- */
 
 typedef struct kinds_s {
   size_t nr[PERF_TYPE_MAX];
@@ -394,7 +394,7 @@ static void event_name_walk_ends_among_events_of_pmus(void **state) {
   assert_int_equal(walked.last.kind, UVPERF_NAME_PMU);
 }
 
-/* -- what cannot be read -------------------------------------------------- */
+/* -- unreadable events ---------------------------------------------------- */
 
 static void event_name_walk_without_tracefs_returns_the_rest(void **state) {
   walked_t walked;

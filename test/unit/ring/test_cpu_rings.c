@@ -71,7 +71,7 @@ static void check_of_sizes_that_cannot_be_is_einval(void **state) {
   }
 }
 
-/* -- what a ring must hold ------------------------------------------------ */
+/* -- sizes ---------------------------------------------------------------- */
 
 static void rings_fit_if_they_have_more_bytes_than_that(void **state) {
   const size_t page = support_page_bytes();

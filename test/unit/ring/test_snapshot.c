@@ -7,7 +7,7 @@
 
 #include "uvperf/stream.h"
 
-/* -- what is in it -------------------------------------------------------- */
+/* -- contents ------------------------------------------------------------- */
 
 static void snapshot_delivers_the_newest_first(void **state) {
   (void)state;
@@ -197,7 +197,7 @@ static void snapshot_of_random_records_is_as_in_the_model(void **state) {
   }
 }
 
-/* -- what is not sound ---------------------------------------------------- */
+/* -- damage --------------------------------------------------------------- */
 
 static void expect_unsound(uint32_t flags, uint32_t first, uint32_t last) {
   assert_int_equal(snapshot_rings_take(shots.list, 1, flags), 0);

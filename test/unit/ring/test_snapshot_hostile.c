@@ -31,7 +31,7 @@ static int on_ioctl(fake_event_t *event, unsigned long request,
   return 0;
 }
 
-/* -- what a ring may hold ------------------------------------------------- */
+/* -- any contents --------------------------------------------------------- */
 
 static void put(uint64_t at, uint64_t word) {
   memcpy(fake->ring + at % fake->ring_size / 8 * 8, &word, 8);
@@ -82,7 +82,7 @@ static void change(void) {
     put_anything();
 }
 
-/* -- what may come of it -------------------------------------------------- */
+/* -- possible results ----------------------------------------------------- */
 
 /* The records lie one after another in the image. Returns 0 if there is
  * none. */

@@ -9,7 +9,7 @@
 
 #define LARGE ((size_t)512 * 1024)
 
-/* -- who is writing ------------------------------------------------------- */
+/* -- writers -------------------------------------------------------------- */
 
 static void write_another(void) {
   snapshot_rings_write(0, 1001, 48);

@@ -240,7 +240,7 @@ static void link_without_memory_is_enomem(void **state) {
   finish(counters);
 }
 
-/* -- where there are no links --------------------------------------------- */
+/* -- without links -------------------------------------------------------- */
 
 static void kernel_without_links_is_asked_once(void **state) {
   static const int codes[] = {-EINVAL, -ENOSYS, -EPERM, -EACCES};

@@ -26,7 +26,7 @@ static void script_refusal(uint64_t config, int code) {
   fake_on_open(refuse);
 }
 
-/* -- what cannot be opened ------------------------------------------------ */
+/* -- events that cannot be opened ----------------------------------------- */
 
 static void offline_cpu_is_reported_and_the_rest_is_open(void **state) {
   const uvperf_set_failure_t *failure;
@@ -172,7 +172,7 @@ static void strict_refuses_a_target_that_is_not_there(void **state) {
   assert_int_equal(fake_count(FAKE_OPEN), 0);
 }
 
-/* -- what is told where nothing could be opened --------------------------- */
+/* -- reports if nothing could be opened ----------------------------------- */
 
 /* Checks which of these failures of three attrs is reported. */
 static void check_reported(const int codes[3], size_t reported) {

@@ -179,7 +179,7 @@ static void group_that_came_back_counts_on(void **state) {
   counters_follow_end(counters);
 }
 
-/* -- what was set --------------------------------------------------------- */
+/* -- settings ------------------------------------------------------------- */
 
 static void set_that_is_not_enabled_is_not_when_a_cpu_comes(void **state) {
   uvperf__counters_t *counters;

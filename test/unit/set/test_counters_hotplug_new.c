@@ -244,7 +244,7 @@ static void cpu_whose_package_is_counted_is_not_tried_again(void **state) {
   counters_follow_end(counters);
 }
 
-/* -- what can go wrong ---------------------------------------------------- */
+/* -- failures ------------------------------------------------------------- */
 
 static void cpu_that_comes_without_memory_changes_nothing(void **state) {
   uvperf__counters_t *counters;

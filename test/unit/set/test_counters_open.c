@@ -9,7 +9,7 @@
 
 #include "attr/kernel_knows.h"
 
-/* -- what is opened ------------------------------------------------------- */
+/* -- opening -------------------------------------------------------------- */
 
 static void every_attr_is_opened_at_every_place(void **state) {
   fake_event_t *events[6];

@@ -143,7 +143,7 @@ static void times_of_a_group_are_its_leaders(void **state) {
   finish(counters);
 }
 
-/* -- what cannot be read -------------------------------------------------- */
+/* -- unreadable events ---------------------------------------------------- */
 
 static void check_error(uvperf__counters_t *counters, int code) {
   size_t i;

@@ -132,7 +132,7 @@ static void forked_child_touches_no_page(void **state) {
   fake_assert_clean();
 }
 
-/* -- what is mapped ------------------------------------------------------- */
+/* -- mapping -------------------------------------------------------------- */
 
 static void nothing_is_mapped_without_the_flag(void **state) {
   uvperf__counters_t *counters;

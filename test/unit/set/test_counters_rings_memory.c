@@ -153,7 +153,7 @@ static void half_is_enough(unprivileged_report_t *report) {
   attr.exclude_kernel = 1;
   fd = uvperf__sys_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
   if (fd < 0 || uvperf__ring_map(&hog, fd, DEFAULT_BYTES, 0) != 0) {
-    unprivileged_absent(report, "memory that nobody else has locked");
+    unprivileged_absent(report, "memory that no other process has locked");
     return;
   }
   counters_make(&make, 0);

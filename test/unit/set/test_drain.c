@@ -9,7 +9,7 @@
 #include "record_builder.h"
 #include "set/internal.h"
 
-/* -- what is not sound ---------------------------------------------------- */
+/* -- damage --------------------------------------------------------------- */
 
 /* The delivered, skipped and waiting bytes are everything that the kernel has
  * written. */

@@ -105,7 +105,7 @@ static void end(scripted_t *scripted) {
   fake_assert_clean();
 }
 
-/* -- what is told --------------------------------------------------------- */
+/* -- reports -------------------------------------------------------------- */
 
 static void set_reports_a_cpu_that_goes_and_comes(void **state) {
   uvperf_stats_t stats;

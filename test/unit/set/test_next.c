@@ -95,7 +95,7 @@ static void set_next_of_an_impossible_time_has_the_time_before(void **state) {
   scripted_set_close(&scripted);
 }
 
-/* -- what the kernel gets back --------------------------------------------- */
+/* -- the tail -------------------------------------------------------------- */
 
 /* After each quarter, not after each record; the last record is still in
  * use. */
@@ -224,7 +224,7 @@ static void set_next_keeps_the_source_of_a_removed_target(void **state) {
   }
 }
 
-/* -- what is not sound ----------------------------------------------------- */
+/* -- damage ---------------------------------------------------------------- */
 
 static void set_next_of_a_broken_body_is_raw_and_goes_on(void **state) {
   const uvperf_record_t *record;
@@ -396,7 +396,7 @@ static void set_closed_in_the_end_that_next_reports_is_ecanceled(void **state) {
   fake_assert_clean();
 }
 
-/* -- what is refused ------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------- */
 
 static void set_next_of_other_sets_is_einval(void **state) {
   scripted_set_t scripted;

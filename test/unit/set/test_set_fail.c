@@ -9,7 +9,7 @@
 #include "set/internal.h"
 #include "util/alloc.h"
 
-/* -- what fails ----------------------------------------------------------- */
+/* -- failures ------------------------------------------------------------- */
 
 /* Nothing counts, and the loop is not held. */
 static void set_start_that_cannot_enable_is_stopped(void **state) {

@@ -248,7 +248,7 @@ static void set_snapshot_without_a_ring_is_of_nothing(void **state) {
   scripted_set_close(&scripted);
 }
 
-/* -- what fails ----------------------------------------------------------- */
+/* -- failures ------------------------------------------------------------- */
 
 static int is_paused[4];
 static unsigned pauses;
