@@ -14,13 +14,14 @@
  *   enough.
  * - Inside a callback of the handle all functions may be called, except
  *   uvperf_event_flush, uvperf_event_snapshot, uvperf_event_next and
- *   uvperf_event_has_record. A uvperf_event_snapshot_cb may call these too. A
- *   callback of uvperf_event_flush or uvperf_event_snapshot may also run the
- *   loop.
+ *   uvperf_event_has_record. A uvperf_event_snapshot_cb may call these four
+ *   too. A record callback that uvperf_event_flush or uvperf_event_snapshot
+ *   calls may also run the loop.
  * - After uvperf_event_close only ref, unref, has_ref, is_active and is_closing
  *   may be called. Any other call is a programming error and asserts, in each
  *   build.
- * - uvperf_event_t describes fork(2), and when libuv calls abort(3). */
+ * - The comment of uvperf_event_t describes fork(2). It also says when libuv
+ *   calls abort(3). */
 #ifndef UVPERF_EVENT_H
 #define UVPERF_EVENT_H
 
@@ -47,27 +48,27 @@ typedef struct uvperf_event_s uvperf_event_t;
 /** Called for each record, on the loop's thread.
  *  @param event   The handle.
  *  @param status
- *    0          a record, or with UVPERF_START_SLICE_END the end of a slice
- *      (record is NULL);
+ *    0          a record; with UVPERF_START_SLICE_END also the end of a slice,
+ *      where record is NULL;
  *    UV_EPROTO  with a record: its header is sound but its body is not, or its
  *      id is unknown and the ring's events write different layouts. The record
  *      is raw, and delivery goes on;
  *    UV_EPROTO  without a record: the ring made no sense, for example after a
  *      record longer than 64 KiB. All bytes up to its head are skipped
- *      (uvperf_stats_t.skipped_bytes), and delivery goes on. Only if the head
- *      is not a multiple of 8, delivery has ended: the next uvperf_event_start
+ *      (uvperf_stats_t.skipped_bytes), and delivery goes on. But if the head is
+ *      not a multiple of 8, delivery has ended, and the next uvperf_event_start
  *      returns UV_EPROTO;
  *    UV_EOF     without a record: the target is gone and all records were
  *      delivered. Delivery has ended;
  *    UV_EBADF   without a record: the event is in error state, for example
  *      because the PMU could not hold a pinned event. Delivery has ended.
- *      Before Linux 6.15 this is found only when delivery starts, by the timer
- *      of flush_ms and by uvperf_event_flush;
+ *      Before Linux 6.15 only a start, the timer of flush_ms and
+ *      uvperf_event_flush notice this;
  *    another    without a record: the polled event has hung up, and libuv
  *      refused the fd of the next event that writes into the ring (UV_EEXIST,
  *      UV_ENOSPC, UV_ENOMEM). Delivery has ended.
- *  @param record  The library's; the record and everything it points to are
- *    valid until the callback returns. */
+ *  @param record  Owned by the library. The record and everything it points to
+ *    are valid until the callback returns. */
 typedef void (*uvperf_event_record_cb)(uvperf_event_t *event, int status,
                                        const uvperf_record_t *record);
 
@@ -76,10 +77,10 @@ typedef void (*uvperf_event_record_cb)(uvperf_event_t *event, int status,
  *  @param status
  *    0             the event is open, as after uvperf_event_init;
  *    UV_ECANCELED  the handle was closed meanwhile; close_cb comes later;
- *    another       it could not be opened: a code of uvperf_event_init. Close
- *      the handle; until then other functions return UV_EBADF.
- *  @param error   The library's: the reason of a failure, valid until the
- *    callback returns; NULL with status 0. */
+ *    another       the event could not be opened: a code of uvperf_event_init.
+ *      Close the handle. Until then other functions return UV_EBADF.
+ *  @param error   The reason of a failure; NULL with status 0. Owned by the
+ *    library and valid until the callback returns. */
 typedef void (*uvperf_event_open_cb)(uvperf_event_t *event, int status,
                                      const uvperf_error_t *error);
 
@@ -89,14 +90,14 @@ typedef void (*uvperf_event_open_cb)(uvperf_event_t *event, int status,
  *  @param event   The handle.
  *  @param status
  *    0             all records were delivered;
- *    UV_ECANCELED  the handle was stopped or closed before;
+ *    UV_ECANCELED  the handle was stopped or closed before the end;
  *    UV_ENOMEM     out of memory; nothing was delivered;
  *    another       PERF_EVENT_IOC_PAUSE_OUTPUT failed: see
  *      uvperf_event_snapshot. */
 typedef void (*uvperf_event_snapshot_cb)(uvperf_event_t *event, int status);
 
-/** Called once when a closed handle is done. The handle's memory is the
- *  caller's again and may be freed here.
+/** Called once when closing has ended. The handle's memory is the caller's
+ *  again and may be freed here.
  *  @param event  The handle. */
 typedef void (*uvperf_event_close_cb)(uvperf_event_t *event);
 
@@ -109,20 +110,20 @@ typedef void (*uvperf_event_close_cb)(uvperf_event_t *event);
  * that callback returns, because it has neither the ring nor the record. In the
  * child all functions except close and the getters return UV_EPERM, and close
  * does not touch the parent's event or ring. This holds for every child with
- * memory of its own, also one made by clone(2) directly, or one with its
- * parent's pid in another pid namespace. (Before Linux 4.14 a child with the
- * same pid is not noticed.) A child that shares the memory, such as one made by
- * vfork(2), must not call any function here.
+ * memory of its own. That includes a child of clone(2), and a child in another
+ * pid namespace whose pid is the same number as its parent's. (Before Linux
+ * 4.14 a child with the same pid is not noticed.) A child that shares the
+ * memory, such as one made by vfork(2), must not call any function here.
  *
  * libuv calls abort(3) if it cannot register an fd while it runs the loop,
  * because memory or epoll watches (/proc/sys/fs/epoll/max_user_watches) ran
- * out. If uv_poll_start, which start calls, runs out of memory, libuv before
- * 1.51 aborts too; later versions report no error, and the fd is not polled.
- * libuv also aborts if it cannot make the threads of its pool. The library
- * checks first whether the process may make these threads. If it may not,
- * tracepoints and probes are closed on the loop's thread. */
+ * out. uvperf_event_start calls uv_poll_start. If that runs out of memory,
+ * libuv before 1.51 aborts too. Later versions report no error, and the fd is
+ * not polled. libuv also aborts if it cannot make the threads of its pool. The
+ * library checks first whether the process may make these threads. If it may
+ * not, tracepoints and probes are closed on the loop's thread. */
 struct uvperf_event_s {
-  /* public: the user's, never touched */
+  /* public: the user's; the library never touches it */
   void *data;
   /* read-only */
   uv_loop_t *loop;
@@ -142,25 +143,27 @@ struct uvperf_event_s {
 #define UVPERF_EVENT_CPU 4u
 /* Measures the tasks of the cgroup options.cgroup. */
 #define UVPERF_EVENT_CGROUP 8u
-/* Keeps perf's own clock, which no program can read, in an attr without
- * use_clockid. Without this flag such an attr gets CLOCK_MONOTONIC, which is
- * uv_hrtime's. A sibling always gets its leader's clock instead: a group has
- * one clock, and so has a ring. */
+/* In an attr without use_clockid, keeps perf's own clock, which no program can
+ * read. Without this flag such an attr gets CLOCK_MONOTONIC, the clock of
+ * uv_hrtime. A sibling always gets its leader's clock instead, because all
+ * events of a group, or of a ring, must have the same clock. */
 #define UVPERF_EVENT_PERF_CLOCK 32u
 /* Takes the open perf event options.fd instead of opening one. Another process
  * may have opened it and passed the fd (SCM_RIGHTS, pidfd_getfd(2)). attr and
- * options.pid, cpu, cgroup and leader must be those with which it was opened,
- * because the kernel does not report them. Otherwise records are UV_EPROTO, and
- * counts are of something else. The event stays enabled or disabled until it is
- * started or enabled. options.open and options.fallbacks must be 0, because
- * they are for opening. UVPERF_EVENT_IDENTIFY is not allowed, because it
+ * options.pid, cpu, cgroup and leader must be the same as when the event was
+ * opened, because the kernel does not report them. If they differ, records come
+ * with UV_EPROTO, and the counts are of something else. An event that was
+ * enabled stays enabled. A disabled one stays disabled until it is started or
+ * enabled. options.open and options.fallbacks must be 0, because they are only
+ * used to open an event. UVPERF_EVENT_IDENTIFY is not allowed, because it
  * changes the attr. PERF_FORMAT_GROUP in attr.read_format needs
  * PERF_FORMAT_ID. */
 #define UVPERF_EVENT_FD 16u
 
 /* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
- * same. New versions only append fields. A code in a field's comment is a
- * result of uvperf_event_init and uvperf_event_open. These belong to no field:
+ * same. New versions only append fields. The codes in a field's comment are
+ * results of uvperf_event_init and uvperf_event_open. These codes belong to no
+ * field:
  *
  *   UV_ENOMEM     out of memory, address space or mappings
  *   UV_E2BIG      options have fields that the library does not know, or the
@@ -177,19 +180,19 @@ struct uvperf_event_s {
 typedef struct uvperf_event_options_s {
   /* sizeof(uvperf_event_options_t). */
   size_t size;
-  /* A thread's id; 0 is the calling thread, and -1 every task (needs
-   * UVPERF_EVENT_CPU). A process's id stands for its first thread. With
+  /* A thread's id. 0 means the calling thread. -1 means every task, and needs
+   * UVPERF_EVENT_CPU. A process's id stands for its first thread. With
    * attr.inherit, threads and children that it makes from now on are measured
-   * too. With a ring this takes one event for each CPU: UV_EINVAL without
-   * UVPERF_EVENT_CPU. Uprobes and kprobes by name must not be inherited: see
-   * UVPERF_FALLBACK_INHERIT. */
+   * too. With a ring, attr.inherit needs one event for each CPU: it is
+   * UV_EINVAL without UVPERF_EVENT_CPU. Uprobes and kprobes by name must not be
+   * inherited: see UVPERF_FALLBACK_INHERIT. */
   int32_t pid;
-  /* A CPU's id with UVPERF_EVENT_CPU. Otherwise 0 or -1: the CPUs on which the
-   * task runs. */
+  /* With UVPERF_EVENT_CPU, a CPU's id. Without it 0 or -1, and the task is
+   * measured on every CPU on which it runs. */
   int32_t cpu;
-  /* With UVPERF_EVENT_CGROUP the fd of a cgroup's directory: measures all tasks
-   * in it (needs UVPERF_EVENT_CPU; pid must be 0). The fd is the caller's, who
-   * may close it after init. Otherwise 0 or -1.
+  /* With UVPERF_EVENT_CGROUP, the fd of a cgroup's directory; without it 0 or
+   * -1. All tasks in the cgroup are measured. This needs UVPERF_EVENT_CPU, and
+   * pid must be 0. The caller owns the fd, and may close it after init.
    *
    * UV_EBADF if it is no open fd of a cgroup's directory. UV_ENOENT if the
    * cgroup was removed or its hierarchy has no perf_event. */
@@ -207,55 +210,59 @@ typedef struct uvperf_event_options_s {
    * - Starting a sibling also delivers its records. Stopping or disabling it
    *   affects no other event.
    * - Closing the leader disables its siblings. They stay open. After close_cb
-   *   they have no group: enable one to count again.
+   *   they have no group: to let one count again, enable it.
    * - A sibling that joins while the leader runs does not count yet: enable it,
-   *   or the leader again. If it belongs to another PMU than the leader, as
-   *   page-faults and task-clock do, it counts from the next tick or context
-   *   switch (Linux 6.12). To begin at once, disable and enable the leader.
-   * - If the leader has attr.enable_on_exec, execve(2) enables it. Starting it
-   *   then enables only the siblings without enable_on_exec.
+   *   or enable the leader again. If the two belong to different PMUs, as
+   *   page-faults and task-clock do, the sibling counts from the next tick or
+   *   context switch (Linux 6.12). To begin at once, disable and enable the
+   *   leader.
+   * - If the leader has attr.enable_on_exec, execve(2) enables it. Starting the
+   *   leader then enables only the siblings without enable_on_exec.
    *
    * UV_EINVAL if the event does not fit the leader, or the leader is closed or
-   * on another loop. UV_EBUSY if the leader is being opened. UV_EPERM if it
-   * belongs to the parent of this forked process. */
+   * on another loop. UV_EBUSY if the leader is being opened. UV_EPERM if the
+   * leader belongs to the parent of this forked process. */
   uvperf_event_t *leader;
   /* Bytes of the ring's data part, rounded up to a power of two of pages. This
    * size is never reduced. An overwritable ring must be larger than any record;
-   * 64 KiB always is. 0 is the default: no ring for an attr that only
-   * counts, otherwise 512 KiB, or as much less (down to one page) as
-   * perf_event_mlock_kb allows: see uvperf_event_ring_bytes.
+   * 64 KiB always is. 0 is the default. It means no ring for an attr that only
+   * counts. For other attrs it means 512 KiB, or less (down to one page) if
+   * perf_event_mlock_kb does not allow that: see uvperf_event_ring_bytes.
    *
-   * The READ records of an attr that only counts (inherit_stat) need a size.
-   * The kernel writes them without a lock, on the CPU on which a child ends. So
-   * no other event may write into such a ring, or all children must end on the
-   * ring's CPU.
+   * If an attr only counts but writes READ records (inherit_stat), set a size
+   * to get these records. The kernel writes them without a lock, on the CPU on
+   * which a child ends. So no other event may write into such a ring, unless
+   * all children end on the ring's CPU.
    *
    * A ring cannot be mapped later, because earlier records would be missing. An
    * event without a ring can write into another one (uvperf_event_set_output).
-   * Or dup(2) its fd, close it, and open the copy with UVPERF_EVENT_FD.
+   * Or dup(2) its fd, close the event, and open the copy with UVPERF_EVENT_FD.
    *
-   * UV_EINVAL if the size is not above wakeup_watermark, or for an overwritable
-   * ring not above sample_stack_user. UV_EPERM above perf_event_mlock_kb and
-   * RLIMIT_MEMLOCK; UV_EAGAIN above RLIMIT_MEMLOCK after mlockall(2). */
+   * UV_EINVAL if the size is not above wakeup_watermark. The size of an
+   * overwritable ring must also be above sample_stack_user. UV_EPERM if the
+   * size is above perf_event_mlock_kb and RLIMIT_MEMLOCK. UV_EAGAIN if it is
+   * above RLIMIT_MEMLOCK after mlockall(2). */
   size_t ring_bytes;
   /* enum uvperf_fallback: changes of the attr that are allowed if the kernel
-   * refuses it. Each one that fits the failure is tried, on top of the others,
-   * until the event opens or none is left. uvperf_event_changes returns the
-   * changes. 0 is the default: none. */
+   * refuses it. 0 (the default) allows none. Each change that fits the failure
+   * is tried, on top of the earlier ones, until the event opens or none is
+   * left. uvperf_event_changes returns the changes that were made. */
   uint32_t fallbacks;
-  /* With UVPERF_EVENT_FD, otherwise 0 or -1. After a successful init (for
-   * uvperf_event_open a callback with status 0) the handle owns the fd and
-   * makes it close-on-exec. After a failure it is the caller's again. Do not
-   * use it while it is being opened. The event ends when its last fd is closed,
-   * so a process that has passed the fd should close its own.
+  /* The fd with UVPERF_EVENT_FD; without that flag 0 or -1. After a successful
+   * init, or a uvperf_event_open_cb with status 0, the handle owns the fd and
+   * makes it close-on-exec. After a failure the fd is the caller's again. Do
+   * not use the fd while the event is being opened. The event ends when its
+   * last fd is closed, so a process that has passed the fd should close its
+   * own.
    *
-   * UV_EBADF if it is not open. UV_ENOTTY if it is no perf event. UV_EEXIST if
-   * it is the event of another uvperf_event_t on the loop, closed or not. */
+   * UV_EBADF if the fd is not open. UV_ENOTTY if it is no perf event. UV_EEXIST
+   * if another uvperf_event_t on the loop has this event, even a closed one. */
   int32_t fd;
-  /* A function that opens the event, with open_arg; NULL for
-   * perf_event_open(2). Both are the caller's and must last until the event is
-   * open. With a function, UVPERF_FALLBACK_KERNEL does nothing, because it asks
-   * the kernel. UV_ENOTTY if the function's fd is no perf event. */
+  /* A function that opens the event. It receives open_arg. NULL means
+   * perf_event_open(2). The function and open_arg belong to the caller, and
+   * must last until the event is open. With a function, UVPERF_FALLBACK_KERNEL
+   * does nothing, because that fallback asks the kernel. UV_ENOTTY if the
+   * function's fd is no perf event. */
   uvperf_open_fn open;
   void *open_arg;
 } uvperf_event_options_t;
@@ -270,17 +277,18 @@ typedef struct uvperf_event_options_s {
  *    error it is the caller's again at once.
  *  @param attr     Caller's, copied: see uvperf_event_attr.
  *  @param options  Caller's, copied; NULL for the calling thread on any CPU.
- *  @param error    May be NULL; with fallbacks, why the first try failed.
+ *  @param error    May be NULL. With fallbacks it has the first try's failure.
  *  @return 0, or
  *    UV_EACCES  perf_event_paranoid or the target's owner forbids it; without
  *      privileges an attr needs exclude_kernel nearly everywhere;
- *    UV_EPERM   a tracepoint's data above paranoid -1, a breakpoint in the
- *      kernel without CAP_SYS_ADMIN, or a seccomp filter;
+ *    UV_EPERM   perf_event_paranoid above -1 forbids a tracepoint's data, a
+ *      breakpoint in the kernel needs CAP_SYS_ADMIN, or a seccomp filter
+ *      forbids it;
  *    UV_EINVAL  a bad attr or option, or bits that the kernel does not know; no
  *      such CPU or tracepoint; a frequency above perf_event_max_sample_rate; or
- *      the end of samples with PERF_SAMPLE_STACK_USER would overwrite the next
- *      record: sample_stack_user is 0, or all fields can be longer than 65528
- *      bytes, with PERF_SAMPLE_REGS_INTR or PERF_SAMPLE_AUX;
+ *      samples with PERF_SAMPLE_STACK_USER would overwrite the next record,
+ *      because sample_stack_user is 0, or because they can be longer than 65528
+ *      bytes with PERF_SAMPLE_REGS_INTR or PERF_SAMPLE_AUX;
  *    UV_ENOENT  no such PMU or event here; no such file for a uprobe;
  *    UV_ESRCH   no such task;
  *    UV_ENODEV  the CPU is offline, or the PMU's device is gone;
@@ -296,27 +304,27 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 /** Opens an event as uvperf_event_init does, but on a thread of libuv's pool.
  *
  *  Until `cb` is called, the handle is active and keeps the loop alive, even if
- *  it is unref'd. It cannot be a leader yet. Close, ref, unref, has_ref,
+ *  it is unref'd. It cannot be a leader yet. Only close, ref, unref, has_ref,
  *  is_active, is_closing and attr work. Other functions return UV_EBUSY, or 0,
  *  NULL or -1 if they return no code. Close cancels the opening after the
- *  current system calls: `cb` is called with UV_ECANCELED, then close_cb.
- *  Privileges are those of the pool's threads.
+ *  current system calls: `cb` is called with UV_ECANCELED, then close_cb. The
+ *  kernel checks the privileges of the pool's thread.
  *  @param loop     Must outlive the handle.
  *  @param event    As for uvperf_event_init.
- *  @param attr     Caller's, copied before this returns. Text to which config1
- *    and config2 of a probe point must stay until `cb`.
+ *  @param attr     Caller's, copied before this returns. If config1 or config2
+ *    of a probe is a pointer to text, the text must stay until `cb`.
  *  @param options  As for uvperf_event_init; pid 0 is the thread that calls
  *    this. cgroup is duplicated, and the leader may be closed meanwhile.
  *  @param cb       Called once, if this has returned 0.
  *  @param error    Receives why it failed at once; may be NULL.
- *  @return 0, and the handle must be closed, even if it cannot be opened; or,
- *    with the handle the caller's again and `cb` never called,
+ *  @return 0: the handle must be closed, even if the event cannot be opened.
+ *    Otherwise the handle is the caller's again and `cb` is never called:
  *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, for errors that are
  *      found without the kernel; or cb is NULL;
  *    UV_EPERM   the leader belongs to the parent of this forked process;
  *    UV_EBUSY   the leader is being opened itself;
  *    UV_EBADF, UV_EMFILE  options.cgroup is no open fd; out of fds;
- *    UV_EAGAIN, UV_EPERM  the process may make no threads (RLIMIT_NPROC,
+ *    UV_EAGAIN, UV_EPERM  the process cannot make threads (RLIMIT_NPROC,
  *      pids.max; a seccomp filter). */
 UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
                                     const struct perf_event_attr *attr,
@@ -332,8 +340,8 @@ UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
  *  is unref'd, until it is stopped or its target is gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
- *  @param cb       Called for each record. NULL without a ring; may be NULL
- *    with an overwritable ring from which no snapshot is taken.
+ *  @param cb       Called for each record. NULL without a ring. It may also be
+ *    NULL if no snapshot is taken from an overwritable ring.
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF       delivery has ended (target gone);
@@ -361,9 +369,9 @@ UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
 UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
 
-/** Delivers the records that are in the ring now, before it returns and without
- *  slices, to the callback of the last start. It looks at the ring once. It
- *  also works between stop and start.
+/** Delivers the records that are in the ring now to the callback of the last
+ *  start. All are delivered before it returns, without slices. It looks at the
+ *  ring once. It also works between stop and start.
  *  @return 0, also if the ring is empty or delivery has ended, or
  *    UV_EINVAL  never started, no ring, or an overwritable ring: use
  *      uvperf_event_snapshot;
@@ -373,18 +381,18 @@ UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
 
-/** Returns the next record, for programs that run a loop of their own. Enable
- *  the event (uvperf_event_enable). When uvperf_event_fd is readable, take all
- *  records until UV_EAGAIN, because each wakeup is reported only once. Do so
- *  also after adding the fd to an epoll set, and from time to time if records
- *  can wait below a watermark. libuv need not run until the handle is closed.
+/** Returns the next record, for programs with their own loop. Enable the event
+ *  (uvperf_event_enable). When uvperf_event_fd is readable, take all records
+ *  until UV_EAGAIN, because each wakeup is reported only once. Do so also after
+ *  adding the fd to an epoll set, and from time to time if records can wait
+ *  below a watermark. libuv need not run until the handle is closed.
  *
- *  From an overwritable ring (attr.write_backward) take a snapshot of the
- *  records since the last one, newest first: uvperf_event_pause, this function
- *  until UV_EAGAIN, uvperf_event_resume. The ring must be larger than any
- *  record. A record that another CPU is writing at the pause belongs to the
- *  next snapshot, but can damage the oldest records of this one.
- *  @param event   Not started, except with an overwritable ring.
+ *  For a snapshot of an overwritable ring (attr.write_backward) call
+ *  uvperf_event_pause, this function until UV_EAGAIN, and uvperf_event_resume.
+ *  It has the records since the last snapshot, newest first. The ring must be
+ *  larger than each record. A record that another CPU is writing at the pause
+ *  belongs to the next snapshot, but can damage the oldest records of this one.
+ *  @param event   Not started. An overwritable ring must be paused instead.
  *  @param record  Receives the library's record, or NULL. It and all it points
  *    to are valid until the next call that delivers, starts or closes.
  *  @return 0, or
@@ -392,8 +400,8 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
  *    UV_EOF     the targets of all writers are gone and all records were
  *      returned; only the second call in a row without a record checks this;
  *    UV_EPROTO  as for uvperf_event_record_cb, with a record or without;
- *    UV_EBADF   error state: the PMU could not hold a pinned event;
- *    UV_EBUSY   started, not paused, in a callback, or a snapshot was begun;
+ *    UV_EBADF   the PMU could not hold a pinned event (error state);
+ *    UV_EBUSY   started, or not paused; in a callback; or a snapshot was begun;
  *    UV_EINVAL  record is NULL; no ring;
  *    UV_ENOMEM  out of memory for a record that wraps; call again;
  *    UV_EPERM   in a forked child.
@@ -401,9 +409,10 @@ UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
 UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
                                     const uvperf_record_t **record);
 
-/** Returns whether a record is waiting, without a system call.
- *  @return 1 if uvperf_event_next or a flush finds one (for an overwritable
- *    ring a snapshot, or uvperf_event_next after a pause), 0 if not, or
+/** Returns whether a record is waiting, without a system call. For an
+ *  overwritable ring: whether a snapshot, or uvperf_event_next after a pause,
+ *  finds one.
+ *  @return 1 if uvperf_event_next or a flush finds a record, 0 if not, or
  *    UV_EINVAL  no ring;
  *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
  *    UV_EBADF   opening has failed;
@@ -412,18 +421,18 @@ UVPERF_EXTERN int uvperf_event_has_record(const uvperf_event_t *event);
 
 /** Delivers the newest records of an overwritable ring (attr.write_backward) to
  *  the callback of the last start, before it returns and without slices. Only
- *  whole records come; uvperf_stats_t.cut_records counts the others. It can be
- *  repeated at any time, also after stop or when the target is gone.
+ *  whole records are delivered; uvperf_stats_t.cut_records counts the others.
+ *  It can be repeated at any time, also after stop or when the target is gone.
  *
  *  Output is paused while the ring is copied, and resumed before the first
- *  callback unless uvperf_event_pause had paused it. A LOST record with the
- *  next written record reports what was dropped. If the records fill the ring
- *  except for 256 KiB or less, this waits up to some tens of ms for writers on
- *  other CPUs: see UVPERF_SNAPSHOT_NO_WAIT and uvperf_event_snapshot_start.
+ *  callback unless uvperf_event_pause had paused it. A LOST record before the
+ *  next written record reports how many were dropped. If 256 KiB or less of the
+ *  ring is free, this waits for writers on other CPUs, up to some tens of ms:
+ *  see UVPERF_SNAPSHOT_NO_WAIT and uvperf_event_snapshot_start.
  *
- *  The callback has status 0 or UV_EPROTO with a record. UV_EPROTO without one
+ *  Each record comes with status 0 or UV_EPROTO. UV_EPROTO without a record
  *  comes last: older records cannot be read. Stopping or closing in a callback
- *  ends the snapshot; only one with UVPERF_SNAPSHOT_ALL delivers the rest.
+ *  ends the snapshot. Then only UVPERF_SNAPSHOT_ALL delivers the rest.
  *  @param flags  UVPERF_SNAPSHOT_*.
  *  @return 0, also if there is nothing new, or
  *    UV_EINVAL  never started with a callback, no overwritable ring, or unknown
@@ -431,26 +440,27 @@ UVPERF_EXTERN int uvperf_event_has_record(const uvperf_event_t *event);
  *    UV_EBUSY   in a callback, or before done_cb of an asynchronous snapshot;
  *    UV_ENOMEM  out of memory for a copy of the ring; nothing was delivered;
  *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed: nothing was delivered, or
- *      all was and the output stays paused until the next snapshot or resume.
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. Nothing was delivered; or
+ *      all was, and the output stays paused until the next snapshot or resume.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT;
  *  __perf_output_begin() in kernel/events/ring_buffer.c. */
 UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
                                         uvperf_error_t *error);
 
-/** Takes a snapshot as uvperf_event_snapshot, but without stopping the loop. A
- *  thread of libuv's pool copies the ring. Then the loop delivers the copy in
- *  slices, with the limits of the last start (and UVPERF_START_SLICE_END), and
- *  calls done_cb. The loop stays alive until then, even if the handle is
- *  unref'd. Until done_cb both forms of snapshot, uvperf_event_next,
- *  uvperf_event_pause and uvperf_event_resume return UV_EBUSY.
+/** Takes a snapshot as uvperf_event_snapshot does, but without blocking the
+ *  loop. A thread of libuv's pool copies the ring. Then the loop delivers the
+ *  copy in slices, with the limits of the last start (and
+ *  UVPERF_START_SLICE_END), and calls done_cb. The loop stays alive until then,
+ *  even if the handle is unref'd. Until done_cb these return UV_EBUSY: both
+ *  functions for snapshots, uvperf_event_next, uvperf_event_pause and
+ *  uvperf_event_resume.
  *
  *  uvperf_event_stop, also in a record callback, cancels the delivery. done_cb
- *  is called with UV_ECANCELED when the loop runs next. The next snapshot has
- *  the same records if none was delivered, or with UVPERF_SNAPSHOT_ALL.
- *  Otherwise the rest is gone. uvperf_event_close cancels too: done_cb is
- *  called right before close_cb, and both after the thread is done. More:
- *  uvperf-details(7).
+ *  is called with UV_ECANCELED when the loop runs next. If no record was
+ *  delivered, the next snapshot has the same records. If some were, only a
+ *  snapshot with UVPERF_SNAPSHOT_ALL has the others. uvperf_event_close cancels
+ *  too: when the thread is done, done_cb is called and right after it close_cb.
+ *  More: uvperf-details(7).
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; not NULL.
  *  @return 0, or
@@ -469,21 +479,21 @@ UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
 /** Redirects the records of an event into the ring of another, or nowhere. The
  *  ring's owner delivers them (callback or uvperf_event_next), each decoded by
  *  its own event's attr. record->source->data is the handle that wrote it, NULL
- *  after that is closed. Records from before the output changed, or the writer
- *  closed, are still delivered. UV_EOF comes when the targets of all writers
- *  are gone. The watermark is the owner's, wakeup_events are the writer's own.
- *  Events that sample the same software event should have the same attr: a
- *  sample can have another event's id. With the id of another process's event,
- *  record->source is NULL (uvperf_sample_t).
- *  @param event   Opened with UVPERF_EVENT_NO_RING, and like the output with
+ *  after that handle is closed. Records written before the output changed or
+ *  the writer closed are still delivered. UV_EOF comes when the targets of all
+ *  writers are gone. The watermark is the owner's; wakeup_events are the
+ *  writer's own. Events that sample the same software event should have the
+ *  same attr, as a sample can have another event's id (uvperf_sample_t). If
+ *  that is an event of another process, record->source is NULL.
+ *  @param event   Opened with UVPERF_EVENT_NO_RING. It and the output need
  *    UVPERF_EVENT_IDENTIFY (or its bits). Start it (cb NULL) or enable it.
- *  @param output  On the same loop, with the same cpu (for cpu -1 the same
- *    thread) and clock; NULL for no ring. If it writes into a third event's
- *    ring, that ring is used. After it is closed the event writes nowhere.
+ *  @param output  NULL for no ring. An output must have the same loop, clock
+ *    and cpu (for cpu -1 the same thread). If it writes into a third event's
+ *    ring, that ring is used. After it is closed, the event writes nowhere.
  *  @return 0, also if that was its output already, or, with nothing changed,
  *    UV_EINVAL  the event has a ring; the output has none, is closed or on
- *      another loop; records without ids; another cpu, thread or clock; only
- *      one has write_backward; sample_stack_user not below overwritable ring;
+ *      another loop; records have no ids; cpu, thread or clock differ; only one
+ *      has write_backward; overwritable ring not above sample_stack_user;
  *    UV_EOF     delivery from that ring has ended;
  *    UV_EBADF   output is NULL in a 32-bit program under a 64-bit kernel: close
  *      the event instead;
@@ -501,16 +511,16 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
  *  is called when the loop runs next, or later: run the loop until then.
  *
  *  A callback of a flush or snapshot may close the handle and run the loop.
- *  Then close_cb is called there, and may free the handle. The record stays
- *  valid until its callback returns, and the ring and the fd are released when
- *  the flush or snapshot returns.
+ *  Then close_cb is called inside that callback, and may free the handle. The
+ *  record stays valid until its callback returns, and the ring and the fd are
+ *  released when the flush or snapshot returns.
  *
  *  The kernel needs 30 ms and more to close a tracepoint or a probe. A thread
- *  of libuv's pool does this for each loop one at a time, while the loop goes
- *  on, and close_cb is called afterwards. A child that is forked meanwhile gets
- *  no close_cb, keeps the fds, and cannot close its loop (UV_EBUSY). The loop's
- *  thread closes the event itself after a close inside a flush or snapshot, or
- *  if a BPF program has no link (uvperf_event_attach_bpf).
+ *  of libuv's pool does this, for one event of a loop at a time, while the loop
+ *  goes on. close_cb is called afterwards. A child that is forked meanwhile
+ *  gets no close_cb, keeps the fds, and cannot close its loop (UV_EBUSY). The
+ *  loop's thread closes the event itself after a close inside a flush or
+ *  snapshot, or if a BPF program has no link (uvperf_event_attach_bpf).
  *
  *  Call it exactly once; a second call asserts. Call it also after
  *  uvperf_walk_close, or if the program has closed the inner handles by
@@ -539,11 +549,11 @@ UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
 
 /** Reads the counts of events of one group, by one read(2).
  *  @param events  Caller's; nr events of the same group, in any order. The attr
- *    of the first has PERF_FORMAT_GROUP; its other bits are what is read of
- *    each event.
+ *    of the first event must have PERF_FORMAT_GROUP. Its other bits decide what
+ *    is read for each event.
  *  @param nr      Number of events, at least 1: the whole group or a part.
- *  @param counts  Caller's; receives nr counts, the i-th of events[i], matched
- *    by id. After an error they mean nothing.
+ *  @param counts  Caller's; receives nr counts, matched by id: counts[i] is the
+ *    count of events[i]. After an error they mean nothing.
  *  @return 0, or
  *    UV_EINVAL  an argument is NULL or 0, or the first event has no
  *      PERF_FORMAT_GROUP;
@@ -558,13 +568,14 @@ UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
 /** Returns the attr that the event was opened with. It is a copy of attr->size
  *  bytes (0 counts as 64) of the caller's attr, with these changes:
  *  - `disabled` is 1;
- *  - PERF_FORMAT_GROUP in read_format gets PERF_FORMAT_ID too, because values
- *    are matched by id;
- *  - use_clockid and clockid, unless use_clockid was set: see
+ *  - a read_format with PERF_FORMAT_GROUP also has PERF_FORMAT_ID, because
+ *    values are matched by id;
+ *  - use_clockid and clockid are set, unless the caller set use_clockid: see
  *    UVPERF_EVENT_PERF_CLOCK;
- *  - the bits of UVPERF_EVENT_IDENTIFY, and changes by options.fallbacks.
+ *  - UVPERF_EVENT_IDENTIFY has added its bits, and options.fallbacks have made
+ *    their changes.
  *
- *  With UVPERF_EVENT_FD it changes only `disabled`.
+ *  With UVPERF_EVENT_FD only `disabled` is changed.
  *  @return The handle's own copy, valid until close. While the event is being
  *    opened it is valid until `cb` only, and has no changes by fallbacks. */
 UVPERF_EXTERN const struct perf_event_attr *
@@ -572,8 +583,8 @@ uvperf_event_attr(const uvperf_event_t *event);
 
 /** Returns the changes that fallbacks made to the attr to open the event.
  *  @param nr  Receives the number of changes; 0 if there are none.
- *  @return The handle's own, in the order in which they were made, valid until
- *    close; NULL if there are none. */
+ *  @return The changes in the order in which they were made; NULL if there are
+ *    none. Owned by the handle and valid until close. */
 UVPERF_EXTERN const uvperf_change_t *
 uvperf_event_changes(const uvperf_event_t *event, size_t *nr);
 
@@ -618,22 +629,23 @@ UVPERF_EXTERN size_t uvperf_event_size(void);
  *        uv_close(handle, NULL);
  *    }
  *
- *  @param handle  Any handle of any loop. It is recognised by its type and
- *    callback, never through foreign `data`.
+ *  @param handle  Any handle of any loop. The function recognises uvperf's
+ *    handles by type and callback, and never follows the `data` of other
+ *    handles.
  *  @return 1 if the handle belongs to an event, a set or a BPF reader of
- *    uvperf, which is now closing; 0 if not, and nothing was done. The closing
- *    handle's memory must stay until the loop has run. One later
+ *    uvperf. That owner is now closing. 0 if not; then nothing was done. The
+ *    owner's memory must stay until the loop has run. One later
  *    uvperf_event_close, uvperf_set_close or uvperf_bpf_reader_close is
  *    allowed, and stores its callback. */
 UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 
 /* -- control of an open event: the ioctls of perf_event_open(2) ----------- */
 
-/** Enables counting. A start that enables has done this already. Siblings that
- *  the event leads are enabled first (options.leader). If its limit of
- *  overflows is used up (uvperf_event_refresh), it runs without a limit from
- *  now on. The call does not block, but it waits for another CPU that it has to
- *  reach: some hundred microseconds.
+/** Enables counting. It is not needed after a start that enables the event.
+ *  Siblings that the event leads are enabled first (options.leader). If its
+ *  limit of overflows (uvperf_event_refresh) is used up, the event runs without
+ *  a limit from now on. The call does not block. But if it has to reach another
+ *  CPU, it waits some hundred microseconds for that CPU.
  *  @return 0, or
  *    UV_EPERM   in a forked child, because the fd is the parent's event (cause
  *      argument); or a seccomp filter or a security module forbids it (cause
@@ -648,8 +660,8 @@ UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event,
                                       uvperf_error_t *error);
 
 /** Disables counting. Records in the ring stay and are still delivered. A hit
- *  on another CPU at that moment may be counted but neither written nor counted
- *  as lost, because the kernel interrupts it in between.
+ *  on another CPU at that moment may be counted, but neither written as a
+ *  record nor counted as lost. The kernel interrupts it in between.
  *  @return 0, or
  *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
@@ -695,8 +707,8 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
  *  after the first refresh, each call that enables the event also sets its
  *  period, and the next sample can come early. This works for the calling
  *  thread and for whole CPUs. If the overflows of another thread's or a
- *  cgroup's event ran out, enabling it is UV_ENOTSUP: close it and open it
- *  again. More: uvperf-details(7).
+ *  cgroup's event ran out, enabling the event returns UV_ENOTSUP: close it and
+ *  open it again. More: uvperf-details(7).
  *
  *  Linux 6.16, and 6.17 before its commit "perf/core: Fix system hang caused by
  *  cpu-clock usage", can hang the machine when the overflows of cpu-clock or
@@ -734,8 +746,8 @@ UVPERF_EXTERN int uvperf_event_change_period(uvperf_event_t *event,
  *  @param filter  For example "fd == 3 && count > 100"; copied. Its fields are
  *    in events/<category>/<name>/format in tracefs.
  *  @return 0, or
- *    UV_EINVAL  no tracepoint; not a filter of its fields; or as long as a page
- *      or longer;
+ *    UV_EINVAL  the event is no tracepoint; the text is not a filter of its
+ *      fields, or is as long as a page or longer;
  *    UV_EEXIST  the event has a filter already;
  *    UV_ENOTSUP  an address filter that this PMU cannot do;
  *    UV_ENOENT  an address filter whose file does not exist; or in a
@@ -755,10 +767,11 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
  *  at every hit of any task on any CPU, from now on, even if the event is
  *  disabled. If it returns 0, no event of any process counts or samples the
  *  hit. So a program for one target must check the task. At other events a
- *  BPF_PROG_TYPE_PERF_EVENT runs at the event's own samples; those for which it
- *  returns 0 are counted but dropped. The program is held by a BPF link, which
- *  takes one more fd. Without a link it ends when the loop runs after close.
- *  @param prog_fd  The program's fd, the caller's; may be closed afterwards.
+ *  BPF_PROG_TYPE_PERF_EVENT runs at the event's own samples. Samples for which
+ *  it returns 0 are counted but dropped. A BPF link holds the program, and
+ *  takes one more fd. Without a link the program ends when the loop runs after
+ *  close.
+ *  @param prog_fd  The caller's fd of the program; it may be closed afterwards.
  *  @param cookie   For bpf_get_attach_cookie() in the program; 0 for none.
  *  @return 0, or
  *    UV_EBADF   prog_fd is not an open fd;
@@ -768,7 +781,7 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
  *    UV_EACCES  the program reads beyond the tracepoint's fields;
  *    UV_EPROTO  the event has precise_ip, and its samples lack the stack that
  *      the program reads;
- *    UV_ENOTSUP  no BPF for perf events, or no link with a cookie, here;
+ *    UV_ENOTSUP  this kernel lacks BPF for perf events, or links with a cookie;
  *    UV_EMFILE, UV_ENFILE, UV_EPERM  with a cookie: no fd for its BPF link, or
  *      bpf(2) is forbidden;
  *    UV_ENOMEM  out of memory;
@@ -820,19 +833,19 @@ UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
  *  running event runs on, also after a failure, but misses hits while the
  *  kernel moves it. A stopped event stays stopped.
  *
- *  The handle knows of its own and its group's start, stop, enable, disable and
- *  refresh only. An event that runs by enable_on_exec is stopped unless
- *  uvperf_event_enable was called before. An event whose overflows ran out
- *  (uvperf_event_refresh), or that prctl(2) or a dup of the fd disabled, runs
- *  again unless uvperf_event_disable was called.
+ *  The handle knows only what start, stop, enable, disable and refresh did to
+ *  it or its group. So this stops an event that runs by enable_on_exec, unless
+ *  uvperf_event_enable was called before. It restarts an event whose overflows
+ *  ran out (uvperf_event_refresh), or that prctl(2) or a dup of the fd
+ *  disabled, unless uvperf_event_disable was called.
  *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr or of the
  *    attr at opening, of any size. After success uvperf_event_attr has its
  *    values.
  *  @return 0, or
  *    UV_EINVAL  attr is NULL or of an impossible size; it differs in other
  *      fields (the reason says where); or no such breakpoint on this machine;
- *    UV_ENOTSUP  the event is no breakpoint; the CPU has none of that bp_len;
- *      or it was moved but stays stopped (as uvperf_event_enable);
+ *    UV_ENOTSUP  the event is no breakpoint; the CPU has no breakpoint of that
+ *      bp_len; or it was moved but stays stopped (as uvperf_event_enable);
  *    UV_EPERM   bp_addr is in the kernel, without CAP_SYS_ADMIN (cause
  *      permission); or as uvperf_event_enable;
  *    UV_E2BIG   the attr has fields that this kernel does not know;
@@ -854,20 +867,21 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
 
 /** Returns the event's fd. Use it to put the event into a BPF map, to read(2),
  *  fstat or dup it, or to pass it to another process. It is close-on-exec. Any
- *  thread may read(2) the count from it while the loop's thread reads records,
- *  in the format of uvperf_event_attr's read_format: see perf_event_open(2),
+ *  thread may read(2) the count from it while the loop's thread reads records.
+ *  The format is the read_format of uvperf_event_attr: see perf_event_open(2),
  *  "Reading results".
  *
  *  Do not close it: uvperf_event_close does. Between start and stop do not poll
  *  it or a dup of it, because each wakeup is reported to one poll only. A
- *  program that calls uvperf_event_next polls it. If events share a ring, poll
- *  the fd of one whose target lives: the others hang up for ever.
+ *  program that calls uvperf_event_next does poll it. If events share a ring,
+ *  poll the fd of an event whose target lives, because the fds of the others
+ *  hang up for ever.
  *
- *  While a dup or a passed fd is open after close, the event lives on: it
+ *  While a dup or a passed fd is open, the event lives on after close: it
  *  counts and stays in its group. ioctl(2) on the fd works, but the handle does
  *  not know of it (uvperf_event_modify).
- *  @return The fd, the handle's own, valid until close; -1 while the event is
- *    being opened or if that has failed. */
+ *  @return The fd, owned by the handle and valid until close; -1 while the
+ *    event is being opened or if that has failed. */
 UVPERF_EXTERN int uvperf_event_fd(const uvperf_event_t *event);
 
 #ifdef __cplusplus
