@@ -7,23 +7,25 @@
  *        pause <-> resume
  *
  * Each CPU has an event (PERF_COUNT_SW_BPF_OUTPUT) with a ring. The event is in
- * the map under the CPU's id: programs there find it by BPF_F_CURRENT_CPU. Use
- * one reader for a map: a second one replaces the entries of the first. To hand
- * the map over, start the second, then close the first without stop or pause.
+ * the map under the CPU's id: programs on that CPU find it by
+ * BPF_F_CURRENT_CPU. Use one reader for a map, because a second reader replaces
+ * the entries of the first. To hand the map over, start the second, then close
+ * the first without stop or pause.
  *
  * Rules that hold for every function here:
  * - A handle belongs to one loop. Call its functions from the loop's thread.
  * - Returned codes are 0 or a negative UV_E*.
  * - `error` may be NULL. It receives the cause, the reason and the remedy.
  * - Inside the handle's callbacks all functions may be called, except
- *   uvperf_bpf_reader_flush, flush_ring, next, has_record and snapshot; inside
- *   a uvperf_bpf_reader_snapshot_cb these too. A callback of a flush or
+ *   uvperf_bpf_reader_flush, flush_ring, next, has_record and snapshot. A
+ *   uvperf_bpf_reader_snapshot_cb may call these too. A callback of a flush or
  *   snapshot may also run the loop.
  * - A child of fork(2) must call uv_loop_fork and close the handles before it
  *   runs the loop: see event.h. There close leaves the parent's events and the
  *   map alone, and all functions except close and the getters return UV_EPERM.
  * - After uvperf_bpf_reader_close only ref, unref, has_ref, is_active and
- *   is_closing may be called. Any other call asserts, in each build. */
+ *   is_closing may be called. Any other call fails an assertion, in release
+ *   builds too. */
 #ifndef UVPERF_BPF_H
 #define UVPERF_BPF_H
 
@@ -48,26 +50,26 @@ typedef struct uvperf_bpf_reader_s uvperf_bpf_reader_t;
 
 /* A record of a ring, as callbacks receive it. */
 typedef struct uvperf_bpf_sample_s {
-  /* The CPU of the ring, on which the program ran. */
+  /* The CPU of the ring. The program ran on this CPU. */
   int32_t cpu;
   uint32_t reserved;
-  /* The bytes that the program sent, by PERF_SAMPLE_RAW; NULL and 0 for any
-   * other record. They start 4 bytes after a multiple of 8: use memcpy, or
+  /* The bytes that the program sent, from PERF_SAMPLE_RAW. NULL and 0 for any
+   * other record. The bytes start 4 bytes after a multiple of 8: use memcpy, or
    * types that need no larger alignment than 4.
    *
-   * size is in bytes, and rounded up: the kernel adds undefined bytes, to 4
-   * less than a multiple of 8 (perf_sample_save_raw_data() in
-   * include/linux/perf_event.h). If lengths differ, programs must send them
-   * too. A record has at most 65528 bytes, so with PERF_SAMPLE_RAW alone a
-   * program can send up to 65516. If it sends more, the kernel drops or damages
-   * the record, and still returns 0 to the program. */
+   * size is in bytes. The kernel rounds it up to 4 less than a multiple of 8,
+   * and adds undefined bytes (perf_sample_save_raw_data() in
+   * include/linux/perf_event.h). If samples have different lengths, programs
+   * must send the length too. A record has at most 65528 bytes, so with
+   * PERF_SAMPLE_RAW alone a program can send up to 65516. If it sends more, the
+   * kernel drops or damages the record, and still returns 0 to the program. */
   const void *data;
   size_t size;
   /* In a PERF_RECORD_LOST (or LOST_SAMPLES) the number of samples that did not
-   * fit into the ring; else 0. The kernel writes this record before the next
-   * record that fits. Lost samples are also counted in
-   * uvperf_stats_t.lost_records, even if no record ever fits, and the programs
-   * get -ENOSPC for each. */
+   * fit into the ring. 0 in other records. The kernel writes this record before
+   * the next record that fits. uvperf_stats_t.lost_records also counts lost
+   * samples, even if no later record fits. The programs get -ENOSPC for each
+   * lost sample. */
   uint64_t lost;
   /* Bytes after this record in the ring, when the reader last checked it. */
   uint64_t remaining;
@@ -82,8 +84,8 @@ typedef struct uvperf_bpf_sample_s {
  *  when the last ring has ended.
  *  @param reader  The handle.
  *  @param status
- *    0           a record; or, with UVPERF_START_SLICE_END and without a
- *      record, the end of a slice;
+ *    0           a record; or, if `sample` is NULL, the end of a slice
+ *      (UVPERF_START_SLICE_END);
  *    UV_EPROTO   with a raw record (data is NULL): its body is damaged.
  *      Delivery goes on;
  *    UV_EPROTO   without a record: a ring made no sense, for example after a
@@ -95,8 +97,8 @@ typedef struct uvperf_bpf_sample_s {
  *    another     without a record: a ring has ended. Either libuv refused its
  *      fd; or the process's first thread has ended, which hangs up the fd, and
  *      no other fd could be opened (for example UV_EMFILE).
- *  @param sample  The library's, with all it points to, valid until the
- *    callback returns. */
+ *  @param sample  Owned by the library. It and everything it points to are
+ *    valid until the callback returns. */
 typedef void (*uvperf_bpf_reader_sample_cb)(uvperf_bpf_reader_t *reader,
                                             int status,
                                             const uvperf_bpf_sample_t *sample);
@@ -105,13 +107,13 @@ typedef void (*uvperf_bpf_reader_sample_cb)(uvperf_bpf_reader_t *reader,
  *  @param reader  The handle.
  *  @param cpu     The CPU's id.
  *  @param status
- *    0          the CPU is online: its event is open and, if the others are, in
- *      the map;
+ *    0          the CPU is online, and its event is open. The event is in the
+ *      map if the other events are;
  *    UV_ENODEV  without an error: the CPU is offline, and its ring is being
  *      drained;
  *    another    with an error: the CPU is online, but programs there cannot
  *      send samples.
- *  @param error   The failure, valid until the callback returns; else NULL. */
+ *  @param error   The failure, or NULL. Valid until the callback returns. */
 typedef void (*uvperf_bpf_reader_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
                                          int status,
                                          const uvperf_error_t *error);
@@ -121,9 +123,8 @@ typedef void (*uvperf_bpf_reader_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
  *  @param status
  *    0             the reader is open, as after uvperf_bpf_reader_init;
  *    UV_ECANCELED  it was closed meanwhile; close_cb follows;
- *    another       it could not be opened, as for uvperf_bpf_reader_init. The
- *                  handle must be closed; until then other functions return
- *                  UV_EBADF.
+ *    another       the reader could not be opened: see uvperf_bpf_reader_init.
+ *      The handle must be closed. Until then other functions return UV_EBADF.
  *  @param error   The failure, valid until the callback returns; NULL if status
  *    is 0. */
 typedef void (*uvperf_bpf_reader_open_cb)(uvperf_bpf_reader_t *reader,
@@ -154,13 +155,14 @@ struct uvperf_bpf_reader_s {
 /* Reads only the CPUs that are online at init. Without this flag the reader
  * follows CPUs while the handle is started and its loop runs. A CPU that
  * returns gets a new event, because the kernel disables the old one for good. A
- * new CPU gets an event if options.cpus is NULL or contains it.
+ * new CPU gets an event if options.cpus is NULL or contains that CPU.
  *
- * The kernel's hotplug messages need one more fd, a socket. If it is not
- * available or silent, changes are found within about a second. */
+ * The kernel's hotplug messages need one more fd, a socket. If the socket is
+ * not available or receives nothing, the reader finds changes within about a
+ * second. */
 #define UVPERF_BPF_READER_FIXED_CPUS 2u
-/* Leaves an options.attr without use_clockid on perf's own clock. Otherwise it
- * gets CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in programs and of
+/* An options.attr without use_clockid keeps perf's own clock. Without this flag
+ * it gets CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in programs and of
  * uv_hrtime. */
 #define UVPERF_BPF_READER_PERF_CLOCK 4u
 
@@ -169,51 +171,54 @@ struct uvperf_bpf_reader_s {
 typedef struct uvperf_bpf_reader_options_s {
   /* sizeof(uvperf_bpf_reader_options_t). */
   size_t size;
-  /* The path where the map is pinned ("/sys/fs/bpf/events"), with map_fd -1;
-   * else NULL. Copied. */
+  /* The path where the map is pinned ("/sys/fs/bpf/events"). map_fd must be -1
+   * then. NULL if map_fd is given. Copied. */
   const char *path;
   /* NULL is the default: PERF_COUNT_SW_BPF_OUTPUT with PERF_SAMPLE_RAW, which
-   * writes samples only. Or the caller's attr of this type and config, copied:
-   * attr->size bytes (0 counts as 64). It can request more PERF_SAMPLE_*,
-   * another clock, or other records, such as COMM or MMAP2, of all tasks on the
-   * CPUs; either adds FORK and EXIT. Samples without PERF_SAMPLE_RAW have no
-   * data.
+   * writes samples only. Otherwise the caller's attr of this type and config.
+   * attr->size bytes are copied (0 counts as 64). The attr can request more
+   * PERF_SAMPLE_* or another clock. It can also request other records of all
+   * tasks on the CPUs, such as COMM or MMAP2. Either of these two adds FORK and
+   * EXIT. Samples without PERF_SAMPLE_RAW have no data.
    *
-   * The library changes disabled, write_backward, use_clockid and the wakeups,
-   * as the fields and flags here say. It adds PERF_FORMAT_LOST to read_format,
-   * but not to an attr with PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
+   * The library changes disabled, write_backward, use_clockid and the wakeups
+   * as the other options require. It adds PERF_FORMAT_LOST to read_format, but
+   * not to an attr with PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
    *
-   * inherit is UV_EINVAL, because the kernel accepts no such event in a map. So
-   * is PERF_SAMPLE_STACK_USER in these cases: with sample_stack_user 0; with
-   * one that is not smaller than an overwritable ring; or with PERF_SAMPLE_RAW
-   * and PERF_SAMPLE_REGS_INTR or PERF_SAMPLE_AUX, because such a sample can be
-   * longer than 65528 bytes. Other causes are as for uvperf_event_init. */
+   * inherit is UV_EINVAL, because the kernel accepts no such event in a map.
+   * PERF_SAMPLE_STACK_USER is UV_EINVAL if sample_stack_user is 0, or if an
+   * overwritable ring is not larger than sample_stack_user. It is also
+   * UV_EINVAL with PERF_SAMPLE_RAW if the attr has PERF_SAMPLE_REGS_INTR or
+   * PERF_SAMPLE_AUX, because such a sample can be longer than 65528 bytes.
+   * Other causes of UV_EINVAL are as for uvperf_event_init. */
   const struct perf_event_attr *attr;
-  /* A list such as "0-3,8", copied. NULL is the default: the CPUs that are
-   * online (/sys/devices/system/cpu/online) and have an entry in the map, an id
-   * below max_entries: see uvperf_bpf_reader_cpu_status. A listed CPU without
-   * an entry is UV_EINVAL. */
+  /* A list of CPUs, such as "0-3,8". Copied. NULL is the default: all CPUs that
+   * are online (/sys/devices/system/cpu/online) and have an entry in the map,
+   * which means an id below max_entries. See uvperf_bpf_reader_cpu_status. A
+   * listed CPU without an entry is UV_EINVAL. */
   const char *cpus;
   /* Bytes of each ring's data part, rounded up to a power of two of pages. 0 is
-   * the default: 512 KiB, or less if perf_event_mlock_kb does not allow that,
-   * but at least a page and twice wakeup_bytes: see uvperf_bpf_reader_ring. A
-   * size that is given is never reduced. An overwritable ring must be larger
-   * than its largest record: a larger one overwrites its own header, and
-   * damages its snapshots. */
+   * the default: 512 KiB, or less if perf_event_mlock_kb does not allow that.
+   * The default is at least a page and twice wakeup_bytes.
+   * uvperf_bpf_reader_ring returns the size. A size other than 0 is never
+   * reduced. An overwritable ring must be larger than its largest record. A
+   * record that is too large overwrites its own header, and damages snapshots
+   * of the ring. */
   size_t ring_bytes;
-  /* When a ring wakes the loop: after this number of samples (1 wakes for each
-   * sample), or after this number of bytes, at most half of the ring. One of
-   * the two must be 0. Both 0 is the default, a quarter of the ring, which also
-   * wakes with wakeup_events. Fewer wait for flush_ms: see
-   * uvperf_bpf_reader_start. Overwritable rings ignore both. */
+  /* A ring wakes the loop after wakeup_events samples (1 wakes for each
+   * sample), or after wakeup_bytes bytes, at most half of the ring. At least
+   * one of the two must be 0. If both are 0 (the default), a ring wakes the
+   * loop after a quarter of its bytes. With wakeup_events a quarter of the
+   * bytes wakes the loop too. Fewer samples or bytes wait for flush_ms: see
+   * uvperf_bpf_reader_start. Overwritable rings ignore both fields. */
   uint32_t wakeup_events;
   uint32_t wakeup_bytes;
   /* UVPERF_BPF_READER_*. */
   uint32_t flags;
   uint32_t reserved; /* 0 */
-  /* A function that opens the events, with open_arg; NULL for
-   * perf_event_open(2). Both are the caller's and must stay until the reader is
-   * closed. */
+  /* A function that opens the events, and its argument. NULL means
+   * perf_event_open(2). Both are the caller's and must stay valid until the
+   * reader is closed. */
   uvperf_open_fn open;
   void *open_arg;
 } uvperf_bpf_reader_options_t;
@@ -233,7 +238,8 @@ typedef struct uvperf_bpf_reader_options_s {
  *    error it is the caller's again, and nothing is open or on the loop.
  *  @param map_fd   An fd of the map, the caller's; may be closed afterwards. -1
  *    with options->path.
- *  @param options  Caller's; copied with all it points to. NULL: the defaults.
+ *  @param options  Caller's; copied with all it points to. NULL for the
+ *    defaults.
  *  @param error    Receives why it failed.
  *  @return 0, or
  *    UV_EINVAL  no loop, reader or map; map_fd and a path; not such a map; or
@@ -257,9 +263,9 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
 
 /** Opens a reader as uvperf_bpf_reader_init does, on threads of libuv's pool.
  *
- *  They open the events and rings CPU after CPU, while the loop goes on. See
- *  uvperf_set_open for the calls that are allowed meanwhile, and for
- *  privileges, allocator and fork.
+ *  The threads open the events and rings CPU after CPU, while the loop goes on.
+ *  uvperf_set_open describes the calls that are allowed meanwhile, and the
+ *  privileges, the allocator and fork.
  *  @param loop     As for uvperf_bpf_reader_init.
  *  @param reader   As for uvperf_bpf_reader_init.
  *  @param map_fd   As for uvperf_bpf_reader_init; may be closed when this
@@ -267,8 +273,8 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *  @param options  As for uvperf_bpf_reader_init: copied before this returns.
  *  @param cb       Called once, after this has returned 0.
  *  @param error    Receives an immediate failure.
- *  @return 0, and the handle must be closed, even if opening fails later; or,
- *    with the handle the caller's again and `cb` never called,
+ *  @return 0, and the handle must be closed, even if opening fails later. After
+ *    one of these the handle is the caller's again, and `cb` is never called:
  *    UV_EINVAL  cb is NULL; or as for uvperf_bpf_reader_init;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads (RLIMIT_NPROC,
  *      pids.max; a seccomp filter);
@@ -280,20 +286,20 @@ uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
 
 /** Starts delivery, and puts the events into the map, all or none.
  *
- *  If the reader is paused, or with UVPERF_START_NO_ENABLE, the map is left to
- *  uvperf_bpf_reader_resume. The handle keeps the loop alive (unless unref'd)
- *  until it is stopped. A ring's records come in the order in which the kernel
- *  wrote them, and rings take turns. With UVPERF_BPF_READER_OVERWRITE only
- *  snapshots are delivered, and the loop is not kept alive.
- *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means no
- *    timer if wakeup_events or wakeup_bytes is 1, else 100.
+ *  If the reader is paused, or with UVPERF_START_NO_ENABLE, only
+ *  uvperf_bpf_reader_resume puts them there. The handle keeps the loop alive
+ *  (unless unref'd) until it is stopped. Records of a ring come in the kernel's
+ *  order, and rings take turns. With UVPERF_BPF_READER_OVERWRITE only snapshots
+ *  are delivered, and the handle does not keep the loop alive.
+ *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means
+ *    100, or no timer if wakeup_events or wakeup_bytes is 1.
  *  @param cb       Called for each record.
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF, UV_EPROTO  no ring can be read: UV_EPROTO if the head of one is
  *      not a multiple of 8;
- *    UV_EINVAL  no cb; bad options or flags; or the program has closed an inner
- *      handle by uv_close;
+ *    UV_EINVAL  no cb; wrong options or flags; or the program has closed an
+ *      inner handle by uv_close;
  *    UV_E2BIG, UV_ENOMEM  unknown options; out of memory;
  *    UV_EPERM   in a forked child (cause argument); or the map is frozen or
  *      open for reading only, or bpf(2) is refused (cause permission);
@@ -312,7 +318,7 @@ uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
  *
  *  No callback runs afterwards. Undelivered records stay in the rings, and come
  *  after the next start or in a flush. Events stay in the map if
- *  uvperf_bpf_reader_resume has put them there before start, or after a start
+ *  uvperf_bpf_reader_resume has put them there, before start or after a start
  *  with UVPERF_START_NO_ENABLE.
  *  @return 0, also when not started; or
  *    UV_EPERM  in a forked child. */
@@ -322,13 +328,13 @@ UVPERF_EXTERN int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader);
  *
  *  From then on bpf_perf_event_output() returns -ENOENT to the programs, and
  *  nothing is counted as lost. A program that has found its event already may
- *  still write once. Records in the rings are delivered, and records other than
- *  samples, which options.attr requests, are still written. Stop and start do
+ *  still write once. Records in the rings are delivered. Records other than
+ *  samples are still written if options.attr requests them. Stop and start do
  *  not end the pause. Entries of another program under the same keys are
  *  removed too: to hand the map over to another reader, close this one.
  *  @param error  Receives why it failed.
- *  @return 0, also when it is paused already; or, with all events left in the
- *    map,
+ *  @return 0, also when the reader is paused already. After one of these all
+ *    events are still in the map:
  *    UV_EPERM  in a forked child (cause argument), or bpf(2) is refused, as
  *      after BPF_MAP_FREEZE (cause permission);
  *    another   as bpf(2).
@@ -338,32 +344,32 @@ UVPERF_EXTERN int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
 
 /** Puts the events into the map, all or none.
  *
- *  Between start and stop it only ends a pause. Before start and after stop it
- *  puts the events there until uvperf_bpf_reader_pause or close, and records
- *  wait in the rings.
+ *  Between start and stop this only ends a pause. Before start and after stop
+ *  it puts the events into the map until uvperf_bpf_reader_pause or close.
+ *  Meanwhile records wait in the rings.
  *  @param error  Receives why it failed.
- *  @return 0, also when they are there; or, with no event put there, a code as
- *    for uvperf_bpf_reader_start. */
+ *  @return 0, also when the events are there already. Otherwise a code as for
+ *    uvperf_bpf_reader_start, and no event was put there. */
 UVPERF_EXTERN int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
                                            uvperf_error_t *error);
 
 /** Delivers all records that are in the rings now, before it returns.
  *
- *  They come to the callback of the last start, without slices. It also works
- *  between stop and start, and while paused.
+ *  The callback of the last start receives them, without slices. This also
+ *  works between stop and start, and while paused.
  *  @return 0, also when the rings are empty or delivery has ended; or
  *    UV_EINVAL  never started, or the rings are overwritable;
  *    UV_EBUSY   called inside a callback of the handle;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_bpf_reader_flush(uvperf_bpf_reader_t *reader);
 
-/** Delivers all records of one ring, as uvperf_bpf_reader_flush does of all.
+/** Delivers all records of one ring, as uvperf_bpf_reader_flush does for all.
  *
- *  It is for programs that poll the fds of the rings themselves
+ *  Use it in programs that poll the fds of the rings themselves
  *  (uvperf_bpf_reader_ring), as with libbpf's perf_buffer__consume_buffer().
  *  @param index  Below uvperf_bpf_reader_nr_rings.
- *  @return as uvperf_bpf_reader_flush; UV_EINVAL also if there is no such
- *    ring. */
+ *  @return a code as for uvperf_bpf_reader_flush; UV_EINVAL also if there is no
+ *    such ring. */
 UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
                                                size_t index);
 
@@ -372,11 +378,12 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
  *  Such a program puts the events into the map (uvperf_bpf_reader_resume),
  *  polls the fd of each ring (uvperf_bpf_reader_ring), and takes records until
  *  UV_EAGAIN. Poll with a timeout, because records may wait below the
- *  watermark. libuv need not run until the handle is closed. Rings take turns.
- *  Start and flush may be used too: each continues where the other stopped.
- *  CPUs that come online are not followed.
- *  @param sample  Receives the library's sample, valid with all it points to
- *    until the next call of next, start, flush or close; else NULL.
+ *  watermark. The uv loop need not run until the handle is closed. Rings take
+ *  turns. Start and flush may be used too: each continues where the other
+ *  stopped. CPUs that come online are not followed.
+ *  @param sample  Receives the sample or NULL. The library owns it. It and
+ *    everything it points to are valid until the next call of next, start,
+ *    flush or close.
  *  @return 0, or
  *    UV_EAGAIN  the rings are empty;
  *    UV_EPROTO  as in uvperf_bpf_reader_sample_cb: with a raw record, or
@@ -395,8 +402,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_next(uvperf_bpf_reader_t *reader,
 /** Returns whether a record waits in any ring, without taking it.
  *
  *  It makes no system call.
- *  @return 1 if uvperf_bpf_reader_next or a flush finds one (in overwritable
- *    rings a snapshot); 0 if not; or
+ *  @return 1 if uvperf_bpf_reader_next, a flush, or with overwritable rings a
+ *    snapshot would find one; 0 if not; or
  *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
  *    UV_EBADF   opening has failed;
  *    UV_EPERM   in a forked child. */
@@ -405,11 +412,11 @@ uvperf_bpf_reader_has_record(const uvperf_bpf_reader_t *reader);
 
 /** Delivers a snapshot of the overwritable rings, before it returns.
  *
- *  The records come to the callback of the last start, ring by ring: see
- *  uvperf_event_snapshot for its contents, its duration and the flags.
- *  sample->remaining counts bytes of the snapshot. It works after stop too. If
- *  a callback stops or closes the handle, the snapshot ends, and the rest is
- *  gone.
+ *  The callback of the last start receives the records, ring by ring.
+ *  uvperf_event_snapshot describes contents, duration and flags.
+ *  sample->remaining counts bytes of the snapshot. This works after stop too.
+ *  If a callback stops or closes the handle, the snapshot ends, and the rest is
+ *  lost.
  *  @param flags  UVPERF_SNAPSHOT_*.
  *  @param error  Receives why it failed.
  *  @return 0, also when there is nothing new; or
@@ -439,17 +446,18 @@ typedef void (*uvperf_bpf_reader_snapshot_cb)(uvperf_bpf_reader_t *reader,
 /** Begins a snapshot as uvperf_bpf_reader_snapshot does, without blocking the
  *  loop.
  *
- *  A thread of libuv's pool takes it, the loop delivers it in slices, then
- *  done_cb is called. See uvperf_event_snapshot_start for stop, close and fork.
- *  Pause and resume concern the map, and may be called meanwhile.
+ *  A thread of libuv's pool copies the rings. The loop delivers the records in
+ *  slices, and then calls done_cb. See uvperf_event_snapshot_start for stop,
+ *  close and fork. Pause and resume concern the map, and may be called
+ *  meanwhile.
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; must not be NULL.
  *  @param error    Receives an immediate failure.
  *  @return 0, or
  *    UV_EINVAL  no done_cb, never started, unknown flags, or no overwritable
  *      rings; or the program has closed an inner handle by uv_close;
- *    UV_EBUSY   the done_cb of an earlier call is still to come; or called
- *      inside a callback of uvperf_bpf_reader_snapshot;
+ *    UV_EBUSY   the done_cb of an earlier call has not been called yet; or
+ *      called inside a callback of uvperf_bpf_reader_snapshot;
  *    UV_ENOMEM  out of memory;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads; UV_EPERM also in
  *      a forked child. */
@@ -460,8 +468,9 @@ uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
 
 /** Sets a callback for CPUs that go offline or come online.
  *
- *  It is called while the handle is started, for the CPUs in options.cpus, or
- *  for all, even a CPU that has no entry in the map.
+ *  It is called while the handle is started, for the CPUs in options.cpus. If
+ *  options.cpus is NULL, it is called for all CPUs, even a CPU that has no
+ *  entry in the map.
  *  @param cb  NULL for none.
  *  @return 0, or
  *    UV_EINVAL  the reader has UVPERF_BPF_READER_FIXED_CPUS. */
@@ -470,12 +479,12 @@ UVPERF_EXTERN int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
 
 /** Returns whether a CPU has an event, so that programs there can send samples.
  *
- *  They can while the events are in the map.
+ *  They can send them while the events are in the map.
  *  @param cpu  The CPU's id.
  *  @return 0 if it has an event; or
  *    UV_ENODEV  it is offline;
- *    UV_E2BIG   the map has no entry for it (max_entries): programs there get
- *      that error;
+ *    UV_E2BIG   the map has no entry for it (max_entries). Programs there get
+ *      -E2BIG;
  *    UV_ENOENT  it is not in options.cpus, does not exist, or came online later
  *      (with UVPERF_BPF_READER_FIXED_CPUS);
  *    another    the failure to open its event when it came online. */
@@ -509,30 +518,34 @@ uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
 /** Fills in the statistics of the handle, over all rings.
  *
  *  For lost_records it makes one read(2) for each CPU, at most once in a turn
- *  of the loop and after each flush (Linux 6.0; not with PERF_SAMPLE_READ or
- *  PERF_FORMAT_GROUP). uvperf_bpf_reader_ring does the same.
+ *  of the loop and after each flush. The read(2) needs Linux 6.0, and is not
+ *  made with PERF_SAMPLE_READ or PERF_FORMAT_GROUP. uvperf_bpf_reader_ring does
+ *  the same.
  *  @param stats  Receives the totals since init. */
 UVPERF_EXTERN void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
                                            uvperf_stats_t *stats);
 
 /** Returns the attr that the events were opened with.
- *  @return the handle's own, attr->size bytes; valid until close. */
+ *  @return the attr, attr->size bytes. Owned by the handle and valid until
+ *    close. */
 UVPERF_EXTERN const struct perf_event_attr *
 uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
 
 /** Closes the handle, and takes its entries out of the map before it returns.
  *
  *  No record callback runs afterwards, even in the middle of a drain. When the
- *  loop runs next, rings are unmapped, fds closed and close_cb called. From 64
- *  CPUs on, a thread of libuv's pool does the closing. Call this exactly once,
- *  also after uvperf_walk_close. uvperf_event_close describes this, a close
- *  inside a flush or snapshot, and a close after the loop was closed.
+ *  loop runs next, rings are unmapped, fds are closed and close_cb is called.
+ *  With 64 or more CPUs, a thread of libuv's pool does the closing. Call this
+ *  exactly once, also after uvperf_walk_close. uvperf_event_close describes
+ *  closing by the pool, a close inside a flush or snapshot, and a close after
+ *  the loop was closed.
  *
- *  Entries that another program has put there since remain. With map_fd and
- *  without CAP_SYS_ADMIN, or with BPF_F_PRESERVE_ELEMS, they go too, because
- *  the entries are then deleted by the ids of the CPUs. While a forked child
- *  lives that has not closed the handle, the events can stay in the map,
- *  disabled: programs get -EOPNOTSUPP.
+ *  If another program has replaced entries, its entries remain. In two cases
+ *  they are removed too: the map was given by map_fd and the process has no
+ *  CAP_SYS_ADMIN, or the map has BPF_F_PRESERVE_ELEMS. Then close deletes
+ *  entries by the ids of the CPUs. While a forked child lives that has not
+ *  closed the handle, the disabled events can stay in the map: programs get
+ *  -EOPNOTSUPP.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_reader_close_cb close_cb);
