@@ -6,11 +6,10 @@
  *     -> start <-> stop -> close -> close_cb
  *        pause <-> resume
  *
- * Each CPU has an event (PERF_COUNT_SW_BPF_OUTPUT) with a ring. The event is in
- * the map under the CPU's id: programs on that CPU find it by
- * BPF_F_CURRENT_CPU. Use one reader for a map, because a second reader replaces
- * the entries of the first. To hand the map over, start the second, then close
- * the first without stop or pause.
+ * Each CPU has an event (PERF_COUNT_SW_BPF_OUTPUT) with a ring. In the map it
+ * is under the CPU's id: programs find it by BPF_F_CURRENT_CPU. Use one reader
+ * for a map, because a second reader replaces the entries of the first. To hand
+ * the map over, start the second, then close the first without stop or pause.
  *
  * Rules that hold for every function here:
  * - A handle belongs to one loop. Call its functions from the loop's thread.
@@ -24,8 +23,7 @@
  *   runs the loop: see event.h. There close leaves the parent's events and the
  *   map alone, and all functions except close and the getters return UV_EPERM.
  * - After uvperf_bpf_reader_close only ref, unref, has_ref, is_active and
- *   is_closing may be called. Any other call fails an assertion, in release
- *   builds too. */
+ *   is_closing may be called. Any other call asserts, in release builds too. */
 #ifndef UVPERF_BPF_H
 #define UVPERF_BPF_H
 
@@ -238,8 +236,7 @@ typedef struct uvperf_bpf_reader_options_s {
  *    error it is the caller's again, and nothing is open or on the loop.
  *  @param map_fd   An fd of the map, the caller's; may be closed afterwards. -1
  *    with options->path.
- *  @param options  Caller's; copied with all it points to. NULL for the
- *    defaults.
+ *  @param options  Caller's, copied with all it points to. May be NULL.
  *  @param error    Receives why it failed.
  *  @return 0, or
  *    UV_EINVAL  no loop, reader or map; map_fd and a path; not such a map; or

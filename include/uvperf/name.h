@@ -2,11 +2,11 @@
 /* Events by their names: lists of events, and the names that this machine has.
  * uvperf-events(7) describes the names. Needs no libuv.
  *
- * Any thread may call these functions, several at once. Patterns of tracepoints
- * and symbols of large files take milliseconds, so a loop should parse by
- * uv_queue_work (samples/resolve_names.c). Several threads may use one list at
- * the same time, and any thread may free it after the others have ended their
- * use. */
+ * Any thread may call these functions, and several threads at the same time.
+ * Patterns of tracepoints and symbols of large files take milliseconds, so a
+ * program with a loop should parse in uv_queue_work (samples/resolve_names.c).
+ * Several threads may use one list at the same time, and any thread may free it
+ * when no other thread uses it any more. */
 #ifndef UVPERF_NAME_H
 #define UVPERF_NAME_H
 
@@ -65,22 +65,22 @@ extern "C" {
  *    uprobe/path=/bin/x,offset=0x1234/
  *                                 an offset in the file, in bytes
  *
- * The term retprobe means the return from there. ref_ctr_offset is the place of
- * a semaphore in the file. A path without quotation marks ends at the next
- * comma, so it cannot be the last term. All forms except kprobe/addr= need a
- * list, which keeps the string that config1 points to.
+ * The term retprobe probes the return from the function. ref_ctr_offset is the
+ * place of a semaphore in the file. A path without quotation marks ends at the
+ * next comma, so it cannot be the last term. All forms except kprobe/addr= need
+ * a list, which keeps the string that config1 points to.
  *
  * Without symbol= only the kernel uses the path, when the event is opened. A
- * relative path starts at the working directory of that moment. */
+ * relative path starts at the working directory at that time. */
 
 /* @page events_symbols Symbols of files
  *
  * With symbol= the parser opens the file, which must be a regular file, and the
  * list keeps it open: config1 points to "/proc/thread-self/fd/N". So the probe
- * is in the file whose symbols were read, even if another file has its path by
- * then. This needs /proc, and an fd for each such event. In a path such as
- * "/proc/PID/root/usr/bin/x", links are followed inside that root (Linux 5.6
- * and later).
+ * is in the file whose symbols were read, even if the path leads to another
+ * file when the event is opened. This needs /proc, and an fd for each such
+ * event. In a path such as "/proc/PID/root/usr/bin/x", links are followed
+ * inside the root of that process (Linux 5.6 and later).
  *
  * The parser refuses files with more than 65536 sections, or with more than
  * 4194304 symbols in a table. It reads at most 512 MiB of a file, and counts
@@ -97,13 +97,14 @@ extern "C" {
  * The first part has the index and the label of the event, and stands for the
  * whole: see uvperf_reading_total. The other parts come after all events of the
  * text, so an event has the same index on every machine. A group with such an
- * event is one group for each PMU, and its other members are in each of these
+ * event becomes one group for each PMU. Its other members are in each of these
  * groups, as parts too.
  *
  * uvperf_attr_parse makes one attr, and the kernel chooses the PMU. On a CPU it
  * takes the PMU of the CPU. For a task it takes one PMU, and the event counts
  * only while the task runs on that kind of cores. On Arm before Linux 6.6 an
- * attr cannot choose the PMU of a generic event, so this holds in lists too. */
+ * attr cannot choose the PMU of a generic event, so the kernel chooses it for
+ * lists too. */
 
 /* @page events_examples Examples
  *
@@ -125,9 +126,9 @@ extern "C" {
  *   uvperf_set_options_t.
  * - A term after an event of sysfs replaces the term in the event. perf(1)
  *   joins the bits of both.
- * - perf(1)'s own tables of events and metrics (its JSON files) are unknown,
- *   and so are events that it measures itself, such as duration_time, which
- *   uvperf-stat also has.
+ * - perf(1)'s own tables of events and metrics (its JSON files) are unknown.
+ *   Events that perf(1) measures itself, such as duration_time, are unknown
+ *   too; uvperf-stat, however, has duration_time.
  * - Parts of the language that are for perf(1) itself are an error: the
  *   modifiers b, R and X, the terms nr, percore, metric-id, driver-config,
  *   ratio-to-prev and cpu, and terms for drivers (with an at sign in front).
@@ -152,9 +153,9 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
  * opened without it. */
 #define UVPERF_ITEM_WEAK 8u
 /* The event must be opened for all tasks, on each CPU in cpus (the PMU's
- * cpumask): its PMU cannot measure a task. Without this bit, cpus are the CPUs
- * that have the PMU (several kinds of cores), and an event of a task counts on
- * these alone. */
+ * cpumask), because its PMU cannot measure a task. Without this bit, cpus are
+ * the CPUs that have the PMU (several kinds of cores). An event of a task
+ * counts only on these CPUs. */
 #define UVPERF_ITEM_CPU_WIDE 16u
 /* The name has period=0 or freq=0: the event only counts, even in a set with
  * UVPERF_SET_RECORDS, which samples names without a period or frequency. */
@@ -163,23 +164,26 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
 /* One event of a list. It and everything it points to belong to the list, and
  * are valid until uvperf_event_list_free.
  *
- * A set opens the events of a list. A program that opens them itself does so in
- * the order of the list, each with its attr: a member of a group with
- * options.leader (a leader comes before its members), and an event with
- * UVPERF_ITEM_CPU_WIDE for all tasks (pid -1) on each of its CPUs. */
+ * A set opens the events of a list. A program that opens them itself must do so
+ * in the order of the list, each event with its attr. It opens a member of a
+ * group with options.leader; the leader comes before its members. It opens an
+ * event with UVPERF_ITEM_CPU_WIDE for all tasks (pid -1) on each of its
+ * CPUs. */
 typedef struct uvperf_event_item_s {
-  /* The attr, as from uvperf_attr_parse. attr->size is that in the library's
-   * <linux/perf_event.h>, or more if config3 or config4 is not 0. To change it,
-   * copy attr->size bytes, which can be more than the caller's struct has.
-   * config1 of a probe points to a string of the list, which the kernel reads
-   * when the event is opened, and uvperf_attr_label reads. */
+  /* The attr, as from uvperf_attr_parse. attr->size is the size in the
+   * library's <linux/perf_event.h>, or more if config3 or config4 is not 0. To
+   * change the attr, copy attr->size bytes. These can be more than the caller's
+   * struct has. config1 of a probe points to a string of the list. The kernel
+   * reads the string when the event is opened, and uvperf_attr_label reads it
+   * too. */
   const struct perf_event_attr *attr;
-  /* The value of name=, or the text as written without white space around it.
-   * For a pattern or a name that means several PMUs, the name of this event
-   * alone. */
+  /* The value of name=, or the text as it was written, without white space
+   * around it. If the text is a pattern or means several PMUs, the name of this
+   * event alone. */
   const char *label;
-  /* A count is value * scale in this unit, from sysfs. Without these in sysfs
-   * scale is 1, and unit is "ns" for the two clocks, "" for others. */
+  /* A count is value * scale, in this unit. Both are from sysfs. If sysfs does
+   * not have them, scale is 1, and unit is "ns" for the two clocks and "" for
+   * others. */
   double scale;
   const char *unit;
   /* The name of its group; "" without a name or a group. */
@@ -191,17 +195,17 @@ typedef struct uvperf_event_item_s {
   int group;
   /* UVPERF_ITEM_*. */
   uint32_t flags;
-  /* The index of its group's leader; its own index for a leader or without a
-   * group. */
+  /* The index of its group's leader. A leader, and an event without a group,
+   * has its own index. */
   size_t leader;
   /* The index of the event's first part, which stands for the whole event on
-   * several kinds of cores. Its own index for a first part, and for an event
-   * without parts. */
+   * several kinds of cores. A first part, and an event without parts, has its
+   * own index. */
   size_t first;
   /* The name of this part, such as "cpu_core/cycles/"; NULL for an event
    * without parts. */
   const char *part;
-  /* 0; of later versions. */
+  /* 0; for later versions. */
   uint64_t reserved[2];
 } uvperf_event_item_t;
 
@@ -236,7 +240,7 @@ UVPERF_EXTERN int uvperf_event_list_parse(uvperf_event_list_t **list,
  *  @param list  NULL is allowed. */
 UVPERF_EXTERN void uvperf_event_list_free(uvperf_event_list_t *list);
 
-/** Returns the number of events in a list, with all parts of each.
+/** Returns the number of events in a list. Each part of an event counts.
  *  @param list  A list.
  *  @return at least 1. */
 UVPERF_EXTERN size_t uvperf_event_list_count(const uvperf_event_list_t *list);
@@ -244,9 +248,9 @@ UVPERF_EXTERN size_t uvperf_event_list_count(const uvperf_event_list_t *list);
 /** Returns an event of a list.
  *  @param list   A list.
  *  @param index  From 0, in the order of the text. Events of a pattern are in
- *    the order of tracefs and sysfs. The further parts of all events come last,
- *    for each event in the order of the PMU's type.
- *  @return the event, the list's; NULL if index is too large. */
+ *    the order of tracefs and sysfs. All parts after the first come last. The
+ *    parts of one event are in the order of the PMU's type.
+ *  @return the event, or NULL if index is too large. The list owns it. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_event_list_get(const uvperf_event_list_t *list, size_t index);
 
@@ -263,8 +267,8 @@ enum uvperf_name_kind {
 };
 
 /* One event that has a name. It and everything it points to are valid until the
- * callback returns. From pmu on, the fields are for events of PMUs, and NULL,
- * 0, or a scale of 1 for others. */
+ * callback returns. The fields from pmu on are for events of PMUs. For other
+ * events they are NULL or 0, and scale is 1. */
 typedef struct uvperf_event_name_s {
   /* One of enum uvperf_name_kind. */
   uint32_t kind;
@@ -273,29 +277,29 @@ typedef struct uvperf_event_name_s {
   /* For attr.config. 0 for events of PMUs, whose terms can set several fields:
    * use uvperf_attr_parse. */
   uint64_t config;
-  /* The name, for uvperf_attr_parse. */
+  /* The name that uvperf_attr_parse accepts. */
   const char *name;
-  /* The other name that perf(1) lists for the same event, "cycles"; or NULL.
-   * uvperf_attr_parse accepts more spellings of cache events. */
+  /* The other name that perf(1) lists for the same event, such as "cycles"; or
+   * NULL. uvperf_attr_parse accepts more spellings of cache events. */
   const char *alias;
-  /* The PMU, "msr". */
+  /* The PMU, such as "msr". */
   const char *pmu;
-  /* The event's own name, "tsc". */
+  /* The event's own name, such as "tsc". */
   const char *event;
-  /* The event's terms, "event=0x00"; never empty. */
+  /* The event's terms, such as "event=0x00"; never empty. */
   const char *terms;
   /* The unit of its counts; "" for a plain count. */
   const char *unit;
-  /* The list of CPUs on each of which it must be opened, for
-   * uvperf_cpu_list_parse; NULL if any CPU will do. */
+  /* The event must be opened on each CPU of this list (see
+   * uvperf_cpu_list_parse). NULL if any CPU will do. */
   const char *cpus;
   /* One count in that unit; 1 for a plain count. */
   double scale;
   /* As in uvperf_pmu_event_t. */
   int is_per_package;
   int is_snapshot;
-  /* 1: the name has terms with the value ?, "hv_gpci/tb,core=?/". Replace each
-   * ? by a number before parsing. */
+  /* 1 if the name has terms with the value ?, such as "hv_gpci/tb,core=?/".
+   * Replace each ? by a number before parsing. */
   int needs_value;
   int reserved_int;
   const void *reserved[4];
@@ -305,24 +309,24 @@ typedef struct uvperf_event_name_s {
  * function of the library. */
 typedef int (*uvperf_event_name_cb)(const uvperf_event_name_t *name, void *arg);
 
-/** Reports the names of events, each event once: all hardware, software and
- *  cache events by their numbers, also those that this machine cannot count;
- *  then the events of this machine's PMUs, and its tracepoints, in the
- *  arbitrary order of the kernel's directories. It does not check whether this
- *  process may open the event. Some 2,300 tracepoints take about 20 ms.
+/** Reports the names of events, each event once. First come all hardware,
+ *  software and cache events by their numbers, even if this machine cannot
+ *  count them. Then come its events of PMUs and its tracepoints, in the
+ *  arbitrary order of directories. It does not check whether this process may
+ *  open an event. Some 2,300 tracepoints take about 20 ms.
  *
  *  Raw events, breakpoints, probes, terms and modifiers are not reported.
  *  Nothing is kept between calls.
  *  @param pattern  A pattern as for fnmatch(3) with FNM_NOESCAPE, byte for byte
- *    (*, ?, [a-z], [!a-z]), for the whole name, the alias, or the own name of a
- *    PMU's event. Without *, ? and [ it is a name. NULL: all.
- *  @param kinds    UVPERF_NAME_*, or several joined by |. 0: all.
+ *    (*, ?, [a-z], [!a-z]). It must match the whole name, the alias, or the own
+ *    name of a PMU's event. Without *, ? and [ it is a name. NULL means all.
+ *  @param kinds    UVPERF_NAME_*, or several joined by |. 0 means all.
  *  @param cb       Called for each, before the function returns.
  *  @param arg      Caller's, for cb.
- *  @return 0, also if nothing matches; a value other than 0 that cb returned,
- *    which ends the walk (a positive value is never an error); or the first
- *    error, after everything else was reported (ask for one kind to know which
- *    kind failed):
+ *  @return 0, also if nothing matches. If cb returns another value, the walk
+ *    ends and returns it; a positive value is never an error. Otherwise the
+ *    first error, after everything else was reported (one kind at a time shows
+ *    which kind failed):
  *    -EACCES  this process may not read tracefs, or a match in it;
  *    -ENODEV  tracefs is not mounted, and pattern can match tracepoints;
  *    -ENOENT  sysfs is not mounted, or the kernel has no perf events;
