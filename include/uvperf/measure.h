@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures how many events a function costs: by a set, by a meter, which needs
- * no loop, or by an open event. */
+/* Measures how many events a function costs. This works with a set, with a
+ * meter, which needs no loop, or with an open event. */
 #ifndef UVPERF_MEASURE_H
 #define UVPERF_MEASURE_H
 
@@ -28,34 +28,34 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *  are of this call alone, also for each member of a group.
  *
  *  The set's targets are measured while the call lasts, whatever they do. With
- *  UVPERF_TARGET_SELF that is the thread that made the set: call from this
- *  thread.
+ *  UVPERF_TARGET_SELF the target is the thread that made the set, so call this
+ *  on the same thread.
  *  @param set      The handle, disabled; disabled again when this returns.
- *  @param fn       Called once, or not at all after an error. It must return,
- *    once: a child that it forks must exit or become another program. It may
- *    use the set, but not close it or measure with it again. If it disables the
- *    set, measuring ends there.
+ *  @param fn       Called once, or not at all after an error. It must return
+ *    exactly once: a child that it forks must exit or become another program.
+ *    It may use the set, but not close it or measure with it again. If it
+ *    disables the set, measuring ends there.
  *  @param arg      Passed to fn.
  *  @param reading  Caller's; filled as by uvperf_set_read. time_enabled of its
  *    counts is the time of the call, in ns; the reading's interval is longer.
  *  @return 0, or, with fn not called,
  *    UV_EINVAL  set, fn or reading is NULL;
  *    UV_EBUSY   the set is enabled, or a measurement by it runs;
- *    UV_ENOMEM  out of memory. It is found after the call only if the reading
- *      was last filled by a smaller set, or if fn added targets;
+ *    UV_ENOMEM  out of memory. If the reading was last filled by a smaller set,
+ *      or if fn added targets, this can happen after the call;
  *    UV_EPERM   called in a forked child;
- *    another    as uvperf_set_enable; or, with fn called and the reading
- *      filled, as uvperf_set_disable.
+ *    another    as uvperf_set_enable; or as uvperf_set_disable, and then fn was
+ *      called and the reading is filled.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
                                  void *arg, uvperf_reading_t *reading,
                                  uvperf_error_t *error);
 
-/** Measures the number of events that measuring itself adds to each count: the
- *  least of several measurements of a function that does nothing. Use
- *  uvperf_reading_subtract to subtract it from a reading of uvperf_measure. It
- *  depends on the attrs, the targets and the machine, so measure it when and
- *  where you measure the rest.
+/** Measures how many events measuring itself adds to each count. It measures a
+ *  function that does nothing several times, and takes the least counts. Use
+ *  uvperf_reading_subtract to subtract this overhead from a reading of
+ *  uvperf_measure. The overhead depends on the attrs, the targets and the
+ *  machine, so measure it when and where you measure the rest.
  *  @param set       As for uvperf_measure.
  *  @param runs      Number of measurements; 0 is the default, 100.
  *  @param overhead  Caller's; filled. After a failure it has the least of the
@@ -70,23 +70,23 @@ UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
 /* -- without a set -------------------------------------------------------- */
 
 /* Events and groups that measure calls of functions, one call after the other.
- * It needs no loop. uvperf_meter_new and uvperf_meter_new_options make it.
+ * It needs no loop. uvperf_meter_new and uvperf_meter_new_options make one.
  *
  * Its events stay open, disabled, so that a measurement takes a few system
  * calls only. Opening an event can take 15 ms (see uvperf_set_init). Closing
  * the last event on a tracepoint or probe takes the kernel 27 to 90 ms. While a
  * meter has such an event open, uvperf_measure_events is fast for the same
- * tracepoint. But every process that passes it is a little slower, and the
- * probe or its module cannot be removed (EBUSY). So the library keeps no event
- * open by itself.
+ * tracepoint. But every process that hits the tracepoint is a little slower,
+ * and the probe or its module cannot be removed (EBUSY). So the library keeps
+ * no event open by itself.
  *
  * An event that cannot be opened, for example because it has no PMU here, does
- * not fail the others. Its count is UVPERF_COUNT_NOT_AVAILABLE, and
+ * not make the others fail. Its count is UVPERF_COUNT_NOT_AVAILABLE, and
  * uvperf_meter_failures has the reason. It is an error if no event can be
  * opened. */
 typedef struct uvperf_meter_s uvperf_meter_t;
 
-/** Makes a meter of events for the calling thread, disabled.
+/** Makes a meter that measures the calling thread. Its events are disabled.
  *
  *  Without modifiers an event counts on the user side and in the kernel, which
  *  needs perf_event_paranoid 1 or less, or CAP_PERFMON. With ":u" it counts on
@@ -98,8 +98,8 @@ typedef struct uvperf_meter_s uvperf_meter_t;
  *    counters together or not at all, so that their counts can be divided.
  *  @param error  Receives the most specific failure of all events; may be NULL.
  *  @return 0, or
- *    UV_EINVAL  meter or names is NULL, a name that is not valid in a list, or
- *      an event of a PMU that counts whole CPUs only (cause argument);
+ *    UV_EINVAL  meter or names is NULL, a name is not valid in a list, or an
+ *      event's PMU counts whole CPUs only (cause argument);
  *    another    as uvperf_event_list_parse or uvperf_event_init. */
 UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
                                    uvperf_error_t *error);
@@ -108,11 +108,12 @@ UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
  *  come from attrs or a list, strict or with fallbacks. Targets are the calling
  *  thread or others, whose counts are added up.
  *  @param meter    As for uvperf_meter_new.
- *  @param options  Caller's, copied. Start from UVPERF_SET_OPTIONS_INIT. Used
- *    are `attrs`, `nr_attrs` and `leaders`, or `events`; `targets` (none: the
- *    calling thread); `fallbacks`; and of `flags` UVPERF_SET_USER_READ and
- *    UVPERF_SET_STRICT, with which an event that cannot be opened is an error.
- *    The attrs only count: sample_period and the fields of samples are unused.
+ *  @param options  Caller's, copied. Start from UVPERF_SET_OPTIONS_INIT. These
+ *    fields are used: `attrs`, `nr_attrs` and `leaders`, or `events`; `targets`
+ *    (none means the calling thread); `fallbacks`; and `flags`, which may have
+ *    UVPERF_SET_USER_READ and UVPERF_SET_STRICT. With UVPERF_SET_STRICT an
+ *    event that cannot be opened is an error. The attrs only count:
+ *    sample_period and the fields of samples are unused.
  *  @param error    As for uvperf_meter_new.
  *  @return 0, or
  *    UV_EINVAL  meter or options is NULL, or options.flags has another flag
@@ -126,19 +127,21 @@ UVPERF_EXTERN int uvperf_meter_new_options(uvperf_meter_t **meter,
  *  Events that could not be opened are included. An event with a part for each
  *  kind of cores is one event (see uvperf_event_item_t.first).
  *  @param meter  The meter.
- *  @return Events. */
+ *  @return The number of events. */
 UVPERF_EXTERN size_t uvperf_meter_nr_events(const uvperf_meter_t *meter);
 
 /** Returns the label, unit and scale of an event, as it was opened.
  *  @param index  Below uvperf_meter_nr_events.
- *  @return The meter's, valid until it is freed; NULL for another index. */
+ *  @return The item, owned by the meter and valid until the meter is freed;
+ *    NULL for another index. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_meter_item(const uvperf_meter_t *meter, size_t index);
 
 /** Returns the events that could not be opened, with the reasons, as
  *  uvperf_set_failures does. attr_index is the index of the event.
  *  @param nr  Receives the number of failures; may be NULL.
- *  @return The meter's, valid until it is freed; NULL without failures. */
+ *  @return The failures, owned by the meter and valid until the meter is freed;
+ *    NULL without failures. */
 UVPERF_EXTERN const uvperf_set_failure_t *
 uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
 
@@ -149,9 +152,9 @@ uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
  *    with other meters, but neither use nor free this one. It must return, as
  *    for uvperf_measure.
  *  @param arg     Passed to fn.
- *  @param counts  Caller's; receives nr counts, the i-th of the i-th event.
- *    Check the state: only UVPERF_COUNT_COUNTING has a value. scaled and ratio
- *    say whether the PMU was shared meanwhile.
+ *  @param counts  Caller's; receives nr counts: counts[i] is the count of
+ *    event i. Check the state: only UVPERF_COUNT_COUNTING has a value. scaled
+ *    and ratio say whether the PMU was shared meanwhile.
  *  @param nr      Number of counts: exactly uvperf_meter_nr_events.
  *  @return 0, or, with fn not called and counts unchanged,
  *    UV_EINVAL  meter, fn or counts is NULL; nr is not the number of events; or
@@ -170,7 +173,7 @@ typedef struct uvperf_runs_s {
   /* The counts of all calls, added by uvperf_count_add. */
   uvperf_count_t sum;
   /* The number of calls in which the event counted. The fields below are
-   * statistics of the `scaled` of these calls. */
+   * statistics of `scaled` in these calls. */
   uint64_t nr;
   double mean; /* events */
   /* The standard deviation of one call, in events: the square root of the
@@ -190,29 +193,29 @@ typedef struct uvperf_runs_s {
  *  @param times  Number of calls, at least 1.
  *  @param fn     Called that many times.
  *  @param arg    Passed to fn.
- *  @param runs   Caller's; receives nr results, the i-th of the i-th event.
- *    After a failure they are of the calls before it.
+ *  @param runs   Caller's; receives nr results: runs[i] is of event i.
+ *    After a failure they are of the calls before the failed one.
  *  @param nr     Number of runs: exactly uvperf_meter_nr_events.
  *  @return 0, or
  *    UV_EINVAL  times is 0;
  *    UV_ENOMEM  out of memory; fn was not called;
- *    another    as uvperf_meter_measure, for the first call that failed, which
- *      is the last call. */
+ *    another    as uvperf_meter_measure. After the first call that fails there
+ *      is no other. */
 UVPERF_EXTERN int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
                                       uvperf_measure_fn fn, void *arg,
                                       uvperf_runs_t *runs, size_t nr,
                                       uvperf_error_t *error);
 
 /** Closes the events and frees the meter. It takes as long as the kernel needs:
- *  see uvperf_meter_t. Any thread may do it, also one of libuv's pool
+ *  see uvperf_meter_t. Any thread may call it, also one of libuv's pool
  *  (uv_queue_work), if no other thread uses the meter.
  *  @param meter  The meter, or NULL. */
 UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
 
 /** Measures one call of a function in the calling thread. It makes a meter,
  *  measures, and frees it, so that nothing stays open or allocated. With a
- *  tracepoint each call takes some 40 ms, unless another event is open on it:
- *  make a meter for more than one call.
+ *  tracepoint each call takes some 40 ms, unless another event is open on the
+ *  tracepoint. To measure more than once, make a meter.
  *
  *    uvperf_count_t counts[2];
  *    rc = uvperf_measure_events("{instructions,cycles}:u", fn, arg, counts, 2,
@@ -223,9 +226,9 @@ UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
  *  @param arg     Passed to fn.
  *  @param counts  As for uvperf_meter_measure.
  *  @param nr      Number of counts: exactly one for each event of the names.
- *  @param error   Receives why it failed; may be NULL. If it returns 0 and an
- *    event is missing, it has the reason (attr_index says which event). If no
- *    event is missing, its code is 0.
+ *  @param error   Receives why the call failed; may be NULL. If the call
+ *    returns 0 but an event is missing, the error has the reason, and
+ *    attr_index says which event. If no event is missing, error->code is 0.
  *  @return 0, or a code of uvperf_meter_new or uvperf_meter_measure. */
 UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
                                         void *arg, uvperf_count_t *counts,
@@ -243,8 +246,9 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *  @param fn      Called once, or not at all after an error. It may use the
  *    events, but not close them. It must return, as for uvperf_measure.
  *  @param arg     Passed to fn.
- *  @param counts  Caller's; receives the event's count, then its siblings' in
- *    the order of opening. They are scaled if attr.read_format has both times.
+ *  @param counts  Caller's; receives the event's count, then the counts of its
+ *    siblings in the order in which they were opened. They are scaled if
+ *    attr.read_format has both times.
  *  @param nr      Number of counts: exactly the number of events.
  *  @return 0, or, with fn not called and counts unchanged,
  *    UV_EINVAL  event, fn or counts is NULL; nr is not the number of events; or
@@ -252,9 +256,9 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    UV_EBUSY   the event is enabled (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
  *    UV_ENOMEM  out of memory;
- *    another    as uvperf_event_read or uvperf_event_enable; or, with fn called
- *      and counts without meaning, as uvperf_event_disable or
- *      uvperf_event_read.
+ *    another    as uvperf_event_read or uvperf_event_enable; or as
+ *      uvperf_event_disable or uvperf_event_read, and then fn was called and
+ *      the counts mean nothing.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_measure(uvperf_event_t *event,
                                        uvperf_measure_fn fn, void *arg,
