@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How records are delivered on a loop, and statistics about them, for events,
- * sets and BPF readers alike. Needs no libuv. */
+/* How events, sets and BPF readers deliver records on a loop, and statistics
+ * about these records. Needs no libuv. */
 #ifndef UVPERF_STREAM_H
 #define UVPERF_STREAM_H
 
@@ -23,9 +23,9 @@ extern "C" {
  * as in the ring. In both orders a LOST record comes right before the record
  * that was written after it. */
 #define UVPERF_SNAPSHOT_OLDEST_FIRST 1u
-/* Delivers everything in the rings. Without it only records written since the
- * snapshot before, or since a later uvperf_event_next. Records that are
- * delivered twice count twice in the statistics. */
+/* Delivers everything in the rings. Without it, a snapshot has only records
+ * that were written since the previous one, or since a later uvperf_event_next.
+ * Records that are delivered twice count twice in the statistics. */
 #define UVPERF_SNAPSHOT_ALL 2u
 /* Does not wait for records that other CPUs are writing at this moment. Such a
  * record is not in the snapshot, and may overwrite the oldest one. So the
@@ -46,16 +46,17 @@ typedef struct uvperf_stream_options_s {
    * clock is read after the first record, and then at least once every 128
    * records, more often if the callback is slow. */
   uint32_t slice_us;
-  /* Bytes in a slice, but at least one record; 0 is the default, 1 MiB. */
+  /* Bytes in a slice. A slice has at least one record, even if that is longer.
+   * 0 is the default, 1 MiB. */
   uint64_t slice_bytes;
-  /* Milliseconds after which records below the wakeup watermark are delivered,
-   * by a timer that does not keep the loop alive. 0 is the default: 100, or no
-   * timer if each record wakes the loop and the event is not pinned. -1 is no
-   * timer. The timers of all handles of a loop fire in the same turn, at
-   * multiples of flush_ms on the loop's clock (uv_now). A loop whose backend fd
-   * is polled by another loop (Electron, GLib) loses wakeups, and needs the
-   * timer. With -1 and too high a watermark, a ring can fill without a
-   * wakeup. */
+  /* The period of a timer, in milliseconds. The timer delivers records below
+   * the wakeup watermark, and does not keep the loop alive. 0 (the default)
+   * means 100 ms. It means no timer if each record wakes the loop, unless the
+   * event is pinned. -1 means no timer. The timers of all handles of a loop
+   * fire in the same turn, at multiples of flush_ms on the loop's clock
+   * (uv_now). A loop whose backend fd is polled by another loop (Electron,
+   * GLib) loses wakeups, and needs the timer. With -1 and too high a watermark,
+   * a ring can fill without a wakeup. */
   int32_t flush_ms;
   /* UVPERF_START_*. */
   uint32_t flags;
@@ -67,14 +68,14 @@ typedef struct uvperf_stream_options_s {
 
 /* Statistics of a handle since init. */
 typedef struct uvperf_stats_s {
-  /* Records that were delivered, also with UV_EPROTO. */
+  /* Records that were delivered, including those with UV_EPROTO. */
   uint64_t records;
   /* Bytes of those records. */
   uint64_t bytes;
   /* Poll callbacks. */
   uint64_t wakeups;
-  /* Turns of the loop that delivered at least one record (of this ring, in
-   * uvperf_ring_info_t). */
+  /* Turns of the loop that delivered at least one record. In uvperf_ring_info_t
+   * only records of this ring count. */
   uint64_t slices;
   /* Callbacks with UV_EPROTO: for each damaged record, and each time a ring
    * made no sense. */
@@ -86,14 +87,15 @@ typedef struct uvperf_stats_s {
    * samples that no record has reported yet: see uvperf_bpf_reader_stats. */
   uint64_t lost_records;
   /* Records of an overwritable ring that newer records had overwritten in part
-   * before they could be delivered, each counted once. Records that were
+   * before they could be delivered. Each is counted once. Records that were
    * overwritten completely are not counted. */
   uint64_t cut_records;
   /* With UVPERF_SET_TIME_ORDER: records that were delivered after a record with
    * a later time. */
   uint64_t late_records;
-  /* With UVPERF_SET_FOLLOW_CPUS: CPUs that went offline and came online: see
-   * uvperf_set_on_cpu. */
+  /* How often a CPU went offline, and how often a CPU came online. Counted with
+   * UVPERF_SET_FOLLOW_CPUS (see uvperf_set_on_cpu), and by a BPF reader that
+   * follows CPUs. */
   uint64_t cpus_gone;
   uint64_t cpus_come;
   /* Bytes that were skipped because a ring made no sense: all bytes up to its
@@ -104,19 +106,20 @@ typedef struct uvperf_stats_s {
    * head, modulo 2^64, except inside callbacks and while a record of
    * uvperf_event_next, uvperf_set_next or uvperf_bpf_reader_next is valid. */
   uint64_t skipped_bytes;
-  /* With UVPERF_SET_TIME_ORDER: records with an impossible time, before the set
-   * was opened or more than 1 ms ahead of the set's clock. The cause is another
-   * process that samples the same software event with another clock. They are
-   * delivered with the time of the record before them in their ring (see
-   * uvperf_set_start), and are not in late_records. */
+  /* With UVPERF_SET_TIME_ORDER: records with an impossible time. Such a time is
+   * before the set was opened, or more than 1 ms ahead of the set's clock. The
+   * cause is another process that samples the same software event with another
+   * clock. The records are delivered with the time of the record before them in
+   * their ring (see uvperf_set_start), and are not in late_records. */
   uint64_t bad_times;
   /* Bytes after the last field of samples. The cause is another event, also of
    * another process, that samples the same software event: see
    * uvperf_sample_t. */
   uint64_t surplus_bytes;
   /* Snapshots that could not wait for writers because membarrier(2) failed: it
-   * returns EINVAL with a nohz_full CPU, or a seccomp filter refuses it. They
-   * are taken as with UVPERF_SNAPSHOT_NO_WAIT. Each ring counts. */
+   * returns EINVAL with a nohz_full CPU, or a seccomp filter refuses it. Such
+   * snapshots are taken as with UVPERF_SNAPSHOT_NO_WAIT. Each ring of a
+   * snapshot counts. */
   uint32_t unwaited_snapshots;
   uint32_t reserved0;
 } uvperf_stats_t;
@@ -134,13 +137,13 @@ typedef struct uvperf_ring_info_s {
   uint64_t waiting;
   /* Events that write into it. */
   uint64_t nr_events;
-  /* 0 while it is read. Otherwise nothing more is read from it: UV_EPROTO if
-   * its head is not a multiple of 8, or the error of polling it (UV_EBADF if
-   * that is unknown). */
+  /* 0 while the ring is read. Any other code means that nothing more is read
+   * from it. UV_EPROTO means that its head is not a multiple of 8. Other codes
+   * are the error of polling it, or UV_EBADF if that error is unknown. */
   int32_t status;
   uint32_t reserved0;
   uint64_t reserved[3];
-  /* Of this ring, also wakeups and slices. */
+  /* The statistics of this ring alone, including wakeups and slices. */
   uvperf_stats_t stats;
 } uvperf_ring_info_t;
 
