@@ -4,10 +4,10 @@
  * to the caller. Needs no libuv.
  *
  * The caller's <linux/perf_event.h> may be older or newer than the library's.
- * attr.size is the number of bytes of the struct, as for the kernel; the
- * functions read and write nothing past it. The constants below are bits that
- * an older header may lack. Functions that return int return 0 or a negative
- * errno, the same value as libuv's UV_E*. */
+ * attr.size is the number of bytes of the struct, as for the kernel. The
+ * functions read and write nothing past these bytes. The constants below are
+ * bits that an older header may lack. Functions that return int return 0 or a
+ * negative errno, the same value as libuv's UV_E*. */
 #ifndef UVPERF_ATTR_H
 #define UVPERF_ATTR_H
 
@@ -114,9 +114,9 @@ UVPERF_EXTERN void uvperf_attr_init_sized(struct perf_event_attr *attr,
 
 /** Zeroes a struct perf_event_attr and sets its size, type and config.
  *
- *  The other fields are 0: no sampling, user and kernel side. With
- *  perf_event_open(2) such an event is enabled at once. Handles always open
- *  events disabled.
+ *  The other fields are 0, so the event does not sample, and measures the user
+ *  and the kernel side. With perf_event_open(2) such an event is enabled at
+ *  once. Handles always open events disabled.
  *  @param attr    Caller's.
  *  @param type    PERF_TYPE_* or the number in a PMU's `type` file.
  *  @param config  Which event of that type. */
@@ -193,7 +193,8 @@ static inline void uvperf_attr_breakpoint(struct perf_event_attr *attr,
  *  @param field  enum uvperf_attr_field.
  *  @param value  The new value; 0 or 1 for a flag.
  *  @return 0, or, with the attr unchanged,
- *    -EINVAL  no such field, UVPERF_ATTR_SIZE, or the value does not fit;
+ *    -EINVAL  there is no such field, it is UVPERF_ATTR_SIZE, or the value does
+ *      not fit;
  *    -E2BIG   the field is past attr->size, and value is not 0.
  *  Source: perf_event_open(2), struct perf_event_attr. */
 UVPERF_EXTERN int uvperf_attr_set(struct perf_event_attr *attr,
@@ -205,7 +206,7 @@ UVPERF_EXTERN int uvperf_attr_set(struct perf_event_attr *attr,
  *  @param value  Receives the value, 0 for a field past attr->size.
  *    UVPERF_ATTR_CLOCKID is sign-extended.
  *  @return 0, or
- *    -EINVAL  no such field; *value is 0. */
+ *    -EINVAL  there is no such field; *value is 0. */
 UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
                                   enum uvperf_attr_field field,
                                   uint64_t *value);
@@ -250,19 +251,19 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *    type=9,config=0x1        the same, by the names of the attr's fields
  *
  * All of perf(1)'s spellings of generic events are valid. Upper and lower case
- * are the same for these and for events of sysfs. A cache event without an
- * operation means loads, and without a result accesses. A breakpoint without
- * length has 4 bytes, or sizeof(long) for access x. Its access is one or more
- * of r, w and x; rw by default. An event by type= can also set config1 to
- * config4 and bp_type. */
+ * are the same for generic events and for events of sysfs. A cache event
+ * without an operation means loads. Without a result it means accesses. A
+ * breakpoint without a length has 4 bytes, or sizeof(long) for access x. Its
+ * access is one or more of r, w and x. The default is rw. An event by type= can
+ * also set config1 to config4 and bp_type. */
 
 /* @page events_terms Terms
  *
  * Terms are separated by commas: "cycles/period=1000,time/". After type= they
- * are further items: "type=1,config=0,period=1000". A term without value is 1,
- * but an item needs one. If a term is given twice, or repeats a term of an
- * event in sysfs, the last one counts. Every event has these terms, but a PMU's
- * own terms of the same name win:
+ * are written as further items: "type=1,config=0,period=1000". A term without a
+ * value is 1, but an item needs a value. If a term is given twice, or repeats a
+ * term of an event in sysfs, the last one counts. Every event has these terms.
+ * If a PMU has a term with the same name, the PMU's term is used:
  *
  *    period=n           sample_period
  *    freq=n             freq, and sample_freq in Hz
@@ -306,7 +307,8 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *    e           exclusive: alone on the PMU
  *    W           for groups only
  *
- * Without u, k and h all sides count, and without G and H guests and host. */
+ * Without u, k and h all sides count. Without G and H guests and the host
+ * count. */
 
 /* @page events_labels Names of attrs
  *
@@ -327,14 +329,16 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *
  * The name has terms and modifiers for sample_period, freq, sample_max_stack,
  * inherit, write_backward, aux_output, precise_ip, exclude_idle, pinned and
- * exclusive; and for exclude_user, exclude_kernel and exclude_hv unless all
- * three are set, likewise exclude_host and exclude_guest. It describes
- * sample_type, and the fields of its bits, only if terms can express all of its
- * bits: TID, for example, has no term. Other fields are not in the name. */
+ * exclusive. It also has modifiers for exclude_user, exclude_kernel and
+ * exclude_hv, unless all three are set, and for exclude_host and exclude_guest,
+ * unless both are set. The name describes sample_type and the fields that
+ * belong to its bits only if terms can express all of these bits: TID, for
+ * example, has no term. Other fields are not in the name. */
 
 /** Parses the name of one event into an attr of a given size. Call
  *  uvperf_attr_parse instead, which passes the caller's sizeof.
- *  @param attr   Caller's; `size` bytes are written on success, else none.
+ *  @param attr   Caller's; `size` bytes are written on success, none on
+ *    failure.
  *  @param size   Bytes, at least PERF_ATTR_SIZE_VER0 (64).
  *  @param name   As for uvperf_attr_parse.
  *  @param error  As for uvperf_attr_parse.
@@ -354,8 +358,8 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    -ENOENT      this machine has no such event, PMU or term, or tracefs is
  *      not mounted (NO_EVENT);
  *    -EINVAL      the name is wrong on any machine; a number in it is greater
- *      than `limit`; it means several events, or one that needs memory (name=,
- *      path=, func=), and is for uvperf_event_list_parse (all ARGUMENT); or a
+ *      than `limit`; it means several events, or an event that needs memory
+ *      (name=, path=, func=): use uvperf_event_list_parse (all ARGUMENT); or a
  *      file of the PMU in sysfs is not understood (NOT_SUPPORTED);
  *    -EACCES      this process may not read tracefs or sysfs (PERMISSION);
  *    -E2BIG       the event needs a field that the caller's struct does not
@@ -372,14 +376,15 @@ static inline int uvperf_attr_parse(struct perf_event_attr *attr,
 }
 
 /** Writes the name of an attr's event, for display, logs and parsing. Section
- *  "Names of attrs" in uvperf-events(7) lists the forms. It reads sysfs and
- *  tracefs: some hundredths of a second for a tracepoint, less for others.
+ *  "Names of attrs" in uvperf-events(7) lists the forms. The function reads
+ *  sysfs and tracefs. This takes some hundredths of a second for a tracepoint,
+ *  and less for other events.
  *
- *  The name of an attr that was parsed parses to the same attr, and the name of
- *  any other attr to the same event. A probe's name needs
+ *  If the attr came from a name, the new name parses to the same attr. For any
+ *  other attr it parses to the same event. A probe's name needs
  *  uvperf_event_list_parse. Only two kinds of probes have names that do not
- *  parse: with bits that are not terms of the PMU, and with a string that has
- *  both kinds of quotation marks or some thousand bytes.
+ *  parse: probes with bits that are not terms of the PMU, and probes whose
+ *  string has both kinds of quotation marks or some thousand bytes.
  *  @param attr   Caller's. In an event of the PMU uprobe or kprobe, config1
  *    must be 0 or point to a string of this process, as for the kernel. Set it
  *    to 0 in an attr from elsewhere, such as a file.
@@ -395,10 +400,11 @@ static inline int uvperf_attr_parse(struct perf_event_attr *attr,
 UVPERF_EXTERN int uvperf_attr_label(const struct perf_event_attr *attr,
                                     char *label, size_t *size);
 
-/** Sets a sampling period: a sample after each period_events events.
+/** Sets a sampling period: the kernel writes a sample after each period_events
+ *  events.
  *  @param attr           Caller's.
- *  @param period_events  Events, or nanoseconds for cpu-clock and task-clock; 0
- *    counts without sampling. */
+ *  @param period_events  Events, or nanoseconds for cpu-clock and task-clock. 0
+ *    means no sampling. */
 UVPERF_EXTERN void uvperf_attr_set_period(struct perf_event_attr *attr,
                                           uint64_t period_events);
 
@@ -421,59 +427,60 @@ UVPERF_EXTERN void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
 /** Wakes the loop when more than a number of bytes was written, by records of
  *  any type.
  *  @param attr   Caller's.
- *  @param bytes  Bytes, less than the size of the ring; 1 wakes for every
- *    record, 0 when the ring is half full. */
+ *  @param bytes  Bytes, less than the size of the ring. 1 wakes for every
+ *    record. 0 wakes when the ring is half full. */
 UVPERF_EXTERN void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
                                                 uint32_t bytes);
 
 /* -- fallbacks ------------------------------------------------------------ */
 
-/* Changes of an attr that the kernel refuses. The caller allows each of them by
- * a bit in the `fallbacks` of its options; none is the default. A change is
- * made only after a failure against which it can help. uvperf_event_changes and
- * uvperf_set_changes return the changes. */
+/* Changes of an attr that the kernel refuses. The caller allows each change by
+ * a bit in the `fallbacks` of its options. By default no change is allowed. A
+ * change is made only after a failure that it can repair. uvperf_event_changes
+ * and uvperf_set_changes return the changes. */
 enum uvperf_fallback {
   /* Cycles become a clock, if no PMU has cycles (ENOENT, ENODEV, ENXIO) or can
-   * sample them (EOPNOTSUPP). This is for PERF_COUNT_HW_CPU_CYCLES of type
-   * PERF_TYPE_HARDWARE, with any PMU in the upper half of config, but not for
-   * the same event under the type of a PMU. The clock is
+   * sample them (EOPNOTSUPP). This applies to PERF_COUNT_HW_CPU_CYCLES of type
+   * PERF_TYPE_HARDWARE, with any PMU in the upper half of config. It does not
+   * apply to the same event under the type of a PMU. The clock is
    * PERF_COUNT_SW_TASK_CLOCK, or PERF_COUNT_SW_CPU_CLOCK for a whole CPU or
    * cgroup. It counts nanoseconds of the user and the kernel side.
    *
    * A frequency is kept. A period of cycles becomes the same number of
-   * nanoseconds: the same rate on a CPU of 1 GHz, and a lower one on a faster
-   * CPU. It is at least 100,000, because each sample of a clock is a timer
-   * interrupt, and at least the shortest period that perf_event_max_sample_rate
-   * allows. precise_ip becomes 0.
+   * nanoseconds. So the rate is the same on a CPU of 1 GHz, and lower on a
+   * faster CPU. The new period is at least 100,000, because each sample of a
+   * clock is a timer interrupt. It is also at least the shortest period that
+   * perf_event_max_sample_rate allows. precise_ip becomes 0.
    *
-   * The event still fails if it needs hardware (branch stacks, AUX). It also
-   * fails with EINVAL, a mistake in the attr such as too high a frequency, and
-   * with EACCES, which a clock of a whole CPU would get too; for a task see
+   * The event still fails if it needs hardware (branch stacks, AUX). This
+   * change does not help against EINVAL, which means a mistake in the attr,
+   * such as too high a frequency. It does not help against EACCES either,
+   * because the kernel refuses a clock of a whole CPU too. For a task see
    * UVPERF_FALLBACK_USER. */
   UVPERF_FALLBACK_CLOCK = 1,
   /* Only the user side is measured (exclude_kernel, exclude_hv), if
-   * perf_event_paranoid forbids the kernel side (EACCES, EPERM). Not for an
-   * attr with exclude_user or exclude_kernel. An event that happens only in the
-   * kernel then opens and counts 0: context switches, and tracepoints other
-   * than those of system calls. */
+   * perf_event_paranoid forbids the kernel side (EACCES, EPERM). This does not
+   * apply to an attr with exclude_user or exclude_kernel. An event that happens
+   * only in the kernel then opens, but counts 0. Such events are context
+   * switches, and all tracepoints except those of system calls. */
   UVPERF_FALLBACK_USER = 2,
   /* precise_ip becomes the highest lower value that the PMU accepts, perhaps 0
    * (EOPNOTSUPP, EINVAL, ENOENT). */
   UVPERF_FALLBACK_PRECISE = 4,
   /* Flags, fields, and bits of sample_type, read_format, branch_sample_type and
-   * aux_action become 0 if this kernel does not know them (EINVAL, E2BIG).
-   * Records and counts then lack something, or more is measured: without
-   * inherit_thread also child processes. Flags and fields newer than enum
-   * uvperf_attr_field are not changed. */
+   * aux_action become 0 if this kernel does not know them (EINVAL, E2BIG). Then
+   * records and counts lack something, or more is measured. For example,
+   * without inherit_thread child processes are measured too. Flags and fields
+   * newer than enum uvperf_attr_field are not changed. */
   UVPERF_FALLBACK_KERNEL = 8,
   /* All changes that the caller can allow. */
   UVPERF_FALLBACK_ALL = 15,
-  /* inherit becomes 0, so children are not measured. A set does this whatever
-   * is allowed, for events of the PMUs uprobe and kprobe that name a file or a
-   * function, and for the rest of their group. In a task that inherits such an
-   * event, fork(2) and pthread_create(3) would fail with EFAULT, because Linux
-   * reads the name again, at config1, in the memory of that task. To measure
-   * children too, measure CPUs. */
+  /* inherit becomes 0, so children are not measured. A set makes this change
+   * even if the caller does not allow it, for events of the PMUs uprobe and
+   * kprobe that name a file or a function, and for the rest of their group. In
+   * a task that inherits such an event, fork(2) and pthread_create(3) would
+   * fail with EFAULT, because Linux reads the name at config1 again, in the
+   * memory of that task. To measure children too, measure CPUs. */
   UVPERF_FALLBACK_INHERIT = 16
 };
 
@@ -483,7 +490,8 @@ typedef struct uvperf_change_s {
   uint32_t fallback;
   /* enum uvperf_attr_field. */
   uint32_t field;
-  /* The field's values before and after, as from uvperf_attr_get. */
+  /* The field's values before and after the change, as uvperf_attr_get returns
+   * them. */
   uint64_t from;
   uint64_t to;
   uint64_t reserved;
@@ -502,44 +510,45 @@ typedef struct uvperf_change_s {
 UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
                                          char *text, size_t *size);
 
-/** Opens an event instead of perf_event_open(2). It is `open` in the options of
- *  events, sets and BPF readers. With it the handle never calls
- *  perf_event_open(2), so a seccomp filter may forbid that: see
+/** Opens an event instead of perf_event_open(2). The options of events, sets
+ *  and BPF readers have it as `open`. Then the handle never calls
+ *  perf_event_open(2), so a seccomp filter may forbid that call: see
  *  uvperf-broker(7), samples/broker.c.
  *
  *  It is called for each attr, for events of this process that own a set's or
  *  reader's rings (PERF_COUNT_SW_DUMMY), and later for new CPUs and targets.
- *  The loop's thread calls it and waits; for asynchronous opening a thread of
- *  libuv's pool does, one per loop, perhaps at the same time as the loop's
- *  thread. It must not call functions of the handle.
+ *  The loop's thread calls it and waits. In asynchronous opening a thread of
+ *  libuv's pool calls it: one thread per loop, perhaps at the same time as the
+ *  loop's thread. The function must not call functions of the handle.
  *  @param attr      attr->size bytes, valid during the call. config1 and
  *    config2 of a uprobe or kprobe by name point to a string of this process.
- *  @param pid       A thread's id in this process's PID namespace, never 0; -1
- *    for all tasks; with PERF_FLAG_PID_CGROUP the fd of a cgroup's directory.
+ *  @param pid       A thread's id in this process's PID namespace, never 0. -1
+ *    means all tasks. With PERF_FLAG_PID_CGROUP the fd of a cgroup's directory.
  *  @param cpu       A CPU's id, or -1 for any.
  *  @param group_fd  The fd of the group's leader, or -1.
  *  @param flags     PERF_FLAG_*.
  *  @param arg       options.open_arg.
- *  @return the fd of a perf event, which the handle then owns and makes
- *    close-on-exec; for another fd the handle fails with UV_ENOTTY. Or a
- *    negative errno, explained as the kernel's: -EACCES or -EPERM for a
- *    refusal. -E2BIG leaves the kernel's size of the attr unknown.
+ *  @return the fd of a perf event, or a negative errno. The handle then owns
+ *    the fd and makes it close-on-exec. Another kind of fd fails with
+ *    UV_ENOTTY. The handle explains an errno as if it came from the kernel:
+ *    return -EACCES or -EPERM to refuse. After -E2BIG the handle does not know
+ *    the kernel's size of the attr.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
                               int32_t cpu, int group_fd, unsigned long flags,
                               void *arg);
 
 /** Returns whether the running kernel knows a field of struct perf_event_attr,
- *  or bits of it. A PMU need not support a bit that the kernel knows.
+ *  or bits of the field. A PMU need not support a bit that the kernel knows.
  *
- *  The function asks by perf_event_open(2) for an event that does not exist,
- *  never by a uvperf_open_fn. It opens nothing and needs no privileges. The
+ *  The function calls perf_event_open(2) for an event that does not exist. It
+ *  never calls a uvperf_open_fn. It opens nothing and needs no privileges. The
  *  process remembers each answer.
  *  @param field  enum uvperf_attr_field.
  *  @param bits   Bits of UVPERF_ATTR_SAMPLE_TYPE, READ_FORMAT,
  *    BRANCH_SAMPLE_TYPE or AUX_ACTION; for other fields any number except 0.
- *  @return 1 if it knows all of them, 0 if it lacks one, or
- *    -EINVAL  no such field, bits is 0, or the field has no such bits;
+ *  @return 1 if the kernel knows all of the bits, 0 if it lacks one, or
+ *    -EINVAL  there is no such field, bits is 0, or the field has no such bits;
  *    -EACCES, -EPERM, -ENOSYS  the kernel or a seccomp filter refuses every
  *      event of this process;
  *    -EMFILE, -ENFILE, -ENOMEM  too many open files, or out of memory;
