@@ -3,15 +3,16 @@
  * process. Needs no libuv.
  *
  * The functions read /proc, sysfs and tracefs at each call and keep nothing. A
- * call that reads /proc takes a fraction of a millisecond, a file of sysfs some
- * microseconds. They allocate no memory and leave no file open. Any thread may
- * call them, several at once. Functions that return int return a negative errno
- * on error, the same value as libuv's UV_E*.
+ * call that reads /proc takes a fraction of a millisecond. A call that reads a
+ * file of sysfs takes some microseconds. The functions allocate no memory and
+ * leave no file open. Any thread may call them, and several threads at the same
+ * time. Functions that return int return a negative errno on error, the same
+ * value as libuv's UV_E*.
  *
  * A walk calls a function for each item, in the arbitrary order of the kernel's
- * directory. If the function returns a value other than 0, the
- * walk ends early and returns it; a positive value differs from all errors of
- * the walk. The function may call any function of the library. */
+ * directory. If the function returns a value other than 0, the walk ends early
+ * and returns that value. Errors of the walk are negative, so a positive value
+ * is never an error. The function may call any function of the library. */
 #ifndef UVPERF_SYSTEM_H
 #define UVPERF_SYSTEM_H
 
@@ -32,12 +33,12 @@ extern "C" {
 #define UVPERF_LIMIT_NONE INT64_MAX
 
 /* The limits of this system and process. Each value can be
- * UVPERF_LIMIT_UNKNOWN. Values for "whether" are 1 or 0. Privileges are those
- * of the process's first thread. */
+ * UVPERF_LIMIT_UNKNOWN. Fields that begin with "Whether" below are 1 or 0.
+ * Privileges are the privileges of the process's first thread. */
 typedef struct uvperf_limits_s {
   /* -- /proc/sys/kernel: see proc_sys_kernel(5) ---------------------------- */
 
-  /* Whether this kernel has perf events, which is whether perf_event_paranoid
+  /* Whether this kernel has perf events. It has them if perf_event_paranoid
    * exists: see perf_event_open(2). A container's seccomp filter may still deny
    * them. */
   int64_t has_perf;
@@ -53,20 +54,22 @@ typedef struct uvperf_limits_s {
   int64_t perf_event_max_stack;
   /* The highest number of contexts (kernel, user…) in a call chain. */
   int64_t perf_event_max_contexts_per_stack;
-  /* The percentage of a CPU's time for samples above which the kernel lowers
-   * perf_event_max_sample_rate; 0 and 100: never. */
+  /* A percentage of a CPU's time. If samples take more, the kernel lowers
+   * perf_event_max_sample_rate. 0 and 100 mean never. */
   int64_t perf_cpu_time_max_percent;
   /* Whether the watchdog for hard lockups is on. On many machines it takes one
    * hardware counter of each CPU. */
   int64_t nmi_watchdog;
-  /* Who can see addresses in /proc/kallsyms. 0: CAP_SYSLOG, and with
-   * perf_event_paranoid 1 or less everyone; 1: CAP_SYSLOG; 2: no one. */
+  /* Who can see addresses in /proc/kallsyms. 0 means processes with CAP_SYSLOG,
+   * and all processes if perf_event_paranoid is 1 or less. 1 means processes
+   * with CAP_SYSLOG. 2 means no process. */
   int64_t kptr_restrict;
 
   /* -- memory and fds: getrlimit(2) ---------------------------------------- */
 
   /* Bytes that this process may lock (RLIMIT_MEMLOCK) in addition to
-   * perf_event_mlock_kb; and the hard limit, up to which it can raise that. */
+   * perf_event_mlock_kb. The process can raise this limit to the hard limit,
+   * memlock_bytes_max. */
   int64_t memlock_bytes;
   int64_t memlock_bytes_max;
   /* Fds that this process may have open (RLIMIT_NOFILE), and the hard limit.
@@ -111,10 +114,11 @@ UVPERF_EXTERN int uvperf_system_limits(uvperf_limits_t *limits);
  *  must have CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN, and be in the initial
  *  user namespace.
  *
- *  Kernels with a perf_event_paranoid of 3 or more want CAP_SYS_ADMIN at these
- *  levels. So do uprobes, and breakpoints in the kernel.
+ *  Some kernels have a perf_event_paranoid of 3 or more. At these levels they
+ *  require CAP_SYS_ADMIN. Uprobes, and breakpoints in the kernel, always
+ *  require it.
  *  @return 1 or 0, or
- *    -ENODATA, -EINVAL  a file in /proc is not of the kernel's form;
+ *    -ENODATA, -EINVAL  a file in /proc does not have the expected form;
  *    another            the error of open(2) or read(2) on /proc.
  *  Source: perfmon_capable in the kernel's include/linux/capability.h. */
 UVPERF_EXTERN int uvperf_system_has_perfmon(void);
@@ -125,8 +129,8 @@ UVPERF_EXTERN int uvperf_system_has_perfmon(void);
  * and uv_hrtime have times of CLOCK_MONOTONIC (see UVPERF_EVENT_PERF_CLOCK in
  * event.h). */
 typedef struct uvperf_clock_pair_s {
-  /* Nanoseconds of CLOCK_MONOTONIC as in records: without the offset of a time
-   * namespace, so a program in one reads other values. */
+  /* Nanoseconds of CLOCK_MONOTONIC as in records, without the offset of a time
+   * namespace. A program in a time namespace reads other values. */
   uint64_t monotonic;
   /* Nanoseconds of CLOCK_REALTIME, since 1970. */
   uint64_t realtime;
@@ -142,9 +146,9 @@ typedef struct uvperf_clock_pair_s {
  *  Source: clock_gettime(2). */
 UVPERF_EXTERN int uvperf_clock_pair(uvperf_clock_pair_t *pair);
 
-/** Converts a record's time, of CLOCK_MONOTONIC, to CLOCK_REALTIME.
+/** Converts a record's time from CLOCK_MONOTONIC to CLOCK_REALTIME.
  *  @param pair  From uvperf_clock_pair.
- *  @param time  Nanoseconds, before or after the pair's.
+ *  @param time  Nanoseconds, before or after the time of the pair.
  *  @return nanoseconds since 1970. */
 UVPERF_EXTERN uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair,
                                              uint64_t time);
@@ -157,8 +161,8 @@ UVPERF_EXTERN uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair,
  *    order, with optional white space around the numbers. "" lists no CPU.
  *  @param cpus  Caller's; receives the ids, each once and ascending. May be
  *    NULL if *nr is 0.
- *  @param nr    Caller's: the number of ids that cpus has room for; receives
- *    the number of ids in the list.
+ *  @param nr    Caller's. The number of ids that fit into cpus. Receives the
+ *    number of ids in the list.
  *  @return 0, or, with cpus and *nr unchanged (except by -ENOBUFS),
  *    -ENOBUFS  cpus is too small: *nr is the number of ids;
  *    -EINVAL   the text is not a list, or has a CPU above 65535, or an argument
@@ -170,8 +174,8 @@ UVPERF_EXTERN int uvperf_cpu_list_parse(const char *list, int *cpus,
 /** Lists the CPUs that are online now. Events can be opened on these. Some CPUs
  *  may be offline, so do not expect the ids 0 to n - 1.
  *  @param cpus  Caller's; receives the ids, ascending. May be NULL if *nr is 0.
- *  @param nr    Caller's: the number of ids that cpus has room for; receives
- *    the number of CPUs. The next call may find more.
+ *  @param nr    Caller's. The number of ids that fit into cpus. Receives the
+ *    number of CPUs. The next call may find more.
  *  @return 0, or, with cpus and *nr unchanged (except by -ENOBUFS),
  *    -ENOBUFS  cpus is too small: *nr is the number of CPUs;
  *    -ENOENT   sysfs is not mounted;
@@ -194,18 +198,21 @@ UVPERF_EXTERN int uvperf_cpus_possible(int *cpus, size_t *nr);
 /* One PMU. It and everything it points to are valid until the callback
  * returns. */
 typedef struct uvperf_pmu_s {
-  /* "cpu", "cpu_core", "uncore_imc_0", "msr", …; a file name. */
+  /* The name, such as "cpu", "cpu_core", "uncore_imc_0" or "msr". It is a file
+   * name. */
   const char *name;
-  /* The list of CPUs in its file cpumask or cpus, for uvperf_cpu_list_parse.
-   * NULL without such a file: its events can be opened on any CPU. */
+  /* The list of CPUs in the PMU's file cpumask or cpus, for
+   * uvperf_cpu_list_parse. NULL if there is no such file. Then its events can
+   * be opened on any CPU. */
   const char *cpus;
   /* For attr.type. */
   uint32_t type;
-  /* 1: the list is a cpumask. The PMU counts for more than one CPU (uncore),
-   * and an event must be opened once on each CPU of the list. 0: the list has
-   * the CPUs with this PMU (several kinds of cores), or there is no list. */
+  /* 1 means that the list is a cpumask. The PMU counts for more than one CPU
+   * (uncore), and an event must be opened once on each CPU of the list. 0 means
+   * that the list has the CPUs with this PMU (several kinds of cores), or that
+   * there is no list. */
   int is_cpumask;
-  /* The highest attr.precise_ip that it supports; -1 if the kernel does not say
+  /* The highest attr.precise_ip that the PMU supports; -1 if sysfs does not say
    * it. */
   int max_precise;
 } uvperf_pmu_t;
@@ -232,7 +239,7 @@ UVPERF_EXTERN int uvperf_pmu_walk(uvperf_pmu_cb cb, void *arg);
  *    -ENOENT   there is no such PMU;
  *    -EINVAL   an argument is NULL; pmu is not a name (empty, "..", with a
  *      slash, longer than 255 bytes); or its file does not have a number;
- *    -ENODATA  it has no number;
+ *    -ENODATA  the PMU has no number;
  *    -EMFILE, -ENFILE, -ENOMEM  files cannot be opened now;
  *    another   the error of open(2) on the file.
  *  Source: /sys/bus/event_source/devices/<pmu>/type. */
@@ -241,9 +248,9 @@ UVPERF_EXTERN int uvperf_pmu_type(const char *pmu, uint32_t *type);
 /* One term of a PMU's events. It and everything it points to are valid until
  * the callback returns. */
 typedef struct uvperf_pmu_format_s {
-  /* "event", "umask", "ldlat", … */
+  /* The name, such as "event", "umask" or "ldlat". */
   const char *name;
-  /* The text in sysfs, "config:0-7,32-35", without the newline. */
+  /* The text in sysfs, such as "config:0-7,32-35", without the newline. */
   const char *text;
   /* UVPERF_ATTR_CONFIG or UVPERF_ATTR_CONFIG1 to CONFIG4. */
   enum uvperf_attr_field field;
@@ -260,8 +267,8 @@ typedef int (*uvperf_pmu_format_cb)(const uvperf_pmu_format_t *format,
  *  cannot be read or is for no field of struct perf_event_attr is omitted, as
  *  by perf(1).
  *  @param pmu  Caller's: the PMU's name.
- *  @param cb   Called for each, before the function returns; never for a PMU
- *    without terms, such as software.
+ *  @param cb   Called for each, before the function returns. It is never called
+ *    for a PMU without terms, such as software.
  *  @param arg  Caller's, for cb.
  *  @return 0 after the last one; the value of cb, if it is not 0; or
  *    -ENOENT  there is no such PMU;
@@ -276,18 +283,18 @@ UVPERF_EXTERN int uvperf_pmu_walk_formats(const char *pmu,
 /* One event that the kernel has a name for. It and everything it points to are
  * valid until the callback returns. */
 typedef struct uvperf_pmu_event_s {
-  /* "cpu-cycles", "mem-loads", "energy-pkg", … */
+  /* The name, such as "cpu-cycles", "mem-loads" or "energy-pkg". */
   const char *name;
-  /* The PMU's terms of this event, "event=0xcd,umask=0x1,ldlat=3"; never empty.
-   * The user replaces a value of ?. */
+  /* The PMU's terms of this event, such as "event=0xcd,umask=0x1,ldlat=3".
+   * Never empty. If a value is ?, the user must replace it. */
   const char *terms;
-  /* The unit of its counts, "Joules"; "" for a plain count. */
+  /* The unit of its counts, such as "Joules"; "" for a plain count. */
   const char *unit;
   /* One count in that unit; 1 for a plain count. */
   double scale;
-  /* 1: one CPU of each package counts for all of its CPUs. */
+  /* 1 if one CPU of each package counts for all CPUs of the package. */
   int is_per_package;
-  /* 1: a count is a present value and not a sum, so differences mean
+  /* 1 if a count is a present value and not a sum. Then differences mean
    * nothing. */
   int is_snapshot;
 } uvperf_pmu_event_t;
@@ -299,8 +306,8 @@ typedef int (*uvperf_pmu_event_cb)(const uvperf_pmu_event_t *event, void *arg);
  *  event that cannot be read, or whose scale is not a number, is omitted, as by
  *  perf(1). perf(1) knows more names, from its own tables.
  *  @param pmu  Caller's: the PMU's name.
- *  @param cb   Called for each, before the function returns; never for a PMU
- *    without named events.
+ *  @param cb   Called for each, before the function returns. It is never called
+ *    for a PMU without named events.
  *  @param arg  Caller's, for cb.
  *  @return as uvperf_pmu_walk_formats.
  *  Source: /sys/bus/event_source/devices/<pmu>/events. */
@@ -309,12 +316,12 @@ UVPERF_EXTERN int uvperf_pmu_walk_events(const char *pmu,
 
 /* -- tracefs -------------------------------------------------------------- */
 
-/** Finds the place where tracefs is mounted. It is the first with a directory
- *  events/ of /sys/kernel/tracing, /sys/kernel/debug/tracing and the mounts in
- *  /proc.
+/** Finds the place where tracefs is mounted. The function tries
+ *  /sys/kernel/tracing, /sys/kernel/debug/tracing and the mounts in /proc, and
+ *  takes the first that has a directory events/.
  *
- *  By default only root can read it. After `mount -o remount,gid=GROUP,mode=750
- *  /sys/kernel/tracing` a group can read it too.
+ *  By default only root can read tracefs. After `mount -o
+ *  remount,gid=GROUP,mode=750 /sys/kernel/tracing` a group can read it too.
  *  @param path  Caller's; receives for example "/sys/kernel/tracing". May be
  *    NULL if *size is 0.
  *  @param size  Bytes of `path`; receives the bytes needed, with the ending
@@ -335,8 +342,8 @@ UVPERF_EXTERN int uvperf_tracefs_path(char *path, size_t *size);
  *  @param id        Receives the id; 0 on error. It is valid until the next
  *    boot, or until its probe or module is removed.
  *  @return 0, or
- *    -ENOENT  this kernel has no such tracepoint, or it is one of ftrace's own
- *      events without an id, which perf events cannot use;
+ *    -ENOENT  this kernel has no such tracepoint, or perf events cannot use it
+ *      because it is one of ftrace's own events without an id;
  *    -ENODEV, -EACCES  as uvperf_tracefs_path;
  *    -EINVAL  an argument is NULL, or not a file name (empty, ".", "..", with a
  *      slash);
@@ -355,17 +362,18 @@ UVPERF_EXTERN int uvperf_tracefs_id(const char *category, const char *name,
 typedef int (*uvperf_tracefs_event_cb)(const char *category, const char *name,
                                        uint64_t id, void *arg);
 
-/** Calls a function for each tracepoint that perf events can use: those with an
- *  id. A few of these still cannot be opened: sometimes ftrace:function, even
- *  by root; irq_vectors:irq_work_exit can be counted but not sampled.
+/** Calls a function for each tracepoint that perf events can use. These are the
+ *  tracepoints with an id. A few of them still cannot be opened.
+ *  ftrace:function sometimes cannot be opened even by root.
+ *  irq_vectors:irq_work_exit can be counted but not sampled.
  *
- *  It reads the ids of all matches, a few microseconds each: some 2,300 take
- *  about 15 ms, one takes 0.05 ms.
+ *  The walk reads the ids of all matches. Some 2,300 ids take about 15 ms, and
+ *  one id takes 0.05 ms.
  *  @param category  A pattern for categories, as for fnmatch(3) with
- *    FNM_NOESCAPE, byte for byte (*, ?, [a-z], [!a-z]). NULL: all.
- *  @param name      A pattern for names. NULL: all.
- *  @param cb        Called with each; may call any function, but not longjmp
- *    out of the walk.
+ *    FNM_NOESCAPE, byte for byte (*, ?, [a-z], [!a-z]). NULL means all.
+ *  @param name      A pattern for names. NULL means all.
+ *  @param cb        Called with each. It may call any function, but must not
+ *    longjmp out of the walk.
  *  @param arg       For `cb`.
  *  @return 0, also if nothing matches; the value of `cb`, if it is not 0; or
  *    -EACCES  this process may not read tracefs; or, after the walk, some of
@@ -398,7 +406,8 @@ UVPERF_EXTERN int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb,
                                                  void *arg);
 
 /** Reads the name of ftrace's present tracer. A tracer other than "nop" takes
- *  time that measurements include. Perf events do not need or change it.
+ *  time that measurements include. Perf events neither need nor change the
+ *  tracer.
  *  @param tracer  Caller's; receives its name. May be NULL if *size is 0.
  *  @param size    Bytes of `tracer`; receives the bytes needed, with the ending
  *    NUL.
