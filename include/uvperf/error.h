@@ -20,8 +20,8 @@ enum uvperf_cause {
   UVPERF_CAUSE_NONE = 0,
   /* An argument that is wrong on every machine. */
   UVPERF_CAUSE_ARGUMENT = 1,
-  /* perf_event_paranoid, a missing capability, another user's task or a
-   * security module. */
+  /* Forbidden by perf_event_paranoid, a missing capability or a security
+   * module, or because the task is another user's. */
   UVPERF_CAUSE_PERMISSION = 2,
   /* No such PMU or event on this machine: try another event. */
   UVPERF_CAUSE_NO_EVENT = 3,
@@ -33,9 +33,11 @@ enum uvperf_cause {
   UVPERF_CAUSE_NO_CPU = 6,
   /* The task has ended or never existed. */
   UVPERF_CAUSE_NO_TASK = 7,
-  /* RLIMIT_NOFILE or the system's file table: see limit and needed. */
+  /* RLIMIT_NOFILE is reached, or the system's file table is full: see limit and
+   * needed. */
   UVPERF_CAUSE_FILES = 8,
-  /* perf_event_mlock_kb and RLIMIT_MEMLOCK: see limit and needed (bytes). */
+  /* The ring needs more than perf_event_mlock_kb and RLIMIT_MEMLOCK allow: see
+   * limit and needed (bytes). */
   UVPERF_CAUSE_LOCKED_MEMORY = 9,
   /* Out of memory. */
   UVPERF_CAUSE_MEMORY = 10,
@@ -43,9 +45,9 @@ enum uvperf_cause {
   UVPERF_CAUSE_BUSY = 11,
   /* All breakpoint slots are in use. */
   UVPERF_CAUSE_BREAKPOINT_SLOTS = 12,
-  /* freq above perf_event_max_sample_rate: see limit and needed (Hz). */
+  /* freq is above perf_event_max_sample_rate: see limit and needed (Hz). */
   UVPERF_CAUSE_SAMPLE_RATE = 13,
-  /* sample_max_stack above perf_event_max_stack: see limit and needed. */
+  /* sample_max_stack is above perf_event_max_stack: see limit and needed. */
   UVPERF_CAUSE_MAX_STACK = 14,
   /* This kernel, or the container's seccomp filter, has no perf events. */
   UVPERF_CAUSE_NO_PERF = 15,
@@ -55,15 +57,15 @@ enum uvperf_cause {
   UVPERF_CAUSE_UNKNOWN = 17,
   /* The event already has a filter or a BPF program, and can have only one. */
   UVPERF_CAUSE_EXISTS = 18,
-  /* More BPF programs on a tracepoint than the kernel allows, or than the
-   * caller's array can hold: see limit and needed. */
+  /* The tracepoint has as many BPF programs as the kernel allows, or more than
+   * the caller's array can hold: see limit and needed. */
   UVPERF_CAUSE_BPF_PROGRAMS = 19
 };
 
-/* Why a call failed. Every `uvperf_error_t *` parameter may be NULL. A call
- * that fails fills it; a call that succeeds does not change it, except
- * uvperf_measure_events, which reports missing counts. It holds no
- * resources. */
+/* Why a call failed. Every `uvperf_error_t *` parameter may be NULL. A failed
+ * call fills it. A successful call does not change it, except that
+ * uvperf_measure_events reports missing counts in it. A uvperf_error_t holds no
+ * resources, so it need not be freed. */
 typedef struct uvperf_error_s {
   /* The returned code: a negative errno, which is also libuv's UV_E*. */
   int code;
@@ -85,8 +87,8 @@ typedef struct uvperf_error_s {
 
 /** Returns the name of a cause.
  *  @param cause  A value of enum uvperf_cause.
- *  @return for example "permission"; "unknown" for any other value. The string
- *    is static. */
+ *  @return The name, for example "permission"; "unknown" for any other value.
+ *    The string is static. */
 UVPERF_EXTERN const char *uvperf_cause_name(int cause);
 
 #ifdef __cplusplus
