@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of tracepoints by name: reads the PERF_SAMPLE_RAW data of a record, by
- * the tracepoint's `format` file in tracefs. It is a component of its own,
- * which uvperf.h does not include: link uvperf_tracepoint too. Needs no libuv,
- * and no header of libtraceevent.
+/* Fields of tracepoints by name: reads the PERF_SAMPLE_RAW data of a record, as
+ * the tracepoint's `format` file in tracefs describes it. This is a component
+ * of its own. uvperf.h does not include it: link uvperf_tracepoint too. Needs
+ * no libuv, and no header of libtraceevent.
  *
  *     uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error);
  *     next_pid = uvperf_tracepoint_find(tracepoint, "next_pid");
@@ -11,13 +11,14 @@
  *                        record->sample.raw.size, &pid);
  *
  * The functions of fields never read outside of the record, whatever its bytes
- * are. They use this machine's byte order and size of `long`. Memory comes from
- * malloc(3), as in libtraceevent, and not from uvperf_replace_allocator.
+ * are. They use this machine's byte order and size of `long`. They use
+ * malloc(3), as libtraceevent does, and not the allocator of
+ * uvperf_replace_allocator.
  *
  * Functions with a const pointer to a tracepoint do not change it, so any
- * number of threads may call them at once. Unless they say otherwise, functions
- * that return int return 0 or a negative errno, the same value as libuv's
- * UV_E*. */
+ * number of threads may call them at once. Functions that return int return 0
+ * or a negative errno, the same value as libuv's UV_E*, unless their comment
+ * says otherwise. */
 #ifndef UVPERF_TRACEPOINT_H
 #define UVPERF_TRACEPOINT_H
 
@@ -44,34 +45,35 @@ enum uvperf_field_flag {
   UVPERF_FIELD_STRING = 4,
   /* An array, strings included. */
   UVPERF_FIELD_ARRAY = 8,
-  /* __data_loc and __rel_loc: the field itself has only the place and the
-   * number of its bytes in the record. */
+  /* __data_loc or __rel_loc. The field itself has only the place and the number
+   * of its bytes in the record. */
   UVPERF_FIELD_DYNAMIC = 16,
-  /* __rel_loc, together with UVPERF_FIELD_DYNAMIC: the place is counted from
-   * the end of the field. */
+  /* __rel_loc. UVPERF_FIELD_DYNAMIC is set too. The place is counted from the
+   * end of the field. */
   UVPERF_FIELD_RELATIVE = 32,
-  /* A pointer, or an array of pointers: addresses of the kernel or of the
-   * traced task. Their targets are not in the record. */
+  /* A pointer, or an array of pointers, to memory of the kernel or of the
+   * traced task. That memory is not in the record. */
   UVPERF_FIELD_POINTER = 64,
   /* A field that every tracepoint has, such as common_pid. */
   UVPERF_FIELD_COMMON = 128
 };
 
-/* A field. It and its texts belong to its tracepoint. */
+/* A field. The field and its texts belong to its tracepoint. */
 typedef struct uvperf_field_s {
   const char *name; /* for example "prev_pid" */
   /* The type in the format file, with brackets at the end: "char[16]",
    * "__data_loc char[]", "const char *". */
   const char *type;
-  /* Bytes from the start of the raw data, and bytes of the field. A dynamic
-   * field has 4 bytes there, which point to its data. */
+  /* offset is in bytes, from the start of the raw data. size is the
+   * number of bytes there. A dynamic field has 4 bytes there, which point to
+   * its data. */
   uint32_t offset;
   uint32_t size;
-  /* Bytes of an array's element; of the field if it is not an array; 0 if
-   * unknown. */
+  /* Bytes of one element of an array. The same as size if the field is not an
+   * array. 0 if unknown. */
   uint32_t element_size;
-  /* Elements of an array; 1 if the field is not an array; 0 if unknown, or if
-   * each record has its own number (dynamic). */
+  /* The number of elements of an array. 1 if the field is not an array. 0 if
+   * unknown, or if each record has its own number (dynamic). */
   uint32_t count;
   /* enum uvperf_field_flag. */
   uint32_t flags;
@@ -89,10 +91,10 @@ typedef struct uvperf_tracepoint_s uvperf_tracepoint_t;
  *  @param error       May be NULL.
  *  @return 0, or
  *    -ENOENT  there is no such tracepoint;
- *    -EACCES  this process may not read tracefs; by default only root may;
+ *    -EACCES  this process may not read tracefs. By default only root may;
  *    -ENODEV  tracefs is not mounted;
- *    -EINVAL  an argument is NULL, or the name is not of that form;
- *    -EPROTO  its format file is not of the kernel's form;
+ *    -EINVAL  an argument is NULL, or the name does not have that form;
+ *    -EPROTO  its format file does not have the kernel's form;
  *    -EFBIG   the file has more than 256 KiB;
  *    -ENOMEM  out of memory;
  *    another  the error of reading tracefs.
@@ -111,8 +113,8 @@ UVPERF_EXTERN int uvperf_tracepoint_new(uvperf_tracepoint_t **tracepoint,
  *  @param error       May be NULL. Its column is the first wrong byte of the
  *    text, from 1.
  *  @return 0, or
- *    -EPROTO  the text is not of the kernel's form;
- *    -EFBIG   it is too long;
+ *    -EPROTO  the text does not have the kernel's form;
+ *    -EFBIG   the text is too long;
  *    -EINVAL  tracepoint or text is NULL;
  *    -ENOMEM  out of memory.
  *  Source: kernel/trace/trace_events.c, f_show. */
@@ -140,12 +142,12 @@ uvperf_tracepoint_name(const uvperf_tracepoint_t *tracepoint);
 
 /** Returns a tracepoint's category, the part before the colon.
  *  @param tracepoint  The tracepoint.
- *  @return for example "sched"; "" without a category; valid as long as the
- *    tracepoint. */
+ *  @return the category, such as "sched", or "" without a category. Valid as
+ *    long as the tracepoint. */
 UVPERF_EXTERN const char *
 uvperf_tracepoint_category(const uvperf_tracepoint_t *tracepoint);
 
-/** Returns the number of fields, with those that every tracepoint has.
+/** Returns the number of fields, including fields that every tracepoint has.
  *  @param tracepoint  The tracepoint.
  *  @return the number. */
 UVPERF_EXTERN size_t
@@ -168,7 +170,7 @@ UVPERF_EXTERN const uvperf_field_t *
 uvperf_tracepoint_find(const uvperf_tracepoint_t *tracepoint, const char *name);
 
 /** Returns whether raw data is a record of this tracepoint, with all of its
- *  fields. Then uvperf_field_load may be used.
+ *  fields. If it is, uvperf_field_load may be used.
  *  @param tracepoint  The tracepoint.
  *  @param raw         record->sample.raw.data; may be NULL.
  *  @param raw_size    Bytes: record->sample.raw.size.
@@ -179,13 +181,14 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
 /** Writes the text that perf script prints after the name of the event: the
  *  "print fmt" of the format file, filled in by libtraceevent without plug-ins.
  *  If libtraceevent does not understand the "print fmt", the text starts with
- *  " [FAILED TO PARSE]" and has each field; that is not an error.
+ *  " [FAILED TO PARSE]" and has each field. This is not an error.
  *
- *  libtraceevent trusts its input, so the format and the record must be a
- *  kernel's: the fields and the places of dynamic fields are checked, but not
- *  the numbers that the "print fmt" uses as lengths. It is not thread-safe
- *  either: call this function in one thread at a time, for all tracepoints.
- *  @param tracepoint  The tracepoint. Its first text takes more time.
+ *  libtraceevent trusts its input, so the format and the record must come from
+ *  a kernel. This function checks the fields and the places of dynamic fields.
+ *  It does not check the numbers that the "print fmt" uses as lengths.
+ *  libtraceevent is not thread-safe either: call this function in one thread at
+ *  a time, for all tracepoints.
+ *  @param tracepoint  The tracepoint. The first call for it takes more time.
  *  @param raw         record->sample.raw.data.
  *  @param raw_size    Bytes: record->sample.raw.size.
  *  @param text        Caller's; receives the terminated text. May be NULL if
@@ -203,10 +206,11 @@ UVPERF_EXTERN int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint,
                                           const void *raw, size_t raw_size,
                                           char *text, size_t *size);
 
-/** Reads a value without checks: one load.
- *  @param field  A field with UVPERF_FIELD_VALUE; for others the result means
- *    nothing.
- *  @param raw    Raw data that uvperf_tracepoint_fits; of any alignment.
+/** Reads a value with one load and without checks.
+ *  @param field  A field with UVPERF_FIELD_VALUE. For other fields the result
+ *    means nothing.
+ *  @param raw    Raw data that uvperf_tracepoint_fits accepts, with any
+ *    alignment.
  *  @return the value; a signed value is sign-extended. */
 static inline uint64_t uvperf_field_load(const uvperf_field_t *field,
                                          const void *raw) {
@@ -235,7 +239,7 @@ static inline uint64_t uvperf_field_load(const uvperf_field_t *field,
 
 /** Reads a value.
  *  @param field     The field.
- *  @param raw       record->sample.raw.data; of any alignment.
+ *  @param raw       record->sample.raw.data, with any alignment.
  *  @param raw_size  Bytes: record->sample.raw.size.
  *  @param value     Receives the value, unchanged on error. A signed value is
  *    sign-extended: cast it to int64_t.
@@ -258,8 +262,9 @@ static inline int uvperf_field_value(const uvperf_field_t *field,
  *  @param field     A field of any kind.
  *  @param raw       record->sample.raw.data.
  *  @param raw_size  Bytes: record->sample.raw.size.
- *  @param bytes     Receives their place in raw, of any alignment.
- *  @param size      Receives their number, which may be 0.
+ *  @param bytes     Receives the address of the bytes in raw, with any
+ *    alignment.
+ *  @param size      Receives the number of bytes, which may be 0.
  *  @return 0, or
  *    -EPROTO  the field or its bytes are outside of the raw data; *bytes and
  *      *size are unchanged.
@@ -274,8 +279,9 @@ UVPERF_EXTERN int uvperf_field_bytes(const uvperf_field_t *field,
  *  @param field     The field.
  *  @param raw       record->sample.raw.data.
  *  @param raw_size  Bytes: record->sample.raw.size.
- *  @param text      Receives its place in raw. It need not be terminated.
- *  @param length    Receives its bytes, without a NUL.
+ *  @param text      Receives the address of the string in raw. The string need
+ *    not be terminated.
+ *  @param length    Receives the length in bytes, without a NUL.
  *  @return 0, or, with *text and *length unchanged,
  *    -EINVAL  the field is not a string (UVPERF_FIELD_STRING), for example a
  *      pointer to one;
@@ -294,7 +300,7 @@ UVPERF_EXTERN int uvperf_field_string(const uvperf_field_t *field,
  *    is sign-extended.
  *  @return 0, or
  *    -ENOENT  the array has no such element;
- *    -EINVAL  the elements are not known to have 1, 2, 4 or 8 bytes;
+ *    -EINVAL  the size of elements is unknown, or not 1, 2, 4 or 8 bytes;
  *    -EPROTO  as uvperf_field_bytes. */
 UVPERF_EXTERN int uvperf_field_element(const uvperf_field_t *field,
                                        const void *raw, size_t raw_size,
