@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The decoder: finds the source of a record by its id, and decodes it. Here are
- * the struct of uvperf_decoder_t, the functions of a decoder whose sources come
- * and go, and the inline code through which each sample passes. */
+/* The decoder: finds the source of a record by its id, and decodes the record.
+ * This header has the struct of uvperf_decoder_t, the functions of a decoder
+ * whose sources come and go, and the inline code that decodes each sample. */
 #ifndef UVPERF_LIB_DECODE_DECODER_H
 #define UVPERF_LIB_DECODE_DECODER_H
 
@@ -18,8 +18,8 @@
  * record. Each is allocated separately, so that a record never moves while the
  * user has it. */
 typedef struct uvperf__reader_s {
-  /* Each sample writes all fields that were requested, and the others are 0
-   * from the start, so that nothing is cleared per sample. */
+  /* Each sample writes all fields that were requested. The other fields are 0
+   * from the start, so nothing is cleared for each sample. */
   uvperf_record_t sample;
   uint64_t key;      /* see key_of: the attr's address and the source's flags */
   size_t nr_sources; /* with this attr */
@@ -31,21 +31,22 @@ typedef struct uvperf__reader_s {
 } uvperf__reader_t;
 
 struct uvperf_decoder_s {
-  /* A decoder made for one source accepts every id: this is the source. Else
-   * only.reader is NULL, and the following are used. */
+  /* A decoder that was made for one source accepts every id. `only` is that
+   * source. In other decoders only.reader is NULL, and the following fields are
+   * used. */
   uvperf__id_slot_t only;
-  /* From each id to its source, and where the id is in the records of all of
-   * them (uvperf__layout_id_front and _back). */
+  /* Maps each id to its source. Then come the places of the id in the records
+   * of all sources (uvperf__layout_id_front and _back). */
   uvperf__id_table_t ids;
   size_t id_front;
   size_t id_back;
   size_t nr_sources;
   /* Where the time is in the samples of all sources that were ever added, and
-   * the size from which a sample certainly has it; SIZE_MAX if it is not at one
-   * place. */
+   * the size from which a sample certainly has it. SIZE_MAX if the samples do
+   * not have it at one place. */
   size_t time_front;
   size_t time_least;
-  /* From the key of each attr to its reader. */
+  /* Maps the key of each attr to its reader. */
   uvperf__id_table_t attrs;
   /* The reader whose sample was delivered last: the user may still have it. */
   uvperf__reader_t *last;
@@ -66,44 +67,48 @@ int uvperf__decoder_make(uvperf_decoder_t **decoder);
  * the same attr (the same pointer) share a reader, so each of thousands of
  * events takes only a table entry. The source and its ids must stay unchanged
  * until uvperf__decoder_remove. A record that the user has does not change.
- * Returns 0; -EINVAL and -E2BIG as uvperf_decoder_new for several sources;
- * -EEXIST for an id that another source has; -ENOMEM. After a failure nothing
- * has changed. */
+ * Returns 0, -ENOMEM, -EEXIST if another source has one of the ids, or -EINVAL
+ * and -E2BIG as uvperf_decoder_new does for several sources. After a failure
+ * nothing has changed. */
 int uvperf__decoder_add(uvperf_decoder_t *decoder,
                         const uvperf_source_t *source);
 
-/* Removes a source and its ids; with the last source of an attr also its
- * reader, so that the attr may be freed. A record that the user has stays valid
- * until the next uvperf_decode, except its `source`, if that is freed. */
+/* Removes a source and its ids. With the last source of an attr it also removes
+ * the attr's reader, so that the attr may be freed. A record that the user has
+ * stays valid until the next uvperf_decode, except its `source`, if that is
+ * freed. */
 void uvperf__decoder_remove(uvperf_decoder_t *decoder,
                             const uvperf_source_t *source);
 
-/* The source that has an id, of a decoder of uvperf__decoder_make; or NULL. */
+/* The source that has this id; or NULL. Only for a decoder of
+ * uvperf__decoder_make. */
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
 
 /* Decodes a record of a ring. Its size was checked before and is not read from
  * the header again, because another process's record can be written over it.
- * There is always a record: returns 0, or -EPROTO if it is raw. `alone`, or
- * NULL, is the only source of this decoder (of uvperf__decoder_make) that
- * writes samples into the record's ring: a sample whose id is unknown belongs
- * to it. */
+ * The result is always a record. Returns 0, or -EPROTO if the record is raw.
+ * `alone`, or NULL, is the only source of this decoder (of
+ * uvperf__decoder_make) that writes samples into the record's ring: a sample
+ * whose id is unknown belongs to it. */
 int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record);
 
-/* As uvperf__decoder_time, but always finds the source by the id first. */
+/* The same as uvperf__decoder_time, but always finds the source by the id
+ * first. */
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
                               const void *bytes, size_t size, uint64_t *time);
 
-/* Finds when a record was written, without decoding it. Returns 1 and *time; or
- * 0 if it has no time: its id is unknown, its source lacks PERF_SAMPLE_TIME (or
- * sample_id_all, unless it is a sample), or it is too short. uvperf_decode
- * finds the same time in it, if any. If the time is at one place in the samples
- * of all sources that were ever added, the id is not needed, so a sample of a
- * removed source has a time too. `size` is header.size, which the caller has
- * checked: a multiple of 8, and all bytes are there. The decoder's record does
- * not change. Inline, because it is called for each record in time order. */
+/* Finds when a record was written, without decoding it. Returns 1 and *time, or
+ * 0 if the record has no time. A record has no time if its id is unknown, if it
+ * is too short, or if its source lacks PERF_SAMPLE_TIME (or sample_id_all,
+ * unless the record is a sample). uvperf_decode finds the same time in it, if
+ * any. If the time is at one place in the samples of all sources that were ever
+ * added, the id is not needed, so a sample of a removed source has a time too.
+ * `size` is header.size, which the caller has checked: a multiple of 8, and all
+ * bytes are there. The decoder's record does not change. Inline, because it is
+ * called for each record in time order. */
 static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
                                        const void *bytes, size_t size,
                                        uint64_t *time) {
@@ -127,10 +132,11 @@ uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
 }
 
 /* Decodes a record whose header is already loaded, if it is a sample that has
- * exactly its fields. Else it returns NULL, and uvperf__decode decides. There
- * are as many bytes as the header's size says. Form and front_size come from
- * the reader's plan. The record is valid as long as a record of uvperf_decode.
- * Inline, because each sample passes it. */
+ * exactly the bytes of its fields. Otherwise it returns NULL, and
+ * uvperf__decode must be called. There are as many bytes as the header's size
+ * says. Form and front_size come from the reader's plan. The record is valid as
+ * long as a record of uvperf_decode. Inline, because it is called for each
+ * sample. */
 __attribute__((always_inline)) static inline const uvperf_record_t *
 uvperf__decode_sample_of(uvperf__reader_t *reader, unsigned int form,
                          size_t front_size, const uint8_t *bytes,

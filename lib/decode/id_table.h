@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table from the ids of events to their sources, which come and go; each
- * sample looks up its id here. (The decoder keeps its attrs in one too.) */
+/* A hash table from the ids of events to their sources, which come and go. The
+ * id of each sample is looked up here. (The decoder keeps its attrs in such a
+ * table too.) */
 #ifndef UVPERF_LIB_DECODE_ID_TABLE_H
 #define UVPERF_LIB_DECODE_ID_TABLE_H
 
@@ -29,22 +30,22 @@ typedef struct uvperf__id_table_s {
 int uvperf__id_table_make(uvperf__id_table_t *table);
 void uvperf__id_table_free(uvperf__id_table_t *table);
 
-/* Makes room for nr more. Returns 0, or -ENOMEM and nothing has changed. Slots
- * that find returned are not valid afterwards. */
+/* Makes room for nr more ids. Returns 0; or -ENOMEM, and nothing has changed.
+ * Slots that find has returned are not valid afterwards. */
 int uvperf__id_table_reserve(uvperf__id_table_t *table, size_t nr);
 
-/* Puts an id into the table, which has room for it, or replaces the reader (not
- * NULL) and source of one that is there. */
+/* Puts an id into the table, which must have room for it. If the id is there
+ * already, replaces its reader (not NULL) and its source. */
 void uvperf__id_table_put(uvperf__id_table_t *table, uint64_t id,
                           struct uvperf__reader_s *reader,
                           const uvperf_source_t *source);
 
-/* Removes an id if it is there. Slots that find returned are not valid
+/* Removes an id if it is there. Slots that find has returned are not valid
  * afterwards. */
 void uvperf__id_table_remove(uvperf__id_table_t *table, uint64_t id);
 
-/* Fibonacci hashing: ids are small and dense, the high bits are the good
- * ones. */
+/* Fibonacci hashing. Ids are small and dense, and the high bits of the product
+ * are well spread. */
 static inline size_t uvperf__id_table_home(const uvperf__id_table_t *table,
                                            uint64_t id) {
   uint64_t hash = id * UINT64_C(0x9E3779B97F4A7C15);

@@ -18,8 +18,8 @@ typedef struct uvperf__layout_s {
   /* The bits in these masks. */
   uint64_t nr_regs_user;
   uint64_t nr_regs_intr;
-  /* The PERF_SAMPLE_* bits of the sample_id trailer, 0 without sample_id_all,
-   * and the bytes that they make. */
+  /* The PERF_SAMPLE_* bits of the sample_id trailer (0 without sample_id_all),
+   * and the size of the trailer in bytes. */
   uint64_t trailer_type;
   size_t trailer_size;
   /* MMAP2 has no prot and flags: UVPERF_SOURCE_OLD_MMAP2. */
@@ -32,7 +32,7 @@ typedef struct uvperf__layout_s {
 /* All PERF_SAMPLE_* bits that the library knows. */
 #define UVPERF__SAMPLE_KNOWN ((UINT64_C(1) << 25) - 1)
 
-/* Reads an attr with attr->size bytes (0 counts as 64); fields past them are
+/* Reads an attr with attr->size bytes (0 counts as 64). Fields past them are
  * 0. */
 void uvperf__layout_read(uvperf__layout_t *layout,
                          const struct perf_event_attr *attr);
@@ -41,8 +41,10 @@ void uvperf__layout_read(uvperf__layout_t *layout,
 int uvperf__layout_is_same(const uvperf__layout_t *layout,
                            const uvperf__layout_t *other, uint32_t type);
 
-/* Where the event's id lies: bytes from the start of a sample, and bytes from
- * the start of the u64 to the end of any other record. 0 if it is not there. */
+/* Where the event's id lies. The first function returns the bytes from the
+ * start of a sample to the id. The second returns the bytes from the id to the
+ * end of any other record, including the id. Both return 0 if there is no
+ * id. */
 size_t uvperf__layout_id_front(const uvperf__layout_t *layout);
 size_t uvperf__layout_id_back(const uvperf__layout_t *layout);
 

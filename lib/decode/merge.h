@@ -5,9 +5,9 @@
  * Computer Programming, 5.4.1), whose top is the oldest of them. The merge
  * reads nothing of a record except its time (uvperf__decoder_time).
  *
- * One pass over the rings is: heads, begin, then next and consume for each
- * record, or run for many of them, then end. A run is a row of samples that lie
- * in place and in order; merge_run delivers it in one call.
+ * One pass over the rings calls heads and begin, then next and consume for each
+ * record (or run for many records), then end. A run is a row of samples that
+ * lie in place and in order. uvperf__merge_run delivers it in one call.
  *
  * Another process can stamp our records with a clock of its own. So begin takes
  * bounds: a time outside them is impossible, and such a record takes the time
@@ -25,8 +25,8 @@
 #include "ring/ring.h"
 #include "util/bytes.h"
 
-/* Up to this number of leaves a replay costs less than finding out whether it
- * is needed. */
+/* Up to this number of leaves, a replay takes less time than checking whether
+ * it is needed. */
 #define UVPERF__MERGE_FEW 4
 
 /* A ring and the first record in it that was not consumed. */
@@ -34,16 +34,17 @@ typedef struct uvperf__track_s {
   uvperf__ring_t *ring; /* NULL: dropped */
   size_t index;         /* the order in which rings were added */
   void *owner;
-  /* NULL if it is not in place or has no time: only next delivers it. */
+  /* NULL if the record is not in place or has no time. Only next delivers such
+   * a record. */
   const uint8_t *bytes;
   /* The record's header as it was checked. Another process's record that is
    * longer than the kernel says can be written over it afterwards. */
   uint64_t header;
-  /* Up to here records follow each other in place. Here the records that begin
-   * saw end, or the ring ends, or the tail must be published. */
+  /* Up to here, records follow each other in place. At this point the records
+   * that begin saw end, or the ring ends, or the tail must be published. */
   const uint8_t *stop;
-  /* The record's time; if it has none or an impossible one, the time of the
-   * record before it in the ring. */
+  /* The record's time. If the record has no time or an impossible one, this is
+   * the time of the record before it in the ring. */
   uint64_t time;
   int has_time;  /* one that is possible */
   int is_bad;    /* it has an impossible one */
@@ -51,7 +52,7 @@ typedef struct uvperf__track_s {
   size_t leaf;   /* 0: not in the tree */
 } uvperf__track_t;
 
-/* An entry of the tree. The earlier of two wins. */
+/* An entry of the tree. The earlier of two entries wins. */
 typedef struct uvperf__entry_s {
   uint64_t time; /* 0 for a broken ring, so that it is reported soon */
   uvperf__track_t *track;
@@ -72,7 +73,7 @@ typedef struct uvperf__merge_s {
   size_t node_room;
   uvperf__entry_t top;  /* whose record is next */
   uint64_t limit;       /* an earlier entry stays the top; 0: not known */
-  uvperf__track_t none; /* stands for no ring: loses against any */
+  uvperf__track_t none; /* stands for no ring: loses against every ring */
   uint64_t newest;      /* latest time that was consumed */
   uint64_t earliest;    /* possible times: from here */
   uint64_t latest;      /* to here */
@@ -82,7 +83,7 @@ typedef struct uvperf__merge_s {
 /* A record that is next. */
 typedef struct uvperf__merged_s {
   uvperf__track_t *track; /* for merge.c */
-  size_t ring;            /* its index: the order in which rings were added */
+  size_t ring;            /* its index, in the order of adding */
   void *owner;            /* of the ring, as it was added */
   const void *bytes;
   size_t size;
@@ -92,12 +93,12 @@ typedef struct uvperf__merged_s {
   uint64_t time;
 } uvperf__merged_t;
 
-/* The decoder finds the times. It belongs to the caller, and so does the
- * scratch of UVPERF__RING_SCRATCH_BYTES. Returns 0 or -ENOMEM. */
+/* Makes a merge. The decoder finds the times. The decoder and the scratch of
+ * UVPERF__RING_SCRATCH_BYTES belong to the caller. Returns 0 or -ENOMEM. */
 int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
                       void *scratch);
 
-/* Does not touch the rings. NULL is allowed. */
+/* Frees the merge. Does not touch the rings. NULL is allowed. */
 void uvperf__merge_free(uvperf__merge_t *merge);
 
 /* Adds a ring, which belongs to the caller; `owner` is passed back with its
@@ -116,9 +117,9 @@ void uvperf__merge_drop(uvperf__merge_t *merge, size_t ring);
 void uvperf__merge_heads(uvperf__merge_t *merge);
 
 /* Reads the first record of each ring, after heads. Times from `earliest` to
- * `latest` are possible: a clock that is read between the two calls is later
- * than all of them. The first bound never rises and the second never falls,
- * except after rewind. */
+ * `latest` are possible. For `latest`, read the clock between the calls of
+ * heads and begin: it is later than the times of all records up to the heads.
+ * `earliest` never rises and `latest` never falls, except after rewind. */
 void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
                          uint64_t latest);
 
@@ -140,41 +141,42 @@ static inline int uvperf__merge_has_more(const uvperf__merge_t *merge) {
 /* Publishes the tails of all rings that were read since begin. */
 void uvperf__merge_end(uvperf__merge_t *merge);
 
-/* In a forked child: forgets all rings without touching them. Later calls find
- * none. */
+/* For a forked child: forgets all rings without touching them. Later calls find
+ * no rings. */
 void uvperf__merge_forget(uvperf__merge_t *merge);
 
 /* -- record by record ------------------------------------------------------ */
 
 /* Finds the oldest record that is not younger than the horizon. Returns 1 and
  * *merged; 0 if no such record is left; or -EPROTO and merged->ring if that
- * ring makes no sense. The other rings go on. The ring is reported again after
- * the next begin, unless it is dropped. Records of the same time come in the
- * order of their rings. A record without a possible time is as old as the one
- * before it in its ring; the first of a ring is older than all others. Must be
- * followed by consume (or by end) before the next call. */
+ * ring makes no sense. The other rings go on. The bad ring is reported again
+ * after the next begin, unless it is dropped. Records of the same time come in
+ * the order of their rings. A record without a possible time counts as old as
+ * the record before it in its ring. If it is the first of its ring, it is older
+ * than all others. Call consume (or end) before the next call. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);
 
-/* The record that next found was delivered: moves its ring's tail, as
- * uvperf__ring_consume does. Returns 1 if it was late: a record with a later
- * time was consumed before it. (A record without a possible time never is.) */
+/* Call it when the record that next found was delivered. Moves its ring's tail,
+ * as uvperf__ring_consume does. Returns 1 if the record was late: a record with
+ * a later time was consumed before it. (A record without a possible time is
+ * never late.) */
 int uvperf__merge_consume(uvperf__merge_t *merge,
                           const uvperf__merged_t *merged);
 
 /* -- a run ----------------------------------------------------------------- */
 
 /* Delivers and counts a record of the ring that was added with this owner, if
- * it is a sample that can be decoded. Its header, already loaded, is sound.
- * Returns 1 to go on, 0 to end the run after it, or -1 if it did nothing.
- * Should be a constant inline function, so that the user's callback is the only
- * call through a pointer. */
+ * it is a sample that can be decoded. Its header is already loaded and is
+ * sound. Returns 1 to go on, 0 to end the run after this record, or -1 if it
+ * did nothing. It should be a constant inline function, so that the user's
+ * callback is the only call through a pointer. */
 typedef int uvperf__merge_sample_fn(void *user, void *owner,
                                     const uint8_t *bytes, uint64_t header);
 
-/* Leaves the earlier of the two in the entry, the other in the node. Which one
- * is earlier cannot be predicted, so it exchanges by masks, without a
- * branch. */
+/* Leaves the earlier of the two in the entry, and the other in the node. A
+ * branch predictor cannot know which one is earlier, so the exchange uses masks
+ * and no branch. */
 static inline void uvperf__merge_compare_swap(uvperf__entry_t *node,
                                               uvperf__entry_t *entry) {
   uint64_t mask = 0 - (uint64_t)(node->time < entry->time);
@@ -191,8 +193,8 @@ static inline void uvperf__merge_compare_swap(uvperf__entry_t *node,
   entry->track = (uvperf__track_t *)((uintptr_t)entry->track ^ track);
 }
 
-/* The top has changed: compares it again with those that lost against it, from
- * its leaf up. */
+/* Call it when the top has changed. Compares it again with the entries that
+ * lost against it, from its leaf up. */
 static inline void uvperf__merge_replay(uvperf__merge_t *merge,
                                         uvperf__entry_t entry) {
   size_t at = entry.track->leaf / 2;
@@ -208,13 +210,13 @@ static inline void uvperf__merge_replay(uvperf__merge_t *merge,
 void uvperf__merge_replay_and_limit(uvperf__merge_t *merge,
                                     uvperf__entry_t entry);
 
-/* Moves a ring on to the record at its tail, also if that wraps or has no
- * time. */
+/* Moves a ring on to the record at its tail, even if that record wraps or has
+ * no time. */
 void uvperf__merge_advance(uvperf__merge_t *merge, uvperf__track_t *track);
 
-/* Moves the top's ring on to the sample at `next` if that lies in place, is
- * sound, has a possible time and will not be late. Returns the new top's track;
- * or NULL, and nothing has changed. */
+/* Moves the top's ring on to the sample at `next`, if that sample lies in
+ * place, is sound, has a possible time and will not be late. Returns the new
+ * top's track; or NULL, and nothing has changed. */
 static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
                                                   uvperf__track_t *track,
                                                   const uint8_t *next) {
@@ -232,7 +234,7 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
       size > room)
     return NULL;
   entry.time = uvperf__u64(next + merge->decoder->time_front);
-  /* Earlier than the top, or later than is possible. */
+  /* It is earlier than the top, or later than possible. */
   if (entry.time - merge->top.time > merge->latest - merge->top.time)
     return NULL;
   entry.track = track;
@@ -250,9 +252,9 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
 
 /* Delivers and consumes the next records, as next and consume would, as long as
  * they are samples that lie in place and are not late. It delivers at most
- * `most` records, and none after those that make up max_bytes (neither is 0).
- * Returns their number, and *bytes. It may end early; if it returns 0, call
- * next. Inline, because all records in time order pass through it. */
+ * `most` records, and stops when they make up max_bytes (neither is 0). Returns
+ * their number, and *bytes. It may end early; if it returns 0, call next.
+ * Inline, because all records in time order pass through it. */
 static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
                                          uint64_t horizon, uint64_t most,
                                          uint64_t max_bytes,

@@ -10,12 +10,13 @@
 #include "uvperf/record.h"
 
 /* Parses `size` bytes, 8-byte aligned, that start with values of this format.
- * read->words points into them. Returns 0 and *used, the bytes that the values
- * take; or -EPROTO if they do not fit, and *used and *read do not change. */
+ * read->words points into them. Returns 0 and *used, the number of bytes that
+ * the values take. If the values do not fit, returns -EPROTO and does not
+ * change *used and *read. */
 int uvperf__read_format_parse(uint64_t format, const void *bytes, size_t size,
                               size_t *used, uvperf_values_t *read);
 
-/* A value and its other fields; fields that the format lacks are 0. */
+/* A value and its other fields. Fields that the format lacks are 0. */
 typedef struct uvperf__value_s {
   uint64_t value;
   uint64_t enabled; /* ns */
@@ -28,8 +29,8 @@ typedef struct uvperf__value_s {
 void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
                              uvperf__value_t *value);
 
-/* Finds the value of an id, which is probably the `likely`-th. Returns 0; or
- * -ENOENT if no value has that id, or the format has no PERF_FORMAT_ID. */
+/* Finds the value of an id. It is probably the value number `likely`. Returns
+ * 0, or -ENOENT if no value has that id or the format has no PERF_FORMAT_ID. */
 int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
                              uint64_t likely, uvperf__value_t *value);
 

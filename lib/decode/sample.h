@@ -54,7 +54,7 @@ static inline size_t uvperf__form_front_size(unsigned int form) {
   return sizeof(struct perf_event_header) + words * sizeof(uint64_t);
 }
 
-/* How to decode the samples of one event, made once. */
+/* How to decode the samples of one event. The plan is made once. */
 typedef struct uvperf__sample_plan_s {
   uint32_t front; /* the bits of UVPERF__SAMPLE_FRONT */
   unsigned int form;
@@ -156,7 +156,7 @@ uvperf__sample_copy_front(unsigned int form, uint32_t front, const uint8_t *at,
 
 /* Decodes a sample of `size` bytes, header included, into a record that was
  * prepared with this plan. Writes all requested fields and no others. Returns
- * 0; or -EPROTO, also if size is not a multiple of 8. Form and front_size come
+ * 0, or -EPROTO (also if size is not a multiple of 8). Form and front_size come
  * from the plan. If only a payload or a call chain at the end of a sample
  * varies in size, it is decoded without a call. */
 __attribute__((always_inline)) static inline int
