@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Explains why the kernel refused something: turns a code and its circumstances
  * into a uvperf_error_t. Each function returns the code, so that a caller can
- * end with `return uvperf__explain_…`; `error` may be NULL everywhere. */
+ * end with `return uvperf__explain_…`. `error` may be NULL everywhere. */
 #ifndef UVPERF_LIB_EXPLAIN_EXPLAIN_H
 #define UVPERF_LIB_EXPLAIN_EXPLAIN_H
 
@@ -23,11 +23,11 @@ typedef struct uvperf__open_call_s {
   int pid;
   int cpu;
   int cgroup; /* fd, -1: none */
-  /* The call that opened the leader of its group, NULL: none. Only its attr,
-   * pid, cpu, cgroup and leader are used. */
+  /* The call that opened the leader of its group. NULL: no leader. Only the
+   * attr, pid, cpu, cgroup and leader of that call are used. */
   const struct uvperf__open_call_s *leader;
   /* Shared by all calls that one function of the library makes, which can be
-   * thousands; NULL: this is the only call. */
+   * thousands. NULL: this is the only call. */
   uvperf__tracefs_ids_t *tracepoints;
   int is_by_program; /* the code comes from a uvperf_open_fn, not the kernel */
 } uvperf__open_call_t;
@@ -46,12 +46,12 @@ int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
 typedef struct uvperf__control_s {
   unsigned long request;              /* PERF_EVENT_IOC_* */
   const struct perf_event_attr *attr; /* of the event */
-  /* The argument: the overflows, the period, the program's fd; for QUERY_BPF
+  /* The argument: the overflows, the period, the program's fd, or for QUERY_BPF
    * the number of programs. */
   uint64_t value;
   const char *filter;
   const struct perf_event_attr *wanted; /* MODIFY_ATTRIBUTES's argument */
-  int has_cookie; /* SET_BPF by a link with a cookie, which no ioctl replaces */
+  int has_cookie; /* SET_BPF by a link with a cookie: no ioctl can do this */
 } uvperf__control_t;
 
 /* Explains why that ioctl failed with `code`. */
@@ -64,7 +64,8 @@ int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
                         const char *what);
 
 /* The fault in a breakpoint's bp_type, bp_len and bp_addr for which the kernel
- * returns `code`, -EINVAL or -EOPNOTSUPP; static; NULL if no fault is known. */
+ * returns `code`, -EINVAL or -EOPNOTSUPP. A static text; NULL if no fault is
+ * known. */
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
                                      int code);
 

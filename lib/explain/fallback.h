@@ -9,8 +9,8 @@
 #include "uvperf/error.h"
 #include "uvperf/attr.h"
 
-/* One fallback changes each field and flag, once; two may change precise_ip and
- * exclude_*. */
+/* The most changes of an attr. Each field and flag is changed once, by one
+ * fallback, except precise_ip and exclude_*: two fallbacks may change these. */
 #define UVPERF__CHANGES_MOST 72
 
 /* The fallbacks of one event (or of several that must stay alike): the allowed
@@ -19,18 +19,18 @@
 typedef struct uvperf__fallback_s {
   const char *root;  /* in front of /proc; "" is the real one */
   uint32_t allowed;  /* enum uvperf_fallback */
-  int is_of_cpu;     /* a whole CPU or a cgroup, not a task */
+  int is_of_cpu;     /* measures a whole CPU or a cgroup, not a task */
   int is_by_program; /* a uvperf_open_fn opens: the kernel cannot be asked */
   size_t nr;
   uvperf_change_t changes[UVPERF__CHANGES_MOST];
 } uvperf__fallback_t;
 
-/* Changes the attr by the next fallback that is allowed and fits the failure.
+/* Changes the attr with the next fallback that is allowed and fits the failure.
  *   attr        as the kernel left it: E2BIG has put its own size into it;
  *   asked_size  its size before the call;
  *   failed      code and cause, from uvperf__explain_open.
  * Returns 1 if it was changed and can be tried again; 0 if no fallback helps.
- * This ends, because each step takes something away. */
+ * The calls come to an end, because each one takes something away. */
 int uvperf__fallback_next(uvperf__fallback_t *fallback,
                           struct perf_event_attr *attr, uint32_t asked_size,
                           const uvperf_error_t *failed);

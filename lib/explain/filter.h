@@ -9,8 +9,9 @@
 
 /* Looks up each field of a filter in the format of a tracepoint,
  * "category:name". Writes to `text` the first field that does not exist, and
- * the fields that do; or only these if all exist. Returns 0, or -errno if the
- * format cannot be read. Cut, never overrun. */
+ * the fields that the tracepoint has. If all fields exist, writes only the
+ * second part. Returns 0, or -errno if the format cannot be read. The text is
+ * cut, never overrun. */
 int uvperf__filter_describe(const char *root, const char *tracepoint,
                             const char *filter, char *text, size_t size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shared by the files that explain a failed perf_event_open(2); other files
- * include explain.h. The call's error is not NULL here. Functions with a call
- * return whether they knew the reason and filled the error. */
+ * include explain.h. The call's error is not NULL here. Functions that take a
+ * call return 1 if they knew the reason and filled the error, else 0. */
 #ifndef UVPERF_LIB_EXPLAIN_INTERNAL_H
 #define UVPERF_LIB_EXPLAIN_INTERNAL_H
 
@@ -14,7 +14,7 @@
 #define UVPERF__DESCRIBE_BYTES 104
 
 /* "software event page-faults", "tracepoint 316", "event 0x1 of PMU msr" …; the
- * names of PMUs are read under `root`. Cut, never overrun. */
+ * names of PMUs are read under `root`. The text is cut, never overrun. */
 void uvperf__describe_event(char *text, size_t size, const char *root,
                             const struct perf_event_attr *attr);
 
@@ -24,7 +24,7 @@ int uvperf__open_say(const uvperf__open_call_t *call, int cause,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Fills limit and needed; call it after a reason that names the two. Always
+/* Fills limit and needed. Call it after a reason that names both. Always
  * returns 1. */
 int uvperf__open_limit(const uvperf__open_call_t *call, uint64_t limit,
                        uint64_t needed);
@@ -37,21 +37,21 @@ int uvperf__open_fault(const uvperf__open_call_t *call, int cause,
 int uvperf__open_cpu(const uvperf__open_call_t *call, const char *list,
                      const char *why);
 
-/* Any errno, if it comes from a seccomp filter: open_denied.c. */
+/* Explains any errno that comes from a seccomp filter: open_denied.c. */
 int uvperf__open_filtered(const uvperf__open_call_t *call);
 /* EACCES and EPERM. */
 int uvperf__open_denied(const uvperf__open_call_t *call);
 
 /* EINVAL: open_einval.c. */
 int uvperf__open_einval(const uvperf__open_call_t *call);
-/* ENODEV and EINVAL, if the thread of a group has ended. */
+/* Explains ENODEV and EINVAL if the thread of a group has ended. */
 int uvperf__open_dead_group(const uvperf__open_call_t *call);
 
 /* Whether the event belongs to the PMU of this name, "uprobe" or "kprobe". */
 int uvperf__open_is_probe(const uvperf__open_call_t *call, const char *pmu);
 
-/* Errnos that have special reasons for a breakpoint, or for a uprobe or kprobe:
- * open_probes.c. */
+/* Explain errnos that have special reasons for a breakpoint, or for a uprobe or
+ * kprobe: open_probes.c. */
 int uvperf__open_breakpoint(const uvperf__open_call_t *call);
 int uvperf__open_probe(const uvperf__open_call_t *call);
 
