@@ -25,25 +25,27 @@
 /* Operations of the owner. They should be constants and inline functions, so
  * that the user's callback is the only call through a pointer. */
 typedef struct uvperf__drain_ops_s {
-  /* The one reader of all samples of the run that begins; or NULL. */
+  /* The reader of all samples of the run that begins now; or NULL. */
   uvperf__reader_t *(*reader)(const void *owner);
   /* Delivers a record whose header is already loaded, if it is a sound sample
-   * that can be decoded, and returns 1; else 0. There are as many bytes as the
-   * header's size says; nothing else of it was checked. `form` is a constant:
-   * the reader's form, or UVPERF__FORM_OTHER, and then the reader may be NULL.
-   * `remaining` bytes of the ring follow the record. Does not count it. */
+   * that can be decoded, and returns 1. Otherwise returns 0. There are as many
+   * bytes as the header's size says. Nothing else was checked. `form` is a
+   * constant: the reader's form or UVPERF__FORM_OTHER. With UVPERF__FORM_OTHER
+   * the reader may be NULL. `remaining` bytes of the ring follow the record.
+   * Does not count the record. */
   int (*sample)(void *owner, uvperf__reader_t *reader, unsigned int form,
                 const uint8_t *bytes, uint64_t header, uint64_t remaining);
   /* Delivers any record whose header is sound, and counts it. */
   void (*record)(void *owner, const void *bytes, size_t size,
                  uint64_t remaining);
-  /* Whether the callback has closed the handle and forked, in either order, and
-   * this is the child: it has no ring whose tail could be moved. Called when
-   * the slice is stopped. */
+  /* Called when the slice is stopped. Returns whether the callback has closed
+   * the handle and forked, in either order, and this is the child. A child has
+   * no ring whose tail could be moved. */
   int (*has_no_ring)(const void *owner);
 } uvperf__drain_ops_t;
 
-/* As uvperf__drain_run, with the run's reader and form as for ops->sample. */
+/* The same as uvperf__drain_run, with the run's reader and form as ops->sample
+ * gets them. */
 __attribute__((always_inline)) static inline size_t
 uvperf__drain_run_of(uvperf__reader_t *reader, unsigned int form,
                      uvperf__ring_t *ring, uvperf__slice_t *slice,
@@ -91,8 +93,8 @@ uvperf__drain_run_of(uvperf__reader_t *reader, unsigned int form,
   return size;
 }
 
-/* Delivers and counts the run at the tail. Returns its bytes, which are still
- * to be consumed. */
+/* Delivers and counts the run at the tail. Returns the number of its bytes,
+ * which the caller must consume. */
 __attribute__((always_inline)) static inline size_t
 uvperf__drain_run(uvperf__ring_t *ring, uvperf__slice_t *slice,
                   uvperf_stats_t *stats, const uvperf__drain_ops_t *ops,
@@ -121,7 +123,8 @@ uvperf__drain_run(uvperf__ring_t *ring, uvperf__slice_t *slice,
 
 /* Delivers all records up to the head that it reads first. The stats count the
  * samples of a run when it has ended: see uvperf__stats_add_run. The scratch
- * has UVPERF__RING_SCRATCH_BYTES. Returns as uvperf__watch_ops_t.drain. */
+ * has UVPERF__RING_SCRATCH_BYTES. Returns the same codes as
+ * uvperf__watch_ops_t.drain. */
 static inline int uvperf__drain(uvperf__ring_t *ring, void *scratch,
                                 uvperf__slice_t *slice, uvperf_stats_t *stats,
                                 const uvperf__drain_ops_t *ops, void *owner) {

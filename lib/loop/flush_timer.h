@@ -12,8 +12,8 @@
 
 typedef struct uvperf__flush_timer_s uvperf__flush_timer_t;
 
-/* A flush is due. The timer is armed for the next one when this returns, if it
- * was not stopped. */
+/* A flush is due. When this returns, the timer is armed for the next flush, if
+ * it was not stopped. */
 typedef void (*uvperf__flush_timer_cb)(uvperf__flush_timer_t *timer);
 
 /* A part of its owner, which `timer.data` points to. */
@@ -30,12 +30,13 @@ struct uvperf__flush_timer_s {
 void uvperf__flush_timer_init(uvperf__flush_timer_t *timer, uv_loop_t *loop,
                               uvperf__flush_timer_cb cb, void *data);
 
-/* A flush comes at each multiple of flush_ms, so that the timers of one loop
- * fire together: the first one in flush_ms at the latest. 0: none. */
+/* Starts a flush at each multiple of flush_ms, so that the timers of one loop
+ * fire together. The first flush comes after flush_ms at the latest. 0: no
+ * flushes. */
 void uvperf__flush_timer_start(uvperf__flush_timer_t *timer, uint64_t flush_ms);
 
-/* One more flush comes in `ms`, above 0, unless an earlier one was
- * requested. */
+/* Requests one more flush in `ms` milliseconds (above 0), unless an earlier one
+ * was requested. */
 void uvperf__flush_timer_once(uvperf__flush_timer_t *timer, uint64_t ms);
 
 /* No flush comes any more. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports on a loop which CPUs have come online and gone offline. sysfs lists
  * which are online. It is read at an interval, and also when the kernel sends a
- * uevent through a netlink socket. The socket needs no privileges. It is silent
- * in a network namespace of another user namespace than the initial one
- * (uevent_net_init in lib/kobject_uevent.c). The inner handles never keep the
- * loop alive. */
+ * uevent through a netlink socket. The socket needs no privileges. It receives
+ * nothing in a network namespace that belongs to a user namespace other than
+ * the initial one (uevent_net_init in lib/kobject_uevent.c). The inner handles
+ * never keep the loop alive. */
 #ifndef UVPERF_LIB_LOOP_HOTPLUG_H
 #define UVPERF_LIB_LOOP_HOTPLUG_H
 
@@ -18,19 +18,19 @@
 
 typedef struct uvperf__hotplug_s uvperf__hotplug_t;
 
-/* The owner may stop and close in each of these. */
+/* The owner may stop and close the hotplug in each of these. */
 typedef struct uvperf__hotplug_ops_s {
-  /* A CPU has come online and is wholly up. */
+  /* A CPU has come online and is completely up. */
   void (*come)(void *owner, int cpu);
   /* A CPU has gone offline. If it came back before sysfs was read, both are
    * reported: gone, then come. */
   void (*gone)(void *owner, int cpu);
-  /* uvperf__hotplug_close_owner has found an inner handle: close. */
+  /* Closes the owner: uvperf__hotplug_close_owner has found an inner handle. */
   void (*close)(void *owner);
 } uvperf__hotplug_ops_t;
 
-/* Notes the CPUs that are online now. sysfs is under `root`, which must stay.
- * Returns 0 or UV_ENOMEM. */
+/* Makes a hotplug, and notes the CPUs that are online now. sysfs is under
+ * `root`, which must stay valid. Returns 0 or UV_ENOMEM. */
 int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, const char *root,
                         const uvperf__hotplug_ops_t *ops, void *owner);
 
@@ -43,12 +43,12 @@ void uvperf__hotplug_free(uvperf__hotplug_t *hotplug);
 void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop);
 int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug);
 
-/* Starts one that is attached. From the next iteration on it reports the
- * changes since it was made or last reported; sysfs is read at least every
+/* Starts a hotplug that is attached. From the next iteration on it reports the
+ * changes since it was made or has last reported. It reads sysfs at least every
  * rescan_ms (above 0). It works without the socket too (EMFILE,
- * EPROTONOSUPPORT, seccomp). Returns 0, also if it was started; the code of
- * reading sysfs; UV_EINVAL if others have closed the inner handle; or UV_EPERM
- * in a forked child. */
+ * EPROTONOSUPPORT, seccomp). Returns 0 (also if it was started before), the
+ * code of reading sysfs, UV_EINVAL if others have closed the inner handle, or
+ * UV_EPERM in a forked child. */
 int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms);
 
 /* How often sysfs is read by default, in case no uevents come. */
@@ -62,13 +62,13 @@ int uvperf__hotplug_explain(uvperf_error_t *error, int code,
 /* Nothing is reported afterwards. */
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug);
 
-/* Stops, and closes the inner handles as a part of the owner's teardown.
- * Once. */
+/* Stops, and closes the inner handles as a part of the owner's teardown. Call
+ * it once. */
 void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
                            uvperf__teardown_t *teardown);
 
-/* If the handle is an inner one of a hotplug, closes its owner, unless that is
- * closing already, and returns 1; else 0. */
+/* Returns 1 if the handle is an inner one of a hotplug, else 0. With 1, it also
+ * closes the owner, unless the owner is closing already. */
 int uvperf__hotplug_close_owner(uv_handle_t *handle);
 
 #endif

@@ -15,15 +15,16 @@ typedef struct uvperf__interval_timer_s uvperf__interval_timer_t;
 
 typedef struct uvperf__interval_timer_ops_s {
   /* start + k * interval was reached, for the greatest k. Called at most once
-   * for each k and never early: a loop that was late for several intervals gets
-   * one tick for all of them, and the next at the next multiple. The owner may
-   * start, stop and close in it.
+   * for each k and never early. A loop that was late for several intervals gets
+   * one tick for all of them, and the next tick at the next multiple. The owner
+   * may start, stop and close the timer in it.
    *
-   * Returns 1 to be called again, with is_new 0, in the next iteration, which
-   * does not wait for fds; or 0. Multiples that are reached meanwhile are left
-   * out. */
+   * Returns 0, or 1 to be called again, with is_new 0, in the next iteration,
+   * which then does not wait for fds. Multiples that are reached meanwhile are
+   * left out. */
   int (*tick)(void *owner, int is_new);
-  /* uvperf__interval_timer_close_owner has found an inner handle: close. */
+  /* Closes the owner: uvperf__interval_timer_close_owner has found an inner
+   * handle. */
   void (*close)(void *owner);
 } uvperf__interval_timer_ops_t;
 
@@ -34,32 +35,34 @@ int uvperf__interval_timer_new(uvperf__interval_timer_t **interval,
                                const uvperf__interval_timer_ops_t *ops,
                                void *owner);
 
-/* Ticks from now on, first after one interval (above 0); restarts if it was
- * started. Returns 0, or UV_EINVAL if others have closed an inner handle. */
+/* Starts ticking. The first tick comes after one interval (above 0). Restarts a
+ * timer that was started. Returns 0, or UV_EINVAL if others have closed an
+ * inner handle. */
 int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
                                  uint64_t interval_ms);
 
 /* No tick comes or continues afterwards. */
 void uvperf__interval_timer_stop(uvperf__interval_timer_t *interval);
 
-/* Stops, and closes the inner handles as a part of the owner's teardown.
- * Once. */
+/* Stops, and closes the inner handles as a part of the owner's teardown. Call
+ * it once. */
 void uvperf__interval_timer_close(uvperf__interval_timer_t *interval,
                                   uvperf__teardown_t *teardown);
 
 /* Frees an interval timer whose teardown is done. NULL is allowed. */
 void uvperf__interval_timer_free(uvperf__interval_timer_t *interval);
 
-/* If the handle is an inner one of an interval timer, closes its owner, unless
- * that is closing already, and returns 1; else 0. */
+/* Returns 1 if the handle is an inner one of an interval timer, else 0. With 1,
+ * it also closes the owner, unless the owner is closing already. */
 int uvperf__interval_timer_close_owner(uv_handle_t *handle);
 
-/* Whether it keeps the loop alive while it is started. It does by default. */
+/* Sets whether the timer keeps the loop alive while it is started. By default
+ * it does. */
 void uvperf__interval_timer_set_ref(uvperf__interval_timer_t *interval,
                                     int ref);
 int uvperf__interval_timer_has_ref(const uvperf__interval_timer_t *interval);
 
-/* Whether it is started. */
+/* Whether the timer is started. */
 int uvperf__interval_timer_is_active(const uvperf__interval_timer_t *interval);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Slow system calls of the handles of a loop, on libuv's thread pool. Each loop
- * has at most one request in the pool, for a millisecond or one system call. So
- * the program's own file and name requests get threads in between. */
+/* Makes slow system calls of the handles of a loop on libuv's thread pool. Each
+ * loop has at most one request in the pool, which takes a millisecond or one
+ * system call. So the program's own file and name requests get threads in
+ * between. */
 #ifndef UVPERF_LIB_LOOP_JOB_H
 #define UVPERF_LIB_LOOP_JOB_H
 
@@ -17,15 +18,15 @@ typedef struct uvperf__job_s {
   struct job_queue_s *queue;
   uint32_t process; /* the one that began it */
   int is_done;
-  /* On a thread of the pool: makes one system call or a few. Returns 0 when
-   * nothing is left to do. */
+  /* Called on a thread of the pool. Makes one system call or a few. Returns 0
+   * when nothing is left to do. */
   int (*step)(struct uvperf__job_s *job);
-  /* On the loop, when step has returned 0; may free the job. */
+  /* Called on the loop, when step has returned 0. May free the job. */
   void (*done)(struct uvperf__job_s *job);
 } uvperf__job_t;
 
 /* Begins a job. The caller has set step and done, and nothing else. Returns 0,
- * and the loop stays alive until done was called; or a code, if the process
+ * and the loop stays alive until done was called. Returns a code if the process
  * cannot make threads (UV_EAGAIN) or is out of memory.
  *
  * In a forked child the jobs of the parent never end: done is not called, even
@@ -33,8 +34,8 @@ typedef struct uvperf__job_s {
  * loop. */
 int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job);
 
-/* The same, and fills the error. It names `instead`, the function that does not
- * need the pool. */
+/* The same, but also fills the error. The error names `instead`, the function
+ * that does not need the pool. */
 int uvperf__job_begin_or(uv_loop_t *loop, uvperf__job_t *job,
                          const char *instead, uvperf_error_t *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The uv_poll_t of one ring. Exactly one of the perf events that write into the
- * ring is polled. When that one hangs up, another that lives takes its place,
- * or a spare that the owner opens. It never reads the ring. */
+ * ring is polled. When this event hangs up, another live one takes its place,
+ * or a spare that the owner opens. This code never reads the ring. */
 #ifndef UVPERF_LIB_LOOP_RING_POLL_H
 #define UVPERF_LIB_LOOP_RING_POLL_H
 
@@ -12,17 +12,17 @@
 #include "loop/teardown.h"
 
 typedef struct uvperf__ring_poll_ops_s {
-  /* All fds have hung up. Returns another fd to poll for the ring (a spare), or
-   * the code that explains why there will be no more wakeups: `status` if there
-   * is no better one. */
+  /* All fds have hung up. Returns another fd to poll for the ring (a spare).
+   * Otherwise returns the code that explains why there will be no more wakeups,
+   * which is `status` if there is no better code. */
   int (*spare)(void *owner, int status);
   /* The kernel woke the ring's reader, or claims to. */
   void (*wakeup)(void *owner);
   /* Whether another fd should still be polled. After the program has closed all
-   * handles of the loop, a new one would keep the loop alive. */
+   * handles of the loop, a new handle would keep the loop alive. */
   int (*is_wanted)(void *owner);
-  /* Another fd is polled from now on, or that failed and `gone` is set. Its
-   * registration can swallow a wakeup, as any does. */
+  /* Another fd is polled from now on, or this failed and `gone` is set.
+   * Registering the fd can swallow a wakeup, like any registration. */
   void (*replaced)(void *owner);
   /* libuv has closed the handle, after uvperf__ring_poll_close. */
   void (*closed)(void *owner);
@@ -44,19 +44,20 @@ typedef struct uvperf__ring_poll_s {
   int gone;
 } uvperf__ring_poll_t;
 
-/* The array of fds belongs to the owner and must stay. Returns 0, or the code
- * of uv_poll_init. */
+/* Begins with an array of fds, which belongs to the owner and must stay valid.
+ * Returns 0, or the code of uv_poll_init. */
 int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
                            const int *fds, size_t nr_fds,
                            const uvperf__ring_poll_ops_t *ops, void *owner);
 
-/* Other events write into the ring from now on: a new array, or the old one
- * with other fds. If the polled fd is not in it or had hung up, another takes
- * its place. */
+/* Other events write into the ring from now on. `fds` is a new array, or the
+ * old one with other fds. If the polled fd is not in it or has hung up, another
+ * fd takes its place. */
 void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
                                size_t nr_fds);
 
-/* Returns 0, or the code of uv_poll_start. Does nothing if `gone` is set. */
+/* Starts polling. Returns 0, or the code of uv_poll_start. Does nothing if
+ * `gone` is set. */
 int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll);
@@ -73,7 +74,7 @@ void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);
 void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
                              uvperf__teardown_t *teardown);
 
-/* The ring_poll that a uv handle belongs to, or NULL. */
+/* The ring_poll to which a uv handle belongs, or NULL. */
 uvperf__ring_poll_t *uvperf__ring_poll_of(uv_handle_t *handle);
 
 #endif

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 typedef struct uvperf__slice_s {
-  /* The watch's current session, and the one that this slice belongs to: they
-   * differ once a callback has stopped or closed the handle. */
+  /* The watch's current session, and the session to which this slice belongs.
+   * They differ after a callback has stopped or closed the handle. */
   const uint64_t *session;
   uint64_t own_session;
   /* Delivered so far, and the bounds. */
@@ -27,9 +27,9 @@ typedef struct uvperf__slice_s {
 enum {
   /* The ring was drained up to the head that was read when the drain began. */
   UVPERF__DRAINED = 0,
-  /* The slice has ended; there may be more. */
+  /* The slice has ended. There may be more records. */
   UVPERF__CUT = 1,
-  /* A callback has stopped or closed the handle: touch nothing more. */
+  /* A callback has stopped or closed the handle. Touch nothing more. */
   UVPERF__STOPPED = 2
 };
 
@@ -64,8 +64,8 @@ static inline uint64_t uvperf__slice_left(const uvperf__slice_t *slice) {
 }
 
 /* Call it when the callbacks of all records in slice->records and slice->bytes
- * have returned. Returns UVPERF__DRAINED to go on, UVPERF__CUT or
- * UVPERF__STOPPED to return at once. */
+ * have returned. Returns UVPERF__DRAINED if the caller may go on. Returns
+ * UVPERF__CUT or UVPERF__STOPPED if the caller must return at once. */
 static inline int uvperf__slice_check(uvperf__slice_t *slice) {
   if (uvperf__slice_is_stopped(slice))
     return UVPERF__STOPPED;
@@ -77,7 +77,7 @@ static inline int uvperf__slice_check(uvperf__slice_t *slice) {
   return UVPERF__DRAINED;
 }
 
-/* Counts a record whose callback has returned. Returns as
+/* Counts a record whose callback has returned. Returns the same codes as
  * uvperf__slice_check. */
 static inline int uvperf__slice_take(uvperf__slice_t *slice, size_t size) {
   slice->records += 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A snapshot of all rings of a handle: taken and delivered at once, or taken by
- * a thread of libuv's pool and delivered in slices.
+/* A snapshot of all rings of a handle. It is taken and delivered at once, or
+ * taken by a thread of libuv's pool and delivered in slices.
  *
  * The thread uses memory of the job, mappings and fds. So no ring may be
- * unmapped or closed meanwhile: a handle that closes waits, by
+ * unmapped or closed meanwhile. A handle that closes waits for the thread with
  * uvperf__snapshot_job_close. */
 #ifndef UVPERF_LIB_LOOP_SNAPSHOT_JOB_H
 #define UVPERF_LIB_LOOP_SNAPSHOT_JOB_H
@@ -20,11 +20,11 @@
 typedef struct uvperf__snapshot_job_s uvperf__snapshot_job_t;
 
 typedef struct uvperf__snapshot_ops_s {
-  /* Delivers from job->at on: as `drain` of the watch's operations, and never a
-   * negative code. */
+  /* Delivers from job->at on. Returns the same codes as `drain` of the watch's
+   * operations, but never a negative code. */
   int (*deliver)(void *owner, uvperf__snapshot_job_t *job,
                  uvperf__slice_t *slice);
-  /* A snapshot that was begun has ended, and is freed. The status is 0,
+  /* A snapshot that was begun has ended and is freed. The status is 0,
    * UV_ECANCELED, -ENOMEM, or the code of pausing or resuming a ring. */
   void (*done)(void *owner, int status);
 } uvperf__snapshot_ops_t;
@@ -49,12 +49,12 @@ struct uvperf__snapshot_job_s {
 /* A request for a snapshot, for uvperf__snapshot_check. */
 typedef struct uvperf__snapshot_ask_s {
   uint32_t flags;      /* UVPERF_SNAPSHOT_*, or others */
-  const char *missing; /* how to make rings overwritable; NULL: they are */
+  const char *missing; /* advice if rings are not overwritable; else NULL */
   int is_started;      /* ever, with a callback */
   int is_busy;
 } uvperf__snapshot_ask_t;
 
-/* Returns 0; or UV_EINVAL or UV_EBUSY and the error. */
+/* Checks a request. Returns 0, or UV_EINVAL or UV_EBUSY and the error. */
 int uvperf__snapshot_check(const uvperf__snapshot_ask_t *ask,
                            uvperf_error_t *error);
 
@@ -65,33 +65,34 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **job,
                              const uvperf__snapshot_ops_t *ops, void *owner,
                              size_t nr, uint32_t flags, uvperf_error_t *error);
 
-/* Takes the snapshot, delivers it without bounds, and frees the job. Returns 0,
- * or -ENOMEM or the code of pausing or resuming a ring, and the error. */
+/* Takes the snapshot, delivers it without bounds, and frees the job. Returns 0.
+ * On failure returns the error and -ENOMEM or the code of pausing or resuming a
+ * ring. */
 int uvperf__snapshot_job_run(uvperf__snapshot_job_t *job,
                              uvperf_error_t *error);
 
-/* Begins the job, whose end `done` reports. Returns 0; or UV_EINVAL if others
- * have closed the inner handles, or the code of uv_queue_work, with the error,
- * and the job is freed. `instead` names the function that does not need the
- * pool. */
+/* Begins the job, whose end `done` reports. Returns 0. On failure frees the
+ * job, fills the error, and returns UV_EINVAL if others have closed the inner
+ * handles, or the code of uv_queue_work. `instead` names the function that does
+ * not need the pool. */
 int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job, uv_loop_t *loop,
                                const char *instead, uvperf_error_t *error);
 
-/* Called when the handle closes: the teardown waits for the thread. NULL is
- * allowed. */
+/* Called when the handle closes. The teardown then waits for the thread. NULL
+ * is allowed. */
 void uvperf__snapshot_job_close(uvperf__snapshot_job_t *job,
                                 uvperf__teardown_t *teardown);
 
-/* Called when the handle is closed: frees the job, and calls `done` with
+/* Called when the handle is closed. Frees the job, and calls `done` with
  * UV_ECANCELED. NULL is allowed. */
 void uvperf__snapshot_job_closed(uvperf__snapshot_job_t *job);
 
 /* Frees a job that was not begun. */
 void uvperf__snapshot_job_free(uvperf__snapshot_job_t *job);
 
-/* For `deliver`, ring by ring. `record` delivers a record; `remaining` bytes of
- * the ring follow it. `skipped` reports that older records of the ring cannot
- * be read. */
+/* Functions for a `deliver` that goes ring by ring. `record` delivers a record
+ * that `remaining` bytes of the ring follow. `skipped` reports that older
+ * records of the ring cannot be read. */
 typedef struct uvperf__snapshot_walk_s {
   void (*record)(void *owner, size_t ring_index, const void *bytes, size_t size,
                  uint64_t remaining, const uvperf__slice_t *slice);

@@ -31,8 +31,8 @@ static inline void uvperf__stats_count(uvperf_stats_t *stats,
     stats->lost_records += record->lost_samples.lost;
 }
 
-/* Adds the samples of the current run that were delivered, which are not in the
- * stats before the run ends. Not in a forked child: see
+/* Adds the samples of the current run that were delivered. They are not in the
+ * stats before the run ends. Must not be called in a forked child: see
  * uvperf__ring_run_delivered. */
 void uvperf__stats_add_run(uvperf_stats_t *stats, const uvperf__ring_t *ring);
 
@@ -55,9 +55,9 @@ void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
  * that fails, the ring has ended. */
 void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring);
 
-/* The sums of all rings; NULL for none. `watch` has the first of them, in their
- * order; or is NULL. In a forked child, which does not have the mappings, the
- * samples of a current run are not counted. */
+/* The sums of all rings. `rings` is NULL if there are no rings. `watch` has the
+ * first rings, in the same order, or is NULL. In a forked child, which does not
+ * have the mappings, the samples of a current run are not counted. */
 void uvperf__stats_of_rings(const uvperf__cpu_rings_t *rings,
                             const uvperf__watch_t *watch, int is_forked,
                             uvperf_stats_t *stats);

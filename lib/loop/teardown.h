@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Closing a handle. Closes its inner uv handles, also if another part of the
- * program has closed some, counts their close callbacks, and frees the memory
- * when the last one has come and no hold is left.
+/* Closing a handle. Closes its inner uv handles (another part of the program
+ * may have closed some), counts their close callbacks, and frees the memory
+ * when the last callback has come and no hold is left.
  *
- * A hold is taken by a call in which the user may close the handle and run the
- * loop, such as a flush: until it is released the owner's memory stays. */
+ * A call in which the user may close the handle and run the loop, such as a
+ * flush, takes a hold. Until the hold is released, the owner's memory stays. */
 #ifndef UVPERF_LIB_LOOP_TEARDOWN_H
 #define UVPERF_LIB_LOOP_TEARDOWN_H
 
@@ -19,11 +19,11 @@ typedef struct uvperf__teardown_s {
   void (*release)(void *owner);
   void (*give_up)(void *owner, uvperf__leftovers_t *leftovers);
   void *owner;
-  uvperf__leftovers_t leftovers; /* while a thread of the pool closes them */
+  uvperf__leftovers_t leftovers; /* being closed by a thread of the pool */
   uvperf__job_t job;
   unsigned int uses;    /* holds, and one more until `closed` has let go */
   unsigned int pending; /* close callbacks still to come */
-  int foreign; /* others have closed a handle, and libuv is not done yet */
+  int foreign; /* others have closed a handle; its callback is to come */
   int rounds;
   uv_idle_t closer; /* see on_closer_closed */
 } uvperf__teardown_t;
@@ -52,16 +52,16 @@ void uvperf__teardown_let_go(uvperf__teardown_t *teardown);
 void uvperf__teardown_close(uvperf__teardown_t *teardown, void *handle,
                             uv_close_cb cb);
 
-/* The owner has closed a uv handle itself: it will call
- * uvperf__teardown_closed. */
+/* Call it when the owner has closed a uv handle itself. The owner must call
+ * uvperf__teardown_closed later. */
 void uvperf__teardown_expect(uvperf__teardown_t *teardown);
 
-/* All handles are closing. If others have closed all of them, and libuv has
- * called back for each, this calls `closed` and does not touch the loop, which
- * may no longer exist. */
+/* Call it when all handles are closing. If others have closed all of them, and
+ * libuv has called back for each, this calls `closed` and does not touch the
+ * loop, which may no longer exist. */
 void uvperf__teardown_end(uvperf__teardown_t *teardown);
 
-/* A uv handle is closed. */
+/* Call it when a uv handle is closed. */
 void uvperf__teardown_closed(uvperf__teardown_t *teardown);
 
 #endif

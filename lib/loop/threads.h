@@ -4,8 +4,8 @@
 #ifndef UVPERF_LIB_LOOP_THREADS_H
 #define UVPERF_LIB_LOOP_THREADS_H
 
-/* Tries it once in a process. Returns 0; or UV_EAGAIN (RLIMIT_NPROC, pids.max),
- * UV_EPERM (a seccomp filter), or another code. */
+/* Tries to make threads, once in a process. Returns 0, UV_EAGAIN (RLIMIT_NPROC,
+ * pids.max), UV_EPERM (a seccomp filter), or another code. */
 int uvperf__threads_check(void);
 
 #endif

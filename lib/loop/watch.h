@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The watch: any number of rings on a libuv loop. It decides when which ring is
- * drained and how much of it, and notices when no more records will ever come.
- * The owner drains the rings, so the watch does not know the meaning of
+/* The watch: any number of rings on a libuv loop. It decides which ring is
+ * drained, when, and how much of it. It notices when no more records will ever
+ * come. The owner drains the rings, so the watch does not know the meaning of
  * records.
  *
  * Every drain happens in the watch's uv_check callback, which runs once in each
@@ -23,7 +23,7 @@
 #include "loop/teardown.h"
 #include "ring/ring.h"
 
-/* CMake does not know the version of every libuv that it is given. */
+/* CMake does not know the version of every libuv that it uses. */
 #if UV_VERSION_HEX < 0x012c00
 #error "uvperf needs libuv >= 1.44"
 #endif
@@ -33,12 +33,12 @@ typedef struct uvperf__watch_s uvperf__watch_t;
 typedef struct uvperf__watch_ops_s {
   /* Delivers the ring's records up to the head that it reads first, or until
    * uvperf__slice_check ends the slice. Returns UVPERF__DRAINED, _CUT,
-   * _STOPPED; or a negative code: see uvperf__watch_ring_failed. */
+   * _STOPPED, or a negative code: see uvperf__watch_ring_failed. */
   int (*drain)(void *owner, size_t ring_index, uvperf__slice_t *slice);
-  /* NULL; or, for rings that are read together, called instead of drain: once
-   * for all rings in an iteration in which any is queued. It reports a ring
-   * that fails by uvperf__watch_ring_failed. Records that must wait for their
-   * time are left to uvperf__watch_flush_in or the flush timer. Returns
+  /* NULL if rings are read one by one. Otherwise called instead of drain: once
+   * for all rings, in an iteration in which any ring is queued. It reports a
+   * ring that fails with uvperf__watch_ring_failed. Records that must wait for
+   * their time are left to uvperf__watch_flush_in or the flush timer. Returns
    * UVPERF__DRAINED, _CUT (it is called again in the next iteration) or
    * _STOPPED. */
   int (*drain_all)(void *owner, uvperf__slice_t *slice);
@@ -48,30 +48,31 @@ typedef struct uvperf__watch_ops_s {
    * still started. May be NULL. */
   void (*iteration_end)(void *owner);
   /* A flush is due. The rings are checked afterwards, so this may read their
-   * heads and consume wakeups of their fds. Calls no callback of the user.
-   * Returns whether to drain all rings, and to call iteration_end, even if no
-   * ring has records. May be NULL. */
+   * heads and consume wakeups of their fds. Must not call a callback of the
+   * user. Returns 1 to drain all rings and to call iteration_end, even if no
+   * ring has records; else 0. May be NULL. */
   int (*flush_due)(void *owner);
   /* Every fd of a ring has hung up. Returns a spare: another fd to poll for the
    * ring, which must stay open until the teardown is done or until the second
-   * call after this one. Or it returns a code, with which the ring ends. If
-   * this is NULL the ring ends. */
+   * call after this one. Or it returns a code, and the ring ends with this
+   * code. If this function is NULL, the ring ends. */
   int (*spare)(void *owner, size_t ring_index);
   /* A ring made no sense and was skipped up to its head. Delivery goes on. */
   void (*ring_skipped)(void *owner, size_t ring_index);
-  /* A ring has ended, with UV_EOF or another code, and others have not. May be
-   * NULL. */
+  /* A ring has ended with UV_EOF or another code, but other rings have not
+   * ended. May be NULL. */
   void (*ring_end)(void *owner, size_t ring_index, int status);
-  /* The last ring, this one, has ended, and the watch is stopped. */
+  /* This ring was the last one and has ended. The watch is stopped. */
   void (*end)(void *owner, size_t ring_index, int status);
-  /* uvperf__watch_close_owner has found an inner handle: close. */
+  /* Closes the owner: uvperf__watch_close_owner has found an inner handle. */
   void (*close)(void *owner);
 } uvperf__watch_ops_t;
 
 /* The records of a snapshot, for a watch without rings. Each check phase
- * delivers a slice of them, also while the watch is not started. */
+ * delivers a slice of them, even while the watch is not started. */
 typedef struct uvperf__watch_extra_s {
-  /* As `drain` of the operations, and never a negative code. */
+  /* The same as `drain` of the operations, but never returns a negative
+   * code. */
   int (*deliver)(struct uvperf__watch_extra_s *extra, uvperf__slice_t *slice);
   /* All were delivered (0), or the watch was stopped in that session
    * (UV_ECANCELED). Not called once the watch is closing. */
@@ -92,22 +93,23 @@ typedef struct uvperf__watch_options_s {
 int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
                       const uvperf__watch_ops_t *ops, void *owner);
 
-/* Adds a ring, with the fds of all events that write into it, its own first.
- * Its index is the number of rings before. The ring and the array belong to the
- * owner and must stay until the teardown is done. Exactly one of the fds is
- * polled; when it hangs up, another live one takes its place. May be called at
- * any time, also in a callback; a started watch polls it at once. Returns 0;
- * UV_ENOMEM or the code of uv_poll_init (nothing was added); or the code of
- * uv_poll_start (it was added, and has ended). */
+/* Adds a ring, with the fds of all events that write into it. The fd of the
+ * ring's own event is the first. The ring's index is the number of rings that
+ * were added before. The ring and the array belong to the owner and must stay
+ * valid until the teardown is done. Exactly one of the fds is polled; when it
+ * hangs up, another live one takes its place. May be called at any time, also
+ * in a callback; a started watch polls it at once. Returns 0, or UV_ENOMEM or
+ * the code of uv_poll_init if nothing was added. Returns the code of
+ * uv_poll_start if the ring was added but has ended. */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);
 
-/* Other events write into a ring from now on: a new array, or the old one with
- * other fds. Does nothing for a ring that has ended. */
+/* Other events write into a ring from now on. `fds` is a new array, or the old
+ * one with other fds. Does nothing for a ring that has ended. */
 void uvperf__watch_set_fds(uvperf__watch_t *watch, size_t ring_index,
                            const int *fds, size_t nr_fds);
 
-/* The bounds of slices of a watch that is not started. */
+/* Sets the bounds of slices, for a watch that is not started. */
 void uvperf__watch_set_options(uvperf__watch_t *watch,
                                const uvperf__watch_options_t *options);
 
@@ -117,30 +119,32 @@ void uvperf__watch_set_options(uvperf__watch_t *watch,
 void uvperf__watch_deliver(uvperf__watch_t *watch,
                            uvperf__watch_extra_t *extra);
 
-/* Changes options.flush_ms while it is started. */
+/* Changes options.flush_ms while the watch is started. */
 void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms);
 
 /* Whether a ring has ended: nothing will be drained from it any more. */
 int uvperf__watch_has_ended(const uvperf__watch_t *watch, size_t ring_index);
 
-/* Handles the failure of a ring: a negative code of drain; drain_all calls it
- * for each ring that fails. With UV_EPROTO the ring is skipped up to its head.
- * With any other code, or if it cannot be skipped, the ring has ended. Calls
- * the callbacks for that. `slice` is NULL in a flush. Returns UVPERF__DRAINED
- * to go on, or UVPERF__STOPPED if the caller must return at once. */
+/* Handles the failure of a ring: the watch calls it for a negative code of
+ * drain, and drain_all calls it for each ring that fails. With UV_EPROTO the
+ * ring is skipped up to its head. With any other code, or if it cannot be
+ * skipped, the ring has ended. The function calls the operations that report
+ * this. `slice` is NULL in a flush. Returns UVPERF__DRAINED to go on, or
+ * UVPERF__STOPPED if the caller must return at once. */
 int uvperf__watch_ring_failed(uvperf__watch_t *watch, size_t ring_index,
                               int status, const uvperf__slice_t *slice);
 
-/* uv_now of the loop; 0 if others have closed the inner handles: the loop may
- * no longer exist. */
+/* uv_now of the loop. 0 if others have closed the inner handles, because the
+ * loop may no longer exist. */
 uint64_t uvperf__watch_now(const uvperf__watch_t *watch);
 
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch);
 
-/* Starts polling. Returns 0; if every ring has ended, UV_EOF, or UV_EPROTO if
- * one of them cannot be read any more; UV_EINVAL if the program has closed an
- * inner handle by uv_close; or the code of uv_poll_start (nothing is polled
- * then). Without a ring it keeps the loop alive. */
+/* Starts polling. Returns 0 or a code. If every ring has ended, the code is
+ * UV_EOF, or UV_EPROTO if one of them cannot be read any more. If the program
+ * has closed an inner handle with uv_close, it is UV_EINVAL. If uv_poll_start
+ * fails, it is that code, and nothing is polled. A started watch without a ring
+ * keeps the loop alive. */
 int uvperf__watch_start(uvperf__watch_t *watch,
                         const uvperf__watch_options_t *options);
 
@@ -167,14 +171,14 @@ int uvperf__watch_flush_ring(uvperf__watch_t *watch, size_t ring_index);
  * or closed. */
 const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch);
 
-/* Closes every inner handle as a part of the owner's teardown. Once. */
+/* Closes every inner handle as a part of the owner's teardown. Call it once. */
 void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown);
 
 /* Frees a watch whose teardown is done. NULL is allowed. */
 void uvperf__watch_free(uvperf__watch_t *watch);
 
-/* If the handle is an inner one of a watch, closes its owner, unless that is
- * closing already, and returns 1; else 0. */
+/* Returns 1 if the handle is an inner one of a watch, else 0. With 1, it also
+ * closes the owner, unless the owner is closing already. */
 int uvperf__watch_close_owner(uv_handle_t *handle);
 
 /* Calls `fn` with the owner of each watch on the loop that has these ops and
@@ -186,11 +190,11 @@ void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref);
 int uvperf__watch_has_ref(const uvperf__watch_t *watch);
 
-/* Whether it is started. In a forked child it stops when the loop first runs
- * it. */
+/* Whether the watch is started. In a forked child it stops when the loop first
+ * runs it. */
 int uvperf__watch_is_started(const uvperf__watch_t *watch);
 
-/* Whether it is started and some ring has not ended. */
+/* Whether the watch is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);
 
 /* The number of poll callbacks, of all rings or of one. */
@@ -200,8 +204,8 @@ uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
 /* The number of iterations in which something was delivered. */
 uint64_t uvperf__watch_slices(const uvperf__watch_t *watch);
 
-/* Explains why uvperf__watch_add or uvperf__watch_start failed, or why the ring
- * of a new CPU cannot be watched. Return the code. */
+/* Explain why uvperf__watch_add or uvperf__watch_start failed, or why the ring
+ * of a new CPU cannot be watched. They return the code. */
 int uvperf__watch_explain(uvperf_error_t *error, int code);
 int uvperf__watch_explain_ring(uvperf_error_t *error, int code, int cpu);
 
