@@ -64,7 +64,7 @@ int uvperf__span_is(uvperf__span_t span, const char *word);
 int uvperf__span_copy(uvperf__span_t span, char *to, size_t size);
 
 /* Writes the piece for use in a reason. It is cut, and control characters are
- * removed, because a terminal might obey them. */
+ * replaced, because a terminal might obey them. */
 #define UVPERF__SHOW_BYTES 52
 const char *uvperf__span_show(uvperf__span_t span,
                               char text[UVPERF__SHOW_BYTES]);
