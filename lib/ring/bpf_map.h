@@ -5,9 +5,9 @@
  * The kernel deletes an entry when the file through which it was put is closed
  * (perf_event_fd_array_release in kernel/bpf/arraymap.c), unless the map has
  * BPF_F_PRESERVE_ELEMS. So closing a file of our own deletes exactly our
- * entries; if another process has replaced some, its entries stay. Only the
- * last close does this: a forked child that still has the fd keeps our
- * entries. */
+ * entries. If another process has replaced some of them, its entries stay. Only
+ * the last close deletes entries: they stay while a forked child still has the
+ * fd. */
 #ifndef UVPERF_LIB_RING_BPF_MAP_H
 #define UVPERF_LIB_RING_BPF_MAP_H
 
@@ -23,10 +23,10 @@ typedef struct uvperf__bpf_map_s {
   uint32_t max_entries;
 } uvperf__bpf_map_t;
 
-/* Opens a map: by the caller's fd, which may be closed afterwards, or, if that
- * is -1, by the path where it is pinned. Our file has the same access as the
- * caller's: if that is read-only, put fails. Returns 0; or a code and the
- * error, and map->fd is -1. */
+/* Opens a map by the caller's fd, which may be closed afterwards. If that fd is
+ * -1, opens the map by the path where it is pinned. Our file has the same
+ * access as the caller's file: if that is read-only, put fails. Returns 0; or a
+ * code and the error, with map->fd -1. */
 int uvperf__bpf_map_open(uvperf__bpf_map_t *map, const char *root, int fd,
                          const char *path, uvperf_error_t *error);
 
@@ -42,7 +42,7 @@ int uvperf__bpf_map_take(const uvperf__bpf_map_t *map, uint32_t key,
 /* Whether closing the map deletes the entries that were put through it. */
 int uvperf__bpf_map_clears(const uvperf__bpf_map_t *map);
 
-/* Closes it, if it is open. */
+/* Closes the map, if it is open. */
 void uvperf__bpf_map_close(uvperf__bpf_map_t *map);
 
 #endif

@@ -3,15 +3,15 @@
  *
  * Each ring is owned by an event that does nothing else: a dummy on that CPU
  * (perf_event_set_output() in kernel/events/core.c requires the same CPU and
- * clock, not the same task). It counts nothing and writes nothing, can be
- * opened while its CPU is offline, and outlives every target; it needs no
- * privileges.
+ * clock, not the same task). It counts nothing, writes nothing, and needs no
+ * privileges. It can be opened while its CPU is offline, and it outlives every
+ * target.
  *
- * The dummy measures the process's first thread, which mostly lives longest,
- * and hangs up when that thread ends. The ring goes on: events write into it as
- * before, it can be paused, and more can join it. Only its owner's fd is of no
- * use for polling any more. So a spare is opened: another dummy that shares the
- * ring, and is polled instead. */
+ * The dummy measures the process's first thread, which usually lives longest,
+ * and hangs up when that thread ends. The ring still works: events write into
+ * it as before, it can be paused, and more events can join it. Only polling the
+ * fd of the ring's owner is no longer of use. So a spare is opened: another
+ * dummy that shares the ring. The spare is polled instead. */
 #ifndef UVPERF_LIB_RING_CPU_RINGS_H
 #define UVPERF_LIB_RING_CPU_RINGS_H
 
@@ -30,13 +30,14 @@ typedef struct uvperf__cpu_rings_s uvperf__cpu_rings_t;
 typedef struct uvperf__cpu_ring_s {
   size_t index; /* never changes */
   int cpu;
-  int fd;        /* of its owner: polled if there is no spare */
+  int fd;        /* its owner's fd: polled if there is no spare */
   int spare;     /* fd, or -1 */
   int old_spare; /* fd of the spare before that one, or -1 */
   uvperf__ring_t ring;
   size_t nr_events; /* that write into it now */
-  /* The sources of samples that may be in it: their number, and the exclusive
-   * or of their addresses, which is the address if there is only one source. */
+  /* The sources whose samples may be in the ring: their number, and the
+   * exclusive or of their addresses. If there is only one source, this is its
+   * address. */
   size_t nr_sources;
   uintptr_t sources;
   /* Kept by loop/ and the handles. */
@@ -44,7 +45,7 @@ typedef struct uvperf__cpu_ring_s {
   uint64_t iteration; /* uvperf__slice_t.iteration of its last record */
   uint64_t mark;      /* its head when ended targets were found */
   /* Samples that the kernel had lost at the last read(2), whether or not LOST
-   * records report them; 0 in a set. */
+   * records report them. 0 in a set. */
   uint64_t lost;
   int status; /* 0, or why it is not read any more */
 } uvperf__cpu_ring_t;
@@ -59,10 +60,10 @@ typedef struct uvperf__cpu_rings_options_s {
   uvperf__opener_t opener;
 } uvperf__cpu_rings_options_t;
 
-/* Returns 0, or -EINVAL and the error: there is no ring of ring_bytes, or it is
- * less than twice wakeup_bytes. The error uses the names of
- * uvperf_set_options_t and uvperf_bpf_reader_options_t. above_bytes is checked
- * by uvperf__cpu_rings_fit. */
+/* Checks the options. Returns 0, or -EINVAL and the error if no ring can have
+ * ring_bytes, or if ring_bytes is less than twice wakeup_bytes. The error uses
+ * the names of uvperf_set_options_t and uvperf_bpf_reader_options_t.
+ * above_bytes is checked by uvperf__cpu_rings_fit. */
 int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
                             uvperf_error_t *error);
 
@@ -70,7 +71,7 @@ int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
  * above_bytes. */
 int uvperf__cpu_rings_fit(const uvperf__cpu_rings_options_t *options);
 
-/* The options were checked. Returns 0 or -ENOMEM. */
+/* Makes the rings from options that were checked. Returns 0 or -ENOMEM. */
 int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
                           const uvperf__cpu_rings_options_t *options);
 
@@ -83,9 +84,9 @@ void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings);
 void uvperf__cpu_rings_give_up(uvperf__cpu_rings_t *rings,
                                uvperf__leftovers_t *leftovers);
 
-/* Finds the ring of a CPU, or opens one, which stays. Returns 0 and *ring,
- * whose address never changes; or a code and the error of opening (EMFILE,
- * ENOSYS, EACCES at paranoid 3…) or of mapping. */
+/* Finds the ring of a CPU. If there is none, opens one, which stays open.
+ * Returns 0 and *ring, whose address never changes; or a code and the error of
+ * opening (EMFILE, ENOSYS, EACCES at paranoid 3…) or of mapping. */
 int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
                           uvperf__cpu_ring_t **ring, uvperf_error_t *error);
 
@@ -93,18 +94,19 @@ int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
 uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
                                            int cpu);
 
-/* Unmaps and closes the rings from the nr-th on: those that were opened by a
- * call that has failed, before anything used them. */
+/* Unmaps and closes the rings from the nr-th on. They were opened by a call
+ * that has failed, and nothing has used them. */
 void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr);
 
-/* After nr rings were opened and one more failed, and they are closed again:
- * returns 1 if locked memory ran out and smaller rings might fit. Then the next
- * rings are opened half as large; else as large as at first. */
+/* Call it after nr rings were opened, one more failed, and the rings were
+ * closed again. Returns 1 if locked memory ran out and smaller rings might fit.
+ * Then the next rings are opened half as large. Otherwise they are opened as
+ * large as at first. */
 int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr);
 
 /* Makes an event on the ring's CPU write into it (PERF_EVENT_IOC_SET_OUTPUT),
- * and counts it. Returns 0 or -errno. uvperf__cpu_ring_leave: the event is
- * being closed. */
+ * and counts it. Returns 0 or -errno. Call uvperf__cpu_ring_leave when the
+ * event is being closed. */
 int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd);
 void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring);
 
@@ -115,19 +117,21 @@ void uvperf__cpu_ring_add_source(uvperf__cpu_ring_t *ring,
 void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
                                     const uvperf_source_t *source);
 
-/* The only source whose samples may be in the ring; or NULL. */
+/* The only source whose samples may be in the ring. NULL if there is no source,
+ * or more than one. */
 const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring);
 
-/* The polled dummy's thread has ended: opens a spare, for
- * uvperf__watch_ops_t.spare. Returns its fd, which the ring owns; or the code
- * of opening it, or -EPERM in a forked child. */
+/* For uvperf__watch_ops_t.spare. Opens a spare after the polled dummy's thread
+ * has ended. Returns the spare's fd, which the ring owns; or the code of
+ * opening it, or -EPERM in a forked child. */
 int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index);
 
-/* Finds the next record for a reader that takes records one by one. It reads
- * the ring *index up to the head that it has read there before, then the rings
- * after it, and reads the head of each once. So rings take turns. The tail of a
- * ring is published when all records up to its head are used up. Returns as
- * uvperf__ring_next for the ring *index; 0 if all rings are empty. */
+/* Finds the next record for a reader that takes records one by one. It first
+ * reads the ring *index up to the head that it has read there before. Then it
+ * reads the rings after it, and reads the head of each once. So rings take
+ * turns. The tail of a ring is published when all records up to its head are
+ * used up. Returns the result of uvperf__ring_next for the ring *index, or 0 if
+ * all rings are empty. */
 int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
                            void *scratch, const void **bytes, size_t *size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fds and mappings that are closed later, on another thread. If they are events
- * that still count, all can be disabled first. */
+/* Fds and mappings that are closed later, on another thread. If the fds are
+ * events that still count, all of them can be disabled first. */
 #ifndef UVPERF_LIB_RING_LEFTOVERS_H
 #define UVPERF_LIB_RING_LEFTOVERS_H
 
@@ -23,11 +23,11 @@ typedef struct uvperf__leftovers_s {
   size_t room;
   size_t nr_disabled;
   size_t nr_closed;
-  int are_enabled; /* all fds are events that count: all are disabled first */
+  int are_enabled; /* all fds are events that count: disable all first */
 } uvperf__leftovers_t;
 
-/* Adds a mapping of `bytes` bytes, or none (NULL), and an fd, or none (-1). If
- * `leftovers` is NULL, or without memory for one more, they are closed at
+/* Adds a mapping of `bytes` bytes (NULL: none) and an fd (-1: none). If
+ * `leftovers` is NULL or there is no memory for one more, both are closed at
  * once. */
 void uvperf__leftovers_add(uvperf__leftovers_t *leftovers, void *address,
                            size_t bytes, int fd);

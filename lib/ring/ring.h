@@ -8,8 +8,9 @@
  * An overwritable ring (attr.write_backward) is written from its end to its
  * start, the kernel never waits for a reader, and there is no data_tail. The
  * same calls read it, newest record first: begin takes a snapshot of the
- * records since the last one, so the output must be paused. For these calls,
- * records that snapshot.c has copied are read. */
+ * records since the last snapshot, so the output must be paused. Records that
+ * snapshot.c has copied are read with the same calls, as a ring that is not
+ * overwritable. */
 #ifndef UVPERF_LIB_RING_RING_H
 #define UVPERF_LIB_RING_RING_H
 
@@ -21,16 +22,16 @@
 
 #include "ring/leftovers.h"
 
-/* The size of the scratch into which a record that wraps is copied: no record
- * is longer, as header.size has 16 bits. */
+/* The size of the scratch into which a record that wraps is copied. No record
+ * is longer, because header.size has 16 bits. */
 #define UVPERF__RING_SCRATCH_BYTES 65536
 
 /* The default size. It is halved, down to one page, if it cannot be locked. */
 #define UVPERF__RING_DEFAULT_BYTES (512 * 1024)
 
 /* A run: samples that lie one after the other in a ring, without a wrap, and
- * are delivered without moving the tail between them. The tail stays at the
- * first until the run ends. (loop/drain.h makes them.) */
+ * are delivered without moving the tail between them. Until the run ends, the
+ * tail stays at the first sample. (loop/drain.h makes them.) */
 typedef struct uvperf__run_s {
   const uint8_t *start;
   const uint8_t *at; /* the sample that is being delivered */
@@ -56,15 +57,15 @@ typedef struct uvperf__ring_s {
 /* Rounds bytes up to a power of two of pages. 0 on overflow. */
 size_t uvperf__ring_round(size_t bytes);
 
-/* Maps the ring of an event, `overwrite` if its attr has write_backward.
- * `bytes` is the size of the data part, already rounded; it is not made
- * smaller. Returns 0, or mmap's -errno and the ring is zeroed. */
+/* Maps the ring of an event. `overwrite` says that its attr has write_backward.
+ * `bytes` is the size of the data part, already rounded. It is not made
+ * smaller. Returns 0; or mmap's -errno, and the ring is zeroed. */
 int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes, int overwrite);
 
-/* Maps a ring of the default size, halved on EPERM (perf_event_mlock_kb) down
- * to one page, but never to or below `least` bytes (a watermark; 0: none).
- * Returns 0, or the -errno of the last attempt; -EINVAL if `least` is not below
- * the default size. */
+/* Maps a ring of the default size. On EPERM (perf_event_mlock_kb) the size is
+ * halved, down to one page. It always stays above `least` bytes (a watermark;
+ * 0: none). Returns 0, or the -errno of the last attempt, or -EINVAL if `least`
+ * is not below the default size. */
 int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
                              int overwrite);
 
@@ -77,21 +78,22 @@ void uvperf__ring_give_up(uvperf__ring_t *ring, uvperf__leftovers_t *leftovers);
 /* Forgets the mapping without touching it: a forked child does not have it. */
 void uvperf__ring_forget(uvperf__ring_t *ring);
 
-/* Reads the head. Returns 0, or -EPROTO if it makes no sense: it is ahead of
- * the tail by more than the ring's size, or in an overwritable ring not a
- * multiple of 8. In an overwritable ring it does nothing before the last
+/* Reads the head. Returns 0, or -EPROTO if the head makes no sense: it is ahead
+ * of the tail by more than the ring's size, or (in an overwritable ring) it is
+ * not a multiple of 8. In an overwritable ring this does nothing until the last
  * snapshot was read to its end. */
 int uvperf__ring_begin(uvperf__ring_t *ring);
 
-/* After -EPROTO of begin or next: moves the tail to the head and publishes it,
- * so that the kernel goes on writing. The bytes between count as skipped. In an
- * overwritable ring it moves to the end of the snapshot. Returns 0; or -EPROTO
- * if the head is not a multiple of 8: the ring cannot be read any more, and its
- * bytes stay in it. */
+/* Call it after begin or next has returned -EPROTO. Moves the tail to the head
+ * and publishes it, so that the kernel goes on writing. The bytes between them
+ * count as skipped. In an overwritable ring it moves to the end of the
+ * snapshot. Returns 0; or -EPROTO if the head is not a multiple of 8. In that
+ * case the ring cannot be read any more, and its bytes stay in it. */
 int uvperf__ring_skip(uvperf__ring_t *ring);
 
-/* Finds the record at the tail: in place, or copied to the scratch of
- * UVPERF__RING_SCRATCH_BYTES if it wraps. Does not move the tail. Returns
+/* Finds the record at the tail. The record is in place, or copied to the
+ * scratch of UVPERF__RING_SCRATCH_BYTES if it wraps. Does not move the tail.
+ * Returns
  * - 1, *bytes (8-byte aligned) and *size;
  * - 0 if the tail has reached the head that begin saw, or, in an overwritable
  *   ring, the records that newer ones have overwritten;
@@ -99,7 +101,7 @@ int uvperf__ring_skip(uvperf__ring_t *ring);
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size);
 
-/* Whether the record at the tail, if there is one, has a type. */
+/* Whether there is a record at the tail and it has this type. */
 static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
                                            uint32_t type) {
   struct perf_event_header header;
@@ -112,8 +114,8 @@ static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
 }
 
 /* How many bytes from the tail on lie in place, without a wrap, and may be
- * consumed before the tail must be published; 0 in an overwritable ring. Their
- * headers are not checked, and the last record may reach beyond them. */
+ * consumed before the tail must be published. It is 0 in an overwritable ring.
+ * Their headers are not checked, and the last record may reach beyond them. */
 size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
                                const uint8_t **bytes);
 
@@ -122,20 +124,21 @@ size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
  * writer. */
 void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
 
-/* Publishes the tail, except in an overwritable ring, which has none. */
+/* Publishes the tail. Does nothing in an overwritable ring, which has none. */
 void uvperf__ring_end(uvperf__ring_t *ring);
 
-/* How many samples of the current run were delivered, the one in the callback
- * included, and their *bytes; 0 without a run. It reads their headers, so it
- * must not be called in a forked child, which does not have the mapping. */
+/* How many samples of the current run were delivered, and their *bytes. The
+ * sample in the callback is included. Both are 0 without a run. It reads their
+ * headers, so it must not be called in a forked child, which does not have the
+ * mapping. */
 uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
                                     uint64_t *bytes);
 
 /* Where the kernel writes next, read now. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring);
 
-/* How many bytes are still to be read, the record in the callback included; in
- * an overwritable ring, how many were written since the last snapshot. Reads
+/* How many bytes are still to be read, including the record in the callback. In
+ * an overwritable ring: how many were written since the last snapshot. Reads
  * the head now. */
 uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
 
@@ -144,12 +147,12 @@ uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
 int uvperf__ring_has_data(const uvperf__ring_t *ring);
 
 /* Whether a record follows the `lent` bytes at the tail, which the user has. In
- * an overwritable ring also one that the next snapshot would find. Reads the
- * head now. */
+ * an overwritable ring a record that the next snapshot would find counts too.
+ * Reads the head now. */
 int uvperf__ring_has_record(const uvperf__ring_t *ring, size_t lent);
 
-/* Whether the kernel has written more than one record after the tail. Not for
- * an overwritable ring. */
+/* Whether the kernel has written more than one record after the tail. Must not
+ * be used for an overwritable ring. */
 int uvperf__ring_has_several(const uvperf__ring_t *ring);
 
 #endif

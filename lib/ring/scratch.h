@@ -19,12 +19,12 @@ uvperf__scratch_t *uvperf__scratch_share(uvperf__scratch_t *scratch);
 void uvperf__scratch_free(uvperf__scratch_t *scratch);
 
 /* Begins a delivery and returns its buffer of UVPERF__RING_SCRATCH_BYTES, which
- * it has until uvperf__scratch_leave. Returns NULL if out of memory. This
+ * is valid until uvperf__scratch_leave. Returns NULL if out of memory. This
  * cannot happen outside another delivery, or after uvperf__scratch_reserve. */
 void *uvperf__scratch_enter(uvperf__scratch_t *scratch);
 void uvperf__scratch_leave(uvperf__scratch_t *scratch);
 
-/* Makes sure that the next uvperf__scratch_enter does not fail: 0 or
+/* Makes sure that the next uvperf__scratch_enter does not fail. Returns 0 or
  * -ENOMEM. */
 int uvperf__scratch_reserve(uvperf__scratch_t *scratch);
 

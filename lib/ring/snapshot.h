@@ -18,12 +18,12 @@
 typedef struct uvperf__snapshot_s {
   /* Set by the caller before the first step. */
   uvperf__ring_t *ring; /* overwritable; stays mapped until it is copied */
-  int fd;               /* of an event that writes into it, to pause it */
-  int is_paused;        /* its output is paused already, and stays paused */
+  int fd;               /* an event that writes into it; used to pause it */
+  int is_paused;        /* its output was paused before; it stays so */
   /* Set by the second step, the copy. */
-  uvperf__ring_t image; /* private memory with whole records, from offset 0 on:
-                         * for uvperf__ring_begin, _next, _consume, _end. None
-                         * wraps, so that _next needs no scratch */
+  uvperf__ring_t image; /* private memory with whole records, from offset 0 on.
+                         * Read it with uvperf__ring_begin, _next, _consume and
+                         * _end. No record wraps, so _next needs no scratch. */
   int code;             /* 0, or -EPROTO: records older than the image cannot be
                          * read */
   int resumed;          /* 0, or why its output stays paused */
@@ -35,31 +35,31 @@ typedef struct uvperf__snapshot_s {
   int is_limited;  /* older bytes could not be copied */
 } uvperf__snapshot_t;
 
-/* Begins snapshots of several rings that are copied at one time: the first of
- * three steps. No other snapshot of these rings may begin before the last step,
- * or before it is certain that there will be no last step. */
+/* The first of three steps: begins snapshots of several rings that are copied
+ * at one time. No other snapshot of these rings may begin before the last step
+ * was done or it is certain that it will not be done. */
 void uvperf__snapshots_begin(uvperf__snapshot_t *snapshots, size_t nr);
 
 /* The second step, which any thread may take: it touches the snapshots, the
- * mappings and the fds, but not the rings. Pauses all, waits for CPUs that are
- * writing (unless flags, UVPERF_SNAPSHOT_*, say otherwise), copies, resumes
- * those that were not paused before, and finds the whole records. The flags
- * decide the order in each image. Returns 0; or -ENOMEM, or the code of
- * pausing, and there are no images. */
+ * mappings and the fds, but not the rings. Pauses all rings, waits for CPUs
+ * that are writing, copies, resumes the rings that were not paused before, and
+ * finds the whole records. The flags, UVPERF_SNAPSHOT_*, can skip the wait, and
+ * they decide the order of records in each image. Returns 0; or -ENOMEM or the
+ * code of pausing, and then there are no images. */
 int uvperf__snapshots_copy(uvperf__snapshot_t *snapshots, size_t nr,
                            uint32_t flags);
 
-/* The third step, after copying has returned 0: the rings' `newest`, `cut`,
- * `skipped`, `unwaited` and `high_water` are updated. Records that
- * uvperf__ring_next has still to return stay. Without this step later snapshots
- * have the same records again. */
+/* The third step, after copying has returned 0. Updates the rings' `newest`,
+ * `cut`, `skipped`, `unwaited` and `high_water`. Records that uvperf__ring_next
+ * has not returned yet stay. Without this step later snapshots have the same
+ * records again. */
 void uvperf__snapshots_install(const uvperf__snapshot_t *snapshots, size_t nr);
 
-/* Returns 0; or, if the output of some of them stays paused, the first reason.
- * A later snapshot tries again. */
+/* Returns 0 if the output of all rings was resumed; otherwise the reason for
+ * the first ring that stays paused. A later snapshot tries again. */
 int uvperf__snapshots_resumed(const uvperf__snapshot_t *snapshots, size_t nr);
 
-/* Frees the images of snapshots that were copied; those that are freed already
+/* Frees the images of snapshots that were copied. Images that are freed already
  * are left alone. */
 void uvperf__snapshots_free(uvperf__snapshot_t *snapshots, size_t nr);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of an event (struct perf_event_mmap_page in linux/perf_event.h), by
- * which a thread reads its own counts without a system call, by rdpmc. If there
- * is any doubt it returns -EAGAIN, and the caller uses read(2). */
+/* The page of an event (struct perf_event_mmap_page in linux/perf_event.h),
+ * with which a thread reads its own counts by rdpmc, without a system call. If
+ * there is any doubt, reading returns -EAGAIN, and the caller uses read(2). */
 #ifndef UVPERF_LIB_RING_USER_PAGE_H
 #define UVPERF_LIB_RING_USER_PAGE_H
 
@@ -14,13 +14,13 @@
 
 struct perf_event_mmap_page;
 
-/* The thread that may read some pages: the one that is measured, because a page
- * is about the counters of the CPU on which that thread runs. It is recognized
- * by pthread_self(): no other thread has the same value while it lives, and
- * when it has ended its pages say so. A forked child has the same value too,
- * but another `process`. (A child of vfork(2) has the same `process`, but its
- * parent waits, and the pages say that it is on no CPU.) All zero means no
- * reader. */
+/* The thread that may read some pages. It is the measured thread, because a
+ * page is about the counters of the CPU on which that thread runs. The thread
+ * is recognized by pthread_self(). No other thread has the same value while the
+ * thread lives, and when it has ended its pages say so. A forked child has the
+ * same value too, but another `process`. (A child of vfork(2) has the same
+ * `process`, but its parent waits, and the pages say that the parent is on no
+ * CPU.) All zero means no reader. */
 typedef struct uvperf__user_reader_s {
   pthread_t thread;
   uint32_t process; /* uvperf__process; 0: no reader */
@@ -31,18 +31,19 @@ typedef struct uvperf__user_reader_s {
  * read(2). */
 void uvperf__user_reader_init(uvperf__user_reader_t *reader);
 
-/* Whether this is the thread, and no forked child; no system call. */
+/* Whether the caller is this thread, and not a forked child. Makes no system
+ * call. */
 int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader);
 
-/* Maps the page of an event. Returns 0 and *page; -EOPNOTSUPP if it will never
- * have a count, as with software events; or the code of mmap(2), such as -EPERM
- * when perf_event_mlock_kb is used up. Not for events with attr.inherit: a page
- * does not have the counts of the children. */
+/* Maps the page of an event. Returns 0 and *page; -EOPNOTSUPP if the page will
+ * never have a count, as with software events; or the code of mmap(2), such as
+ * -EPERM when perf_event_mlock_kb is used up. Do not use it for events with
+ * attr.inherit: a page does not have the counts of the children. */
 int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page);
 
-/* Unmaps a page: at once, or later if `leftovers` is not NULL. Not in a forked
- * child: the page is not mapped there (VM_DONTCOPY in perf_mmap), but something
- * else may be. */
+/* Unmaps a page, at once, or later if `leftovers` is not NULL. Must not be
+ * called in a forked child: the page is not mapped there (VM_DONTCOPY in
+ * perf_mmap), but something else may be at its address. */
 void uvperf__user_page_unmap(const struct perf_event_mmap_page *page,
                              uvperf__leftovers_t *leftovers);
 
@@ -55,14 +56,16 @@ typedef struct uvperf__user_count_s {
 
 /* Reads the count of an event of the calling thread from its page, which must
  * be mapped. A process may use rdpmc while it has such a page
- * (perf_rdpmc_allowed, x86_pmu_event_unmapped). Without one the instruction
- * ends the process. The same happens if an administrator forbids rdpmc: 0
- * written to /sys/devices/cpu/rdpmc, or to kernel.perf_user_access on aarch64.
+ * (perf_rdpmc_allowed, x86_pmu_event_unmapped). Without a page the instruction
+ * ends the process. The same happens if an administrator forbids rdpmc by
+ * writing 0 to /sys/devices/cpu/rdpmc, or to kernel.perf_user_access on
+ * aarch64.
  *
- * Returns 0; or -EAGAIN if only read(2) knows the count, and *count does not
- * change: the event is not on a counter now; kernel or CPU do not allow it, or
- * do not have the times; the page has an unknown layout, changes all the time,
- * or makes no sense. */
+ * Returns 0; or -EAGAIN, with *count unchanged, if only read(2) knows the
+ * count. The reasons for -EAGAIN are:
+ * - the event is not on a counter now;
+ * - the kernel or the CPU does not allow it, or does not have the times;
+ * - the page has an unknown layout, changes all the time, or makes no sense. */
 int uvperf__user_page_read(const struct perf_event_mmap_page *page,
                            uvperf__user_count_t *count);
 
