@@ -20,8 +20,8 @@ typedef struct uvperf__declaration_s {
   uvperf__text_t brackets; /* after the name, "[16]"; empty if none */
 } uvperf__declaration_t;
 
-/* Returns 1, or 0 if the type or the name is missing or brackets are not
- * balanced. */
+/* Splits a declaration. Returns 1, or 0 if the type or the name is missing or
+ * the brackets are not balanced. */
 int uvperf__declaration_split(uvperf__declaration_t *declaration,
                               const char *text, size_t length);
 

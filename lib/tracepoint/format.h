@@ -26,8 +26,8 @@ typedef struct uvperf__format_fault_s {
   const char *wanted; /* the expected text; static */
 } uvperf__format_fault_t;
 
-/* Returns 0, -EFBIG, -ENOMEM, or -EPROTO, which alone fills the fault. On error
- * the format is empty and need not be freed. */
+/* Parses the text. Returns 0, -EFBIG, -ENOMEM, or -EPROTO. Only -EPROTO fills
+ * the fault. On error the format is empty and need not be freed. */
 int uvperf__format_parse(uvperf__format_t *format, const char *text,
                          size_t bytes, uvperf__format_fault_t *fault);
 
