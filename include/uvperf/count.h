@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts: of one event, and of a set at one moment and between two. Needs no
- * libuv. */
+/* Counts of one event, and readings of a set: its counts at one moment, or
+ * between two moments. Needs no libuv. */
 #ifndef UVPERF_COUNT_H
 #define UVPERF_COUNT_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Whether a count has a value, and why not. */
+/* Whether a count has a value, and if not, why. */
 enum uvperf_count_state {
   /* The attr is not measured at this place, on purpose: its PMU counts on other
    * CPUs, or once for each package. */
@@ -22,12 +22,12 @@ enum uvperf_count_state {
    * without both times in its read_format is always in this state. */
   UVPERF_COUNT_COUNTING = 1,
   /* Nothing could be counted: the event was not enabled, its task did not run
-   * here, or its CPU was offline. value is 0. For a task on one CPU this also
-   * includes NEVER_SCHEDULED: see UVPERF_COUNT_UNSCALED. */
+   * here, or its CPU was offline. value is 0. For a task on one CPU this state
+   * also stands for NEVER_SCHEDULED: see UVPERF_COUNT_UNSCALED. */
   UVPERF_COUNT_NOT_ENABLED = 2,
-  /* The event was enabled and never on a counter: other events had all
-   * counters, or its group is larger than the PMU, which the kernel does not
-   * always refuse. value is 0 and means nothing. */
+  /* The event was enabled but never on a counter. Other events had all
+   * counters, or its group needs more counters than the PMU has. (The kernel
+   * does not always refuse such a group.) value is 0 and means nothing. */
   UVPERF_COUNT_NEVER_SCHEDULED = 3,
   /* The event could not be opened. `code` is the error; uvperf_set_failures and
    * uvperf_meter_failures have the reason. */
@@ -35,12 +35,12 @@ enum uvperf_count_state {
   /* The task has ended. value is its last count; counts of children that
    * inherited the event are still added. An event that was never on a counter
    * is NEVER_SCHEDULED instead. A reading checks for the end only if neither
-   * the task nor such a child has run since the reading before, so the first
+   * the task nor such a child has run since the previous reading. So the first
    * reading after the end can still be COUNTING. */
   UVPERF_COUNT_GONE = 5,
   /* The event cannot be read, and value means nothing. `code` is UV_EBADF for a
    * pinned event that the PMU could not hold, or the error of read(2), or the
-   * error of opening it again on a CPU that has returned
+   * error of opening the event again on a CPU that has come back online
    * (UVPERF_SET_FOLLOW_CPUS). */
   UVPERF_COUNT_ERROR = 6
 };
@@ -52,34 +52,36 @@ enum uvperf_count_state {
  *   task runs on other CPUs (event_filter_match in kernel/events/core.c); or
  * - it counts a task, in a set, and its PMU belongs to one kind of cores. An
  *   event with a part for each kind of cores (uvperf_event_item_t.first) is
- *   scaled all the same: it runs while one of its parts runs.
+ *   scaled nevertheless, because it runs while one of its parts runs.
  * A sum has this flag if one of its counts has it. */
 #define UVPERF_COUNT_UNSCALED 1u
 
 /* A count of one event, or the sum of several. From an event handle or a record
- * it is the total since the event was opened; the kernel never resets the
+ * it is the total since the event was opened. The kernel never resets the
  * times, not even by PERF_EVENT_IOC_RESET. Fields without their bit in
  * attr.read_format are 0.
  * Source: perf_event_open(2), "Reading results". */
 typedef struct uvperf_count_s {
-  /* enum uvperf_count_state. A sum is COUNTING if one of its counts is;
-   * otherwise the first of GONE, ERROR, NEVER_SCHEDULED, NOT_AVAILABLE,
-   * NOT_ENABLED and NONE that one of them has. */
+  /* enum uvperf_count_state. A sum is COUNTING if one of its counts is.
+   * Otherwise it has the first of these states that one of its counts has:
+   * GONE, ERROR, NEVER_SCHEDULED, NOT_AVAILABLE, NOT_ENABLED and NONE. */
   uint32_t state;
-  /* 0, or the UV_E* code of a count without value; in a sum the first such
+  /* 0, or the UV_E* code of a count without a value. A sum has the first such
    * code. */
   int32_t code;
-  /* The count, in units of the event: events, or nanoseconds for clocks. In the
-   * unit item->unit of a list's item it is value * item->scale. */
+  /* The count, in units of the event: events, or nanoseconds for clocks. If its
+   * event comes from a list, value * item->scale is the count in item->unit. */
   uint64_t value;
-  /* The estimated count if the event had been on a counter all the time: value
-   * times time_enabled divided by time_running, exact, rounded down; UINT64_MAX
-   * if that does not fit; value with UVPERF_COUNT_UNSCALED. A sum adds counts
-   * that are scaled separately. As an estimate it can be less than in an older
-   * count. For a number that never falls, add up the `scaled` of deltas. */
+  /* The estimated count if the event had been on a counter all the time. It is
+   * value times time_enabled divided by time_running, exact, rounded down, and
+   * UINT64_MAX if that does not fit. With UVPERF_COUNT_UNSCALED it is value. In
+   * a sum each count is scaled before it is added. As an estimate, `scaled` can
+   * be less than in an older count. For a number that never falls, add up the
+   * `scaled` of deltas. */
   uint64_t scaled;
-  /* Nanoseconds; in a sum of all counts. If running is less than enabled, the
-   * PMU was shared (multiplexed), unless UVPERF_COUNT_UNSCALED is set. */
+  /* Nanoseconds. A sum adds the times of all its counts. If running is less
+   * than enabled, the PMU was shared (multiplexed), unless
+   * UVPERF_COUNT_UNSCALED is set. */
   uint64_t time_enabled;
   uint64_t time_running;
   /* Records that the kernel could not write, PERF_FORMAT_LOST (Linux 6.0). They
@@ -90,9 +92,10 @@ typedef struct uvperf_count_s {
   /* time_running / time_enabled: 1 if the PMU was not shared; 0 if time_enabled
    * is 0. */
   double ratio;
-  /* The number of counts in the value (COUNTING, GONE, NOT_ENABLED; 1 for a
-   * single count), and the number of counts that are missing in it
-   * (NEVER_SCHEDULED, NOT_AVAILABLE, ERROR). NONE is in neither. */
+  /* nr_counts is the number of counts that are in the value. They are COUNTING,
+   * GONE or NOT_ENABLED. nr_missing is the number of counts that are missing.
+   * They are NEVER_SCHEDULED, NOT_AVAILABLE or ERROR. A single count has 1 in
+   * one of the two numbers. NONE counts in neither. */
   uint32_t nr_counts;
   uint32_t nr_missing;
   /* UVPERF_COUNT_UNSCALED. */
@@ -101,9 +104,9 @@ typedef struct uvperf_count_s {
   uint64_t reserved[4];
 } uvperf_count_t;
 
-/** Estimates a count for the time that its event was not on a counter: value
- *  times enabled divided by running, exact in 128 bits, rounded down. If
- *  running is not less than enabled, the result is the value.
+/** Estimates what the count would be if its event had been on a counter all the
+ *  time. This is value times enabled divided by running, exact in 128 bits,
+ *  rounded down. If running is not less than enabled, the result is the value.
  *
  *  Do not use it for an event of a task on one CPU: the kernel counts the event
  *  as enabled also while the task runs on other CPUs.
@@ -121,10 +124,10 @@ UVPERF_EXTERN int uvperf_count_scale(uint64_t value, uint64_t enabled,
                                      uint64_t running, uint64_t *scaled);
 
 /** Subtracts two counts of the same event. Value, times and lost are the
- *  differences, and `scaled` uses the ratio of this interval alone. A value
- *  that became less was reset between the two (uvperf_event_reset): then the
- *  delta is the newer value. The same holds for lost, and for both times
- *  together.
+ *  differences, and `scaled` uses the ratio of this interval alone. If the
+ *  newer value is less, the count was reset in between (uvperf_event_reset),
+ *  and the delta is the newer value. The same holds for lost, and for both
+ *  times together.
  *
  *  The state describes the interval, as in uvperf_reading_delta, which does
  *  this for each count of a reading. Do not use it for sums.
@@ -144,8 +147,8 @@ UVPERF_EXTERN int uvperf_count_delta(const uvperf_count_t *older,
  *    becomes the greatest number.
  *  @param count  A count or a sum. May be `sum`.
  *  @return 0, or
- *    -EINVAL  one is NULL, or its state is not of enum uvperf_count_state; sum
- *      is unchanged. */
+ *    -EINVAL  one of them is NULL or has a state that is not in enum
+ *      uvperf_count_state; sum is unchanged. */
 UVPERF_EXTERN int uvperf_count_add(uvperf_count_t *sum,
                                    const uvperf_count_t *count);
 
@@ -167,9 +170,9 @@ struct uvperf_event_item_s;
  *    <not counted: never scheduled> cycles
  *    5 page-faults (1 of 3 are missing) (4 records lost)
  *
- *  The number is `scaled`; with a scale of the item it is multiplied and has
- *  two decimals. The function allocates no memory and does not depend on the
- *  locale.
+ *  The number is `scaled`. If the item has a scale, the number is multiplied by
+ *  it and has two decimals. The function allocates no memory and does not
+ *  depend on the locale.
  *  @param count  A count of an event, a record or a reading; not NULL.
  *  @param item   Its event (name.h), from uvperf_set_item, uvperf_meter_item or
  *    uvperf_event_list_get; NULL for the number alone.
@@ -187,7 +190,7 @@ UVPERF_EXTERN size_t uvperf_count_format(const uvperf_count_t *count,
 /* A reading: a count of each attr at each place, and the sum of each attr. A
  * set fills it; the functions below read it and make deltas. One thread at a
  * time may use a reading. A reading from uvperf_reading_new belongs to the
- * caller, a reading in a callback to the set. */
+ * caller. A reading in a callback belongs to the set. */
 typedef struct uvperf_reading_s uvperf_reading_t;
 
 /* A place: where a count comes from. */
@@ -219,7 +222,8 @@ UVPERF_EXTERN int uvperf_reading_new(uvperf_reading_t **reading);
 UVPERF_EXTERN void uvperf_reading_free(uvperf_reading_t *reading);
 
 /** Copies a reading or a delta, for example to keep the reading of a callback.
- *  @param copy     Caller's; its old contents are replaced. Not `reading`.
+ *  @param copy     Caller's; its old contents are replaced. It must not be
+ *    `reading`.
  *  @param reading  The reading to copy.
  *  @return 0, or, with copy unchanged,
  *    -EINVAL  copy or reading is NULL, or they are the same; reading was never
@@ -228,18 +232,19 @@ UVPERF_EXTERN void uvperf_reading_free(uvperf_reading_t *reading);
 UVPERF_EXTERN int uvperf_reading_copy(uvperf_reading_t *copy,
                                       const uvperf_reading_t *reading);
 
-/** Returns the number of attrs, which is the set's.
+/** Returns the number of attrs, which is the same as in the set.
  *  @param reading  A reading.
- *  @return 0 for one that was never filled. */
+ *  @return The number; 0 for a reading that was never filled. */
 UVPERF_EXTERN size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading);
 
 /** Returns the number of places, of all targets at the time of the reading.
  *  @param reading  A reading.
- *  @return 0 for one that was never filled. */
+ *  @return The number; 0 for a reading that was never filled. */
 UVPERF_EXTERN size_t uvperf_reading_nr_places(const uvperf_reading_t *reading);
 
-/** Returns the time at which the reading was begun; for a delta, the newer
- *  reading. Many events are read some time later: see uvperf_set_read_start.
+/** Returns the time at which the reading was begun. A delta has the time of the
+ *  newer reading. If a set has many events, some are read later than this: see
+ *  uvperf_set_read_start.
  *  @param reading  A reading.
  *  @return nanoseconds of CLOCK_MONOTONIC, as uv_hrtime; 0 for a reading that
  *    was never filled. */
@@ -254,8 +259,8 @@ UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
 
 /** Returns the sum of an attr over all places. Targets that overlap, such as a
  *  cgroup and one below it, are counted twice. If the event has a part for each
- *  kind of cores, the index of its first part returns the sum of all parts, and
- *  another index that part alone.
+ *  kind of cores, the index of its first part returns the sum of all parts. The
+ *  index of another part returns that part alone.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
  *  @param count    Receives the sum.
@@ -290,9 +295,10 @@ UVPERF_EXTERN int uvperf_reading_count(const uvperf_reading_t *reading,
                                        size_t attr, size_t place,
                                        uvperf_count_t *count);
 
-/** Returns the count of one part of an event at one place, also of the first
- *  part alone. time_running is the time that the task ran on this kind of
- *  cores. For an event without parts it is the same as uvperf_reading_count.
+/** Returns the count of one part of an event at one place. Unlike
+ *  uvperf_reading_count, it can also return the first part alone. time_running
+ *  is the time that the task ran on this kind of cores. For an event without
+ *  parts it does the same as uvperf_reading_count.
  *  @param reading  A reading.
  *  @param attr     The index of the part.
  *  @param place    The place's index, below uvperf_reading_nr_places.
@@ -319,10 +325,12 @@ uvperf_reading_place(const uvperf_reading_t *reading, size_t place);
  *  counts from its beginning; a place that has gone is left out. Events that
  *  are no sums (UVPERF_ITEM_SNAPSHOT) have the newer value.
  *
- *  The states describe the interval: NEVER_SCHEDULED for an event that was on a
- *  counter only before it, NOT_ENABLED for one that was not enabled in it. GONE
- *  stays GONE. A count that could not be read at one end is ERROR.
- *  @param delta  Caller's; receives the delta. Not one of the other two.
+ *  The states describe the interval. An event that was on a counter only before
+ *  the interval is NEVER_SCHEDULED. An event that was not enabled in the
+ *  interval is NOT_ENABLED. GONE stays GONE. A count that could not be read in
+ *  one of the readings is ERROR.
+ *  @param delta  Caller's; receives the delta. It must not be one of the
+ *    others.
  *  @param older  The older reading. NULL, or a reading that was never filled,
  *    stands for zeros.
  *  @param newer  The newer reading, of the same set.
