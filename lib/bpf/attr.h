@@ -7,8 +7,8 @@
 #include "bpf/outputs.h"
 #include "ring/cpu_rings.h"
 
-/* Made from the options. They return 0, or a code and the error. The attr comes
- * from uvperf__calloc. */
+/* Make the attr and the options of the rings from the reader's options. They
+ * return 0, or a code and the error. The attr comes from uvperf__calloc. */
 int uvperf__bpf_attr_make(struct perf_event_attr **attr,
                           const uvperf__bpf_outputs_options_t *options,
                           uvperf_error_t *error);

@@ -15,8 +15,8 @@
 typedef struct reader_opening_s reader_opening_t;
 
 /* uvperf_bpf_reader_t.impl points to this. It is freed in the last inner close
- * callback, or, if that runs inside a flush or a snapshot, when the flush or
- * snapshot returns. */
+ * callback. If that callback runs inside a flush or a snapshot, it is freed
+ * when the flush or snapshot returns. */
 typedef struct reader_s {
   uvperf_bpf_reader_t *handle; /* NULL until init or open has succeeded */
   uvperf__bpf_outputs_t *outputs;
@@ -26,11 +26,11 @@ typedef struct reader_s {
   uvperf_decoder_t *decoder;  /* as rings */
   uint32_t process;           /* the one that opened it */
   uvperf__teardown_t teardown;
-  uvperf__watch_t *watch; /* without rings if they are overwritable */
+  uvperf__watch_t *watch; /* has no rings if the rings are overwritable */
   /* NULL with UVPERF_BPF_READER_FIXED_CPUS. Attached to the loop by the first
    * start. */
   uvperf__hotplug_t *hotplug;
-  void *scratch;  /* for a record that wraps, of any ring */
+  void *scratch;  /* for a record of any ring that wraps */
   uint32_t flags; /* UVPERF_BPF_READER_* */
   uint64_t default_flush_ms;
 
@@ -42,12 +42,12 @@ typedef struct reader_s {
   uint32_t start_flags;
   int is_started;
   int in_callback; /* in any callback of the handle */
-  /* The ring that a status without a record is about, in a callback or after
+  /* The ring to which a status without a record belongs, in a callback or after
    * uvperf_bpf_reader_next; else NULL. */
   const uvperf__cpu_ring_t *failed_ring;
 
-  /* For uvperf_bpf_reader_next: the ring that is being read; the bytes of the
-   * record that the user has, 0 for none, and the record's ring. */
+  /* For uvperf_bpf_reader_next: the ring that is being read, the size in bytes
+   * of the record that the user has (0: none), and the record's ring. */
   size_t next_ring;
   size_t lent;
   uvperf__cpu_ring_t *lender;
@@ -76,9 +76,9 @@ reader_t *uvperf__bpf_reader_impl(const uvperf_bpf_reader_t *reader);
 /* Whether this process is a forked child of the one that made the reader. */
 int uvperf__bpf_reader_is_forked(const reader_t *impl);
 
-/* Returns 0, or fills the error and returns UV_EPERM in a forked child,
- * UV_EBUSY while the reader is being opened, UV_EBADF if opening it has
- * failed. */
+/* Returns 0 if the reader can be used. Otherwise fills the error and returns
+ * UV_EPERM in a forked child, UV_EBUSY while the reader is being opened, or
+ * UV_EBADF if opening it has failed. */
 int uvperf__bpf_reader_check(const reader_t *impl, uvperf_error_t *error);
 
 /* Whether the watch drains its rings. Only snapshots read overwritable
@@ -89,23 +89,24 @@ int uvperf__bpf_reader_is_watched(const reader_t *impl);
  * 0, or a code of uvperf__watch_add. */
 int uvperf__bpf_reader_watch_rings(reader_t *impl);
 
-/* take: called when the outputs are open. leave: programs find none of their
- * events from now on. */
+/* The first function is called when the outputs are open. After the second,
+ * programs no longer find any of their events. */
 void uvperf__bpf_reader_take_outputs(reader_t *impl);
 void uvperf__bpf_reader_leave_outputs(reader_t *impl);
 
 /* -- reader.c -- */
 
-/* As uvperf_bpf_reader_init, or, with a callback, as uvperf_bpf_reader_open.
- * /proc and /sys are under `root`, which must last. */
+/* Does the same as uvperf_bpf_reader_init, or with a callback as
+ * uvperf_bpf_reader_open. /proc and /sys are under `root`, which must stay
+ * valid. */
 int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                             int map_fd, const char *root,
                             const uvperf_bpf_reader_options_t *options,
                             uvperf_bpf_reader_open_cb cb,
                             uvperf_error_t *error);
 
-/* Notes which CPUs are online, from sysfs under `root`, which must last. Call
- * it before the events are opened. Returns 0 or UV_ENOMEM. */
+/* Notes which CPUs are online, from sysfs under `root`, which must stay valid.
+ * Call it before the events are opened. Returns 0 or UV_ENOMEM. */
 int uvperf__bpf_reader_make_hotplug(reader_t *impl, const char *root);
 
 /* -- opening.c -- */
@@ -116,8 +117,8 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
                                      uvperf_bpf_reader_open_cb cb,
                                      uvperf_error_t *error);
 
-/* Called when the handle closes: the opening ends soon, and the teardown waits
- * for it. */
+/* Called when the handle closes. The opening ends soon, and the teardown waits
+ * for that. */
 void uvperf__bpf_reader_cancel_opening(reader_t *impl);
 
 /* -- drain.c: called by the watch -- */

@@ -22,7 +22,7 @@
 
 typedef struct uvperf__bpf_outputs_s uvperf__bpf_outputs_t;
 
-/* As in uvperf_bpf_reader_options_t, which documents each. */
+/* The same fields as in uvperf_bpf_reader_options_t, which documents them. */
 typedef struct uvperf__bpf_outputs_options_s {
   const char *root; /* of /proc and /sys; "" is the real one; must last */
   int map_fd;       /* -1 with path */
@@ -33,14 +33,14 @@ typedef struct uvperf__bpf_outputs_options_s {
   uint32_t wakeup_events;
   uint32_t wakeup_bytes;
   int overwrite;
-  int perf_clock; /* if attr has no use_clockid */
+  int perf_clock; /* used if attr has no use_clockid */
   int is_fixed;   /* CPUs that come later get no event */
   uvperf__opener_t opener;
 } uvperf__bpf_outputs_options_t;
 
 /* Checks the options and opens the map, the rings and the events, disabled. The
- * map's entries do not change. Returns 0; or a code and the error, as
- * uvperf_bpf_reader_init, and nothing stays open. */
+ * map's entries do not change. Returns 0. On failure returns a code and the
+ * error, as uvperf_bpf_reader_init does, and nothing stays open. */
 int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
                             const uvperf__bpf_outputs_options_t *options,
                             uvperf_error_t *error);
@@ -49,8 +49,9 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
  * - begin checks the options and opens the map.
  * - open_next opens one event on any thread, and returns 1 while there are
  *   more. No other thread may use the outputs meanwhile.
- * - end returns 0; or a code and the error, and nothing stays open and *outputs
- *   is NULL. After is_cancelled it returns -ECANCELED without an error. */
+ * - end returns 0. On failure it returns a code and the error, nothing stays
+ *   open, and *outputs is NULL. After is_cancelled it returns -ECANCELED
+ *   without an error. */
 int uvperf__bpf_outputs_begin(uvperf__bpf_outputs_t **outputs,
                               const uvperf__bpf_outputs_options_t *options,
                               uvperf_error_t *error);
@@ -64,22 +65,22 @@ int uvperf__bpf_outputs_end(uvperf__bpf_outputs_t **outputs,
  * is allowed. */
 void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs);
 
-/* Moves all events and rings to the leftovers, if closing them takes long. Call
- * uvperf__bpf_outputs_leave_map and _disable before. Afterwards the outputs can
- * only be freed. */
+/* Moves all events and rings to the leftovers, if closing them takes long.
+ * Before this, call uvperf__bpf_outputs_leave_map and _disable. Afterwards the
+ * outputs can only be freed. */
 void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,
                                  uvperf__leftovers_t *leftovers);
 
-/* Enables or disables the events. All are tried. Returns 0, or the code and
- * error of the first failure. A CPU that is offline is no failure. */
+/* Enable or disable the events. They go on after a failure. They return 0, or
+ * the code and error of the first failure. An offline CPU is not a failure. */
 int uvperf__bpf_outputs_enable(uvperf__bpf_outputs_t *outputs,
                                uvperf_error_t *error);
 void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs);
 
-/* Puts all events into the map, or takes them out: all or none, because a
- * failure undoes the steps before it. Returns 0, also if there is nothing to
- * do; or a code and the error. An entry that another process has taken out is
- * no failure. */
+/* Put all events into the map, or take them out. After a failure, the steps
+ * before it are undone. They return 0 (also if there is nothing to do), or a
+ * code and the error. It is not a failure if another process has taken an entry
+ * out. */
 int uvperf__bpf_outputs_put(uvperf__bpf_outputs_t *outputs,
                             uvperf_error_t *error);
 int uvperf__bpf_outputs_take(uvperf__bpf_outputs_t *outputs,
@@ -88,26 +89,28 @@ int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs);
 
 /* For a close: takes the events out for good and closes the map. It cannot
  * fail. If the map is open as our own file (ring/bpf_map.h), entries that
- * another process has put in their place stay. uvperf__bpf_outputs_take deletes
- * those too, because the kernel does not report who made an entry. */
+ * another process has put in place of ours stay. uvperf__bpf_outputs_take
+ * deletes such entries too, because the kernel does not report who made an
+ * entry. */
 void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs);
 
 /* Called when a CPU has gone offline. Its event is dead: closes it and takes it
  * out of the map. Records in its ring stay. */
 void uvperf__bpf_outputs_cpu_gone(uvperf__bpf_outputs_t *outputs, int cpu);
-/* Called when a CPU has come online. Opens its event again, if it should have
- * one, and enables it and puts it into the map if the others are. It may make a
- * new ring, the last of cpu_rings. Returns 0, or a code and the error. */
+/* Called when a CPU has come online. Opens the CPU's event again, if the CPU
+ * should have one. Enables the event if the other events are enabled, and puts
+ * it into the map if they are in the map. It may make a new ring, the last of
+ * cpu_rings. Returns 0, or a code and the error. */
 int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
                                  uvperf_error_t *error);
-/* As uvperf_bpf_reader_cpu_status. */
+/* The same as uvperf_bpf_reader_cpu_status. */
 int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
                                    int cpu);
 
 /* Adds the samples that the kernel has lost to the `lost` of each ring. It
  * takes one read(2) for each CPU, which interrupts that CPU. Does nothing
  * before Linux 6.0, or if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
- * Not for a forked child. */
+ * Must not be called in a forked child. */
 void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
 
 uvperf__cpu_rings_t *
