@@ -10,9 +10,9 @@
  * an fd that was opened with O_PATH.
  *
  * A path at or below the mount of a hierarchy is used as it is. Any other path
- * is as in /proc/PID/cgroup, and is looked up below the mount of the hierarchy
- * with perf_event: the v1 mount that has this option, else v2; the first of
- * several mounts.
+ * is a path as in /proc/PID/cgroup. It is looked up below the mount of the
+ * hierarchy with perf_event: the v1 mount that has this option, else the v2
+ * mount. Of several such mounts the first is used.
  *
  * Returns the fd, which is close-on-exec, or the code of open(2), explained, or
  *   -ENOENT  also if no such hierarchy is mounted;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of CPUs as the kernel writes them, "0,2-5". No memory. */
+/* Lists of CPUs as the kernel writes them, such as "0,2-5". Allocates no
+ * memory. */
 #ifndef UVPERF_LIB_HOST_CPU_LIST_H
 #define UVPERF_LIB_HOST_CPU_LIST_H
 
@@ -10,12 +11,13 @@
 
 /* Reads a list such as "0,2-5", with or without a newline at the end, into
  * cpus: each CPU once, ascending. *nr is the room in cpus and receives the
- * number of CPUs. Returns 0; -EINVAL for text that is not a list; -ENOBUFS for
- * too little room (*nr is the room that is needed). An empty list has 0 CPUs.
- * cpus may be NULL if *nr is 0. */
+ * number of CPUs. Returns 0, -EINVAL if the text is not a list, or -ENOBUFS if
+ * there is too little room. With -ENOBUFS *nr receives the room that is needed.
+ * An empty list has 0 CPUs. cpus may be NULL if *nr is 0. */
 int uvperf__cpu_list_parse(const char *list, int *cpus, size_t *nr);
 
-/* Whether a CPU is in a list: 1, 0, or -EINVAL for text that is not a list. */
+/* Whether a CPU is in a list. Returns 1, 0, or -EINVAL if the text is not a
+ * list. */
 int uvperf__cpu_list_has(const char *list, int cpu);
 
 #endif

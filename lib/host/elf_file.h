@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs and shared libraries as ELF files, see elf(5): the header, the
- * tables that it points to row by row, and strings. Reads 32-bit and 64-bit
+/* Programs and shared libraries as ELF files, see elf(5): reads the header, the
+ * tables that it points to (row by row), and strings. Reads 32-bit and 64-bit
  * files of this machine's byte order. The file is not trusted: a part that lies
- * outside of it is -EBADMSG. A sparse file can have any size, so there are
- * bounds (see below); beyond them it is -EFBIG. */
+ * outside the file is -EBADMSG. A sparse file can have any size, so there are
+ * bounds (see below). A file beyond the bounds is -EFBIG. */
 #ifndef UVPERF_LIB_HOST_ELF_FILE_H
 #define UVPERF_LIB_HOST_ELF_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bounds: sections of a file; symbols of a table; bytes read between open and
- * close, where each read counts as at least one page. The largest programs
- * known to us have 60 sections, 2 million symbols and 250 MB of names. */
+/* Bounds on the sections of a file, on the symbols of a table, and on the bytes
+ * that are read between open and close. Each read counts as at least one page.
+ * The largest programs known to us have 60 sections, 2 million symbols and 250
+ * MB of names. */
 #define UVPERF__ELF_SECTIONS_MAX 65536
 #define UVPERF__ELF_SYMBOLS_MAX  4194304
 #define UVPERF__ELF_BYTES_MAX    (UINT64_C(512) << 20)
@@ -27,7 +28,7 @@ typedef struct uvperf__elf_section_s {
   uint64_t row_bytes;
 } uvperf__elf_section_t;
 
-/* The part of a PT_LOAD segment of code that comes from the file. */
+/* The part of a code segment (PT_LOAD) that comes from the file. */
 typedef struct uvperf__elf_segment_s {
   uint64_t address;
   uint64_t offset; /* in the file, bytes */
@@ -63,20 +64,22 @@ typedef struct uvperf__elf_s {
   uvperf__elf_section_t definitions; /* .gnu.version_d */
 } uvperf__elf_t;
 
-/* `fd` belongs to the caller and must stay open until uvperf__elf_close.
- * Returns 0; -ENOEXEC if it is not a program or shared library, or has another
- * byte order; -EBADMSG; -EFBIG; -ENOMEM; or the code of read(2). Call
- * uvperf__elf_close after success only. */
+/* Opens a file. `fd` belongs to the caller and must stay open until
+ * uvperf__elf_close. Returns 0, -ENOEXEC, -EBADMSG, -EFBIG, -ENOMEM, or the
+ * code of read(2). -ENOEXEC means that the file is not a program or shared
+ * library, or has another byte order. Call uvperf__elf_close only after
+ * success. */
 int uvperf__elf_open(uvperf__elf_t *elf, int fd);
 
 void uvperf__elf_close(uvperf__elf_t *elf);
 
-/* Reads exactly `size` bytes: 0; -EBADMSG if the file ends before; -EFBIG; or
- * the code of read(2). */
+/* Reads exactly `size` bytes. Returns 0, -EBADMSG if the file ends before that,
+ * -EFBIG, or the code of read(2). */
 int uvperf__elf_read(uvperf__elf_t *elf, void *bytes, size_t size,
                      uint64_t offset);
 
-/* Reads one section header: 0, -EBADMSG (also if it does not exist), … */
+/* Reads one section header. Returns 0 or a code as uvperf__elf_read. -EBADMSG
+ * also means that there is no such section. */
 int uvperf__elf_section(uvperf__elf_t *elf, uint32_t index,
                         uvperf__elf_section_t *section);
 
@@ -95,12 +98,12 @@ typedef struct uvperf__elf_rows_s {
 void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                       uint64_t offset, uint64_t nr, size_t row_bytes);
 
-/* Returns 1 and the next row, which is not aligned and valid until the next
- * call; 0 after the last row; -EBADMSG if the file ends before; or the code of
- * read(2). */
+/* Returns 1 and the next row; 0 after the last row; -EBADMSG if the file ends
+ * before that; or the code of read(2). The row is not aligned and is valid
+ * until the next call. */
 int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row);
 
-/* The same for a table of symbols: 0, -EBADMSG or -EFBIG. */
+/* The same for a table of symbols. Returns 0, -EBADMSG or -EFBIG. */
 int uvperf__elf_symbol_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                             const uvperf__elf_section_t *section);
 int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
@@ -111,9 +114,9 @@ int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
 /* Names of this length or longer are not read. */
 #define UVPERF__ELF_NAME_MAX 4096
 
-/* Symbols near each other have names near each other, so a few pieces of the
- * strings are kept. Each piece holds UVPERF__ELF_NAME_MAX bytes more than its
- * own, so that a name that begins in it also ends in it. */
+/* Neighbouring symbols often have neighbouring names, so a few pieces of the
+ * strings are kept. Each piece also holds the UVPERF__ELF_NAME_MAX bytes that
+ * follow it, so that a name that begins in a piece also ends in it. */
 #define UVPERF__ELF_PLACES      8
 #define UVPERF__ELF_PLACE_BYTES 4096
 
@@ -128,13 +131,14 @@ typedef struct uvperf__elf_strings_s {
   } places[UVPERF__ELF_PLACES];
 } uvperf__elf_strings_t;
 
-/* The strings of the section with this index: 0, -EBADMSG, … */
+/* Begins to read the strings of the section with this index. Returns 0 or a
+ * code as uvperf__elf_section. */
 int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
                         uint32_t index);
 
-/* Returns 1 and a string with its length, valid until the next call; 0 if it is
- * too long; -EBADMSG if it is not in the section, or does not end there; or the
- * code of read(2). */
+/* Returns 1 and a string with its length, valid until the next call. Returns 0
+ * if the string is too long, -EBADMSG if it is not in the section or does not
+ * end there, or the code of read(2). */
 int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
                        const char **text, size_t *length);
 
@@ -151,7 +155,7 @@ int uvperf__elf_filter_has(const uvperf__elf_filter_t *filter, uint32_t at);
 /* Finds the places of a text that ends with a NUL or an '@', by reading the
  * strings once, in order. The linker orders names in its own way, so reading
  * the name of each symbol of a big table would need a system call for each.
- * Returns 0, -EBADMSG, … */
+ * Returns 0 or a code as uvperf__elf_read. */
 int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
                              size_t length, uvperf__elf_filter_t *filter);
 

@@ -3,10 +3,10 @@
  * begins, which the kernel's uprobe PMU needs.
  *
  * Reads the symbol tables .symtab and .dynsym of 32-bit and 64-bit files of
- * this machine's byte order. Safe on hostile files, within the bounds of
- * elf_file.h; keeps no memory. The fd belongs to the caller, and the file is a
- * regular one. Not read: separate files of debug information, .gnu_debugdata,
- * and a dynamic segment without sections. */
+ * this machine's byte order. It is safe on hostile files, within the bounds of
+ * elf_file.h, and keeps no memory. The fd belongs to the caller, and its file
+ * must be a regular file. These are not read: separate files of debug
+ * information, .gnu_debugdata, and a dynamic segment without sections. */
 #ifndef UVPERF_LIB_HOST_ELF_SYMBOL_H
 #define UVPERF_LIB_HOST_ELF_SYMBOL_H
 
@@ -20,15 +20,16 @@ typedef struct uvperf__elf_symbol_s {
 } uvperf__elf_symbol_t;
 
 /* Finds a function; symbol->name is `name`. A function is a defined symbol of
- * type STT_FUNC, or a symbol without a type (as in assembler) that is not local
- * and in a section of code; it lies in a segment of code.
+ * type STT_FUNC. A symbol without a type (as in assembler) is also a function
+ * if it is not local and is in a section of code. In both cases it must lie in
+ * a segment of code.
  *
  * "name@VERSION" and "name@@VERSION" mean that version. "name" means the
- * default version, else one without a version, else any version. Among several
- * symbols those with a type come first, then global, weak and local ones. On
- * 64-bit PowerPC the offset is the local entry, because calls from the same
- * module and from others both pass it. Names of 4096 bytes and more are not
- * found.
+ * default version, else a symbol without a version, else any version. Of
+ * several symbols, symbols with a type come first, then global, weak and local
+ * symbols. On 64-bit PowerPC the offset is the local entry, because calls from
+ * the same module and from others both pass it. Names of 4096 bytes and more
+ * are not found.
  *
  * Returns 0, or
  *   -ENOENT    no such function;
@@ -44,10 +45,10 @@ typedef struct uvperf__elf_symbol_s {
  * On failure *symbol is unchanged. */
 int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol);
 
-/* Calls `each` with each function that can be found, by its name without a
- * version; more than once if it is in both tables or in several versions. A
- * result of `each` other than 0 ends the walk and is returned. Used for near
- * misses. Errors as above. */
+/* Calls `each` with the name, without a version, of each function that can be
+ * found. A function in both tables or in several versions is passed more than
+ * once. A result of `each` other than 0 ends the walk and is returned. Used for
+ * near misses. The errors are the same as above. */
 int uvperf__elf_each_symbol(int fd,
                             int (*each)(const uvperf__elf_symbol_t *, void *),
                             void *data);

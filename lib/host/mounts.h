@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The mounts of the calling thread, from root + /proc/thread-self/mounts. Keeps
- * no fds, allocates no memory. */
+ * no fds and allocates no memory. */
 #ifndef UVPERF_LIB_HOST_MOUNTS_H
 #define UVPERF_LIB_HOST_MOUNTS_H
 

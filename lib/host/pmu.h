@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* PMUs in sysfs, under a root path that tests can set ("" is the real one).
- * Reads one file at a time into the caller's memory; keeps no memory and no fd.
+ * Reads one file at a time into the caller's memory. Keeps no memory and no fd.
  *
- * A file of more than one page is -EFBIG, one with a zero byte -EINVAL; other
- * errors of open(2) and read(2) are returned (-ELOOP, -EISDIR). Names of PMUs,
- * terms and events must be one path component: others are -EINVAL. */
+ * A file of more than one page is -EFBIG. A file with a zero byte is -EINVAL.
+ * Other errors of open(2) and read(2) are returned (-ELOOP, -EISDIR). Names of
+ * PMUs, terms and events must be one path component. Other names are
+ * -EINVAL. */
 #ifndef UVPERF_LIB_HOST_PMU_H
 #define UVPERF_LIB_HOST_PMU_H
 
@@ -21,26 +22,26 @@
 /* Enough for any name: NAME_MAX and the NUL. */
 #define UVPERF__PMU_NAME_BYTES 256
 
-/* Calls `each` with each PMU's name, in the order of the directory. -ENOENT if
- * sysfs has no PMUs. */
+/* Calls `each` with each PMU's name, in the order of the directory. Returns
+ * -ENOENT if sysfs has no PMUs. */
 int uvperf__pmu_each(const char *root, uvperf__name_fn each, void *data);
 
-/* The type of a PMU. -ENOENT: no such PMU; -ENODATA: a PMU without a type file;
- * -EINVAL: the type is not a number. */
+/* Reads the type of a PMU. Returns 0, -ENOENT if there is no such PMU, -ENODATA
+ * if the PMU has no type file, or -EINVAL if the type is not a number. */
 int uvperf__pmu_type(const char *root, const char *pmu, uint32_t *type);
 
-/* The name of the PMU with this type, cut to `size`. -ENOENT: there is no such
- * PMU. */
+/* Finds the name of the PMU with this type, cut to `size`. Returns -ENOENT if
+ * there is no such PMU. */
 int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size);
 
 /* Whether a type belongs to the PMU of this name, for PMUs whose type is not
  * fixed ("kprobe", "uprobe"). */
 int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu);
 
-/* The PMUs of the kinds of cores of this machine, by ascending type: those that
- * have a file `cpus`. If all cores are alike there are 0 or 1 of them, because
- * a PMU "cpu" belongs to all cores. No machine has more than this array holds;
- * more are left out. */
+/* The PMUs for the kinds of cores of this machine, by ascending type. They are
+ * the PMUs that have a file `cpus`. If all cores are alike there are 0 or 1 of
+ * them, because a PMU "cpu" belongs to all cores. No known machine has more
+ * PMUs than this array holds. Any more are left out. */
 #define UVPERF__CORE_PMUS 8
 typedef struct uvperf__core_pmus_s {
   int is_read; /* for the owner, which reads them once */
@@ -49,51 +50,53 @@ typedef struct uvperf__core_pmus_s {
     char name[UVPERF__PMU_NAME_BYTES];
     uint32_t type;
   } pmus[UVPERF__CORE_PMUS];
-  /* They accept generic events with the PMU's type in the upper half of
+  /* The PMUs accept generic events with the PMU's type in the upper half of
    * config. */
   int has_extended_type;
 } uvperf__core_pmus_t;
 
-/* Returns 0, or the code of a shortage of fds or memory; then the PMUs are
- * unknown. */
+/* Finds these PMUs. Returns 0, or the code of a shortage of fds or memory.
+ * After a shortage the PMUs are unknown. */
 int uvperf__pmu_cores(const char *root, uvperf__core_pmus_t *cores);
 
-/* The bits of an attr that a term of format/ sets: "config1:0-7,32-35" is
- * UVPERF_ATTR_CONFIG1 and 0xf000000ff. The value's bits go to the mask's bits,
- * starting with the lowest, as in pmu_format_value() of perf(1). */
+/* The bits of an attr that a term of format/ sets. For example
+ * "config1:0-7,32-35" is UVPERF_ATTR_CONFIG1 and 0xf000000ff. The value's bits
+ * go to the mask's bits, starting with the lowest, as in pmu_format_value() of
+ * perf(1). */
 typedef struct uvperf__pmu_format_s {
   enum uvperf_attr_field field; /* UVPERF_ATTR_CONFIG … CONFIG4 */
   uint64_t mask;
 } uvperf__pmu_format_t;
 
-/* -ENOENT: the term or the PMU does not exist; -EINVAL: the text is not a
- * format. */
+/* Reads the format of a term. Returns 0, -ENOENT if the term or the PMU does
+ * not exist, or -EINVAL if the text is not a format. */
 int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
                        uvperf__pmu_format_t *format);
 
-/* Calls `each` with each term of format/; a PMU may have none. -ENOENT: no such
- * PMU. */
+/* Calls `each` with each term of format/. A PMU may have no terms. Returns
+ * -ENOENT if there is no such PMU. */
 int uvperf__pmu_each_format(const char *root, const char *pmu,
                             uvperf__name_fn each, void *data);
 
-/* Spreads a value over the bits of a mask; -ERANGE: it does not fit. */
+/* Spreads a value over the bits of a mask. Returns -ERANGE if it does not
+ * fit. */
 int uvperf__pmu_spread(uint64_t mask, uint64_t value, uint64_t *bits);
 /* The inverse. */
 uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits);
 
-/* The terms of a named event, "event=0x3c,umask=0x1", without the newline.
- * -ENOENT: the event or the PMU does not exist; -EINVAL: the event has no
- * terms. */
+/* Reads the terms of a named event without the newline: "event=0x3c,umask=0x1".
+ * Returns 0, -ENOENT if the event or the PMU does not exist, or -EINVAL if the
+ * event has no terms. */
 int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
                       char terms[UVPERF__PMU_TEXT_BYTES]);
-/* The same for an event in upper or lower case; `event` receives the name in
+/* The same for an event in upper or lower case. `event` receives the name in
  * sysfs if it is found. */
 int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
                                   char event[UVPERF__PMU_NAME_BYTES],
                                   char terms[UVPERF__PMU_TEXT_BYTES]);
-/* Calls `each` with each named event, without the files EVENT.scale, .unit,
- * .per-pkg and .snapshot that belong to it; a PMU may have none. -ENOENT: no
- * such PMU. */
+/* Calls `each` with each named event, but not with the files EVENT.scale,
+ * .unit, .per-pkg and .snapshot that belong to it. A PMU may have no named
+ * events. Returns -ENOENT if there is no such PMU. */
 int uvperf__pmu_each_event(const char *root, const char *pmu,
                            uvperf__name_fn each, void *data);
 
@@ -102,22 +105,24 @@ typedef struct uvperf__pmu_measure_s {
   double scale;  /* 1 without EVENT.scale */
   char unit[64]; /* "" without EVENT.unit */
   int is_per_package;
-  int is_snapshot; /* a momentary value: deltas mean nothing */
+  int is_snapshot; /* a momentary value: differences mean nothing */
 } uvperf__pmu_measure_t;
 
-/* -ENOENT: the event or the PMU does not exist; -EINVAL: the scale is not a
- * number, or the unit is too long. */
+/* Reads the meaning of an event's counts. Returns 0, -ENOENT if the event or
+ * the PMU does not exist, or -EINVAL if the scale is not a number or the unit
+ * is too long. */
 int uvperf__pmu_measure(const char *root, const char *pmu, const char *event,
                         uvperf__pmu_measure_t *measure);
 
-/* The CPUs on which to open the PMU's events (cpumask), or the CPUs that it
- * belongs to (cpus, of hybrid PMUs), as the kernel's list. *is_mask is 1 for
- * cpumask. -ENOENT: any CPU, or no such PMU. */
+/* Reads a list of CPUs as the kernel writes it. It has the CPUs on which to
+ * open the PMU's events (file cpumask), or the CPUs that the PMU belongs to
+ * (file cpus of hybrid PMUs). *is_mask is 1 for cpumask. Returns -ENOENT if the
+ * events can be opened on any CPU, or there is no such PMU. */
 int uvperf__pmu_cpus(const char *root, const char *pmu,
                      char list[UVPERF__PMU_TEXT_BYTES], int *is_mask);
 
-/* caps/max_precise; -ENOENT if the kernel does not have the file; -EINVAL if it
- * is not a number. */
+/* Reads caps/max_precise. Returns 0, -ENOENT if the kernel does not have the
+ * file, or -EINVAL if it is not a number. */
 int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max);
 
 /* The walks of uvperf/system.h under a root. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Facts and limits of this system, read from /proc and /sys under a root path
- * that tests can set ("" is the real one). Keeps no fds, includes no uv.h. */
+ * that tests can set ("" is the real one). Keeps no fds and does not include
+ * uv.h. */
 #ifndef UVPERF_LIB_HOST_SYSTEM_H
 #define UVPERF_LIB_HOST_SYSTEM_H
 
@@ -9,13 +10,13 @@
 
 #include "uvperf/system.h"
 
-/* Reads a decimal number from the first line of root + path. Returns 0, or
- * -errno; -EINVAL if it is not a number. */
+/* Reads a decimal number from the first line of root + path. Returns 0 or
+ * -errno. -EINVAL means that it is not a number. */
 int uvperf__system_number(const char *root, const char *path, int64_t *value);
 
 /* Finds the first line of root + path that starts with `key` ("" matches any
  * line). `text` receives the text after the key, without the newline, cut to
- * `size`. Returns 0, or -errno; -ENODATA if there is no such line. */
+ * `size`. Returns 0 or -errno. -ENODATA means that there is no such line. */
 int uvperf__system_line(const char *root, const char *path, const char *key,
                         char *text, size_t size);
 
@@ -23,14 +24,16 @@ int uvperf__system_line(const char *root, const char *path, const char *key,
 #define UVPERF__TEXT_BYTES 4097
 
 /* Reads all of root + path, without a newline at its end. Returns 0, or -errno
- * with text ""; -EFBIG if it does not fit; -EINVAL if it has a zero byte. */
+ * and the text "". -EFBIG means that the text does not fit, -EINVAL that it has
+ * a zero byte. */
 int uvperf__system_text(const char *root, const char *path, char *text,
                         size_t size);
 
 #define UVPERF__PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 /* /proc/sys/kernel/perf_event_paranoid, perf_event_mlock_kb,
- * perf_event_max_sample_rate and perf_event_max_stack: 0, or -errno. */
+ * perf_event_max_sample_rate and perf_event_max_stack. They return 0 or
+ * -errno. */
 int uvperf__system_paranoid(const char *root, int64_t *level);
 int uvperf__system_mlock_kb(const char *root, int64_t *kb);
 int uvperf__system_max_sample_rate(const char *root, int64_t *hz);
@@ -44,19 +47,19 @@ int uvperf__system_max_stack(const char *root, int64_t *frames);
 #define UVPERF__CAP_PERFMON    38
 #define UVPERF__CAP_BPF        39
 
-/* Whether this process has a capability in its effective set: 1, 0, or -errno
- * (from root + /proc/self/status). */
+/* Whether this process has a capability in its effective set, from root +
+ * /proc/self/status. Returns 1, 0 or -errno. */
 int uvperf__system_has_capability(const char *root, int capability);
 
 /* Whether this process has CAP_PERFMON or CAP_SYS_ADMIN. */
 int uvperf__system_has_perfmon(const char *root);
 
-/* Whether this process has a seccomp filter: 1, or 0, also if that is unknown
- * (from root + /proc/self/status). */
+/* Whether this process has a seccomp filter, from root + /proc/self/status.
+ * Returns 1 or 0. Returns 0 also if this is unknown. */
 int uvperf__system_has_filter(const char *root);
 
-/* Whether this process is in a user namespace other than the initial one: 1, 0,
- * or -errno (from root + /proc/self/ns/user, else uid_map). */
+/* Whether this process is in a user namespace other than the initial one, from
+ * root + /proc/self/ns/user, else uid_map. Returns 1, 0 or -errno. */
 int uvperf__system_is_user_namespace(const char *root);
 
 /* How far a clock of this process is ahead of the kernel's clock, which stamps
@@ -71,41 +74,42 @@ int uvperf__system_thread(const char *root);
  * /proc/sys cannot be read. */
 int uvperf__system_lacks(const char *root, const char *path);
 
-/* The version of the kernel: 0, or -errno. */
+/* Reads the version of the kernel. Returns 0 or -errno. */
 int uvperf__system_kernel(const char *root, unsigned int *major,
                           unsigned int *minor);
 
-/* Whether this kernel is older than Linux major.minor: 1, 0, or -errno. */
+/* Whether this kernel is older than Linux major.minor. Returns 1, 0 or
+ * -errno. */
 int uvperf__system_is_before(const char *root, unsigned int major,
                              unsigned int minor);
 
-/* Whether the kernel has PERF_FORMAT_LOST: 1 or 0. Asks with perf_event_open(2)
- * or, without may_ask, decides by the kernel's version. */
+/* Whether the kernel has PERF_FORMAT_LOST. Returns 1 or 0. Asks the kernel with
+ * perf_event_open(2). Without may_ask it decides by the kernel's version. */
 int uvperf__system_has_lost(const char *root, int may_ask);
 
-/* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible"): 1,
- * 0, or -errno. */
+/* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible").
+ * Returns 1, 0 or -errno. */
 int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
 
-/* The CPUs of such a list, ascending: as uvperf__cpu_list_parse, or another
- * -errno if the list cannot be read. */
+/* Reads the CPUs of such a list, ascending. Returns the same as
+ * uvperf__cpu_list_parse, or another -errno if the list cannot be read. */
 int uvperf__system_cpus(const char *root, const char *list, int *cpus,
                         size_t *nr);
 
 /* The number of online CPUs, or -errno. */
 int uvperf__system_online_cpus(const char *root);
 
-/* The package of a CPU, as a number that is unique to it. perf(1) counts events
- * of a package once for each die, so the number is made of physical_package_id
- * and die_id in topology/. An id of -1 (the machine does not have it) and a
- * missing die_id (before Linux 5.2) count as 0. Returns 0, or -errno: -ENOENT
- * for an offline CPU. */
+/* The package of a CPU, as a number that no other package has. perf(1) counts
+ * events of a package once for each die, so the number is made of
+ * physical_package_id and die_id in topology/. An id of -1 (the machine does
+ * not have it) and a missing die_id (before Linux 5.2) count as 0. Returns 0 or
+ * -errno. An offline CPU is -ENOENT. */
 int uvperf__cpu_package(const char *root, int cpu, uint64_t *package);
 
 /* The functions of uvperf/system.h under a root. */
 void uvperf__system_limits(const char *root, uvperf_limits_t *limits);
 /* Whether the process has these capabilities in the initial user namespace, as
- * the kernel requires: 1, 0, or -errno. */
+ * the kernel requires. Returns 1, 0 or -errno. */
 int uvperf__system_is_perfmon(const char *root);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets of a set, and the places at which their events are opened, from
  * procfs and sysfs under a root path that tests can set ("" is the real one).
- * No perf fds, no uv.h. Only the kernel knows whether an event can be opened
- * there. */
+ * Opens no perf events and does not include uv.h. Only the kernel knows whether
+ * an event can be opened there. */
 #ifndef UVPERF_LIB_HOST_TARGET_H
 #define UVPERF_LIB_HOST_TARGET_H
 
@@ -16,8 +16,8 @@
 
 /* One place where an event of a target is opened. */
 typedef struct uvperf__spot_s {
-  /* As for perf_event_open(2), but never 0: the calling thread has its id. -1
-   * means every task, also of a cgroup. */
+  /* As for perf_event_open(2), but never 0: for the calling thread it is the
+   * thread's id. -1 means every task, also for a cgroup. */
   int pid;
   int cpu;
   /* The start of a task, for uvperf__task_is_gone; 0: unknown. */
@@ -33,16 +33,16 @@ typedef struct uvperf__target_spots_s {
   int on_exec;   /* set attr.enable_on_exec of leaders */
 } uvperf__target_spots_t;
 
-/* Checks a target for errors that do not depend on the machine. The target is a
- * complete copy of the library's own. Returns 0, -EINVAL, or -E2BIG for fields
- * of a later version, explained. */
+/* Checks a target for errors that do not depend on the machine. The target is
+ * the library's own complete copy. Returns 0, or explains -EINVAL, or -E2BIG
+ * for fields of a later version. */
 int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
 
 /* State that is shared by targets that are added together. */
 typedef struct uvperf__target_context_s {
   const char *root;
   int has_rings;
-  int no_starts; /* leave spot.start 0: it will not be used */
+  int no_starts; /* leave spot.start 0: it is not used */
   /* 1 when root + /proc is known to show our own PID namespace. This is checked
    * once, because it takes longer than opening an event. */
   int is_proc_own;
@@ -50,8 +50,9 @@ typedef struct uvperf__target_context_s {
 } uvperf__target_context_t;
 
 /* Lists the places of a target that was checked. If the target does not list
- * CPUs, a task has one place that follows it; with `has_rings` it has one for
- * each present CPU, also offline ones, because a ring belongs to one CPU.
+ * CPUs, a task has one place that follows the task. With `has_rings` the task
+ * has one place for each present CPU, even an offline one, because a ring
+ * belongs to one CPU.
  *
  * Returns 0, and spots must be freed with uvperf__target_free; or a code,
  * explained:
@@ -67,8 +68,8 @@ int uvperf__target_expand(uvperf__target_context_t *context,
                           const uvperf_target_t *target,
                           uvperf__target_spots_t *spots, uvperf_error_t *error);
 
-/* Closes and frees. Has no effect if that was done before, or if all is zero
- * and cgroup_fd is -1. */
+/* Closes and frees the places. Has no effect if this was done before, or if all
+ * fields are zero and cgroup_fd is -1. */
 void uvperf__target_free(uvperf__target_spots_t *spots);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks and the threads of processes, from /proc under a root path that tests
- * can set ("" is the real one). Keeps no fds, includes no uv.h.
+ * can set ("" is the real one). Keeps no fds and does not include uv.h.
  *
  * If /proc does not have an id, these functions return -ESRCH if kill(2) does
  * not find a task either, and -EACCES if it does: proc(5) mounted with hidepid=
@@ -24,27 +24,31 @@ typedef struct uvperf__tasks_s {
   size_t room;
 } uvperf__tasks_t;
 
-/* Whether root + /proc exists and shows the PID namespace of this process: 1,
- * 0, or -errno. In another namespace the same numbers mean other tasks. */
+/* Whether root + /proc exists and shows the PID namespace of this process. In
+ * another namespace the same numbers mean other tasks. Returns 1, 0 or
+ * -errno. */
 int uvperf__task_proc_is_own(const char *root);
 
-/* Reads a task from /proc: 0, -ESRCH, -EACCES, or the code of the read. */
+/* Reads a task from /proc. Returns 0, -ESRCH, -EACCES, or the code of the
+ * read. */
 int uvperf__task_read(const char *root, int id, uvperf__task_t *task);
 
-/* The id of the process of a task, or an error as in uvperf__task_read. */
+/* Returns the id of the process of a task, or an error as in
+ * uvperf__task_read. */
 int uvperf__task_process(const char *root, int id);
 
-/* Lists the threads of a process that have not ended, by ascending ids; the
- * list includes all threads that existed throughout. Returns 0, and threads
- * must be freed with uvperf__tasks_free; or an error as in uvperf__task_read,
- * or -ENOMEM. -ESRCH also if all threads have ended. */
+/* Lists the threads of a process that have not ended, by ascending ids. The
+ * list includes all threads that existed during the whole call. Returns 0; free
+ * the threads with uvperf__tasks_free then. Otherwise returns -ENOMEM or an
+ * error as in uvperf__task_read. -ESRCH also means that all threads have
+ * ended. */
 int uvperf__task_threads(const char *root, int process,
                          uvperf__tasks_t *threads);
 void uvperf__tasks_free(uvperf__tasks_t *tasks);
 
 /* Whether the task with this id and start has ended. A zombie has ended, and so
- * has a task whose id belongs to another task now. Returns 1, 0, or -errno if
- * that is unknown: -EACCES as above, or the code of the read.
+ * has a task whose id belongs to another task now. Returns 1 or 0. If this is
+ * unknown, returns -EACCES as above, or the code of the read.
  *
  * If the start is unknown (0), it returns 1 only if no task has the id. The id
  * -1 means every task, which never ends. If a thread other than the first calls

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tracefs, at any mount point, under a root path that tests can set ("" is the
- * real one). Keeps no fds, allocates no memory, includes no uv.h. */
+ * real one). Keeps no fds, allocates no memory, and does not include uv.h. */
 #ifndef UVPERF_LIB_HOST_TRACEFS_H
 #define UVPERF_LIB_HOST_TRACEFS_H
 
@@ -9,40 +9,44 @@
 
 #include "util/file.h"
 
-/* Called with a tracepoint's category, name and id, as uvperf__name_fn. */
+/* Called with a tracepoint's category, name and id. The result is used as the
+ * result of a uvperf__name_fn. */
 typedef int (*uvperf__tracefs_event_fn)(const char *category, const char *name,
                                         uint64_t id, void *data);
 
-/* The path of tracefs, without the root: /sys/kernel/tracing, else
- * /sys/kernel/debug/tracing, else from mounts.h for this root. A place counts
- * only if it has events/. Returns 0; -ENODEV: not mounted; -EACCES: mounted,
- * but not accessible to this process; -ENAMETOOLONG: `size` is too small. */
+/* Finds the path of tracefs, without the root: /sys/kernel/tracing, else
+ * /sys/kernel/debug/tracing, else a mount of this root (mounts.h). A place
+ * counts only if it has events/. Returns 0, -ENODEV if tracefs is not mounted,
+ * -EACCES if it is mounted but this process may not access it, or -ENAMETOOLONG
+ * if `size` is too small. */
 int uvperf__tracefs_path(const char *root, char *path, size_t size);
 
-/* The id of category:name. -EINVAL: one of them cannot be a directory's name
- * (it is empty, ".", ".." or has a slash); -ENOENT: no such tracepoint, or it
- * has no id (the kernel assigns one to each tracepoint that perf events can be
- * opened for); others as uvperf__tracefs_path. */
+/* Finds the id of category:name. Returns 0, -EINVAL, -ENOENT, or another code
+ * as uvperf__tracefs_path. -EINVAL: one of the two cannot be a directory's name
+ * (it is empty, ".", ".." or has a slash). -ENOENT: there is no such
+ * tracepoint, or it has no id. (The kernel assigns an id to each tracepoint
+ * that perf events can be opened for.) */
 int uvperf__tracefs_id(const char *root, const char *category, const char *name,
                        uint64_t *id);
 
-/* Calls `each` with each category, also if its events may not be read; or with
- * each event of a category that has an id. In the order of the directory.
- * -ENOENT and -EINVAL as uvperf__tracefs_id. Events that may not be read are
- * skipped, and the result is -EACCES at the end. */
+/* The first function calls `each` with each category, even if its events may
+ * not be read. The second calls it with each event of a category that has an
+ * id. Both follow the order of the directory. -ENOENT and -EINVAL have the same
+ * meaning as for uvperf__tracefs_id. Events that may not be read are skipped,
+ * and at the end the result is -EACCES. */
 int uvperf__tracefs_each_category(const char *root, uvperf__name_fn each,
                                   void *data);
 int uvperf__tracefs_each_event(const char *root, const char *category,
                                uvperf__name_fn each, void *data);
 
 /* Calls `each` with each event that has an id and whose category and name match
- * these patterns (lib/util/glob.h; NULL matches all). Other events' ids are not
- * read. */
+ * these patterns (lib/util/glob.h; NULL matches all). The ids of other events
+ * are not read. */
 int uvperf__tracefs_walk(const char *root, const char *category,
                          const char *name, uvperf__tracefs_event_fn each,
                          void *data);
 
-/* The functions of uvperf/system.h under a root; the arguments are checked
+/* The functions of uvperf/system.h under a root. The arguments are checked
  * there. If all names of tracers together have 4096 bytes or more, the result
  * is -EFBIG. */
 int uvperf__tracefs_current_tracer(const char *root, char *tracer,
@@ -50,16 +54,16 @@ int uvperf__tracefs_current_tracer(const char *root, char *tracer,
 int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
                                 void *data);
 
-/* The "group:name" of a tracepoint, cut to `size`. Returns 0; -ENOENT if no
- * tracepoint has the id; another -errno if tracefs cannot be read. Reads some
- * thousand files, which takes a tenth of a second. */
+/* Finds the "group:name" of a tracepoint, cut to `size`. Returns 0, -ENOENT if
+ * no tracepoint has the id, or another -errno if tracefs cannot be read. Reads
+ * some thousand files, which takes a tenth of a second. */
 int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
                          size_t size);
 
 /* Calls `each` with each field of a tracepoint, "group:name", in the order of
  * its format file. Reads only the first 8 KiB, because the fields come first.
- * Returns 0, the result of `each`, or -errno; -EINVAL: the name has another
- * form. */
+ * Returns 0, the result of `each`, or -errno. -EINVAL means that the name has
+ * another form. */
 int uvperf__tracefs_each_field(const char *root, const char *tracepoint,
                                uvperf__name_fn each, void *data);
 
@@ -77,9 +81,9 @@ typedef struct uvperf__tracefs_ids_s {
   uint64_t ftrace;
 } uvperf__tracefs_ids_t;
 
-/* Whether a tracepoint has the id: 0, and *is_ftrace if it belongs to the
- * category ftrace; -ENOENT: none has it; another -errno if not all of tracefs
- * could be read. */
+/* Whether a tracepoint has the id. Returns 0, and *is_ftrace says whether the
+ * tracepoint belongs to the category ftrace. Returns -ENOENT if no tracepoint
+ * has the id, or another -errno if not all of tracefs could be read. */
 int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
                          uint64_t id, int *is_ftrace);
 
