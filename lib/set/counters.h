@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Many events at many places, without a loop: opened, controlled and read
- * together. Sets and measurements are made of them. This is the interface of
- * the counters*.c files; counters_internal.h has what these share.
+/* Opens, controls and reads many events at many places, without a loop. Sets
+ * and measurements are built on this. This is the interface of the counters*.c
+ * files; counters_internal.h has what these share.
  *
- * A target stands for places. An attr at a place is one event with its own fd.
- * Functions return 0 or -errno; `error` may be NULL. In a forked child every
- * function except _free and the getters returns -EPERM. */
+ * A target stands for one or more places. An attr at a place is one event with
+ * its own fd. Functions return 0 or -errno. `error` may be NULL. In a forked
+ * child every function except _free and the getters returns -EPERM. */
 #ifndef UVPERF_LIB_SET_COUNTERS_H
 #define UVPERF_LIB_SET_COUNTERS_H
 
@@ -24,13 +24,13 @@
 typedef struct uvperf__counters_s uvperf__counters_t;
 
 /* Opens every attr at every place of every target, disabled. `options` is a
- * full copy (by uvperf__options_copy); the data that it points to is copied
+ * full copy (by uvperf__options_copy). The data that it points to is copied
  * here.
  *
- * Returns 0 if any event could be opened, or there are no targets. Otherwise it
- * leaves nothing open, and returns the code and the error of the most specific
- * failure, with UVPERF_SET_STRICT of the first failure. A shortage of fds or
- * memory always fails the call. */
+ * Returns 0 if any event could be opened, or if there are no targets. Otherwise
+ * it leaves nothing open, and returns the code and the error of the most
+ * specific failure. With UVPERF_SET_STRICT it fails with the first failure. A
+ * shortage of fds or memory always fails the call. */
 int uvperf__counters_new(uvperf__counters_t **counters,
                          const uvperf_set_options_t *options,
                          uvperf_error_t *error);
@@ -44,11 +44,11 @@ int uvperf__counters_new_brief(uvperf__counters_t **counters,
 
 /* Makes a placeholder for counters that are being opened:
  * uvperf__counters_check returns -EBUSY and the error, and the getters return
- * nothing. NULL: out of memory. */
+ * nothing. Returns NULL if out of memory. */
 uvperf__counters_t *uvperf__counters_new_none(void);
 
-/* The counters could not be opened: the placeholder returns -EBADF from now
- * on. */
+/* Call it when the counters could not be opened. The placeholder returns -EBADF
+ * from now on. */
 void uvperf__counters_never_come(uvperf__counters_t *counters);
 
 /* Closes every fd and frees the counters. NULL is allowed. It may be called in
@@ -64,13 +64,13 @@ int uvperf__counters_close_slowly(const uvperf__counters_t *counters,
 void uvperf__counters_give_up(uvperf__counters_t *counters,
                               uvperf__leftovers_t *leftovers);
 
-/* From now on closed events are put into `leftovers`. NULL: they are closed at
- * once again. */
+/* From now on closed events are put into `leftovers`. With NULL they are closed
+ * at once again. */
 void uvperf__counters_put_aside(uvperf__counters_t *counters,
                                 uvperf__leftovers_t *leftovers);
 
-/* Returns 0; or, with the error, -EPERM in a forked child, or the code of a
- * placeholder (-EBUSY, -EBADF). */
+/* Returns 0 if the counters can be used. Otherwise fills the error, and returns
+ * -EPERM in a forked child, or the code of a placeholder (-EBUSY, -EBADF). */
 int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error);
 
@@ -117,10 +117,10 @@ int uvperf__counters_new_adding(uvperf__counters_t **counters,
                                 uvperf__adding_t *adding,
                                 uvperf_error_t *error);
 
-/* Begins to add targets. `is_deferred`: another thread makes the steps, after
- * the caller's options are gone. UVPERF_TARGET_SELF is then still the caller,
- * and a step closes at most one event. Returns 0, or a code and the error; do
- * not call uvperf__adding_end then. */
+/* Begins to add targets. `is_deferred` says that another thread makes the
+ * steps, after the caller's options are gone. UVPERF_TARGET_SELF still means
+ * the caller then, and a step closes at most one event. Returns 0, or a code
+ * and the error. After a failure do not call uvperf__adding_end. */
 int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
                          const uvperf_target_t *targets, size_t nr,
                          int is_deferred, uvperf_error_t *error);
@@ -130,8 +130,9 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
  * other code may use the counters until uvperf__adding_end. */
 int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled);
 
-/* Ends it after the last step or before the first, on the thread that began.
- * Returns 0, or a code and the error, as uvperf__counters_new. */
+/* Ends the adding after the last step or before the first, on the thread that
+ * began it. Returns 0, or a code and the error, as uvperf__counters_new
+ * does. */
 int uvperf__adding_end(uvperf__adding_t *adding, uvperf_error_t *error);
 
 /* Makes counters with the attrs of `joined`, which can be used meanwhile;
@@ -142,9 +143,10 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
                                     uvperf__adding_t *adding,
                                     uvperf_error_t *error);
 
-/* Takes over the target that these counters have opened, with *index, and
- * enables it if the other targets are enabled. Returns 0, or a code and the
- * error, and then adds nothing. The caller frees `made` in any case. */
+/* Takes over the target that `made` has opened, and enables it if the other
+ * targets are enabled. *index receives its index. Returns 0. On failure returns
+ * a code and the error, and adds nothing. The caller frees `made` in any
+ * case. */
 int uvperf__counters_take_target(uvperf__counters_t *counters,
                                  uvperf__counters_t *made, uint32_t *index,
                                  uvperf_error_t *error);
@@ -162,16 +164,17 @@ int uvperf__counters_add_target(uvperf__counters_t *counters,
 int uvperf__counters_remove_target(uvperf__counters_t *counters,
                                    uint32_t index);
 
-/* Enable or disable the events, except those of a command that has not called
- * execve(2) yet: the kernel enables them then. They go on after a failure and
- * return the first. */
+/* Enable or disable the events, except the events of a command that has not
+ * called execve(2) yet. The kernel enables those at execve(2). The functions go
+ * on after a failure and return the first failure. */
 int uvperf__counters_enable(uvperf__counters_t *counters,
                             uvperf_error_t *error);
 int uvperf__counters_disable(uvperf__counters_t *counters,
                              uvperf_error_t *error);
 
-/* Disables without checking for a fork. A measurement has checked that before:
- * before Linux 4.14 it takes a system call, which would be measured too. */
+/* Disables without checking for a fork. A measurement has made this check
+ * earlier, because before Linux 4.14 it takes a system call, which would be
+ * measured too. */
 int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
 
 /* Whether the last of these calls enabled the events. */
@@ -180,40 +183,41 @@ int uvperf__counters_is_enabled(const uvperf__counters_t *counters);
 /* From now on counts and times are relative to now. */
 int uvperf__counters_reset(uvperf__counters_t *counters);
 
-/* Fills a reading. An event that cannot be read has that as its state in the
- * reading. The call itself fails only in a forked child or with -ENOMEM, and
- * then leaves the reading alone. */
+/* Fills a reading. If an event cannot be read, its state in the reading says
+ * so. The call itself fails only in a forked child or with -ENOMEM. Then it
+ * does not change the reading. */
 int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading);
 
 /* The same without checking which tasks are gone, which takes longer than the
- * rest. For a reading that is used only to compute differences. */
+ * rest. It is for a reading that is used only to compute differences. */
 int uvperf__counters_read_base(uvperf__counters_t *counters,
                                uvperf_reading_t *reading);
 
-/* The same in steps, for a loop that has other work. The first begins a
- * reading. The second reads for a time and returns 1 if there is more. The last
- * fills the reading, which has the time of the begin. Any other call is allowed
- * in between:
- * - A target that is removed is not in the reading. One that is added is read,
- *   because targets are read in the order of their indexes.
+/* The same in steps, for a loop that has other work. The first function begins
+ * a reading. The second reads for some time and returns 1 if there is more to
+ * read. The last fills the reading, whose time is the time of the first call.
+ * Any other call is allowed in between:
+ * - A target that is removed is not in the reading. A target that is added is
+ *   read, because targets are read in the order of their indexes.
  * - After a reset the reading begins again.
- * - uvperf__counters_read reads the rest too: nothing is left to read. */
+ * - uvperf__counters_read reads the rest too, so nothing is left to read. */
 void uvperf__counters_read_begin(uvperf__counters_t *counters);
 int uvperf__counters_read_some(uvperf__counters_t *counters, uint64_t ns);
 int uvperf__counters_read_end(uvperf__counters_t *counters,
                               uvperf_reading_t *reading);
 
-/* Allocates what a reading of these counters needs, and makes it an empty
- * reading with the time of the last begin. Returns 0, or -ENOMEM and leaves the
- * reading alone. */
+/* Allocates the memory that a reading of these counters needs, and makes the
+ * reading empty, with the time of the last uvperf__counters_read_begin. Returns
+ * 0, or -ENOMEM without changing the reading. */
 int uvperf__counters_make_reading(const uvperf__counters_t *counters,
                                   uvperf_reading_t *reading);
 
-/* For one attr at every place, also of targets that are added later. They go on
- * after a failure and return the first. A later target gets the value that at
- * least one event has accepted, or, if no event is open, the last value. Return
- * -EINVAL if there is no such attr. */
+/* These functions change one attr at every place, also for targets that are
+ * added later. They go on after a failure and return the first failure. A later
+ * target gets the value that at least one event has accepted. If no event is
+ * open, it gets the last value. They return -EINVAL if there is no such
+ * attr. */
 int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
                                 const char *filter, uvperf_error_t *error);
 int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
@@ -223,15 +227,15 @@ int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
                              int prog_fd, uint64_t cookie,
                              uvperf_error_t *error);
 
-/* The first is as uvperf_set_fill_map. The second closes all maps, for a
- * close. */
+/* The first function does the same as uvperf_set_fill_map. The second closes
+ * all maps when the handle closes. */
 int uvperf__counters_fill_map(const uvperf__counters_t *counters, size_t attr,
                               int map_fd, uvperf_error_t *error);
 void uvperf__counters_leave_maps(const uvperf__counters_t *counters);
 
 /* Detaches the programs that are attached by links, so that they end before the
- * events are closed. The events should be disabled. Only for a close: the attrs
- * keep their programs. Does nothing in a forked child. */
+ * events are closed. The events should be disabled. Call it only when closing:
+ * the attrs keep their programs. Does nothing in a forked child. */
 void uvperf__counters_detach(uvperf__counters_t *counters);
 
 /* Events that are not open, ordered by target, place and attr. Valid until a
@@ -249,47 +253,49 @@ int uvperf__counters_write_records(const uvperf__counters_t *counters);
 
 size_t uvperf__counters_nr_attrs(const uvperf__counters_t *counters);
 
-/* The same without further parts of events, which come after all events. */
+/* The same without the further parts of events. These parts come after all
+ * events. */
 size_t uvperf__counters_nr_whole(const uvperf__counters_t *counters);
 
 /* How many events are open. */
 size_t uvperf__counters_nr_open(const uvperf__counters_t *counters);
 
-/* The item of an attr; NULL if there is no such attr. item->attr is the attr as
+/* The item of an attr. NULL if there is no such attr. item->attr is the attr as
  * it is opened, except for the fields that depend on the target: disabled,
  * inherit and enable_on_exec. The first call for an attr without a name makes
  * the labels of all such attrs. */
 const uvperf_event_item_t *
 uvperf__counters_item(const uvperf__counters_t *counters, size_t attr);
 
-/* The changes that fallbacks made to an attr; NULL and 0 for none. */
+/* The changes that fallbacks made to an attr. NULL and 0 if there are none. */
 const uvperf_change_t *
 uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
                          size_t *nr);
 
-/* The fd of an attr at the place with this serial number, -1 if it is not
+/* The fd of an attr at the place with this serial number. -1 if it is not
  * open. */
 int uvperf__counters_fd(const uvperf__counters_t *counters, size_t attr,
                         uint64_t serial);
 
 /* -- records: counters_rings.c -- */
 
-/* The rings into which all events write; NULL without UVPERF_SET_RECORDS. Each
+/* The rings into which all events write. NULL without UVPERF_SET_RECORDS. Each
  * call that opens events may add rings. */
 uvperf__cpu_rings_t *uvperf__counters_rings(const uvperf__counters_t *counters);
 
-/* How many rings there are, 0 without UVPERF_SET_RECORDS. */
+/* How many rings there are. 0 without UVPERF_SET_RECORDS. */
 size_t uvperf__counters_nr_rings(const uvperf__counters_t *counters);
 
-/* Decodes the records of all rings; NULL without UVPERF_SET_RECORDS. */
+/* The decoder for the records of all rings. NULL without UVPERF_SET_RECORDS. */
 uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters);
 
 /* Reads the clock that stamps the records of all events, in nanoseconds.
- * Returns UINT64_MAX if that is not possible: the kernel's own clock, which a
- * set with UVPERF_SET_TIME_ORDER never uses. */
+ * Returns UINT64_MAX if it is the kernel's own clock, which cannot be read. A
+ * set with UVPERF_SET_TIME_ORDER never uses that clock. */
 uint64_t uvperf__counters_clock(const uvperf__counters_t *counters);
 
-/* That clock before the first event was opened; 0 if it cannot be read. */
+/* The time of this clock before the first event was opened. 0 if the clock
+ * cannot be read. */
 uint64_t uvperf__counters_opened(const uvperf__counters_t *counters);
 
 /* Frees the sources of closed events once every ring has been read past their
@@ -299,7 +305,7 @@ void uvperf__counters_free_sources(uvperf__counters_t *counters);
 
 /* -- CPU hotplug: counters_hotplug.c -- */
 
-/* A CPU is online (again).
+/* Call it when a CPU is online (again).
  * - Opens again the events that are bound to this CPU (pid -1, cgroups), with
  *   the filters, periods and programs that were set. They are enabled if the
  *   set is, and their counts go on.
@@ -313,15 +319,16 @@ void uvperf__counters_free_sources(uvperf__counters_t *counters);
 int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
                               uvperf_error_t *error);
 
-/* A CPU is offline: its events have stopped, most of them for good. Notes their
- * running times, so that those that go on are known when the CPU is back. */
+/* Call it when a CPU is offline. Its events have stopped, most of them for
+ * good. Notes their running times. From these it knows, when the CPU is back,
+ * which events went on. */
 void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
 
 /* -- the end of targets: counters_gone.c -- */
 
-/* Finds out which targets are gone, by poll(2) of one event of each target that
- * lived so far. It polls more events only if that one has hung up. It consumes
- * wakeups of the rings: check all rings afterwards.
+/* Finds out which targets are gone, by poll(2) on one event of each target that
+ * was alive before. It polls more events only if that event has hung up. It
+ * consumes wakeups of the rings: check all rings afterwards.
  *
  * A target without events that write records is looked up in /proc, which takes
  * some 15 microseconds. Returns how many targets have newly ended. */

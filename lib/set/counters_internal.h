@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the counters*.c files; all others include counters.h. */
+/* Shared by the counters*.c files. All other files include counters.h. */
 #ifndef UVPERF_LIB_SET_COUNTERS_INTERNAL_H
 #define UVPERF_LIB_SET_COUNTERS_INTERNAL_H
 
@@ -35,15 +35,16 @@ enum place_read {
   PLACE_WAS_ON
 };
 
-/* The form of an attr by which its records are decoded. All events that were
- * opened in this form share it. It lives as long as one of their sources. */
+/* A form of an attr by which records are decoded. All events that were opened
+ * with this form of the attr share it. It lives as long as one of their
+ * sources. */
 typedef struct counter_shape_s {
   size_t nr_users;
   struct perf_event_attr *attr;
 } counter_shape_t;
 
-/* The part of an event that outlives it. Records that it has written, or that
- * have its count (PERF_SAMPLE_READ), can be read later. */
+/* The part of an event that outlives the event. Records that the event has
+ * written, or that have its count (PERF_SAMPLE_READ), can be read later. */
 typedef struct counter_source_s {
   uvperf_source_t source;
   uint64_t id;
@@ -55,35 +56,38 @@ typedef struct counter_source_s {
   struct counter_source_s *next;
   uint64_t left_at; /* ns */
   int has_end;
-  uint64_t end; /* where in the ring its records end, once that is known */
+  uint64_t end; /* where in the ring its records end, once known */
 } counter_source_t;
 
 /* One attr at one place. */
 typedef struct counter_s {
   enum counter_state state;
-  int code; /* why it could not be opened, or read last; or 0 */
+  int code; /* why opening or the last read failed; or 0 */
   int fd;
-  /* Whether the attr's program was attached through this event: by the link
-   * with this fd, or, if that is -1, for as long as the event is open. */
+  /* Whether the attr's program was attached through this event, and the fd of
+   * its link. If the fd is -1 there is no link, and the program is attached as
+   * long as the event is open. */
   int has_bpf;
   int bpf_link;
-  /* The attr whose event reads this one: the leader of its group at this place.
-   * Its own if it leads, or is in no group. */
+  /* The attr whose event is used to read this event: the leader of its group at
+   * this place. It is the event's own attr if the event leads or is in no
+   * group. */
   size_t leader;
   uint64_t id; /* if it is needed, see know_id in counters_open.c */
-  /* Its page, if its whole group is read by pages where possible; or NULL. */
+  /* Its page, if its whole group is read with pages when possible; or NULL. */
   const struct perf_event_mmap_page *page;
   counter_source_t *source; /* NULL: it writes into no ring */
-  counter_source_t *silent; /* of one that writes none, if there are rings */
+  counter_source_t *silent; /* if it writes none, but there are rings */
   int is_unfit;             /* FAILED by the plan: do not try it here */
-  /* Its counts when it was closed to be opened again, and whether it was. */
+  /* Its counts when it was closed to be opened again, and whether this has
+   * happened. */
   counted_t carry;
   int is_carried;
   uint64_t left;      /* `last.running` when its CPU was found to be offline */
   counted_t last;     /* at the last read */
   uint32_t map_entry; /* its key in the attr's map, plus 1; 0: none */
   counted_t base;     /* at the last reset */
-  int base_code;      /* 0, or why that could not be read */
+  int base_code;      /* 0, or why `base` could not be read */
 } counter_t;
 
 typedef struct counter_place_s {
@@ -112,8 +116,8 @@ typedef struct counter_target_s {
   size_t nr_places;
   counter_place_t *places;
   counter_t *events; /* of all places */
-  /* Where its end was checked last: the place and attr of an event that lived,
-   * and the place of a task that did. */
+  /* Where its end was checked last: the place and attr of an event that was
+   * alive, and the place of a task that was alive. */
   size_t alive_place;
   size_t alive_attr;
   size_t alive_task;
@@ -125,16 +129,16 @@ typedef struct counter_target_s {
 typedef struct counter_attr_s {
   uvperf_event_item_t item;
   char *label;    /* its own; NULL: the list's, or the brief one */
-  char brief[48]; /* type and config, until its own is made */
+  char brief[48]; /* type and config, until `label` is made */
   int *cpus;      /* its own; NULL: the list's, or any */
-  /* As the user passed it, and as it is opened. Once an event is open, with or
-   * without a fallback, all others are opened with the same attr. */
+  /* The attr as the user passed it, and as it is opened. Once an event is open,
+   * with or without a fallback, all others are opened with the same attr. */
   struct perf_event_attr *asked;
   struct perf_event_attr *attr;
   int is_fixed;
   int is_early;           /* a dummy: opened and enabled before others */
   int names_probe;        /* config1 points to the name of a file or function */
-  int stays_alone;        /* never inherited: `names_probe` in its group */
+  int stays_alone;        /* never inherited: its group has a `names_probe` */
   counter_shape_t *shape; /* of `attr`; NULL: no event of it writes yet */
   uvperf_change_t *changes;
   size_t nr_changes;
@@ -142,7 +146,7 @@ typedef struct counter_attr_s {
   char *opened_label;         /* its label; NULL: not made yet */
   size_t nr_open;
   size_t end; /* of a leader: one past the last attr of its group */
-  /* Later places get these too; NULL and -1 for none. */
+  /* Later places get these too. NULL and -1 mean none. */
   char *filter;
   int bpf_fd;
   uint64_t bpf_cookie;
@@ -158,8 +162,8 @@ typedef struct counter_progress_s {
   size_t place;    /* in that target, and the next attr there */
   size_t attr;
   enum place_read found; /* at this place so far */
-  /* The result of /proc for the last task. A task's places, one for each CPU,
-   * follow one another. 0: no task. */
+  /* The result of /proc for the last task. The places of one task, one for each
+   * CPU, follow one another. 0: no task. */
   int pid;
   int is_gone;
 } counter_progress_t;
@@ -172,7 +176,8 @@ struct uvperf__counters_s {
   uvperf__opener_t opener;
   uint32_t process; /* the one that opened them */
   int none;         /* 0, or -errno: see uvperf__counters_new_none */
-  /* The thread that reads the pages of events; none before the first page. */
+  /* The thread that reads the pages of events. There is none before the first
+   * page. */
   uvperf__user_reader_t reader;
 
   counter_attr_t *attrs;
@@ -207,7 +212,7 @@ struct uvperf__counters_s {
   size_t room_failures;
 
   int has_no_links; /* for programs: see uvperf__ioctl_bpf */
-  /* Collects fds and mappings that are closed later; NULL: all are closed at
+  /* Collects fds and mappings that are closed later. NULL: all are closed at
    * once. */
   uvperf__leftovers_t *leftovers;
   /* With UVPERF_SET_RECORDS, else NULL. */
@@ -224,7 +229,7 @@ struct uvperf__counters_s {
   counter_progress_t progress;
   int is_enabled;
   uint64_t born;   /* ns */
-  uint64_t since;  /* the last reset, or when it was made */
+  uint64_t since;  /* time of the last reset, or when it was made */
   uint64_t resets; /* how many there were */
 };
 
@@ -253,14 +258,15 @@ static inline int uvperf__counter_is_led(const counter_t *event,
   return event->state == COUNTER_OPEN && event->leader == leader;
 }
 
-/* Whether the event at this place is the one that is read. */
+/* Whether this event is read itself at this place, and not together with its
+ * leader. */
 static inline int uvperf__counter_leads(const counter_place_t *place,
                                         size_t attr) {
   return uvperf__counter_is_led(&place->events[attr], attr);
 }
 
-/* One past the last attr that this one can lead at a place. In a group that is
- * broken up a member other than the first may lead. */
+/* One past the last attr that this attr can lead at a place. In a group that is
+ * broken up, a member other than the first may lead. */
 static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
                                           size_t leader) {
   return counters->attrs[counters->attrs[leader].item.leader].end;
@@ -279,7 +285,7 @@ uint64_t uvperf__counters_now(void);
 size_t uvperf__counters_position(const uvperf__counters_t *counters,
                                  uint32_t index);
 
-/* Returns a copy by uvperf__calloc, or NULL: out of memory. */
+/* Returns a copy by uvperf__calloc, or NULL if out of memory. */
 char *uvperf__counter_copy_text(const char *text);
 
 /* Releases a shape; NULL is allowed. */
@@ -328,12 +334,12 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
                                    uvperf_error_t *error);
 
 /* The largest stack dump in a sample of any attr, in bytes, and the attr's
- * index; or 0. */
+ * index. 0 if no attr has one. */
 size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
                                       size_t *index);
 
-/* Attrs that sample the same software event get each other's fields. From then
- * on an attr can have a stack that only another one asked for. Returns 0, or
+/* Attrs that sample the same software event get each other's fields. Afterwards
+ * an attr can have a stack that only another attr asked for. Returns 0, or
  * -EINVAL and the error if an attr has a fault now (uvperf__attr_fault). */
 int uvperf__counters_unify_software(uvperf__counters_t *counters,
                                     uvperf_error_t *error);
@@ -369,8 +375,8 @@ int uvperf__counters_brief_label(const uvperf__counters_t *counters,
 
 /* -- counters_plan.c -- */
 
-/* Makes a target with its places. Events to be opened are COUNTER_PLANNED;
- * those that can never be opened are failures. Returns 0, or a code and the
+/* Makes a target with its places. Events to be opened are COUNTER_PLANNED.
+ * Events that can never be opened are failures. Returns 0, or a code and the
  * error. */
 int uvperf__counters_plan(uvperf__counters_t *counters,
                           const uvperf_target_t *target,
@@ -429,8 +435,8 @@ void uvperf__counters_close(uvperf__counters_t *counters,
 int uvperf__counters_push(uvperf__counters_t *counters,
                           counter_target_t *target, uvperf_error_t *error);
 
-/* After a failed call: closes the targets from `first` on and the rings from
- * `nr_rings` on, which it opened. */
+/* Call it after a failed call. Closes the targets from `first` on and the rings
+ * from `nr_rings` on, which that call has opened. */
 void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
                                 size_t nr_rings);
 
@@ -442,12 +448,13 @@ int uvperf__counters_add_targets(uvperf__counters_t *counters,
 /* -- counters_control.c -- */
 
 /* Enables or disables the events of the targets from `first` on. Goes on after
- * a failure and returns the first. */
+ * a failure and returns the first failure. */
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error);
 
-/* Enables events at the cursor's place and moves to the next: the early ones if
- * `at` is 0, else the others. Returns 0, or the first failure. */
+/* Enables the early events at the cursor's place if `at` is 0, else the other
+ * events there. Then moves to the
+ * next place. Returns 0, or the first failure. */
 int uvperf__counters_enable_next(uvperf__counters_t *counters,
                                  counter_cursor_t *cursor,
                                  uvperf_error_t *error);
@@ -477,8 +484,9 @@ void uvperf__counters_reattach(uvperf__counters_t *counters);
 
 /* -- counters_map.c -- */
 
-/* Targets or CPUs were added or removed: puts events into the maps that are
- * kept filled. Returns 0, or the first failure's code and its error. */
+/* Call it when targets or CPUs were added or removed. Puts events into the maps
+ * that are kept filled. Returns 0, or the first failure's code and its
+ * error. */
 int uvperf__counters_fill_maps(const uvperf__counters_t *counters,
                                uvperf_error_t *error);
 
@@ -492,14 +500,14 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
 enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
                                             counter_place_t *place);
 
-/* If the options ask for it, maps the pages of a target's events that the
- * calling thread may read by them. Other events are read by read(2); so are all
- * of them without memory or permission. */
+/* If the options ask for it, maps the pages of those events of a target that
+ * the calling thread may read through pages. Other events are read by read(2).
+ * Without memory or permission, all events are read by read(2). */
 void uvperf__counters_map(uvperf__counters_t *counters,
                           counter_target_t *target);
 
-/* Unmaps the page of an event, if it has one: at once, or later with the
- * leftovers if these are not NULL. */
+/* Unmaps the page of an event, if it has one. This happens at once, or later
+ * with the leftovers if these are not NULL. */
 void uvperf__counters_unmap(const uvperf__counters_t *counters,
                             counter_t *event, uvperf__leftovers_t *leftovers);
 
@@ -511,7 +519,8 @@ int uvperf__counters_begin_records(uvperf__counters_t *counters,
                                    const uvperf_set_options_t *options,
                                    uvperf_error_t *error);
 
-/* Closes and frees them after all targets are closed. */
+/* Closes and frees the rings and the decoder. Call it when all targets are
+ * closed. */
 void uvperf__counters_end_records(uvperf__counters_t *counters);
 
 /* Redirects a new event into the ring of its CPU, if it writes records, and
@@ -524,31 +533,31 @@ int uvperf__counters_join(uvperf__counters_t *counters,
                           int *is_vital, uvperf_error_t *error);
 
 /* Disables the events of a target that is about to be closed, so that they
- * write nothing more even if another process has their files. */
+ * write nothing more, even if another process has their files. */
 void uvperf__counters_stop_writing(const uvperf__counters_t *counters,
                                    const counter_target_t *target);
 
 /* Retires the sources of an event that was just closed. */
 void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
 
-/* After a failed call: closes the rings from `nr` on, which it opened. No event
- * writes into them. */
+/* Call it after a failed call. Closes the rings from `nr` on, which that call
+ * has opened. No event writes into them. */
 void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr);
 
-/* After a failed call had opened `nr` rings, which are closed again: returns 1
- * if the call may succeed with smaller rings. They are opened smaller from now
- * on. */
+/* Call it after a failed call that had opened `nr` rings, when these are closed
+ * again. Returns 1 if the call may succeed with smaller rings. Rings are opened
+ * smaller from now on. */
 int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr);
 
-/* How many rings the planned events of the targets from `first` on need in
- * addition. */
+/* How many more rings the planned events of the targets from `first` on
+ * need. */
 size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
                                      size_t first);
 
 /* -- counters_failure.c -- */
 
-/* Notes that an attr could not be opened at a place, and `why`. Returns 0, or
- * -ENOMEM and the error. */
+/* Notes that an attr could not be opened at a place, and the reason `why`.
+ * Returns 0, or -ENOMEM and the error. */
 int uvperf__counters_fail(uvperf__counters_t *counters,
                           const uvperf_place_t *place, size_t attr,
                           const uvperf_error_t *why, uvperf_error_t *error);
@@ -556,15 +565,15 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
 /* Forgets the failures of a target. */
 void uvperf__counters_forget(uvperf__counters_t *counters, uint32_t target);
 
-/* Forget the failures of one place, and of one attr that fits nowhere on the
- * target (cpu -1). */
+/* The first function forgets the failures of one place. The second forgets the
+ * failure of one attr that fits nowhere on the target (cpu -1). */
 void uvperf__counters_forget_place(uvperf__counters_t *counters,
                                    const uvperf_place_t *place);
 void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
                                     uint32_t target, size_t attr);
 
-/* Orders the failures by target, place and attr: new ones may not be last in
- * that order. */
+/* Orders the failures by target, place and attr. New failures may not be the
+ * last in this order. */
 void uvperf__counters_order_failures(uvperf__counters_t *counters);
 
 /* Returns the code and the error of the most specific failure from `first` on.

@@ -27,29 +27,29 @@ typedef struct set_closing_s set_closing_t;
 /* The state of uvperf_set_next. */
 typedef struct set_next_s {
   size_t index; /* the ring that is being read, without a merge */
-  /* NULL without UVPERF_SET_TIME_ORDER. The watch has a merge of its own, of
-   * watched rings only. */
+  /* NULL without UVPERF_SET_TIME_ORDER. The watch has its own merge, which
+   * contains only watched rings. */
   uvperf__merge_t *merge;
   size_t nr_merged;
   int has_look; /* the merge has begun, and nothing else has read the rings
                  * since */
   /* The record that the user has: its size in bytes (0: none), its ring, and
-   * with a merge its place there. */
+   * its place in the merge, if there is a merge. */
   size_t lent;
   uvperf__cpu_ring_t *lender;
   uvperf__merged_t merged;
   int was_empty; /* the last call found nothing */
 } set_next_t;
 
-/* uvperf_set_t.impl points to it. It is freed in the last inner close callback,
- * or when the flush or snapshot in which that ran returns. */
+/* uvperf_set_t.impl points to it. It is freed in the last inner close callback.
+ * If that callback runs inside a flush or a snapshot, it is freed when the
+ * flush or snapshot returns. */
 typedef struct set_s {
   uvperf_set_t *handle;
   /* A placeholder while the set is being opened. */
   uvperf__counters_t *counters;
   set_opening_t *openings; /* on libuv's pool: the set, or targets */
-  size_t nr_closings;      /* jobs on the pool, and how many fds they have to
-                            * close */
+  size_t nr_closings;      /* jobs on the pool, and their number of fds */
   size_t nr_put_aside;
   uvperf__teardown_t teardown;
   uvperf__interval_timer_t *interval_timer;
@@ -78,13 +78,13 @@ typedef struct set_s {
   uint64_t flush_ms; /* of the last start */
   uint64_t default_flush_ms;
   uint64_t slack_ns;
-  /* The clock of the records: at the last merge, and before any event was open.
-   * The second is 0 after the clock was set back. */
+  /* The time of the records' clock at the last merge, and before any event was
+   * open. The second time is 0 after the clock was set back. */
   uint64_t clock_ns;
   uint64_t opened_ns;
   int in_callback; /* in any callback of the handle */
-  /* The ring that the record callback is about. NULL outside a callback without
-   * a record. */
+  /* The ring to which a record callback without a record belongs. NULL outside
+   * such a callback. */
   const uvperf__cpu_ring_t *failed_ring;
   int is_flushing;
   void *scratch;          /* for records that wrap, of all rings */
@@ -102,9 +102,9 @@ typedef struct set_s {
   int ends_found;   /* and every ring's mark is set; some are not reported
                      * yet */
   int eof_reported; /* since the last start */
-  int is_put_off;   /* iteration_end was called before all is delivered */
-  /* Probes, in milliseconds of uv_now: the latest time of the next one, the
-   * interval before it, and the PROBE_MS period of the last one. */
+  int is_put_off;   /* iteration_end was called before all was delivered */
+  /* Probes, in milliseconds of uv_now: the latest time of the next probe, the
+   * interval before it, and the PROBE_MS period of the last probe. */
   uint64_t probe_at;
   uint64_t probe_ms;
   uint64_t probed_in;
@@ -123,8 +123,8 @@ set_t *uvperf__set_impl(const uvperf_set_t *set);
 /* Returns the counters, for a measurement without the loop. */
 uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
 
-/* Returns 0; UV_EPERM in a forked child; UV_EBUSY while the set is being
- * opened; or UV_EBADF if that failed. */
+/* Returns 0 if the set can be used, UV_EPERM in a forked child, UV_EBUSY while
+ * the set is being opened, or UV_EBADF if opening it failed. */
 int uvperf__set_check(const set_t *impl);
 
 /* Whether this process is a forked child of the one that made the set. */
@@ -170,11 +170,12 @@ void uvperf__set_free_opening(set_t *impl);
 
 /* -- closing.c: on libuv's pool -- */
 
-/* From here to uvperf__set_end_closing closed events are put aside. That
- * function then closes them: at once, or on the pool if it takes long. NULL:
- * out of memory, and events are closed at once. */
+/* From now until uvperf__set_end_closing, closed events are put aside.
+ * uvperf__set_end_closing then closes them: at once, or on the pool if this
+ * takes long. Returns NULL if out of memory. Then events are closed at once. */
 set_closing_t *uvperf__set_begin_closing(set_t *impl);
-/* In between: frees counters that are not the set's. */
+/* Frees counters that are not the set's. Call it between these two
+ * functions. */
 void uvperf__set_free_aside(set_closing_t *closing,
                             uvperf__counters_t *counters);
 void uvperf__set_end_closing(set_closing_t *closing);
@@ -191,8 +192,8 @@ int uvperf__set_make_watch(set_t *impl);
  * overwritable. Returns 0, UV_ENOMEM, or the code of uvperf__watch_add. */
 int uvperf__set_watch_rings(set_t *impl);
 
-/* Decodes and counts a record of a ring, as uvperf_decode. `time` is NULL, or
- * replaces an impossible time. */
+/* Decodes and counts a record of a ring. Returns the same as uvperf_decode.
+ * `time` is NULL, or replaces an impossible time. */
 int uvperf__set_decode(const set_t *impl, uvperf__cpu_ring_t *ring,
                        const void *bytes, size_t size, const uint64_t *time,
                        const uvperf_record_t **record);
@@ -226,15 +227,15 @@ void uvperf__set_start_probes(set_t *impl);
 /* A record reported that a task has exited: targets may be gone soon. */
 void uvperf__set_task_exited(set_t *impl);
 
-/* Operations of the watch. When a flush is pending: checks for ends, at most
- * once in PROBE_MS. When an iteration has ended: reports ends whose records
- * were all delivered. */
+/* Operations of the watch. The first is called when a flush is due. It checks
+ * for ends, at most once in PROBE_MS. The second is called when an iteration
+ * has ended. It reports ends whose records were all delivered. */
 int uvperf__set_flush_due(void *owner);
 void uvperf__set_iteration_end(void *owner);
 
-/* For use without a loop. The first notes which targets have ended. The second
- * reports ends if all records were delivered, and returns UV_EOF if every
- * target has ended, UV_ECANCELED if the handle was closed meanwhile, else
+/* For use without a loop. The first function notes which targets have ended.
+ * The second reports ends if all records were delivered. It returns UV_EOF if
+ * every target has ended, UV_ECANCELED if the handle was closed meanwhile, else
  * UV_EAGAIN. */
 void uvperf__set_find_ends(set_t *impl);
 int uvperf__set_take_ends(set_t *impl);
