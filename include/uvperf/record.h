@@ -3,9 +3,9 @@
  * decodes, such as a reader of perf.data files, needs no loop and no fd.
  *
  * All 22 record types and all 25 PERF_SAMPLE_* bits of Linux 6.19 are decoded.
- * The source of every layout is the comment in enum perf_event_type of
- * <linux/perf_event.h> and perf_event_open(2), "Layout of the mmap buffer". The
- * first constants below have the kernel's values, for headers that lack
+ * Two texts describe every layout: the comment in enum perf_event_type of
+ * <linux/perf_event.h>, and perf_event_open(2), "Layout of the mmap buffer".
+ * The first constants below have the kernel's values, for headers that lack
  * them. */
 #ifndef UVPERF_RECORD_H
 #define UVPERF_RECORD_H
@@ -31,29 +31,30 @@ extern "C" {
 #define UVPERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* Linux 6.19 */
 
 /* The source of records: one perf event, or one attr and all events that were
- * opened with it on one target. The caller of uvperf_decoder_new fills and owns
- * it, or a handle does. */
+ * opened with it on one target. The caller of uvperf_decoder_new, or a handle,
+ * fills it and owns it. */
 typedef struct uvperf_source_s {
   /* sizeof(uvperf_source_t), or the size in an older version. */
   size_t size;
   /* The attr with which the event was opened. Decoding uses its sample_type,
    * read_format, branch_sample_type, register masks and sample_id_all. */
   const struct perf_event_attr *attr;
-  /* The event's ids (PERF_EVENT_IOC_ID), by which a record is assigned to one
-   * of several sources. May be NULL, with nr_ids 0, if there is one source. */
+  /* The event's ids (PERF_EVENT_IOC_ID). They assign a record to one of several
+   * sources. If there is only one source, ids may be NULL and nr_ids 0. */
   const uint64_t *ids;
   size_t nr_ids;
-  /* The target: pid (0 the opener, -1 any) and cpu (-1 any). */
+  /* The target. pid is 0 for the thread that opened the event, and -1 for any.
+   * cpu is -1 for any. */
   int32_t pid;
   int32_t cpu;
-  /* The caller's; never used. In records of an event's handle it is the
-   * uvperf_event_t that wrote them, NULL after that is closed; in records of a
-   * set the target's `data`. */
+  /* The caller's; the library never uses it. In a record of an event's handle
+   * it is the uvperf_event_t that wrote the record, or NULL after that handle
+   * is closed. In a record of a set it is the target's `data`. */
   void *data;
-  /* In records of a set: the attr's index, the target's index, and the place's
-   * uvperf_place_t.serial; else 0. All parts of an event (see
-   * uvperf_event_item_t.first) have the index of the first part; `attr` is the
-   * part's own. */
+  /* In a record of a set these are the attr's index, the target's index, and
+   * the place's uvperf_place_t.serial. In other records they are 0. All parts
+   * of an event (see uvperf_event_item_t.first) have the index of the first
+   * part; `attr` is the part's own. */
   uint32_t attr_index;
   uint32_t target_index;
   uint64_t serial;
@@ -65,18 +66,19 @@ typedef struct uvperf_source_s {
  * Linux 3.16. */
 #define UVPERF_SOURCE_OLD_MMAP2 1u
 
-/* Values in the format of read(2): PERF_SAMPLE_READ and PERF_RECORD_READ. Take
- * single values by uvperf_values_get and uvperf_values_find.
+/* Values in the format of read(2): PERF_SAMPLE_READ and PERF_RECORD_READ. Get
+ * single values with uvperf_values_get and uvperf_values_find.
  * Source: perf_event_open(2), "Reading results". */
 typedef struct uvperf_values_s {
   /* attr.read_format: PERF_FORMAT_*. */
   uint64_t format;
-  /* Values: 1, or the size of the group with PERF_FORMAT_GROUP. */
+  /* The number of values: 1, or the size of the group with
+   * PERF_FORMAT_GROUP. */
   uint64_t nr;
-  /* Nanoseconds; 0 where not asked for. */
+  /* Nanoseconds; 0 if the format does not have this time. */
   uint64_t time_enabled;
   uint64_t time_running;
-  /* As the kernel wrote them; valid as long as the record. */
+  /* The values as the kernel wrote them; valid as long as the record. */
   const uint64_t *words;
 } uvperf_values_t;
 
@@ -84,11 +86,13 @@ typedef struct uvperf_values_s {
  * mask: see uvperf_sample_regs_get.
  * Source: perf_event_open(2), PERF_SAMPLE_REGS_USER. */
 typedef struct uvperf_regs_s {
-  /* PERF_SAMPLE_REGS_ABI_*; NONE (0) comes without registers. */
+  /* PERF_SAMPLE_REGS_ABI_*; with NONE (0) there are no registers. */
   uint64_t abi;
-  /* attr.sample_regs_user or sample_regs_intr, bits of asm/perf_regs.h. */
+  /* attr.sample_regs_user or sample_regs_intr, with the bits of
+   * asm/perf_regs.h. */
   uint64_t mask;
-  /* Registers that follow: the bits in mask, or 0 with abi NONE. */
+  /* The number of registers in regs: the number of bits in mask, or 0 with abi
+   * NONE. */
   uint64_t nr;
   const uint64_t *regs;
 } uvperf_regs_t;
@@ -97,14 +101,14 @@ typedef struct uvperf_regs_s {
  * record's `present` are 0. Pointers are valid as long as the record, and NULL
  * if their count or size is 0. All except raw.data are 8-byte aligned.
  *
- * Several events, also of other processes, can sample the same software event
- * on a CPU: page faults, context switches and migrations, but not the clocks.
- * The kernel fills one sample for all of them, usually with the values of the
- * event that was enabled last: id, stream_id, time (of its clock), pid and tid
- * (of its namespace), callchain (with its limits) and stack_user (with its
- * size). Fields that only that event has can make the record longer:
- * surplus_bytes. If it has fewer registers, the record ends too early, and is
- * delivered with UV_EPROTO. */
+ * Several events, even of different processes, can sample the same software
+ * event on a CPU. This is so for page faults, context switches and migrations,
+ * but not for the clocks. The kernel fills one sample for all of them, usually
+ * with the values of the event that was enabled last: id, stream_id, time (of
+ * its clock), pid and tid (of its namespace), callchain (with its limits) and
+ * stack_user (with its size). Fields that only that event has can make the
+ * record longer: see surplus_bytes. If that event has fewer registers, the
+ * record ends too early, and is delivered with UV_EPROTO. */
 typedef struct uvperf_sample_s {
   uvperf_values_t read; /* PERF_SAMPLE_READ */
   /* PERF_SAMPLE_CALLCHAIN: frames innermost first, with PERF_CONTEXT_* marks
@@ -126,11 +130,11 @@ typedef struct uvperf_sample_s {
    * ends where the record ends. */
   struct {
     uint64_t nr;
-    /* PERF_SAMPLE_BRANCH_HW_INDEX; (uint64_t)-1 if the PMU wrote none, or
-     * without that bit. */
+    /* Needs PERF_SAMPLE_BRANCH_HW_INDEX. (uint64_t)-1 if the PMU wrote no
+     * index, or if that bit is not set. */
     uint64_t hw_idx;
     const struct perf_branch_entry *entries;
-    /* PERF_SAMPLE_BRANCH_COUNTERS: nr counters, or NULL. */
+    /* PERF_SAMPLE_BRANCH_COUNTERS: an array of nr counters, or NULL. */
     const uint64_t *counters;
   } branch;
   uvperf_regs_t regs_user; /* PERF_SAMPLE_REGS_USER */
@@ -141,8 +145,8 @@ typedef struct uvperf_sample_s {
     uint64_t dyn_size;
     const void *data;
   } stack_user;
-  /* PERF_SAMPLE_WEIGHT (full), or PERF_SAMPLE_WEIGHT_STRUCT, which uses the
-   * same field: then var1_dw, var2_w and var3_w are set too. */
+  /* PERF_SAMPLE_WEIGHT sets full. PERF_SAMPLE_WEIGHT_STRUCT uses the same field
+   * of the record, and sets var1_dw, var2_w and var3_w too. */
   struct {
     uint64_t full;
     uint32_t var1_dw; /* the low half of full */
@@ -166,16 +170,18 @@ typedef struct uvperf_sample_s {
   uint64_t surplus_bytes;
 } uvperf_sample_t;
 
-/* PERF_RECORD_MMAP and PERF_RECORD_MMAP2. For MMAP all from maj on is 0. */
+/* PERF_RECORD_MMAP and PERF_RECORD_MMAP2. In an MMAP all fields from maj to
+ * flags are 0. */
 typedef struct uvperf_mmap_s {
   uint32_t pid, tid; /* the task whose memory it is */
   uint64_t addr;     /* first address */
   uint64_t len;      /* bytes */
   uint64_t pgoff;    /* bytes into the file */
-  /* MMAP2 without PERF_RECORD_MISC_MMAP_BUILD_ID. */
+  /* Set in an MMAP2 without PERF_RECORD_MISC_MMAP_BUILD_ID, otherwise 0. */
   uint32_t maj, min;
   uint64_t ino, ino_generation;
-  /* MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID: build_id_size bytes, else 0. */
+  /* Set in an MMAP2 with PERF_RECORD_MISC_MMAP_BUILD_ID, otherwise 0. build_id
+   * has build_id_size bytes. */
   uint8_t build_id_size;
   uint8_t build_id[20];
   uint32_t prot;  /* PROT_* */
@@ -189,20 +195,20 @@ typedef struct uvperf_mmap_s {
 /* One namespace of PERF_RECORD_NAMESPACES; the index is *_NS_INDEX. */
 typedef struct uvperf_namespace_s {
   uint64_t dev;   /* device of the file in /proc/PID/ns */
-  uint64_t inode; /* and its inode: the namespace's number */
+  uint64_t inode; /* inode of that file: the namespace's number */
 } uvperf_namespace_t;
 
-/* PERF_RECORD_LOST: records that did not fit. id is the event that wrote the
+/* PERF_RECORD_LOST: some records did not fit. id is the event that wrote the
  * next record, not the event whose records were lost. */
 typedef struct uvperf_lost_s {
   uint64_t id;   /* of an event */
   uint64_t lost; /* records */
 } uvperf_lost_t;
 
-/* PERF_RECORD_COMM; an exec where misc has PERF_RECORD_MISC_COMM_EXEC, which
- * needs attr.comm_exec beside attr.comm. */
+/* PERF_RECORD_COMM. It reports an exec if misc has PERF_RECORD_MISC_COMM_EXEC.
+ * That bit needs attr.comm_exec in addition to attr.comm. */
 typedef struct uvperf_comm_s {
-  uint32_t pid, tid; /* the task that is called so now */
+  uint32_t pid, tid; /* the task that has this name now */
   /* Terminated; comm_size is strlen. */
   const char *comm;
   size_t comm_size;
@@ -245,8 +251,9 @@ typedef struct uvperf_lost_samples_s {
   uint64_t lost; /* samples */
 } uvperf_lost_samples_t;
 
-/* PERF_RECORD_SWITCH_CPU_WIDE: the other task; going out where misc has
- * PERF_RECORD_MISC_SWITCH_OUT. */
+/* PERF_RECORD_SWITCH_CPU_WIDE. The record's task goes out if misc has
+ * PERF_RECORD_MISC_SWITCH_OUT, and the other task comes next. Otherwise the
+ * record's task comes in, and the other task was the one before. */
 typedef struct uvperf_switch_cpu_wide_s {
   uint32_t next_prev_pid; /* process of the other task */
   uint32_t next_prev_tid; /* its thread */
@@ -282,7 +289,8 @@ typedef struct uvperf_bpf_event_s {
 /* PERF_RECORD_CGROUP. */
 typedef struct uvperf_cgroup_s {
   uint64_t id; /* as in PERF_SAMPLE_CGROUP */
-  /* Below where cgroups are mounted. Terminated; path_size is strlen. */
+  /* The path below the mount point of cgroups. Terminated; path_size is
+   * strlen. */
   const char *path;
   size_t path_size;
 } uvperf_cgroup_t;
@@ -320,13 +328,14 @@ typedef struct uvperf_record_s {
    * 8-byte aligned. */
   const void *bytes;
   /* The event that wrote it, or NULL if that is unknown. If only one event of
-   * the ring writes samples, a sample is that event's, whatever its id.
-   * Otherwise the id decides, and it can be wrong: see uvperf_sample_t. */
+   * the ring writes samples, all samples belong to that event, whatever their
+   * id. Otherwise the id decides, and the id can be wrong: see
+   * uvperf_sample_t. */
   const uvperf_source_t *source;
   /* The PERF_SAMPLE_* bits of the fields that are valid. For a sample it is
    * attr.sample_type. Another record has the bits of its sample_id trailer:
    * with attr.sample_id_all the bits TID, TIME, ID, STREAM_ID, CPU and
-   * IDENTIFIER of sample_type. It is 0 for a record without a trailer, or that
+   * IDENTIFIER of sample_type. It is 0 for a record that has no trailer or
    * could not be decoded. */
   uint64_t present;
   /* Where and when, in the kernel's order. TID, TIME, ID, CPU and STREAM_ID
@@ -334,15 +343,15 @@ typedef struct uvperf_record_s {
    * record is not a sample. */
   uint64_t ip;        /* PERF_SAMPLE_IP */
   uint32_t pid, tid;  /* PERF_SAMPLE_TID */
-  uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock; in a sample
-                         it can be another event's: see uvperf_sample_t */
-  uint64_t id;        /* PERF_SAMPLE_ID or PERF_SAMPLE_IDENTIFIER; also that can
-                         be another event's in a sample */
+  uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock. A sample can
+                         have another event's time: see uvperf_sample_t */
+  uint64_t id;        /* PERF_SAMPLE_ID or PERF_SAMPLE_IDENTIFIER. A sample can
+                         have another event's id too */
   uint32_t cpu;       /* PERF_SAMPLE_CPU */
   uint32_t reserved;  /* the kernel's, after cpu; means nothing */
   uint64_t period;    /* PERF_SAMPLE_PERIOD, events */
   uint64_t addr;      /* PERF_SAMPLE_ADDR */
-  uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; inherited events have theirs */
+  uint64_t stream_id; /* PERF_SAMPLE_STREAM_ID; an inherited copy has its own */
   /* The body, by the type of the record: PERF_RECORD_SAMPLE and so on. SWITCH
    * has no body. A type that is newer than the library has no member here: read
    * `bytes`. */
@@ -375,11 +384,11 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
 /** Makes a decoder for the records of one or more sources.
  *
  *  With several sources each record is decoded with the attr of its own event,
- *  which is found by its id (never by STREAM_ID). The id 0 is the first source,
- *  because perf(1) writes 0 into its own records. A record with an unknown id
- *  has source NULL, and is decoded if all sources have the same layout for its
- *  type. For samples this means the same sample_type, read_format,
- *  branch_sample_type and masks in all sources that write samples.
+ *  which is found by its id (never by STREAM_ID). The id 0 means the first
+ *  source, because perf(1) writes 0 into its own records. A record with an
+ *  unknown id has source NULL, and is decoded if all sources have the same
+ *  layout for its type. For samples this means the same sample_type,
+ *  read_format, branch_sample_type and masks in all sources that write samples.
  *  @param decoder  Receives the decoder, NULL on an error. Free it with
  *    uvperf_decoder_free.
  *  @param sources  The array is copied. The sources belong to the caller and
@@ -416,14 +425,15 @@ UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
  *    -EPROTO  the header is unsound: its size is below 8, not a multiple of 8,
  *      or above `size`. Or the body is unsound; a sample may be longer than its
  *      fields (surplus_bytes). Or the id belongs to none of several sources
- *      with different layouts; for an unknown type that is 0, with source NULL;
+ *      with different layouts; for an unknown type the result is 0 then, with
+ *      source NULL;
  *    -EINVAL  bytes is not 8-byte aligned; *record is NULL. */
 UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
                                 size_t size, const uvperf_record_t **record);
 
 /** Converts one value of a record into a count, scaled and with its state. For
- *  an event of a task on one CPU use `value`: the record does not show that
- *  (see UVPERF_COUNT_UNSCALED).
+ *  an event of a task on one CPU use `value` and not `scaled`. The record does
+ *  not show that an event is of this kind (see UVPERF_COUNT_UNSCALED).
  *  @param values  From a record.
  *  @param index   Below values->nr.
  *  @param count   Receives the count. time_enabled, time_running, id and lost
@@ -459,8 +469,8 @@ static inline unsigned int uvperf_record_cpu_mode(uint16_t misc) {
 
 /** Returns the name of a record type.
  *  @param type  PERF_RECORD_*.
- *  @return for example "MMAP2" for PERF_RECORD_MMAP2; NULL for an unknown type.
- *    The string is static. */
+ *  @return The name, for example "MMAP2" for PERF_RECORD_MMAP2; NULL for an
+ *    unknown type. The string is static. */
 UVPERF_EXTERN const char *uvperf_record_type_name(uint32_t type);
 
 /** Returns the name of a CPU mode.
@@ -504,15 +514,16 @@ UVPERF_EXTERN int uvperf_record_is_exec(const uvperf_record_t *record);
  *  ran already: misc bit 13.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_fork_exec(const uvperf_record_t *record);
-/** Returns whether a record is a SWITCH or SWITCH_CPU_WIDE out: misc bit 13.
+/** Returns whether a record is a SWITCH or SWITCH_CPU_WIDE that reports a
+ *  switch out of the task: misc bit 13.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_switch_out(const uvperf_record_t *record);
-/** Returns whether a record is a switch out of a task that was still runnable:
- *  misc bit 14.
+/** Returns whether a record reports a switch out of a task that was still
+ *  runnable: misc bit 14.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_preempted(const uvperf_record_t *record);
-/** Returns whether a record is a sample whose ip is exactly its instruction's:
- *  misc bit 14.
+/** Returns whether a record is a sample whose ip is exactly the instruction
+ *  that caused it: misc bit 14.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_record_is_exact_ip(const uvperf_record_t *record);
 
