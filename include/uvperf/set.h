@@ -77,7 +77,7 @@ typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
 
 /** Called once when uvperf_set_open_target is done, on the loop's thread.
  *  @param set     The handle.
- *  @param status  Nothing was added if it is not 0.
+ *  @param status  If it is not 0, nothing was added.
  *    0             the target was added;
  *    UV_ECANCELED  the set was closed meanwhile;
  *    UV_EAGAIN     try again, because the set changed meanwhile: an attr was
@@ -278,8 +278,8 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
  *    UV_EPERM   in a forked child (cause argument);
  *    UV_EEXIST  another handle of the loop polls the fd of a new ring;
  *    UV_ENOSPC  out of epoll watches for a new ring (cause loop);
- *    another    a target's failure as for uvperf_set_init, or an event's as for
- *      uvperf_set_enable. */
+ *    another    see uvperf_set_init for failures of targets, and
+ *      uvperf_set_enable for failures of events. */
 UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
                                         const uvperf_target_t *target,
                                         uint32_t *index, uvperf_error_t *error);
@@ -435,8 +435,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 /** Returns the item of an attr: its label, scale, unit and group.
  *
  *  item->attr is the attr as it was opened, with fallbacks, or as it will be
- *  tried. Only its fields disabled, inherit and enable_on_exec are as the
- *  caller set them.
+ *  tried. Only these fields are as the caller set them: disabled, inherit and
+ *  enable_on_exec.
  *
  *  Label and unit describe the event that was opened. UVPERF_FALLBACK_USER adds
  *  the modifier u to the label, as perf(1) does. After UVPERF_FALLBACK_CLOCK or
@@ -549,8 +549,8 @@ UVPERF_EXTERN size_t uvperf_set_size(void);
  *      no other fd could be opened (for example UV_EMFILE).
  *  @param record  Owned by the library. It and everything it points to are
  *    valid until the callback returns. record->source has the attr_index
- *    (uvperf_set_item), target_index, place and the target's `data`. It is NULL
- *    if the event is unknown. */
+ *    (uvperf_set_item), target_index, place and the target's `data`. The source
+ *    is NULL if the event is unknown. */
 typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
                                      const uvperf_record_t *record);
 
@@ -574,8 +574,8 @@ typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
  *  @param set     The handle.
  *  @param cpu     The CPU's id.
  *  @param status
- *    0          the CPU is online, and its events are open and, if the set is
- *      enabled, enabled;
+ *    0          the CPU is online, and its events are open. They are enabled if
+ *      the set is enabled;
  *    UV_ENODEV  without an error: the CPU is offline, its events have stopped,
  *      and its ring is being drained;
  *    another    with an error: the CPU is online, and this is the first failure
