@@ -462,7 +462,7 @@ enum uvperf_fallback {
    * perf_event_paranoid forbids the kernel side (EACCES, EPERM). This does not
    * apply to an attr with exclude_user or exclude_kernel. An event that happens
    * only in the kernel then opens, but counts 0. Such events are context
-   * switches, and all tracepoints except those of system calls. */
+   * switches, and all tracepoints except tracepoints of system calls. */
   UVPERF_FALLBACK_USER = 2,
   /* precise_ip becomes the highest lower value that the PMU accepts, perhaps 0
    * (EOPNOTSUPP, EINVAL, ENOENT). */

@@ -166,7 +166,7 @@ UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
                                   const uvperf_set_options_t *options,
                                   uvperf_set_open_cb cb, uvperf_error_t *error);
 
-/** Enables all events, including those of targets added later.
+/** Enables all events, including events of targets that are added later.
  *
  *  At each place the members of a group start together. A command that has not
  *  called execve(2) yet is not affected: its events are enabled by execve(2). A
@@ -185,7 +185,7 @@ UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_set_enable(uvperf_set_t *set, uvperf_error_t *error);
 
-/** Disables all events, including those of targets added later.
+/** Disables all events, including events of targets that are added later.
  *
  *  The counts stay, and uvperf_set_enable continues them. A command that has
  *  not called execve(2) yet is not affected: it counts from execve(2) on.
@@ -267,8 +267,8 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
 /** Adds a target: opens each attr at each of its places.
  *
  *  The events get the filters, periods and BPF programs that were set, and
- *  count at once if the set is enabled. As uvperf_set_init, the call blocks,
- *  and succeeds if some of the events cannot be opened.
+ *  count at once if the set is enabled. Like uvperf_set_init, the call blocks.
+ *  It handles events that cannot be opened in the same way.
  *  @param target  Caller's, copied.
  *  @param index   Receives the target's index, which failures and places also
  *    have. A set never uses an index twice. May be NULL.
@@ -643,8 +643,8 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  records come in the order of their times, without slack_us. Start and flush
  *  may be used too: each continues where the other stopped. CPUs are not
  *  followed. See also uvperf-details(7).
- *  @param record  Receives the record or NULL. The library owns it and all it
- *    points to, until the next call of next, start, flush or close.
+ *  @param record  Receives the library's record or NULL. It and all it points
+ *    to are valid until the next call of next, start, flush or close.
  *  @return 0, or
  *    UV_EAGAIN  the rings are empty;
  *    UV_EPROTO  as in uvperf_set_record_cb: with a raw record, or without one
