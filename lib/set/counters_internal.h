@@ -453,8 +453,8 @@ int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error);
 
 /* Enables the early events at the cursor's place if `at` is 0, else the other
- * events there. Then moves to the
- * next place. Returns 0, or the first failure. */
+ * events there. Then moves to the next place. Returns 0, or the first
+ * failure. */
 int uvperf__counters_enable_next(uvperf__counters_t *counters,
                                  counter_cursor_t *cursor,
                                  uvperf_error_t *error);
