@@ -237,7 +237,7 @@ UVPERF_EXTERN int uvperf_reading_copy(uvperf_reading_t *copy,
  *  @return The number; 0 for a reading that was never filled. */
 UVPERF_EXTERN size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading);
 
-/** Returns the number of places, of all targets at the time of the reading.
+/** Returns the number of places. All targets at the time of the reading count.
  *  @param reading  A reading.
  *  @return The number; 0 for a reading that was never filled. */
 UVPERF_EXTERN size_t uvperf_reading_nr_places(const uvperf_reading_t *reading);

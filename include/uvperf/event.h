@@ -170,12 +170,13 @@ struct uvperf_event_s {
  *                 attr has fields that the library or the kernel does not know;
  *                 reading the group would return more than 16 KiB; the path of
  *                 a uprobe is too long
- *   UV_EBUSY      another exclusive user of the PMU
- *   UV_ENOSPC     breakpoint slots are used up; or epoll watches (cause loop)
+ *   UV_EBUSY      another exclusive user holds the PMU
+ *   UV_ENOSPC     breakpoint slots, or epoll watches (cause loop), are used up
  *   UV_EEXIST     another handle of the loop polls an fd of this number
- *   UV_EOVERFLOW  sample_max_stack above perf_event_max_stack (UV_ENOMEM on
- *                 some kernels)
- *   UV_ENOSYS     no perf events in this kernel, or a seccomp filter
+ *   UV_EOVERFLOW  sample_max_stack is above perf_event_max_stack (UV_ENOMEM
+ *                 on some kernels)
+ *   UV_ENOSYS     this kernel has no perf events, or a seccomp filter forbids
+ *                 them
  *   UV_EFAULT, UV_EIO  the path of a uprobe, or the file there, is unusable */
 typedef struct uvperf_event_options_s {
   /* sizeof(uvperf_event_options_t). */
@@ -183,8 +184,8 @@ typedef struct uvperf_event_options_s {
   /* A thread's id. 0 means the calling thread. -1 means every task, and needs
    * UVPERF_EVENT_CPU. A process's id stands for its first thread. With
    * attr.inherit, threads and children that it makes from now on are measured
-   * too. With a ring, attr.inherit needs one event for each CPU: it is
-   * UV_EINVAL without UVPERF_EVENT_CPU. Uprobes and kprobes by name must not be
+   * too. With attr.inherit and a ring, open one event for each CPU: without
+   * UVPERF_EVENT_CPU this is UV_EINVAL. Uprobes and kprobes by name must not be
    * inherited: see UVPERF_FALLBACK_INHERIT. */
   int32_t pid;
   /* With UVPERF_EVENT_CPU, a CPU's id. Without it 0 or -1, and the task is
@@ -316,7 +317,7 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *  @param options  As for uvperf_event_init; pid 0 is the thread that calls
  *    this. cgroup is duplicated, and the leader may be closed meanwhile.
  *  @param cb       Called once, if this has returned 0.
- *  @param error    Receives why it failed at once; may be NULL.
+ *  @param error    Receives the reason if this returns an error; may be NULL.
  *  @return 0: the handle must be closed, even if the event cannot be opened.
  *    Otherwise the handle is the caller's again and `cb` is never called:
  *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  as uvperf_event_init, for errors that are
@@ -376,8 +377,8 @@ UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
  *    UV_EINVAL  never started, no ring, or an overwritable ring: use
  *      uvperf_event_snapshot;
  *    UV_EBUSY   called inside a callback of the handle;
- *    UV_ENOMEM  out of memory, which it may need inside a callback of another
- *      handle; nothing was delivered;
+ *    UV_ENOMEM  out of memory; inside a callback of another handle it may need
+ *      some. Nothing was delivered;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
 
@@ -608,9 +609,9 @@ UVPERF_EXTERN void uvperf_event_unref(uvperf_event_t *event);
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_event_has_ref(const uvperf_event_t *event);
 
-/** Returns whether the handle is active, as uv_is_active: while it is being
- *  opened; and while it is started, until its target is gone and all records
- *  were delivered. A started event without a ring is not active.
+/** Returns whether the handle is active, as uv_is_active. It is active while it
+ *  is being opened. A started handle is active until its target is gone and all
+ *  records were delivered. A started event without a ring is not active.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_event_is_active(const uvperf_event_t *event);
 
@@ -732,8 +733,8 @@ UVPERF_EXTERN int uvperf_event_refresh(uvperf_event_t *event,
  *  @param period  Events between samples (nanoseconds for the clocks), below
  *    2^63; or Hz with attr.freq, up to perf_event_max_sample_rate. Not 0.
  *  @return 0, or
- *    UV_EINVAL  0 or too large (cause sample_rate for a frequency); the event
- *      does not sample; or the PMU cannot count that far;
+ *    UV_EINVAL  period is 0 or too large (cause sample_rate for a frequency);
+ *      the event does not sample; or the PMU cannot count that far;
  *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PERIOD. */
 UVPERF_EXTERN int uvperf_event_change_period(uvperf_event_t *event,
@@ -750,9 +751,9 @@ UVPERF_EXTERN int uvperf_event_change_period(uvperf_event_t *event,
  *      fields, or is as long as a page or longer;
  *    UV_EEXIST  the event has a filter already;
  *    UV_ENOTSUP  an address filter that this PMU cannot do;
- *    UV_ENOENT  an address filter whose file does not exist; or in a
- *      tracepoint's filter a bracket that is not closed;
- *    UV_ESRCH   a quotation mark that is not closed (calc_stack in
+ *    UV_ENOENT  an address filter's file does not exist; or a bracket in a
+ *      tracepoint's filter is not closed;
+ *    UV_ESRCH   a quotation mark is not closed (calc_stack in
  *      kernel/trace/trace_events_filter.c);
  *    UV_ENOSPC, UV_E2BIG  too many conditions for a kernel before 4.17;
  *    UV_ENOMEM  out of memory;

@@ -72,8 +72,8 @@ UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
 /* Events and groups that measure calls of functions, one call after the other.
  * It needs no loop. uvperf_meter_new and uvperf_meter_new_options make one.
  *
- * Its events stay open, disabled, so that a measurement takes a few system
- * calls only. Opening an event can take 15 ms (see uvperf_set_init). Closing
+ * Its events stay open but disabled, so that a measurement takes only a few
+ * system calls. Opening an event can take 15 ms (see uvperf_set_init). Closing
  * the last event on a tracepoint or probe takes the kernel 27 to 90 ms. While a
  * meter has such an event open, uvperf_measure_events is fast for the same
  * tracepoint. But every process that hits the tracepoint is a little slower,
@@ -161,8 +161,8 @@ uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
  *      another thread made the meter (cause argument);
  *    UV_EBUSY   the meter is measuring (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
- *    another    as uvperf_set_enable; or, with fn called and counts filled, as
- *      uvperf_set_disable. */
+ *    another    as uvperf_set_enable; or as uvperf_set_disable, and then fn was
+ *      called and the counts are filled. */
 UVPERF_EXTERN int uvperf_meter_measure(uvperf_meter_t *meter,
                                        uvperf_measure_fn fn, void *arg,
                                        uvperf_count_t *counts, size_t nr,

@@ -261,7 +261,7 @@ typedef struct uvperf_switch_cpu_wide_s {
 
 /* PERF_RECORD_NAMESPACES. */
 typedef struct uvperf_namespaces_s {
-  uint32_t pid, tid; /* the task that is in them now */
+  uint32_t pid, tid; /* the task that is now in these namespaces */
   /* Number of namespaces; links is NULL if it is 0. */
   uint64_t nr;
   const uvperf_namespace_t *links;

@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /* Starts without enabling the events: the caller enables them later, or the
- * kernel does by enable_on_exec, which implies this flag. Stop then does not
- * disable them either. */
+ * kernel enables them at execve(2), with attr.enable_on_exec, which implies
+ * this flag. Stop then does not disable them either. */
 #define UVPERF_START_NO_ENABLE 1u
 /* Calls the callback at the end of each slice that delivered a record, with
  * status 0 and without a record. */
