@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* struct perf_event_attr: copies it, accesses each field by its place, whatever
- * header the caller was compiled with, and finds which records and wakeups it
- * asks for. Opens nothing; whether a kernel accepts the values is not known
- * here. */
+/* Copies a struct perf_event_attr, accesses each field by its place, and finds
+ * which records and wakeups it asks for. This works with whatever header the
+ * caller was compiled with. Opens nothing. Whether a kernel accepts the values
+ * is not known here. */
 #include "attr/attr.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ int uvperf__attr_dup(struct perf_event_attr **copy,
 
   if (size < PERF_ATTR_SIZE_VER0)
     return -EINVAL;
-  /* As perf_copy_attr does; larger ones cannot be opened anyway. */
+  /* The same limit as in perf_copy_attr. Larger attrs cannot be opened. */
   if (size > (size_t)sysconf(_SC_PAGESIZE))
     return -E2BIG;
   memory = uvperf__calloc(1, size > sizeof(*attr) ? size : sizeof(*attr));
@@ -320,7 +320,7 @@ uint32_t uvperf__attr_stack(const struct perf_event_attr *attr) {
   return (uint32_t)uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_STACK_USER);
 }
 
-/* These write records that never count for wakeup_events. */
+/* Fields that write records which never count for wakeup_events. */
 static const enum uvperf_attr_field side_band[] = {
     UVPERF_ATTR_MMAP,           UVPERF_ATTR_MMAP_DATA, UVPERF_ATTR_MMAP2,
     UVPERF_ATTR_COMM,           UVPERF_ATTR_TASK,      UVPERF_ATTR_NAMESPACES,
@@ -417,15 +417,16 @@ static uint64_t largest_sample(const struct perf_event_attr *attr) {
 }
 
 /* For a stack of 0 bytes perf_prepare_sample in kernel/events/core.c counts 8
- * bytes, its size, but perf_output_sample_ustack writes 16, because it adds
- * dyn_size. This happens with and without PERF_SAMPLE_REGS_USER, for everything
- * that has a user side (kernel threads have none). The extra word shifts the
- * fields after the stack, and the last of them overwrites the next record: the
- * oldest one of a full ring, or one of an interrupt.
+ * bytes, for the stack's size. But perf_output_sample_ustack writes 16 bytes,
+ * because it adds dyn_size. This happens with and without
+ * PERF_SAMPLE_REGS_USER, for everything that has a user side (kernel threads
+ * have none). The extra word shifts the fields after the stack, and the last
+ * field overwrites the next record. This is the oldest record of a full ring,
+ * or a record of an interrupt.
  *
- * A larger stack is cut so that it and the fields before it have 65528 bytes
- * (perf_sample_ustack_size). Registers and AUX data are added only later, and
- * header.size, which has 16 bits, wraps. */
+ * A larger stack is cut so that the stack and the fields before it have 65528
+ * bytes (perf_sample_ustack_size). Registers and AUX data are added after that,
+ * and header.size, which has 16 bits, wraps. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr) {
   if (!has_samples(attr) || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
     return NULL;

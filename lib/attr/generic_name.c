@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of perf(1)'s names for generic events, searched both ways. Whether
  * this machine counts an event is not known here. On hybrid machines the upper
- * half of config holds the type of the PMU; it is not evaluated here. */
+ * half of config holds the type of the PMU. It is not evaluated here. */
 #include "attr/generic_name.h"
 
 #include <errno.h>
@@ -94,7 +94,8 @@ static const unsigned int cache_operations[] = {
     [PERF_COUNT_HW_CACHE_NODE] = OP_ALL,
 };
 
-/* The events of a type by their configs; none of cache events. */
+/* The events of a type, in the order of their configs. Cache events are not
+ * among them. */
 static const row_t *rows_of(uint32_t type, size_t *nr) {
   switch (type) {
     case PERF_TYPE_HARDWARE:
@@ -139,8 +140,8 @@ static size_t find_prefix(const row_t *rows, size_t nr, const char *text,
   return longest;
 }
 
-/* "-load-misses": an operation and a result, in any order, each once and each
- * optional. */
+/* Finds an operation and a result, as in "-load-misses". They may come in any
+ * order, and each may be missing. Neither may occur twice. */
 static int find_operation(const char *text, size_t length, size_t *operation,
                           size_t *result) {
   int has_operation = 0;
@@ -164,8 +165,8 @@ static int find_operation(const char *text, size_t length, size_t *operation,
   return 0;
 }
 
-/* As parse_events__decode_legacy_cache() of perf(1): without an operation it is
- * a load, without a result an access. */
+/* Does the same as parse_events__decode_legacy_cache() of perf(1). Without an
+ * operation the event is a load. Without a result it is an access. */
 static int find_cache(const char *name, size_t length, uint64_t *config) {
   size_t operation = PERF_COUNT_HW_CACHE_OP_READ;
   size_t result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;

@@ -2,11 +2,12 @@
 /* Asks the kernel, bit by bit, which parts of struct perf_event_attr it knows.
  *
  * perf_event_open() in kernel/events/core.c checks the attr first, in
- * perf_copy_attr(). Unknown bits are EINVAL for every caller, and unknown
- * fields E2BIG. It looks for the event only later. Therefore we ask with an
- * event that no kernel has: ENOENT then means that the attr was accepted.
- * Nothing is opened. That could need privileges, a PMU or another bit, and for
- * the first event of a task it would wait for an RCU grace period. */
+ * perf_copy_attr(). For unknown bits every caller gets EINVAL, and for unknown
+ * fields E2BIG. The kernel looks for the event only later. Therefore we ask
+ * with an event that no kernel has: ENOENT then means that the attr was
+ * accepted. Nothing is opened. Opening could need privileges, a PMU or another
+ * bit, and for the first event of a task it would wait for an RCU grace
+ * period. */
 #include "attr/kernel_knows.h"
 
 #include <errno.h>
@@ -36,7 +37,7 @@ static void prepare(question_t *question) {
   uvperf_attr_init_sized(&question->attr, ATTR_BYTES, PERF_TYPE_SOFTWARE,
                          NO_EVENT);
   question->attr.disabled = 1;
-  question->attr.exclude_kernel = 1; /* asks for no privileges */
+  question->attr.exclude_kernel = 1; /* needs no privileges */
   question->attr.exclude_hv = 1;
 }
 
@@ -86,8 +87,8 @@ static void put(question_t *question, enum uvperf__word word,
   }
 }
 
-/* The result of perf_event_open(2); 0 if it accepted everything except the
- * event. */
+/* Returns the result of perf_event_open(2), or 0 if it accepted everything
+ * except the event. */
 static int ask(question_t *question) {
   int rc = uvperf__sys_open(&question->attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
