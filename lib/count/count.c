@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One count, computed from the values read from an event; the difference of two
+/* Computes one count from the values read from an event, the difference of two
  * counts, and sums. Scaling is in scale.c. */
 #include "count/count.h"
 
@@ -39,7 +39,7 @@ int uvperf__cell_was_read(const uvperf__cell_t *cell) {
 
 /* The state that is reported. NEVER_SCHEDULED says too much about an event that
  * cannot always run: it becomes NOT_ENABLED. A gone event that never ran has no
- * value: its 0 becomes NEVER_SCHEDULED. (The cell stays GONE, for later
+ * value, so it becomes NEVER_SCHEDULED. (Its cell stays GONE, for later
  * differences.) */
 static uint32_t state_of(const uvperf__cell_t *cell, int unscaled) {
   if (cell->state == UVPERF_COUNT_NEVER_SCHEDULED && unscaled)
@@ -98,7 +98,7 @@ void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
     count->scaled = cell->value;
 }
 
-/* Without both times only the value is known. */
+/* If either time is missing, only the value is known. */
 static int has_times(uint64_t format) {
   const uint64_t both =
       PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -147,7 +147,7 @@ static uint64_t less(uint64_t newer, uint64_t older) {
   return newer >= older ? newer - older : newer;
 }
 
-/* Subtracts both times or neither: the ratio of a difference and a total would
+/* Subtracts both times or neither. The ratio of a difference and a total would
  * mean nothing. */
 static void subtract_times(uvperf__cell_t *newer, const uvperf__cell_t *older) {
   if (newer->enabled < older->enabled || newer->running < older->running)
@@ -238,7 +238,7 @@ static uint32_t sum32(uint32_t a, uint32_t b) {
   return a <= UINT32_MAX - b ? a + b : UINT32_MAX;
 }
 
-/* A sum has the state of its highest-ranking part. */
+/* A sum gets the state of its part with the highest rank. */
 static int rank_of(uint32_t state) {
   switch (state) {
     case UVPERF_COUNT_NONE:

@@ -9,7 +9,7 @@
 
 #include "util/line.h"
 
-/* Two decimals, as in perf-stat(1), independent of the locale. A .scale file of
+/* Two decimals, as in perf-stat(1), independent of the locale. A .scale file in
  * sysfs may hold any number. */
 static void put_scaled(uvperf__line_t *line, double value) {
   uint64_t whole, hundredths;

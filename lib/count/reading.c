@@ -26,7 +26,8 @@ void uvperf_reading_free(uvperf_reading_t *reading) {
   uvperf__free(reading);
 }
 
-/* Adds the size of an array to *bytes: 0, or -ENOMEM if the sum overflows. */
+/* Adds the size of an array to *bytes. Returns 0, or -ENOMEM if the sum
+ * overflows. */
 static int add_array(size_t *bytes, size_t nr, size_t size) {
   if (nr > (SIZE_MAX - *bytes) / size)
     return -ENOMEM;
@@ -133,7 +134,7 @@ void uvperf__reading_end(uvperf_reading_t *reading) {
 }
 
 /* Some events of tasks can be on a counter only on some CPUs. They are enabled
- * also while the task runs on other CPUs: event_filter_match and the filter of
+ * even while the task runs on other CPUs: event_filter_match and the filter of
  * the PMU keep the event from being scheduled, not from being enabled
  * (kernel/events/core.c). */
 static int is_part_time(const uvperf_reading_t *reading, size_t attr,
@@ -164,9 +165,10 @@ static int has_value(const uvperf_reading_t *reading, size_t attr,
 /* An event with several parts has one part for each kind of cores. A part of a
  * task is always enabled, but runs only on its kind of cores. So the whole
  * event is enabled as long as one part, and its running time is the sum of the
- * parts' running times. If that is less, the PMUs were shared, and the value is
- * scaled. Parts are enabled one after the other, so each part's running time is
- * taken as a share of its own enabled time. */
+ * parts' running times. If the running time is less than the enabled time, the
+ * PMUs were shared, and the value is scaled. Parts are enabled one after the
+ * other, so each part's running time is taken as a share of its own enabled
+ * time. */
 
 static uint64_t share_of(uint64_t enabled, const uvperf_count_t *part) {
   uint64_t running;
@@ -218,8 +220,8 @@ static void add_parts(const uvperf_reading_t *reading, size_t attr,
     scale_whole(whole);
 }
 
-/* The count of an attr; for the first of several parts the count of the whole
- * event. */
+/* Computes the count of an attr. For the first of several parts it computes the
+ * count of the whole event. */
 static void make_whole(const uvperf_reading_t *reading, size_t attr,
                        size_t place, uvperf_count_t *count) {
   make_count(reading, attr, place, count);

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* 128 bits: compilers have no such type on 32-bit machines. */
+/* A number of 128 bits. Compilers have no such type on 32-bit machines. */
 typedef struct wide_s {
   uint64_t high;
   uint64_t low;
@@ -24,8 +24,8 @@ static wide_t multiply(uint64_t a, uint64_t b) {
 }
 
 /* The quotient, which must fit: number.high < divisor. Divides bit by bit, as
- * on paper: only multiplexed counts need it, and reading them is more
- * expensive. */
+ * on paper. This is fast enough: only multiplexed counts need it, and reading
+ * them takes longer. */
 static uint64_t divide(wide_t number, uint64_t divisor) {
   uint64_t rest = number.high, low = number.low;
   int bit;
