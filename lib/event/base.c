@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Used by all files of the handle: the checks whether it is closing and whether
- * this process opened it, and its attr, made from the user's. */
+/* Used by all files of the handle. Checks whether the handle is closing and
+ * whether this process opened it, and makes its attr from the user's attr. */
 #include "event/internal.h"
 
 #include <assert.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations on an open event: enable, disable, refresh, change, pause. They
- * include its group: a leader's siblings are enabled before it. */
+ * include the event's group: a leader's siblings are enabled before the
+ * leader. */
 #include "event/internal.h"
 
 #include <limits.h>
@@ -20,7 +21,7 @@
  * ids of at most this number of programs. Room for more is E2BIG. */
 #define MOST_PROGRAMS 64
 
-/* struct perf_event_query_bpf, whose array has no size. */
+/* The same as struct perf_event_query_bpf, but its array has a size. */
 typedef struct query_s {
   uint32_t ids_len;
   uint32_t prog_cnt;
@@ -58,8 +59,8 @@ static int can_stick(const event_t *impl) {
          impl->attr->type != PERF_TYPE_RAW;
 }
 
-/* Whether the target may be off its CPU now, so that a new period does not
- * start the event. The next tick starts an event with a frequency. */
+/* Whether the target may be off its CPU now. A new period does not start the
+ * event then. The next tick starts an event with a frequency. */
 static int is_elsewhere(const event_t *impl) {
   int pid = impl->source.pid;
 
@@ -68,7 +69,7 @@ static int is_elsewhere(const event_t *impl) {
   return impl->cgroup >= 0 || (pid > 0 && pid != uvperf__sys_gettid());
 }
 
-/* Schedules the group in now: otherwise a sibling of another PMU that was
+/* Schedules the group in now. Otherwise a sibling of another PMU that was
  * enabled after its leader waits for the next tick or switch (see
  * uvperf_event_enable_group). A leader with a limit of its own is left alone,
  * because that limit may have stopped it. */
@@ -79,13 +80,13 @@ static void schedule_group(const event_t *leader) {
   uvperf__sys_ioctl(leader->fd, PERF_EVENT_IOC_ENABLE, 0);
 }
 
-/* Restarts an enabled event that the end of its limit may have left stopped;
+/* Restarts an enabled event that may have stopped at the end of its limit. This
  * works only while its leader is enabled too.
  *
  * Since Linux 6.16 __perf_event_overflow calls pmu->stop when the limit of
  * overflows is used up. Enabling calls perf_trace_add or hw_breakpoint_add, and
  * these leave hw.state stopped. Only pmu->start clears it, and only
- * __perf_event_period calls that, while the event is scheduled in. */
+ * __perf_event_period calls pmu->start, while the event is scheduled in. */
 static void unstick(const event_t *impl) {
   if (!can_stick(impl) || (is_elsewhere(impl) && impl->limit_end != UINT64_MAX))
     return; /* is_dead would have refused to enable it */
@@ -110,7 +111,7 @@ static int is_dead(const event_t *impl) {
   return has_run_out(impl) && uvperf__system_is_before("", 6, 16) == 0;
 }
 
-/* Sets limit_end for this number of overflows more. */
+/* Sets limit_end for this number of further overflows. */
 static void move_limit(event_t *impl, uint32_t overflows) {
   uint64_t period = impl->attr->sample_period;
   uint64_t from = impl->limit_end;
@@ -124,8 +125,8 @@ static void move_limit(event_t *impl, uint32_t overflows) {
                         : from + period * overflows;
 }
 
-/* Returns 0 or -errno; UV_ENOTSUP if its overflows ran out and nothing can
- * start it again. Call unstick afterwards. */
+/* Enables the event. Returns 0, -errno, or UV_ENOTSUP if its overflows ran out
+ * and nothing can start it again. Call unstick afterwards. */
 static int enable_alone(event_t *impl) {
   int rc;
 
@@ -278,7 +279,7 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
   event_t *impl = uvperf__event_impl(event);
   int rc;
 
-  /* 0 is undefined by the manual; _perf_event_refresh takes an int. */
+  /* The manual does not define 0. _perf_event_refresh takes an int. */
   if (overflows == 0 || overflows > INT_MAX)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "refresh by %u overflows: it must be 1 to %d",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Delivers the records of an event's ring to the user: by callbacks, when the
- * watch drains the ring, or one by one by uvperf_event_next. Snapshots are in
- * snapshot.c. */
+/* Delivers the records of an event's ring to the user. They go to callbacks
+ * when the watch drains the ring, or are returned one by one by
+ * uvperf_event_next. Snapshots are in snapshot.c. */
 #include "event/internal.h"
 
 #include <poll.h>
@@ -99,8 +99,8 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
 
 /* Whether the event is pinned and got no counter, and no other event may still
  * write into its ring. poll(2) reports this by POLLERR, but only since Linux
- * 6.15. read(2) without a buffer then returns 0, otherwise an error
- * (__perf_read in kernel/events/core.c). */
+ * 6.15. read(2) without a buffer returns 0 for such an event, and an error for
+ * any other event (__perf_read in kernel/events/core.c). */
 static int is_in_error(const event_t *impl) {
   return impl->attr->pinned && impl->nr_fds == 1 &&
          uvperf__sys_read(impl->fd, NULL, 0) == 0;
@@ -155,7 +155,8 @@ void uvperf__event_end(void *owner, size_t ring_index, int status) {
 
 /* -- next ----------------------------------------------------------------- */
 
-/* As uvperf__ring_next; or UV_ENOMEM, and the record is still there. */
+/* Returns the same as uvperf__ring_next, or UV_ENOMEM. After UV_ENOMEM the
+ * record is still there. */
 static int next_whole(event_t *impl, const void **bytes, size_t *size) {
   void *room = uvperf__scratch_enter(impl->scratch);
   int rc;
@@ -175,8 +176,8 @@ static int next_whole(event_t *impl, const void **bytes, size_t *size) {
   return rc;
 }
 
-/* As next_whole. Reads the head again only when all records up to the last head
- * are used up. */
+/* The same as next_whole. Reads the head again only when all records up to the
+ * last head are used up. */
 static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   int rc;
 
@@ -196,8 +197,8 @@ static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   return next_whole(impl, bytes, size);
 }
 
-/* Returns 0 if an event may still write into the ring; else UV_EOF, UV_EBADF,
- * or an error of poll(2). It consumes a pending wakeup. */
+/* Returns 0 if an event may still write into the ring. Otherwise returns
+ * UV_EOF, UV_EBADF, or an error of poll(2). Consumes a pending wakeup. */
 static int poll_writers(const event_t *impl) {
   int status = 0;
   int revents;
@@ -215,10 +216,11 @@ static int poll_writers(const event_t *impl) {
   return status;
 }
 
-/* The next record, or, if the ring is empty, the reason why it has ended. A
- * hang-up looks like endless wakeups without a record, so poll_writers is
- * called only if the call before found no record either. It consumes a wakeup,
- * so next_bytes looks again for the records of that wakeup. */
+/* Finds the next record. If the ring is empty, finds the reason why it has
+ * ended. A hang-up looks like endless wakeups without a record, so poll_writers
+ * is called only if the previous call found no record either. poll_writers
+ * consumes a wakeup, so next_bytes looks again for the records of that
+ * wakeup. */
 static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
   int status;
   int rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* One perf event as a libuv handle: init, start, stop, flush, close. open.c
- * opens the event, drain.c delivers its records, output.c shares its ring,
+ * opens the event, drain.c delivers its records, and output.c shares its ring.
  * control.c has all other operations. */
 #include "event/internal.h"
 
@@ -65,9 +65,9 @@ static void release(void *owner) {
 static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   event_t *impl = owner;
 
-  /* These are closed at once. After a failed init the loop runs only once more;
-   * a program without a link must end soon; and a forked child's fd is not the
-   * event's last. */
+  /* In these cases the event is closed at once. After a failed init the loop
+   * runs only once more. A program without a link must end soon. A forked
+   * child's fd is not the last fd of the event. */
   if (impl->handle == NULL || impl->has_program ||
       !uvperf__attr_closes_slowly(impl->attr) || uvperf__event_is_forked(impl))
     return;
@@ -77,9 +77,10 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
 }
 
 /* Called in the last inner close callback. Fd and ring must stay until then for
- * two reasons. While the ring is mapped the file lives although its fd is
- * closed, and epoll would keep reporting it. And libuv 1.45 to 1.48 may have an
- * EPOLL_CTL_DEL of the fd queued to io_uring until then (libuv #4323). */
+ * two reasons. First, while the ring is mapped the file lives although its fd
+ * is closed, and epoll would keep reporting it. Second, libuv 1.45 to 1.48 may
+ * have an EPOLL_CTL_DEL of the fd queued to io_uring until then (libuv
+ * #4323). */
 static void closed(void *owner) {
   event_t *impl = owner;
   uvperf_event_t *handle = impl->handle;
@@ -88,9 +89,9 @@ static void closed(void *owner) {
   uvperf__snapshot_job_closed(impl->snapshot);
   uvperf__teardown_let_go(&impl->teardown);
   if (handle == NULL)
-    return; /* init failed: the struct is the caller's since then */
+    return; /* init failed: the struct belongs to the caller */
   handle->impl = NULL;
-  /* The user has closed it: another close is an error. */
+  /* The user has closed the handle. Another close is an error. */
   if (closed_by_user)
     handle->reserved[0] = handle;
   if (handle->close_cb != NULL)
@@ -165,7 +166,7 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
   return 0;
 }
 
-/* Zero is the default of each option, but also a valid id: so each id has a
+/* Zero is the default of each option, but also a valid id. So each id has a
  * flag. */
 static int check_id(int32_t id, int has_flag, const char *option,
                     const char *flag, uvperf_error_t *error) {
@@ -258,7 +259,7 @@ static int check_attr(const struct perf_event_attr *attr,
                            "attr has %s", fault);
 }
 
-/* The size of the ring to map: 0 for none. */
+/* The size of the ring to map. 0 means no ring. */
 static int choose_ring(const struct perf_event_attr *attr,
                        const uvperf_event_options_t *options, size_t *bytes,
                        uvperf_error_t *error) {
@@ -297,8 +298,8 @@ static void note_scratch(void *owner, void *arg) {
     *found = impl->scratch;
 }
 
-/* Returns the scratch of the events that are on the loop already, closing or
- * not, or a new one. NULL: no memory. */
+/* Returns the scratch of the events that are on the loop already (even if they
+ * are closing), or a new scratch. Returns NULL if out of memory. */
 static uvperf__scratch_t *find_scratch(uv_loop_t *loop) {
   uvperf__scratch_t *found = NULL;
 
@@ -485,7 +486,8 @@ static void end_make(const make_t *make) {
   memset(event->reserved, 0, sizeof(event->reserved));
 }
 
-/* Frees it; later, if inner handles are registered with the loop. */
+/* Frees the event, at once, or later if inner handles are registered with the
+ * loop. */
 static void fail_make(event_t *impl) {
   uvperf__event_give_back(impl);
   if (impl->watch != NULL)
@@ -543,8 +545,8 @@ int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
 
 /* -- start, stop, flush --------------------------------------------------- */
 
-/* execve(2) enables an event with enable_on_exec; here only its siblings are
- * enabled, and wait for it. */
+/* execve(2) enables an event with enable_on_exec. Here only its siblings are
+ * enabled. They wait for it. */
 static int enable_by_start(event_t *impl, uvperf_error_t *error) {
   int rc;
 
@@ -592,8 +594,9 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
   return rc;
 }
 
-/* Its own records, READ records of children (inherit_stat), or records of other
- * events that write into its ring, which needs UVPERF_EVENT_IDENTIFY. */
+/* Whether the event can get records: its own records, READ records of children
+ * (inherit_stat), or records of other events that write into its ring. The last
+ * need UVPERF_EVENT_IDENTIFY. */
 static int can_get_records(const event_t *impl) {
   return uvperf__attr_writes_records(impl->attr) || impl->attr->inherit_stat ||
          (impl->attr->sample_type & PERF_SAMPLE_IDENTIFIER) != 0 ||
@@ -657,14 +660,15 @@ int uvperf_event_stop(uvperf_event_t *event) {
 
   if (rc != 0)
     return rc;
-  /* Also when delivery has ended by itself. */
+  /* This is also done when delivery has ended by itself. */
   if (impl->enabled_by_start) {
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
     impl->enabled = 0;
   }
   impl->enabled_by_start = 0;
   impl->started = 0;
-  /* Also when it is not started: this may be inside a flush. */
+  /* This is also done when the watch is not started, because this may be inside
+   * a flush. */
   uvperf__watch_stop(impl->watch);
   return 0;
 }

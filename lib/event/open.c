@@ -118,7 +118,8 @@ uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr) {
                               : uvperf__attr_watermark(attr);
 }
 
-/* The attr is as it was opened: a fallback may have cleared write_backward. */
+/* Uses the attr with which the event was opened: a fallback may have cleared
+ * write_backward. */
 static int map_ring(event_t *impl, const event_plan_t *plan,
                     uvperf_error_t *error) {
   const struct perf_event_attr *attr = impl->attr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens an event on a thread of libuv's pool. That thread works on an event of
- * its own, the draft. The loop's thread then moves its fd and ring into the
- * handle. */
+/* Opens an event on a thread of libuv's pool. That thread works on a separate
+ * event, the draft. The loop's thread then moves the draft's fd and ring into
+ * the handle. */
 #include "event/internal.h"
 
 #include <stdatomic.h>

@@ -20,7 +20,7 @@
  * ioctl, so that nothing can fail after the kernel has agreed. */
 typedef struct attachment_s {
   uvperf__writer_t *writer;
-  int is_new; /* the writer; else the event has written there before */
+  int is_new; /* 0: the event has written into this ring before */
   uvperf_decoder_t *decoder;
   int *fds;
 } attachment_t;
@@ -53,8 +53,9 @@ static void free_attachment(attachment_t *attachment) {
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
 /* Whether all bytes before `end` are overwritten, in an overwritable ring,
- * whose head moves down. Not while the user has a record (as in a callback) or
- * a snapshot is pending, because those records may no longer be in the ring. */
+ * whose head moves down. Returns 0 while the user has a record (as in a
+ * callback) or a snapshot is pending, because such records may no longer be in
+ * the ring. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
   return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
          owner->snapshot == NULL &&
@@ -281,7 +282,7 @@ void uvperf__event_unlink(event_t *impl) {
   if (impl->output != NULL && !uvperf__event_is_forked(impl))
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_SET_OUTPUT, -1L);
   detach(impl);
-  /* From now on its records must not lead to the handle. */
+  /* From now on the event's records must not refer to the handle. */
   for (writer = impl->rings; writer != NULL; writer = writer->next_ring) {
     writer->event = NULL;
     writer->source.data = NULL;
@@ -308,8 +309,8 @@ void uvperf__event_free_writers(event_t *impl) {
 
 /* -- SET_OUTPUT ----------------------------------------------------------- */
 
-/* The event whose ring an event writes into; the event itself if the ring is
- * its own. */
+/* The event into whose ring an event writes. It is the event itself if the ring
+ * is its own. */
 static event_t *owner_of(event_t *impl) {
   return impl->output != NULL ? impl->output : impl;
 }
@@ -426,7 +427,7 @@ void uvperf__event_attr_changed(const event_t *impl) {
 /* -- latency -------------------------------------------------------------- */
 
 /* Whether each record of each writer wakes the reader. A ring has its owner's
- * watermark; wakeup_events belong to each event: ring_buffer_init() and
+ * watermark, but wakeup_events belong to each event: ring_buffer_init() and
  * __perf_output_begin() in kernel/events/ring_buffer.c. */
 static int wakes_each(const event_t *impl) {
   const uvperf__writer_t *writer;

@@ -8,7 +8,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* A group of 84 events with their ids and lost records fits. A larger one is
+/* A group of 84 events with their ids and lost records fits. A larger group is
  * read into memory from the allocator. */
 #define USUAL_WORDS 256
 
@@ -46,9 +46,9 @@ static int is_of_task_on_cpu(const event_t *impl) {
   return impl->source.pid >= 0 && impl->source.cpu >= 0 && impl->cgroup < 0;
 }
 
-/* Reads the group of events[0] into `words`. Returns 0, or a code; -ENOSPC if
- * they are too few. Callers usually pass the events in the order of opening,
- * and the kernel returns them in that order. */
+/* Reads the group of events[0] into `words`. Returns 0 or a code. -ENOSPC means
+ * that there are too few words. Callers usually pass the events in the order of
+ * opening, and the kernel returns them in that order. */
 static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
                       size_t nr_words, uvperf_count_t *counts) {
   const event_t *impl = uvperf__event_impl(events[0]);

@@ -7,8 +7,8 @@
 #include "util/error.h"
 
 /* A callback may do anything with the handle, because the copy belongs to the
- * snapshot. After it has stopped or closed the handle, the handle is not used
- * any more. No record wraps in the copy. */
+ * snapshot. After the callback has stopped or closed the handle, the handle is
+ * not used any more. No record wraps in the copy. */
 static int deliver(void *owner, uvperf__snapshot_job_t *job,
                    uvperf__slice_t *slice) {
   uvperf__snapshot_t *snapshot = &job->snapshots[0];
