@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds one event, from a name to an attr: begins it, and ends it with its
- * call chain and modifiers. In between, the files for the forms of names add
- * the terms. */
+/* Builds one event, from a name to an attr. This file begins the event, and
+ * ends it with its call chain and modifiers. In between, the files for the
+ * forms of names add the terms. */
 #include "name/build.h"
 
 #include <errno.h>
@@ -56,7 +56,8 @@ int uvperf__event_build_cores(const uvperf__event_build_t *build) {
 /* As in perf(1)'s --call-graph dwarf. */
 #define DEFAULT_STACK_BYTES 8192
 
-/* All registers that an unwinder on this machine may need: the general ones. */
+/* All registers that an unwinder on this machine may need: the general
+ * registers. */
 #if defined(__x86_64__)
 #define ALL_REGS                                                               \
   (((UINT64_C(1) << PERF_REG_X86_64_MAX) - 1) &                                \
@@ -129,7 +130,7 @@ static int add_chain(uvperf__event_build_t *build) {
 
 /* -- the end of an event --------------------------------------------------- */
 
-/* Returns 1 or 0, or the code of a shortage, by which it is unknown. */
+/* Returns 1 or 0. After a shortage this is unknown: returns its code. */
 static int is_probe(const char *root, uint32_t type) {
   static const char *const probes[] = {"uprobe", "kprobe"};
   size_t i;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the name of an event from its attr: tries the ways to name it, the most
- * readable first, and takes the first whose text parses back to the same event.
- * The text, and the terms and modifiers of any event, are in label_terms.c. */
+/* Finds the name of an event from its attr. Tries the ways to name the event,
+ * the most readable first, and takes the first way whose text parses back to
+ * the same event. The text, and the terms and modifiers of any event, are in
+ * label_terms.c. */
 #include "name/label.h"
 
 #include <errno.h>
@@ -61,9 +62,9 @@ static int is_event(const event_search_t *search, const char *name) {
          memcmp(&event, &search->own, sizeof(event)) == 0;
 }
 
-/* Several names may mean one event. Takes the shortest, and the first in the
- * alphabet among equally short ones, so that the label does not depend on the
- * directory's order. */
+/* Several names may mean one event. Takes the shortest name, or of equally
+ * short names the first in the alphabet, so that the label does not depend on
+ * the directory's order. */
 static int consider_event(const char *name, void *data) {
   event_search_t *search = data;
   size_t length = strlen(name);
@@ -113,8 +114,8 @@ typedef struct term_search_s {
   char best[UVPERF__PMU_NAME_BYTES]; /* "": none so far */
 } term_search_t;
 
-/* Prefers the term with most of the bits that are left, then with the fewest
- * bits, then the first in the alphabet. */
+/* Prefers the term with the most of the bits that are left, then the term with
+ * the fewest bits, then the first in the alphabet. */
 static int is_better(const term_search_t *search, const char *name,
                      uint64_t mask) {
   unsigned int says = uvperf__bits(mask & search->left);
@@ -279,8 +280,8 @@ static int put_alias(const char *name, void *data) {
   return 1;
 }
 
-/* Uses another spelling: a PMU may have its own event with the first spelling,
- * as cpu_core has "cpu-cycles". */
+/* Uses another spelling, because a PMU may have its own event with the first
+ * spelling: cpu_core has "cpu-cycles". */
 static int label_generic_alias(uvperf__label_t *label) {
   return uvperf__generic_each_alias(label->attr->type, put_alias, label) == 1
              ? 0

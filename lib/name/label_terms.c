@@ -217,8 +217,8 @@ static void put_branches(uvperf__label_t *label) {
     uvperf__label_put_term(label, "branch_type=%s", name);
 }
 
-/* All bits go into `said`, also those that no term sets, so that the label is
- * not true with them. */
+/* All bits go into `said`, even bits that no term sets. With such bits the
+ * label is not true. */
 static void put_sample_type(uvperf__label_t *label) {
   uint64_t bits = label->attr->sample_type;
 
@@ -233,7 +233,7 @@ static void put_sample_type(uvperf__label_t *label) {
     put_number(label, "aux-sample-size", UVPERF_ATTR_AUX_SAMPLE_SIZE);
 }
 
-/* max-stack also adds call chains, unless call-graph=no is there. */
+/* max-stack also adds call chains, unless the text has call-graph=no. */
 static void put_max_stack(uvperf__label_t *label) {
   put_number(label, "max-stack", UVPERF_ATTR_SAMPLE_MAX_STACK);
   if (is_set(label, UVPERF_ATTR_SAMPLE_MAX_STACK) &&
@@ -257,8 +257,8 @@ void uvperf__label_end(uvperf__label_t *label, int has_sample_type) {
 
 /* -- the check ------------------------------------------------------------- */
 
-/* Compares the fields that identify an event; the other fields are how it is
- * measured. */
+/* Compares the fields that identify an event. The other fields only say how the
+ * event is measured. */
 static int is_same_event(const struct perf_event_attr *one,
                          const struct perf_event_attr *other) {
   static const enum uvperf_attr_field fields[] = {

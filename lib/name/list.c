@@ -26,7 +26,7 @@ typedef struct node_s {
   char *label;
   char *part; /* the name of this part of an event; NULL: whole */
   char *string;
-  int file;         /* an fd whose path the string is; or -1 */
+  int file;         /* the fd whose path is the string; or -1 */
   char *group_name; /* in the leader, for its whole group */
   int *cpus;
   char *pmu;        /* the PMU in the name; NULL: none */
@@ -398,8 +398,8 @@ static int begin_group(const uvperf__parse_t *parse, const group_t *group,
   return 0;
 }
 
-/* Makes a group of all members; or, with the name of a core PMU, of its
- * members. */
+/* Makes a group of all members, or of the members of one core PMU if its name
+ * is passed. */
 static int make_group(const uvperf__parse_t *parse, const group_t *group,
                       const char *core) {
   node_t *leader = NULL, *node;
@@ -420,7 +420,7 @@ static int make_group(const uvperf__parse_t *parse, const group_t *group,
   }
   if (rc != 0 || leader == NULL)
     return rc;
-  /* As evsel__config_leader_sampling() of perf(1). */
+  /* The same as evsel__config_leader_sampling() of perf(1). */
   attr = &leader->wide.attr;
   if (uvperf__modifiers_have(group->modifiers, 'S') ||
       attr->sample_type & PERF_SAMPLE_READ) {
@@ -551,8 +551,8 @@ static int share_members(const uvperf__parse_t *parse,
   return rc;
 }
 
-/* Makes one group for each core PMU if a name in it means one event for each;
- * else one group. */
+/* Makes one group for each core PMU if a name in the group means one event for
+ * each core PMU. Otherwise makes one group. */
 static int make_groups(const uvperf__parse_t *parse, const group_t *group) {
   const uvperf__core_pmus_t *cores = parse->cores;
   size_t k;
@@ -611,7 +611,7 @@ static int is_group(const reader_t *reader, uvperf__span_t *name) {
 }
 
 /* After an event there must be a ',' or `end`, where 0 means the end of the
- * text: 0 or -EINVAL. */
+ * text. Returns 0 or -EINVAL. */
 static int need_end(const reader_t *reader, char end) {
   char shown[UVPERF__SHOW_BYTES];
   uvperf__span_t rest = {reader->at, reader->parse.end};

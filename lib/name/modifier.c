@@ -56,7 +56,7 @@ unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
   return modifiers->nr[place(letter)];
 }
 
-/* If a mode is named, all modes are excluded first; then each named mode is
+/* If a mode is named, all modes are excluded first. Then each named mode is
  * included. */
 static void apply_modes(const uvperf__modifiers_t *modifiers,
                         struct perf_event_attr *attr) {

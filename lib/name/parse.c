@@ -76,7 +76,7 @@ static int build_breakpoint(uvperf__event_build_t *build) {
   return uvperf__event_build_finish(build);
 }
 
-/* Returns 1 if it is generic or raw, 0 if not, or -errno, explained. */
+/* Returns 1 if the name is generic or raw, 0 if not, or -errno, explained. */
 static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
                       uint64_t *config) {
   uvperf__span_t head = build->text->head;
@@ -98,8 +98,8 @@ static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
   return rc == 0;
 }
 
-/* The name of a part, and the rest of the text: "cpu_core/cycles/" and "u",
- * "cpu_core/cycles," and "period=5/u". */
+/* Makes the name of a part, and the rest of the text: "cpu_core/cycles/" and
+ * "u", or "cpu_core/cycles," and "period=5/u". */
 static void name_part(uvperf__event_build_t *build, char *text, size_t size) {
   const uvperf__event_text_t *event = build->text;
   int has_terms = event->terms.at != event->terms.end;
@@ -113,8 +113,8 @@ static void name_part(uvperf__event_build_t *build, char *text, size_t size) {
     build->event.rest = event->whole.end;
 }
 
-/* perf_event_open(2): the type of the PMU goes into the upper half of config.
- * Raw codes have the PMU's own type instead. */
+/* The type of the PMU goes into the upper half of config: see
+ * perf_event_open(2). Raw codes have the PMU's own type instead. */
 static int build_parts(uvperf__event_build_t *build, uint32_t type,
                        uint64_t config) {
   const uvperf__core_pmus_t *cores = build->parse->cores;
@@ -139,8 +139,8 @@ static int build_parts(uvperf__event_build_t *build, uint32_t type,
   return rc;
 }
 
-/* Whether it means one event for each kind of core, as in perf(1): 1, 0, or
- * -errno, explained. */
+/* Whether the name means one event for each kind of core, as in perf(1).
+ * Returns 1, 0, or -errno, explained. */
 static int has_parts(const uvperf__event_build_t *build, uint32_t type) {
   const uvperf__core_pmus_t *cores = build->parse->cores;
   int rc;
@@ -225,8 +225,9 @@ uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type) {
   return most;
 }
 
-/* Copies an attr into the caller's, which may have another size. Returns 0; or
- * -E2BIG if a byte after it is not 0, and nothing is written then. */
+/* Copies an attr into the caller's attr, which may have another size. Returns
+ * 0, or -E2BIG if a byte that does not fit is not 0. With -E2BIG it writes
+ * nothing. */
 static int copy_attr(struct perf_event_attr *attr, size_t size,
                      const uvperf__wide_attr_t *wide) {
   const unsigned char *bytes = (const unsigned char *)wide;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of PMUs. First, the PMUs that a name means: one PMU, those that match
- * a pattern or a name without number, or those that have an event of this name.
- * Second, the terms of one PMU: its formats, its events, which stand for other
- * terms, generic names, raw codes, and the terms of any event. */
+/* Events of PMUs. First, finds the PMUs that a name means: one PMU, the PMUs
+ * that match a pattern or a name without its number, or the PMUs that have an
+ * event of this name. Second, applies the terms of one PMU: its formats, its
+ * events (which stand for other terms), generic names, raw codes, and the terms
+ * of any event. */
 #include "name/build.h"
 
 #include <errno.h>
@@ -162,8 +163,8 @@ static int has_generic(const uvperf__event_build_t *build, uint32_t type) {
           !is_mask);
 }
 
-/* perf_event_open(2): the type of the PMU goes into the upper half of config. 0
- * there means "cpu", and older kernels know only 0. */
+/* The type of the PMU goes into the upper half of config: see
+ * perf_event_open(2). 0 there means "cpu", and older kernels know only 0. */
 static int apply_generic(uvperf__event_build_t *build, uvperf__span_t word) {
   struct perf_event_attr *attr = &build->event.wide.attr;
   uint64_t config;
@@ -245,7 +246,8 @@ static int apply_any(uvperf__event_build_t *build, const uvperf__term_t *term) {
   return -ENOENT;
 }
 
-/* A format has priority over everything else of its name, as in perf(1). */
+/* A format has priority over everything else with the same name, as in
+ * perf(1). */
 static int apply_term(uvperf__event_build_t *build,
                       const uvperf__term_t *term) {
   char name[UVPERF__PMU_NAME_BYTES];
@@ -414,8 +416,8 @@ static int build_several(pmus_t *pmus) {
                 pmus->wanted, "type");
   if (pmus->failed[0] == '\0')
     return unknown_pmu(pmus);
-  return build_terms(pmus->build, pmus->failed); /* repeated for its
-                                                  * explanation */
+  return build_terms(pmus->build, pmus->failed); /* repeated to fill the
+                                                  * error */
 }
 
 int uvperf__event_build_pmu(uvperf__event_build_t *build) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Probes: config1 is the address of a path or of a function's name, config2 an
- * offset or an address, as in perf_uprobe_init() and perf_kprobe_init() of the
+/* Probes. config1 is the address of a path or of a function's name. config2 is
+ * an offset or an address. See perf_uprobe_init() and perf_kprobe_init() in the
  * kernel. The other terms are ordinary formats. */
 #include "name/probe.h"
 
@@ -17,7 +17,7 @@
 /* The longest name of a function that is searched. */
 #define SYMBOL_BYTES 4096
 
-/* KSYM_NAME_LEN, since Linux 6.1; the kernel refuses longer ones. */
+/* KSYM_NAME_LEN, since Linux 6.1. The kernel refuses longer names. */
 #define FUNC_BYTES 512
 
 static int is_uprobe(const char *pmu) {

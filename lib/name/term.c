@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The terms of evsel__apply_config_terms() of perf(1), applied to the attr at
- * once: if a term occurs twice, the last value counts. Formats of PMUs are not
- * known here. */
+/* The terms of evsel__apply_config_terms() of perf(1). Each term is applied to
+ * the attr at once. So if a term occurs twice, the last value counts. Formats
+ * of PMUs are not known here. */
 #include "name/term.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ enum kind {
   KIND_FIELD,  /* a number into a field of the attr */
   KIND_CONFIG, /* the same, unless the name has set it already */
   KIND_TYPE,   /* the same, only in type=… */
-  KIND_NOT,    /* the opposite of a flag */
+  KIND_NOT,    /* the opposite of a flag of the attr */
   KIND_TIME,
   KIND_AUX_SIZE,
   KIND_PERIOD, /* from here on: a value is needed */

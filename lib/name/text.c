@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of an event's name. First, pieces of it, which need not be
- * terminated, and errors that point at them. Second, the syntax, as in
- * parse-events.l and .y of perf(1), in one pass over the text and without
- * recursion. The meaning of the pieces is not known here. */
+/* The text of an event's name. The first part handles pieces of the text, which
+ * need not be terminated, and errors that point at them. The second part
+ * handles the syntax of parse-events.l and .y of perf(1), in one pass over the
+ * text and without recursion. The meaning of the pieces is not known here. */
 #include "name/text.h"
 
 #include <errno.h>
@@ -228,7 +228,7 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
   return 0;
 }
 
-/* Whether it consists of letters of UVPERF__MODIFIERS, at least one. */
+/* Whether the piece consists of one or more letters of UVPERF__MODIFIERS. */
 static int is_modifiers(uvperf__span_t span) {
   const char *at;
 
@@ -352,7 +352,7 @@ int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
   return 1;
 }
 
-/* Reads from the first '/' to after the second. */
+/* Reads from the first '/' to the byte after the second. */
 static int scan_terms(const uvperf__parse_t *parse, const char **at,
                       uvperf__event_text_t *text) {
   uvperf__span_t rest = {*at + 1, parse->end};
@@ -394,8 +394,8 @@ static const char *next_item(const uvperf__parse_t *parse, const char *at) {
   return at;
 }
 
-/* type=9,config=0x0: has no slashes, and continues as long as items with '='
- * follow. */
+/* A name such as type=9,config=0x0 has no slashes. It continues as long as
+ * items with '=' follow. */
 static int scan_type(const uvperf__parse_t *parse, const char **at,
                      uvperf__event_text_t *text) {
   const char *item = text->head.at;
@@ -415,7 +415,7 @@ static int scan_type(const uvperf__parse_t *parse, const char **at,
   return 0;
 }
 
-/* mem:addr[/len][:access], up to the access. */
+/* Reads mem:addr[/len][:access], up to the access. */
 static int scan_breakpoint(const uvperf__parse_t *parse, const char **at,
                            uvperf__event_text_t *text) {
   const char *next = text->head.end;

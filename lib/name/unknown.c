@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that are not events: suggests the name that was probably meant, or
- * explains who knows the word. Searches all existing names, so it is slow. */
+/* Handles words that are not events: suggests the name that was probably meant,
+ * or explains who knows the word. Searches all existing names, so it is
+ * slow. */
 #include "name/build.h"
 
 #include <errno.h>

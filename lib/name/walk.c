@@ -25,8 +25,8 @@ typedef struct walk_s {
   const char *pattern;
   uvperf_event_name_cb cb;
   void *arg;
-  const uvperf_pmu_t *pmu; /* the one whose events are reported */
-  int result;              /* of cb; not 0: the walk has ended */
+  const uvperf_pmu_t *pmu; /* the PMU whose events are reported */
+  int result;              /* of cb; if not 0, the walk has ended */
   int failed;              /* the first error of reading, or 0 */
 } walk_t;
 
