@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a perf event array, as a file of our own if possible, and explains
- * failures of it or of its entries. The caller chooses the events. */
+/* Opens a perf event array, as a file of our own if possible. Explains failures
+ * of opening and of its entries. The caller chooses the events. */
 #include "ring/bpf_map.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static const char *const type_names[] = {
 
 /* -- its type ------------------------------------------------------------- */
 
-/* The name of a map: "map_fd 7" or its path, cut. */
+/* Writes the name of a map, cut: "map_fd 7" or its path. */
 static void name_map(char *text, size_t size, int fd, const char *path) {
   if (path != NULL)
     snprintf(text, size, "%.96s", path);
@@ -105,7 +105,8 @@ static int explain_type(int fd, const char *name, uint32_t type,
 
 /* Other BPF objects are recognized by the sizes of key and value, which are the
  * same in every perf event array (fd_array_map_alloc_check in
- * kernel/bpf/arraymap.c). At that place a program has its tag, and a link 0. */
+ * kernel/bpf/arraymap.c). At that place a program has its tag, and a link has
+ * 0. */
 static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
                       uvperf__bpf_map_info_t *info, uvperf_error_t *error) {
   char what[160];

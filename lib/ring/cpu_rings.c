@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a dummy event for each ring and maps the ring by it: the size, the
- * watermark, and a spare when the dummy hangs up. */
+/* Opens a dummy event for each ring and maps the ring with it. Chooses the size
+ * and the watermark, and opens a spare when the dummy hangs up. */
 #include "ring/cpu_rings.h"
 
 #include <errno.h>
@@ -18,8 +18,7 @@ struct uvperf__cpu_rings_s {
   uvperf__cpu_rings_options_t options;
   uint32_t process; /* the one that opened them */
   size_t try_bytes; /* tried first for the next ring */
-  int has_no_lock;  /* the last one could not be locked in memory, with any
-                     * size */
+  int has_no_lock;  /* no size of the last ring could be locked */
   uvperf__cpu_ring_t **rings;
   size_t nr;
   size_t room;
@@ -27,7 +26,7 @@ struct uvperf__cpu_rings_s {
 
 /* -- sizes ---------------------------------------------------------------- */
 
-/* The size that is tried first; 0 if there is no such size. */
+/* The size that is tried first. 0 if there is no such size. */
 static size_t first_bytes(const uvperf__cpu_rings_options_t *options) {
   return uvperf__ring_round(options->ring_bytes != 0
                                 ? options->ring_bytes
@@ -68,9 +67,9 @@ int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
 /* -- one ring ------------------------------------------------------------- */
 
 /* The kernel takes a ring's watermark from the event by which it is mapped:
- * ring_buffer_init() in kernel/events/ring_buffer.c. It is a signed long there,
- * and at most the ring's size. So an overwritable ring, which wakes no reader,
- * still costs one interrupt for each time that it is filled. */
+ * ring_buffer_init() in kernel/events/ring_buffer.c. The watermark is a signed
+ * long there, and at most the ring's size. So even an overwritable ring, which
+ * wakes no reader, causes one interrupt each time it is filled. */
 static uint32_t watermark_of(const uvperf__cpu_rings_options_t *options,
                              size_t bytes) {
   size_t quarter = bytes / 4;
@@ -94,9 +93,9 @@ static void shape_owner(const uvperf__cpu_rings_options_t *options,
   uvperf__attr_set_clock(attr, options->clockid);
 }
 
-/* Opens a dummy of the first thread; or of the calling one, if the first has
- * ended: it is still in the thread group then, but find_get_context() in
- * kernel/events/core.c returns -ESRCH for it. */
+/* Opens a dummy of the first thread. If the first thread has ended, opens a
+ * dummy of the calling thread: the first is still in the thread group then, but
+ * find_get_context() in kernel/events/core.c returns -ESRCH for it. */
 static int open_dummy(const uvperf__opener_t *opener,
                       struct perf_event_attr *attr, int cpu) {
   int fd = uvperf__open(opener, attr, uvperf__sys_getpid(), cpu, -1,
@@ -257,7 +256,7 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
   made->spare = -1;
   made->old_spare = -1;
   rc = open_ring(&rings->options, rings->try_bytes, made, error);
-  /* If the owner was opened, the mapping has failed. */
+  /* If the owner was opened, then the mapping has failed. */
   rings->has_no_lock = rc == -EPERM && made->fd >= 0;
   if (rc != 0) {
     uvperf__free(made);

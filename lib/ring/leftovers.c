@@ -37,8 +37,9 @@ void uvperf__leftovers_add(uvperf__leftovers_t *leftovers, void *address,
   items[leftovers->nr++] = item;
 }
 
-/* All are disabled before the first is closed: members of a group continue to
- * count when their leader is closed, and closing all may take seconds. */
+/* All events are disabled before the first is closed. Members of a group
+ * continue to count when their leader is closed, and closing all events may
+ * take seconds. */
 static int disable_one(uvperf__leftovers_t *leftovers) {
   int fd;
 

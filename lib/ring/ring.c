@@ -19,8 +19,8 @@
  * at 0 after 4 GiB, and the upper half of data_head stays 0. A program of 32
  * bits uses the lower half under any kernel: no ring is that large, and not all
  * of its CPUs can load 64 bits at once. A kernel of 64 bits does not need the
- * upper half of data_tail either: it masks the tail by the ring's size
- * (ring_buffer_has_space). unit/ring/test_ring_word.c defines this too. */
+ * upper half of data_tail either, because it masks the tail with the ring's
+ * size (ring_buffer_has_space). unit/ring/test_ring_word.c defines this too. */
 #ifndef UVPERF__RING_WORD
 #define UVPERF__RING_WORD unsigned long
 #endif
@@ -35,14 +35,14 @@ size_t uvperf__ring_round(size_t bytes) {
 
   rounded = page_size();
   while (rounded != 0 && rounded < bytes)
-    rounded *= 2; /* Becomes 0 on overflow: it is a power of two. */
+    rounded *= 2; /* Becomes 0 on overflow, because it is a power of two. */
   return rounded;
 }
 
 /* Finds the data. data_offset and data_size are 0 before Linux 4.1; later
  * perf_event_init_userpage sets them. The mapping is one page larger than the
- * data, so only one value is right. With an unaligned tail the ring's end could
- * split a header, which next does not expect. */
+ * data, so only one value is right. If the tail were unaligned, the ring's end
+ * could split a header, which next does not expect. */
 static int locate(uvperf__ring_t *ring, size_t bytes) {
   const struct perf_event_mmap_page *page = ring->page;
   size_t first = page_size();
@@ -69,8 +69,8 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
   int rc;
 
   memset(ring, 0, sizeof(*ring));
-  /* 0 is also an overflow in uvperf__ring_round. The kernel would map a single
-   * page, without a ring. */
+  /* 0 also means an overflow in uvperf__ring_round. With 0 the kernel would map
+   * a single page, without a ring. */
   if (bytes == 0)
     return -EINVAL;
   map_bytes = page_size() + bytes;
@@ -99,8 +99,8 @@ int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
     return -EINVAL;
   for (;;) {
     rc = uvperf__ring_map(ring, fd, bytes, overwrite);
-    /* perf_mmap returns EPERM above perf_event_mlock_kb: the only failure that
-     * a smaller ring can avoid. */
+    /* perf_mmap returns EPERM above perf_event_mlock_kb. This is the only
+     * failure that a smaller ring can avoid. */
     if (rc != -EPERM)
       return rc;
     bytes /= 2;
@@ -135,7 +135,7 @@ static word_t *low_word(__u64 *position) {
 /* Pairs with the smp_wmb() before the store of data_head in
  * perf_output_put_handle, kernel/events/ring_buffer.c: everything before this
  * head (after it, in an overwritable ring) is written. The distance from the
- * last known position extends it to 64 bits. */
+ * last known position extends the head to 64 bits. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
   word_t head =
       __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_ACQUIRE);
@@ -145,9 +145,9 @@ uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
   return ring->tail + (word_t)(head - (word_t)ring->tail);
 }
 
-/* The head of an overwritable ring moves down from 0. Reading upwards from it
- * goes from the newest record to older ones, up to where the head was at the
- * last snapshot, or to the records that newer ones have overwritten. */
+/* The head of an overwritable ring moves down from 0. Reading upwards from the
+ * head goes from the newest record to older records. It ends where the head was
+ * at the last snapshot, or at the records that newer ones have overwritten. */
 static int begin_snapshot(uvperf__ring_t *ring) {
   uint64_t waiting;
   uint64_t head;
@@ -206,9 +206,9 @@ static uint64_t bytes_left(const uvperf__ring_t *ring) {
 }
 
 /* Whether the kernel may be writing over the record at the tail of a snapshot.
- * It does if the output was paused in the middle of a record that the head does
- * not include yet. That pause may be later than the one in which begin read the
- * head. */
+ * This happens if the output was paused in the middle of a record that the head
+ * does not include yet. That pause may be later than the pause in which begin
+ * read the head. */
 static int may_be_spoilt(const uvperf__ring_t *ring) {
   return ring->overwrite && ring->tail - uvperf__ring_head(ring) +
                                     LARGEST_RECORD +
@@ -235,8 +235,8 @@ int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
   left = bytes_left(ring);
   if (left < sizeof(header))
     return ring->overwrite ? drop_cut(ring) : -EPROTO;
-  /* Records are multiples of 8 bytes, and so is the ring: a header is never
-   * split by its end. */
+  /* Records and the ring are multiples of 8 bytes, so a header is never split
+   * by the ring's end. */
   at = (size_t)(ring->tail & (ring->size - 1));
   memcpy(&header, ring->data + at, sizeof(header));
   if (header.size < sizeof(header) || header.size % sizeof(uint64_t) != 0)
@@ -280,7 +280,7 @@ uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
     return 0;
   for (at = ring->run->start; at <= ring->run->at; at += header.size) {
     memcpy(&header, at, sizeof(header));
-    /* Another process's record has been written over it since. */
+    /* Another process's record has been written over this record. */
     if (header.size < sizeof(header))
       break;
     *bytes += header.size;

@@ -14,7 +14,7 @@
 typedef struct buffer_s buffer_t;
 struct buffer_s {
   buffer_t *inner; /* for a delivery inside this one; or NULL */
-  /* As a record in a ring. On i386 alignas(uint64_t) would be 4. */
+  /* Aligned like a record in a ring. On i386 alignas(uint64_t) would be 4. */
   alignas(8) uint8_t bytes[UVPERF__RING_SCRATCH_BYTES];
 };
 
@@ -50,7 +50,7 @@ void uvperf__scratch_free(uvperf__scratch_t *scratch) {
   uvperf__free(scratch);
 }
 
-/* The buffer of the next delivery, made if need be. */
+/* Returns the buffer of the next delivery, and makes it if necessary. */
 static buffer_t *find_buffer(uvperf__scratch_t *scratch) {
   buffer_t *buffer = &scratch->outer;
   size_t depth;

@@ -15,12 +15,13 @@
 #include "util/alloc.h"
 
 /* The most bytes that a CPU may still be writing below the head when the output
- * is paused: a record in each of the four contexts that interrupt one another
- * (PERF_NR_CONTEXTS in kernel/events/internal.h); header.size has 16 bits. */
+ * is paused. This is one record in each of the four contexts that interrupt one
+ * another (PERF_NR_CONTEXTS in kernel/events/internal.h). header.size has 16
+ * bits. */
 #define BEING_WRITTEN_BYTES (4 * 65536)
 
-/* Without waiting for writers, this number of the oldest bytes is left out, at
- * most a quarter of the ring. */
+/* If writers are not waited for, this number of the oldest bytes is left out,
+ * but at most a quarter of the ring. */
 #define LEFT_OUT_BYTES 65536
 
 /* -- pausing -------------------------------------------------------------- */
@@ -34,7 +35,7 @@ static void resume(uvperf__snapshot_t *snapshots, size_t nr) {
           uvperf__sys_ioctl(snapshots[i].fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 0);
 }
 
-/* All or none. */
+/* Pauses all rings or none. */
 static int pause_all(uvperf__snapshot_t *snapshots, size_t nr) {
   size_t i;
   int rc;
@@ -51,8 +52,9 @@ static int pause_all(uvperf__snapshot_t *snapshots, size_t nr) {
   return 0;
 }
 
-/* Bytes since the snapshot that began at `since`, at most `limit`: the head of
- * an overwritable ring moves down, from 0 when it is mapped. */
+/* The number of bytes written since the snapshot that began at `since`, at most
+ * `limit`. The head of an overwritable ring moves down, starting with 0 when
+ * the ring is mapped. */
 static uint64_t bytes_since(uint64_t since, uint64_t head, uint64_t limit) {
   uint64_t written = since - head;
 
@@ -74,7 +76,7 @@ static int may_be_touched(const uvperf__ring_t *ring, uint32_t flags) {
 /* PERF_EVENT_IOC_PAUSE_OUTPUT does not wait for records that other CPUs have
  * begun. They are written inside rcu_read_lock() (perf_output_begin in
  * kernel/events/ring_buffer.c), so a grace period ends after all of them.
- * Returns whether there was one. */
+ * Returns whether it has waited for a grace period. */
 static int wait_for_writers(uvperf__snapshot_t *snapshots, size_t nr,
                             uint32_t flags) {
   size_t waiting = 0;
@@ -114,7 +116,7 @@ static uint64_t held(const uvperf__ring_t *ring, uint64_t head, int is_quiet) {
   uint64_t moved;
 
   /* The copy is done before the head is read again: a record that was finished
-   * meanwhile lies where the oldest ones were. */
+   * meanwhile lies where the oldest records were. */
   __atomic_thread_fence(__ATOMIC_ACQUIRE);
   moved = head - uvperf__ring_head(ring);
   if (!is_quiet)
@@ -144,8 +146,8 @@ static void copy(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
 
 /* -- whole records -------------------------------------------------------- */
 
-/* There is no whole record at `at`: it is damaged, newer ones have overwritten
- * its end, or that cannot be known. */
+/* There is no whole record at `at`: it is damaged, or newer records have
+ * overwritten its end, or it is not known whether they have. */
 static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
                      int is_quiet) {
   int is_left_out = is_header && snapshot->is_limited && !is_quiet;
@@ -165,7 +167,7 @@ static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
         bytes_since(snapshot->unseen, at, snapshot->copied - at);
 }
 
-/* Bytes of whole records from the newest on. */
+/* The number of bytes of whole records, starting with the newest. */
 static size_t find_whole(uvperf__snapshot_t *snapshot, int is_quiet) {
   struct perf_event_header header;
   size_t at = 0;
@@ -201,8 +203,9 @@ static void reverse_words(uint64_t *words, size_t nr) {
 }
 
 /* The number of words of a record whose words are in reverse order, with its
- * header last. A LOST stays together with the record after it, if there is one:
- * the kernel writes LOST before that record in either kind of ring. */
+ * header last. A LOST record stays together with the record after it, if there
+ * is one, because the kernel writes LOST before that record in either kind of
+ * ring. */
 static size_t reversed_size(const uint64_t *words, size_t nr) {
   struct perf_event_header header;
   size_t size;
@@ -215,7 +218,8 @@ static size_t reversed_size(const uint64_t *words, size_t nr) {
   return size + header.size / sizeof(*words);
 }
 
-/* Reverses the order of the records: all words, then the words of each. */
+/* Reverses the order of the records. Reverses all words first, then the words
+ * of each record. */
 static void reverse_records(uint64_t *words, size_t nr) {
   size_t size;
 

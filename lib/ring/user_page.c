@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of an event: maps it, and computes the count from the page and the
+/* Maps the page of an event, and computes the count from the page and the
  * counter. */
 #include "ring/user_page.h"
 
@@ -17,8 +17,8 @@
  * seldom happens twice while it is read. */
 #define TRIES 64
 
-/* The beginning of struct perf_event_mmap_page, of which the headers of Linux
- * 5.10 have all but cap_user_time_short, time_cycles and time_mask (5.12). */
+/* The beginning of struct perf_event_mmap_page. The headers of Linux 5.10 have
+ * all of it except cap_user_time_short, time_cycles and time_mask (5.12). */
 typedef struct __attribute__((may_alias)) head_s {
   uint32_t version;
   uint32_t compat_version;
@@ -69,7 +69,7 @@ int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader) {
 
 /* Whether the page has a known layout, and counts at all. cap_user_rdpmc and
  * cap_user_time were at the place of cap_bit0 before Linux 3.12;
- * cap_bit0_is_deprecated says that they have moved, and that there is a
+ * cap_bit0_is_deprecated means that they have moved, and that the page has a
  * size. */
 static int has_counts(const volatile head_t *head) {
   return head->compat_version == 0 && head->cap_bit0_is_deprecated &&
@@ -80,17 +80,18 @@ static int has_counts(const volatile head_t *head) {
 /* Whether a counter exists and holds a number of events. */
 static int is_sum(uint32_t counter) {
 #if defined(__x86_64__) || defined(__i386__)
-  /* General counters start at 0, fixed ones at 1 << 30. The one of slots (3) is
-   * set to 0 by each read(2), without a change in the page, if it is used with
-   * PERF_METRICS (1 << 29), which holds fractions: intel_update_topdown_event
-   * and x86_pmu_event_idx, arch/x86/events. */
+  /* General counters start at 0, fixed counters at 1 << 30. Fixed counter 3
+   * counts slots. If it is used with PERF_METRICS (1 << 29), which holds
+   * fractions, each read(2) sets it to 0 without a change in the page:
+   * intel_update_topdown_event and x86_pmu_event_idx, arch/x86/events. */
   const uint32_t fixed = 1u << 30;
 
   if (counter < fixed)
     return counter < 32;
   return counter - fixed < 16 && counter - fixed != 3;
 #elif defined(__aarch64__)
-  /* 31 are the cycles: armv8pmu_user_event_idx, drivers/perf/arm_pmuv3.c. */
+  /* 31 is the counter of cycles: armv8pmu_user_event_idx,
+   * drivers/perf/arm_pmuv3.c. */
   return counter <= 31;
 #else
   (void)counter;
@@ -131,7 +132,7 @@ typedef struct seen_s {
 } seen_t;
 
 /* Whether `head` makes sense. Called before the counter is read, and before it
- * is known whether the page was changing: a wrong -EAGAIN does no harm. */
+ * is known whether the page was changing. A wrong -EAGAIN does no harm. */
 static int is_sound(const head_t *head) {
   return has_counts(head) && head->index != 0 && is_sum(head->index - 1) &&
          head->pmc_width >= 1 && head->pmc_width <= 64 &&
@@ -139,9 +140,9 @@ static int is_sound(const head_t *head) {
          (!head->cap_user_time_short || head->size >= sizeof(*head));
 }
 
-/* Returns 1; 0 if the page was changing; or -EAGAIN. The lock is a seqlock: odd
- * while the kernel writes. The kernel writes on the event's CPU, where its
- * thread runs, so a compiler barrier is enough: see `lock` in
+/* Returns 1, 0 if the page was changing, or -EAGAIN. The lock is a seqlock: it
+ * is odd while the kernel writes. The kernel writes on the event's CPU, where
+ * its thread runs, so a compiler barrier is enough: see `lock` in
  * linux/perf_event.h. */
 static int read_once(const struct perf_event_mmap_page *page, seen_t *seen) {
   const volatile head_t *head = (const volatile void *)page;
@@ -160,16 +161,16 @@ static int read_once(const struct perf_event_mmap_page *page, seen_t *seen) {
   return head->lock == lock;
 }
 
-/* The low `width` bits as a signed number: the kernel sets a counter below 0,
- * so that it overflows in time, and `offset` corrects that. */
+/* Returns the low `width` bits as a signed number. The kernel sets a counter
+ * below 0, so that it overflows in time, and `offset` corrects this. */
 static uint64_t extend(uint64_t pmc, unsigned width) {
   uint64_t sign = (uint64_t)1 << (width - 1);
 
   return ((pmc & (sign | (sign - 1))) ^ sign) - sign;
 }
 
-/* cycles * mult >> shift, modulo 2^64, with a product of 96 bits, as the
- * kernel's mul_u64_u32_shr. */
+/* Returns cycles * mult >> shift, modulo 2^64. The product has 96 bits, as in
+ * the kernel's mul_u64_u32_shr. */
 static uint64_t scale_cycles(uint64_t cycles, uint32_t mult, unsigned shift) {
   uint64_t low = (cycles & UINT32_MAX) * mult;
   uint64_t high = (cycles >> 32) * mult + (low >> 32);
@@ -204,7 +205,7 @@ int uvperf__user_page_read(const struct perf_event_mmap_page *page,
   if (rc != 1)
     return -EAGAIN;
   since = elapsed(&seen);
-  /* The page was written in the future: its clock is another one. */
+  /* The page was written in the future, so its clock is another clock. */
   if (since > INT64_MAX)
     return -EAGAIN;
   count->value =
