@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognises a forked child by one page of the process, which the kernel wipes
- * in the child (MADV_WIPEONFORK: dup_mmap() copies no page of such a mapping).
- * The page holds the number of the process. A child that reads 0 there takes
- * the next number. It inherits the count of numbers taken so far, so its number
+/* Recognises a forked child by one page of the process that the kernel wipes in
+ * the child (MADV_WIPEONFORK: dup_mmap() copies no page of such a mapping). The
+ * page holds the number of the process. A child that reads 0 there takes the
+ * next number. It inherits the count of numbers taken so far, so its number
  * differs from the numbers of all its ancestors. It cannot meet handles of any
  * other process, because handles reach it only in memory that it inherits.
  *

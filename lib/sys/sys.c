@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The system calls that perf events need, one function each. When to call them,
- * and the meaning of their results, is for the callers. */
+/* The system calls that perf events need, one function for each. The callers
+ * decide when to call them, and know the meaning of their results. */
 #define _GNU_SOURCE 1
 #include "sys/sys.h"
 
