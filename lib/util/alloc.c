@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The only place that allocates memory: with the functions that the user chose,
- * and so that tests can make it fail. */
+/* The only place that allocates memory. It uses the functions that the user
+ * chose, and tests can make it fail. */
 #include "util/alloc.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 #include "uvperf/version.h"
 
-/* Global state; lib/README.md lists the rest. */
+/* This is global state. lib/README.md lists the rest. */
 static uvperf_calloc_func user_calloc = calloc;
 static uvperf_free_func user_free = free;
 

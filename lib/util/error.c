@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills a uvperf_error_t: the names of causes, and texts that are cut and never
- * overrun. explain/ finds out why the kernel refused something. */
+/* Fills a uvperf_error_t with the name of a cause and a text, which is cut and
+ * never overrun. explain/ finds out why the kernel refused something. */
 #include "util/error.h"
 
 #include <errno.h>

@@ -56,8 +56,8 @@ static const char *behind_root(const char *path) {
 }
 
 /* While anything in the system is renamed or mounted, a ".." in the path or in
- * a link fails with EAGAIN. That is tried again, but not for ever, because
- * other processes could go on renaming. */
+ * a link fails with EAGAIN. The lookup is tried again, but not for ever,
+ * because other processes could go on renaming. */
 static int open_in_root(int root, const char *rest) {
   struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
   int left = OPEN_TRIES;
@@ -192,7 +192,7 @@ void uvperf__fd_limits(uvperf__fd_limits_t *limits) {
   limits->needed = (uint64_t)fd + 1;
 }
 
-/* An fd gets the lowest free number. There are none above INT_MAX. */
+/* An fd gets the lowest free number. No fd is above INT_MAX. */
 uint64_t uvperf__fds_needed(uint64_t more) {
   int fd = 0;
 
@@ -217,7 +217,8 @@ int uvperf__directory_each(int fd, uvperf__name_fn each, void *data) {
   long at;
   int rc = 0;
 
-  /* glibc has a function for it since 2.30; musl's has another name. */
+  /* glibc has a function for it since 2.30. The function of musl has another
+   * name. */
   while (rc == 0 &&
          (nr = syscall(SYS_getdents64, fd, bytes, sizeof(bytes))) > 0)
     for (at = 0; rc == 0 && at < nr; at += length) {

@@ -8,7 +8,8 @@
 
 /* Checks whether a byte is among the members of a bracket, which begin at
  * `member` and end before the closing bracket. *end is set after the closing
- * bracket. A ] that comes first is a member, and so is a - that comes last. */
+ * bracket. A ] in the first place is a member, and so is a - in the last
+ * place. */
 static int is_member(const char *member, unsigned char byte, const char **end) {
   int found = 0;
 
@@ -26,9 +27,10 @@ static int is_member(const char *member, unsigned char byte, const char **end) {
   return found;
 }
 
-/* Whether one byte matches the first element of the pattern, which is no star;
- * *next is set after that element. last_closing is the pattern's last ], or
- * NULL: to search for it at every [ could take time cubic in the length. */
+/* Whether one byte matches the first element of the pattern, which is not a
+ * star. *next is set after that element. last_closing is the pattern's last ],
+ * or NULL. Searching for the ] at every [ could take time cubic in the
+ * length. */
 static int match_one(const char *pattern, const char *last_closing,
                      unsigned char byte, const char **next) {
   const char *member = pattern + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Does not use realloc, which tests would have to replace as well and whose new
- * part would not be zero. */
+/* Does not use realloc: tests would have to replace it too, and the new part of
+ * the memory would not be zero. */
 #include "util/grow.h"
 
 #include <string.h>

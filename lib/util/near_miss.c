@@ -19,8 +19,8 @@ void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
     return;
   memcpy(miss->wanted, wanted, length);
   miss->length = length;
-  /* One error in three bytes is still a typing error; more would suggest names
-   * that have nothing in common. */
+  /* One error in three bytes is still a typing error. More errors would suggest
+   * names that have nothing in common. */
   miss->distance = (length < 3 ? 0 : (length + 1) / 3) + 1;
 }
 
@@ -70,8 +70,8 @@ static size_t common(const uvperf__near_miss_t *miss, const char *name) {
   return i;
 }
 
-/* Among equally near names, prefers the one that begins alike: a user who
- * writes "syscall" means "syscalls" rather than "vsyscall". */
+/* Among equally near names, prefers the name with the same beginning: a user
+ * who writes "syscall" means "syscalls" rather than "vsyscall". */
 static int is_nearer(const uvperf__near_miss_t *miss, const char *name,
                      size_t found) {
   if (found != miss->distance)

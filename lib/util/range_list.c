@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lists such as "0-7,32-35" a range at a time. Keeps no state; the
- * meaning of the numbers is for the callers. */
+/* Reads lists such as "0-7,32-35" a range at a time. Keeps no state. The
+ * callers know the meaning of the numbers. */
 #include "util/range_list.h"
 
 #include <errno.h>
