@@ -278,7 +278,7 @@ int record_attrs_is_clock(const uvperf_set_t *set, size_t index) {
 }
 
 /* The name of an opened event, without terms about its sampling. */
-static char *name_anew(const struct perf_event_attr *opened) {
+static char *name_opened(const struct perf_event_attr *opened) {
   struct perf_event_attr attr;
   char label[256];
   size_t size = sizeof(label);
@@ -300,7 +300,7 @@ char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
   if (index >= attrs->nr)
     return copy_text(item->label);
   if (record_attrs_is_clock(set, index))
-    return name_anew(item->attr);
+    return name_opened(item->attr);
   label = record_attrs_label(attrs, index);
   if (common_list_is_user_only(set, index))
     return common_list_user_label(label,

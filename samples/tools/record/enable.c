@@ -26,8 +26,8 @@ void record_enable_later(record_enable_t *enable, const record_attrs_t *attrs) {
 }
 
 /* Whether an event has this name, on the command line or in the file. */
-static int is_called(const record_attrs_t *attrs, const uvperf_set_t *set,
-                     size_t attr, const char *name) {
+static int has_name(const record_attrs_t *attrs, const uvperf_set_t *set,
+                    size_t attr, const char *name) {
   char *full = record_attrs_name(attrs, set, attr);
   int is_same = strcmp(full, name) == 0 ||
                 strcmp(record_attrs_label(attrs, attr), name) == 0;
@@ -42,7 +42,7 @@ int record_enable_choose(record_enable_t *enable, const record_attrs_t *attrs,
 
   init(enable, attrs);
   for (attr = 0; attr < enable->nr; attr++) {
-    if (name != NULL && !is_called(attrs, set, attr, name))
+    if (name != NULL && !has_name(attrs, set, attr, name))
       continue;
     enable->is_off[attr] = !is_on;
     nr++;
@@ -52,8 +52,8 @@ int record_enable_choose(record_enable_t *enable, const record_attrs_t *attrs,
 
 /* Uses syscall(2), because the second parameter of ioctl(2) differs among C
  * libraries. */
-static int turn(const uvperf_set_t *set, const uvperf_reading_t *reading,
-                size_t attr, unsigned long request) {
+static int request_all(const uvperf_set_t *set, const uvperf_reading_t *reading,
+                       size_t attr, unsigned long request) {
   size_t nr = uvperf_reading_nr_places(reading), i;
   int rc = 0, fd;
 
@@ -72,7 +72,7 @@ int record_enable_side_band(const record_attrs_t *attrs,
   int rc = 0;
 
   for (attr = attrs->nr; rc == 0 && attr < uvperf_set_nr_attrs(set); attr++)
-    rc = turn(set, reading, attr, PERF_EVENT_IOC_ENABLE);
+    rc = request_all(set, reading, attr, PERF_EVENT_IOC_ENABLE);
   return rc;
 }
 
@@ -84,12 +84,15 @@ int record_enable_apply(const record_enable_t *enable, const uvperf_set_t *set,
   int rc = 0, one;
 
   for (i = 0; i < enable->nr; i++) {
-    one =
-        !enable->is_off[i] ? 0 : turn(set, reading, i, PERF_EVENT_IOC_DISABLE);
+    one = !enable->is_off[i]
+              ? 0
+              : request_all(set, reading, i, PERF_EVENT_IOC_DISABLE);
     rc = rc == 0 ? one : rc;
   }
   for (i = enable->nr; i-- > 0;) {
-    one = enable->is_off[i] ? 0 : turn(set, reading, i, PERF_EVENT_IOC_ENABLE);
+    one = enable->is_off[i]
+              ? 0
+              : request_all(set, reading, i, PERF_EVENT_IOC_ENABLE);
     rc = rc == 0 ? one : rc;
   }
   return rc;

@@ -207,7 +207,7 @@ static int begin_pipe(record_file_t *file) {
   return fail(file, record_pipe_begin(file));
 }
 
-static void look_at(record_file_t *file, const struct perf_event_header *header,
+static void inspect(record_file_t *file, const struct perf_event_header *header,
                     const void *bytes) {
   uint64_t time;
 
@@ -255,7 +255,7 @@ int record_file_write(record_file_t *file, const void *bytes, size_t size) {
   }
   rc = put(file, bytes, size);
   if (rc == 0)
-    look_at(file, &header, bytes);
+    inspect(file, &header, bytes);
   return rc;
 }
 

@@ -37,8 +37,8 @@ int record_messages_refused(const record_options_t *options,
   return 1;
 }
 
-static void tell_of_event(const record_attrs_t *attrs, size_t attr,
-                          const char *text) {
+static void say_of_event(const record_attrs_t *attrs, size_t attr,
+                         const char *text) {
   char label[256];
 
   common_text_clean(label, sizeof(label), record_attrs_label(attrs, attr));
@@ -56,7 +56,7 @@ int record_messages_event_refused(const record_attrs_t *attrs,
     if (list[i].error.attr_index == attr)
       reason = list[i].error.reason;
   }
-  tell_of_event(attrs, attr, reason);
+  say_of_event(attrs, attr, reason);
   return 1;
 }
 
@@ -75,45 +75,45 @@ static int sum_up(const record_attrs_t *attrs, const uvperf_set_t *set,
   return is_clock || is_user_only;
 }
 
-static void tell_changes_of(const record_options_t *options,
-                            const record_attrs_t *attrs,
-                            const uvperf_set_t *set, size_t attr) {
+static void say_changes_of(const record_options_t *options,
+                           const record_attrs_t *attrs, const uvperf_set_t *set,
+                           size_t attr) {
   const uvperf_change_t *changes;
   size_t nr, size, i;
   char text[512];
 
   changes = uvperf_set_changes(set, attr, &nr);
   if (!options->verbose && sum_up(attrs, set, attr, text, sizeof(text))) {
-    tell_of_event(attrs, attr, text);
+    say_of_event(attrs, attr, text);
     return;
   }
   for (i = 0; i < nr; i++) {
     size = sizeof(text);
     if (uvperf_change_describe(&changes[i], text, &size) == 0)
-      tell_of_event(attrs, attr, text);
+      say_of_event(attrs, attr, text);
   }
 }
 
 /* The changes of hundreds of tracepoints would all be the same, so only some
  * are reported. */
-static void tell_changes(const record_options_t *options,
-                         const record_attrs_t *attrs, const uvperf_set_t *set) {
-  size_t nr_attrs = uvperf_set_nr_attrs(set), told = 0, nr, attr;
+static void say_changes(const record_options_t *options,
+                        const record_attrs_t *attrs, const uvperf_set_t *set) {
+  size_t nr_attrs = uvperf_set_nr_attrs(set), nr_changed = 0, nr, attr;
 
   for (attr = 0; attr < nr_attrs; attr++) {
     uvperf_set_changes(set, attr, &nr);
-    if (nr > 0 && (options->verbose || told++ < MAX_CHANGED))
-      tell_changes_of(options, attrs, set, attr);
+    if (nr > 0 && (options->verbose || nr_changed++ < MAX_CHANGED))
+      say_changes_of(options, attrs, set, attr);
   }
-  if (told > MAX_CHANGED)
+  if (nr_changed > MAX_CHANGED)
     common_say("and %zu more events were changed: see -v\n",
-               told - MAX_CHANGED);
+               nr_changed - MAX_CHANGED);
 }
 
 /* Reports places where an event is missing. Threads that ended while they were
  * listed are reported only with -v. */
-static void tell_missing(const record_options_t *options,
-                         const record_attrs_t *attrs, const uvperf_set_t *set) {
+static void say_missing(const record_options_t *options,
+                        const record_attrs_t *attrs, const uvperf_set_t *set) {
   const uvperf_set_failure_t *list;
   size_t nr, missing = 0, i;
 
@@ -122,7 +122,7 @@ static void tell_missing(const record_options_t *options,
     if (list[i].error.cause == UVPERF_CAUSE_NO_TASK && !options->verbose)
       continue;
     if (missing++ == 0 || options->verbose)
-      tell_of_event(attrs, list[i].error.attr_index, list[i].error.reason);
+      say_of_event(attrs, list[i].error.attr_index, list[i].error.reason);
   }
   if (missing > 1 && !options->verbose)
     common_say("and %zu more like it: see -v\n", missing - 1);
@@ -135,8 +135,8 @@ void record_messages_opened(const record_options_t *options,
     return;
   if (!options->verbose)
     common_failures_missing(set, &options->pids, &options->tids);
-  tell_missing(options, attrs, set);
-  tell_changes(options, attrs, set);
+  say_missing(options, attrs, set);
+  say_changes(options, attrs, set);
 }
 
 void record_messages_recording(const record_options_t *options,
@@ -155,8 +155,8 @@ void record_messages_cpu(const record_options_t *options, int cpu, int status,
 }
 
 static uint64_t most_lost(const record_totals_t *totals) {
-  return totals->lost_told > totals->lost_counted ? totals->lost_told
-                                                  : totals->lost_counted;
+  return totals->lost_reported > totals->lost_counted ? totals->lost_reported
+                                                      : totals->lost_counted;
 }
 
 /* What perf record calls MB. */
@@ -174,7 +174,7 @@ int record_messages_progress(const record_options_t *options,
           "\r%.3f MB  %" PRIu64 " records, %" PRIu64 "/s  %" PRIu64
           " lost, %" PRIu64 "/s      ",
           mebibytes(now->bytes), now->records, now->records - then->records,
-          now->lost_told, now->lost_told - then->lost_told);
+          now->lost_reported, now->lost_reported - then->lost_reported);
   return 1;
 }
 

@@ -50,7 +50,7 @@ static void apply(record_run_t *run) {
     run->failed = say_code("not all events could be turned on or off", rc);
 }
 
-static void turn(record_run_t *run, const char *name, int is_on) {
+static void set_enabled(record_run_t *run, const char *name, int is_on) {
   const char *one = name[0] == '\0' ? NULL : name;
 
   if (record_enable_choose(&run->enable, run->attrs, &run->set, one, is_on) !=
@@ -64,7 +64,7 @@ static void turn(record_run_t *run, const char *name, int is_on) {
 }
 
 static void on_delay(common_session_t *session, int begins) {
-  turn(session->data, "", begins);
+  set_enabled(session->data, "", begins);
 }
 
 static void on_control(common_control_t *control,
@@ -74,7 +74,7 @@ static void on_control(common_control_t *control,
   switch (command) {
     case COMMON_CONTROL_ENABLE:
     case COMMON_CONTROL_DISABLE:
-      turn(run, rest, command == COMMON_CONTROL_ENABLE);
+      set_enabled(run, rest, command == COMMON_CONTROL_ENABLE);
       break;
     case COMMON_CONTROL_EVLIST:
       record_messages_events(run->attrs, &run->set);
@@ -172,8 +172,8 @@ static void on_tick(common_session_t *session) {
 
   record_run_file_sync(run);
   run->has_line |=
-      record_messages_progress(run->options, &run->totals, &run->told);
-  run->told = run->totals;
+      record_messages_progress(run->options, &run->totals, &run->shown);
+  run->shown = run->totals;
 }
 
 /* Signals are blocked meanwhile, so that the end of the file is written even if

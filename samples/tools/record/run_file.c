@@ -34,7 +34,7 @@ static void take_totals(record_run_t *run) {
   uvperf_stats_t stats;
 
   uvperf_set_stats(&run->set, &stats);
-  run->totals.lost_told = stats.lost_records;
+  run->totals.lost_reported = stats.lost_records;
   run->totals.unsound = stats.corrupt;
   run->totals.late = stats.late_records;
   run->totals.bytes = run->bytes_before;
@@ -398,7 +398,7 @@ static void write_last(record_run_t *run) {
   run->is_ahead = 0;
 }
 
-static void go_on(record_run_t *run) {
+static void switch_file(record_run_t *run) {
   if (run->side.has_set)
     dump(run);
   else
@@ -418,7 +418,7 @@ static void go_on(record_run_t *run) {
 void record_run_file_switch(record_run_t *run) {
   if (run->session.stopping || !can_write(run))
     return;
-  go_on(run);
+  switch_file(run);
   if (run->file == NULL || run->write_error != 0)
     common_session_stop_soon(&run->session);
   record_run_file_wait(run);

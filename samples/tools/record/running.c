@@ -11,7 +11,7 @@
 #include "uvperf/system.h"
 
 /* A reused id does no harm: one process too many is described. */
-static void forget_dead(common_ids_t *born) {
+static void drop_ended(common_ids_t *born) {
   size_t nr = 0, i;
 
   for (i = 0; i < born->nr; i++) {
@@ -27,7 +27,7 @@ void record_running_born(common_ids_t *born, const uvperf_record_t *record) {
   if (record->type != PERF_RECORD_FORK || record->task.pid == record->task.ppid)
     return;
   if (born->nr == born->capacity) {
-    forget_dead(born);
+    drop_ended(born);
     if (born->nr >= born->capacity / 2)
       born->ids = common_grow(born->ids, &born->capacity, sizeof(*born->ids));
   }
@@ -88,7 +88,7 @@ static void list_processes(common_ids_t *processes,
 static void add_born(common_ids_t *processes, common_ids_t *born) {
   size_t i;
 
-  forget_dead(born);
+  drop_ended(born);
   for (i = 0; i < born->nr; i++) {
     if (!common_ids_has(processes, born->ids[i]))
       common_ids_add(processes, born->ids[i]);

@@ -30,7 +30,7 @@ int stat_alive_parse(const char *text, char *state, long *nr_threads,
 
 /* Returns 1 and the start time, 0 if the task has ended, or -1 if /proc does
  * not say. */
-static int look(int32_t id, int is_process, uint64_t *start) {
+static int read_task(int32_t id, int is_process, uint64_t *start) {
   char path[32], text[1024], state;
   long nr_threads;
   size_t nr;
@@ -53,9 +53,9 @@ static int look(int32_t id, int is_process, uint64_t *start) {
 
 /* If /proc is hidden (hidepid), kill(2) still says whether a task has this id,
  * but not whether it is the same task. */
-static int lives(const stat_task_t *task) {
+static int is_alive(const stat_task_t *task) {
   uint64_t start;
-  int rc = look(task->id, task->is_process, &start);
+  int rc = read_task(task->id, task->is_process, &start);
 
   if (rc > 0)
     return task->start == 0 || start == task->start;
@@ -67,9 +67,9 @@ static void add(stat_alive_t *alive, int32_t id, int is_process) {
 
   task->id = id;
   task->is_process = is_process;
-  if (look(id, is_process, &task->start) <= 0)
+  if (read_task(id, is_process, &task->start) <= 0)
     task->start = 0;
-  alive->nr += (size_t)lives(task);
+  alive->nr += (size_t)is_alive(task);
 }
 
 void stat_alive_begin(stat_alive_t *alive, const stat_options_t *options) {
@@ -88,7 +88,7 @@ int stat_alive_any(const stat_alive_t *alive) {
   size_t i;
 
   for (i = 0; i < alive->nr; i++) {
-    if (lives(&alive->tasks[i]))
+    if (is_alive(&alive->tasks[i]))
       return 1;
   }
   return 0;

@@ -33,7 +33,7 @@ typedef struct stat_s {
   stat_lines_t sum;   /* of the runs so far */
   stat_series_t elapsed_ns;
   uint32_t nr_runs; /* in sum and elapsed_ns */
-  int is_told;      /* sum and elapsed_ns are printed */
+  int is_printed;   /* sum and elapsed_ns are printed */
   uint64_t nr_begun;
   uint64_t user_ns, system_ns; /* of the last */
   int status;
@@ -104,7 +104,7 @@ static void on_interval(stat_run_t *run, const uvperf_reading_t *delta) {
 
 /* -- after it has run ------------------------------------------------------ */
 
-static void tell_runs(stat_t *stat) {
+static void print_runs(stat_t *stat) {
   stat_report_t report;
 
   fill_report(stat, &report, &stat->sum);
@@ -120,7 +120,7 @@ static void tell_runs(stat_t *stat) {
 }
 
 /* After intervals, prints why counts are missing in the last one. */
-static void tell_end(stat_t *stat) {
+static void print_end(stat_t *stat) {
   stat_report_t report;
 
   fill_report(stat, &report, &stat->lines);
@@ -149,13 +149,13 @@ static void forget_runs(stat_t *stat) {
   stat->nr_runs = 0;
 }
 
-static void tell(stat_t *stat) {
-  stat->is_told = 1;
+static void print_results(stat_t *stat) {
+  stat->is_printed = 1;
   if (stat->nr_runs > 0) {
-    tell_runs(stat);
+    print_runs(stat);
     stat_messages_fewer_runs(&stat->options, stat->nr_runs);
   } else if (stat->lines.nr > 0) {
-    tell_end(stat);
+    print_end(stat);
   }
   if (stat->options.nr_runs == 0)
     forget_runs(stat);
@@ -171,11 +171,11 @@ static int is_last(const stat_t *stat, const stat_run_t *run) {
 static void on_counted(stat_run_t *run) {
   stat_t *stat = run->data;
 
-  stat->is_told = 0;
+  stat->is_printed = 0;
   if (stat->options.interval_ms == 0 || stat->options.summary)
     add_run(stat, run);
   if (stat->options.nr_runs == 0 || is_last(stat, run))
-    tell(stat);
+    print_results(stat);
 }
 
 /* A signal came while the events close: no other run begins, so this prints the
@@ -183,9 +183,9 @@ static void on_counted(stat_run_t *run) {
 static int on_late_signal(stat_run_t *run) {
   stat_t *stat = run->data;
 
-  if (stat->is_told)
+  if (stat->is_printed)
     return 0;
-  tell(stat);
+  print_results(stat);
   return 1;
 }
 
@@ -225,8 +225,8 @@ static int run_all(stat_t *stat) {
 static int count(stat_t *stat) {
   int status = run_all(stat);
 
-  if (!stat->is_told)
-    tell(stat); /* a run failed */
+  if (!stat->is_printed)
+    print_results(stat); /* a run failed */
   return status != 0 ? status : stat->status;
 }
 

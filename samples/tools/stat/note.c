@@ -121,7 +121,7 @@ static void print_note(FILE *file, const stat_report_t *report, size_t index,
 }
 
 void stat_note_print(FILE *file, const stat_report_t *report) {
-  size_t told[MAX_REASONS], i, j, nr = 0, untold = 0;
+  size_t printed[MAX_REASONS], i, j, nr = 0, more = 0;
   char why[STAT_NOTE_BYTES];
 
   for (i = 0; i < report->nr_lines; i++) {
@@ -129,18 +129,18 @@ void stat_note_print(FILE *file, const stat_report_t *report) {
         !stat_note_why(&report->lines[i], why))
       continue;
     for (j = 0; j < nr; j++) {
-      if (is_same(&report->lines[told[j]], &report->lines[i], why))
+      if (is_same(&report->lines[printed[j]], &report->lines[i], why))
         break;
     }
     if (j < nr)
       continue;
     if (nr == MAX_REASONS) {
-      untold++;
+      more++;
       continue;
     }
-    told[nr++] = i;
+    printed[nr++] = i;
     print_note(file, report, i, why);
   }
-  if (untold > 0)
-    fprintf(file, " and %zu more lines, for other reasons\n", untold);
+  if (more > 0)
+    fprintf(file, " and %zu more lines, for other reasons\n", more);
 }

@@ -43,7 +43,7 @@ static void on_read(uvperf_set_t *set, int status,
   stat_run_t *run = set->data;
 
   if (status == 0)
-    status = uvperf_reading_copy(run->told, reading);
+    status = uvperf_reading_copy(run->reported, reading);
   if (status != 0) {
     say_code("an interval cannot be read", status);
     return;
@@ -54,13 +54,13 @@ static void on_read(uvperf_set_t *set, int status,
 }
 
 /* Reports the counts after the last whole interval. */
-static void tell_rest(stat_run_t *run) {
+static void report_rest(stat_run_t *run) {
   const stat_options_t *options = run->options;
 
   if (options->interval_ms == 0 || run->started_ns == 0 ||
       (options->nr_intervals > 0 && run->nr_intervals == options->nr_intervals))
     return;
-  if (uvperf_reading_delta(run->delta, run->told, run->reading) == 0)
+  if (uvperf_reading_delta(run->delta, run->reported, run->reading) == 0)
     run->on_interval(run, run->delta);
 }
 
@@ -81,7 +81,7 @@ static void on_stop(common_session_t *session) {
   }
   if (run->started_ns == 0)
     stat_messages_too_short(run->options);
-  tell_rest(run);
+  report_rest(run);
   run->has_counted = 1;
 }
 
@@ -97,7 +97,7 @@ static int start_intervals(stat_run_t *run) {
   uint64_t interval_ms = run->options->interval_ms;
   uvperf_error_t error;
 
-  if (uvperf_set_read(&run->set, run->told, &error) == 0 &&
+  if (uvperf_set_read(&run->set, run->reported, &error) == 0 &&
       uvperf_set_read_start(&run->set, interval_ms, on_read, &error) == 0)
     return 0;
   common_say("intervals cannot be read: %s\n", error.reason);
@@ -116,8 +116,9 @@ static int enable(stat_run_t *run) {
   }
   stat_messages_counting(options, &run->set);
   /* Enabling thousands of events takes a while, which the intervals include. */
-  run->started_ns =
-      options->interval_ms > 0 ? uvperf_reading_time(run->told) : uv_hrtime();
+  run->started_ns = options->interval_ms > 0
+                        ? uvperf_reading_time(run->reported)
+                        : uv_hrtime();
   return 0;
 }
 
@@ -139,7 +140,7 @@ static void on_delay(common_session_t *session, int begins) {
     begin(run);
 }
 
-static void turn(stat_run_t *run, int is_on) {
+static void set_enabled(stat_run_t *run, int is_on) {
   run->control->is_on = is_on;
   if (is_on && run->started_ns == 0)
     begin(run);
@@ -157,7 +158,7 @@ static void on_control(common_control_t *control,
     case COMMON_CONTROL_ENABLE:
     case COMMON_CONTROL_DISABLE:
       if (rest[0] == '\0')
-        turn(run, command == COMMON_CONTROL_ENABLE);
+        set_enabled(run, command == COMMON_CONTROL_ENABLE);
       else if (common_control_may_say(control))
         common_say("--control: enable and disable are of all events here\n");
       break;
@@ -199,7 +200,7 @@ static int is_interrupted(const stat_run_t *run) {
   return run->session.signal != 0 || run->control->channel.has_stopped;
 }
 
-static void tell_counted(stat_run_t *run) {
+static void report_counts(stat_run_t *run) {
   uint64_t user_before = run->user_ns, system_before = run->system_ns;
 
   take_times(&run->user_ns, &run->system_ns);
@@ -213,7 +214,7 @@ static void on_close(common_session_t *session) {
   stat_run_t *run = session->data;
 
   if (run->has_counted && !run->failed)
-    tell_counted(run);
+    report_counts(run);
   common_control_close(&run->control->channel);
   if (run->has_set)
     common_session_close_set(session, &run->set);
@@ -274,7 +275,7 @@ static int make_readings(stat_run_t *run) {
   int rc = uvperf_reading_new(&run->reading);
 
   if (rc == 0)
-    rc = uvperf_reading_new(&run->told);
+    rc = uvperf_reading_new(&run->reported);
   if (rc == 0)
     rc = uvperf_reading_new(&run->delta);
   return rc == 0 ? 0 : say_code("a reading", rc);
@@ -357,7 +358,7 @@ int stat_run(stat_run_t *run) {
   run->control->channel.on_command = on_control;
   status = run_command(run);
   stat_alive_end(&run->alive);
-  uvperf_reading_free(run->told);
+  uvperf_reading_free(run->reported);
   uvperf_reading_free(run->delta);
   run->is_interrupted = is_interrupted(run) || is_signal_waiting();
   return status != 0 ? status : run->failed;

@@ -52,7 +52,7 @@ struct stat_run_s {
   uvperf_set_t set;
   stat_alive_t alive;
   /* Up to the last interval, and the next interval. */
-  uvperf_reading_t *told, *delta;
+  uvperf_reading_t *reported, *delta;
   uint32_t nr_intervals;
   int has_set;
   int has_counted;
