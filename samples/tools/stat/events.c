@@ -62,9 +62,9 @@ static int check_times(const stat_events_t *events,
     item = uvperf_event_list_get(events->list, i);
     tool = stat_tool_of(item);
     if (tool == STAT_TOOL_USER || tool == STAT_TOOL_SYSTEM)
-      return common_options_bad("%s is the time of a command, and there is "
-                                "none: add a command, or leave it out",
-                                item->label);
+      return common_options_bad("%s is the time of a command, and none is "
+                                "given: add a command, or leave %s out",
+                                item->label, item->label);
   }
   return 0;
 }

@@ -167,7 +167,7 @@ static const char *why_of(const stat_failures_t *failures,
   const uvperf_set_failure_t *failure;
 
   if (count->state == UVPERF_COUNT_ERROR && count->code == UV_EBADF)
-    return "it is pinned, and the PMU could not hold it";
+    return "it is pinned (modifier D), and the PMU had no counter for it";
   if (count->state == UVPERF_COUNT_NOT_AVAILABLE) {
     failure = first_of(failures, line, by);
     return failure == NULL ? NULL : reason_of(failure);

@@ -22,8 +22,8 @@ int stat_messages_refused(const stat_options_t *options,
   if (error->cause != UVPERF_CAUSE_PERMISSION || !is_of_cpus(options))
     return 1;
   common_say(
-      "to count on whole CPUs or in cgroups be root, have CAP_PERFMON or set\n"
-      "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this works\n"
+      "counting on whole CPUs or in cgroups needs root, CAP_PERFMON or\n"
+      "  kernel.perf_event_paranoid <= 0. If it is at most 2, you can count\n"
       "  without privileges:\n"
       "    uvperf-stat -- command...   a command of your own\n"
       "    uvperf-stat -p PID          a process of your own\n"
@@ -53,7 +53,7 @@ void stat_messages_counting(const stat_options_t *options,
   size_t nr = uvperf_set_nr_open(set);
 
   if (options->verbose)
-    common_say("counting, by %zu fd%s\n", nr, nr == 1 ? "" : "s");
+    common_say("counting with %zu fd%s\n", nr, nr == 1 ? "" : "s");
 }
 
 void stat_messages_events(const uvperf_set_t *set) {
@@ -72,10 +72,10 @@ void stat_messages_events(const uvperf_set_t *set) {
 
 void stat_messages_too_short(const stat_options_t *options) {
   if (options->delay.nr == 0)
-    common_say("nothing was counted: no 'enable' came by --control\n");
+    common_say("nothing was counted: --control received no 'enable'\n");
   else
-    common_say("nothing was counted: the end came before the %" PRIu64
-               " ms of -D\n",
+    common_say("nothing was counted: the run ended within the %" PRIu64
+               " ms of -D; choose a shorter delay\n",
                options->delay.times[0]);
 }
 

@@ -41,7 +41,7 @@ int stat_note_why(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
   else if (count->state == UVPERF_COUNT_NEVER_SCHEDULED)
     snprintf(text, STAT_NOTE_BYTES,
              "no counter was free for it; count fewer hardware events at once, "
-             "or turn off what else uses the PMU (kernel.nmi_watchdog)");
+             "or turn off other users of the PMU (kernel.nmi_watchdog)");
   return text[0] != '\0';
 }
 

@@ -98,8 +98,8 @@ static int parse_cgroups(stat_options_t *options, const char *text) {
   for (;;) {
     size = strcspn(text, ",");
     if (size == 0)
-      return common_options_bad("-G wants names of cgroups such as a or a,b/c, "
-                                "not '%s'",
+      return common_options_bad("-G wants the names of cgroups, such as a or "
+                                "a,b/c, not '%s'",
                                 optarg);
     add_cgroup(options, text, size);
     if (text[size] == '\0')
@@ -123,8 +123,8 @@ static int parse_runs(stat_options_t *options, const char *text) {
 
   if (strcmp(text, "0") != 0 &&
       common_options_number(text, MAX_RUNS, &number) != 0)
-    return common_options_bad("-r wants a number of runs up to %lu, 0 for "
-                              "runs without end, not '%s'",
+    return common_options_bad("-r wants the number of runs, 1 to %lu, or 0 for "
+                              "no end, not '%s'",
                               MAX_RUNS, text);
   options->nr_runs = (uint32_t)number;
   return 0;
@@ -134,8 +134,8 @@ static int parse_intervals(stat_options_t *options, const char *text) {
   uint64_t number;
 
   if (common_options_number(text, UINT32_MAX, &number) != 0)
-    return common_options_bad("--interval-count wants a number from 1 on, "
-                              "not '%s'",
+    return common_options_bad("--interval-count wants a number of intervals, 1 "
+                              "or more, not '%s'",
                               text);
   options->nr_intervals = (uint32_t)number;
   return 0;
@@ -154,15 +154,16 @@ static int parse_separator(stat_options_t *options, const char *text) {
 
 static int parse_file(stat_options_t *options, const char *text) {
   options->file = text;
-  return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
+  return text[0] != '\0' ? 0
+                         : common_options_bad("-o wants the name of a file");
 }
 
 static int parse_log_fd(stat_options_t *options, const char *text) {
   uint64_t number;
 
   if (common_options_number(text, INT_MAX, &number) != 0)
-    return common_options_bad("--log-fd wants the number of an open file from "
-                              "1 on, not '%s'",
+    return common_options_bad("--log-fd wants an open file descriptor, 1 or "
+                              "more, not '%s'",
                               text);
   options->log_fd = (int)number;
   return 0;
@@ -281,23 +282,24 @@ static int choose_target(stat_options_t *options) {
                  (places || (tasks == 0 && options->command == NULL));
   if (options->by != STAT_BY_NONE && options->by != STAT_BY_THREAD &&
       !options->all && options->nr_cgroups == 0)
-    return common_options_bad("%s goes with -a, -C and -G: an event of a task "
-                              "follows it from CPU to CPU",
-                              options->by == STAT_BY_CPU
-                                  ? "--per-cpu"
-                                  : "a line of each core, die, socket or node");
+    return common_options_bad(
+        "%s -a, -C or -G: an event of a task follows it from CPU to CPU",
+        options->by == STAT_BY_CPU
+            ? "--per-cpu needs"
+            : "--per-core, --per-die, --per-socket and --per-node need");
   if (options->by == STAT_BY_THREAD &&
       (options->cpus != NULL || options->nr_cgroups > 0))
-    return common_options_bad("--per-thread goes with -p, -t and -a, not with "
-                              "-C and -G: these count CPUs");
+    return common_options_bad(
+        "--per-thread needs -p, -t or -a: -C and -G count "
+        "CPUs, not threads");
   if (options->by == STAT_BY_THREAD && tasks + places == 0 &&
       options->command != NULL)
     return common_options_bad(
-        "--per-thread goes with -p, -t and -a: a command has one thread when "
-        "counting begins, and what its threads count is added to that");
+        "--per-thread needs -p, -t or -a: a command has one thread when "
+        "counting begins, and the counts of later threads are added to it");
   if (options->no_inherit && places && options->by != STAT_BY_THREAD)
-    return common_options_bad("-i is for tasks: -a, -C and -G count every "
-                              "task anyway");
+    return common_options_bad("-i is for a command or -p: -a, -C and -G count "
+                              "every task");
   return 0;
 }
 
@@ -315,17 +317,17 @@ static int check(stat_options_t *options) {
   if (options->file != NULL && options->log_fd >= 0)
     return common_options_bad("choose one of -o and --log-fd");
   if (options->append && options->file == NULL)
-    return common_options_bad("--append goes with -o");
+    return common_options_bad("--append needs -o");
   if (options->nr_intervals > 0 && options->interval_ms == 0)
-    return common_options_bad("--interval-count goes with -I");
+    return common_options_bad("--interval-count needs -I");
   if (options->delay.is_set && options->delay.nr == 0 &&
       options->control == NULL)
     return common_options_bad("-D -1 leaves the counters off until --control "
-                              "turns them on: it goes with that");
+                              "turns them on: add --control");
   if (options->summary && options->interval_ms == 0)
-    return common_options_bad("--summary goes with -I");
+    return common_options_bad("--summary needs -I");
   if (options->nr_runs != 1 && options->command == NULL)
-    return common_options_bad("-r wants a command to run");
+    return common_options_bad("-r needs a command to run");
   if (options->nr_runs != 1 && options->interval_ms > 0)
     return common_options_bad("choose one of -r and -I");
   return choose_target(options);

@@ -52,7 +52,7 @@ int stat_output_open(stat_output_t *output, const stat_options_t *options) {
                      ? fopen(options->file, options->append ? "ae" : "we")
                      : open_fd(options->log_fd);
   if (output->file == NULL) {
-    common_say("%s: %s\n", name_of(output), strerror(errno));
+    common_say("cannot open %s: %s\n", name_of(output), strerror(errno));
     return 1;
   }
   /* Only tables have the decimal comma of some locales. */
@@ -68,9 +68,9 @@ static void write_end(stat_output_t *output, const stat_report_t *report,
                       int user_only) {
   stat_text_tail(output->file, report);
   if (user_only)
-    fputs(" Of events whose names end in u the user side alone was counted:"
-          " the kernel's\n wants root, CAP_PERFMON or"
-          " kernel.perf_event_paranoid <= 1\n\n",
+    fputs(" Only the user side was counted of events whose names end in u. The"
+          " kernel side\n needs root, CAP_PERFMON or"
+          " kernel.perf_event_paranoid <= 1.\n\n",
           output->file);
 }
 
@@ -92,9 +92,8 @@ static void write_metrics(stat_output_t *output, const stat_report_t *report,
 
   stat_columns_find(&columns, report);
   if (is_first && columns.nr == 0)
-    common_say("--metric-only: no event that is counted has a metric; events "
-               "by the second and CPUs utilized are left out, as perf stat "
-               "does\n");
+    common_say("--metric-only: none of the events has a metric; rates per "
+               "second and CPUs utilized are left out, as in perf stat\n");
   if (output->options->json) {
     stat_json_metrics(output->file, report, &columns);
   } else if (separator != NULL) {

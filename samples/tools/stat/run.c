@@ -45,7 +45,7 @@ static void on_read(uvperf_set_t *set, int status,
   if (status == 0)
     status = uvperf_reading_copy(run->reported, reading);
   if (status != 0) {
-    say_code("an interval cannot be read", status);
+    say_code("cannot read an interval", status);
     return;
   }
   run->on_interval(run, delta);
@@ -76,7 +76,7 @@ static void on_stop(common_session_t *session) {
   uvperf_set_disable(&run->set, NULL);
   rc = uvperf_set_read(&run->set, run->reading, NULL);
   if (rc != 0) {
-    run->failed = say_code("the events cannot be read", rc);
+    run->failed = say_code("cannot read the events", rc);
     return;
   }
   if (run->started_ns == 0)
@@ -100,7 +100,7 @@ static int start_intervals(stat_run_t *run) {
   if (uvperf_set_read(&run->set, run->reported, &error) == 0 &&
       uvperf_set_read_start(&run->set, interval_ms, on_read, &error) == 0)
     return 0;
-  common_say("intervals cannot be read: %s\n", error.reason);
+  common_say("cannot read intervals: %s\n", error.reason);
   return 1;
 }
 
@@ -160,14 +160,17 @@ static void on_control(common_control_t *control,
       if (rest[0] == '\0')
         set_enabled(run, command == COMMON_CONTROL_ENABLE);
       else if (common_control_may_say(control))
-        common_say("--control: enable and disable are of all events here\n");
+        common_say(
+            "--control: enable and disable take no name here; they are for all "
+            "events\n");
       break;
     case COMMON_CONTROL_EVLIST:
       stat_messages_events(&run->set);
       break;
     case COMMON_CONTROL_SNAPSHOT:
       if (common_control_may_say(control))
-        common_say("--control: snapshot is not of counts\n");
+        common_say("--control: counts have no snapshots; use uvperf-record for "
+                   "these\n");
       break;
     case COMMON_CONTROL_STOP:
       common_session_stop_soon(&run->session);
@@ -278,7 +281,7 @@ static int make_readings(stat_run_t *run) {
     rc = uvperf_reading_new(&run->reported);
   if (rc == 0)
     rc = uvperf_reading_new(&run->delta);
-  return rc == 0 ? 0 : say_code("a reading", rc);
+  return rc == 0 ? 0 : say_code("cannot make a reading", rc);
 }
 
 static int start(stat_run_t *run) {

@@ -98,10 +98,11 @@ static int refuse_modifiers(const char *names) {
       memset(&error, 0, sizeof(error));
       error.cause = UVPERF_CAUSE_ARGUMENT;
       error.column = (uint32_t)(name - names + (ptrdiff_t)bare + 1);
-      snprintf(error.reason, sizeof(error.reason),
-               "%s takes no modifiers or terms: it is a time, which this tool "
-               "measures and not the kernel",
-               tools[tool]);
+      snprintf(
+          error.reason, sizeof(error.reason),
+          "%s takes no modifiers or terms: this tool measures the time, not "
+          "the kernel",
+          tools[tool]);
       return common_list_explain(names, &error);
     }
     name += size == 0 ? 1 : size;

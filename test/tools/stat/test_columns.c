@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --metric-only: rows of what is derived of counts. Most machines of tests have
- * no hardware events, so the reports are made. */
+/* --metric-only: rows of metrics. Most test machines have no hardware events,
+ * so the reports are made up. */
 #include "json_check.h"
 #include "stat/columns.h"
 #include "stat_table.h"
@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-/* On CPU 0 all is counted, and on CPU 1 no branch. Stalls are not there. */
+/* CPU 0 has counted everything, and CPU 1 no branches. There are no stalls. */
 static void fill(stat_table_t *table) {
   static const struct {
     const char *label;
@@ -69,7 +69,7 @@ static void print_objects(FILE *file, const stat_report_t *report) {
   stat_columns_free(&columns);
 }
 
-/* The clock is there for GHz; what is by the second is left out. A name that is
+/* The clock is needed for GHz; rates per second are left out. A name that is
  * wider than others has a wider column. */
 static void row_has_the_metrics_of_its_cpu(void **state) {
   stat_table_t table;
@@ -132,7 +132,7 @@ static void software_events_alone_have_nothing_to_show(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ends(&run, 3, "no event that is counted has a metric");
+  tool_run_ends(&run, 3, "none of the events has a metric");
   tool_run_expect_text(run.err, "{}\n");
 }
 

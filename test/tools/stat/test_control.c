@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --control: another process says when stat counts. That is the command itself
- * here, so that both are at the same place. */
+/* --control: another process says when stat counts. Here that process is the
+ * command itself, so that both are at the same place. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,12 +8,13 @@
 #include "call_server.h"
 #include "stat_fields.h"
 
-/* A script has `say` for a command with an answer, and `calls`. */
+/* Runs a script, which has `say` for a command with its answer, and `calls`. */
 static const char begin[] =
     "exec 7>\"$1.ctl\" 8<\"$1.ack\"; say() { echo \"$*\" >&7; read x <&8; "
     "test \"$x\" = ack || exit 9; }; calls() { \"$0\" calls \"$1\"; }; ";
 
-/* With what is to follow the name and --control, NULL last. */
+/* Runs stat with --control and `options`, which end with NULL. Its command is
+ * the script. */
 static void run_script(tool_run_t *run, const char *const *options,
                        const char *script) {
   char directory[] = "/tmp/uvperf-stat-XXXXXX", base[64], ctl[80], ack[80];
@@ -77,11 +78,11 @@ static void stop_ends_the_count(void **state) {
   tool_run_expect_status(&run, 0);
   assert_int_equal(stat_fields_sum(strstr(run.err, "0."), CALL_SERVER_EVENT, 1),
                    100);
-  tool_run_expect_text(run.err, "enable and disable are of all events here");
-  tool_run_expect_text(run.err, "snapshot is not of counts");
+  tool_run_expect_text(run.err, "enable and disable take no name here");
+  tool_run_expect_text(run.err, "counts have no snapshots");
 }
 
-/* What is said in one of several runs, which write a line each. */
+/* A script for one of several runs, which write a line each. */
 #define IN_RUN(number, script)                                                 \
   "echo run; echo >>$1.runs; test $(wc -l <$1.runs) = " number " && { " script \
   "; }; "
@@ -120,17 +121,17 @@ static void command_that_never_enables_counts_nothing(void **state) {
   support_need_own_events(__func__);
   run_script(&run, options, "say ping; exit 4");
   tool_run_expect_status(&run, 4);
-  tool_run_expect_text(run.err, "no 'enable' came by --control");
+  tool_run_expect_text(run.err, "--control received no 'enable'");
   tool_run_expect_text(run.err, "<not counted> msec task-clock");
 }
 
-/* Another process could fill the terminal; and what is behind "stop" is not
- * run, so that nothing begins anew. */
-static void commands_behind_stop_are_not_run_and_messages_end(void **state) {
+/* Another process could fill the terminal. Commands after "stop" are not run,
+ * so that nothing begins again. */
+static void commands_after_stop_are_not_run_and_messages_end(void **state) {
   static const struct {
     const char *lines, *told;
   } cases[] = {
-      {"printf 'stop\\nenable\\n'", "no 'enable' came by --control"},
+      {"printf 'stop\\nenable\\n'", "--control received no 'enable'"},
       {"(yes snapshot | head -n 999; echo stop)", "no more messages about it"},
       {"(yes enable foo | head -n 999; echo stop)",
        "no more messages about it"}};
@@ -162,7 +163,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(commands_decide_what_is_counted),
       cmocka_unit_test(stop_ends_the_count),
-      cmocka_unit_test(commands_behind_stop_are_not_run_and_messages_end),
+      cmocka_unit_test(commands_after_stop_are_not_run_and_messages_end),
       cmocka_unit_test(enable_holds_for_the_runs_that_follow),
       cmocka_unit_test(stop_ends_all_runs),
       cmocka_unit_test(command_that_never_enables_counts_nothing),

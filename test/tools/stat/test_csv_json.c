@@ -150,7 +150,7 @@ static void fields_and_objects_of_a_cgroup_name_it(void **state) {
   expect_objects(&table, 4);
 }
 
-/* With the separator at its place, which perf-stat(1) forgets. */
+/* With the separator, which perf-stat(1) forgets. */
 static void second_metric_is_a_line_of_empty_fields(void **state) {
   stat_table_t table;
 
@@ -205,7 +205,7 @@ static void fields_with_the_separator_are_quoted(void **state) {
                          "5, , \"cpu/event=1,umask=\"\"2\"\"/\", 15", 1);
 }
 
-static void value_with_a_fault_has_one_field_more(void **state) {
+static void incomplete_value_has_one_more_field(void **state) {
   stat_table_t table;
   stat_line_t *line;
 
@@ -237,7 +237,7 @@ static void value_with_a_fault_has_one_field_more(void **state) {
       "{\"counter-value\":\"<not counted>\",\"unit\":\"\",\"event\":\"c\","
       "\"event-runtime\":0,\"pcnt-running\":0.00,"
       "\"state\":\"never scheduled\",\"error\":\"no counter was free for it; "
-      "count fewer hardware events at once, or turn off what else uses the PMU "
+      "count fewer hardware events at once, or turn off other users of the PMU "
       "(kernel.nmi_watchdog)\"}\n");
 }
 
@@ -270,7 +270,7 @@ static void objects_have_the_keys_of_perf_stat(void **state) {
   expect_objects(&table, 4);
 }
 
-/* Every byte, alone and behind a lead byte of UTF-8, in all that is a text. */
+/* Every byte, alone and after a lead byte of UTF-8, in all texts. */
 static void names_of_any_bytes_are_one_line(void **state) {
   static const char *const leads[] = {"", "\xc2", "\xe2\x80", "\xf0\x9f\x98"};
   stat_table_t table;
@@ -321,7 +321,7 @@ static void make_comma_locale(const temp_tree_t *tree) {
   snprintf(command, sizeof(command),
            "localedef -c -f %s/ascii -i %s/comma %s/xx_XX >%s/said 2>&1",
            tree->root, tree->root, tree->root, tree->root);
-  rc = system(command); /* it warns of all that the locale does not have */
+  rc = system(command); /* it warns of everything that the locale lacks */
   (void)rc;
 }
 
@@ -391,7 +391,7 @@ int main(void) {
       cmocka_unit_test(fields_and_objects_of_a_cgroup_name_it),
       cmocka_unit_test(second_metric_is_a_line_of_empty_fields),
       cmocka_unit_test(fields_with_the_separator_are_quoted),
-      cmocka_unit_test(value_with_a_fault_has_one_field_more),
+      cmocka_unit_test(incomplete_value_has_one_more_field),
       cmocka_unit_test(objects_have_the_keys_of_perf_stat),
       cmocka_unit_test(names_of_any_bytes_are_one_line),
       cmocka_unit_test(number_that_is_none_is_not_counted),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How stat tells people what was not counted, or not all, and why. */
+/* How stat says that something was not counted, or only in part, and why. */
 #include "stat_table.h"
 #include "support.h"
 
@@ -36,7 +36,7 @@ static void what_was_not_counted_is_not_0(void **state) {
       "                 6      z\n");
 }
 
-static void missing_part_is_told_beside_the_value(void **state) {
+static void missing_part_is_printed_beside_the_value(void **state) {
   stat_table_t table;
   stat_line_t *line;
 
@@ -63,7 +63,7 @@ static void missing_part_is_told_beside_the_value(void **state) {
   stat_table_expect(&table, stat_text_tail, "");
 }
 
-static void reason_is_told_once_behind_all_that_it_is_of(void **state) {
+static void reason_is_printed_once_after_its_events(void **state) {
   static const char *const labels[] = {"a", "b", "c", "d", "e",
                                        "f", "g", "h", "i", "j"};
   stat_table_t table;
@@ -98,7 +98,7 @@ static void reason_is_told_once_behind_all_that_it_is_of(void **state) {
       " c: not counted: no PMU\n"
       " c: not counted: no counter was free for it; count fewer hardware "
       "events "
-      "at once, or turn off what else uses the PMU (kernel.nmi_watchdog)\n");
+      "at once, or turn off other users of the PMU (kernel.nmi_watchdog)\n");
 }
 
 static void reasons_beyond_the_bound_are_counted(void **state) {
@@ -125,8 +125,8 @@ static void reasons_beyond_the_bound_are_counted(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(what_was_not_counted_is_not_0),
-      cmocka_unit_test(missing_part_is_told_beside_the_value),
-      cmocka_unit_test(reason_is_told_once_behind_all_that_it_is_of),
+      cmocka_unit_test(missing_part_is_printed_beside_the_value),
+      cmocka_unit_test(reason_is_printed_once_after_its_events),
       cmocka_unit_test(reasons_beyond_the_bound_are_counted),
   };
 

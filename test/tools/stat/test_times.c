@@ -11,7 +11,8 @@ static double value_of(const char *text, const char *event) {
   return (double)stat_fields_value(text, event);
 }
 
-/* They stand where they were named, and are the command's own times. */
+/* They are printed in the order of their names, and are the command's own
+ * times. */
 static void times_are_events_of_a_command(void **state) {
   static const char *const names[] = {"duration_time", "page-faults",
                                       "user_time", "system_time"};
@@ -51,13 +52,13 @@ static void times_of_a_machine_are_on_one_line(void **state) {
   assert_null(strstr(first + 1, ",ns,duration_time,"));
 }
 
-/* Never an empty table. */
+/* The table is never empty. */
 static void times_of_a_command_need_one(void **state) {
   static const tool_usage_t cases[] = {
       {{"-e", "user_time", "-a", "--timeout", "50"},
-       "user_time is the time of a command, and there is none"},
+       "user_time is the time of a command, and none is given"},
       {{"-e", "duration_time,system_time", "-p", "1"},
-       "system_time is the time of a command, and there is none"},
+       "system_time is the time of a command, and none is given"},
   };
   tool_run_t run = {.args = {STAT_PATH, "-a", "-x,", "-e",
                              "duration_time,user_time", "true"}};
@@ -155,7 +156,7 @@ static void run_shorter_than_the_delay_counts_nothing(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ends(&run, 6, "nothing was counted: the end came before the 60000");
+  tool_run_ends(&run, 6, "nothing was counted: the run ended within the 60000");
   tool_run_expect_text(run.err, "<not counted>,msec,task-clock");
 }
 

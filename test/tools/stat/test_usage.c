@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How stat treats bad input and what it cannot count: a message and an exit
- * status. */
+/* How stat treats bad input and events that it cannot count: a message and an
+ * exit status. */
 #include <sys/resource.h>
 
 #include "tool_run.h"
@@ -24,10 +24,10 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-I", "1s"}, "-I wants"},
       {{"--timeout", "-5"}, "--timeout wants"},
       {{"--interval-count", "0", "-I", "10"}, "--interval-count wants"},
-      {{"--interval-count", "2", "-a"}, "--interval-count goes with -I"},
+      {{"--interval-count", "2", "-a"}, "--interval-count needs -I"},
       {{"-r", "many", "true"}, "-r wants"},
       {{"-r", "-1", "true"}, "-r wants"},
-      {{"-r", "3", "-a"}, "-r wants a command"},
+      {{"-r", "3", "-a"}, "-r needs a command"},
       {{"-r", "3", "-I", "10", "true"}, "choose one of -r and -I"},
       {{"-x", "", "true"}, "-x wants"},
       {{"-x", "\",\"", "true"}, "-x wants"},
@@ -37,25 +37,25 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-t", "1", "-p", "1"}, "choose one of -p, -t, and"},
       {{"-G", "x", "-t", "1"}, "choose one of -p, -t, and"},
       {{"-C", "0", "-p", "1"}, "choose one of -p, -t, and"},
-      {{"--per-cpu", "true"}, "--per-cpu goes with"},
-      {{"-A", "-p", "1"}, "--per-cpu goes with"},
-      {{"-i", "-a", "true"}, "-i is for tasks"},
-      {{"--per-core", "true"}, "a line of each core, die"},
+      {{"--per-cpu", "true"}, "--per-cpu needs"},
+      {{"-A", "-p", "1"}, "--per-cpu needs"},
+      {{"-i", "-a", "true"}, "-i is for a command or -p"},
+      {{"--per-core", "true"}, "--per-node need -a, -C or -G"},
       {{"--per-core", "-A", "-a"}, "choose one of --per-cpu (-A), --per-core"},
-      {{"--per-thread", "true"}, "--per-thread goes with -p, -t and -a"},
-      {{"--per-thread", "-C", "0"}, "--per-thread goes with -p, -t and -a"},
+      {{"--per-thread", "true"}, "--per-thread needs -p, -t or -a"},
+      {{"--per-thread", "-C", "0"}, "--per-thread needs -p, -t or -a"},
       {{"-D", "x", "true"}, "-D wants"},
       {{"-D", "-1", "true"}, "-D -1 leaves the counters off"},
-      {{"--append", "true"}, "--append goes with -o"},
+      {{"--append", "true"}, "--append needs -o"},
       {{"--control", "fifo", "true"}, "--control wants"},
       {{"--filter", "x", "true"}, "--filter goes behind the -e"},
       {{"--log-fd", "x", "true"}, "--log-fd wants"},
       {{"--log-fd", "2", "-o", "x", "true"}, "choose one of -o and --log-fd"},
       {{"-n", "-d", "true"}, "choose one of -n and -e or -d"},
       {{"-n", "-I", "10", "true"}, "choose one of -n"},
-      {{"--summary", "true"}, "--summary goes with -I"},
+      {{"--summary", "true"}, "--summary needs -I"},
       {{"--per-node", "-t", "1"},
-       "a line of each core, die, socket or node go"},
+       "--per-core, --per-die, --per-socket and --per"},
       {{"--metric-only", "-r", "2", "true"}, "one of --metric-only and -r"},
       {{"--metric-only", "--per-thread"}, "one of --metric-only and --per"},
       {{"--"}, "command is missing"},
@@ -130,7 +130,7 @@ static void every_option_is_in_the_help(void **state) {
     tool_run_expect_text(run.out, options[i]);
 }
 
-static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
+static void unknown_event_is_reported_and_pointed_at(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-e", "page-faults", "-e", "page-fault", "true"}};
 
@@ -140,14 +140,14 @@ static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
   tool_run_expect_text(run.err, "             ^\n");
 }
 
-static void missing_command_is_told_with_status_127(void **state) {
+static void missing_command_is_reported_with_status_127(void **state) {
   (void)state;
   support_need_own_events(__func__);
   tool_usage_missing_command(STAT_PATH);
 }
 
-/* It is found out in the first run, and no other is tried. */
-static void missing_command_is_told_once_for_several_runs(void **state) {
+/* The first run shows it, and no other run is tried. */
+static void missing_command_is_reported_once_for_several_runs(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-r", "5", "/nonexistent/command"}};
   const char *first;
 
@@ -160,12 +160,12 @@ static void missing_command_is_told_once_for_several_runs(void **state) {
   assert_null(strstr(first + 1, "cannot run"));
 }
 
-static void process_that_is_not_there_is_told(void **state) {
+static void missing_process_is_reported(void **state) {
   (void)state;
   tool_usage_missing_process(STAT_PATH);
 }
 
-static void thread_that_is_not_there_is_told(void **state) {
+static void missing_thread_is_reported(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-t", "2147483647"}};
 
   (void)state;
@@ -173,14 +173,14 @@ static void thread_that_is_not_there_is_told(void **state) {
   tool_run_expect_text(run.err, "2147483647");
 }
 
-static void cgroup_that_is_not_there_is_told(void **state) {
+static void missing_cgroup_is_reported(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-G", "nonexistent/x", "true"}};
 
   (void)state;
   tool_run_ends(&run, 1, "nonexistent/x");
 }
 
-static void cpu_that_is_not_there_is_told(void **state) {
+static void missing_cpu_is_reported(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-C", "4000", "-e", "context-switches", "true"}};
 
@@ -189,7 +189,7 @@ static void cpu_that_is_not_there_is_told(void **state) {
   tool_run_ends(&run, 1, "4000");
 }
 
-static void file_that_cannot_be_opened_is_told(void **state) {
+static void file_that_cannot_be_opened_is_reported(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
 
@@ -198,7 +198,7 @@ static void file_that_cannot_be_opened_is_told(void **state) {
   assert_string_equal(run.out, "");
 }
 
-static void file_that_cannot_be_written_is_told(void **state) {
+static void file_that_cannot_be_written_is_reported(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-o", "/dev/full", "-e", "task-clock", "true"}};
 
@@ -228,9 +228,9 @@ static void expect_too_many(int as_nobody) {
   tool_run_expect_text(run.err, "it is 30 (hard limit 30)");
 }
 
-/* Nothing is counted in part then; nor without privileges, where each event is
+/* No event is counted in part then; nor without privileges, where each event is
  * tried twice. */
-static void too_many_events_for_the_fds_are_told(void **state) {
+static void too_many_events_for_the_fds_are_reported(void **state) {
   (void)state;
   support_need_own_events(__func__);
   expect_too_many(0);
@@ -245,16 +245,16 @@ int main(void) {
       cmocka_unit_test(help_goes_to_stdout),
       cmocka_unit_test(help_fits_into_a_terminal),
       cmocka_unit_test(every_option_is_in_the_help),
-      cmocka_unit_test(event_that_is_not_there_is_told_and_pointed_at),
-      cmocka_unit_test(missing_command_is_told_with_status_127),
-      cmocka_unit_test(missing_command_is_told_once_for_several_runs),
-      cmocka_unit_test(process_that_is_not_there_is_told),
-      cmocka_unit_test(thread_that_is_not_there_is_told),
-      cmocka_unit_test(cgroup_that_is_not_there_is_told),
-      cmocka_unit_test(cpu_that_is_not_there_is_told),
-      cmocka_unit_test(file_that_cannot_be_opened_is_told),
-      cmocka_unit_test(file_that_cannot_be_written_is_told),
-      cmocka_unit_test(too_many_events_for_the_fds_are_told),
+      cmocka_unit_test(unknown_event_is_reported_and_pointed_at),
+      cmocka_unit_test(missing_command_is_reported_with_status_127),
+      cmocka_unit_test(missing_command_is_reported_once_for_several_runs),
+      cmocka_unit_test(missing_process_is_reported),
+      cmocka_unit_test(missing_thread_is_reported),
+      cmocka_unit_test(missing_cgroup_is_reported),
+      cmocka_unit_test(missing_cpu_is_reported),
+      cmocka_unit_test(file_that_cannot_be_opened_is_reported),
+      cmocka_unit_test(file_that_cannot_be_written_is_reported),
+      cmocka_unit_test(too_many_events_for_the_fds_are_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
