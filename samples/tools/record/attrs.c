@@ -36,7 +36,7 @@ static int choose_frequency(record_attrs_t *attrs,
   attrs->frequency_hz = asked == 0 ? DEFAULT_HZ : asked;
   if (asked == UINT64_MAX && max == 0)
     return common_options_bad("-F max: kernel.perf_event_max_sample_rate "
-                              "cannot be read");
+                              "cannot be read; choose a number");
   if (max == 0 || attrs->frequency_hz <= max)
     return 0;
   attrs->frequency_hz = max;
@@ -44,11 +44,12 @@ static int choose_frequency(record_attrs_t *attrs,
     return 0;
   if (asked != 0)
     return common_options_bad("-F %" PRIu64 " is more than "
-                              "kernel.perf_event_max_sample_rate, %" PRIu64,
+                              "kernel.perf_event_max_sample_rate, %" PRIu64
+                              "; choose that or -F max",
                               asked, max);
   if (options->period == 0 && !options->quiet)
-    common_say("%" PRIu64 " Hz, not %d: "
-               "kernel.perf_event_max_sample_rate is that low\n",
+    common_say("sampling at %" PRIu64 " Hz, not %d: "
+               "kernel.perf_event_max_sample_rate allows no more\n",
                max, DEFAULT_HZ);
   return 0;
 }
@@ -262,7 +263,7 @@ const char *record_attrs_label(const record_attrs_t *attrs, size_t index) {
   const uvperf_event_item_t *item = uvperf_event_list_get(attrs->list, index);
 
   if (index >= attrs->nr)
-    return "news of tasks and mappings";
+    return "records of tasks and mappings";
   return item->part != NULL ? item->part : item->label;
 }
 

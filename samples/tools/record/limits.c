@@ -77,13 +77,14 @@ int record_limits_max_files(record_limits_t *limits, const char *text) {
 
 int record_limits_check(const record_limits_t *limits, const char *file) {
   if (limits->max_files > 0 && !limits->switches)
-    return common_options_bad("--switch-max-files goes with --switch-output");
+    return common_options_bad("--switch-max-files needs --switch-output");
   if (limits->overwrites && limits->max_bytes > 0)
-    return common_options_bad("--max-size is not for --overwrite: -m is the "
-                              "size of what it keeps");
+    return common_options_bad(
+        "--max-size is not for --overwrite: -m limits how "
+        "much that keeps");
   if (limits->overwrites && limits->switch_bytes > 0)
-    return common_options_bad("with --overwrite --switch-output wants signal "
-                              "or a time: no file grows meanwhile");
+    return common_options_bad("with --overwrite, --switch-output wants signal "
+                              "or a time: the file does not grow meanwhile");
   if (limits->has_stamp && strcmp(file, "-") == 0)
     return common_options_bad("%s wants a file, not -o -",
                               limits->switches ? "--switch-output"

@@ -22,18 +22,18 @@ int record_messages_refused(const record_options_t *options,
                             const uvperf_error_t *error) {
   common_say("%s\n", error->reason);
   if (error->cause != UVPERF_CAUSE_PERMISSION && options->branches != 0)
-    common_say("branches (-b, -j) are recorded by hardware PMUs that keep "
-               "them,\n"
-               "  which most virtual machines lack: leave the option out\n");
+    common_say("-b and -j need a hardware PMU that records branches, which "
+               "most\n"
+               "  virtual machines lack: leave the option out\n");
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
-  common_say(
-      "to record whole CPUs be root, have CAP_PERFMON or set\n"
-      "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
-      "  works without privileges:\n"
-      "    uvperf-record -- command...   a command of your own\n"
-      "    uvperf-record -p PID          a process of your own\n"
-      "  Try 'uvperf-record --help'.\n");
+  common_say("recording whole CPUs needs root, CAP_PERFMON or\n"
+             "  kernel.perf_event_paranoid <= 0. If it is at most 2, you can "
+             "record\n"
+             "  without privileges:\n"
+             "    uvperf-record -- command...   a command of your own\n"
+             "    uvperf-record -p PID          a process of your own\n"
+             "  Try 'uvperf-record --help'.\n");
   return 1;
 }
 
@@ -68,9 +68,10 @@ static int sum_up(const record_attrs_t *attrs, const uvperf_set_t *set,
   int is_user_only = common_list_is_user_only(set, attr);
 
   if (is_clock)
-    snprintf(text, size, "no PMU here can do it: %s instead", name);
+    snprintf(text, size, "no PMU here can sample it: using %s instead", name);
   else
-    snprintf(text, size, "the kernel side is not allowed: %s instead", name);
+    snprintf(text, size, "the kernel side is not allowed: using %s instead",
+             name);
   free(name);
   return is_clock || is_user_only;
 }
@@ -106,7 +107,7 @@ static void say_changes(const record_options_t *options,
       say_changes_of(options, attrs, set, attr);
   }
   if (nr_changed > MAX_CHANGED)
-    common_say("and %zu more events were changed: see -v\n",
+    common_say("%zu more events were changed: -v shows all\n",
                nr_changed - MAX_CHANGED);
 }
 
@@ -125,7 +126,7 @@ static void say_missing(const record_options_t *options,
       say_of_event(attrs, list[i].error.attr_index, list[i].error.reason);
   }
   if (missing > 1 && !options->verbose)
-    common_say("and %zu more like it: see -v\n", missing - 1);
+    common_say("%zu more failures like this: -v shows all\n", missing - 1);
 }
 
 void record_messages_opened(const record_options_t *options,
@@ -142,8 +143,8 @@ void record_messages_opened(const record_options_t *options,
 void record_messages_recording(const record_options_t *options,
                                const uvperf_set_t *set) {
   if (options->verbose)
-    common_say("recording, by %zu fds and %zu rings\n", uvperf_set_nr_open(set),
-               uvperf_set_nr_rings(set));
+    common_say("recording with %zu fds and %zu rings\n",
+               uvperf_set_nr_open(set), uvperf_set_nr_rings(set));
 }
 
 void record_messages_cpu(const record_options_t *options, int cpu, int status,
@@ -230,8 +231,7 @@ void record_messages_end(const record_options_t *options,
   const char *name = last == NULL || is_stamped ? options->file : last;
 
   if (totals->unsound > 0)
-    common_say("%" PRIu64 " records made no sense and were left out\n",
-               totals->unsound);
+    common_say("%" PRIu64 " damaged records were left out\n", totals->unsound);
   if (totals->late > 0 && options->verbose)
     common_say("%" PRIu64 " records came late\n", totals->late);
   if (options->quiet)
@@ -242,7 +242,7 @@ void record_messages_end(const record_options_t *options,
           program_invocation_short_name, mebibytes(totals->bytes), name,
           is_stamped ? ".<timestamp>" : "", totals->samples, most_lost(totals));
   if (most_lost(totals) > 0)
-    common_say("a larger -m, a lower -F or a higher -c would lose fewer\n");
+    common_say("a larger -m, a lower -F or a higher -c loses fewer\n");
 }
 
 void record_messages_command(int status) {

@@ -96,7 +96,7 @@ static int parse_frequency(record_options_t *options, const char *text) {
   if (strcmp(text, "max") == 0)
     return 0;
   if (common_options_number(text, UINT32_MAX, &number) != 0)
-    return common_options_bad("-F wants samples a second, or max, not '%s'",
+    return common_options_bad("-F wants samples per second, or max, not '%s'",
                               text);
   options->frequency_hz = number;
   return 0;
@@ -107,8 +107,8 @@ static int parse_period(record_options_t *options, const char *text) {
   uint64_t number;
 
   if (common_options_number(text, INT64_MAX, &number) != 0)
-    return common_options_bad("-c wants a number of events from 1 on, not '%s'",
-                              text);
+    return common_options_bad(
+        "-c wants a number of events, 1 or more, not '%s'", text);
   options->period = number;
   return 0;
 }
@@ -117,8 +117,9 @@ static int parse_max_stack(record_options_t *options, const char *text) {
   uint64_t number;
 
   if (common_options_number(text, UINT16_MAX, &number) != 0)
-    return common_options_bad("--max-stack wants frames, 1 to %u, not '%s'",
-                              UINT16_MAX, text);
+    return common_options_bad(
+        "--max-stack wants a number of frames, 1 to %u, not '%s'", UINT16_MAX,
+        text);
   options->max_stack = (uint16_t)number;
   if (options->stack == RECORD_STACK_NONE)
     options->stack = RECORD_STACK_FP;
@@ -148,7 +149,8 @@ static int parse_call_graph(record_options_t *options, const char *text) {
 
 static int parse_file(record_options_t *options, const char *text) {
   options->file = text;
-  return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
+  return text[0] != '\0' ? 0
+                         : common_options_bad("-o wants the name of a file");
 }
 
 static int parse_branches(record_options_t *options, const char *text) {
@@ -291,8 +293,8 @@ static int check(record_options_t *options) {
   if (tasks + places > 1)
     return common_options_bad("choose one of -p, -t, and -a or -C");
   if (options->no_inherit && places)
-    return common_options_bad("-i is for tasks: -a and -C record every task "
-                              "anyway");
+    return common_options_bad("-i is for a command, -p or -t: -a and -C record "
+                              "every task");
   options->all = places || (tasks == 0 && options->command == NULL);
   if (options->limits.overwrites && options->clock != CLOCK_MONOTONIC)
     return common_options_bad("choose one of -k and --overwrite, whose clock "

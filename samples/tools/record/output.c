@@ -34,7 +34,7 @@ int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
 }
 
 static int refuse(const char *path, const char *reason) {
-  common_say("%s: %s\n", path, reason);
+  common_say("cannot write to %s: %s\n", path, reason);
   return -1;
 }
 
@@ -57,7 +57,7 @@ static int keep_old(const char *path, const struct stat *stat) {
   snprintf(old, size, "%s.old", path);
   rc = rename(path, old);
   if (rc != 0)
-    common_say("%s cannot be kept as %s: %s\n", path, old, strerror(errno));
+    common_say("cannot keep %s as %s: %s\n", path, old, strerror(errno));
   free(old);
   return rc;
 }
@@ -67,8 +67,9 @@ static int open_stdout(void) {
   int fd;
 
   if (isatty(STDOUT_FILENO))
-    return refuse("stdout", "is a terminal, and perf.data is not text: -o FILE "
-                            "names a file");
+    return refuse("stdout",
+                  "it is a terminal, and perf.data is not text: write to "
+                  "a file with -o FILE");
   fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   return fd < 0 ? refuse("stdout", strerror(errno)) : fd;
 }
@@ -114,7 +115,8 @@ int record_output_open(const char *path, int *is_pipe) {
     *is_pipe = 1;
   if (*is_pipe && isatty(fd)) {
     close(fd);
-    return refuse(path, "is a terminal, and perf.data is not text");
+    return refuse(path, "it is a terminal, and perf.data is not text: choose "
+                        "another -o FILE");
   }
   return fd;
 }

@@ -38,7 +38,7 @@ static void on_record(uvperf_set_t *set, int status,
   else if (status == UV_EOF && run->session.command.pid == 0)
     common_session_stop_soon(&run->session);
   else if (status != UV_EOF && record == NULL)
-    run->failed = say_code("a ring could not be read", status);
+    run->failed = say_code("cannot read a ring", status);
 }
 
 /* -- which events are on --------------------------------------------------- */
@@ -47,7 +47,7 @@ static void apply(record_run_t *run) {
   int rc = record_enable_apply(&run->enable, &run->set, run->reading);
 
   if (rc != 0)
-    run->failed = say_code("not all events could be turned on or off", rc);
+    run->failed = say_code("cannot turn all events on or off", rc);
 }
 
 static void set_enabled(record_run_t *run, const char *name, int is_on) {
@@ -83,7 +83,7 @@ static void on_control(common_control_t *control,
       if (run->options->limits.switches)
         record_run_file_switch(run);
       else if (common_control_may_say(control))
-        common_say("--control: snapshot is for --switch-output\n");
+        common_say("--control: snapshot needs --switch-output\n");
       break;
     case COMMON_CONTROL_STOP:
       common_session_stop_soon(&run->session);
@@ -287,7 +287,7 @@ static int check_events(record_run_t *run) {
   if (rc == 0)
     rc = uvperf_set_read(&run->set, run->reading, NULL);
   if (rc != 0)
-    return say_code("the events cannot be read", rc);
+    return say_code("cannot read the events", rc);
   for (attr = 0; attr < uvperf_set_nr_attrs(&run->set); attr++) {
     if (!is_open(run, attr))
       return record_messages_event_refused(run->attrs, &run->set, attr);
@@ -306,7 +306,7 @@ static int write_beginning(record_run_t *run) {
   if (!record_options_is_command(run->options) || run->options->delay.is_set)
     rc = record_enable_side_band(run->attrs, &run->set, run->reading);
   if (rc != 0)
-    return say_code("tasks and mappings cannot be recorded", rc);
+    return say_code("cannot record tasks and mappings", rc);
   if (run->side.has_set &&
       record_side_start(&run->side, &run->ahead, &error) != 0) {
     common_say("%s\n", error.reason);

@@ -136,7 +136,7 @@ int record_run_file_add_ids(record_run_t *run) {
   int rc = uvperf_set_read(&run->set, run->reading, NULL);
 
   if (rc != 0)
-    return say_code("the events cannot be read", rc);
+    return say_code("cannot read the events", rc);
   if (run->file == NULL)
     return 0;
   record_ids_add(&run->ids, &run->set, run->reading, run->file, 0);
@@ -144,7 +144,7 @@ int record_run_file_add_ids(record_run_t *run) {
     return 0;
   rc = uvperf_set_read(&run->side.set, run->side.reading, NULL);
   if (rc != 0)
-    return say_code("the events cannot be read", rc);
+    return say_code("cannot read the events", rc);
   record_ids_add(&run->ids, &run->side.set, run->side.reading, run->file,
                  uvperf_set_nr_attrs(&run->set));
   return 0;
@@ -169,7 +169,8 @@ static int check_file(const record_run_t *run) {
   if (!run->options->limits.has_stamp ||
       stat(run->options->file, &stat_of) != 0 || S_ISREG(stat_of.st_mode))
     return 0;
-  common_say("%s: %s wants a file, which it can rename\n", run->options->file,
+  common_say("%s: %s needs a regular file, which it renames\n",
+             run->options->file,
              run->options->limits.switches ? "--switch-output"
                                            : "--timestamp-filename");
   return 1;
@@ -280,7 +281,7 @@ static void write_losses(record_run_t *run) {
     return;
   rc = read_losses(run);
   if (rc != 0) {
-    run->failed = say_code("the losses cannot be read", rc);
+    run->failed = say_code("cannot read the losses", rc);
     return;
   }
   rc = record_lost_write(run->file, &run->set, run->losses, &lost);
@@ -362,7 +363,7 @@ void record_run_file_close(record_run_t *run) {
     return;
   common_say("%s: %s\n", run->options->file,
              run->write_error == -EAGAIN
-                 ? "nobody reads: the end was not written"
+                 ? "the reader has stopped reading: the end was not written"
                  : strerror(-run->write_error));
   run->failed = 1;
 }

@@ -130,9 +130,9 @@ static int write_kernel(record_synth_t *synth,
   int rc = record_synth_kernel(synth);
 
   if (synth->kernel_hidden && !synth->attr->exclude_kernel && !options->quiet)
-    common_say("the kernel's addresses are hidden (kptr_restrict): what is "
-               "recorded of\n"
-               "  the kernel has no names\n");
+    common_say("the kernel's addresses are hidden (kernel.kptr_restrict), so "
+               "samples in\n"
+               "  the kernel have no names: uvperf-doctor shows the remedy\n");
   return rc;
 }
 

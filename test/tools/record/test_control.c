@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* --control: another process says what is recorded, and the recording lives on
- * whatever that sends. The other process is the recorded command itself, so
- * that both are at the same place. */
+/* --control: another process says what is recorded, and the recording survives
+ * whatever it sends. The other process is the recorded command itself, so that
+ * both are at the same place. */
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "call_server.h"
 #include "record_run.h"
 
-/* Makes so many calls. */
+/* Makes this many calls. */
 #define CALLS STAT_TARGET " calls "
 
 static void make_fifo(const char *name) {
@@ -18,7 +18,7 @@ static void make_fifo(const char *name) {
   assert_int_equal(mkfifo(path, 0600), 0);
 }
 
-/* Records a script, which has `say` for a command with an answer. */
+/* Records a script, which has `say` for a command with its answer. */
 static void record(tool_run_t *run, const char *options, const char *script) {
   char words[1024];
   const char *path = record_run_path();
@@ -46,7 +46,7 @@ static void sequence_of_commands_decides_what_is_recorded(void **state) {
   tool_run_expect_status(&run, 0);
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 1000);
-  /* Of the processes that were not sampled too. */
+  /* Names of processes that were not sampled, too. */
   assert_true(count.nr_of_type[PERF_RECORD_COMM] >= 4 + 1);
   tool_run_expect_text(run.err, "Events disabled\nEvents enabled\n"
                                 "Events disabled\nEvents enabled\n"
@@ -104,7 +104,7 @@ static void snapshot_finishes_a_file_before_it_is_acknowledged(void **state) {
   globfree(&files);
 }
 
-static void snapshot_without_files_to_switch_is_told(void **state) {
+static void snapshot_without_switch_output_is_reported(void **state) {
   static tool_run_t run;
 
   (void)state;
@@ -112,7 +112,7 @@ static void snapshot_without_files_to_switch_is_told(void **state) {
   memset(&run, 0, sizeof(run));
   record(&run, "-e cpu-clock:u", "say snapshot; say evlist");
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "--control: snapshot is for --switch-output");
+  tool_run_expect_text(run.err, "--control: snapshot needs --switch-output");
   tool_run_expect_text(run.err, "\ncpu-clock:u\n");
 }
 
@@ -204,7 +204,7 @@ int main(void) {
       record_run_test(single_events_are_turned_on_and_off_by_their_names),
       record_run_test(stop_ends_the_recording),
       record_run_test(snapshot_finishes_a_file_before_it_is_acknowledged),
-      record_run_test(snapshot_without_files_to_switch_is_told),
+      record_run_test(snapshot_without_switch_output_is_reported),
       record_run_test(recording_goes_on_with_garbage),
       record_run_test(messages_about_commands_end),
       record_run_test(recording_goes_on_when_the_other_end_is_closed),

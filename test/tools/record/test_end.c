@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* However a recording ends, what was written can be read. */
+/* However a recording ends, the records that were written can be read. */
 #include <ctype.h>
 #include <errno.h>
 #include <sched.h>
@@ -12,7 +12,7 @@
 
 #define HEADER_EVENT_DESC 12
 
-/* Until the file says that it has samples: it is looked at as it is. */
+/* Waits until the file says that it has samples. */
 static void wait_for_samples(tool_run_t *run) {
   record_run_count_t count;
 
@@ -31,7 +31,7 @@ static void expect_features(int expected) {
   perf_data_close(&data);
 }
 
-/* How many records are out of order, as the recording says itself: an emulated
+/* The number of records out of order, as the recording reports it: an emulated
  * CPU can stop for long while it writes one. */
 static size_t late_records(const tool_run_t *run) {
   const char *end = strstr(run->err, " records came late");
@@ -42,7 +42,7 @@ static size_t late_records(const tool_run_t *run) {
   return start == NULL ? 0 : (size_t)strtoull(start, NULL, 10);
 }
 
-/* Returns how many records came late. */
+/* Returns the number of records that came late. */
 static size_t end_by(int number, const char *words, int status) {
   static tool_run_t run;
 
@@ -72,7 +72,7 @@ static void check_file(tool_run_t *run) {
   expect_features(1);
 }
 
-/* To close so many takes the kernel seconds. */
+/* Closing these tracepoints takes the kernel seconds. */
 static void
 interrupted_file_is_complete_while_the_events_are_open(void **state) {
   static tool_run_t run;
@@ -98,7 +98,8 @@ static void terminated_recording_ends_its_command(void **state) {
   end_by(SIGTERM, "-v -e cpu-clock:u -F 500 " STAT_TARGET " spin", 0);
 }
 
-/* All but the features and the last second; the command dies with it. */
+/* Everything except the features and the last second. The command dies with
+ * it. */
 static void killed_recording_can_be_read(void **state) {
   (void)state;
   support_need_own_events(__func__);
@@ -106,7 +107,7 @@ static void killed_recording_can_be_read(void **state) {
          128 + SIGKILL);
 }
 
-static void recording_ends_when_its_time_is_over(void **state) {
+static void recording_ends_after_its_duration(void **state) {
   static tool_run_t run;
 
   (void)state;
@@ -120,7 +121,7 @@ static void recording_ends_when_its_time_is_over(void **state) {
 
 /* -- a file that cannot grow ----------------------------------------------- */
 
-/* Less than a ring holds: on a slow machine the rest is lost. */
+/* Less than a ring holds, because a slow machine loses the rest. */
 static void limit_file(void) {
   static const struct rlimit limit = {128 << 10, 128 << 10};
 
@@ -197,9 +198,9 @@ static void full_disk_keeps_what_it_has(void **state) {
 
 /* -- a pipe --------------------------------------------------------------- */
 
-/* Nobody reads until the end: what does not fit into pipe, memory and rings is
- * lost, and told. */
-static void pipe_that_nobody_reads_does_not_hold_it(void **state) {
+/* The reader waits until the end: records that do not fit into pipe, memory and
+ * rings are lost and reported. */
+static void pipe_without_a_reader_does_not_hold_it(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "mkfifo \"$2\"; { \"$0\" --call-graph dwarf -e page-faults:u "
@@ -211,7 +212,7 @@ static void pipe_that_nobody_reads_does_not_hold_it(void **state) {
   (void)state;
   support_need_own_events(__func__);
   tool_run(&run);
-  tool_run_expect_text(run.err, "nobody reads");
+  tool_run_expect_text(run.err, "the reader has stopped reading");
   tool_run_expect_text(run.err, "\n1\n");
   assert_true(record_run_told(&run, &samples, &lost));
   assert_true(samples > 0);
@@ -219,7 +220,7 @@ static void pipe_that_nobody_reads_does_not_hold_it(void **state) {
 }
 
 /* timeout(1) exits with 124 if SIGTERM was enough. */
-static void fifo_that_nobody_reads_can_be_given_up(void **state) {
+static void fifo_without_a_reader_can_be_given_up(void **state) {
   (void)state;
   support_need_own_events(__func__);
   record_run_shell("mkfifo @; timeout -s TERM -k 20 0.2 " RECORD_PATH
@@ -232,12 +233,12 @@ int main(void) {
       record_run_test(interrupted_file_is_complete_while_the_events_are_open),
       record_run_test(terminated_recording_ends_its_command),
       record_run_test(killed_recording_can_be_read),
-      record_run_test(recording_ends_when_its_time_is_over),
+      record_run_test(recording_ends_after_its_duration),
       record_run_test(file_that_may_not_grow_keeps_what_it_has),
       record_run_test(full_disk_keeps_what_it_has),
       record_run_test(full_disk_ends_one_file_after_the_other),
-      record_run_test(pipe_that_nobody_reads_does_not_hold_it),
-      record_run_test(fifo_that_nobody_reads_can_be_given_up),
+      record_run_test(pipe_without_a_reader_does_not_hold_it),
+      record_run_test(fifo_without_a_reader_can_be_given_up),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What record writes: every hit, of those that were asked for, in the order of
- * time; and what it tells of it. */
+/* What record writes: every hit that was requested, in time order; and what it
+ * reports about it. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "record_run.h"
 #include "uvperf.h"
 
-static void expect_told(const tool_run_t *run, unsigned long expected) {
+static void expect_reported(const tool_run_t *run, unsigned long expected) {
   unsigned long samples, lost;
 
   if (!record_run_told(run, &samples, &lost))
@@ -27,7 +27,7 @@ static void run_well(const char *words) {
   tool_run_expect_status(&run, 0);
 }
 
-/* -- whom ------------------------------------------------------------------ */
+/* -- targets --------------------------------------------------------------- */
 
 static void command_is_recorded_with_its_children_and_threads(void **state) {
   static tool_run_t run;
@@ -39,7 +39,7 @@ static void command_is_recorded_with_its_children_and_threads(void **state) {
   record_run_run(&run, RECORD_PATH,
                  "-e " CALL_SERVER_EVENT " " STAT_TARGET " children 3 1234");
   tool_run_expect_status(&run, 0);
-  expect_told(&run, 3702);
+  expect_reported(&run, 3702);
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 3702);
   assert_int_equal(count.nr_other_pids, 2 * 1234);
@@ -89,8 +89,8 @@ static void call_and_end(tool_run_t *run) {
   call_server_end(run->data);
 }
 
-/* Records a process that makes 777 calls and ends once `at` was told; its end
- * is that of the recording. */
+/* Records a process that makes 777 calls and ends once `at` was printed. The
+ * recording ends with it. */
 static void record_served(tool_run_t *run, const char *at, const char *options,
                           record_run_count_t *count) {
   call_server_t serve;
@@ -118,7 +118,7 @@ static void process_is_recorded_until_it_is_gone(void **state) {
   (void)state;
   support_need_tracepoint(__func__, CALL_SERVER_EVENT);
   record_served(&run, "recording", "-v -p ", &count);
-  expect_told(&run, 777);
+  expect_reported(&run, 777);
 }
 
 static void thread_is_recorded_until_it_is_gone(void **state) {
@@ -130,8 +130,8 @@ static void thread_is_recorded_until_it_is_gone(void **state) {
   record_served(&run, "recording", "-v -t ", &count);
 }
 
-/* The others are recorded all the same. */
-static void process_that_is_not_there_is_told(void **state) {
+/* The others are still recorded. */
+static void missing_process_is_reported(void **state) {
   static tool_run_t run;
   record_run_count_t count;
 
@@ -149,7 +149,7 @@ static void machine_is_recorded_while_a_command_runs(void **state) {
   run_well("-a -e " CALL_SERVER_EVENT " " STAT_TARGET " children 2 100");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 200);
-  /* What ran already is in it too. */
+  /* Tasks that already ran are in it too. */
   assert_true(count.nr_of_type[PERF_RECORD_COMM] > 3);
   run_well("-C 0 -e cpu-clock -c 1000000 " STAT_TARGET " children 9 9999");
   record_run_count(&count);
@@ -162,13 +162,13 @@ enum {
 };
 
 typedef struct beginning_s {
-  size_t nr_before;     /* samples before what is read of /proc has ended */
+  size_t nr_before;     /* samples before the reading of /proc has ended */
   size_t nr_samples;    /* until now */
-  size_t nr_of_unknown; /* samples of processes that nothing told of */
+  size_t nr_of_unknown; /* samples of processes without a name */
   unsigned char is_known[MAX_PID];
 } beginning_t;
 
-/* Records that are made of /proc have no time. */
+/* Records that are made from /proc have no time. */
 static void note_beginning(void *arg, const perf_data_record_t *record) {
   const uvperf_record_t *it = record->record;
   beginning_t *seen = arg;
@@ -188,9 +188,9 @@ static void note_beginning(void *arg, const perf_data_record_t *record) {
     seen->nr_of_unknown += !seen->is_known[it->pid % MAX_PID];
 }
 
-/* Else most samples of a short recording would be of record itself. But no
+/* Otherwise most samples of a short recording would be of record itself. But no
  * task is missed meanwhile. */
-static void samples_begin_when_what_runs_is_written(void **state) {
+static void samples_begin_after_the_running_tasks(void **state) {
   static beginning_t seen;
   perf_data_t data;
 
@@ -208,9 +208,9 @@ static void samples_begin_when_what_runs_is_written(void **state) {
   assert_int_equal(seen.nr_of_unknown, 0);
 }
 
-/* -- what ------------------------------------------------------------------ */
+/* -- events ---------------------------------------------------------------- */
 
-static void several_events_are_told_from_each_other(void **state) {
+static void several_events_are_distinguished(void **state) {
   record_run_count_t count;
 
   (void)state;
@@ -236,7 +236,7 @@ static void group_that_is_read_has_the_counts_of_all(void **state) {
   assert_int_equal(count.nr_values, 150);
 }
 
-static void filter_lets_through_what_fits(void **state) {
+static void filter_passes_matching_hits(void **state) {
   record_run_count_t count;
 
   (void)state;
@@ -251,9 +251,9 @@ static void filter_lets_through_what_fits(void **state) {
   assert_int_equal(count.nr_of_event[1], 99);
 }
 
-/* Call chains are longer than that on average, with their context, which is all
- * that s390x's kernel had of user space. Arm's has none of Thumb code's
- * callers. */
+/* Call chains are longer than that on average, with their context markers.
+ * s390x's kernel recorded only the marker of user space; Arm's has no callers
+ * of Thumb code. */
 #if defined(__s390x__)
 #define SHORT_CHAIN 0
 #elif defined(__arm__)
@@ -333,7 +333,7 @@ static void record_itself_is_left_out_when_asked_for(void **state) {
                    0);
 }
 
-static void side_that_is_asked_for_alone_is_recorded(void **state) {
+static void only_the_requested_side_is_recorded(void **state) {
   record_run_count_t count;
 
   (void)state;
@@ -349,7 +349,7 @@ static void side_that_is_asked_for_alone_is_recorded(void **state) {
 /* -- losses ---------------------------------------------------------------- */
 
 /* Each hit is in the file or counted as lost, by the kernel's own count. */
-static void hits_that_find_no_room_are_counted(void **state) {
+static void lost_hits_are_counted(void **state) {
   static tool_run_t run;
   record_run_count_t count;
   unsigned long samples, lost;
@@ -368,14 +368,14 @@ static void hits_that_find_no_room_are_counted(void **state) {
   assert_true(lost > 0);
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], samples);
-  /* Other records were lost too, FORK for one. */
+  /* Other records were lost too, for example FORK. */
   assert_true(samples + count.lost >= 200000);
   assert_int_equal(count.lost, lost);
   assert_true(count.nr_of_type[PERF_RECORD_LOST] > 0);
   tool_run_expect_text(run.err, "a larger -m");
 }
 
-/* -- what is told ---------------------------------------------------------- */
+/* -- messages -------------------------------------------------------------- */
 
 static void command_keeps_its_streams_and_its_status(void **state) {
   static tool_run_t run;
@@ -395,7 +395,7 @@ static void command_keeps_its_streams_and_its_status(void **state) {
   tool_run_expect_text(run.err, "ended by signal 9");
 }
 
-static void cycles_that_are_not_there_become_a_clock(void **state) {
+static void missing_cycles_become_a_clock(void **state) {
   static tool_run_t run;
   perf_data_t data;
 
@@ -406,14 +406,14 @@ static void cycles_that_are_not_there_become_a_clock(void **state) {
   tool_run_expect_status(&run, 0);
   if (strstr(run.err, "no PMU here") == NULL)
     support_skip(__func__, "a machine without a hardware PMU");
-  tool_run_expect_text(run.err, "cycles:P: no PMU here can do it: "
-                                "task-clock instead");
+  tool_run_expect_text(run.err, "cycles:P: no PMU here can sample it: "
+                                "using task-clock");
   perf_data_open(&data, record_run_path());
   assert_string_equal(data.names[0], "task-clock");
   perf_data_close(&data);
 }
 
-/* How many samples lie in a function of the target, by its place in the file
+/* The number of samples in a function of the target, by its place in the file
  * and the mapping that was recorded. */
 typedef struct hot_s {
   uvperf__elf_symbol_t symbol;
@@ -453,7 +453,7 @@ static void cycles_of_a_pmu_are_in_the_hot_function(void **state) {
   assert_string_equal(data.names[0], "cycles:u");
   perf_data_walk(&data, note_hot, &hot);
   perf_data_close(&data);
-  expect_told(&run, hot.nr);
+  expect_reported(&run, hot.nr);
   assert_true(hot.nr >= 8);
   assert_in_range(hot.nr_inside, hot.nr * 9 / 10, hot.nr);
 }
@@ -471,16 +471,15 @@ static void unprivileged_user_records_the_user_side(void **state) {
   run.args[2] = record_run_path();
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(
-      run.err,
-      "page-faults: the kernel side is not allowed: page-faults:u instead");
+  tool_run_expect_text(run.err, "page-faults: the kernel side is not allowed: "
+                                "using page-faults:u instead");
   record_run_count(&count);
   assert_true(count.nr_user > 10);
   assert_int_equal(count.nr_kernel, 0);
   assert_true(count.nr_of_type[PERF_RECORD_MMAP2] > 3);
 }
 
-static void progress_is_told_on_a_terminal(void **state) {
+static void progress_is_printed_on_a_terminal(void **state) {
   static tool_run_t run;
 
   (void)state;
@@ -497,7 +496,7 @@ static void progress_is_told_on_a_terminal(void **state) {
   tool_run_expect_text(run.err, "\n[ uvperf-record: wrote ");
 }
 
-static void progress_is_not_told_elsewhere(void **state) {
+static void progress_is_not_printed_elsewhere(void **state) {
   static tool_run_t run;
 
   (void)state;
@@ -526,24 +525,24 @@ int main(void) {
       record_run_test(command_has_nothing_mapped_of_the_program_that_forked_it),
       record_run_test(command_without_inherit_is_recorded_alone),
       record_run_test(process_is_recorded_until_it_is_gone),
-      record_run_test(process_that_is_not_there_is_told),
+      record_run_test(missing_process_is_reported),
       record_run_test(thread_is_recorded_until_it_is_gone),
       record_run_test(machine_is_recorded_while_a_command_runs),
-      record_run_test(samples_begin_when_what_runs_is_written),
-      record_run_test(several_events_are_told_from_each_other),
+      record_run_test(samples_begin_after_the_running_tasks),
+      record_run_test(several_events_are_distinguished),
       record_run_test(group_that_is_read_has_the_counts_of_all),
-      record_run_test(filter_lets_through_what_fits),
+      record_run_test(filter_passes_matching_hits),
       record_run_test(stacks_are_frames_or_registers_and_bytes),
       record_run_test(switches_are_recorded_when_asked_for),
       record_run_test(record_itself_is_left_out_when_asked_for),
-      record_run_test(side_that_is_asked_for_alone_is_recorded),
-      record_run_test(hits_that_find_no_room_are_counted),
+      record_run_test(only_the_requested_side_is_recorded),
+      record_run_test(lost_hits_are_counted),
       record_run_test(command_keeps_its_streams_and_its_status),
-      record_run_test(cycles_that_are_not_there_become_a_clock),
+      record_run_test(missing_cycles_become_a_clock),
       record_run_test(cycles_of_a_pmu_are_in_the_hot_function),
       record_run_test(unprivileged_user_records_the_user_side),
-      record_run_test(progress_is_told_on_a_terminal),
-      record_run_test(progress_is_not_told_elsewhere),
+      record_run_test(progress_is_printed_on_a_terminal),
+      record_run_test(progress_is_not_printed_elsewhere),
       record_run_test(old_file_is_kept_under_another_name),
   };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -D, --max-size and --switch-output: when it is measured, and into which
+/* -D, --max-size and --switch-output: when record samples, and into which
  * files. */
 #include <fcntl.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 #define HEADER_EVENT_DESC 12
 #define MS                UINT64_C(1000000)
 
-/* A command whose work is done by a child. */
+/* A command whose child does the work. */
 #define CHILD "sh -c '" STAT_TARGET " spin & trap \"kill $!\" TERM; wait; wait'"
 
 static void run_with(tool_run_t *run, const char *words) {
@@ -103,7 +103,7 @@ static void recording_ends_with_the_last_range(void **state) {
 
 /* -- how much -------------------------------------------------------------- */
 
-static void file_has_no_more_than_it_may(void **state) {
+static void file_ends_at_its_max_size(void **state) {
   static tool_run_t run;
   struct stat stat_of;
   record_run_count_t count;
@@ -116,7 +116,7 @@ static void file_has_no_more_than_it_may(void **state) {
   record_run_count(&count);
   assert_true(count.nr_of_event[0] > 10);
   assert_int_equal(stat(record_run_path(), &stat_of), 0);
-  /* And what the header leads to. */
+  /* And the attrs and ids. */
   assert_in_range(stat_of.st_size, 150 << 10, (200 + 64) << 10);
 }
 
@@ -157,7 +157,7 @@ static void expect_target(void) {
   globfree(&files);
 }
 
-/* A file that tells by itself who ran, also to perf(1). */
+/* A file that shows by itself who ran, also to perf(1). */
 static void expect_complete(const char *path) {
   char words[256], line[256];
   perf_data_t data;
@@ -173,7 +173,7 @@ static void expect_complete(const char *path) {
   fclose(file);
 }
 
-/* Gives how many samples are in all of them. */
+/* Returns the number of samples in all files. */
 static size_t expect_files(size_t least) {
   record_run_count_t count;
   size_t nr_samples = 0, nr, i;
@@ -202,7 +202,7 @@ static void wait_for_samples(tool_run_t *run) {
   } while (count.nr_of_type[PERF_RECORD_SAMPLE] == 0);
 }
 
-/* The next file is not there at once, and cannot be read at once. */
+/* The next file does not exist at once, and cannot be read at once. */
 static void interrupt(tool_run_t *run) {
   struct stat stat_of;
 
@@ -239,7 +239,7 @@ static void signal_begins_a_file_that_is_as_complete(void **state) {
   "-m 1M -e page-faults:u -c 1 sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; "         \
   "do " STAT_TARGET " touch 1000; sleep 0.05; done'"
 
-/* As perf record does; a command finds the signal as it was. */
+/* The same as with perf record. A command finds the signal as it was. */
 static void signal_is_ignored_unless_it_begins_a_file(void **state) {
   static tool_run_t run;
 
@@ -316,7 +316,8 @@ static void finished_file_gets_the_time_into_its_name(void **state) {
   globfree(&files);
 }
 
-static void file_that_cannot_be_renamed_is_told_by_its_own_name(void **state) {
+static void
+file_that_cannot_be_renamed_is_reported_by_its_own_name(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "--switch-output", "-e",
                              "cpu-clock:u", "-o", NULL, "true"}};
   char path[512];
@@ -328,7 +329,7 @@ static void file_that_cannot_be_renamed_is_told_by_its_own_name(void **state) {
   *strrchr(path, '/') = '\0';
   size = strlen(path);
   path[size] = '/';
-  memset(path + size + 1, 'x', 250); /* no room for a time behind it */
+  memset(path + size + 1, 'x', 250); /* no room for a time after it */
   path[size + 251] = '\0';
   run.args[5] = path;
   tool_run_ends(&run, 1, "File name too long");
@@ -337,14 +338,14 @@ static void file_that_cannot_be_renamed_is_told_by_its_own_name(void **state) {
   assert_int_equal(unlink(path), 0);
 }
 
-/* Nothing is written into what is refused. */
+/* Nothing is written into a refused file. */
 static void pipe_is_not_written_to_though_refused(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "--timestamp-filename", "-e",
                              "cpu-clock:u", "-o", "/dev/stdout", "true"}};
 
   (void)state;
   need(__func__);
-  tool_run_ends(&run, 1, "--timestamp-filename wants a file");
+  tool_run_ends(&run, 1, "--timestamp-filename needs a regular file");
   assert_string_equal(run.out, "");
 }
 
@@ -358,7 +359,7 @@ static void device_is_not_renamed(void **state) {
   support_need_root(__func__);
   if (mknod(record_run_path(), S_IFCHR | 0600, makedev(1, 3)) != 0)
     support_skip(__func__, "a device that can be made");
-  tool_run_ends(&run, 1, "--switch-output wants a file, which it can rename");
+  tool_run_ends(&run, 1, "--switch-output needs a regular file");
   assert_int_equal(stat(record_run_path(), &stat_of), 0);
   assert_true(S_ISCHR(stat_of.st_mode));
 }
@@ -368,7 +369,7 @@ int main(void) {
       record_run_test(samples_begin_after_the_delay_and_mappings_before),
       record_run_test(nothing_is_sampled_with_an_endless_delay),
       record_run_test(recording_ends_with_the_last_range),
-      record_run_test(file_has_no_more_than_it_may),
+      record_run_test(file_ends_at_its_max_size),
       record_run_test(signal_begins_a_file_that_is_as_complete),
       record_run_test(signal_is_ignored_unless_it_begins_a_file),
       record_run_test(no_sample_is_lost_between_files_of_a_size),
@@ -376,7 +377,7 @@ int main(void) {
       record_run_test(time_begins_a_file),
       record_run_test(orphan_is_known_in_each_file),
       record_run_test(finished_file_gets_the_time_into_its_name),
-      record_run_test(file_that_cannot_be_renamed_is_told_by_its_own_name),
+      record_run_test(file_that_cannot_be_renamed_is_reported_by_its_own_name),
       record_run_test(pipe_is_not_written_to_though_refused),
       record_run_test(device_is_not_renamed),
   };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How record treats bad input and what it cannot record: a message and an exit
- * status, and an old file is left alone. */
+/* How record treats bad input and events that it cannot record: a message and
+ * an exit status, and an old file is left alone. */
 #include <unistd.h>
 
 #include "tool_run.h"
@@ -41,7 +41,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-q", "-v"}, "choose one of -q and -v"},
       {{"-a", "-p", "1"}, "choose one of -p, -t, and -a or -C"},
       {{"-C", "0", "-t", "1"}, "choose one of -p, -t, and -a or -C"},
-      {{"-i", "-a"}, "-i is for tasks"},
+      {{"-i", "-a"}, "-i is for a command, -p or -t"},
       {{"--overwrite", "--max-size=1M"}, "--max-size is not for --overwrite"},
       {{"--overwrite", "--switch-output=1M"}, "wants signal or a time"},
       {{"--overwrite", "-k", "raw"}, "choose one of -k and --overwrite"},
@@ -59,7 +59,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--switch-output", "-o-"}, "--switch-output wants a file, not -o -"},
       {{"--timestamp-filename", "-o-"}, "wants a file, not -o -"},
       {{"--switch-output", "--switch-max-files=0"}, "wants a number of files"},
-      {{"--switch-max-files=2"}, "goes with --switch-output"},
+      {{"--switch-max-files=2"}, "needs --switch-output"},
       {{"--"}, "command is missing"},
       {{"-Q"}, "unknown option '-Q'"},
       {{"--nonsense"}, "unknown option '--nonsense'"},
@@ -69,7 +69,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--proc-map-timeout=9"}, "--proc-map-timeout is not here: /proc is"},
       {{"-aG", "x"}, "-G is not here: --all-cgroups"},
       {{"-z3"}, "-z is not here: one loop writes records as they come.\n"},
-      {{"--timestamp"}, "--timestamp is not here: always so"},
+      {{"--timestamp"}, "--timestamp is not here: always on"},
       {{"--quiet=1"}, "'--quiet' takes no value"},
   };
 
@@ -169,7 +169,7 @@ static void every_option_is_in_the_help(void **state) {
     tool_run_expect_text(run.out, options[i]);
 }
 
-/* -- what leaves an old file alone ----------------------------------------- */
+/* -- errors that leave an old file alone ----------------------------------- */
 
 static char path[64];
 
@@ -202,7 +202,7 @@ static void expect_old_file(void) {
   assert_string_equal(text, "old");
 }
 
-static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
+static void unknown_event_is_reported_and_pointed_at(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cs", "-e",
                              "page-fault", "true"}};
 
@@ -212,7 +212,7 @@ static void event_that_is_not_there_is_told_and_pointed_at(void **state) {
   expect_old_file();
 }
 
-static void process_that_is_not_there_is_told(void **state) {
+static void missing_process_is_reported(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-p", "2147483647"}};
 
   (void)state;
@@ -221,7 +221,7 @@ static void process_that_is_not_there_is_told(void **state) {
   expect_old_file();
 }
 
-static void event_that_opens_nowhere_is_told(void **state) {
+static void event_that_opens_nowhere_is_reported(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
                              "cpu-clock,{L1-dcache-loads,cs}", "true"}};
 
@@ -235,7 +235,7 @@ static void event_that_opens_nowhere_is_told(void **state) {
   expect_old_file();
 }
 
-static void filter_of_what_has_no_fields_is_told(void **state) {
+static void filter_of_an_event_without_fields_is_reported(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e", "cpu-clock",
                              "--filter", "x == 1", "true"}};
 
@@ -245,7 +245,7 @@ static void filter_of_what_has_no_fields_is_told(void **state) {
   expect_old_file();
 }
 
-static void filter_of_a_field_that_is_not_there_names_it(void **state) {
+static void filter_of_an_unknown_field_names_it(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-e",
                              "sched:sched_switch/name=x/", "--filter",
                              "nofield == 1", "true"}};
@@ -270,7 +270,7 @@ static void branches_of_a_software_event_are_refused(void **state) {
   expect_old_file();
 }
 
-static void clock_that_an_event_cannot_have_is_told(void **state) {
+static void clock_that_an_event_cannot_have_is_reported(void **state) {
   tool_run_t run = {.args = {RECORD_PATH, "-o", path, "-k", "tai", "-e",
                              "sched:sched_switch", "true"}};
 
@@ -280,7 +280,7 @@ static void clock_that_an_event_cannot_have_is_told(void **state) {
   expect_old_file();
 }
 
-static void missing_command_is_told_with_status_127(void **state) {
+static void missing_command_is_reported_with_status_127(void **state) {
   tool_run_t run = {
       .args = {RECORD_PATH, "-o", "/dev/null", "/nonexistent/command"}};
 
@@ -290,7 +290,7 @@ static void missing_command_is_told_with_status_127(void **state) {
   assert_null(strstr(run.err, "wrote"));
 }
 
-static void file_that_cannot_be_made_is_told(void **state) {
+static void file_that_cannot_be_created_is_reported(void **state) {
   tool_run_t run = {
       .args = {RECORD_PATH, "-o", "/nonexistent/file", "--", "echo", "ran"}};
 
@@ -306,23 +306,23 @@ int main(void) {
       cmocka_unit_test(options_of_perf_are_taken_or_explained),
       cmocka_unit_test(help_goes_to_stdout_and_fits_into_a_terminal),
       cmocka_unit_test(every_option_is_in_the_help),
+      cmocka_unit_test_setup_teardown(unknown_event_is_reported_and_pointed_at,
+                                      make_file, remove_file),
+      cmocka_unit_test_setup_teardown(missing_process_is_reported, make_file,
+                                      remove_file),
+      cmocka_unit_test_setup_teardown(event_that_opens_nowhere_is_reported,
+                                      make_file, remove_file),
       cmocka_unit_test_setup_teardown(
-          event_that_is_not_there_is_told_and_pointed_at, make_file,
+          filter_of_an_event_without_fields_is_reported, make_file,
           remove_file),
-      cmocka_unit_test_setup_teardown(process_that_is_not_there_is_told,
+      cmocka_unit_test_setup_teardown(filter_of_an_unknown_field_names_it,
                                       make_file, remove_file),
-      cmocka_unit_test_setup_teardown(event_that_opens_nowhere_is_told,
-                                      make_file, remove_file),
-      cmocka_unit_test_setup_teardown(filter_of_what_has_no_fields_is_told,
-                                      make_file, remove_file),
-      cmocka_unit_test_setup_teardown(
-          filter_of_a_field_that_is_not_there_names_it, make_file, remove_file),
       cmocka_unit_test_setup_teardown(branches_of_a_software_event_are_refused,
                                       make_file, remove_file),
-      cmocka_unit_test_setup_teardown(clock_that_an_event_cannot_have_is_told,
-                                      make_file, remove_file),
-      cmocka_unit_test(missing_command_is_told_with_status_127),
-      cmocka_unit_test(file_that_cannot_be_made_is_told),
+      cmocka_unit_test_setup_teardown(
+          clock_that_an_event_cannot_have_is_reported, make_file, remove_file),
+      cmocka_unit_test(missing_command_is_reported_with_status_127),
+      cmocka_unit_test(file_that_cannot_be_created_is_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
