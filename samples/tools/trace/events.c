@@ -81,11 +81,11 @@ static int add_item(trace_events_t *events, const uvperf_event_item_t *item,
       memcpy(common_calloc(1, item->attr->size), item->attr, item->attr->size);
   if (!is_moment(attr)) {
     free(attr);
-    common_say("%s does not happen at a moment: trace tells of "
-               "tracepoints, probes,\n"
-               "  breakpoints and software events; uvperf-profile samples "
-               "clocks, uvperf-stat\n"
-               "  counts\n",
+    common_say("cannot trace %s: it has no single hits, as tracepoints, "
+               "probes,\n"
+               "  breakpoints and software events have. uvperf-profile samples "
+               "clocks, and\n"
+               "  uvperf-stat counts\n",
                item->label);
     return COMMON_EXIT_USAGE;
   }
@@ -208,7 +208,8 @@ static int look_up(trace_events_t *events) {
     if (event->name == NULL)
       continue;
     if (trace_fields_new(&event->fields, event->name, &error) != 0) {
-      common_say("the fields of %s: %s\n", event->name, error.reason);
+      common_say("cannot read the fields of %s: %s\n", event->name,
+                 error.reason);
       return 1;
     }
   }
@@ -258,15 +259,16 @@ static int find_calls(trace_events_t *events) {
 
     nr_of[call]++;
     if (call == TRACE_EVENT_NO_CALL) {
-      common_say("-s sums up system calls, and %s is not of one\n",
+      common_say("-s is for system calls, and %s is not one: leave it out\n",
                  events->events[i].label);
       return COMMON_EXIT_USAGE;
     }
   }
   if (nr_of[TRACE_EVENT_BEGIN] > 0 && nr_of[TRACE_EVENT_END] > 0)
     return 0;
-  common_say("-s needs both ends of system calls: sys_enter_* and "
-             "sys_exit_*\n");
+  common_say("-s needs both the begin and the end of system calls: add "
+             "sys_enter_* or\n"
+             "  sys_exit_*, or write the names of calls, as in -e openat\n");
   return COMMON_EXIT_USAGE;
 }
 

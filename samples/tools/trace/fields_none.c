@@ -13,8 +13,8 @@ struct trace_fields_s {
 };
 
 const char *trace_fields_lack(void) {
-  return "built without libtraceevent, so that fields come as bytes: install "
-         "libtraceevent-dev, or what your system calls it, and build again";
+  return "built without libtraceevent, so fields are printed as bytes: install "
+         "libtraceevent-dev (or your system's name for it) and build again";
 }
 
 int trace_fields_new(trace_fields_t **fields, const char *name,

@@ -66,7 +66,8 @@ static void add_tracepoint(input_t *input, trace_event_t *event) {
   }
   trace_fields_of_text(&event->fields, format.text, format.bytes, &error);
   if (error.reason[0] != '\0')
-    common_say("%s:%s: its format in the file: %s; its fields come as bytes\n",
+    common_say("%s:%s: cannot use its format in the file: %s; its fields are "
+               "printed as bytes\n",
                category, name, error.reason);
   if (name[0] == '\0')
     return;
@@ -180,15 +181,15 @@ static int have_calls(const input_t *input) {
   common_say("%s: %s\n", input->path,
              trace_fields_lack() != NULL
                  ? trace_fields_lack()
-                 : "no begins and ends of system calls with their formats: "
-                   "record\n"
+                 : "-s needs the begin and end of system calls with their "
+                   "formats: record\n"
                    "  raw_syscalls:sys_enter and raw_syscalls:sys_exit");
   return 0;
 }
 
 static void say_foreign(const input_t *input) {
   if (recording_is_foreign(input->recording))
-    common_say("%s: of a machine of the other byte order, so that fields come "
+    common_say("%s: recorded with the other byte order, so fields are printed "
                "as bytes\n",
                input->path);
 }

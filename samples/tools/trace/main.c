@@ -39,7 +39,7 @@ typedef struct trace_s {
   int is_open; /* the set */
   trace_sums_t sums;
   uint64_t started_ns;
-  uint64_t lost_told;
+  uint64_t lost_reported;
   uint64_t ticks;
   int command_status;
   int failed;
@@ -72,7 +72,7 @@ static void on_record(uvperf_set_t *set, int status,
     if (trace->session.command.pid == 0)
       common_session_stop_soon(&trace->session);
   } else if (record == NULL && status != 0) {
-    common_say("a ring could not be read: %s\n", uv_strerror(status));
+    common_say("cannot read a ring: %s\n", uv_strerror(status));
     trace->failed = 1;
   }
 }
@@ -127,7 +127,7 @@ static void on_tick(common_session_t *session) {
   if (++trace->ticks % SLOW_TICKS != 0)
     return;
   uvperf_set_stats(&trace->set, &stats);
-  common_lost_note(stats.lost_records, &trace->lost_told);
+  common_lost_note(stats.lost_records, &trace->lost_reported);
 }
 
 static void on_close(common_session_t *session) {

@@ -42,17 +42,17 @@ int trace_notes_refused(const trace_options_t *options,
     return 1;
   if (!options->all) {
     if (options->summary)
-      common_say("-s sees calls from within the kernel: be root, have "
+      common_say("-s measures calls in the kernel, which needs root, "
                  "CAP_PERFMON or\n"
-                 "  set kernel.perf_event_paranoid to 1 or less; -e "
-                 "'syscalls:*' needs less\n");
+                 "  kernel.perf_event_paranoid <= 1; -e 'syscalls:*' needs "
+                 "less\n");
     return 1;
   }
   common_say(
-      "to trace whole CPUs be root, have CAP_PERFMON or set\n"
-      "  kernel.perf_event_paranoid to -1. Up to paranoid 2 this works "
-      "without\n"
-      "  privileges where tracefs can be read:\n"
+      "tracing whole CPUs needs root, CAP_PERFMON or\n"
+      "  kernel.perf_event_paranoid < 0. If that is at most 2 and you may "
+      "read\n"
+      "  tracefs, you can trace without privileges:\n"
       "    uvperf-trace -e 'syscalls:*' -- command...   a command of your own\n"
       "    uvperf-trace -e 'syscalls:*' -p PID          a process of your own\n"
       "  Try 'uvperf-trace --help'.\n");
@@ -67,29 +67,30 @@ int trace_notes_filter(const trace_events_t *events,
 }
 
 /* Prints each event once, and a reason that events share once. */
-static void tell_failures(const trace_events_t *events,
-                          const uvperf_set_t *set) {
-  char *is_told = common_calloc(events->nr + 1, 1);
+static void print_failures(const trace_events_t *events,
+                           const uvperf_set_t *set) {
+  char *is_printed = common_calloc(events->nr + 1, 1);
   const uvperf_set_failure_t *list;
   const char *last = "";
-  size_t nr, i, attr, told = 0;
+  size_t nr, i, attr, printed = 0;
 
   list = uvperf_set_failures(set, &nr);
   for (i = 0; i < nr; i++) {
     attr = list[i].error.attr_index;
-    if (attr >= events->nr || is_told[attr] ||
+    if (attr >= events->nr || is_printed[attr] ||
         list[i].error.cause == UVPERF_CAUSE_NO_TASK)
       continue;
-    is_told[attr] = 1;
+    is_printed[attr] = 1;
     if (strcmp(last, list[i].error.reason) == 0)
       continue;
     last = list[i].error.reason;
-    if (told++ < MAX_FAILURES)
+    if (printed++ < MAX_FAILURES)
       common_say("%s: %s\n", events->events[attr].label, last);
   }
-  if (told > MAX_FAILURES)
-    common_say("and %zu more are not traced everywhere\n", told - MAX_FAILURES);
-  free(is_told);
+  if (printed > MAX_FAILURES)
+    common_say("%zu more events are not traced everywhere\n",
+               printed - MAX_FAILURES);
+  free(is_printed);
 }
 
 void trace_notes_opened(const trace_options_t *options,
@@ -97,7 +98,7 @@ void trace_notes_opened(const trace_options_t *options,
   size_t nr_cpus = uvperf_set_nr_rings(set);
   uvperf_ring_info_t ring;
 
-  tell_failures(events, set);
+  print_failures(events, set);
   common_failures_children(set);
   if (trace_fields_lack() != NULL && events->nr_tracepoints > 0)
     common_say("%s\n", trace_fields_lack());
@@ -121,15 +122,16 @@ void trace_notes_end(const trace_options_t *options, const trace_sums_t *sums) {
   double seconds = (double)sums->elapsed_ns / 1e9;
 
   if (sums->late > 0)
-    common_say("%" PRIu64 " lines came late, after younger ones\n", sums->late);
+    common_say("%" PRIu64 " lines are out of order: they came too late\n",
+               sums->late);
   if (sums->corrupt > 0)
-    common_say("%" PRIu64 " records made no sense\n", sums->corrupt);
+    common_say("%" PRIu64 " damaged records were left out\n", sums->corrupt);
   if (sums->outsiders > 0)
-    common_say("%" PRIu64 " records of tasks of other pid namespaces are not "
+    common_say("%" PRIu64 " records of tasks in other pid namespaces are not "
                "in the tables\n",
                sums->outsiders);
   if (sums->lost > 0 && options->input != NULL)
-    common_say("records were lost while it was recorded\n");
+    common_say("records were lost during the recording\n");
   else if (sums->lost > 0 && options->summary)
     common_say("records were lost, so the numbers of calls are too low: try "
                "a larger -m\n");

@@ -57,11 +57,11 @@ static int parse_filter(trace_options_t *options, const char *text) {
   trace_names_option_t *last;
 
   if (options->nr_names == 0)
-    return common_options_bad("--filter is for the -e before it, and there is "
-                              "none");
+    return common_options_bad("--filter applies to the -e before it: write -e "
+                              "first");
   last = &options->names[options->nr_names - 1];
   if (last->filter != NULL)
-    return common_options_bad("'%s' has a filter already: join the two by &&",
+    return common_options_bad("'%s' already has a filter: join the two with &&",
                               last->names);
   if (text[0] == '\0')
     return common_options_bad("--filter wants an expression such as "
@@ -79,7 +79,7 @@ static int parse_limit(trace_options_t *options, const char *text) {
   uint64_t number;
 
   if (common_options_number(text, UINT64_MAX, &number) != 0)
-    return common_options_bad("-l wants a number of hits from 1 on, not '%s'",
+    return common_options_bad("-l wants a number of hits, 1 or more, not '%s'",
                               text);
   options->limit = number;
   return 0;
@@ -96,7 +96,8 @@ static int parse_delay(trace_options_t *options, const char *text) {
 
 static int parse_file(trace_options_t *options, const char *text) {
   options->file = text;
-  return text[0] != '\0' ? 0 : common_options_bad("-o wants a file's name");
+  return text[0] != '\0' ? 0
+                         : common_options_bad("-o wants the name of a file");
 }
 
 static int parse_mode(trace_options_t *options, const char *text) {
@@ -145,8 +146,9 @@ static int parse_value(trace_options_t *options, int option, char **argv) {
       return parse_mode(options, optarg);
     case 'i':
       options->input = optarg;
-      return optarg[0] != '\0' ? 0
-                               : common_options_bad("-i wants a file's name");
+      return optarg[0] != '\0'
+                 ? 0
+                 : common_options_bad("-i wants the name of a file");
     case 'o':
       return parse_file(options, optarg);
     default:
@@ -185,13 +187,14 @@ static int parse_option(trace_options_t *options, int option, char **argv) {
 static int check_summary(trace_options_t *options) {
   if (options->limit > 0)
     return common_options_bad(
-        "-s writes no hits that -l could count: leave out "
+        "-s prints no hits that -l could count: leave out "
         "-l, or use -d");
   if (options->cpus != NULL)
-    return common_options_bad("-s needs both ends of calls, which can be on "
-                              "different CPUs: leave out -C");
+    return common_options_bad("-s needs both the begin and the end of calls, "
+                              "which can be on\n"
+                              "  different CPUs: leave out -C");
   if (options->print_fmt)
-    return common_options_bad("-s writes no fields: leave out --print-fmt");
+    return common_options_bad("-s prints no fields: leave out --print-fmt");
   if (options->nr_names > 0)
     return 0;
   return add_names(options, "raw_syscalls:sys_enter,raw_syscalls:sys_exit");
@@ -222,13 +225,13 @@ static int check_input(const trace_options_t *options) {
   else if (options->command != NULL)
     extra = "the command";
   if (extra != NULL)
-    return common_options_bad("-i shows all hits of a file: leave out %s",
+    return common_options_bad("-i prints all hits of a file: leave out %s",
                               extra);
   if (options->print_fmt)
     return common_options_bad(
-        "--print-fmt trusts a format, and anyone can have "
-        "written that of a file:\n  leave it out, or use "
-        "perf script");
+        "--print-fmt is not for -i: it would trust the format in the file, "
+        "which anyone\n"
+        "  can have written. Leave it out, or use perf script");
   return 0;
 }
 
@@ -242,8 +245,8 @@ static int check(trace_options_t *options) {
     return rc;
   if (options->nr_names == 0)
     return common_options_bad(
-        "-e says what to trace: -e openat or -e 'sched:sched_*' for example;\n"
-        "  uvperf-list lists the names; -s sums up all system calls");
+        "choose events with -e, for example -e openat or -e 'sched:sched_*'\n"
+        "  (uvperf-list lists the names), or all system calls with -s");
   if (options->all + (options->pids.nr > 0) + (options->tids.nr > 0) > 1)
     return common_options_bad("choose one of -a, -p and -t");
   if (options->pids.nr == 0 && options->tids.nr == 0 &&

@@ -9,8 +9,8 @@
 void trace_proc_scan(trace_names_t *names);
 
 /* Returns the known name of a thread, or else the name in /proc, which is read
- * once; "" if the thread has ended without a known name. Valid until the next
- * record. */
+ * once. Returns "" if the thread has ended without a known name. The name is
+ * valid until the next record. */
 const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid);
 
 #endif

@@ -24,7 +24,7 @@ foreach(macro ${macros})
   endif()
 endforeach()
 if(lines STREQUAL "")
-  message(STATUS "uvperf-trace -s shows numbers and no names of system calls: "
+  message(STATUS "uvperf-trace -s prints numbers, not names, of system calls: "
                  "the compiler lists no __NR_* of sys/syscall.h ${error}")
 endif()
 file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/trace/syscall_names.h

@@ -51,7 +51,7 @@ static file_t load(void) {
   return file;
 }
 
-/* As a file of its own, which the run can open by the name. */
+/* Stores it in a file that the run can open by this name. */
 static int store(const file_t *file, char name[64]) {
   int fd = memfd_create("trace", 0);
 
@@ -72,7 +72,7 @@ static void expect_hits(const trace_lines_t *lines) {
   }
 }
 
-static void hits_of_a_file_are_those_that_happened(void **state) {
+static void hits_of_a_file_are_complete(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-i", path}};
   trace_lines_t lines;
 
@@ -84,7 +84,7 @@ static void hits_of_a_file_are_those_that_happened(void **state) {
   trace_lines_free(&lines);
 }
 
-static void hits_of_a_pipe_are_those_that_happened(void **state) {
+static void hits_of_a_pipe_are_complete(void **state) {
   static tool_run_t run = {.args = {"/bin/sh", "-c",
                                     "\"$0\" -q -o - -e " EVENTS
                                     " \"$1\" calls 300 | "
@@ -99,7 +99,7 @@ static void hits_of_a_pipe_are_those_that_happened(void **state) {
   trace_lines_free(&lines);
 }
 
-static void summary_of_a_file_is_that_of_its_calls(void **state) {
+static void summary_of_a_file_has_all_calls(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", "-i", path}};
   trace_lines_t lines;
 
@@ -125,8 +125,8 @@ static void limit_ends_a_file_too(void **state) {
   trace_lines_free(&lines);
 }
 
-/* Not this machine's. */
-static void formats_are_those_of_the_file(void **state) {
+/* Not the formats of this machine. */
+static void formats_come_from_the_file(void **state) {
   static const char old[] = "field:int who;", changed[] = "field:int wxo;";
   static tool_run_t run = {.args = {TRACE_PATH, "-l", "1", "-i"}};
   file_t file;
@@ -155,10 +155,10 @@ static void file_without_calls_has_no_summary(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ends(&run, 1, "stdin: no begins and ends of system calls");
+  tool_run_ends(&run, 1, "stdin: -s needs the begin and end of system calls");
 }
 
-static void what_is_no_recording_is_refused(void **state) {
+static void other_files_are_refused(void **state) {
   tool_run_t none = {.args = {TRACE_PATH, "-i", "/none/perf.data"}};
   tool_run_t other = {.args = {TRACE_PATH, "-i", TARGET_PATH}};
 
@@ -167,7 +167,7 @@ static void what_is_no_recording_is_refused(void **state) {
   tool_run_ends(&other, 1, "not made by perf record");
 }
 
-/* The sanitizers look at what is read. */
+/* The sanitizers check the reads. */
 static void changed_files_end_with_a_status(void **state) {
   static tool_run_t run;
   file_t file, copy;
@@ -203,13 +203,13 @@ static void changed_files_end_with_a_status(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hits_of_a_file_are_those_that_happened),
-      cmocka_unit_test(hits_of_a_pipe_are_those_that_happened),
-      cmocka_unit_test(summary_of_a_file_is_that_of_its_calls),
+      cmocka_unit_test(hits_of_a_file_are_complete),
+      cmocka_unit_test(hits_of_a_pipe_are_complete),
+      cmocka_unit_test(summary_of_a_file_has_all_calls),
       cmocka_unit_test(limit_ends_a_file_too),
-      cmocka_unit_test(formats_are_those_of_the_file),
+      cmocka_unit_test(formats_come_from_the_file),
       cmocka_unit_test(file_without_calls_has_no_summary),
-      cmocka_unit_test(what_is_no_recording_is_refused),
+      cmocka_unit_test(other_files_are_refused),
       cmocka_unit_test(changed_files_end_with_a_status),
   };
 

@@ -21,7 +21,7 @@ static void run_summary(const char *test, trace_lines_t *lines,
   trace_lines_run(lines, run, 0);
 }
 
-/* Of rows of this call and of this process; "" and 0: of all. */
+/* Adds up the rows of this call and of this process; "" and 0: of all. */
 static sums_t sum_of(const trace_lines_t *lines, const char *call, long pid) {
   sums_t sums = {0};
   char name[64];
@@ -46,7 +46,7 @@ static sums_t sum_of(const trace_lines_t *lines, const char *call, long pid) {
   return sums;
 }
 
-/* The row of a call with this in its name. */
+/* Returns the row of a call with this text in its name. */
 static const trace_lines_line_t *row_of(const trace_lines_t *lines,
                                         const char *call) {
   char name[64];
@@ -61,8 +61,8 @@ static const trace_lines_line_t *row_of(const trace_lines_t *lines,
   return NULL;
 }
 
-/* Each sleep takes 30 ms or longer, so that it is in the bucket of 16.8 ms or
- * in a later one. */
+/* Each sleep takes 30 ms or longer, so it is in the bucket of 16.8 ms or in a
+ * later one. */
 static void expect_sleeps(const trace_lines_line_t *row) {
   const char *histogram = strstr(row->text, "\"histogram\":{\"");
 
@@ -95,7 +95,7 @@ static void known_calls_are_counted_with_errors_and_times(void **state) {
   assert_int_equal(sums.calls, 3);
   assert_int_equal(sums.errors, 0);
   assert_int_equal(sum_of(&lines, "execve", 0).calls, 1);
-  /* Two processes end, and in the end all have. */
+  /* Two processes end, so none is running at the end. */
   assert_int_equal(sum_of(&lines, "exit_group", 0).ended, 2);
   sums = sum_of(&lines, "", 0);
   assert_int_equal(sums.running, 0);
@@ -123,7 +123,7 @@ static long run_strace(const trace_lines_t *lines, const char *command) {
   for (line = strtok_r(run.out, "\n", &rest); line != NULL;
        line = strtok_r(NULL, "\n", &rest)) {
     assert_int_equal(sscanf(line, "%63s %ld %ld", name, &calls, &errors), 3);
-    /* The one that begins it all has begun before trace does. */
+    /* The first execve has begun before trace does. */
     if (strcmp(name, "execve") == 0)
       calls--;
     sums = sum_of(lines, name, 0);
@@ -135,7 +135,7 @@ static long run_strace(const trace_lines_t *lines, const char *command) {
   return all;
 }
 
-static void calls_and_errors_are_those_of_strace(void **state) {
+static void calls_and_errors_match_strace(void **state) {
   static const char command[] = "ls / >/dev/null; ls /none 2>/dev/null; true";
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json",
                                     "--summary-mode", "total", "sh", "-c",
@@ -151,7 +151,7 @@ static void calls_and_errors_are_those_of_strace(void **state) {
 }
 
 #ifdef __x86_64__
-/* The numbers of i386 and x86-64 are others: 20 is getpid or writev. */
+/* i386 and x86-64 have different numbers: 20 is getpid or writev. */
 static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
   /* An ELF file that calls 20 five times, and exit. */
   static const unsigned char program[] = {
@@ -286,8 +286,8 @@ static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
 }
 #endif
 
-/* Else each record that is read would make others. */
-static void whole_machine_is_summed_up_without_trace_itself(void **state) {
+/* Otherwise each record that trace reads would cause more records. */
+static void summary_of_the_machine_excludes_trace_itself(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "-s", "-a", "--json", TARGET_PATH, "calls", "500"}};
   trace_lines_t lines;
@@ -300,7 +300,7 @@ static void whole_machine_is_summed_up_without_trace_itself(void **state) {
   trace_lines_free(&lines);
 }
 
-/* As perf trace -e and strace -e name them. */
+/* The same names as in perf trace -e and strace -e. */
 static void calls_are_chosen_by_their_names(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", "-e",
                                     "getpriority,*nanosleep", TARGET_PATH,
@@ -335,26 +335,27 @@ static void tables_have_rows_and_histograms(void **state) {
   assert_null(strstr(run.out, "exit_group"));
 }
 
-static void summary_of_what_is_no_call_is_refused(void **state) {
+static void summary_of_other_events_is_refused(void **state) {
   tool_run_t none = {
       .args = {TRACE_PATH, "-s", "-e", "sched:sched_switch", "true"}};
   tool_run_t begin = {.args = {TRACE_PATH, "-s", "-e", ENTER, "true"}};
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
-  tool_run_ends(&none, 2, "sched:sched_switch is not of one");
-  tool_run_ends(&begin, 2, "-s needs both ends");
+  tool_run_ends(&none, 2, "sched:sched_switch is not one");
+  tool_run_ends(&begin, 2, "-s needs both the begin");
 }
 
-/* With ./prog, which they name: a program that is not stripped. Something calls
- * on an idle machine, too. */
+/* Provides ./prog, a program that is not stripped, and a loop that makes system
+ * calls even on an idle machine. */
 static void each_example_of_help_works(void **state) {
   static const char words[] =
       "while sleep 0.1; do :; done >/dev/null 2>&1 & "
       "dir=$(mktemp -d) && trap 'kill $!; rm -rf $dir' EXIT && cd $dir && "
       "ln -s \"$0\" uvperf-trace && ln -s \"$1\" prog && PATH=$dir:$PATH && "
       "\"$2\" -q -e raw_syscalls:sys_enter,raw_syscalls:sys_exit ls && "
-      "uvperf-trace --help | sed -n '/^Examples:/,/^(/s/^  uvp/uvp/p' >lines "
+      "uvperf-trace --help | sed -n '/^Examples:/,/^The /s/^  uvp/uvp/p' "
+      ">lines "
       "&& "
       "test -s lines || exit 9; while read -r line; do echo \"$line\"; "
       "sh -c \"$line\" </dev/null >out 2>err; "
@@ -374,13 +375,13 @@ static void each_example_of_help_works(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(known_calls_are_counted_with_errors_and_times),
-      cmocka_unit_test(calls_and_errors_are_those_of_strace),
+      cmocka_unit_test(calls_and_errors_match_strace),
 #ifdef __x86_64__
       cmocka_unit_test(calls_of_32_bit_tasks_have_no_64_bit_names),
 #endif
-      cmocka_unit_test(whole_machine_is_summed_up_without_trace_itself),
+      cmocka_unit_test(summary_of_the_machine_excludes_trace_itself),
       cmocka_unit_test(calls_are_chosen_by_their_names),
-      cmocka_unit_test(summary_of_what_is_no_call_is_refused),
+      cmocka_unit_test(summary_of_other_events_is_refused),
       cmocka_unit_test(each_example_of_help_works),
       cmocka_unit_test(tables_have_rows_and_histograms),
   };

@@ -13,10 +13,10 @@
 
 static void bad_options_exit_2_with_a_message(void **state) {
   static const tool_usage_t cases[] = {
-      {{"true"}, "-e says what to trace"},
-      {{"--filter", "a == 1"}, "--filter is for the -e before it"},
+      {{"true"}, "choose events with -e"},
+      {{"--filter", "a == 1"}, "--filter applies to the -e before it"},
       {{"-e", "a:b", "--filter", "x", "--filter=y"},
-       "'a:b' has a filter already"},
+       "'a:b' already has a filter"},
       {{"-e", "a:b", "--filter", ""}, "--filter wants an expression"},
       {{"-e"}, "option '-e' wants a value"},
       {{"-e", "a:b", "-d", "0"}, "-d wants seconds"},
@@ -24,20 +24,20 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-e", "a:b", "-p", "x"}, "-p wants ids"},
       {{"-e", "a:b", "-C", "1-"}, "-C wants a list of CPUs"},
       {{"-e", "a:b", "-m", "1G"}, "-m wants a size"},
-      {{"-e", "a:b", "-o", ""}, "-o wants a file's name"},
+      {{"-e", "a:b", "-o", ""}, "-o wants the name of a file"},
       {{"-e", "a:b", "-a", "-p", "1"}, "choose one of -a, -p and -t"},
       {{"-e", "a:b", "-t", "x"}, "-t wants ids"},
-      {{"-s", "-C", "0"}, "-s needs both ends of calls"},
+      {{"-s", "-C", "0"}, "-s needs both the begin and the end of calls"},
       {{"-s", "-l", "5"}, "leave out -l"},
       {{"-s", "--print-fmt"}, "leave out --print-fmt"},
       {{"--summary-mode", "user"}, "wants process, thread or total"},
       {{"-e", "a:b", "-D", "x"}, "-D wants"},
       {{"-e", "a:b", "-D", "-1"}, "-D -1 would never begin"},
-      {{"-i", ""}, "-i wants a file's name"},
-      {{"-i", "x", "-a"}, "-i shows all hits of a file: leave out -a"},
+      {{"-i", ""}, "-i wants the name of a file"},
+      {{"-i", "x", "-a"}, "-i prints all hits of a file: leave out -a"},
       {{"-i", "x", "-e", "a:b"}, "leave out -e"},
       {{"-i", "x", "true"}, "leave out the command"},
-      {{"-i", "x", "--print-fmt"}, "--print-fmt trusts a format"},
+      {{"-i", "x", "--print-fmt"}, "--print-fmt is not for -i"},
       {{"-i", "x", "-s", "-l", "1"}, "leave out -l"},
       {{"-e", "a:b", "--"}, "a command is missing after --"},
       {{"--json=1"}, "option '--json' takes no value"},
@@ -52,7 +52,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(TRACE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-/* Those of perf trace in Linux 6.1. */
+/* The options of perf trace in Linux 6.1. */
 static void options_of_perf_are_taken_or_explained(void **state) {
   static const char options[] =
       "-a -C -D -e -F -f -G -i -m -o -p -S -s -T -t -u -v --all-cpus "
@@ -74,8 +74,8 @@ static void help_goes_to_stdout(void **state) {
   tool_usage_help(TRACE_PATH, "Usage: uvperf-trace");
 }
 
-/* They hit in the kernel, of whose side a user may see nothing. */
-static void raw_system_calls_are_refused_where_none_would_come(void **state) {
+/* They hit in the kernel, and this user may measure only the user side. */
+static void raw_system_calls_are_refused_without_the_kernel_side(void **state) {
   tool_run_t run = {.args = {"/usr/bin/env", "ASAN_OPTIONS=detect_leaks=0",
                              "setpriv", "--reuid=65534", "--regid=65534",
                              "--clear-groups", "--inh-caps=+dac_read_search",
@@ -92,7 +92,7 @@ static void raw_system_calls_are_refused_where_none_would_come(void **state) {
   tool_run_ends(&run, 1, "raw_syscalls:sys_enter: ");
 }
 
-static void unknown_name_is_told_with_the_one_that_was_meant(void **state) {
+static void unknown_name_is_reported_with_a_similar_one(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "sched:sched_swich", "true"}};
 
   (void)state;
@@ -101,8 +101,8 @@ static void unknown_name_is_told_with_the_one_that_was_meant(void **state) {
   tool_run_expect_text(run.err, "^");
 }
 
-/* Nor can a name write to the terminal, where it is shown. */
-static void name_of_no_event_is_shown_clean(void **state) {
+/* A name cannot write to the terminal. */
+static void unknown_name_is_printed_without_control_characters(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "cs,\033[31m:x", "true"}};
 
   (void)state;
@@ -110,7 +110,7 @@ static void name_of_no_event_is_shown_clean(void **state) {
   assert_null(strchr(run.err, '\033'));
 }
 
-static void filter_that_does_not_fit_is_told(void **state) {
+static void filter_with_an_unknown_field_is_reported(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_*_getpriority",
                              "--filter", "who == 1", "true"}};
 
@@ -121,15 +121,15 @@ static void filter_that_does_not_fit_is_told(void **state) {
                                 "fields: __syscall_nr, ret\n");
 }
 
-/* At a period of one they would stop the machine. */
+/* With a period of 1 they would stop the machine. */
 static void clocks_and_counters_are_refused(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "cpu-clock", "true"}};
 
   (void)state;
-  tool_run_ends(&run, 2, "cpu-clock does not happen at a moment");
+  tool_run_ends(&run, 2, "cannot trace cpu-clock: it has no single hits");
 }
 
-static void status_of_the_command_is_that_of_trace(void **state) {
+static void trace_exits_with_the_status_of_the_command(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "sh", "-c", "exit 5"}};
 
   (void)state;
@@ -137,7 +137,7 @@ static void status_of_the_command_is_that_of_trace(void **state) {
   tool_run_ends(&run, 5, "trace: 0 hits in ");
 }
 
-static void missing_command_is_told_with_status_127(void **state) {
+static void missing_command_is_reported_with_status_127(void **state) {
   tool_run_t run = {
       .args = {TRACE_PATH, "-e", ENTER, "--", "/nonexistent/command"}};
 
@@ -146,7 +146,7 @@ static void missing_command_is_told_with_status_127(void **state) {
   tool_run_ends(&run, 127, "/nonexistent/command");
 }
 
-static void process_that_is_not_there_is_told(void **state) {
+static void missing_process_is_reported(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", ENTER, "-p", "2147483647"}};
 
   (void)state;
@@ -173,8 +173,8 @@ static void duration_ends_it(void **state) {
   tool_run_ends(&run, 0, "trace: 0 hits in ");
 }
 
-/* The run returns when the command is gone too: it has our pipe. */
-static void reader_that_has_enough_ends_it(void **state) {
+/* The run returns when the command has ended, too, because it has our pipe. */
+static void reader_that_closes_the_pipe_ends_it(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "\"$0\" -e \"$2\" -- sh -c 'while :; do \"$0\" calls 9; done' "
@@ -190,8 +190,9 @@ static void reader_that_has_enough_ends_it(void **state) {
   tool_run_expect_text(run.err, " lost\n");
 }
 
-/* What does not fit into pipe, text and rings is lost, and told. */
-static void reader_that_never_reads_does_not_hold_it(void **state) {
+/* Hits that do not fit into the pipe, the text and the rings are lost. The loss
+ * is reported. */
+static void reader_that_never_reads_does_not_block_it(void **state) {
   tool_run_t run = {
       .args = {TRACE_PATH, "-e", ENTER, "--", TARGET_PATH, "calls", "5000"}};
 
@@ -201,7 +202,7 @@ static void reader_that_never_reads_does_not_hold_it(void **state) {
   tool_run_expect_text(run.err, "trace: 5000 hits in ");
 }
 
-static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
+static void file_gets_the_lines_and_command_keeps_stdout(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "syscalls:sys_enter_write", "--",
                              "echo", "hello"}};
   char text[65536] = "";
@@ -213,7 +214,7 @@ static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
   tool_run_expect_text(text, " syscalls:sys_enter_write ");
 }
 
-static void file_that_cannot_be_written_is_told(void **state) {
+static void unwritable_file_is_reported(void **state) {
   const tool_run_t run = {
       .args = {TRACE_PATH, "-e", ENTER, TARGET_PATH, "calls", "1"}};
 
@@ -222,8 +223,8 @@ static void file_that_cannot_be_written_is_told(void **state) {
   tool_usage_bad_file(&run, "trace");
 }
 
-/* Each of the page faults of a shell makes a line. */
-static void file_that_may_not_grow_is_told(void **state) {
+/* Each page fault of a shell is a line. */
+static void file_size_limit_is_reported(void **state) {
   tool_run_t run = {
       .args = {TRACE_PATH, "-e", "page-faults:u", "--", "sh", "-c", ":"}};
 
@@ -233,8 +234,8 @@ static void file_that_may_not_grow_is_told(void **state) {
   tool_run_expect_text(run.err, " lost\n");
 }
 
-/* What trace ignores the command need not. */
-static void command_is_ended_by_its_own_file_that_may_not_grow(void **state) {
+/* trace ignores SIGXFSZ, but the command does not inherit that. */
+static void file_size_limit_still_ends_the_command(void **state) {
   char path[] = "/tmp/uvperf-trace-XXXXXX";
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "ulimit -f 1; exec \"$0\" -e page-faults:u -o "
@@ -253,7 +254,7 @@ static void command_is_ended_by_its_own_file_that_may_not_grow(void **state) {
   tool_run_expect_status(&run, 128 + SIGXFSZ);
 }
 
-static void fds_that_do_not_suffice_are_told(void **state) {
+static void too_few_fds_are_reported(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "ulimit -n 24; exec \"$0\" -a -e "
                              "'syscalls:sys_enter_*at'",
@@ -265,8 +266,8 @@ static void fds_that_do_not_suffice_are_told(void **state) {
   tool_run_ends(&run, 1, "RLIMIT_NOFILE");
 }
 
-/* The limit that can be raised is, and the command has its own. */
-static void fds_are_raised_for_trace_and_not_for_the_command(void **state) {
+/* trace raises its own limit, and the command keeps the old one. */
+static void fd_limit_is_raised_for_trace_but_not_for_the_command(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "ulimit -Sn 24; exec \"$0\" -e "
                              "'syscalls:sys_enter_get*' -o /dev/null "
@@ -280,7 +281,7 @@ static void fds_are_raised_for_trace_and_not_for_the_command(void **state) {
   assert_string_equal(run.out, "24\n");
 }
 
-/* tracefs is root's. */
+/* tracefs belongs to root. */
 static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
   static const char *const events[] = {ENTER, "getpriority", "getpri*",
                                        "faults,getpriority"};
@@ -301,7 +302,7 @@ static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
   }
 }
 
-static void unprivileged_user_traces_events_that_are_no_calls(void **state) {
+static void unprivileged_user_traces_events_other_than_calls(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "faults", "-l", "1", "true"},
                     .as_nobody = 1};
 
@@ -315,7 +316,7 @@ static void unprivileged_user_traces_events_that_are_no_calls(void **state) {
   tool_run_ends(&run, 2, "there is no event 'faultss'");
 }
 
-/* As one who may read all files and has no other privilege. */
+/* Runs trace as a user who may read all files and has no other privilege. */
 static void run_as_reader(const char *test, const char *event,
                           tool_run_t *run) {
   *run = (tool_run_t){
@@ -345,8 +346,8 @@ static void unprivileged_user_traces_own_system_calls(void **state) {
   tool_run_expect_text(run.err, "trace: 3 hits in ");
 }
 
-/* Names of tasks alone are no reason to go on. */
-static void events_that_may_not_be_traced_are_told_and_end_it(void **state) {
+/* If only the side-band can be opened, trace ends. */
+static void forbidden_events_are_reported_and_end_it(void **state) {
   static tool_run_t run;
 
   (void)state;
@@ -362,31 +363,31 @@ static void events_that_may_not_be_traced_are_told_and_end_it(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(name_of_no_event_is_shown_clean),
+      cmocka_unit_test(unknown_name_is_printed_without_control_characters),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(options_of_perf_are_taken_or_explained),
       cmocka_unit_test(help_goes_to_stdout),
-      cmocka_unit_test(raw_system_calls_are_refused_where_none_would_come),
-      cmocka_unit_test(unknown_name_is_told_with_the_one_that_was_meant),
-      cmocka_unit_test(filter_that_does_not_fit_is_told),
+      cmocka_unit_test(raw_system_calls_are_refused_without_the_kernel_side),
+      cmocka_unit_test(unknown_name_is_reported_with_a_similar_one),
+      cmocka_unit_test(filter_with_an_unknown_field_is_reported),
       cmocka_unit_test(clocks_and_counters_are_refused),
-      cmocka_unit_test(status_of_the_command_is_that_of_trace),
-      cmocka_unit_test(missing_command_is_told_with_status_127),
-      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(trace_exits_with_the_status_of_the_command),
+      cmocka_unit_test(missing_command_is_reported_with_status_127),
+      cmocka_unit_test(missing_process_is_reported),
       cmocka_unit_test(interrupt_ends_with_the_last_line),
       cmocka_unit_test(duration_ends_it),
-      cmocka_unit_test(reader_that_has_enough_ends_it),
-      cmocka_unit_test(reader_that_never_reads_does_not_hold_it),
-      cmocka_unit_test(file_gets_the_lines_and_stdout_is_the_commands),
-      cmocka_unit_test(file_that_cannot_be_written_is_told),
-      cmocka_unit_test(file_that_may_not_grow_is_told),
-      cmocka_unit_test(command_is_ended_by_its_own_file_that_may_not_grow),
-      cmocka_unit_test(fds_that_do_not_suffice_are_told),
-      cmocka_unit_test(fds_are_raised_for_trace_and_not_for_the_command),
+      cmocka_unit_test(reader_that_closes_the_pipe_ends_it),
+      cmocka_unit_test(reader_that_never_reads_does_not_block_it),
+      cmocka_unit_test(file_gets_the_lines_and_command_keeps_stdout),
+      cmocka_unit_test(unwritable_file_is_reported),
+      cmocka_unit_test(file_size_limit_is_reported),
+      cmocka_unit_test(file_size_limit_still_ends_the_command),
+      cmocka_unit_test(too_few_fds_are_reported),
+      cmocka_unit_test(fd_limit_is_raised_for_trace_but_not_for_the_command),
       cmocka_unit_test(unprivileged_user_learns_that_names_cannot_be_read),
-      cmocka_unit_test(unprivileged_user_traces_events_that_are_no_calls),
+      cmocka_unit_test(unprivileged_user_traces_events_other_than_calls),
       cmocka_unit_test(unprivileged_user_traces_own_system_calls),
-      cmocka_unit_test(events_that_may_not_be_traced_are_told_and_end_it),
+      cmocka_unit_test(forbidden_events_are_reported_and_end_it),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
