@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads messages of the proc connector, and keeps them until the story needs
+/* Reads messages of the proc connector, and keeps them until the timeline needs
  * them. Does not use records. */
 #include "watch/connector.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* watch: prints what happens to processes, live, on a libuv loop. This file is
  * the life-cycle: open, start, read what already runs, run the loop until
- * something ends it, stop. story.c follows the records and line.c formats the
- * lines. */
+ * something ends it, stop. timeline.c follows the records and line.c formats
+ * the lines. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "watch/notes.h"
 #include "watch/options.h"
 #include "watch/proc.h"
-#include "watch/story.h"
+#include "watch/timeline.h"
 
 #define TICK_MS 50
 /* The interval of messages about losses and of the search for ended processes,
@@ -37,12 +37,12 @@ typedef struct watch_s {
   common_session_t session;
   watch_options_t options;
   watch_events_t events;
-  watch_story_t story;
+  watch_timeline_t timeline;
   watch_connector_t connector;
   int connector_status; /* 0, or why exits have no status */
   int32_t command_pid;  /* or 0 */
   common_output_t output;
-  uint64_t lost_told;
+  uint64_t lost_reported;
   uint64_t ticks;
   int command_status;
   int failed;
@@ -57,7 +57,7 @@ static void on_close(common_session_t *session) {
 }
 
 static void end_json(watch_t *watch) {
-  const watch_counts_t *counts = &watch->story.counts;
+  const watch_counts_t *counts = &watch->timeline.counts;
   uint64_t now = uv_hrtime();
 
   common_buffer_print(
@@ -78,14 +78,15 @@ static void on_stop(common_session_t *session) {
   uvperf_set_flush(&watch->events.set);
   if (session->command.pid == 0)
     watch_connector_await(&watch->connector, watch->command_pid);
-  watch_story_until(&watch->story, UINT64_MAX);
-  watch->story.counts.lost = watch_events_lost(&watch->events);
-  if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
-    common_say("process %d and its descendants are gone\n", watch->options.pid);
+  watch_timeline_until(&watch->timeline, UINT64_MAX);
+  watch->timeline.counts.lost = watch_events_lost(&watch->events);
+  if (watch->options.pid != 0 && watch->timeline.tasks.nr_shown == 0)
+    common_say("process %d and its descendants have ended\n",
+               watch->options.pid);
   if (watch->options.json)
     end_json(watch);
   watch->failed |= common_output_finish(&watch->output, watch->options.file);
-  watch_notes_end(&watch->options, &watch->story.counts);
+  watch_notes_end(&watch->options, &watch->timeline.counts);
 }
 
 static void on_command(common_session_t *session, int status) {
@@ -105,28 +106,28 @@ static int has_reader(watch_t *watch) {
 }
 
 static void on_slow_tick(watch_t *watch) {
-  /* The story's own count is too low while text waits for a reader. */
-  common_lost_note(watch_events_lost(&watch->events), &watch->lost_told);
+  /* The timeline's own count is too low while text waits for a reader. */
+  common_lost_note(watch_events_lost(&watch->events), &watch->lost_reported);
   watch_connector_sweep(&watch->connector);
   /* While text waits for a reader, the known processes are not up to date. */
   if (watch->output.buffer.used == 0)
-    watch_story_sweep(&watch->story);
+    watch_timeline_sweep(&watch->timeline);
 }
 
 static void on_tick(common_session_t *session) {
   watch_t *watch = session->data;
 
-  watch_story_until(&watch->story, uv_hrtime());
+  watch_timeline_until(&watch->timeline, uv_hrtime());
   if (!has_reader(watch))
     return;
   if (++watch->ticks % SLOW_TICKS == 0)
     on_slow_tick(watch);
-  if (watch->options.pid != 0 && watch->story.tasks.nr_shown == 0)
+  if (watch->options.pid != 0 && watch->timeline.tasks.nr_shown == 0)
     common_session_stop(session);
 }
 
 static void on_broken(watch_t *watch, int status) {
-  common_say("a ring could not be read: %s\n", uv_strerror(status));
+  common_say("cannot read a ring: %s\n", uv_strerror(status));
   watch->failed = 1;
   if (!uvperf_set_is_active(&watch->events.set))
     common_session_stop_soon(&watch->session);
@@ -137,7 +138,7 @@ static void on_record(uvperf_set_t *set, int status,
   watch_t *watch = set->data;
 
   if (status == 0) {
-    watch_story_record(&watch->story, record);
+    watch_timeline_record(&watch->timeline, record);
     /* While this waits, no records are read from the rings. */
     if (watch->output.buffer.used > MAX_TEXT_BYTES && !watch->session.stopping)
       common_output_push(&watch->output, WAIT_MS);
@@ -161,7 +162,7 @@ static int32_t root_of(const watch_t *watch) {
 /* `tree` has the members of the tree before the events ran. Their names and
  * threads are read now, when no change can be missed any more. */
 static void read_running(watch_t *watch, const common_ids_t *tree) {
-  watch_tasks_t *tasks = &watch->story.tasks;
+  watch_tasks_t *tasks = &watch->timeline.tasks;
   watch_process_t *process;
   size_t i;
 
@@ -179,14 +180,14 @@ static void read_running(watch_t *watch, const common_ids_t *tree) {
 
 /* Call it before the events start, to miss nothing. */
 static void open_connector(watch_t *watch) {
-  watch_story_t *story = &watch->story;
+  watch_timeline_t *timeline = &watch->timeline;
 
   watch->connector_status = watch_connector_open(
       &watch->connector, &watch->session.loop, watch->options.kinds);
-  story->arg = &watch->connector;
-  story->add_args = watch_connector_args;
+  timeline->arg = &watch->connector;
+  timeline->add_args = watch_connector_args;
   if (watch->connector.is_open)
-    story->add_status = watch_connector_status;
+    timeline->add_status = watch_connector_status;
 }
 
 static int start(watch_t *watch, const common_ids_t *tree) {
@@ -196,7 +197,7 @@ static int start(watch_t *watch, const common_ids_t *tree) {
 
   options.flush_ms = TICK_MS;
   watch->events.set.data = watch;
-  watch->story.buffer = &watch->output.buffer;
+  watch->timeline.buffer = &watch->output.buffer;
   watch->command_pid = watch->session.command.pid;
   open_connector(watch);
   common_session_listen(&watch->session);
@@ -242,13 +243,13 @@ static int run(watch_t *watch) {
   session->on_tick = on_tick;
   session->on_command = on_command;
   session->on_close = on_close;
-  watch->story.json = watch->options.json;
-  watch->story.kinds = watch->options.kinds;
-  watch->story.is_alive = watch_proc_is_alive;
+  watch->timeline.json = watch->options.json;
+  watch->timeline.kinds = watch->options.kinds;
+  watch->timeline.is_alive = watch_proc_is_alive;
   if (common_session_init(session) != 0)
     return 1;
   status = common_session_run(session, open_and_start(watch));
-  watch_story_free(&watch->story);
+  watch_timeline_free(&watch->timeline);
   common_buffer_free(&watch->output.buffer);
   if (status == 0 && watch->failed)
     status = 1;

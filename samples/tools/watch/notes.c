@@ -17,9 +17,9 @@ int watch_notes_refused(const watch_options_t *options,
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
   common_say(
-      "to watch all processes be root, have CAP_PERFMON or set\n"
-      "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
-      "  works without privileges:\n"
+      "watching all processes needs root, CAP_PERFMON or\n"
+      "  kernel.perf_event_paranoid <= 0. If that is at most 2, you can watch\n"
+      "  without privileges:\n"
       "    uvperf-watch -- command...   a command of your own\n"
       "    uvperf-watch -p PID          a process of your own\n"
       "  Try 'uvperf-watch --help'.\n");
@@ -44,21 +44,21 @@ void watch_notes_opened(const watch_options_t *options,
           connector_status != 0 ? ", no exit statuses (see --help)" : "",
           options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
   if (events->refused > 0)
-    common_say("%zu thread%s of the tree may not be watched: of another "
-               "user\n",
-               events->refused, events->refused == 1 ? "" : "s");
+    common_say("cannot watch %zu thread%s of another user\n", events->refused,
+               events->refused == 1 ? "" : "s");
 }
 
 void watch_notes_end(const watch_options_t *options,
                      const watch_counts_t *counts) {
   if (counts->hidden > 0)
-    common_say("%" PRIu64 " forks in other pid namespaces were not shown\n",
+    common_say("%" PRIu64 " forks in other pid namespaces are not shown\n",
                counts->hidden);
   if (counts->late > 0)
-    common_say("%" PRIu64 " lines came late, after younger ones\n",
+    common_say("%" PRIu64 " lines are out of order: they came too late\n",
                counts->late);
   if (counts->unknown > 0)
-    common_say("%" PRIu64 " exits have no status: it did not come in time\n",
+    common_say("%" PRIu64
+               " exits have no status, because it did not come in time\n",
                counts->unknown);
   if (counts->lost > 0)
     common_say("%s records were lost: try a larger -m, or a "

@@ -7,7 +7,7 @@
 
 #include "watch/events.h"
 #include "watch/options.h"
-#include "watch/story.h"
+#include "watch/timeline.h"
 
 /* Prints why the events could not be opened. Returns the exit status. */
 int watch_notes_refused(const watch_options_t *options,

@@ -42,7 +42,7 @@ void watch_tasks_end(watch_tasks_t *tasks, watch_process_t *process) {
   if (process->is_shown)
     tasks->nr_shown--;
   process->is_shown = 0;
-  process->is_over = 1;
+  process->has_ended = 1;
   process->nr = 0;
 }
 

@@ -20,7 +20,7 @@ typedef struct watch_process_s {
   uint32_t pid;
   uint32_t ppid;     /* 0 if it is not known */
   int is_shown;      /* its events are printed */
-  int is_over;       /* its end was printed; do not print it again */
+  int has_ended;     /* its end was printed; do not print it again */
   int is_missing;    /* the last sweep did not find it in /proc */
   uint64_t verified; /* the number of lost records when its threads were last
                         known for certain; UINT64_MAX if never */
@@ -28,7 +28,7 @@ typedef struct watch_process_s {
   size_t nr;
   size_t capacity;
   char comm[WATCH_COMM_BYTES];
-  void *exec; /* of the story: an exec whose executable is not known yet */
+  void *exec; /* of the timeline: an exec whose executable is not known yet */
   struct watch_process_s *next;
 } watch_process_t;
 

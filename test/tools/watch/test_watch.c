@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs watch as a user would and checks what it tells against programs whose
- * story is known. */
+/* Runs watch as a user would and checks its lines against programs whose
+ * processes are known. */
 #include "tool_run.h"
 #include "watch_lines.h"
 
@@ -12,15 +12,15 @@
 
 #define MAX_PIDS 4096
 
-/* The helper program, run while watch runs, and what it printed. */
+/* The helper program, which runs while watch runs, and what it printed. */
 typedef struct helper_s {
   const char *mode, *argument;
-  int hold; /* watch is stopped meanwhile; or the fd that holds the helper */
+  int hold; /* stop watch meanwhile; or the fd for which the helper waits */
   pid_t pid;
   long pids[MAX_PIDS];
   size_t nr;
-  char true_path[PATH_MAX]; /* of what its children exec */
-  size_t with_path;         /* children of which that was told */
+  char true_path[PATH_MAX]; /* the program that its children execute */
+  size_t with_path;         /* children whose exec line has this path */
 } helper_t;
 
 static FILE *start_helper(helper_t *helper) {
@@ -61,7 +61,7 @@ static void work(tool_run_t *run) {
     kill(run->pid, SIGCONT);
 }
 
-/* The whole machine is watched while the helper runs, and then interrupted. */
+/* Watches the whole machine while the helper runs, and then sends SIGINT. */
 static void run_machine(tool_run_t *run, helper_t *helper,
                         watch_lines_t *lines) {
   run->interrupt_at = "Ctrl-C ends it";
@@ -79,45 +79,45 @@ static const watch_lines_line_t *last_of(const watch_lines_t *lines) {
   return &lines->lines[lines->nr - 1];
 }
 
-/* Fork, exec and exit of one child of the storm: how many of them are told.
- * None may be told twice, and what is told is in this order. */
+/* Returns how many of the fork, exec and exit of one child of the storm have
+ * lines. None may have two lines, and the lines must be in this order. */
 static size_t count_child(const watch_lines_t *lines, helper_t *helper,
                           long pid) {
   static const char *const types[] = {"fork", "exec", "exit"};
-  size_t i, nr, told = 0, at = 0, last = 0;
+  size_t i, nr, found = 0, at = 0, last = 0;
 
   for (i = 0; i < 3; i++) {
     nr = watch_lines_count(lines, types[i], pid, &at);
     if (nr > 1)
-      print_error("%s of %ld is told %zu times\n", types[i], pid, nr);
+      print_error("%s of %ld has %zu lines\n", types[i], pid, nr);
     assert_true(nr <= 1);
     if (nr == 0)
       continue;
     assert_true(at >= last);
     last = at;
-    told++;
+    found++;
     if (i == 0)
       assert_int_equal(lines->lines[at].ppid, helper->pid);
     if (i == 1) {
       assert_string_equal(lines->lines[at].comm, "true");
-      /* A child that is kept from its CPU for long is told without. */
+      /* A child that waits long for a CPU has no path. */
       if (lines->lines[at].path[0] != '\0')
         assert_string_equal(lines->lines[at].path, helper->true_path);
       helper->with_path += lines->lines[at].path[0] != '\0';
     }
   }
-  return told;
+  return found;
 }
 
 static size_t count_children(const watch_lines_t *lines, helper_t *helper) {
-  size_t i, told = 0;
+  size_t i, found = 0;
 
   for (i = 0; i < helper->nr; i++)
-    told += count_child(lines, helper, helper->pids[i]);
-  return told;
+    found += count_child(lines, helper, helper->pids[i]);
+  return found;
 }
 
-/* Those of the last line are those of the lines. */
+/* The counts of the last line must match the lines. */
 static void expect_counts(const watch_lines_t *lines) {
   static const char *const types[] = {"fork", "exec", "exit", "mmap"};
   static const char *const counts[] = {"forks", "execs", "exits", "maps"};
@@ -135,7 +135,7 @@ static int has_connector(const tool_run_t *run) {
   return strstr(run->err, "no exit statuses") == NULL;
 }
 
-/* Many of them live for less than a millisecond. */
+/* Many processes live for less than a millisecond. */
 static void expect_statuses(const watch_lines_t *lines,
                             const helper_t *helper) {
   size_t i, with_args = 0;
@@ -152,7 +152,7 @@ static void expect_statuses(const watch_lines_t *lines,
   assert_true(with_args > 0);
 }
 
-static void each_of_2000_processes_is_told_exactly_once(void **state) {
+static void each_of_2000_processes_is_printed_exactly_once(void **state) {
   static tool_run_t run = {
       .args = {WATCH_PATH, "--json", "-k", "all", "-m", "4M"}};
   static helper_t helper = {.mode = "storm", .argument = "2000"};
@@ -172,13 +172,13 @@ static void each_of_2000_processes_is_told_exactly_once(void **state) {
   watch_lines_free(&lines);
 }
 
-/* Nothing is read while it is stopped, so that a small ring overflows. Each
- * lost fork, exec, mapping and exit is a lost record. */
+/* While watch is stopped it reads nothing, so a small ring overflows. Each lost
+ * fork, exec, mapping and exit is a lost record. */
 static void records_lost_in_a_tiny_ring_are_counted(void **state) {
   static tool_run_t run = {
       .args = {WATCH_PATH, "--json", "-k", "all", "-m", "4K"}};
   static helper_t helper = {.mode = "storm", .argument = "300", .hold = 1};
-  size_t told, i, maps = 0;
+  size_t found, i, maps = 0;
   watch_lines_t lines;
   long lost;
 
@@ -187,20 +187,20 @@ static void records_lost_in_a_tiny_ring_are_counted(void **state) {
   run_machine(&run, &helper, &lines);
   assert_int_equal(helper.nr, 300);
   lost = watch_lines_number(last_of(&lines), "lost");
-  told = count_children(&lines, &helper);
+  found = count_children(&lines, &helper);
   assert_true(lost > 0);
-  assert_true(told < 3 * 300);
+  assert_true(found < 3 * 300);
   for (i = 0; i < helper.nr; i++)
     maps += watch_lines_count(&lines, "mmap", helper.pids[i], NULL);
-  /* The program maps itself at least. */
-  assert_true((size_t)lost + told + maps >= 4 * 300);
+  /* Each program has at least the mapping of itself. */
+  assert_true((size_t)lost + found + maps >= 4 * 300);
   assert_null(strstr(run.err, "; 0 records lost\n"));
   tool_run_expect_text(run.err, "try a larger -m");
   expect_counts(&lines);
   watch_lines_free(&lines);
 }
 
-/* Nobody reads while the storm goes on. */
+/* The output is not read during the storm. */
 static void slow_reader_gets_everything_later(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "--json"}};
   static helper_t helper = {.mode = "storm", .argument = "1000"};
@@ -216,7 +216,7 @@ static void slow_reader_gets_everything_later(void **state) {
   watch_lines_free(&lines);
 }
 
-/* Its first thread, which has its id, is not its last. */
+/* Its first thread, which has the id of the process, ends first. */
 static void process_lives_until_its_last_thread_ends(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "--json", "--threads"}};
   static helper_t helper = {.mode = "leader"};
@@ -229,7 +229,7 @@ static void process_lives_until_its_last_thread_ends(void **state) {
   support_need_cpu_wide(__func__);
   run_machine(&run, &helper, &lines);
   assert_int_equal(helper.nr, 2);
-  /* In whichever order they were printed, one is the other's parent. */
+  /* The order of the pids is not known: find out which is the parent. */
   first = helper.pids[0];
   last = helper.pids[1];
   if (watch_lines_one(&lines, "fork", first)->ppid == last) {
@@ -241,7 +241,7 @@ static void process_lives_until_its_last_thread_ends(void **state) {
   end = watch_lines_one(&lines, "exit", first);
   assert_true(end > &lines.lines[fork_of_last]);
   assert_string_equal(end->comm, "watch_target");
-  /* One thread was made; both ended, the first before its fork. */
+  /* One thread was created, and both ended, the first one before the fork. */
   assert_int_equal(watch_lines_count(&lines, "thread", first, NULL), 1);
   assert_int_equal(watch_lines_count(&lines, "thread_exit", first, NULL), 1);
   watch_lines_free(&lines);
@@ -269,7 +269,7 @@ static void need_connector(const char *test, const tool_run_t *run) {
     support_skip(test, "the kernel's proc connector");
 }
 
-/* By its own end, by a signal, and by its last thread. */
+/* Processes that end by themselves, by a signal, and by their last thread. */
 static void exit_has_the_status_of_the_process(void **state) {
   static const char *const ends[] = {
       "\"status\":0}",
@@ -325,7 +325,7 @@ static void exec_has_the_arguments(void **state) {
   watch_lines_free(&lines);
 }
 
-/* The connector is in the first network namespace only. */
+/* The connector exists only in the initial network namespace. */
 static void without_the_connector_exits_have_no_status(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",
@@ -340,7 +340,7 @@ static void without_the_connector_exits_have_no_status(void **state) {
   assert_null(strstr(run.out, " status "));
 }
 
-/* Since Linux 6.6 the connector is for everybody. */
+/* Since Linux 6.6 the connector needs no privileges. */
 static void unprivileged_user_sees_arguments_and_ends(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "-k", "exec,exit", "--", "sh",
                                     "-c",
@@ -360,7 +360,8 @@ static void unprivileged_user_sees_arguments_and_ends(void **state) {
   assert_null(strstr(run.out, " fork "));
 }
 
-/* A helper that waits until its stdin is closed, as nobody if need be. */
+/* Starts a helper that waits until its stdin is closed, perhaps as the user
+ * nobody. */
 static void start_waiting(helper_t *helper, int as_nobody) {
   int go[2];
 
@@ -378,7 +379,7 @@ static void start_waiting(helper_t *helper, int as_nobody) {
   helper->hold = go[1];
 }
 
-/* The storm is none of the tree's. */
+/* The storm does not belong to the tree. */
 static void let_go(tool_run_t *run) {
   helper_t *helper = run->data;
   helper_t storm = {.mode = "storm", .argument = "20"};
@@ -388,8 +389,8 @@ static void let_go(tool_run_t *run) {
   close(helper->hold);
 }
 
-/* The helper forks a child, and that a grandchild, which is left alone before
- * it execs; and that is all. */
+/* The helper forks a child, and the child forks a grandchild. The child ends
+ * before the grandchild executes a program. There are no other processes. */
 static void expect_tree(const watch_lines_t *lines, const helper_t *helper) {
   size_t i, forks = 0;
   long pids[2] = {0, 0};
@@ -430,11 +431,11 @@ static void watch_waiting(tool_run_t *run, helper_t *helper, int as_nobody) {
   run->file = tmpfile();
   assert_non_null(run->file);
   tool_run(run);
-  if (run->interrupt_at != NULL) /* It did not get so far. */
+  if (run->interrupt_at != NULL) /* let_go was not called */
     close(helper->hold);
   assert_int_equal(support_wait(helper->pid), 0);
   tool_run_expect_status(run, 0);
-  tool_run_expect_text(run->err, "its descendants are gone");
+  tool_run_expect_text(run->err, "its descendants have ended");
 }
 
 static void watch_tree(tool_run_t *run, int as_nobody) {
@@ -448,7 +449,7 @@ static void watch_tree(tool_run_t *run, int as_nobody) {
   watch_lines_free(&lines);
 }
 
-static void tree_is_followed_until_it_is_gone(void **state) {
+static void tree_is_followed_until_it_has_ended(void **state) {
   static tool_run_t run;
 
   (void)state;
@@ -466,7 +467,7 @@ static void unprivileged_user_follows_own_tree(void **state) {
   watch_tree(&run, 1);
 }
 
-/* The perf rings that a process has mapped. */
+/* Counts the perf rings that a process has mapped. */
 static long count_rings(pid_t pid) {
   char path[32], line[512];
   long nr = 0;
@@ -486,8 +487,8 @@ static void count_rings_and_let_go(tool_run_t *run) {
   let_go(run);
 }
 
-/* All threads share a ring on each CPU: what a user may lock in memory does not
- * bound how many there can be. */
+/* All threads share a ring on each CPU, so the limit of locked memory does not
+ * limit the number of threads. */
 static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
   static tool_run_t run;
   helper_t helper = {.mode = "threads", .argument = "40"};
@@ -502,7 +503,7 @@ static void unprivileged_user_follows_a_process_of_many_threads(void **state) {
   tool_run_expect_text(run.err, "watch: 40 forks, 40 execs, 41 exits; ");
 }
 
-/* What a name is, and how it is written down. */
+/* A name, and its forms in the output. */
 #define EVIL_NAME "\"\\\n\033[2J\xff\xc2\x9b"
 #define EVIL_TEXT "\"\\\\\\n\\x1b[2J\\xff\\xc2\\x9b"
 #define EVIL_JSON "\\\"\\\\\\u000a\\u001b[2J\\ufffd\xc2\x9b"
@@ -576,7 +577,7 @@ static void evil_file_name_is_escaped_in_text_and_json(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_of_2000_processes_is_told_exactly_once),
+      cmocka_unit_test(each_of_2000_processes_is_printed_exactly_once),
       cmocka_unit_test(records_lost_in_a_tiny_ring_are_counted),
       cmocka_unit_test(slow_reader_gets_everything_later),
       cmocka_unit_test(process_lives_until_its_last_thread_ends),
@@ -586,7 +587,7 @@ int main(void) {
       cmocka_unit_test(other_processes_are_watched_while_a_command_runs),
       cmocka_unit_test(without_the_connector_exits_have_no_status),
       cmocka_unit_test(unprivileged_user_sees_arguments_and_ends),
-      cmocka_unit_test(tree_is_followed_until_it_is_gone),
+      cmocka_unit_test(tree_is_followed_until_it_has_ended),
       cmocka_unit_test(unprivileged_user_follows_own_tree),
       cmocka_unit_test(unprivileged_user_follows_a_process_of_many_threads),
       cmocka_unit_test(evil_name_is_valid_json),

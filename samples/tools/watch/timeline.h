@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The story: turns records into events of processes, in the order of time. */
-#ifndef WATCH_STORY_H
-#define WATCH_STORY_H
+/* The timeline: turns records into events of processes, in the order of
+ * time. */
+#ifndef WATCH_TIMELINE_H
+#define WATCH_TIMELINE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +21,7 @@ typedef struct watch_counts_s {
   uint64_t hidden;  /* forks in other pid namespaces, which have no id here */
 } watch_counts_t;
 
-typedef struct watch_story_s {
+typedef struct watch_timeline_s {
   watch_tasks_t tasks;
   watch_counts_t counts;
   int json;
@@ -36,25 +37,26 @@ typedef struct watch_story_s {
   common_buffer_t *buffer; /* receives the lines */
   /* private */
   watch_event_t *first, *last; /* events that are not written yet */
-  uint64_t told;               /* the latest time that was written */
+  uint64_t written;            /* the latest time that was written */
   uint64_t now;                /* the time of the current record */
-} watch_story_t;
+} watch_timeline_t;
 
-/* Frees events and tasks. A new story is all zero, apart from the members that
- * the caller sets. */
-void watch_story_free(watch_story_t *story);
+/* Frees events and tasks. A new timeline is all zero, apart from the members
+ * that the caller sets. */
+void watch_timeline_free(watch_timeline_t *timeline);
 
 /* Follows a record, in the order of time, and writes the lines that are
  * complete. */
-void watch_story_record(watch_story_t *story, const uvperf_record_t *record);
+void watch_timeline_record(watch_timeline_t *timeline,
+                           const uvperf_record_t *record);
 
 /* Forgets processes that have ended without an EXIT record, because that was
  * lost. Records that were written before one call must be followed before the
  * next, so call it rarely. */
-void watch_story_sweep(watch_story_t *story);
+void watch_timeline_sweep(watch_timeline_t *timeline);
 
 /* Writes events that have waited too long. No record before `time` may follow.
  * UINT64_MAX writes all events. */
-void watch_story_until(watch_story_t *story, uint64_t time);
+void watch_timeline_until(watch_timeline_t *timeline, uint64_t time);
 
 #endif
