@@ -113,7 +113,7 @@ static uint64_t begin_of(const flight_dump_t *dump) {
   return last == 0 || last > dump->sums.time ? 0 : dump->sums.time - last;
 }
 
-static void tell(flight_dump_t *dump, common_buffer_t *buffer) {
+static void print(flight_dump_t *dump, common_buffer_t *buffer) {
   uint64_t from = begin_of(dump);
   flight_place_t *places =
       common_calloc(dump->switches.nr_cpus + 1, sizeof(*places));
@@ -146,7 +146,7 @@ void flight_dump_end(flight_dump_t *dump, common_buffer_t *buffer) {
   uvperf_set_flush(&dump->sets->names);
   dump->sums.dump++;
   dump->sums.cut = count_cut(dump) - dump->cut;
-  tell(dump, buffer);
+  print(dump, buffer);
   if (dump->options->only_new)
     flight_dump_since(dump, now);
 }

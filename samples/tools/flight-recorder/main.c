@@ -28,7 +28,7 @@
 #define SLOW_TICKS 20
 /* With this much unwritten text a dump waits for the slow reader. */
 #define MAX_TEXT_BYTES ((size_t)64 << 20)
-/* One past name is kept for this many bytes of the rings: the size of the
+/* One past name is kept for each NAME_BYTES of the rings, the size of the
  * smallest record, which is half of a switch. */
 #define NAME_BYTES 48
 #define MIN_NAMES  1024
@@ -83,7 +83,7 @@ static void on_switch(uvperf_set_t *set, int status,
   if (status == 0 && record != NULL) {
     flight_switches_record(&flight->dump.switches, record);
   } else if (record == NULL && status != 0 && status != UV_EOF) {
-    common_say("a ring cannot be read: %s\n", uv_strerror(status));
+    common_say("cannot read a ring: %s\n", uv_strerror(status));
     flight->failed = 1;
   }
 }

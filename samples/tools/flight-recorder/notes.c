@@ -19,9 +19,10 @@ int flight_notes_refused(const flight_options_t *options,
   if (error->cause != UVPERF_CAUSE_PERMISSION || options->command != NULL)
     return 1;
   common_say(
-      "to record the machine be root, have CAP_PERFMON or set\n"
-      "  kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
-      "  works without privileges:\n"
+      "recording the machine needs root, CAP_PERFMON or\n"
+      "  kernel.perf_event_paranoid <= 0. If that is at most 2, you can "
+      "record\n"
+      "  without privileges:\n"
       "    uvperf-flight-recorder -- command...   the tasks of the command\n"
       "  Try 'uvperf-flight-recorder --help'.\n");
   return 1;
@@ -54,13 +55,13 @@ void flight_notes_dump(const flight_sums_t *sums) {
 }
 
 void flight_notes_failed(int status) {
-  common_say("there is no dump: %s\n", uv_strerror(status));
+  common_say("cannot take a dump: %s\n", uv_strerror(status));
 }
 
 void flight_notes_end(const flight_sums_t *sums, uint64_t names_lost) {
   if (names_lost > 0)
     common_say("%" PRIu64 " records of names were lost: some "
-               "names are ? or those of before\n",
+               "names are ? or old ones\n",
                names_lost);
   common_say("%" PRIu64 " dump%s\n", sums->dump, sums->dump == 1 ? "" : "s");
 }

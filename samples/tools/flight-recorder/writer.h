@@ -17,7 +17,7 @@ typedef struct flight_writer_s {
 /* Returns the number of bytes that are not written yet. */
 size_t flight_writer_waiting(const flight_writer_t *writer);
 
-/* Writes as much as possible without waiting. After an error text is dropped;
+/* Writes as much as possible without waiting. After an error, text is dropped;
  * see writer->output.error. */
 void flight_writer_push(flight_writer_t *writer);
 

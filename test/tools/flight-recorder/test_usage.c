@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How flight-recorder ends, and how it treats bad input and what it cannot
- * have. */
+/* How flight-recorder ends, and how it handles bad input and targets that it
+ * cannot open. */
 #include "tool_run.h"
 #include "tool_usage.h"
 
@@ -14,7 +14,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-m", "2000M"}, "-m wants a size"},
       {{"-C", "x"}, "-C wants a list of CPUs"},
       {{"-C", ""}, "-C wants a list of CPUs"},
-      {{"-o", ""}, "-o wants a file's name"},
+      {{"-o", ""}, "-o wants the name of a file"},
       {{"-o"}, "option '-o' wants a value"},
       {{"-p", "1"}, "unknown option '-p'"},
       {{"--"}, "command is missing"},
@@ -32,13 +32,13 @@ static void help_goes_to_stdout(void **state) {
   tool_usage_help(FLIGHT_RECORDER_PATH, "Usage: uvperf-flight-recorder");
 }
 
-static void missing_command_is_told_with_status_127(void **state) {
+static void missing_command_is_reported_with_status_127(void **state) {
   (void)state;
   support_need_own_events(__func__);
   tool_usage_missing_command(FLIGHT_RECORDER_PATH);
 }
 
-static void cpu_that_is_not_there_is_told(void **state) {
+static void missing_cpu_is_reported(void **state) {
   tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-C", "8191"}};
 
   (void)state;
@@ -73,8 +73,8 @@ static void command_ends_it_with_a_dump_and_its_status(void **state) {
   tool_run_expect_text(run.err, "flight-recorder: 1 dump\n");
 }
 
-/* The recorder's own handling of it is not the command's. */
-static void command_has_the_signal_as_it_was(void **state) {
+/* The command does not inherit the recorder's handling of SIGUSR1. */
+static void command_does_not_inherit_the_signal_handling(void **state) {
   tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh", "-c",
                              "kill -USR1 $$; exit 3"}};
 
@@ -84,7 +84,7 @@ static void command_has_the_signal_as_it_was(void **state) {
   tool_run_expect_status(&run, 128 + SIGUSR1);
 }
 
-static void command_may_ask_for_dumps(void **state) {
+static void command_may_request_dumps(void **state) {
   tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh", "-c",
                              "kill -USR1 $PPID; exec sleep 60"}};
 
@@ -117,7 +117,7 @@ static void signals_end_it_without_a_dump(void **state) {
   expect_quiet_end(SIGHUP);
 }
 
-static void end_has_a_dump_if_that_is_asked_for(void **state) {
+static void dump_at_exit_is_printed_if_wanted(void **state) {
   tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--dump-at-exit"}};
 
@@ -129,8 +129,8 @@ static void end_has_a_dump_if_that_is_asked_for(void **state) {
   tool_run_expect_text(run.out, "# end of dump 1\n");
 }
 
-/* The command is ended too: it has our pipe. */
-static void reader_that_has_enough_ends_it(void **state) {
+/* The command is ended, too, because it has our pipe. */
+static void reader_that_closes_the_pipe_ends_it(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "\"$0\" -- sh -c 'while :; do kill -USR1 $PPID;"
                              " sleep 0.01; done' | head -n 1",
@@ -143,8 +143,8 @@ static void reader_that_has_enough_ends_it(void **state) {
   tool_run_expect_text(run.out, "# dump 1 at ");
 }
 
-/* Nothing is written by then. */
-static void reader_that_goes_in_silence_ends_it(void **state) {
+/* The reader closes before anything is written. */
+static void reader_that_closes_before_any_output_ends_it(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c", "\"$0\" | :", FLIGHT_RECORDER_PATH}};
 
@@ -153,7 +153,7 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
   tool_run_ends(&run, 0, "flight-recorder: 0 dumps\n");
 }
 
-static void file_gets_one_dump_behind_the_other(void **state) {
+static void file_gets_one_dump_after_the_other(void **state) {
   tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K", "--", "sh", "-c",
                              "kill -USR1 $PPID; sleep 0.1; echo hello"}};
   char text[65536] = "";
@@ -167,8 +167,8 @@ static void file_gets_one_dump_behind_the_other(void **state) {
   tool_run_expect_text(first, "# end of dump 2\n");
 }
 
-/* By the dump that is asked for: it ends by itself. */
-static void file_that_cannot_be_written_is_told(void **state) {
+/* The dump fails, and the recorder ends by itself. */
+static void unwritable_file_is_reported(void **state) {
   const tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-m", "4K"},
                           .interrupt_at = "recording: ",
                           .interrupt_with = SIGUSR1};
@@ -178,8 +178,8 @@ static void file_that_cannot_be_written_is_told(void **state) {
   tool_usage_bad_file(&run, "flight-recorder");
 }
 
-/* Of a dump that is larger. */
-static void file_that_may_not_grow_is_told(void **state) {
+/* The dump is larger than the limit. */
+static void file_size_limit_is_reported(void **state) {
   tool_run_t run = {.args = {FLIGHT_RECORDER_PATH, "-n", "-d", "0.2"}};
 
   (void)state;
@@ -191,19 +191,19 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(help_goes_to_stdout),
-      cmocka_unit_test(missing_command_is_told_with_status_127),
-      cmocka_unit_test(cpu_that_is_not_there_is_told),
+      cmocka_unit_test(missing_command_is_reported_with_status_127),
+      cmocka_unit_test(missing_cpu_is_reported),
       cmocka_unit_test(unprivileged_user_records_own_command),
       cmocka_unit_test(command_ends_it_with_a_dump_and_its_status),
-      cmocka_unit_test(command_has_the_signal_as_it_was),
-      cmocka_unit_test(command_may_ask_for_dumps),
+      cmocka_unit_test(command_does_not_inherit_the_signal_handling),
+      cmocka_unit_test(command_may_request_dumps),
       cmocka_unit_test(signals_end_it_without_a_dump),
-      cmocka_unit_test(end_has_a_dump_if_that_is_asked_for),
-      cmocka_unit_test(reader_that_has_enough_ends_it),
-      cmocka_unit_test(reader_that_goes_in_silence_ends_it),
-      cmocka_unit_test(file_gets_one_dump_behind_the_other),
-      cmocka_unit_test(file_that_cannot_be_written_is_told),
-      cmocka_unit_test(file_that_may_not_grow_is_told),
+      cmocka_unit_test(dump_at_exit_is_printed_if_wanted),
+      cmocka_unit_test(reader_that_closes_the_pipe_ends_it),
+      cmocka_unit_test(reader_that_closes_before_any_output_ends_it),
+      cmocka_unit_test(file_gets_one_dump_after_the_other),
+      cmocka_unit_test(unwritable_file_is_reported),
+      cmocka_unit_test(file_size_limit_is_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
