@@ -38,7 +38,7 @@ typedef struct bpf_output_s {
   common_output_t output;
   uint64_t execs;   /* printed */
   uint64_t unsound; /* invalid records */
-  uint64_t lost_told;
+  uint64_t lost_reported;
   uint64_t ticks;
   int command_status;
   int failed;
@@ -86,11 +86,11 @@ static void on_tick(common_session_t *session) {
   push(sample, 0);
   if (++sample->ticks % SLOW_TICKS == 0)
     common_lost_note(bpf_output_program_lost(&sample->program),
-                     &sample->lost_told);
+                     &sample->lost_reported);
 }
 
 static void on_failure(bpf_output_t *sample, int status) {
-  common_say("a ring could not be read: %s\n", uv_strerror(status));
+  common_say("cannot read a ring: %s\n", uv_strerror(status));
   sample->failed = 1;
   if (!uvperf_bpf_reader_is_active(&sample->reader))
     common_session_stop_soon(&sample->session);

@@ -28,13 +28,13 @@ void bpf_output_notes_opened(const bpf_output_options_t *options,
              nr_cpus == 1 ? "" : "s", ring.bytes / 1024,
              options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
   if (bpf_output_program_has_other_pids())
-    common_say("the pids, that of -p too, are those of the whole machine,\n"
-               "  not of this pid namespace\n");
+    common_say("all pids, also for -p, belong to the initial pid namespace,\n"
+               "  not to this one\n");
 }
 
 void bpf_output_notes_end(uint64_t execs, uint64_t lost, uint64_t unsound) {
   if (unsound > 0)
-    common_say("%" PRIu64 " records of the map cannot be right\n", unsound);
+    common_say("%" PRIu64 " damaged records were left out\n", unsound);
   if (lost > 0)
     common_say("some execs were lost: try a larger -m, or a faster reader\n");
   common_say("%" PRIu64 " execs; %" PRIu64 " lost\n", execs, lost);

@@ -56,20 +56,20 @@ static int open_and_load(bpf_output_program_t *program,
 
 static int refused(void) {
   common_say(
-      "the kernel refuses to load a BPF program: be root, or "
-      "have\n"
-      "  CAP_BPF and CAP_PERFMON (CAP_SYS_ADMIN before Linux 5.8); in a\n"
-      "  container seccomp may forbid bpf(2). No value of\n"
+      "cannot load the BPF program: the kernel does not permit it. This\n"
+      "  needs root, or CAP_BPF and CAP_PERFMON (CAP_SYS_ADMIN before Linux\n"
+      "  5.8). In a container seccomp may forbid bpf(2). No value of\n"
       "  kernel.perf_event_paranoid helps.\n"
-      "  uvperf-watch tells the execs of a command of your own without\n"
+      "  uvperf-watch prints the execs of a command of your own without\n"
       "  privileges.\n");
   return 1;
 }
 
 static int no_btf(void) {
-  common_say("this kernel has no BTF, which tells where it keeps the\n"
-             "  parent of a process: /sys/kernel/btf/vmlinux is not there\n"
-             "  (CONFIG_DEBUG_INFO_BTF)\n");
+  common_say("cannot load the BPF program: this kernel has no BTF\n"
+             "  (/sys/kernel/btf/vmlinux), which is needed to find the parent "
+             "of a\n"
+             "  process. Use a kernel with CONFIG_DEBUG_INFO_BTF.\n");
   return 1;
 }
 
@@ -89,7 +89,7 @@ int bpf_output_program_load(bpf_output_program_t *program,
   libbpf_set_print(print_warnings);
   if (open_and_load(program, options) == 0)
     return 0;
-  common_say("the BPF program cannot be loaded: %s\n", strerror(-rc));
+  common_say("cannot load the BPF program: %s\n", strerror(-rc));
   return 1;
 }
 
@@ -105,18 +105,20 @@ int bpf_output_program_attach(bpf_output_program_t *program) {
   if (program->link != NULL)
     return 0;
   error = errno;
-  common_say("the BPF program cannot be attached to the tracepoint\n"
+  common_say("cannot attach the BPF program to the tracepoint\n"
              "  sched:sched_process_exec: %s\n",
              strerror(error));
   if (error == ENOENT)
-    fputs("  Is tracefs there? mount -t tracefs tracefs /sys/kernel/tracing\n",
+    fputs("  Is tracefs mounted? As root:\n"
+          "  mount -t tracefs tracefs /sys/kernel/tracing\n",
           stderr);
   if (error != EACCES)
     return 1;
-  fputs("  Its id is in tracefs, which this user may not read: be root, or\n"
-        "  have root do it for a group of yours:\n"
-        "  mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing\n",
-        stderr);
+  fputs(
+      "  Its id is in tracefs, which this user may not read. Run it as root,\n"
+      "  or permit a group of yours to read tracefs, as root:\n"
+      "  mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing\n",
+      stderr);
   return 1;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How bpf-output ends, and how it treats bad input and what it cannot have. */
+/* How bpf-output ends, and how it handles bad input and missing privileges. */
 #include "exec_lines.h"
 #include "tool_run.h"
 #include "tool_usage.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void status_of_the_command_is_that_of_bpf_output(void **state) {
+static void bpf_output_exits_with_the_status_of_the_command(void **state) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "sh", "-c", "exit 3"}};
 
   (void)state;
@@ -33,14 +33,14 @@ static void signal_that_ended_the_command_is_in_the_status(void **state) {
   tool_run_expect_status(&run, 128 + SIGUSR1);
 }
 
-/* The kernel tells an exec of another program meanwhile, perhaps. */
-static void missing_command_is_told_with_status_127(void **state) {
+/* The kernel may report an exec of another program meanwhile. */
+static void missing_command_is_reported_with_status_127(void **state) {
   (void)state;
   exec_lines_need(__func__);
   tool_usage_missing_command(BPF_OUTPUT_PATH);
 }
 
-static void process_that_is_not_there_is_told(void **state) {
+static void missing_process_is_reported(void **state) {
   (void)state;
   tool_usage_missing_process(BPF_OUTPUT_PATH);
 }
@@ -78,20 +78,20 @@ static void unprivileged_user_learns_what_is_needed(void **state) {
 
   (void)state;
   run.as_nobody = 1;
-  tool_run_ends(&run, 1, "refuses to load a BPF program");
+  tool_run_ends(&run, 1, "cannot load the BPF program: the kernel does");
   tool_run_expect_text(run.err, "CAP_BPF and CAP_PERFMON");
   assert_null(strstr(run.err, "libbpf"));
   assert_string_equal(run.out, "");
 }
 
-/* In the child that becomes the sample: mounts that are its own. */
+/* Called in the child that becomes the sample: gives it mounts of its own. */
 static void take_mounts(void) {
   if (unshare(CLONE_NEWNS) != 0 ||
       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
     _exit(124);
 }
 
-/* There an empty directory. */
+/* Makes the directory appear empty. */
 static void hide(const char *path) {
   if (mount("none", path, "tmpfs", 0, NULL) != 0 && errno != ENOENT)
     _exit(124);
@@ -108,9 +108,9 @@ static void hide_tracefs(void) {
   hide("/sys/kernel/debug");
 }
 
-/* What it says without a part of /sys. */
-static void expect_told(const char *test, void (*prepare)(void), int status,
-                        const char *told) {
+/* Runs it without a part of /sys and checks the message. */
+static void expect_message(const char *test, void (*prepare)(void), int status,
+                           const char *message) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}, .prepare = prepare};
 
   exec_lines_need(test);
@@ -118,22 +118,22 @@ static void expect_told(const char *test, void (*prepare)(void), int status,
   if (run.status == 124)
     support_skip(test, "mount(2), of a tmpfs");
   tool_run_expect_status(&run, status);
-  tool_run_expect_text(run.err, told);
+  tool_run_expect_text(run.err, message);
   assert_null(strstr(run.err, "libbpf"));
   assert_string_equal(run.out, "");
 }
 
-static void kernel_without_btf_is_told(void **state) {
+static void kernel_without_btf_is_reported(void **state) {
   (void)state;
-  expect_told(__func__, hide_btf, 1, "this kernel has no BTF");
+  expect_message(__func__, hide_btf, 1, "this kernel has no BTF");
 }
 
-static void tracefs_that_is_not_there_is_told(void **state) {
+static void missing_tracefs_is_reported(void **state) {
   (void)state;
-  expect_told(__func__, hide_tracefs, 1, "mount -t tracefs");
+  expect_message(__func__, hide_tracefs, 1, "mount -t tracefs");
 }
 
-/* For nobody, not even root once it may not override that. */
+/* No process may read it, not even root without its capabilities. */
 static void deny_tracefs(void) {
   hide_tracefs();
   if (chmod("/sys/kernel/tracing", 0) != 0 ||
@@ -142,10 +142,10 @@ static void deny_tracefs(void) {
     _exit(124);
 }
 
-static void tracefs_that_may_not_be_read_is_a_missing_privilege(void **state) {
+static void unreadable_tracefs_is_a_missing_privilege(void **state) {
   (void)state;
-  expect_told(__func__, deny_tracefs, 1, strerror(EACCES));
-  expect_told(__func__, deny_tracefs, 1, "mount -o remount,gid=");
+  expect_message(__func__, deny_tracefs, 1, strerror(EACCES));
+  expect_message(__func__, deny_tracefs, 1, "mount -o remount,gid=");
 }
 
 static void expect_end_by(int signal) {
@@ -183,7 +183,7 @@ static void duration_ends_with_the_last_line(void **state) {
   tool_run_expect_text(run.err, " execs; 0 lost\n");
 }
 
-static void reader_that_has_enough_ends_it(void **state) {
+static void reader_that_closes_the_pipe_ends_it(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "\"$0\" -- sh -c 'while :; do "
                              "/bin/true; done' | head -n 2",
@@ -197,8 +197,8 @@ static void reader_that_has_enough_ends_it(void **state) {
   tool_run_expect_text(run.err, " lost\n");
 }
 
-/* Nothing is told of a name that nobody has. */
-static void reader_that_goes_in_silence_ends_it(void **state) {
+/* Prints nothing, because no process has this name. */
+static void reader_that_closes_before_any_output_ends_it(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",
                "\"$0\" --json -n uvperf/none | :", BPF_OUTPUT_PATH}};
@@ -210,7 +210,7 @@ static void reader_that_goes_in_silence_ends_it(void **state) {
   tool_run_expect_text(run.err, "bpf-output: 0 execs; 0 lost\n");
 }
 
-static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
+static void file_gets_the_lines_and_command_keeps_stdout(void **state) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "--", "/bin/echo", "hello"}};
   char text[65536] = "";
 
@@ -220,7 +220,7 @@ static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
   tool_run_expect_text(text, " /bin/echo\n");
 }
 
-static void file_that_cannot_be_written_is_told(void **state) {
+static void unwritable_file_is_reported(void **state) {
   const tool_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}};
 
   (void)state;
@@ -228,8 +228,8 @@ static void file_that_cannot_be_written_is_told(void **state) {
   tool_usage_bad_file(&run, "bpf-output");
 }
 
-/* In the child that becomes the sample: whoever runs this test may have left
- * some open. */
+/* Called in the child that becomes the sample, because the process that runs
+ * this test may have left fds open. */
 static void close_others(void) {
   int fd;
 
@@ -237,7 +237,7 @@ static void close_others(void) {
     close(fd);
 }
 
-/* 3 is the directory, of ls. */
+/* ls itself opens 3, the directory. */
 static void command_inherits_no_fds(void **state) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "-o", "/dev/null", "--", "ls",
                              "-x", "/proc/self/fd"},
@@ -252,23 +252,23 @@ static void command_inherits_no_fds(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(status_of_the_command_is_that_of_bpf_output),
+      cmocka_unit_test(bpf_output_exits_with_the_status_of_the_command),
       cmocka_unit_test(signal_that_ended_the_command_is_in_the_status),
-      cmocka_unit_test(missing_command_is_told_with_status_127),
-      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(missing_command_is_reported_with_status_127),
+      cmocka_unit_test(missing_process_is_reported),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(help_goes_to_stdout),
       cmocka_unit_test(unprivileged_user_learns_what_is_needed),
-      cmocka_unit_test(kernel_without_btf_is_told),
-      cmocka_unit_test(tracefs_that_is_not_there_is_told),
-      cmocka_unit_test(tracefs_that_may_not_be_read_is_a_missing_privilege),
+      cmocka_unit_test(kernel_without_btf_is_reported),
+      cmocka_unit_test(missing_tracefs_is_reported),
+      cmocka_unit_test(unreadable_tracefs_is_a_missing_privilege),
       cmocka_unit_test(sigint_ends_with_the_last_line),
       cmocka_unit_test(sigterm_ends_with_the_last_line),
       cmocka_unit_test(duration_ends_with_the_last_line),
-      cmocka_unit_test(reader_that_has_enough_ends_it),
-      cmocka_unit_test(reader_that_goes_in_silence_ends_it),
-      cmocka_unit_test(file_gets_the_lines_and_stdout_is_the_commands),
-      cmocka_unit_test(file_that_cannot_be_written_is_told),
+      cmocka_unit_test(reader_that_closes_the_pipe_ends_it),
+      cmocka_unit_test(reader_that_closes_before_any_output_ends_it),
+      cmocka_unit_test(file_gets_the_lines_and_command_keeps_stdout),
+      cmocka_unit_test(unwritable_file_is_reported),
       cmocka_unit_test(command_inherits_no_fds),
   };
 
