@@ -114,8 +114,9 @@ static doctor_result_t without_id(doctor_item_t *item,
              "%s%s: mount -o remount,gid=GROUP,mode=750 /sys/kernel/tracing",
              geteuid() != 0 ? "run it as root, or " : "", doctor_root(machine));
   else if (rc == -ENOENT)
-    snprintf(item->remedy, sizeof(item->remedy),
-             "a kernel with CONFIG_FTRACE_SYSCALLS and others of tracing");
+    snprintf(
+        item->remedy, sizeof(item->remedy),
+        "a kernel with CONFIG_FTRACE_SYSCALLS and other options for tracing");
   else if (rc != -ENODEV)
     return doctor_unreadable(item, machine, rc, "tracefs", "");
   else
@@ -127,7 +128,7 @@ static doctor_result_t without_id(doctor_item_t *item,
   return doctor_cannot(item, rc == -ENOENT ? DOCTOR_NO : DOCTOR_UNKNOWN, rc,
                        rc == -EACCES ? UVPERF_CAUSE_PERMISSION
                                      : UVPERF_CAUSE_NO_EVENT,
-                       "%s: tracefs does not tell its id", name);
+                       "%s: its id cannot be read from tracefs", name);
 }
 
 static doctor_result_t tracepoint(doctor_try_t *try,
@@ -248,9 +249,9 @@ static doctor_result_t bpf_output(doctor_try_t *try,
 }
 
 static const doctor_check_t checks[] = {
-    {"cpu_clock", "clock of the CPU", software, PERF_COUNT_SW_CPU_CLOCK,
+    {"cpu_clock", "CPU clock", software, PERF_COUNT_SW_CPU_CLOCK,
      DOCTOR_NEED_OWN, NULL},
-    {"task_clock", "clock of the task", software, PERF_COUNT_SW_TASK_CLOCK,
+    {"task_clock", "task clock", software, PERF_COUNT_SW_TASK_CLOCK,
      DOCTOR_NEED_OWN, NULL},
     {"page_faults", "page faults", software, PERF_COUNT_SW_PAGE_FAULTS,
      DOCTOR_NEED_OWN, NULL},
@@ -277,7 +278,7 @@ static const doctor_check_t checks[] = {
      NULL},
     {"tracepoint", "tracepoints with data", scheduler, 0, DOCTOR_NEED_DATA,
      NULL},
-    {"tracepoint_cpu", "tracepoints of a CPU", scheduler, 1, DOCTOR_NEED_DATA,
+    {"tracepoint_cpu", "tracepoints on a CPU", scheduler, 1, DOCTOR_NEED_DATA,
      NULL},
     {"uprobe", "uprobes", uprobe, 0, DOCTOR_NEED_ADMIN, NULL},
     {"kprobe", "kprobes", kprobe, 0, DOCTOR_NEED_PERFMON, NULL},

@@ -66,7 +66,7 @@ static doctor_result_t aux(doctor_try_t *try, const doctor_machine_t *machine,
   if (machine->pmus_code != 0)
     return doctor_unreadable(item, machine, machine->pmus_code, "sysfs",
                              DOCTOR_MOUNT_SYSFS);
-  snprintf(item->remedy, sizeof(item->remedy), "a CPU that has one");
+  snprintf(item->remedy, sizeof(item->remedy), "a CPU with one");
   return doctor_cannot(item, DOCTOR_NO, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                        "no PMU with an AUX area: neither intel_pt, intel_bts, "
                        "arm_spe_0 nor cs_etm");
@@ -138,9 +138,9 @@ static const doctor_check_t records[] = {
      DOCTOR_NEED_OWN, NULL},
     {"namespaces", "namespaces", flag, UVPERF_ATTR_NAMESPACES,
      DOCTOR_NEED_PERFMON, NULL},
-    {"ksymbol", "new symbols of the kernel", flag, UVPERF_ATTR_KSYMBOL,
+    {"ksymbol", "new kernel symbols", flag, UVPERF_ATTR_KSYMBOL,
      DOCTOR_NEED_OWN, "5.1"},
-    {"bpf_event", "new programs of BPF", flag, UVPERF_ATTR_BPF_EVENT,
+    {"bpf_event", "new BPF programs", flag, UVPERF_ATTR_BPF_EVENT,
      DOCTOR_NEED_OWN, "5.1"},
     {"cgroup", "new cgroups", flag, UVPERF_ATTR_CGROUP, DOCTOR_NEED_OWN, "5.7"},
     {"text_poke", "changes of kernel code", flag, UVPERF_ATTR_TEXT_POKE,
@@ -186,13 +186,13 @@ static const doctor_check_t clocks[] = {
 static const doctor_check_t features[] = {
     {"lost", "counts of lost records", format, UVPERF_FORMAT_LOST,
      DOCTOR_NEED_OWN, "6.0"},
-    {"group", "groups read at once", format, PERF_FORMAT_GROUP | PERF_FORMAT_ID,
-     DOCTOR_NEED_OWN, NULL},
+    {"group", "groups, read at once", format,
+     PERF_FORMAT_GROUP | PERF_FORMAT_ID, DOCTOR_NEED_OWN, NULL},
     {"sigtrap", "signals (sigtrap)", sigtrap, UVPERF_ATTR_SIGTRAP,
      DOCTOR_NEED_OWN, "5.13"},
     {"remove_on_exec", "removal on exec", flag, UVPERF_ATTR_REMOVE_ON_EXEC,
      DOCTOR_NEED_OWN, "5.13"},
-    {"inherit_thread", "inherited by threads alone", inherited,
+    {"inherit_thread", "inherited by threads only", inherited,
      UVPERF_ATTR_INHERIT_THREAD, DOCTOR_NEED_OWN, "5.13"},
     {"inherit_read", "counts in inherited samples", inherited_read,
      PERF_SAMPLE_READ | PERF_SAMPLE_TID, DOCTOR_NEED_OWN, "6.12"},

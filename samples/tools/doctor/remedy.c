@@ -84,8 +84,9 @@ static void denied(doctor_item_t *item, const doctor_machine_t *machine,
   char before[96];
 
   if (is_allowed(limits, need)) {
-    snprintf(item->remedy, sizeof(item->remedy),
-             "have the security module or the lockdown of the kernel allow it");
+    snprintf(
+        item->remedy, sizeof(item->remedy),
+        "allow it in the security module, or in the lockdown of the kernel");
     return;
   }
   if (need <= DOCTOR_NEED_DATA)
@@ -130,9 +131,9 @@ static const char *by_cause(int cause, const doctor_machine_t *machine) {
     case UVPERF_CAUSE_MEMORY:
       return "smaller rings, or more memory";
     case UVPERF_CAUSE_BUSY:
-      return "end what else uses the PMU";
+      return "end other programs that use the PMU";
     case UVPERF_CAUSE_BREAKPOINT_SLOTS:
-      return "end what else has breakpoints, a debugger perhaps";
+      return "end other programs that use breakpoints, such as a debugger";
     case UVPERF_CAUSE_NO_PERF:
       return without_perf(machine);
     default:
@@ -157,8 +158,8 @@ static const char *without_event(const doctor_try_t *try) {
   switch (try->attr.type) {
     case PERF_TYPE_HARDWARE:
     case PERF_TYPE_HW_CACHE:
-      return "the machine itself, or a virtual one with a PMU; else the clock "
-             "of the CPU";
+      return "a physical machine, or a virtual one with a PMU; or use the CPU "
+             "clock";
     case PERF_TYPE_BREAKPOINT:
       return "another architecture; do without it here";
     default:

@@ -53,7 +53,7 @@ static void default_ring(doctor_report_t *report, doctor_machine_t *machine) {
 
   try_ring(&try, 0);
   rc = doctor_try_open(&try, machine, &bytes, &error);
-  item = answer(report, machine, "default", "the default size", rc, &error);
+  item = answer(report, machine, "default", "default size", rc, &error);
   if (rc == 0)
     doctor_item_number(item, (int64_t)bytes, "bytes");
 }
@@ -96,9 +96,10 @@ static void largest_ring(doctor_report_t *report, doctor_machine_t *machine) {
     if (rc == 0)
       break;
   }
-  item = answer(report, machine, "largest",
-                bytes == most ? "the largest (that was tried)" : "the largest",
-                rc, &error);
+  item =
+      answer(report, machine, "largest",
+             bytes == most ? "largest size (that was tried)" : "largest size",
+             rc, &error);
   if (rc == 0)
     doctor_item_number(item, (int64_t)bytes, "bytes");
 }
@@ -132,14 +133,14 @@ static void rings_of_all(doctor_report_t *report, doctor_machine_t *machine) {
   uvperf_error_t error;
 
   nr = map_on_all(machine, bytes, &error);
-  item = answer(report, machine, "default_on_all", "512 KiB for each CPU",
+  item = answer(report, machine, "default_on_all", "512 KiB on each CPU",
                 nr < machine->cpus.nr, &error);
   doctor_item_text(item, "%zu of %zu CPUs", nr, machine->cpus.nr);
   while (nr < machine->cpus.nr && bytes > page_bytes()) {
     bytes /= 2;
     nr = map_on_all(machine, bytes, &error);
   }
-  item = answer(report, machine, "largest_on_all", "the most for each CPU",
+  item = answer(report, machine, "largest_on_all", "largest size on each CPU",
                 nr < machine->cpus.nr, &error);
   if (nr == machine->cpus.nr)
     doctor_item_number(item, (int64_t)bytes, "bytes");
@@ -156,7 +157,7 @@ static void by_memory(doctor_report_t *report,
   int64_t of_user, of_process = limits->memlock_bytes;
   doctor_item_t *item =
       doctor_report_add(report, "rings", "at_once_by_memory",
-                        "512 KiB at once, by memory", DOCTOR_FACT);
+                        "512-KiB rings at once, by memory", DOCTOR_FACT);
 
   if (limits->perf_event_mlock_kb == UVPERF_LIMIT_UNKNOWN ||
       limits->perf_event_paranoid == UVPERF_LIMIT_UNKNOWN ||
@@ -175,7 +176,7 @@ static void by_files(doctor_report_t *report, const doctor_machine_t *machine) {
   const uvperf_limits_t *limits = &machine->limits;
   doctor_item_t *item =
       doctor_report_add(report, "rings", "at_once_by_files",
-                        "rings at once, by files", DOCTOR_FACT);
+                        "rings at once, by open files", DOCTOR_FACT);
 
   if (limits->open_files != UVPERF_LIMIT_UNKNOWN &&
       machine->fds_open != UVPERF_LIMIT_UNKNOWN)

@@ -52,8 +52,8 @@ static doctor_result_t hidden(doctor_item_t *item,
                ? "kernel.kptr_restrict=1"
                : "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
   return doctor_cannot(item, DOCTOR_NO, -EACCES, UVPERF_CAUSE_PERMISSION,
-                       "/proc/kallsyms shows zeros to this process: samples of "
-                       "the kernel side stay numbers");
+                       "/proc/kallsyms shows zeros to this process, so kernel "
+                       "addresses have no names");
 }
 
 void doctor_symbols(doctor_report_t *report, const doctor_machine_t *machine) {

@@ -96,7 +96,7 @@ static void limits_of(doctor_report_t *report,
   number(report, "rlimit_nofile", "RLIMIT_NOFILE", limits->open_files, "");
   number(report, "rlimit_nofile_max", "RLIMIT_NOFILE, hard",
          limits->open_files_max, "");
-  number(report, "fds_open", "files that are open", machine->fds_open, "");
+  number(report, "fds_open", "open files", machine->fds_open, "");
   number(report, "perf_event_max_sample_rate", "perf_event_max_sample_rate",
          limits->perf_event_max_sample_rate, "Hz");
   number(report, "perf_cpu_time_max_percent", "perf_cpu_time_max_percent",
@@ -157,7 +157,8 @@ static void unknown_bits(doctor_report_t *report) {
       {"cgroup", UVPERF_ATTR_CGROUP, 1},
       {"aux_output", UVPERF_ATTR_AUX_OUTPUT, 1},
   };
-  doctor_item_t *item = fact(report, "attr_unknown", "attr bits not known");
+  doctor_item_t *item =
+      fact(report, "attr_unknown", "attr bits the kernel lacks");
   size_t i;
   int knows = 1;
 

@@ -30,8 +30,7 @@ static doctor_result_t own_process(doctor_try_t *try,
     return DOCTOR_YES;
   return doctor_cannot(item, DOCTOR_UNKNOWN, machine->child_code,
                        UVPERF_CAUSE_UNKNOWN,
-                       "there is no child to be tried: "
-                       "fork(2) failed");
+                       "there is no child to try: fork(2) failed");
 }
 
 /* Process 1, which in a container may belong to the same user. */

@@ -87,7 +87,7 @@ static void put_item(const doctor_report_t *report, const doctor_item_t *item,
   describe_value(item, value, sizeof(value));
   if (first != item)
     snprintf(value + strlen(value), sizeof(value) - strlen(value),
-             "%s%s, as for: %s", value[0] != '\0' ? ": " : "",
+             "%s%s, same as: %s", value[0] != '\0' ? ": " : "",
              uv_err_name_r(item->error.code, name, sizeof(name)), first->title);
   fprintf(file, "  %-3s  ", words[item->result]);
   if (value[0] != '\0') {
