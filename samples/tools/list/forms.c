@@ -68,9 +68,9 @@ void list_print_forms(FILE *file) {
   put_form(file, "TYPE:CONFIG", "an event by its numbers");
   put_form(file, "type=N,config=N[,config1=N...]", "by all of its numbers");
   put_form(file, "mem:ADDR[/LEN][:rwx]",
-           "a breakpoint: when so many bytes are read, written or executed");
+           "a breakpoint: hits when these bytes are read, written or executed");
   put_form(file, "PMU/TERM=N[,TERM=N...]/",
-           "an event of a PMU by its terms; here:");
+           "an event of a PMU by its terms; on this machine:");
   uvperf_pmu_walk(put_pmu, &forms);
   if (forms.has_uprobes)
     put_form(file, "uprobe/path=FILE,symbol=NAME/",
@@ -82,7 +82,7 @@ void list_print_forms(FILE *file) {
            "with further terms: period, freq, call-graph, max-stack, "
            "branch_type, time, inherit, ...");
   put_form(file, "NAME:MODIFIERS",
-           "u, k, h: the user, kernel, hypervisor side alone; G, H: guest, "
+           "u, k, h: only the user, kernel, hypervisor side; G, H: guest, "
            "host; I: not idle; p, pp, ppp, P: precise; S: with counts; D: "
            "pinned; e: exclusive");
   put_form(file, "{NAME,NAME...}:MODIFIERS", "a group, in lists of events");

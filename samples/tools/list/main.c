@@ -18,8 +18,8 @@ static size_t print_text(const list_names_t *names) {
     nr++;
   }
   if (nr == 0 && names->nr > 0 && options->available)
-    common_say("this process may measure none of the %zu that fit; -v tells "
-               "why\n",
+    common_say("this process may measure none of the matching events (%zu): -v "
+               "prints why\n",
                names->nr);
   return nr;
 }
@@ -29,7 +29,7 @@ static int run(const list_options_t *options) {
   int status;
 
   list_names_find(&names, options);
-  list_names_tell_unfit(&names);
+  list_names_say_unmatched(&names);
   status = list_names_try(&names);
   if (status == 0 && options->json)
     status = list_print_json(&names, stdout) == 0;

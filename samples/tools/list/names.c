@@ -18,7 +18,7 @@ static int is_glob(const char *pattern) {
   return strpbrk(pattern, "*?[") != NULL;
 }
 
-static int text_fits(const char *pattern, const char *text) {
+static int text_matches(const char *pattern, const char *text) {
   if (text == NULL)
     return 0;
   if (is_glob(pattern))
@@ -26,13 +26,13 @@ static int text_fits(const char *pattern, const char *text) {
   return strcasestr(text, pattern) != NULL;
 }
 
-static int name_fits(const char *pattern, const uvperf_event_name_t *event) {
+static int name_matches(const char *pattern, const uvperf_event_name_t *event) {
   const char *own = event->event;
 
   if (event->kind == UVPERF_NAME_TRACEPOINT)
     own = strchr(event->name, ':') + 1;
-  return text_fits(pattern, event->name) || text_fits(pattern, event->alias) ||
-         text_fits(pattern, own);
+  return text_matches(pattern, event->name) ||
+         text_matches(pattern, event->alias) || text_matches(pattern, own);
 }
 
 /* Whether the event is wanted. Counts it for all matching patterns. */
@@ -42,7 +42,7 @@ static int is_wanted(list_names_t *names, const uvperf_event_name_t *event) {
   size_t i;
 
   for (i = 0; i < options->nr_patterns; i++) {
-    if (!name_fits(options->patterns[i], event))
+    if (!name_matches(options->patterns[i], event))
       continue;
     names->nr_of[i]++;
     wanted = 1;
@@ -117,21 +117,21 @@ static int take(const uvperf_event_name_t *event, void *arg) {
 
 /* -- finding -------------------------------------------------------------- */
 
-static void tell_unread(uint32_t kind, int code) {
+static void say_unread(uint32_t kind, int code) {
   const char *what =
       kind == UVPERF_NAME_TRACEPOINT ? "tracepoints" : "events of PMUs";
   const char *why = strerror(-code);
   char name[32];
 
   if (kind == UVPERF_NAME_TRACEPOINT && code == UV_EACCES)
-    why = "tracefs is not for this user: run it as root, or have root mount "
-          "it with gid=GROUP,mode=750";
+    why = "this user may not read tracefs: run it as root, or as root mount "
+          "tracefs with gid=GROUP,mode=750";
   else if (kind == UVPERF_NAME_TRACEPOINT && code == UV_ENODEV)
-    why = "tracefs is not mounted: as root: mount -t tracefs tracefs "
+    why = "tracefs is not mounted; as root: mount -t tracefs tracefs "
           "/sys/kernel/tracing";
   else if (kind == UVPERF_NAME_PMU && code == UV_ENOENT)
     why = "/sys is not mounted, or this kernel has no perf events";
-  common_say("the %s could not all be read: %s: %s\n", what,
+  common_say("cannot read all %s: %s: %s\n", what,
              uv_err_name_r(code, name, sizeof(name)), why);
 }
 
@@ -155,18 +155,18 @@ void list_names_find(list_names_t *names, const list_options_t *options) {
       continue;
     rc = uvperf_event_name_walk(NULL, kind, take, names);
     if (rc != 0)
-      tell_unread(kind, rc);
+      say_unread(kind, rc);
   }
   if (names->nr > 0)
     qsort(names->names, names->nr, sizeof(*names->names), compare);
 }
 
 /* Prints a pattern without matches. The parser suggests a similar name. */
-static void tell_near(const char *pattern) {
+static void say_unmatched(const char *pattern) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
-  common_say("nothing fits '%s'", pattern);
+  common_say("nothing matches '%s'", pattern);
   if (is_glob(pattern))
     fprintf(stderr, "\n");
   else if (uvperf_attr_parse(&attr, pattern, &error) == 0)
@@ -179,12 +179,12 @@ static void tell_near(const char *pattern) {
     fprintf(stderr, "\n");
 }
 
-void list_names_tell_unfit(const list_names_t *names) {
+void list_names_say_unmatched(const list_names_t *names) {
   size_t i;
 
   for (i = 0; i < names->options->nr_patterns; i++)
     if (names->nr_of[i] == 0)
-      tell_near(names->options->patterns[i]);
+      say_unmatched(names->options->patterns[i]);
 }
 
 int list_names_has(const list_names_t *names, const list_name_t *name) {

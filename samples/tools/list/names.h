@@ -39,7 +39,7 @@ typedef struct list_names_s {
 void list_names_find(list_names_t *names, const list_options_t *options);
 
 /* Prints on stderr the patterns without matches, and similar names. */
-void list_names_tell_unfit(const list_names_t *names);
+void list_names_say_unmatched(const list_names_t *names);
 
 /* Opens all events with --available, otherwise hardware and cache events only:
  * an event that this machine does not have becomes LIST_NO. Returns 0, or 1

@@ -65,8 +65,8 @@ static void try_one(uv_loop_t *loop, list_name_t *name) {
   if (!name->has_attr) {
     name->answer = LIST_UNKNOWN;
     name->reason =
-        copy(name->event.needs_value ? "a term of it needs a value"
-                                     : "its terms could not be understood");
+        copy(name->event.needs_value ? "one of its terms needs a value"
+                                     : "its terms cannot be parsed");
     return;
   }
   name->answer = LIST_YES;
@@ -103,8 +103,8 @@ static void announce(const list_names_t *names) {
   for (i = 0; i < names->nr; i++)
     nr += names->names[i].event.kind == UVPERF_NAME_TRACEPOINT;
   if (nr > SILENT_TRACEPOINTS)
-    common_say("to try %zu tracepoints takes about %zu s; a pattern makes "
-               "them fewer\n",
+    common_say("trying %zu tracepoints takes about %zu s; a pattern reduces "
+               "their number\n",
                nr, (nr * MS_OF_A_TRACEPOINT + 999) / 1000);
 }
 

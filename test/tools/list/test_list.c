@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What list shows of this machine, against the walk of the library and against
- * what the test itself can open. */
+/* Compares the output of list with the walk of the library, and with the events
+ * that the test itself can open. */
 #include "json_check.h"
 #include "tool_run.h"
 
@@ -11,7 +11,7 @@
 
 #define EVENT "syscalls:sys_enter_getpgid"
 
-/* All that one run wrote. */
+/* Returns the whole output of a run. */
 static char *run_to_the_end(tool_run_t *run) {
   char *text;
   long size;
@@ -41,7 +41,7 @@ static size_t count_lines(const char *text, const char *begin) {
 
 /* -- all of it ------------------------------------------------------------ */
 
-/* What was written, and how much of it was compared. */
+/* The output, and the number of names that were compared. */
 typedef struct expected_s {
   const char *text;
   size_t nr;
@@ -88,7 +88,7 @@ static void json_has_each_event_of_the_walk_once(void **state) {
   free(text);
 }
 
-/* There may be more after the name, but of software events and tracepoints. */
+/* Only software events and tracepoints have nothing after the name. */
 static int find_line(const uvperf_event_name_t *name, void *arg) {
   const char *end =
       (name->kind & (UVPERF_NAME_SOFTWARE | UVPERF_NAME_TRACEPOINT)) != 0 ? "\n"
@@ -152,7 +152,7 @@ static void text_is_in_groups_by_name(void **state) {
 
 /* -- which ---------------------------------------------------------------- */
 
-/* Other machines have other tracepoints, which may fit too. */
+/* Other machines have other tracepoints, which may match, too. */
 static void words_choose_kinds_parts_and_patterns(void **state) {
   static const struct {
     const char *words[3];
@@ -205,7 +205,7 @@ static void words_of_kinds_have_synonyms(void **state) {
     }
 }
 
-static void patterns_fit_a_whole_tracepoint_or_its_own_name(void **state) {
+static void patterns_match_a_whole_tracepoint_or_its_own_name(void **state) {
   static const char *const patterns[] = {
       EVENT, "sys_enter_getpgid", "syscalls:*_enter_getpgi?",
       "sys_enter_getpg[i]*", "SYSCALLS:sys_enter_getpgid"};
@@ -222,7 +222,7 @@ static void patterns_fit_a_whole_tracepoint_or_its_own_name(void **state) {
   }
 }
 
-static void details_are_the_numbers_of_the_event(void **state) {
+static void details_have_the_numbers_of_the_event(void **state) {
   uint64_t id = support_need_tracefs(__func__, EVENT);
   tool_run_t run = {
       .args = {LIST_PATH, EVENT, "-v", "--all", "LLC-store-misses"}};
@@ -240,8 +240,8 @@ static void details_are_the_numbers_of_the_event(void **state) {
 
 /* -- what this machine has ------------------------------------------------ */
 
-/* By hand: whether the calling thread, or its user side alone, may be
- * counted. */
+/* Tries without the library whether the calling thread, or only its user side,
+ * may be counted. */
 static int can_open(const uvperf_event_name_t *name, int user_only) {
   struct perf_event_attr attr;
   long fd;
@@ -304,7 +304,7 @@ static int find_term(const uvperf_pmu_format_t *format, void *arg) {
   return 0;
 }
 
-/* Of a PMU without terms no line is looked at. */
+/* A PMU without terms has no line. */
 static int find_terms(const uvperf_pmu_t *pmu, void *arg) {
   char line[128], none[] = "";
   tool_run_t *run = arg;
@@ -398,7 +398,7 @@ static void available_to_a_plain_user_is_the_user_side(void **state) {
       "  cpu-clock                                         user side only\n");
 }
 
-static void nothing_available_is_told(void **state) {
+static void nothing_available_is_reported(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--available", "msr/tsc/"},
                     .as_nobody = 1};
   uvperf_error_t error;
@@ -412,7 +412,7 @@ static void nothing_available_is_told(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 1);
   assert_string_equal(run.out, "");
-  tool_run_expect_text(run.err, "may measure none of the 1 that fit");
+  tool_run_expect_text(run.err, "may measure none of the matching events (1)");
 }
 
 int main(void) {
@@ -422,14 +422,14 @@ int main(void) {
       cmocka_unit_test(text_is_in_groups_by_name),
       cmocka_unit_test(words_choose_kinds_parts_and_patterns),
       cmocka_unit_test(words_of_kinds_have_synonyms),
-      cmocka_unit_test(patterns_fit_a_whole_tracepoint_or_its_own_name),
-      cmocka_unit_test(details_are_the_numbers_of_the_event),
+      cmocka_unit_test(patterns_match_a_whole_tracepoint_or_its_own_name),
+      cmocka_unit_test(details_have_the_numbers_of_the_event),
       cmocka_unit_test(hardware_that_does_not_open_is_left_out),
       cmocka_unit_test(forms_have_the_terms_of_each_pmu),
       cmocka_unit_test(available_is_what_can_be_opened),
       cmocka_unit_test(available_tracepoint_is_tried_too),
       cmocka_unit_test(available_to_a_plain_user_is_the_user_side),
-      cmocka_unit_test(nothing_available_is_told),
+      cmocka_unit_test(nothing_available_is_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

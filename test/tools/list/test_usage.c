@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How list treats bad input, words that nothing fits, users who may not read
- * tracefs, and an output that nobody takes. */
+/* How list handles bad input, words without matches, users who may not read
+ * tracefs, and interrupts. */
 #include "tool_run.h"
 #include "tool_usage.h"
 
@@ -16,7 +16,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--yaml"}, "unknown option '--yaml'"},
       {{""}, "a pattern is empty"},
       {{"hw", ""}, "a pattern is empty"},
-      {{"forms", "--json"}, "forms are no events"},
+      {{"forms", "--json"}, "forms are not events"},
   };
 
   (void)state;
@@ -28,17 +28,17 @@ static void help_goes_to_stdout(void **state) {
   tool_usage_help(LIST_PATH, "Usage: uvperf-list");
 }
 
-static void word_that_nothing_fits_is_told_with_what_was_meant(void **state) {
+static void word_without_matches_is_reported_with_a_similar_name(void **state) {
   static const struct {
     const char *word;
     const char *message;
   } cases[] = {
-      {"cylces", "list: nothing fits 'cylces': there is no event 'cylces' "
+      {"cylces", "list: nothing matches 'cylces': there is no event 'cylces' "
                  "(did you mean 'cycles'?)\n"},
       {"contextswitches", "(did you mean 'context-switches'?)\n"},
-      {"nothing*", "list: nothing fits 'nothing*'\n"},
-      {"no thing,", "list: nothing fits 'no thing,'\n"},
-      {"cycles:u", "list: nothing fits 'cycles:u', but it is an event: "
+      {"nothing*", "list: nothing matches 'nothing*'\n"},
+      {"no thing,", "list: nothing matches 'no thing,'\n"},
+      {"cycles:u", "list: nothing matches 'cycles:u', but it is an event: "
                    "type=0,config=0x0\n"},
       {"r1a8", "but it is an event: type=4,config=0x1a8\n"},
   };
@@ -55,7 +55,7 @@ static void word_that_nothing_fits_is_told_with_what_was_meant(void **state) {
   }
 }
 
-static void one_word_that_nothing_fits_does_not_hide_the_others(void **state) {
+static void word_without_matches_does_not_hide_the_others(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "cylces", "cpu-cloc?"}};
 
   (void)state;
@@ -64,7 +64,7 @@ static void one_word_that_nothing_fits_does_not_hide_the_others(void **state) {
   assert_string_equal(run.out, "Software events\n  cpu-clock\n");
 }
 
-static void array_of_nothing_is_empty(void **state) {
+static void array_without_matches_is_empty(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "-j", "nothing*"}};
 
   (void)state;
@@ -73,11 +73,11 @@ static void array_of_nothing_is_empty(void **state) {
   assert_string_equal(run.out, "[]\n");
 }
 
-static void words_behind_two_dashes_are_patterns(void **state) {
+static void words_after_two_dashes_are_patterns(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--", "--json"}};
 
   (void)state;
-  tool_run_ends(&run, 1, "nothing fits '--json'");
+  tool_run_ends(&run, 1, "nothing matches '--json'");
 }
 
 /* -- tracefs that may not be read ----------------------------------------- */
@@ -91,20 +91,19 @@ static void need_tracefs_of_root(const char *test) {
     support_skip(test, "tracefs that is for root alone");
 }
 
-static void plain_user_is_told_what_is_missing(void **state) {
+static void plain_user_learns_what_is_missing(void **state) {
   tool_run_t run = {.args = {LIST_PATH}, .as_nobody = 1};
 
   (void)state;
   need_tracefs_of_root(__func__);
-  tool_run_ends(&run, 0,
-                "list: the tracepoints could not all be read: EACCES: ");
+  tool_run_ends(&run, 0, "list: cannot read all tracepoints: EACCES: ");
   tool_run_expect_text(run.err, "root");
   tool_run_expect_text(run.out, "\n  cpu-clock\n");
   tool_run_expect_text(run.out, "\nOther forms\n");
   assert_null(strstr(run.out, "Tracepoints"));
 }
 
-static void plain_user_is_not_told_of_what_was_not_asked_for(void **state) {
+static void plain_user_gets_no_message_about_unwanted_kinds(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "sw"}, .as_nobody = 1};
 
   (void)state;
@@ -114,7 +113,7 @@ static void plain_user_is_not_told_of_what_was_not_asked_for(void **state) {
   assert_string_equal(run.err, "");
 }
 
-static void plain_user_who_asks_for_tracepoints_gets_none(void **state) {
+static void plain_user_gets_no_tracepoints(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--json", "tracepoint"},
                     .as_nobody = 1};
 
@@ -128,7 +127,7 @@ static void plain_user_who_asks_for_tracepoints_gets_none(void **state) {
 
 static void interrupt_ends_it_at_once(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--available", "syscalls:*"},
-                    .interrupt_at = "list: to try ",
+                    .interrupt_at = "list: trying ",
                     .interrupt_with = SIGINT};
 
   (void)state;
@@ -138,10 +137,11 @@ static void interrupt_ends_it_at_once(void **state) {
   assert_string_equal(run.out, "");
 }
 
-/* With each number of fds it either says that there are too few, or tries. */
+/* With each number of fds it either reports that there are too few, or
+ * works. */
 static void few_fds_do_not_abort(void **state) {
   char number[8];
-  int told = 0, nr;
+  int reported = 0, nr;
 
   (void)state;
   for (nr = 4; nr < 24; nr++) {
@@ -153,22 +153,22 @@ static void few_fds_do_not_abort(void **state) {
     tool_run(&run);
     /* With inherited fds there may be too few for the loader already. */
     assert_true(run.status <= 1 || run.status == 127);
-    told += run.status == 1 && strstr(run.err, "ulimit -n") != NULL;
+    reported += run.status == 1 && strstr(run.err, "ulimit -n") != NULL;
   }
-  assert_true(told > 0);
+  assert_true(reported > 0);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(help_goes_to_stdout),
-      cmocka_unit_test(word_that_nothing_fits_is_told_with_what_was_meant),
-      cmocka_unit_test(one_word_that_nothing_fits_does_not_hide_the_others),
-      cmocka_unit_test(array_of_nothing_is_empty),
-      cmocka_unit_test(words_behind_two_dashes_are_patterns),
-      cmocka_unit_test(plain_user_is_told_what_is_missing),
-      cmocka_unit_test(plain_user_is_not_told_of_what_was_not_asked_for),
-      cmocka_unit_test(plain_user_who_asks_for_tracepoints_gets_none),
+      cmocka_unit_test(word_without_matches_is_reported_with_a_similar_name),
+      cmocka_unit_test(word_without_matches_does_not_hide_the_others),
+      cmocka_unit_test(array_without_matches_is_empty),
+      cmocka_unit_test(words_after_two_dashes_are_patterns),
+      cmocka_unit_test(plain_user_learns_what_is_missing),
+      cmocka_unit_test(plain_user_gets_no_message_about_unwanted_kinds),
+      cmocka_unit_test(plain_user_gets_no_tracepoints),
       cmocka_unit_test(interrupt_ends_it_at_once),
       cmocka_unit_test(few_fds_do_not_abort),
   };
