@@ -27,7 +27,7 @@ _Static_assert(offsetof(uvperf_record_t, type) ==
 
 #define FLAGS_KNOWN UVPERF_SOURCE_OLD_MMAP2
 
-/* 0 if the caller's struct is older than the field. */
+/* Returns 0 if the caller's struct is older than the field. */
 static uint64_t flags_of(const uvperf_source_t *source) {
   size_t least = offsetof(uvperf_source_t, flags) + sizeof(source->flags);
 
@@ -40,8 +40,8 @@ static uint64_t key_of(const uvperf_source_t *source) {
 }
 
 /* Notes where the samples of one more source have their time. A source may be
- * removed before its records are read, so once the times were at two places
- * they stay at two. */
+ * removed before its records are read. So once the times were at two places,
+ * they count as being at two places for ever. */
 static void place_time(uvperf_decoder_t *decoder,
                        const uvperf__reader_t *reader) {
   size_t least = reader->plan.front_size;
@@ -81,8 +81,8 @@ static uvperf__reader_t *find_reader(const uvperf_decoder_t *decoder,
 }
 
 /* Drops a reader without sources. The user can still have its sample only if it
- * was delivered last, so there is never more than one to keep. Another attr at
- * the same address gets a new reader. */
+ * was delivered last, so there is never more than one reader to keep. Another
+ * attr at the same address gets a new reader. */
 static void drop_reader(uvperf_decoder_t *decoder, uvperf__reader_t *reader) {
   uvperf__id_table_remove(&decoder->attrs, reader->key);
   if (reader != decoder->last) {
@@ -111,8 +111,8 @@ static int check_source(const uvperf_source_t *source) {
   return source->nr_ids != 0 && source->ids == NULL ? -EINVAL : 0;
 }
 
-/* Records can be assigned to sources only if the id is at the same place in
- * all. */
+/* Records can be assigned to sources only if the id is at the same place in all
+ * records. */
 static int place_id(uvperf_decoder_t *decoder, const uvperf__layout_t *layout) {
   size_t front = uvperf__layout_id_front(layout);
   size_t back = uvperf__layout_id_back(layout);
@@ -313,8 +313,8 @@ static const uint8_t *find_id(const uvperf_decoder_t *decoder, uint32_t type,
   return bytes + size - decoder->id_back;
 }
 
-/* A reader for records of a type, if they have the same layout in all sources;
- * or NULL. */
+/* Returns a reader for records of a type, if they have the same layout in all
+ * sources; or NULL. */
 static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
                                      uint32_t type) {
   uvperf__reader_t *common = NULL;
@@ -335,9 +335,9 @@ static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
 }
 
 /* Finds the source of a record and its reader. The source is NULL if it is
- * unknown, and the reader too if the record cannot be read. A sample can have
- * the id of another process's event. It then belongs to `alone`, the only
- * source that writes samples into that ring, unless that is NULL. Records of
+ * unknown, and the reader is NULL if the record cannot be read. A sample can
+ * have the id of another process's event. Then it belongs to `alone`, the only
+ * source that writes samples into that ring, if `alone` is not NULL. Records of
  * unknown types may have no id. */
 static uvperf__id_slot_t find_writer(const uvperf_decoder_t *decoder,
                                      const uvperf_source_t *alone,
@@ -372,7 +372,7 @@ static void set_header(uvperf_record_t *record,
   record->bytes = bytes;
 }
 
-/* For unknown types and damaged records: the union is 0. */
+/* Makes a record of an unknown type, or of damaged bytes. Its union is 0. */
 static void make_raw(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
                      const struct perf_event_header *header,
                      const uint8_t *bytes) {
@@ -420,8 +420,9 @@ static int decode_side_band(uvperf_decoder_t *decoder,
                                record);
 }
 
-/* A type that is newer than the library: raw, with the trailer that all records
- * except samples have had so far, if there is room for one. */
+/* Decodes a type that is newer than the library. The record is raw. It has the
+ * trailer that all records except samples have had so far, if there is room for
+ * a trailer. */
 static void decode_unknown(uvperf_decoder_t *decoder,
                            const uvperf__id_slot_t *writer,
                            const struct perf_event_header *header,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A record as a line of text: its type, who, where and when, and the fields of
- * its body by their names in <linux/perf_event.h> and perf-script(1). */
+/* Writes a record as a line of text: its type, task, CPU and time, and the
+ * fields of its body with their names in <linux/perf_event.h> and
+ * perf-script(1). */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void put_chain(line_t *line, const uint64_t *ips, uint64_t nr) {
 
 /* -- samples --------------------------------------------------------------- */
 
-/* As in the field brstack of perf-script(1). */
+/* The same text as in the field brstack of perf-script(1). */
 static void put_branches(line_t *line, const uvperf_sample_t *sample) {
   const struct perf_branch_entry *entry;
   uint64_t i;
@@ -135,7 +136,7 @@ static void put_branches(line_t *line, const uvperf_sample_t *sample) {
   }
 }
 
-/* Each by its number in asm/perf_regs.h. */
+/* Each register is named by its number in asm/perf_regs.h. */
 static void put_regs(line_t *line, const char *field,
                      const uvperf_regs_t *regs) {
   unsigned int bit;
@@ -186,7 +187,7 @@ static void put_bytes(line_t *line, const char *field, const void *bytes,
   uvperf__line_put_hex(line, bytes, (size_t)size);
 }
 
-/* In the kernel's order, as in perf_event_open(2). */
+/* The fields are in the kernel's order, as in perf_event_open(2). */
 static void put_sample(line_t *line, const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
   const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ids come and go for months, so a removed id leaves no mark: the ids that
- * follow it move up. Marks would collect until every search passes all of
+/* Ids come and go for months, so a removed id leaves no mark. Instead the ids
+ * that follow it move up. Marks would collect until every search passes all of
  * them. */
 #include "decode/id_table.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes from an attr what decides the layout of its event's records. It does
- * not check whether the kernel would accept the attr. */
+/* Takes from an attr the values that decide the layout of its event's records.
+ * It does not check whether the kernel would accept the attr. */
 #include "decode/layout.h"
 
 #include "uvperf/record.h"

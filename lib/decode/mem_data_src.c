@@ -9,8 +9,8 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Where the fields start, PERF_MEM_*_SHIFT of Linux 6.19. Not taken from the
- * header: older ones lack some, and have SNOOPX at 37. */
+/* Where the fields start, PERF_MEM_*_SHIFT of Linux 6.19. They are not taken
+ * from the header: older headers lack some, and have SNOOPX at 37. */
 enum {
   OP_SHIFT = 0,
   LEVEL_SHIFT = 5,
@@ -47,9 +47,9 @@ static unsigned int bits(uint64_t data_src, int shift, int nr) {
   return (unsigned int)(data_src >> shift) & ((1u << nr) - 1);
 }
 
-/* Adds the names of the bits that are set, with " or " between them: the PMU
- * leaves open which one it was. A bit without a name is left out. Returns how
- * many were added. */
+/* Adds the names of the bits that are set, with " or " between them, because
+ * the PMU does not report which of them it was. A bit without a name is left
+ * out. Returns how many names were added. */
 static int add_bits(text_t *text, unsigned int set, const char *const *names,
                     size_t nr, int already) {
   size_t i;
@@ -152,8 +152,8 @@ static int add_level_bits(text_t *text, unsigned int level) {
   return add_bits(text, level, names, LENGTH(names), 0);
 }
 
-/* If both fields for the level are filled in they mean the same; hit and miss
- * are only in the older one. */
+/* If both fields for the level are filled in, they mean the same. Only the
+ * older field has hit and miss. */
 static void describe_level(text_t *text, uint64_t data_src) {
   unsigned int level = bits(data_src, LEVEL_SHIFT, 14);
 

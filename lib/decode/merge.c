@@ -2,8 +2,8 @@
 /* Several rings in time order. Within a ring records are nearly in order
  * already, so only the first records of the rings are compared. (An NMI between
  * the stamp of a record and its place in the ring puts it after a younger one.)
- * Each node of the tree keeps the loser: when the winner's ring moves on, it is
- * compared only with the losers against it. */
+ * Each node of the tree keeps the loser. When the winner's ring moves on, its
+ * new entry is compared only with the entries that lost against it. */
 #include "decode/merge.h"
 
 #include "util/alloc.h"
@@ -19,7 +19,7 @@ static uvperf__entry_t no_ring(uvperf__merge_t *merge) {
   return entry;
 }
 
-/* No two are equal. */
+/* No two entries are equal. */
 static int is_before(const uvperf__entry_t *one, const uvperf__entry_t *other) {
   if (one->time == other->time)
     return one->track->index < other->track->index;
@@ -27,7 +27,7 @@ static int is_before(const uvperf__entry_t *one, const uvperf__entry_t *other) {
 }
 
 /* The entries start at 0, in the order of their rings. First each node gets the
- * winner, the earlier of its two children. */
+ * winner: the earlier of its two children. */
 static void build_tree(uvperf__merge_t *merge) {
   uvperf__entry_t *nodes = merge->nodes;
   size_t nr = merge->nr_leaves;
@@ -173,8 +173,9 @@ void uvperf__merge_rewind(uvperf__merge_t *merge) {
 
 /* -- reading --------------------------------------------------------------- */
 
-/* Finds the time of a record. If it has no possible one, the track keeps the
- * time of the record before it; the first of a ring gets the earliest one. */
+/* Finds the time of a record. If the record has no possible time, the track
+ * keeps the time of the record before it. The first record of a ring gets the
+ * earliest possible time. */
 static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
                       const void *bytes, size_t size) {
   uint64_t time;
@@ -190,7 +191,7 @@ static void find_time(const uvperf__merge_t *merge, uvperf__track_t *track,
     track->time = merge->earliest;
 }
 
-/* Reads the first record of a ring and leaves it there; returns as
+/* Reads the first record of a ring and leaves it there. Returns the same as
  * uvperf__ring_next. A record that wraps does not stay in the scratch, which
  * other rings need too. */
 static int peek(const uvperf__merge_t *merge, uvperf__track_t *track) {

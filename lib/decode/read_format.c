@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts in the format of read(2), of one event or of a group. The layout is
- * described at enum perf_event_read_format in <linux/perf_event.h>; the kernel
- * writes it in perf_output_read_one and perf_output_read_group. */
+/* Reads counts in the format of read(2), of one event or of a group. The layout
+ * is described at enum perf_event_read_format in <linux/perf_event.h>. The
+ * kernel writes it in perf_output_read_one and perf_output_read_group. */
 #include "decode/read_format.h"
 
 #include <errno.h>
@@ -10,9 +10,9 @@
 
 #include "util/bytes.h"
 
-/* The order of the words. A group: nr and the times, which all share; then
- * value, id and lost of each event. A single event: value, the times, id and
- * lost. */
+/* The order of the words. A group has nr and the times, which all events share,
+ * and then value, id and lost of each event. A single event has value, the
+ * times, id and lost. */
 static size_t has(uint64_t format, uint64_t bit) {
   return (format & bit) != 0;
 }
@@ -27,7 +27,7 @@ static size_t shared_words(uint64_t format) {
          has(format, PERF_FORMAT_TOTAL_TIME_RUNNING);
 }
 
-/* The times follow nr in a group, the value in a single. */
+/* The times follow nr in a group, and the value in a single event. */
 static void take_times(uvperf_values_t *read, const uint8_t *at) {
   read->time_enabled = 0;
   read->time_running = 0;

@@ -3,8 +3,9 @@
  * attr.sample_id_all appends, and the names of type and misc. The layouts are
  * in the comments of enum perf_event_type in <linux/perf_event.h>.
  *
- * A body may be shorter than its room: a newer kernel may append fields, and
- * the trailer is found from the record's end, not from the body's. */
+ * A body may be shorter than its room, because a newer kernel may append
+ * fields. So the trailer is found from the end of the record, not from the end
+ * of the body. */
 #include "decode/record.h"
 
 #include <errno.h>
@@ -24,8 +25,8 @@ typedef struct body_s {
   size_t room;
 } body_t;
 
-/* The string that starts at an offset. The kernel pads it with NULs up to the
- * trailer, so it must end before that. */
+/* Takes the string that starts at an offset. The kernel pads it with NULs up to
+ * the trailer, so it must end before that. */
 static int take_string(const body_t *body, size_t offset, const char **text,
                        size_t *size) {
   const uint8_t *start = body->at + offset;
@@ -38,7 +39,8 @@ static int take_string(const body_t *body, size_t offset, const char **text,
   return 0;
 }
 
-/* An array of nr elements of `each` bytes at an offset; NULL if nr is 0. */
+/* Takes an array of nr elements of `each` bytes at an offset. NULL if nr is
+ * 0. */
 static int take_array(const body_t *body, size_t offset, uint64_t nr,
                       size_t each, const void **array) {
   if (nr > (body->room - offset) / each)
@@ -64,7 +66,7 @@ static int decode_mmap(const body_t *body, uvperf_record_t *record) {
   return take_string(body, 32, &mmap->filename, &mmap->filename_size);
 }
 
-/* The 24 bytes at `at` are a build id or where the file is. */
+/* The 24 bytes at `at` are a build id, or the device and inode of the file. */
 static int take_file(const uint8_t *at, uint16_t misc, uvperf_mmap_t *mmap) {
   if (!(misc & UVPERF_RECORD_MISC_MMAP_BUILD_ID)) {
     mmap->maj = uvperf__u32(at);
@@ -232,8 +234,8 @@ static int decode_callchain_deferred(const body_t *body,
   return 0;
 }
 
-/* By type: the size of the fixed part, which the function may read without a
- * check, and the function. SAMPLE is not among them. */
+/* For each type: the function that decodes it, and the size of the fixed part,
+ * which the function may read without a check. SAMPLE is not in this table. */
 static const struct {
   size_t fixed;
   int (*decode)(const body_t *body, uvperf_record_t *record);

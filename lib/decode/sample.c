@@ -7,8 +7,8 @@
  * A branch stack can be read in two ways. BRANCH_HW_INDEX promises hw_idx, but
  * without a stack from the PMU the kernel writes nr = 0 and no hw_idx.
  * BRANCH_COUNTERS promises counters, but they follow only if the PMU has them.
- * The first reading has all promised fields, the second lacks them; the one
- * that ends exactly at the record's end is right.
+ * The first reading has all promised fields, and the second lacks them. The
+ * reading that ends exactly at the record's end is right.
  *
  * A sample can be longer than its fields. If several events sample one software
  * event, do_perf_sw_event in kernel/events/core.c fills one perf_sample_data
@@ -99,7 +99,7 @@ static int take_callchain(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   return take_words(cursor, sample->callchain.nr, &sample->callchain.ips);
 }
 
-/* The kernel pads the payload so that 4 + size is a multiple of 8; for a sample
+/* The kernel pads the payload so that 4 + size is a multiple of 8. For a sample
  * without payload it writes size 4 and four zero bytes. */
 static int take_raw(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   uint32_t size;
@@ -144,7 +144,7 @@ static int take_regs(uvperf__cursor_t *cursor, uint64_t nr,
   return take_words(cursor, regs->nr, &regs->regs);
 }
 
-/* A size of 0 comes alone, without dyn_size: perf_output_sample_ustack. */
+/* A size of 0 comes alone, without dyn_size: see perf_output_sample_ustack. */
 static int take_stack_user(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   uint64_t size, dyn_size = 0;
 
@@ -228,8 +228,8 @@ void uvperf__sample_plan(uvperf__sample_plan_t *plan,
     record->sample.regs_intr.mask = layout->regs_intr;
 }
 
-/* The first fields of the tail, which can have any length, in the kernel's
- * order. */
+/* Takes the first fields of the tail, which can have any length, in the
+ * kernel's order. */
 static int take_first(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
                       uvperf_sample_t *sample) {
   uint64_t type = layout->sample_type;
@@ -251,7 +251,7 @@ static int take_first(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
   return 0;
 }
 
-/* A field of one word, if it was requested. */
+/* Takes a field of one word, if it was requested. */
 static int take_word(uint64_t is_there, uvperf__cursor_t *cursor,
                      uint64_t *value) {
   return is_there ? take_u64(cursor, value) : 0;
@@ -322,9 +322,9 @@ int uvperf__sample_decode_tail(const uvperf__sample_plan_t *plan,
 }
 
 /* A sample with a branch stack comes from the PMU, which shares it with no
- * other event. So if neither reading ends at the record's end, the one without
- * the promised fields is accepted only if the attr has bits that are unknown
- * here. */
+ * other event. So if neither reading ends at the record's end, the reading
+ * without the promised fields is accepted only if the attr has bits that are
+ * unknown here. */
 int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record) {
@@ -363,10 +363,10 @@ int uvperf_sample_regs_get(const uvperf_regs_t *regs, unsigned int bit,
   return 0;
 }
 
-/* Bits of the word after `from` and `to`, numbered as on a little-endian
- * machine, where bit-fields start at the low end; the kernel's struct has one
- * declaration for both. Taken from the word, because older headers lack the
- * newer bit-fields. */
+/* Returns bits of the word after `from` and `to`, numbered as on a
+ * little-endian machine, where bit-fields start at the low end. The kernel's
+ * struct has one declaration for both byte orders. The bits are taken from the
+ * word, because older headers lack the newer bit-fields. */
 static unsigned int branch_bits(const struct perf_branch_entry *entry,
                                 unsigned int first, unsigned int nr) {
   uint64_t word;
