@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Why an ioctl on an open event, or a command of bpf(2), failed. The kernel's
- * functions that are named here are in kernel/events/core.c unless another file
- * is given. */
+/* Explains why an ioctl on an open event, or a command of bpf(2), failed. A
+ * comment that only names a kernel function says which function returns the
+ * error. These functions are in kernel/events/core.c unless another file is
+ * named. */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -66,9 +67,9 @@ static const char *name_of(unsigned long request) {
   return "ioctl";
 }
 
-/* Finds the name of a tracepoint whose filter was refused. Returns 1, or 0. It
- * takes up to a tenth of a second. That is too long for other requests, which a
- * program may repeat on its loop. */
+/* Finds the name of a tracepoint whose filter was refused. Returns 1 if it was
+ * found, else 0. It takes up to a tenth of a second. This is too long for other
+ * requests, which a program may repeat on its loop. */
 static int name_tracepoint(const refusal_t *refusal, char *name, size_t size) {
   const struct perf_event_attr *attr = refusal->control->attr;
 
@@ -77,8 +78,8 @@ static int name_tracepoint(const refusal_t *refusal, char *name, size_t size) {
          uvperf__tracefs_name(refusal->root, attr->config, name, size) == 0;
 }
 
-/* Fills the error with the request, the event and the reason. Always returns 1:
- * the reason is known. */
+/* Fills the error with the request, the event and the reason. Always returns 1,
+ * because the reason is known. */
 static int say(const refusal_t *refusal, int cause, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -290,7 +291,7 @@ static int bpf_e2big(const refusal_t *refusal) {
   return 1;
 }
 
-/* __perf_event_set_bpf_prog returns it for tracepoints. For other events it
+/* __perf_event_set_bpf_prog returns EACCES for tracepoints. For other events it
  * comes from a security module. */
 static int bpf_eacces(const refusal_t *refusal) {
   if (refusal->control->attr->type != PERF_TYPE_TRACEPOINT)
@@ -300,8 +301,8 @@ static int bpf_eacces(const refusal_t *refusal) {
              "in tracefs), or a security module forbids it");
 }
 
-/* The words after the name of a capability: capable() of the kernel checks it
- * in the initial user namespace. */
+/* The words after the name of a capability. capable() in the kernel checks for
+ * it in the initial user namespace. */
 static const char *where(const char *root) {
   return uvperf__system_is_user_namespace(root) == 1
              ? " outside of this user namespace"
@@ -336,7 +337,7 @@ static int may_differ(unsigned int field) {
          field == UVPERF_ATTR_SIG_DATA;
 }
 
-/* The first field that differs although it must not; NULL if there is no such
+/* The first field that differs although it must not. NULL if there is no such
  * field. */
 static const char *difference(const uvperf__control_t *control) {
   unsigned int field;
@@ -364,7 +365,7 @@ static int modify_einval(const refusal_t *refusal) {
   return fault != NULL && say(refusal, UVPERF_CAUSE_ARGUMENT, "%s", fault);
 }
 
-/* perf_event_modify_attr; for a breakpoint the code for the processor. */
+/* perf_event_modify_attr, or for a breakpoint the code for the processor. */
 static int modify_enotsup(const refusal_t *refusal) {
   const char *fault =
       uvperf__breakpoint_fault(refusal->control->wanted, refusal->code);
@@ -375,7 +376,7 @@ static int modify_enotsup(const refusal_t *refusal) {
              fault != NULL ? fault : "this CPU has no such breakpoints");
 }
 
-/* uvperf__ioctl_bpf returns it if the kernel makes no link. */
+/* uvperf__ioctl_bpf returns this code if the kernel makes no link. */
 static int bpf_enotsup(const refusal_t *refusal) {
   if (!refusal->control->has_cookie)
     return 0;
@@ -447,8 +448,8 @@ static const struct {
   "this kernel runs no BPF on perf events: it needs CONFIG_BPF_EVENTS and "    \
   "CONFIG_BPF_SYSCALL"
 
-/* Reasons for the other codes, and for those whose handler did not know the
- * reason. The first match counts; request 0 matches every request. */
+/* Reasons for the other codes, and for codes whose handler did not know the
+ * reason. The first match counts. Request 0 matches every request. */
 static const struct {
   unsigned long request;
   int code;
@@ -531,10 +532,10 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
 /* Each kernel with bpf(2) has this file since Linux 4.4. */
 #define BPF_LEVEL "/proc/sys/kernel/unprivileged_bpf_disabled"
 
-/* If kernel.unprivileged_bpf_disabled is not 0, bpf(2) needs the capability: up
- * to Linux 5.18 for every command (__sys_bpf in kernel/bpf/syscall.c), later
- * for some. Some commands always need it. Seccomp profiles of containers allow
- * the call to processes that have it. */
+/* If kernel.unprivileged_bpf_disabled is not 0, bpf(2) needs the capability. Up
+ * to Linux 5.18 every command needs it (__sys_bpf in kernel/bpf/syscall.c),
+ * later only some. Some commands always need it. Seccomp profiles of containers
+ * allow the call to processes that have it. */
 static int explain_denied(uvperf_error_t *error, int code, const char *root,
                           const char *what) {
   int has_filter = uvperf__system_has_filter(root);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Describes an event and its target in words, for the reasons of failures. It
- * names generic events only; it is not the inverse of a parser. */
+/* Describes an event and its target in words, for the reasons of failures. Only
+ * generic events get their name: this is not the inverse of a parser. */
 #include "explain/internal.h"
 
 #include <stdarg.h>
@@ -81,8 +81,9 @@ static void describe_cgroup(char *text, size_t size, int cgroup) {
            i < sizeof(path) - 1 ? "" : "...");
 }
 
-/* " of thread 12 on CPU 3" and similar; pid and cpu are as in
- * perf_event_open(2); cgroup -1: none. Cut, never overrun. */
+/* Writes " of thread 12 on CPU 3" and similar texts. pid and cpu are as in
+ * perf_event_open(2). cgroup is -1 if there is none. The text is cut, never
+ * overrun. */
 static void describe_target(char *text, size_t size, int pid, int cpu,
                             int cgroup) {
   char task[80] = " of the calling thread";

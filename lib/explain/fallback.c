@@ -18,15 +18,15 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* With more frequent timer interrupts a CPU has little time left for the
+/* If timer interrupts are more frequent, a CPU has little time left for the
  * measured program. The kernel's own bound is 10 us
  * (perf_swevent_start_hrtimer). */
 #define LEAST_CLOCK_NS 100000
 
 #define NS_PER_SECOND 1000000000
 
-/* Changes a field. If the fallback has changed it before, the same entry is
- * updated: it covers all steps. */
+/* Changes a field. If the fallback has changed the field before, the same entry
+ * is updated, so that it covers all steps. */
 static void change(uvperf__fallback_t *fallback, enum uvperf_fallback which,
                    struct perf_event_attr *attr, enum uvperf_attr_field field,
                    uint64_t to) {
@@ -205,7 +205,7 @@ static int has_no_cycles(const uvperf_error_t *failed) {
 static int try_clock(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
                      uint32_t asked_size, const uvperf_error_t *failed) {
   (void)asked_size;
-  /* On hybrid machines the upper half is the type of a PMU. */
+  /* On hybrid machines the upper half of config is the type of a PMU. */
   if (!has_no_cycles(failed) || attr->type != PERF_TYPE_HARDWARE ||
       (uint32_t)attr->config != PERF_COUNT_HW_CPU_CYCLES)
     return 0;
@@ -221,9 +221,9 @@ static int try_clock(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
   return 1;
 }
 
-/* In the order of trying: unknown bits come first, because the kernel finds
- * them first; a clock comes last, because it is another event than the
- * requested one. */
+/* The fallbacks in the order in which they are tried. Unknown bits come first,
+ * because the kernel finds them first. A clock comes last, because it is not
+ * the requested event. */
 static const struct {
   uint32_t fallback;
   const char *name;
@@ -293,7 +293,7 @@ void uvperf__fallback_report(const uvperf__fallback_t *fallback,
 
 /* -- in words -------------------------------------------------------------- */
 
-/* The names of the numbers in a change of event; NULL for plain numbers. */
+/* The names of the numbers in a change of event. NULL for plain numbers. */
 static const char *event_name(const uvperf_change_t *change, int is_after) {
   if (change->fallback != UVPERF_FALLBACK_CLOCK)
     return NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the fields that a filter names, as parse_pred and predicate_parse in
- * kernel/trace/trace_events_filter.c do: a condition is a field, an operator
- * and a value; conditions are joined by && and ||. */
+ * kernel/trace/trace_events_filter.c do. A condition is a field, an operator
+ * and a value. Conditions are joined by && and ||. */
 #include "explain/filter.h"
 
 #include <ctype.h>
@@ -86,7 +86,7 @@ static int take_field(const char *field, void *data) {
   return 0;
 }
 
-/* Drops the fields that exist without being in any format file:
+/* Drops the fields that exist but are not in any format file: see
  * trace_define_generic_fields in kernel/trace/trace_events.c. */
 static void drop_generic(search_t *search) {
   static const char *const names[] = {"cpu",  "CPU",        "comm",

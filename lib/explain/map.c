@@ -15,7 +15,8 @@ static uint64_t page_bytes(void) {
   return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* The KiB in a line of /proc/self/status, 0 if the line does not exist. */
+/* Returns the KiB in a line of /proc/self/status, or 0 if the line does not
+ * exist. */
 static int64_t status_kib(const char *root, const char *key) {
   char text[32];
 
@@ -90,7 +91,8 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
   error->needed = needed;
 }
 
-/* mlock_future_ok of mm/mmap.c, after mlockall(2) with MCL_FUTURE. */
+/* mlock_future_ok in mm/mmap.c returns this after mlockall(2) with
+ * MCL_FUTURE. */
 static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
                              size_t bytes) {
   uint64_t locked = locked_limit();
@@ -125,8 +127,8 @@ static void explain_memory(uvperf_error_t *error, int code, const char *root,
                       bytes, event, (unsigned long long)space);
 }
 
-/* The fault for which perf_mmap refuses a ring, or for which the ring could
- * never wake a reader; NULL if there is no such fault. */
+/* The fault because of which perf_mmap refuses a ring, or because of which the
+ * ring could never wake a reader. NULL if there is no such fault. */
 static const char *fault_of(const struct perf_event_attr *attr, int cpu,
                             size_t bytes) {
   if (attr->inherit && cpu == -1)

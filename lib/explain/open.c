@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Turns an errno of perf_event_open(2), and the facts about this machine in
  * /proc and /sys, into a cause, a reason and a remedy. The reason is a known
- * fact if possible, else the most likely one. The event is not tried again; the
- * call is made only to find out whether it exists. EINVAL and denied events
- * have their own files. */
+ * fact if possible, else the most likely one. The event is not tried again.
+ * perf_event_open(2) is called only to find out whether the system call exists.
+ * EINVAL and denied events have their own files. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #define IS_S390 0
 #endif
 
-/* The call may exist all the same: perf_copy_attr returns ENOSYS if the
+/* The system call may exist even so: perf_copy_attr returns ENOSYS if the
  * processor's code has no user stack dumps or no registers. */
 static int explain_enosys(const uvperf__open_call_t *call) {
   const uint64_t fields =
@@ -219,8 +219,8 @@ static int explain_ebadf(const uvperf__open_call_t *call) {
   return uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, fault);
 }
 
-/* Reasons that depend on the opener: the program's function may ask another
- * process, so the rights and fds of this one do not explain a refusal. */
+/* Reasons that depend on the opener. The program's function may ask another
+ * process, so the rights and fds of this process do not explain a refusal. */
 static int explain_program(const uvperf__open_call_t *call) {
   switch (call->code) {
     case -EACCES:
@@ -278,8 +278,8 @@ static const struct {
     {-ENOSYS, explain_enosys},
 };
 
-/* Codes with one reason, and a last reason for some codes of the first
- * table. */
+/* The reasons of codes that have only one, and a last reason for some codes of
+ * the first table. */
 static const struct {
   int code;
   int cause;
@@ -289,8 +289,9 @@ static const struct {
      "the PMU has no room left: close another event of it"},
     {-ENOMEM, UVPERF_CAUSE_MEMORY,
      "the kernel is out of memory: close some events"},
-    /* exclusive_event_init and exclusive_event_installable: tracing PMUs accept
-     * only one user; x86_reserve_hardware: the counters of a CPU. */
+    /* exclusive_event_init and exclusive_event_installable return it, because
+     * tracing PMUs accept only one user. So does x86_reserve_hardware, for the
+     * counters of a CPU. */
     {-EBUSY, UVPERF_CAUSE_BUSY,
      "another user holds the PMU exclusively (a tracer, a virtual machine, "
      "the firmware): wait for it to close"},

@@ -12,7 +12,7 @@
 #include "sys/sys.h"
 
 /* Above this level the kernels of some distributions (Debian, Ubuntu) allow no
- * event without CAP_SYS_ADMIN; the mainline kernel's own levels end here. */
+ * event without CAP_SYS_ADMIN. The levels of the mainline kernel end here. */
 #define LAST_COMMON_LEVEL 2
 
 static int64_t paranoid(const uvperf__open_call_t *call) {
@@ -22,8 +22,8 @@ static int64_t paranoid(const uvperf__open_call_t *call) {
 }
 
 /* A seccomp filter sees only the number of the call. The kernel reads the attr
- * after the filter: without an attr it returns EFAULT, so any other error of a
- * call without an attr is the filter's, with two exceptions:
+ * after the filter, and returns EFAULT if there is no attr. So any other error
+ * of a call without an attr comes from the filter, with two exceptions:
  * - Distributions that refuse every event do so before they read the attr, with
  *   EACCES.
  * - A kernel without perf events returns ENOSYS itself, and has no
@@ -81,8 +81,8 @@ static int uids_of(const char *root, const char *task, unsigned long uid[3]) {
          sscanf(text, "%lu %lu %lu", &uid[0], &uid[1], &uid[2]) == 3;
 }
 
-/* kernel/ptrace.c, __ptrace_may_access: each uid of the task must be the
- * caller's real one. */
+/* See __ptrace_may_access in kernel/ptrace.c: each uid of the task must be
+ * equal to the caller's real uid. */
 static int explain_foreign(const uvperf__open_call_t *call) {
   unsigned long own[3], other[3];
   char task[16];
@@ -121,7 +121,7 @@ static int explain_privileged(const uvperf__open_call_t *call) {
 
 /* Events for which CAP_PERFMON is not enough: uprobes since Linux 6.16 and in
  * older stable kernels (perf_uprobe_event_init), and breakpoints in the kernel
- * (hw_breakpoint_parse). The latter is the only EPERM that is special to
+ * (hw_breakpoint_parse). This is the only EPERM that is special to
  * breakpoints. */
 static int explain_admin(const uvperf__open_call_t *call) {
   const char *what;
@@ -140,8 +140,8 @@ static int explain_admin(const uvperf__open_call_t *call) {
                           what, named(call, 1));
 }
 
-/* perf_copy_attr: if branch_sample_type names no side, the sides that the event
- * does not exclude count. */
+/* See perf_copy_attr: if branch_sample_type names no side, branches are
+ * recorded on the sides that the event does not exclude. */
 static int has_kernel_branches(const struct perf_event_attr *attr) {
   const uint64_t sides = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL |
                          PERF_SAMPLE_BRANCH_HV;
@@ -203,8 +203,8 @@ static int explain_paranoid(const uvperf__open_call_t *call) {
       (int)most, (long long)level, capability(call));
 }
 
-/* perf_check_permission: the same rights as for ptrace(2), and more of them for
- * signals. */
+/* See perf_check_permission: the same rights as for ptrace(2) are needed, and
+ * more rights for signals. */
 static int explain_trace(const uvperf__open_call_t *call, int privileged) {
   int signals = uvperf__attr_value(call->attr, UVPERF_ATTR_SIGTRAP) != 0;
 
@@ -238,7 +238,8 @@ static int explain_lockdown(const uvperf__open_call_t *call) {
                           "PERF_SAMPLE_REGS_INTR to everybody");
 }
 
-/* Denied with CAP_PERFMON, at a level that only CAP_SYS_ADMIN lifts. */
+/* Explains a denial in spite of CAP_PERFMON, at a level that only CAP_SYS_ADMIN
+ * lifts. */
 static int explain_in_spite(const uvperf__open_call_t *call) {
   if (paranoid(call) <= LAST_COMMON_LEVEL ||
       uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) != 0)

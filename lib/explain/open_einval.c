@@ -75,7 +75,7 @@ static uint64_t value(const uvperf__open_call_t *call,
   return uvperf__attr_value(call->attr, field);
 }
 
-/* branch_sample_type is only checked with PERF_SAMPLE_BRANCH_STACK. */
+/* The kernel checks branch_sample_type only with PERF_SAMPLE_BRANCH_STACK. */
 static int is_checked(const uvperf__open_call_t *call,
                       enum uvperf_attr_field field) {
   return field != UVPERF_ATTR_BRANCH_SAMPLE_TYPE ||
@@ -131,9 +131,9 @@ static int explain_unknown_bits(const uvperf__open_call_t *call) {
       unknown[i].name, (unsigned long long)unknown[i].bits);
 }
 
-/* perf_reg_validate in arch/x86/kernel/perf_regs.c: no segment registers except
- * CS and SS, and a gap before XMM0. On other architectures only the mask 0 is
- * known to be bad. */
+/* See perf_reg_validate in arch/x86/kernel/perf_regs.c: it accepts no segment
+ * registers except CS and SS, and there is a gap before XMM0. On other
+ * architectures only the mask 0 is known to be bad. */
 static int are_bad_registers(uint64_t mask) {
 #if defined(__x86_64__)
   return mask == 0 || (mask & UINT64_C(0xff00f000)) != 0;
@@ -195,8 +195,8 @@ static int explain_rate(const uvperf__open_call_t *call) {
   return uvperf__open_limit(call, (uint64_t)most, attr->sample_freq);
 }
 
-/* perf_event_set_clock: events that may count in an NMI accept only the first
- * two. */
+/* See perf_event_set_clock: events that may count in an NMI accept only the
+ * first two clocks. */
 static const char *clock_fault(const uvperf__open_call_t *call) {
   if (!value(call, UVPERF_ATTR_USE_CLOCKID))
     return NULL;
@@ -265,8 +265,9 @@ static int has_other_clock(const struct perf_event_attr *attr,
                      uvperf__attr_value(leader, UVPERF_ATTR_CLOCKID);
 }
 
-/* Whether the kernel certainly counts the event itself: software, tracepoint,
- * breakpoint. Other events may each belong to a different PMU. */
+/* Whether it is certain that the kernel counts the event itself. These are
+ * software events, tracepoints and breakpoints. Other events may each belong to
+ * a different PMU. */
 static int is_software(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_SOFTWARE ||
          attr->type == PERF_TYPE_TRACEPOINT ||
@@ -301,9 +302,10 @@ static const char *group_fault(const uvperf__open_call_t *call) {
   return NULL;
 }
 
-/* The kernel checks the leader before it looks for the task. A leader whose
- * task has ended is ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15). For a moment
- * before that it is EINVAL, when it no longer belongs to the task's context. */
+/* The kernel checks the leader before it looks for the task. For a leader whose
+ * task has ended it returns ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15). For a
+ * moment before that it returns EINVAL, when the leader no longer belongs to
+ * the task's context. */
 int uvperf__open_dead_group(const uvperf__open_call_t *call) {
   uvperf__task_t task;
   int rc;
@@ -412,8 +414,9 @@ static int explain_aux(const uvperf__open_call_t *call) {
       "an AUX area (intel_pt has one)");
 }
 
-/* set_ext_hw_attr in arch/x86/events/core.c: ENOENT if an event is missing in
- * the CPU's table of caches, EINVAL if this kind of CPU never counts it. */
+/* set_ext_hw_attr in arch/x86/events/core.c returns ENOENT if an event is
+ * missing in the CPU's table of caches, and EINVAL if this kind of CPU never
+ * counts it. */
 static int explain_cache(const uvperf__open_call_t *call) {
   if (call->attr->type != PERF_TYPE_HW_CACHE)
     return 0;
@@ -438,8 +441,9 @@ static int explain_tracepoint(const uvperf__open_call_t *call) {
   int rc = uvperf__tracefs_find(call->tracepoints ? call->tracepoints : &own,
                                 call->root, call->attr->config, &is_ftrace);
 
-  /* kernel/trace/trace_event_perf.c: perf_trace_event_perm for ftrace:function;
-   * perf_trace_init for those that tracefs lists and perf does not have. */
+  /* In kernel/trace/trace_event_perf.c, perf_trace_event_perm refuses
+   * ftrace:function. perf_trace_init refuses tracepoints that tracefs lists but
+   * perf does not have. */
   if (is_ftrace)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NOT_SUPPORTED,

@@ -51,7 +51,7 @@ static const char *place_fault(const struct perf_event_attr *attr) {
   if (IS_X86 && attr->bp_type != BREAKPOINT_X &&
       attr->bp_addr % attr->bp_len != 0)
     return "bp_addr must be aligned to bp_len";
-  /* Not checked for 32-bit kernels, which do not all begin at the same
+  /* This is not checked for 32-bit kernels, which do not all begin at the same
    * address. */
   if (attr->exclude_kernel && attr->bp_addr >> 63)
     return "bp_addr is of the kernel, and exclude_kernel excludes that";
@@ -85,7 +85,7 @@ const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
   return fault != NULL ? fault : place_fault(attr);
 }
 
-/* hw_breakpoint_arch_parse of arm64, which checks this before capabilities. */
+/* hw_breakpoint_arch_parse of arm64 checks this before capabilities. */
 static const char *task_fault(const uvperf__open_call_t *call) {
   return IS_ARM64 && call->pid != -1 && call->attr->bp_addr >> 63
              ? "on arm64 a breakpoint at an address of the kernel needs a "
