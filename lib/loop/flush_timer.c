@@ -13,7 +13,7 @@ static void arm(uvperf__flush_timer_t *timer) {
 
   if (at == 0 || (timer->once_at != 0 && timer->once_at < at))
     at = timer->once_at;
-  /* Closed by others: the loop may no longer exist. */
+  /* If others have closed the timer, the loop may no longer exist. */
   if (uv_is_closing((const uv_handle_t *)&timer->timer))
     return;
   now = uv_now(timer->timer.loop);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A uevent is only a hint to read sysfs: it is sent after the fact, can be lost
- * when the socket overruns, and can be about a CPU that has changed again
- * since. A burst of them causes one rescan.
+/* A uevent is only a hint to read sysfs. It is sent after the change, can be
+ * lost when the socket overruns, and the CPU can have changed again since. A
+ * burst of uevents causes one rescan.
  *
  * A CPU that went and came back between two scans is listed as online both
  * times, but the kernel has turned its events off meanwhile
- * (perf_event_exit_cpu in kernel/events/core.c). Its directory topology/, which
- * goes and comes with it (topology_remove_dev in drivers/base/topology.c), has
- * another inode then. Without this directory only the uevents show it. */
+ * (perf_event_exit_cpu in kernel/events/core.c). The CPU's directory topology/
+ * goes and comes with the CPU (topology_remove_dev in drivers/base/topology.c),
+ * so it has another inode then. Without this directory only the uevents show
+ * the change. */
 #include "loop/hotplug.h"
 
 #include <assert.h>
@@ -29,7 +30,7 @@
 #define MOST_UEVENTS 256
 /* Room for the first line of a CPU's uevent; the rest is cut off. */
 #define UEVENT_BYTES 128
-/* When to scan again for a CPU that is not known to be wholly up. */
+/* When to scan again for a CPU that may not be completely up yet. */
 #define COMING_MS 20
 
 typedef struct cpu_s {
@@ -86,7 +87,7 @@ static int read_list(uvperf__hotplug_t *hotplug, size_t *nr) {
   return rc;
 }
 
-/* Makes room for CPUs below `nr`. */
+/* Makes room for the CPUs below `nr`. */
 static int grow_cpus(uvperf__hotplug_t *hotplug, size_t nr) {
   cpu_t *cpus;
 
@@ -103,7 +104,8 @@ static int grow_cpus(uvperf__hotplug_t *hotplug, size_t nr) {
   return 0;
 }
 
-/* Reads which CPUs are listed. Returns 0, or a code and nothing has changed. */
+/* Reads which CPUs are listed. Returns 0, or a code without changing
+ * anything. */
 static int list_cpus(uvperf__hotplug_t *hotplug) {
   size_t i, nr;
   int rc = read_list(hotplug, &nr);
@@ -136,7 +138,8 @@ static uint64_t read_inode(const uvperf__hotplug_t *hotplug, size_t cpu) {
 
 /* -- a scan --------------------------------------------------------------- */
 
-/* Notes the CPUs that are online when it is made; these are not reported. */
+/* Notes the CPUs that are online when the hotplug is made. These are not
+ * reported. */
 static int note_cpus(uvperf__hotplug_t *hotplug) {
   size_t i;
   int rc = list_cpus(hotplug);
@@ -152,7 +155,8 @@ static int note_cpus(uvperf__hotplug_t *hotplug) {
   return 0;
 }
 
-/* Whether a CPU that is listed, and was online, has been offline meanwhile. */
+/* Whether a CPU that is listed, and was online before, has been offline
+ * meanwhile. */
 static int was_away(const cpu_t *cpu, uint64_t inode) {
   if (cpu->inode != 0 && inode != 0)
     return cpu->inode != inode;
@@ -180,7 +184,8 @@ static int check_cpu(uvperf__hotplug_t *hotplug, size_t index) {
   cpu->went = 0;
   if (has_gone)
     hotplug->ops->gone(hotplug->owner, (int)index);
-  /* If the callback has stopped, it is reported after the next start. */
+  /* If the callback has stopped the hotplug, this CPU is reported after the
+   * next start. */
   if (has_come && hotplug->is_started) {
     cpu->is_online = 1;
     cpu->was_listed = 0;
@@ -205,7 +210,7 @@ static void rescan(uvperf__hotplug_t *hotplug) {
     uv_timer_start(&hotplug->timer, on_timer, next_ms, 0);
 }
 
-/* A forked child reports nothing, and shares the socket. */
+/* A forked child must report nothing, because it shares the socket. */
 static int is_forked(const uvperf__hotplug_t *hotplug) {
   return uvperf__process() != hotplug->process;
 }
@@ -247,7 +252,7 @@ static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
   if (grow_cpus(hotplug, (size_t)cpu + 1) == 0) {
     hotplug->cpus[cpu].came |= came >= 0;
     hotplug->cpus[cpu].went |= went >= 0;
-    /* It came before it went, so it need not be up. */
+    /* It came before it went, so it may not be up. */
     if (went >= 0)
       hotplug->cpus[cpu].came = 0;
   }
@@ -255,8 +260,8 @@ static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
 }
 
 /* Reads the socket. Returns whether there is a reason to scan: the uevent of a
- * CPU, or lost ones (ENOBUFS). Only messages of the kernel are accepted.
- * *is_sound: more can come. */
+ * CPU, or lost uevents (ENOBUFS). Only messages of the kernel are accepted.
+ * *is_sound says whether more can come. */
 static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
   char text[UEVENT_BYTES];
   int has_news = 0;
@@ -283,9 +288,9 @@ static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
 }
 
 /* With an error status, libuv has stopped the handle. The status is ENOBUFS if
- * the socket has overrun (netlink_overrun in net/netlink/af_netlink.c); reading
- * has cleared that. A socket that can return nothing more is stopped, and the
- * timer continues. */
+ * the socket has overrun (netlink_overrun in net/netlink/af_netlink.c). Reading
+ * has cleared this error. A socket that can return nothing more is stopped, and
+ * the timer continues. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__hotplug_t *hotplug = poll->data;
   int has_news, is_sound;
@@ -363,8 +368,8 @@ int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug) {
   return hotplug->is_attached;
 }
 
-/* Whether there is a socket whose handle others have not closed: libuv aborts
- * when a closed one is started or stopped. */
+/* Whether there is a socket whose handle others have not closed. libuv aborts
+ * when a closed handle is started or stopped. */
 static int has_poll(const uvperf__hotplug_t *hotplug) {
   return hotplug->fd >= 0 &&
          !uv_is_closing((const uv_handle_t *)&hotplug->poll);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A repeating uv_timer_t would not do. uv_timer_again counts from the loop
- * iteration in which it fired, so delays add up. uv_timer_start counts from the
- * loop's cached time, which is old after long work, so it can fire early. So
- * each tick is computed by uv_hrtime, and checked when the timer fires. */
+/* A repeating uv_timer_t is not exact enough. uv_timer_again counts from the
+ * loop iteration in which the timer fired, so delays add up. uv_timer_start
+ * counts from the loop's cached time, which is old after long work, so it can
+ * fire early. So the time of each tick is computed with uv_hrtime, and checked
+ * when the timer fires. */
 #include "loop/interval_timer.h"
 
 #include <assert.h>
@@ -34,8 +35,9 @@ static int can_use(const void *handle) {
   return !uv_is_closing(handle);
 }
 
-/* Rounded up, so that the timer is not early if the loop's time is fresh. Never
- * 0: libuv would call back again in the same iteration. */
+/* The delay is rounded up, so that the timer is not early if the loop's time is
+ * up to date. It is never 0, because libuv would call back again in the same
+ * iteration. */
 static int arm(uvperf__interval_timer_t *interval, uint64_t now_ns) {
   uint64_t ms = (interval->due_ns - now_ns) / NS_PER_MS + 1;
 
@@ -49,8 +51,8 @@ static void tick(uvperf__interval_timer_t *interval, int is_new) {
     uv_idle_start(&interval->idle, on_idle);
 }
 
-/* The idle phase is between the timers and the poll phase: the first one after
- * a tick is too early to continue. */
+/* The idle phase comes between the timers and the poll phase. The first idle
+ * phase after a tick is too early to continue. */
 static void on_idle(uv_idle_t *idle) {
   uvperf__interval_timer_t *interval = idle->data;
 
@@ -116,7 +118,7 @@ int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
       (interval_ms < most_ms ? interval_ms : most_ms) * NS_PER_MS;
   interval->start_ns = uv_hrtime();
   interval->due_ns = interval->start_ns + interval->interval_ns;
-  /* UV_EINVAL for a timer that others have closed: libuv #2416. */
+  /* Returns UV_EINVAL for a timer that others have closed: libuv #2416. */
   return arm(interval, interval->start_ns);
 }
 

@@ -21,7 +21,7 @@ typedef struct job_queue_s {
   uvperf__job_t *last;
 } job_queue_t;
 
-/* Each loop that has jobs has one. */
+/* Each loop that has jobs has a queue. */
 static job_queue_t queues[MAX_QUEUES];
 
 /* -- queues --------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static void leave_to_parent(job_queue_t *queue) {
   queue->first = queue->last = NULL;
 }
 
-/* NULL: there are more loops than queues. */
+/* Returns NULL if there are more loops than queues. */
 static job_queue_t *queue_of(uv_loop_t *loop) {
   uv_loop_t *none;
   size_t i;

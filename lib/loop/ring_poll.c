@@ -3,8 +3,8 @@
  * kernel/events/core.c reads and clears the readiness of the ring (atomic_xchg
  * of rb->poll). Each wakeup is reported once, to the first poller, so two
  * pollers of one ring steal from each other. A hang-up belongs to the event,
- * not to the ring: POLLHUP for ever once its task is gone, whether records are
- * left or not. */
+ * not to the ring. Once the event's task is gone, poll reports POLLHUP for
+ * ever, whether records are left or not. */
 #include "loop/ring_poll.h"
 
 #include <poll.h>
@@ -13,8 +13,8 @@
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
-/* uvperf__ring_poll_of recognises the handle by its callback, so that is set
- * before the handle is ever started. */
+/* uvperf__ring_poll_of recognises the handle by its callback, so the callback
+ * is set before the handle is ever started. */
 static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
   int rc;
 
@@ -28,8 +28,8 @@ static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
   return 0;
 }
 
-/* 0 also if others have closed the handle: libuv aborts when it is started or
- * stopped then. */
+/* Returns 0 also if others have closed the handle, because libuv aborts when
+ * such a handle is started or stopped. */
 static int usable(const uvperf__ring_poll_t *ring_poll) {
   return !uv_is_closing((const uv_handle_t *)&ring_poll->poll);
 }
@@ -55,7 +55,7 @@ static int start_handle(uvperf__ring_poll_t *ring_poll) {
 int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll) {
   int rc = 0;
 
-  /* A handle that is being replaced starts when that is done. */
+  /* A handle that is being replaced starts when the replacement is done. */
   if (ring_poll->gone == 0 && !ring_poll->replacing)
     rc = start_handle(ring_poll);
   ring_poll->started = rc == 0;
@@ -68,7 +68,7 @@ void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll) {
     uv_poll_stop(&ring_poll->poll);
 }
 
-/* The elected fd takes the place of the one whose handle is closed now. */
+/* The elected fd takes the place of the fd whose handle is closed now. */
 static void on_replaced(uv_handle_t *handle) {
   uvperf__ring_poll_t *ring_poll = handle->data;
   int rc;
@@ -88,9 +88,9 @@ static void on_replaced(uv_handle_t *handle) {
   ring_poll->ops->replaced(ring_poll->owner);
 }
 
-/* 0, or why the event will cause no more wakeups. libuv reports POLLHUP as the
- * events that were requested, so the poll callback cannot distinguish a hang-up
- * from a wakeup. */
+/* Returns 0, or why the event will cause no more wakeups. libuv reports POLLHUP
+ * as the events that were requested, so the poll callback cannot distinguish a
+ * hang-up from a wakeup. */
 static int hangup_status(int fd) {
   int revents;
 
@@ -157,8 +157,8 @@ void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
   if (ring_poll->closing || (!ring_poll->replacing && !usable(ring_poll)))
     return;
   if (!polls_one_of_fds(ring_poll)) {
-    /* If no other lives, the ring's own event: its hang-up is found as
-     * usual. */
+    /* If no other event lives, this polls the ring's own event. Its hang-up is
+     * found as usual. */
     replace(ring_poll, find_live(ring_poll, &fd) ? fd : fds[0]);
   } else if (status != 0) {
     ring_poll->gone = 0;
@@ -174,7 +174,7 @@ void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
 }
 
 /* The event bits are only a hint: the ring is always checked for records. libuv
- * reports EPOLLERR (a pinned event in error state) as a status, and has stopped
+ * reports EPOLLERR (a pinned event in error state) as a status. It has stopped
  * the handle then. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__ring_poll_t *ring_poll = poll->data;

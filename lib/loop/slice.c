@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When a slice ends by time. Reading the clock costs as much as several
- * records, so it is not read for each, and the less often the more records
- * there are. */
+/* Decides when a slice ends by time. Reading the clock takes as long as several
+ * records, so the clock is not read for each record. The more records there
+ * are, the less often it is read. */
 #include "loop/slice.h"
 
 #include <string.h>
@@ -52,8 +52,9 @@ int uvperf__slice_time_over(uvperf__slice_t *slice) {
     step = FIRST_RECORDS_PER_CLOCK_READ;
   if (step > MOST_RECORDS_PER_CLOCK_READ)
     step = MOST_RECORDS_PER_CLOCK_READ;
-  /* Half of the records that fit into the rest if they take as long as those
-   * before: with a steady callback the slice ends close to the bound. */
+  /* Half of the records that fit into the rest of the time, if they take as
+   * long as the records before. With a steady callback the slice ends close to
+   * the bound. */
   if (per_record > 0) {
     fit = (slice->max_ns - spent) / per_record / 2;
     if (fit < step)

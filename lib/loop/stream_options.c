@@ -6,7 +6,7 @@
 #include "util/error.h"
 #include "util/options.h"
 
-/* The bounds of a slice, which ends at the first that is reached. */
+/* The bounds of a slice. The slice ends at the first bound that is reached. */
 #define DEFAULT_SLICE_RECORDS 4096
 #define DEFAULT_SLICE_BYTES   (1024 * 1024)
 #define DEFAULT_SLICE_US      1000

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* UV_HANDLE_CLOSED of libuv's src/uv-common.h, the same in every release of
- * libuv 1. No function of libuv says whether a closing handle is closed. */
+/* UV_HANDLE_CLOSED in libuv's src/uv-common.h. It is the same in every release
+ * of libuv 1. No function of libuv says whether a closing handle is closed. */
 #define HANDLE_CLOSED 2
 
 void uvperf__teardown_init(
@@ -50,8 +50,8 @@ void uvperf__teardown_expect(uvperf__teardown_t *teardown) {
 }
 
 /* Close callbacks run last in, first out within one iteration, so the closer's
- * callback can run before the callbacks of handles that others have closed. Its
- * second one runs in the next iteration, after all of them. */
+ * callback can run before the callbacks of handles that others have closed. The
+ * closer's second callback runs in the next iteration, after all of them. */
 static void on_closer_closed(uv_handle_t *handle) {
   uvperf__teardown_t *teardown = handle->data;
 

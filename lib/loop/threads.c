@@ -11,7 +11,7 @@
 #include "sys/fork.h"
 #include "util/alloc.h"
 
-/* As src/threadpool.c in libuv has them. */
+/* The same values as in src/threadpool.c of libuv. */
 #define POOL_THREADS     4
 #define MAX_POOL_THREADS 1024
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The watch. Rings that may have records wait in a queue; the check callback,
- * right after the poll phase of each loop iteration, drains them. A wakeup, the
- * flush timer, a slice that was cut and a start put rings into the queue. From
- * top to bottom: the queue, when the check callback runs, the flush timer, the
- * end of a ring, the check callback, wakeups, start to flush, close. */
+/* The watch. Rings that may have records wait in a queue. The check callback
+ * drains them, right after the poll phase of each loop iteration. A wakeup, the
+ * flush timer, a slice that was cut and a start put rings into the queue. The
+ * parts of this file are: the queue, when the check callback runs, the flush
+ * timer, the end of a ring, the check callback, wakeups, start to flush,
+ * close. */
 #include "loop/watch.h"
 
 #include <assert.h>
@@ -16,8 +17,8 @@
 #include "util/grow.h"
 
 /* After this number of wakeups in a row without a record the polled event is
- * probed, because its target may be gone. One is normal: an earlier drain may
- * have delivered the records. */
+ * probed, because its target may be gone. One such wakeup is normal: an earlier
+ * drain may have delivered the records. */
 #define EMPTY_WAKEUPS_BEFORE_PROBE 2
 
 /* Allocated one by one, because libuv's handles must not move. */
@@ -58,7 +59,7 @@ struct uvperf__watch_s {
   int registering;
   int polled;             /* a poll phase has come since the start */
   uint64_t registrations; /* how often await_registration was called */
-  uint64_t session;       /* one more with each stop, end and close */
+  uint64_t session;       /* incremented by each stop, end and close */
   uint64_t wakeups;
   uint64_t iterations; /* of the loop, in which there was something to do */
   uint64_t slices;
@@ -72,8 +73,8 @@ struct uvperf__watch_s {
   size_t room_rings;
 };
 
-/* Daemons tear down by uv_walk and uv_close of every handle, so an inner handle
- * may be closing without our doing. Starting or stopping it then aborts or
+/* Daemons tear down with uv_walk and uv_close of every handle, so other code
+ * may have closed an inner handle. Starting or stopping it then aborts or
  * corrupts the loop's queues. */
 static int can_use(const void *handle) {
   return !uv_is_closing(handle);
@@ -166,8 +167,8 @@ static void schedule(uvperf__watch_t *watch) {
     uv_idle_start(&watch->idle, on_idle);
 }
 
-/* Nothing is left to do: lets the loop sleep. A started watch without a live
- * ring keeps the loop alive by its check handle alone. */
+/* Called when nothing is left to do. Lets the loop sleep. If a started watch
+ * has no live ring, its check handle alone keeps the loop alive. */
 static void unschedule(uvperf__watch_t *watch) {
   watch->pending = 0;
   if (can_use(&watch->idle))
@@ -178,11 +179,11 @@ static void unschedule(uvperf__watch_t *watch) {
 
 /* Drains every ring until a drain has happened after its fd was registered.
  * uv_poll_init adds the fd to epoll and removes it again. After uv_poll_start
- * it is added inside the next poll phase. Each addition polls once and so
- * swallows an earlier wakeup. A ring that is full by then causes no wakeup ever
+ * the fd is added inside the next poll phase. Each addition polls once and so
+ * swallows an earlier wakeup. A ring that is full by then never causes a wakeup
  * again. An idle callback comes before each poll phase, so `polled` shows that
- * one has come since the start. After a start inside a poll phase, the fd is
- * registered only in the next one. */
+ * a poll phase has come since the start. After a start inside a poll phase, the
+ * fd is registered only in the next poll phase. */
 static void await_registration(uvperf__watch_t *watch) {
   watch->registering = 1;
   watch->registrations += 1;
@@ -201,7 +202,7 @@ static void on_idle(uv_idle_t *idle) {
 
 /* -- the flush timer ------------------------------------------------------- */
 
-/* A ring whose last records waited for their time ends once they are read. */
+/* A ring whose last records waited for their time ends when they are read. */
 static int needs_flush(const watched_ring_t *ring) {
   return !ring->ended &&
          (ring->watch->options.flush_all || ring->ring_poll.gone != 0 ||
@@ -245,7 +246,8 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
 }
 
 /* Reports the end of a slice that delivered something. Returns UVPERF__DRAINED
- * to go on, UVPERF__STOPPED if the callback has stopped or closed the watch. */
+ * to go on, or UVPERF__STOPPED if the callback has stopped or closed the
+ * watch. */
 static int report_slice_end(uvperf__watch_t *watch,
                             const uvperf__slice_t *slice) {
   if (slice->records > 0 && watch->session == slice->own_session &&
@@ -255,8 +257,8 @@ static int report_slice_end(uvperf__watch_t *watch,
                                               : UVPERF__STOPPED;
 }
 
-/* Ends a ring. Returns UVPERF__DRAINED to go on, UVPERF__STOPPED to return at
- * once. */
+/* Ends a ring. Returns UVPERF__DRAINED to go on, or UVPERF__STOPPED to return
+ * at once. */
 static int end_ring(watched_ring_t *ring, int status,
                     const uvperf__slice_t *slice) {
   uvperf__watch_t *watch = ring->watch;
@@ -264,8 +266,8 @@ static int end_ring(watched_ring_t *ring, int status,
 
   if (ring->ended)
     return UVPERF__DRAINED;
-  /* The records before the end are a slice too. If the callback stops there,
-   * the end is reported after the next start. */
+  /* The records before the end are a slice too. If the callback of that slice
+   * stops the watch, the end is reported after the next start. */
   if (slice != NULL && watch->nr_live == 1 &&
       report_slice_end(watch, slice) == UVPERF__STOPPED)
     return UVPERF__STOPPED;
@@ -311,8 +313,8 @@ static int after_drain(watched_ring_t *ring, int gone, int has_news,
   /* Nothing more will come, unless a callback made another event write into the
    * ring. */
   if (gone != 0 && ring->ring_poll.gone != 0) {
-    /* The end of a slice is reported first, if it still can be: the next
-     * iteration ends the ring, if nothing has come by then. */
+    /* The end of a slice is reported first, if this is still possible. The next
+     * iteration then ends the ring, if nothing has come by then. */
     if (slice->records > 0 && watch->nr_live == 1) {
       enqueue(ring);
       return UVPERF__CUT;
@@ -345,7 +347,7 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
     if (rc != UVPERF__DRAINED || ring->ended != 0)
       return rc;
   }
-  /* A slice without a clock is for a single record: if that was the only one,
+  /* A slice without a clock is for a single record. If it was the only record,
    * the ring is drained. */
   if (rc == UVPERF__CUT &&
       (slice->start_ns != 0 || uvperf__ring_has_data(ring->ring))) {
@@ -358,8 +360,9 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
   return after_drain(ring, gone, has_news, slice);
 }
 
-/* Ring by ring. Reading the clock costs more than a record, so a slice of a
- * single record has none: the clock is started only if there is more. */
+/* Drains ring by ring. Reading the clock takes longer than a record, so a slice
+ * of a single record has no clock: it is started only if there are more
+ * records. */
 static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   while (watch->first != NULL) {
     if (slice->start_ns == 0 && slice->records > 0)
@@ -372,8 +375,8 @@ static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   }
 }
 
-/* All rings together. A ring in which records wait for their time has not
- * ended, but its fd may be readable for ever. */
+/* Drains all rings together. A ring in which records wait for their time has
+ * not ended, but its fd may be readable for ever. */
 static void drain_together(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   watched_ring_t *ring;
   int has_news;
@@ -450,7 +453,8 @@ void uvperf__watch_deliver(uvperf__watch_t *watch,
 
 /* -- one iteration --------------------------------------------------------- */
 
-/* One slice for all queued rings, then schedules what is left. */
+/* Runs one slice for all queued rings, and then schedules the rings that are
+ * left. */
 static void process(uvperf__watch_t *watch) {
   int polled = watch->polled;
   uint64_t registrations = watch->registrations;
@@ -498,8 +502,8 @@ static void on_check(uv_check_t *check) {
     watch->extra = NULL;
     uvperf__watch_stop(watch);
   } else if (watch->delivering) {
-    /* A callback of a flush runs the loop, and the user still has the record at
-     * the tail. */
+    /* Here a callback of a flush runs the loop, and the user still has the
+     * record at the tail. */
     schedule(watch);
   } else if (watch->started || watch->extra != NULL) {
     process(watch);
@@ -616,7 +620,8 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   rings[watch->nr_rings++] = made;
   if (watch->started)
     rc = uvperf__ring_poll_start(&made->ring_poll);
-  /* Also if it failed: its handle is registered and must be closed. */
+  /* The ring is added even if this failed: its handle is registered and must be
+   * closed. */
   made->ended = rc;
   if (rc != 0)
     return rc;
@@ -636,7 +641,7 @@ void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
     uvperf__flush_timer_start(&watch->flush_timer, flush_ms);
 }
 
-/* What uvperf__watch_start returns if every ring has ended. */
+/* The code that uvperf__watch_start returns if every ring has ended. */
 static int end_status(const uvperf__watch_t *watch) {
   size_t i;
 
@@ -654,7 +659,8 @@ int uvperf__watch_start(uvperf__watch_t *watch,
 
   if (watch->nr_rings > 0 && watch->nr_live == 0)
     return end_status(watch);
-  /* Without one of them some or all records would not be delivered. */
+  /* If one of these handles is missing, some or all records would not be
+   * delivered. */
   if (!can_use(&watch->idle) || !can_use(&watch->check) ||
       !can_use(&watch->flush_timer.timer))
     return UV_EINVAL;
