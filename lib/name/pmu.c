@@ -416,8 +416,7 @@ static int build_several(pmus_t *pmus) {
                 pmus->wanted, "type");
   if (pmus->failed[0] == '\0')
     return unknown_pmu(pmus);
-  return build_terms(pmus->build, pmus->failed); /* repeated to fill the
-                                                  * error */
+  return build_terms(pmus->build, pmus->failed); /* again, to explain it */
 }
 
 int uvperf__event_build_pmu(uvperf__event_build_t *build) {
