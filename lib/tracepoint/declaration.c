@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The C declaration of a field: whether it is an array, a string or a pointer,
- * and how large its elements are. The kernel prints the type as it is in the
- * source of the tracepoint, so sizes of elements are known only by the type's
- * name. Offsets and sizes are in the rest of the line, see format.c. */
+/* Parses the C declaration of a field: whether the field is an array, a string
+ * or a pointer, and how large its elements are. The kernel prints the type as
+ * it is in the source of the tracepoint, so sizes of elements are known only by
+ * the type's name. Offsets and sizes are in the rest of the line: see
+ * format.c. */
 #include "tracepoint/declaration.h"
 
 #include <string.h>
@@ -23,8 +24,8 @@ static size_t without_spaces(const char *text, size_t length) {
   return length;
 }
 
-/* The start of the brackets at the end of the text; the text's length if it
- * does not end with brackets or they are not balanced. */
+/* Returns the start of the brackets at the end of the text. Returns the text's
+ * length if it does not end with brackets or they are not balanced. */
 static size_t find_brackets(const char *text, size_t length) {
   size_t depth = 0;
   size_t i;
@@ -79,7 +80,8 @@ static void skip(uvperf__text_t *span, size_t bytes) {
   span->length -= bytes;
 }
 
-/* The size of a type in bytes, found by its name; 0 if it is not known. */
+/* Finds the size of a type in bytes by its name. Returns 0 if it is not
+ * known. */
 static uint32_t type_size(uvperf__text_t type) {
   static const struct {
     const char *name;
@@ -151,7 +153,8 @@ static uint32_t type_size(uvperf__text_t type) {
   return 0;
 }
 
-/* The number in "[16]"; 0 if there is no number, or more than one. */
+/* Returns the number in "[16]", or 0 if there is no number, or more than
+ * one. */
 static uint32_t dimension(const uvperf__text_t *brackets) {
   uint32_t number = 0;
   size_t i;

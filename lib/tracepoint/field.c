@@ -17,9 +17,10 @@ int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
          uvperf_field_load(type, raw) == tracepoint->format.id;
 }
 
-/* The low half of a dynamic field is the offset of its bytes, the high half
- * their number; the offset of __rel_loc is from the end of the field. Source:
- * include/trace/stages/stage4_event_fields.h and perf_trace_##call. */
+/* The low half of a dynamic field is the offset of its bytes. The high half is
+ * the number of bytes. The offset of __rel_loc is relative to the end of the
+ * field. Source: include/trace/stages/stage4_event_fields.h and
+ * perf_trace_##call. */
 int uvperf_field_bytes(const uvperf_field_t *field, const void *raw,
                        size_t raw_size, const void **bytes, size_t *size) {
   size_t end = (size_t)field->offset + field->size;

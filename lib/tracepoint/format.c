@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the lines of a format file as f_show() in kernel/trace/trace_events.c
  * writes them, up to the "print fmt", which libtraceevent reads (print.c).
- * libtraceevent is not used for the other lines: with a text that is not quite
- * right it dereferences NULL and leaks memory, and it knows few sizes of
- * elements. */
+ * libtraceevent is not used for the other lines. If the text is not quite right
+ * it dereferences NULL and leaks memory, and it knows few sizes of elements. */
 #include "tracepoint/format.h"
 
 #include <errno.h>
@@ -52,7 +51,7 @@ static int take_number(cursor_t *cursor, uint32_t *number) {
   return cursor->at > begin;
 }
 
-/* Takes printable bytes before `stop`, at least one. */
+/* Takes one or more printable bytes before `stop`. */
 static int take_until(cursor_t *cursor, char stop, uvperf__text_t *span) {
   size_t begin = cursor->at;
 
@@ -76,8 +75,8 @@ static char *keep(char **room, uvperf__text_t first, uvperf__text_t second) {
   return text;
 }
 
-/* "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n". The sign is new
- * in Linux 2.6.33. */
+/* Takes a line such as "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;
+ * ". The sign is new in Linux 2.6.33. */
 static int take_field(cursor_t *cursor, uvperf_field_t *field,
                       uvperf__declaration_t *declaration) {
   uint32_t is_signed = 0;
@@ -160,8 +159,8 @@ static size_t count_fields(const char *text, size_t bytes) {
   return nr;
 }
 
-/* The words before a name or a declaration are longer than its two NULs, so all
- * texts together are not longer than the file. */
+/* The words before a name or a declaration take more bytes than its two NULs.
+ * So all texts together are not longer than the file. */
 static int allocate(uvperf__format_t *format, const char *text, size_t bytes) {
   size_t nr = count_fields(text, bytes);
 

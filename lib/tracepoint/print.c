@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the text of a record with libtraceevent; no other file uses it.
- * libtraceevent reads numbers and strings without checking where the record
- * ends. Therefore all cheap checks are done before, and it gets a copy with
+/* Prints the text of a record with libtraceevent. No other file uses
+ * libtraceevent. It reads numbers and strings without checking where the record
+ * ends. Therefore all cheap checks are done first, and it gets a copy with
  * extra room at the end. */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 
 #include "tracepoint/handle.h"
 
-/* The zeros at the end of the copy. They end strings that have no NUL, and are
- * read for fields that are used as if they were larger. */
+/* The zeros at the end of the copy. They end strings that have no NUL. They are
+ * also read for fields that are used as if they were larger. */
 #define ROOM_BYTES 64
 
 static int make_tep(uvperf_tracepoint_t *tracepoint) {
