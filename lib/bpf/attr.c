@@ -14,10 +14,11 @@
 #include "util/error.h"
 
 /* The kernel has two kinds of wakeups. perf_output_sample in
- * kernel/events/core.c counts the wakeup_events, a signed number there, of the
- * event that writes, unless the event has `watermark`. __perf_output_begin in
- * ring_buffer.c uses the watermark of the ring, which is its owner's. An
- * overwritable ring needs no wakeup: it would only cost the interrupt. */
+ * kernel/events/core.c counts the wakeup_events (a signed number there) of the
+ * event that writes, unless this event has `watermark`. __perf_output_begin in
+ * ring_buffer.c uses the watermark of the ring, which is the watermark of the
+ * ring's owner. An overwritable ring needs no wakeup, which would only cause an
+ * interrupt. */
 static void set_wakeup(struct perf_event_attr *attr,
                        const uvperf__bpf_outputs_options_t *options) {
   attr->watermark = options->wakeup_events == 0 || options->overwrite;
@@ -29,8 +30,8 @@ static void set_wakeup(struct perf_event_attr *attr,
 }
 
 /* The kernel writes a LOST record only before the next record that fits, but
- * read(2) returns the number at once. It is not added with PERF_SAMPLE_READ,
- * because it would be in each sample. */
+ * read(2) returns the number at once. PERF_FORMAT_LOST is not added with
+ * PERF_SAMPLE_READ, because the number would be in each sample. */
 void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
                                  int may_ask) {
   if (!(attr->sample_type & PERF_SAMPLE_READ) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Used by all files of the reader: the checks whether it is closing and whether
- * this process opened it, and how its rings are added to the watch. */
+/* Used by all files of the reader. Checks whether the reader is closing and
+ * whether this process opened it, and adds its rings to the watch. */
 #include "bpf/internal.h"
 
 #include <assert.h>

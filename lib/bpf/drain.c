@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Delivers the records of a BPF reader's rings, ring by ring in the order in
- * which the kernel wrote them: by callbacks, when the watch drains a ring, or
- * one by one by uvperf_bpf_reader_next. */
+ * which the kernel wrote them. Records go to callbacks when the watch drains a
+ * ring, or are returned one by one by uvperf_bpf_reader_next. */
 #include "bpf/internal.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@
 
 /* -- callbacks ------------------------------------------------------------- */
 
-/* Decodes and counts a record of a ring; `remaining` bytes wait after it.
- * Returns as uvperf_decode. */
+/* Decodes and counts a record of a ring. `remaining` bytes wait after it.
+ * Returns the same as uvperf_decode. */
 static int make_sample(const reader_t *impl, uvperf__cpu_ring_t *ring,
                        const void *bytes, size_t size, uint64_t remaining,
                        uvperf_bpf_sample_t *sample) {

@@ -17,7 +17,7 @@ static void report(reader_t *impl, int cpu, int status,
   impl->in_callback = was_in_callback;
 }
 
-/* The ring holds the last records of programs on that CPU. It is drained,
+/* The ring holds the last records of programs on that CPU. The ring is drained,
  * because fewer bytes than the watermark cause no wakeup. */
 void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
   reader_t *impl = owner;

@@ -28,7 +28,7 @@ typedef struct bpf_output_s {
   int fd;                   /* -1: no event */
   int status;               /* 0, or why there is no event */
   int is_put;               /* into the map, by us */
-  uint64_t lost;            /* of this fd, already added to ring->lost */
+  uint64_t lost;            /* lost by this fd, already added to ring->lost */
   uvperf__cpu_ring_t *ring; /* the fd writes into it */
 } bpf_output_t;
 
@@ -66,7 +66,7 @@ struct uvperf__bpf_outputs_s {
   bpf_opening_t opening;
 };
 
-/* 0; or -EPERM and the error in a forked child. */
+/* Returns 0; or -EPERM and the error in a forked child. */
 static int check_process(const uvperf__bpf_outputs_t *outputs,
                          uvperf_error_t *error) {
   if (uvperf__process() == outputs->process)
@@ -108,7 +108,7 @@ static int add_output(uvperf__bpf_outputs_t *outputs, int cpu,
   return 0;
 }
 
-/* Also if that is not known: then opening is tried. */
+/* Returns 1 also if this is not known. Then opening is tried. */
 static int is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
   return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
 }
@@ -226,7 +226,7 @@ static void count_lost(const uvperf__bpf_outputs_t *outputs,
   output->lost = value.lost;
 }
 
-/* With E2BIG the kernel writes its own size into the attr. */
+/* On E2BIG the kernel writes its own size into the attr. */
 static int open_event(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
                       uvperf_error_t *error) {
   struct perf_event_attr *attr = outputs->attr;
@@ -260,7 +260,7 @@ static int explain_ioctl(const uvperf__bpf_outputs_t *outputs, int code,
   return uvperf__explain_control(error, code, outputs->root, &control);
 }
 
-/* An event writes into the ring of its CPU, also if the rings are
+/* An event writes into the ring of its CPU, even if the rings are
  * overwritable. */
 static int join_ring(uvperf__bpf_outputs_t *outputs, bpf_output_t *output,
                      uvperf_error_t *error) {
@@ -460,8 +460,8 @@ void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
 /* -- in the map ------------------------------------------------------------ */
 
 /* `is_put` of each output records the progress. A failure undoes the outputs
- * before it. That restores the old state, because before either no event was in
- * the map or all were. */
+ * before it. This restores the old state, because before the call either no
+ * event or every event was in the map. */
 static int move_all(uvperf__bpf_outputs_t *outputs, int put,
                     uvperf_error_t *error) {
   bpf_output_t *all = outputs->outputs;
@@ -584,7 +584,7 @@ static int make(uvperf__bpf_outputs_t *outputs,
 
 /* One more fd would not help, so the error reports how many are needed in all.
  * Called when everything is closed again. nr is 0 if the program opens the
- * events: then another process may have run out of fds. */
+ * events. Then another process may have run out of fds. */
 static void explain_fds(size_t nr, uvperf_error_t *error) {
   uvperf__fd_limits_t fds;
   uint64_t needed;
@@ -683,8 +683,8 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
 
 /* The kernel has disabled the event for good (perf_event_exit_cpu in
  * kernel/events/core.c). If it stayed in the map, programs that name the CPU
- * would get -EOPNOTSUPP. If the entry cannot be deleted now, it is tried again
- * when all are taken out. */
+ * would get -EOPNOTSUPP. If the entry cannot be deleted now, this is tried
+ * again when all entries are taken out. */
 static void close_gone(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   take_output(outputs, output, NULL);
   count_lost(outputs, output);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The reader of a BPF perf event array as a libuv handle: init, start, stop,
  * flush, close, pause and resume. outputs.c has the events through which
- * programs write, drain.c delivers their records. */
+ * programs write. drain.c delivers their records. */
 #include "bpf/internal.h"
 
 #include <assert.h>
@@ -22,11 +22,11 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
 
 /* When a reader's events are enabled and in the map.
  *
- * uvperf_bpf_reader_start requests both, until stop; with
+ * uvperf_bpf_reader_start requests both, until stop. With
  * UVPERF_START_NO_ENABLE it requests neither. uvperf_bpf_reader_resume requests
- * both until close, unless start has requested them: then it only ends the
- * pause. While there is a request the events are enabled, and in the map unless
- * the reader is paused:
+ * both until close. But if start has requested them, it only ends the pause.
+ * While there is a request, the events are enabled, and they are in the map
+ * unless the reader is paused:
  *
  *    request of     not paused         paused
  *    none           out                out
@@ -49,12 +49,13 @@ static int enable_and_put(reader_t *impl, int is_paused,
   return rc;
 }
 
-/* Stops delivery and ends the request of start, unless resume has one too. If
- * the kernel refuses to delete an entry, its event is disabled, and programs
- * get -EOPNOTSUPP. */
+/* Stops delivery and ends the request of start. If resume has a request too,
+ * the events stay enabled and in the map. If the kernel refuses to delete an
+ * entry, its event is disabled, and programs get -EOPNOTSUPP. */
 static void end_delivery(reader_t *impl) {
   impl->is_started = 0;
-  /* Also when it is not started: this may be inside a flush. */
+  /* This is also done when the watch is not started, because this may be inside
+   * a flush. */
   uvperf__watch_stop(impl->watch);
   if (impl->is_wanted_by_start && !impl->is_wanted_by_resume) {
     uvperf__bpf_outputs_take(impl->outputs, NULL);
@@ -92,9 +93,9 @@ static void closed(void *owner) {
   uvperf__snapshot_job_closed(impl->snapshot);
   uvperf__teardown_let_go(&impl->teardown);
   if (handle == NULL)
-    return; /* uvperf_bpf_reader_open failed: the struct is the caller's */
+    return; /* open failed: the struct belongs to the caller */
   handle->impl = NULL;
-  /* The user has closed it: another close is an error. */
+  /* The user has closed the handle. Another close is an error. */
   if (closed_by_user)
     handle->reserved[0] = handle;
   if (handle->close_cb != NULL)
@@ -141,7 +142,7 @@ void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
 
 /* -- called by the watch and the hotplug ----------------------------------- */
 
-/* Called when the last ring ends; the others have ended before. */
+/* Called when the last ring ends. The others have ended before. */
 static void end(void *owner, size_t ring_index, int status) {
   end_delivery(owner);
   uvperf__bpf_reader_ring_end(owner, ring_index, status);
@@ -473,8 +474,9 @@ int uvperf_bpf_reader_resume(uvperf_bpf_reader_t *reader,
 
 /* -- getters --------------------------------------------------------------- */
 
-/* At most once in an iteration of the loop: otherwise a program that reads the
- * statistics in each callback would interrupt all CPUs for each record. */
+/* Counts lost samples at most once in an iteration of the loop. Otherwise a
+ * program that reads the statistics in each callback would interrupt all CPUs
+ * for each record. */
 static void count_lost(reader_t *impl) {
   uint64_t now = uvperf__watch_now(impl->watch);
 
@@ -537,7 +539,7 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader) {
 
 /* -- as any uv handle ----------------------------------------------------- */
 
-/* These may also be called for a closing handle, and for a closed one (impl
+/* These may also be called for a closing handle, and for a closed handle (impl
  * NULL) while its memory lives. */
 
 void uvperf_bpf_reader_ref(uvperf_bpf_reader_t *reader) {
