@@ -748,7 +748,7 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
 
 /* -- as any uv handle ------------------------------------------------------ */
 
-/* These five may also be called for a closing handle, and for a closed one
+/* These five may also be called for a closing handle, and for a closed handle
  * (impl NULL) while its memory lives. */
 
 void uvperf_event_ref(uvperf_event_t *event) {
