@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds and opens the directory of a cgroup. Only the kernel knows whether
- * events can be opened for it: in a hierarchy without perf_event they
+ * events can be opened for it. In a hierarchy without perf_event they
  * cannot. */
 #include "host/cgroup.h"
 
@@ -113,8 +113,8 @@ static int explain(uvperf_error_t *error, int code, const char *path) {
   }
 }
 
-/* Checked here, because for other directories the kernel would return EBADF for
- * each event. */
+/* Checks that it is a cgroup's directory: for other directories the kernel
+ * would return EBADF for each event. */
 static int check(int fd) {
   uint64_t magic;
   int rc = uvperf__file_system(fd, &magic);

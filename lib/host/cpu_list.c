@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists of CPUs such as "0,2-5". Handles text only: its origin, and whether
- * such CPUs exist, is for the callers. */
+/* Lists of CPUs such as "0,2-5". Handles only text. The callers know where the
+ * text comes from, and whether such CPUs exist. */
 #include "host/cpu_list.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 
 #define WORDS (UVPERF__MAX_CPU / 64 + 1)
 
-/* One bit for each CPU. The kernel's lists ascend, but users' lists may not,
+/* One bit for each CPU. The kernel's lists ascend. Users' lists may not ascend,
  * and may name a CPU twice. */
 typedef struct cpu_bits_s {
   uint64_t words[WORDS];

@@ -20,7 +20,7 @@
 #define NATIVE_ORDER ELFDATA2MSB
 #endif
 
-/* A read of a few bytes costs as much as a read of one page. */
+/* A read of a few bytes takes as long as a read of one page. */
 #define READ_BYTES_MIN 4096
 
 static int spend(uvperf__elf_t *elf, size_t size) {
@@ -66,7 +66,7 @@ void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
 }
 
 int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row) {
-  /* gcc does not see that the caller uses it only after a 1. */
+  /* gcc does not see that the caller uses it only if the result is 1. */
   *row = NULL;
   if (rows->at == rows->end) {
     size_t nr = sizeof(rows->bytes) / rows->row_bytes;
@@ -430,7 +430,7 @@ static int read_header(uvperf__elf_t *elf, Elf64_Ehdr *header) {
 
 /* If the header cannot hold the numbers of sections and segments, they are in
  * the first section: "e_shnum" and "e_phnum" in elf(5). For segments this is
- * ignored: Linux cannot load that many. */
+ * ignored, because Linux cannot load that many. */
 static int count_sections(uvperf__elf_t *elf, const Elf64_Ehdr *header) {
   uvperf__elf_section_t first;
   int rc;

@@ -10,8 +10,8 @@
 #include "host/elf_file.h"
 #include "util/alloc.h"
 
-/* .gnu.version, see "Symbol Versioning" of the LSB core specification; <elf.h>
- * defines neither. */
+/* Values in .gnu.version: see "Symbol Versioning" in the LSB core
+ * specification. <elf.h> defines neither of them. */
 #define VERSION_HIDDEN 0x8000
 #define VERSION_NUMBER 0x7fff
 
@@ -54,8 +54,8 @@ typedef int (*candidate_fn)(walk_t *walk, const candidate_t *candidate,
 /* -- its place in the file ------------------------------------------------ */
 
 /* A symbol without a type is a function only if it lies in code. The linker
- * makes others, such as _end, and etext after the last byte of code. Returns 1,
- * 0, or -errno. */
+ * makes others, such as _end, or etext after the last byte of code. Returns 1,
+ * 0 or -errno. */
 static int is_label_of_code(walk_t *walk, const uvperf__elf_row_t *row) {
   int rc;
 
@@ -75,7 +75,8 @@ static int is_label_of_code(walk_t *walk, const uvperf__elf_row_t *row) {
 
 /* The segment of code that contains an address. A segment of data is not
  * suitable for a probe: no call reaches it, and valid_vma in
- * kernel/events/uprobes.c lets the breakpoint be written into the data. */
+ * kernel/events/uprobes.c does not prevent that the breakpoint is written into
+ * the data. */
 static const uvperf__elf_segment_t *find_segment(const uvperf__elf_t *elf,
                                                  uint64_t address) {
   uint32_t i;
@@ -99,8 +100,8 @@ static uint64_t entry_bytes(const uvperf__elf_t *elf,
   return elf->machine == EM_PPC64 && log2 >= 2 && log2 < 7 ? 1u << log2 : 0;
 }
 
-/* Returns 1, and offset and size; 0 if the symbol is not in the file or not a
- * function; or -errno. */
+/* Finds the place of a symbol. Returns 1 and offset and size, 0 if the symbol
+ * is not in the file or is not a function, or -errno. */
 static int place(walk_t *walk, const uvperf__elf_row_t *row,
                  uvperf__elf_symbol_t *symbol) {
   const uvperf__elf_segment_t *segment;
@@ -274,7 +275,7 @@ typedef struct search_s {
   uvperf__elf_symbol_t symbol;
 } search_t;
 
-/* Whether a definition defines the wanted version: 1, 0, or -errno. */
+/* Whether a definition defines the wanted version. Returns 1, 0 or -errno. */
 static int is_wanted_version(walk_t *walk, const search_t *search,
                              const Elf64_Verdef *definition, uint64_t at) {
   const candidate_t *wanted = &search->wanted;
@@ -366,9 +367,10 @@ static int bind_rank(const uvperf__elf_row_t *row) {
   }
 }
 
-/* Why a function cannot have a uprobe: 0 if it can, or -errno. In Thumb code
- * arch_uprobe_analyze_insn of arch/arm refuses addresses that are not multiples
- * of 4, and a probe at the other addresses is never hit. */
+/* Returns 0 if a function can have a uprobe, otherwise the -errno that says why
+ * not. In Thumb code arch_uprobe_analyze_insn of arch/arm refuses addresses
+ * that are not multiples of 4, and a probe at the other addresses is never
+ * hit. */
 static int probe_fault(const walk_t *walk, const uvperf__elf_row_t *row) {
   if (row->type == STT_GNU_IFUNC)
     return -ENOTSUP;

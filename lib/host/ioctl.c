@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that one ioctl(2) does not cover: the kernel expects a value in
- * another form than the attr (the period of a clock), in one of two ways (a BPF
- * program), or answers with a number that is not an errno (a filter). */
+/* Requests that need more than one ioctl(2). For the period of a clock the
+ * kernel expects the value in another form than in the attr. A BPF program can
+ * be attached in two ways. For a filter the kernel can return a number that is
+ * not an errno. */
 #include "host/ioctl.h"
 
 #include <errno.h>
@@ -45,17 +46,18 @@ int uvperf__ioctl_period(int fd, const struct perf_event_attr *attr,
 }
 
 /* Whether the event may accept the program although the link failed. EINVAL
- * comes from a kernel without such links (link_create in kernel/bpf/syscall.c),
- * but also for a program of the wrong type. EPERM and EACCES come from
+ * means a kernel without such links (link_create in kernel/bpf/syscall.c), or a
+ * program of the wrong type. EPERM and EACCES come from
  * kernel.unprivileged_bpf_disabled, seccomp filters and security modules, which
- * forbid bpf(2) and not the ioctl. EMFILE and ENFILE: a link needs an fd. */
+ * forbid bpf(2) but not the ioctl. EMFILE and ENFILE are returned because a
+ * link needs an fd. */
 static int may_do_without(int code) {
   return code == -EINVAL || code == -ENOSYS || code == -EPERM ||
          code == -EACCES || code == -EMFILE || code == -ENFILE;
 }
 
-/* Whether it is a program for some kind of perf event: KPROBE, TRACEPOINT or
- * PERF_EVENT of enum bpf_prog_type. */
+/* Whether the fd is a program for some kind of perf event: KPROBE, TRACEPOINT
+ * or PERF_EVENT of enum bpf_prog_type. */
 static int is_perf_program(int fd) {
   char path[64], type[16];
   int number;
@@ -100,7 +102,7 @@ int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
   rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd);
   if (rc < 0)
     return rc;
-  /* The failure was not due to the program. A lack of fds may end. */
+  /* The program was not the cause of the failure. A lack of fds may end. */
   if (refused != -EMFILE && refused != -ENFILE)
     *has_no_links = 1;
   return 0;

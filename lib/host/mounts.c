@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lists of mounts. Their lines have no bound: an overlay's options can
- * need several pages. The purpose of a mount is for the callers. */
+/* Reads lists of mounts. Their lines can have any length: an overlay's options
+ * can need several pages. The callers know the purpose of a mount. */
 #include "host/mounts.h"
 
 #include <errno.h>
@@ -129,7 +129,7 @@ static int open_mounts(const char *root, const char *task) {
   return uvperf__file_open(path);
 }
 
-/* /proc/self is the first thread: it has no mounts after it has ended, and
+/* /proc/self is the first thread. It has no mounts after it has ended, and
  * other threads may have mounts of their own. Linux before 3.17 has only
  * /proc/self. */
 int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,

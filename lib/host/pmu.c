@@ -27,8 +27,9 @@ static int is_component(const char *name) {
   return uvperf__file_is_name(name) && strlen(name) <= NAME_MAX;
 }
 
-/* The path of a file of a PMU, without the root: "cpumask"; or a file in a
- * directory of the PMU: "events", "tsc"; or a file next to that: ".scale". */
+/* Writes the path of a file of a PMU, without the root: the file "cpumask", the
+ * file "tsc" in the directory "events", or the file next to that with the
+ * suffix ".scale". */
 static int file_path(char path[PATH_MAX], const char *pmu, const char *part,
                      const char *name, const char *suffix) {
   if (!is_component(pmu) || (name != NULL && !is_component(name)))
@@ -86,7 +87,7 @@ static int open_directory(const char *root, const char *pmu, const char *part) {
   return uvperf__directory_open(path);
 }
 
-/* Whether the PMU exists: 0, or -errno. */
+/* Checks that the PMU exists. Returns 0 or -errno. */
 static int find_pmu(const char *root, const char *pmu) {
   int fd = open_directory(root, pmu, "");
 
@@ -111,7 +112,7 @@ static int each_part(const char *root, const char *pmu, const char *part,
   return found != 0 || fd == -ENOENT ? found : fd;
 }
 
-/* As pmu_alias_info_file() of perf(1). */
+/* The same check as pmu_alias_info_file() of perf(1). */
 static int is_event(const char *name) {
   static const char *const suffixes[] = {".scale", ".unit", ".per-pkg",
                                          ".snapshot"};
@@ -229,8 +230,8 @@ static int parse_field(const char **text, enum uvperf_attr_field *field) {
   return -EINVAL;
 }
 
-/* Parses the text of a term. -EINVAL if it is not a format, or names a field or
- * bit that no attr has. */
+/* Parses the text of a term. Returns -EINVAL if it is not a format, or names a
+ * field or bit that no attr has. */
 static int parse_format(const char *text, uvperf__pmu_format_t *format) {
   unsigned int first, last;
   int rc;
@@ -248,8 +249,8 @@ static int parse_format(const char *text, uvperf__pmu_format_t *format) {
   return 0;
 }
 
-/* The text of a term, without the newline. -ENOENT if the term or the PMU does
- * not exist. */
+/* Reads the text of a term, without the newline. Returns -ENOENT if the term or
+ * the PMU does not exist. */
 static int format_text(const char *root, const char *pmu, const char *term,
                        char text[UVPERF__PMU_TEXT_BYTES]) {
   return read_text(root, pmu, "format", term, "", text);
@@ -300,8 +301,8 @@ int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
   return terms[0] == '\0' ? -EINVAL : 0;
 }
 
-/* Changes the letters from `first`, 'A' or 'a', to the other case, independent
- * of the locale. Returns 1 if there were any. */
+/* Changes the letters that begin with `first` ('A' or 'a') to the other case,
+ * independent of the locale. Returns 1 if there were any. */
 static int swap_case(char *name, char first) {
   int turned = 0;
 
@@ -328,7 +329,8 @@ int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
   return rc;
 }
 
-/* Reads a file next to an event: 1, 0 if it does not exist, or -errno. */
+/* Reads a file next to an event. Returns 1, 0 if it does not exist, or
+ * -errno. */
 static int read_beside(const char *root, const char *pmu, const char *event,
                        const char *suffix, char text[UVPERF__PMU_TEXT_BYTES]) {
   int rc = read_text(root, pmu, "events", event, suffix, text);
@@ -430,9 +432,9 @@ static int add_core(const char *name, void *data) {
   return 0;
 }
 
-/* x86 has had it since it has several PMUs ("cpu_core", Linux 5.13):
- * init_hybrid in arch/x86/events/core.c. Arm's PMU driver has had it since
- * Linux 6.6 (PERF_PMU_CAP_EXTENDED_HW_TYPE in drivers/perf/arm_pmu.c). */
+/* x86 has it since it has several PMUs ("cpu_core", Linux 5.13): init_hybrid in
+ * arch/x86/events/core.c. Arm's PMU driver has it since Linux 6.6
+ * (PERF_PMU_CAP_EXTENDED_HW_TYPE in drivers/perf/arm_pmu.c). */
 static int has_extended_type(const char *root,
                              const uvperf__core_pmus_t *cores) {
   return strncmp(cores->pmus[0].name, "cpu_", 4) == 0 ||

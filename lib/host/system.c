@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads facts and limits of this system from small text files of /proc and
- * /sys, under a root path. Keeps nothing between calls and decides nothing: the
- * callers know what an event needs. */
+ * /sys, under a root path. Keeps nothing between calls and decides nothing. The
+ * callers know which facts an event needs. */
 #include "host/system.h"
 
 #include <errno.h>
@@ -178,8 +178,8 @@ int uvperf__system_max_stack(const char *root, int64_t *frames) {
 
 /* -- capabilities and namespaces of this process --------------------------- */
 
-/* The effective capabilities of this process (its first thread), one bit for
- * each, from root + /proc/self/status: 0, or -errno. */
+/* Reads the effective capabilities of this process (its first thread), one bit
+ * for each, from root + /proc/self/status. Returns 0 or -errno. */
 static int capabilities(const char *root, uint64_t *caps) {
   char text[64];
   char *end;
@@ -223,7 +223,7 @@ static int read_link(const char *root, const char *rest, char text[64]) {
   return rc != 0 ? rc : uvperf__file_link(path, text, 64);
 }
 
-/* user_namespaces(7): the initial namespace maps each uid to itself. */
+/* The initial namespace maps each uid to itself: see user_namespaces(7). */
 static int has_map_of_its_own(const char *root) {
   unsigned long first, mapped, count;
   char text[64];
@@ -254,7 +254,7 @@ int uvperf__system_is_user_namespace(const char *root) {
   return rc;
 }
 
-/* time_namespaces(7); "" for clocks without an offset. */
+/* The clock's name in time_namespaces(7). "" for clocks without an offset. */
 static const char *namespaced(int clockid) {
   switch (clockid) {
     case CLOCK_MONOTONIC:
@@ -268,7 +268,7 @@ static const char *namespaced(int clockid) {
 }
 
 /* The file has the offsets of future children, which are in our namespace
- * unless we have called unshare(2). The initial namespace has no offsets; its
+ * unless we have called unshare(2). The initial namespace has no offsets. Its
  * number is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. If the first thread has
  * ended, /proc/self has no links, and the offsets are empty. */
 int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
@@ -299,7 +299,7 @@ int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
   return 0;
 }
 
-/* The link is "<process>/task/<thread>", proc(5). */
+/* The link is "<process>/task/<thread>": see proc(5). */
 int uvperf__system_thread(const char *root) {
   int process, thread;
   char link[64];
@@ -443,8 +443,8 @@ static void read_sysctls(const char *root, uvperf_limits_t *limits) {
   limits->file_max = number(root, "/proc/sys/fs/file-max");
 }
 
-/* If the file that every kernel has is missing too, the missing file says
- * nothing about this kernel. */
+/* One file exists in every kernel. If it is missing too, the other missing file
+ * says nothing about this kernel. */
 int uvperf__system_lacks(const char *root, const char *path) {
   unsigned int major, minor;
   int64_t value;

@@ -112,9 +112,9 @@ typedef struct expand_s {
   size_t nr_cpus;
 } expand_t;
 
-/* The CPUs that the target lists, else the online ones. For a task the present
- * ones: its events can be opened also on an offline CPU, and count after it
- * comes online. */
+/* The CPUs that the target lists, else the online CPUs. For a task, the present
+ * CPUs: its events can also be opened on an offline CPU, and count after the
+ * CPU comes online. */
 static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
   const uvperf_target_t *target = expand->target;
   int rc;
@@ -216,7 +216,8 @@ static int expand_cgroup(expand_t *expand) {
   return expand_every_task(expand);
 }
 
-/* As uvperf__task_proc_is_own, which is not called again after a 1. */
+/* The same as uvperf__task_proc_is_own, which is not called again after it has
+ * returned 1. */
 static int is_proc_own(const expand_t *expand) {
   int rc;
 

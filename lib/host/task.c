@@ -14,16 +14,16 @@
 #include "util/file.h"
 #include "util/grow.h"
 
-/* More than the 52 fields of a stat file need: the second has up to 64 bytes
- * and the others up to 20. */
+/* More than the 52 fields of a stat file need. The second field has up to 64
+ * bytes and the others have up to 20. */
 #define STAT_BYTES 2048
 
 /* -- one task ------------------------------------------------------------- */
 
 /* NSpid in /proc/PID/status lists a task's ids in several PID namespaces: first
  * the id in the namespace of /proc, last the id in the task's own. A single id
- * means that they are the same. The field is new in Linux 4.1; before, and
- * without CONFIG_PID_NS, there is no way to find out. */
+ * means that both namespaces are the same. The field is new in Linux 4.1. In
+ * older kernels, and without CONFIG_PID_NS, there is no way to find out. */
 int uvperf__task_proc_is_own(const char *root) {
   char text[64];
   int rc = uvperf__system_line(root, "/proc/self/status", "NSpid:", text,
@@ -39,7 +39,7 @@ int uvperf__task_proc_is_own(const char *root) {
   return at[strspn(at, " \t")] == '\0';
 }
 
-/* The meaning of a failure to read /proc/ID. */
+/* Returns the meaning of a failure to read /proc/ID. */
 static int absent(int id, int code) {
   switch (code) {
     case -ENOENT:
@@ -120,7 +120,7 @@ int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
     return rc == -ESRCH;
   }
   /* Between the two readings in uvperf__task_read another task may have taken
-   * the id: then /proc shows it the next time. */
+   * the id. Then /proc shows that task the next time. */
   for (tries = 0; tries < 2; tries++) {
     rc = uvperf__task_read(root, id, &task);
     if (rc == 0)
@@ -236,8 +236,8 @@ static void leave_out_ended(uvperf__tasks_t *tasks) {
   tasks->nr = to;
 }
 
-/* The number of threads of a process, including ended ones that still exist; 0
- * if /proc does not show it. */
+/* Reads the number of threads of a process, including ended threads that still
+ * exist. The number is 0 if /proc does not show it. */
 static int count_threads(const char *root, int process, size_t *nr) {
   char path[48], text[24];
   int rc;
@@ -254,8 +254,8 @@ static int count_threads(const char *root, int process, size_t *nr) {
  * times. A listing may miss existing threads: next_tid of fs/proc/base.c ends
  * it at a thread that ends at that moment, and first_tid continues by counting
  * from the beginning, where an earlier thread may be gone. The threads that
- * were listed and still exist afterwards are all threads if they are as many as
- * the process had in between. */
+ * were listed and still exist afterwards are all threads if their number is the
+ * number of threads that the process had in between. */
 static int list_all(const char *root, int process, uvperf__tasks_t *threads) {
   size_t nr;
   int i;

@@ -57,8 +57,9 @@ static int try_mount(const uvperf__mount_t *mount, void *data) {
 int uvperf__tracefs_path(const char *root, char *path, size_t size) {
   search_t search = {root, path, size, -ENODEV};
 
-  /* The first place is used since Linux 4.1, the second before. An error of the
-   * file of mounts is ignored: without the file nothing is mounted. */
+  /* The first place is used since Linux 4.1, the second in older kernels. An
+   * error of the file of mounts is ignored: without the file nothing is
+   * mounted. */
   if (!try_place(&search, "/sys/kernel/tracing", "") &&
       !try_place(&search, "/sys/kernel/debug/tracing", ""))
     uvperf__mounts_each(root, try_mount, &search);
@@ -116,8 +117,8 @@ int uvperf__tracefs_id(const char *root, const char *category, const char *name,
 
 /* -- walks ---------------------------------------------------------------- */
 
-/* Opens the directory of a category. -ENOENT if there is no such directory:
- * events/ contains files too. */
+/* Opens the directory of a category. Returns -ENOENT if there is no such
+ * directory: events/ contains files too. */
 static int open_category(const char *events, const char *category) {
   char path[PATH_MAX];
   int length = snprintf(path, sizeof(path), "%s/%s", events, category);
@@ -134,10 +135,10 @@ typedef struct walk_s {
   char events[PATH_MAX];
   const char *categories; /* the patterns */
   const char *names;
-  const char *category; /* the one that is being walked */
+  const char *category; /* the category that is being walked */
   uvperf__tracefs_event_fn each;
   void *data;
-  int is_denied; /* something could not be read, for lack of permission */
+  int is_denied; /* permission to read something was missing */
 } walk_t;
 
 static int fits(const char *pattern, const char *name) {
@@ -284,8 +285,9 @@ int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
 
 /* -- fields ---------------------------------------------------------------- */
 
-/* The name in "char comm[16]", "const char * filename", "__data_loc char[]
- * name": the last word, without brackets after it. Changes the text. */
+/* Finds the name in "char comm[16]", "const char * filename" or "__data_loc
+ * char[] name". It is the last word, without the brackets after it. Changes the
+ * text. */
 static const char *field_name(char *declaration) {
   size_t end = strlen(declaration);
   char *space;
@@ -297,7 +299,8 @@ static const char *field_name(char *declaration) {
   return space != NULL ? space + 1 : declaration;
 }
 
-/* f_show of kernel/trace/trace_events.c: "\tfield:TYPE NAME;\toffset:…". */
+/* f_show in kernel/trace/trace_events.c writes the lines: "\tfield:TYPE
+ * NAME;\toffset:…". */
 static int each_field(char *format, uvperf__name_fn each, void *data) {
   static const char key[] = "\tfield:";
   char *line, *end;
@@ -388,7 +391,7 @@ int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
 
 /* -- tracers -------------------------------------------------------------- */
 
-/* The only line of a file. */
+/* Reads the only line of a file. */
 static int read_line(const char *root, const char *file, char text[4096]) {
   char path[PATH_MAX];
   int rc = file_path(root, file, path);
@@ -419,7 +422,7 @@ int uvperf__tracefs_current_tracer(const char *root, char *tracer,
   return rc == 0 ? give(text, tracer, size) : rc;
 }
 
-/* t_show of kernel/trace/trace.c separates tracers by a space. */
+/* t_show in kernel/trace/trace.c separates tracers by a space. */
 int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
                                 void *data) {
   char text[4096];
