@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes and frees the counters, and the getters. */
+/* Makes and frees the counters, and has their getters. */
 #include "set/counters_internal.h"
 
 #include <errno.h>

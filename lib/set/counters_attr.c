@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The attrs of the counters: copies of the user's attrs, and the item of each,
- * from a list or made from the attr. For records it sets the fields for the id
- * and the time, and chooses one clock. Opens nothing. */
+/* The attrs of the counters. Copies the user's attrs, and takes the item of
+ * each from a list or makes it from the attr. For records, sets the fields for
+ * the id and the time, and chooses one clock. Opens nothing. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -121,7 +121,7 @@ static int check_side_band(uint32_t bits, uvperf_error_t *error) {
   return 0;
 }
 
-/* No reader is woken for an overwritable ring: its records stay until they are
+/* No reader is woken for an overwritable ring. Its records stay until they are
  * overwritten. In a snapshot no record waits for its time. */
 static int check_overwrite(const uvperf_set_options_t *options,
                            uvperf_error_t *error) {
@@ -175,8 +175,8 @@ static int no_memory(uvperf_error_t *error) {
                            "no memory for the attrs");
 }
 
-/* For an attr that is not from a list. `label` is NULL, or the user's. Returns
- * 0 or -ENOMEM. */
+/* Makes the item of an attr that is not from a list. `label` is NULL, or the
+ * user's label. Returns 0 or -ENOMEM. */
 static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
                      size_t leader, const char *label) {
   own->item.scale = 1;
@@ -287,10 +287,10 @@ static int refuse_clocks(const uvperf__counters_t *counters, size_t first,
   return of_attr(error, other, -EINVAL);
 }
 
-/* Chooses the clock of the attrs that write: the kernel does not redirect an
- * event into a ring with another clock (perf_event_set_output in
- * kernel/events/core.c). Attrs that choose none get the same clock, and so does
- * the side-band attr, the last one. */
+/* Chooses the clock of the attrs that write, because the kernel does not
+ * redirect an event into a ring with another clock (perf_event_set_output in
+ * kernel/events/core.c). Attrs that choose no clock get the same clock, and so
+ * does the side-band attr, which is the last. */
 static int choose_clock(uvperf__counters_t *counters, size_t nr_given,
                         uvperf_error_t *error) {
   size_t first = nr_given;
@@ -357,8 +357,8 @@ static void add_fields(const uvperf__counters_t *counters,
     asked->watermark = 0;
     asked->wakeup_events = 0;
   }
-  /* Also for attrs that only count: a group has one clock (perf_event_open() in
-   * kernel/events/core.c). */
+  /* This is done for attrs that only count too, because a group has one clock
+   * (perf_event_open() in kernel/events/core.c). */
   uvperf__attr_set_clock(asked, counters->clockid);
 }
 
@@ -384,7 +384,7 @@ static int prepare_records(uvperf__counters_t *counters,
 
 /* -- copies --------------------------------------------------------------- */
 
-/* The times say whether a count is reliable, and the ids which value of a group
+/* The times say whether a count is reliable. The ids say which value of a group
  * belongs to which event. The user's read_format does not matter: only the
  * library reads these events. PERF_SAMPLE_READ uses the same format. It is
  * cleared for attrs that write no records here, because with inherit it is
@@ -408,7 +408,7 @@ static void choose_read_formats(uvperf__counters_t *counters) {
   }
 }
 
-/* If the kernel does not answer (EMFILE, say), LOST is left out. */
+/* If the kernel does not answer (for example EMFILE), LOST is left out. */
 void uvperf__counters_ask_formats(uvperf__counters_t *counters) {
   size_t i;
 
@@ -450,7 +450,7 @@ static uint8_t reading_flags(const uvperf_event_item_t *item) {
   return flags;
 }
 
-/* Copies an attr of the list or of the options; the last one may be the
+/* Copies an attr of the list or of the options. The last attr may be the
  * side-band attr. */
 static int copy_attr_and_item(uvperf__counters_t *counters, size_t index,
                               const uvperf_set_options_t *options,
@@ -541,9 +541,9 @@ static void choose_order(uvperf__counters_t *counters) {
         counters->order[nr++] = i;
 }
 
-/* The most that read(2) can return. A group may have more members than ours:
- * another process that has the leader's fd can add some. The limit is in
- * perf_event_validate_size in kernel/events/core.c. */
+/* The most that read(2) can return. A group may have more members than our
+ * events: another process that has the leader's fd can add some. The limit is
+ * in perf_event_validate_size in kernel/events/core.c. */
 static size_t most_read_bytes(const uvperf__counters_t *counters) {
   size_t i;
 
@@ -616,8 +616,9 @@ typedef struct fields_s {
 /* Above PERF_COUNT_SW_MAX of any kernel. */
 #define NR_SOFTWARE 64
 
-/* Clock events take samples by a timer of their own, and the output of a BPF
- * program is for one event. */
+/* Whether the kernel shares one sample among the events. Clock events take
+ * samples with a timer of their own, and the output of a BPF program is for one
+ * event. */
 static int is_shared(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_SOFTWARE && attr->sample_period != 0 &&
          attr->config < NR_SOFTWARE &&
@@ -638,9 +639,9 @@ static void add_to_fields(fields_t *fields,
     fields->stack_user = stack;
 }
 
-/* The copy has room for all fields that any attr has. All get the largest stack
- * size: perf_output_sample_ustack in kernel/events/core.c writes the first
- * event's size into the records of all. */
+/* The copy has room for all fields that any attr has. All attrs get the largest
+ * stack size, because perf_output_sample_ustack in kernel/events/core.c writes
+ * the first event's size into the records of all events. */
 static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
   attr->sample_type = fields->sample_type;
   attr->read_format = fields->read_format;
@@ -659,8 +660,8 @@ static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
 
 /* If several events sample the same software event, do_perf_sw_event in
  * kernel/events/core.c fills one perf_sample_data for all of them, with the id
- * of the first. So they get each other's fields. A sample is then decoded as it
- * was written, whichever event it is attributed to. */
+ * of the first event. So they get each other's fields. A sample is then decoded
+ * as it was written, whichever event it is attributed to. */
 int uvperf__counters_unify_software(uvperf__counters_t *counters,
                                     uvperf_error_t *error) {
   fields_t fields[NR_SOFTWARE];

@@ -24,8 +24,8 @@ enum part {
 
 /* Whether a command has not called execve(2) yet. If we enabled it now, it
  * would count the program that forked it. If we disabled it, execve(2) would
- * enable it all the same. time_enabled is the second word in the values of a
- * group and of a single event. */
+ * still enable it. time_enabled is the second word in the values of a group and
+ * of a single event. */
 static int is_waiting(const uvperf__counters_t *counters,
                       counter_place_t *place, size_t leader) {
   ssize_t size;
@@ -178,7 +178,7 @@ static int is_attached(const uvperf__counters_t *counters, size_t attr) {
 }
 
 /* A tracepoint's program runs for every event of the tracepoint, at all places,
- * and is attached once: bpf_prog_array_copy in kernel/bpf/core.c refuses the
+ * and is attached once: bpf_prog_array_copy in kernel/bpf/core.c refuses a
  * second time. Other events each have their own program. */
 static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   const counter_attr_t *own = &counters->attrs[attr];
@@ -239,8 +239,8 @@ static int apply(const setting_t *setting, counter_t *event) {
   return attach(setting->counters, setting->attr, event);
 }
 
-/* Goes on after a failure and returns the first. *nr_taken is the number of
- * events that accepted the setting. */
+/* Goes on after a failure and returns the first failure. *nr_taken is the
+ * number of events that accepted the setting. */
 static int apply_to_all(const setting_t *setting, size_t *nr_taken,
                         uvperf_error_t *error) {
   const uvperf__counters_t *counters = setting->counters;
@@ -322,7 +322,8 @@ static int set_period(uvperf__counters_t *counters, size_t attr,
   if (rc != 0)
     return rc;
   own = &counters->attrs[attr];
-  /* The kernel's rule, also if no event is open to ask it. */
+  /* This is the kernel's rule. It is checked here because perhaps no event is
+   * open. */
   if (own->attr->sample_period == 0 || period == 0)
     return refuse(&setting, -EINVAL, 0, error);
   rc = apply_to_all(&setting, &nr_taken, error);
@@ -358,8 +359,8 @@ static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
   if (rc != 0)
     return rc;
   own = &counters->attrs[attr];
-  /* Not left to the kernel: for a tracepoint it refuses a second program only
-   * at the place through which the first is attached. */
+  /* This check is not left to the kernel: for a tracepoint it refuses a second
+   * program only at the place through which the first is attached. */
   if (own->bpf_fd >= 0 && own->nr_open != 0)
     return refuse(&setting, -EEXIST, 0, error);
   fd = uvperf__file_dup(prog_fd);
@@ -397,10 +398,10 @@ static int is_linked(const counter_t *event) {
   return event->has_bpf && event->bpf_link >= 0;
 }
 
-/* Closing an event ends its program, but the link is closed before. Without the
- * program its event would write the samples that the program drops, so the
- * event is disabled first. In a forked child it is not, because it is the
- * parent's. */
+/* Closing an event ends its program, but the link is closed before that.
+ * Without the program the event would write the samples that the program drops,
+ * so the event is disabled first. In a forked child it is not disabled, because
+ * it belongs to the parent. */
 void uvperf__counters_detach_event(const uvperf__counters_t *counters,
                                    counter_t *event) {
   if (is_linked(event)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Machines with several kinds of cores: the CPUs of attrs without a name, and
- * the attrs that are parts of one event. The items of a list already have both,
- * where the list's text specifies them. */
+/* For machines with several kinds of cores: finds the CPUs of attrs without a
+ * name, and the attrs that are parts of one event. The items of a list already
+ * have both, where the list's text specifies them. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -97,7 +97,7 @@ static int find_cores(uvperf__counters_t *counters, uvperf_error_t *error) {
 
 /* -- parts ---------------------------------------------------------------- */
 
-/* Begins with the last, so that each chain of parts ascends. */
+/* Begins with the last attr, so that each chain of parts ascends. */
 static void chain_parts(uvperf__counters_t *counters) {
   size_t i, first;
 

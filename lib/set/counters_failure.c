@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The failures to open events, for each attr and place, and the choice of the
- * most specific one if no event could be opened. */
+/* Keeps the failures to open events, for each attr and place. Chooses the most
+ * specific failure if no event could be opened. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -46,8 +46,8 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
   return 0;
 }
 
-/* Removes the failures of a target; with a place or an attr, only its failures
- * there. NULL, SIZE_MAX and pid 0 of the place match any. */
+/* Removes the failures of a target. If a place or an attr is passed, removes
+ * only the failures there. NULL, SIZE_MAX and pid 0 of the place match any. */
 static void forget(uvperf__counters_t *counters, uint32_t target,
                    const uvperf_place_t *place, size_t attr) {
   const uvperf_set_failure_t *failure;
@@ -139,15 +139,15 @@ void uvperf__counters_order_failures(uvperf__counters_t *counters) {
 /* -- the most specific failure --------------------------------------------- */
 
 /* The most useful failure comes first. Obstacles of this process come before
- * limits of this machine, and these before missing CPUs or tasks. For {cycles,
- * faults} without privileges in a virtual machine it is true that cycles has no
- * PMU, but perf_event_paranoid 3 is the real obstacle. Causes that are not
- * listed come last. */
+ * limits of this machine, and limits of this machine come before missing CPUs
+ * or tasks. For {cycles, faults} without privileges in a virtual machine it is
+ * true that cycles has no PMU, but perf_event_paranoid 3 is the real obstacle.
+ * Causes that are not listed come last. */
 static const int causes[] = {
-    /* Nothing of perf works before this does. */
+    /* Nothing works if perf events are missing. */
     UVPERF_CAUSE_NO_PERF,
     UVPERF_CAUSE_PERMISSION,
-    /* A limit to raise, or something to wait for. */
+    /* A limit must be raised, or something must end first. */
     UVPERF_CAUSE_LOCKED_MEMORY,
     UVPERF_CAUSE_BUSY,
     UVPERF_CAUSE_BREAKPOINT_SLOTS,
@@ -157,7 +157,7 @@ static const int causes[] = {
     UVPERF_CAUSE_BPF_PROGRAMS,
     /* The program is wrong on any machine. */
     UVPERF_CAUSE_ARGUMENT,
-    /* Another kernel, PMU or event would do. */
+    /* Another kernel, PMU or event would work. */
     UVPERF_CAUSE_OLD_KERNEL,
     UVPERF_CAUSE_NOT_SUPPORTED,
     UVPERF_CAUSE_NO_EVENT,

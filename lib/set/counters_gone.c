@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Which targets are gone, by the POLLHUP of their events. is_event_hup() in
- * kernel/events/core.c reports POLLHUP for an event whose task has ended, and,
- * if it is inherited, all children too. It is permanent.
+/* Finds out which targets are gone, by the POLLHUP of their events.
+ * is_event_hup() in kernel/events/core.c reports POLLHUP for an event whose
+ * task has ended. If the event is inherited, all children must have ended too.
+ * POLLHUP is permanent.
  *
  * An event without a ring always reports POLLHUP (perf_poll). So only events
  * that write into a ring, which have a source, are polled. If a target has
  * none, its tasks are looked up in /proc, without their children.
  *
- * A target is gone when all of its events are. One live event is enough to know
- * that it is not, so its place and attr are kept. A probe polls one fd for each
- * live target, many by one poll(2), and once one more for each event that has
- * hung up since. */
+ * A target is gone when all of its events have hung up. One live event is
+ * enough to know that the target is not gone, so the place and attr of that
+ * event are kept. A probe polls one fd for each live target, many with one
+ * poll(2). For each event that has hung up since, it polls one more. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@
 #include "host/task.h"
 #include "sys/sys.h"
 
-/* Of one poll(2). */
+/* The most fds of one poll(2). */
 #define MOST_FDS 64
 
 static int is_task_gone(const uvperf__counters_t *counters,
@@ -31,9 +32,10 @@ static int is_task_gone(const uvperf__counters_t *counters,
 
 /* -- by POLLHUP ------------------------------------------------------------ */
 
-/* POLLERR means an event in error state, whose task may live, or one whose PMU
- * was unregistered, which never hangs up (PERF_EVENT_STATE_REVOKED, Linux
- * 6.15). An event that cannot be polled is assumed to live. */
+/* POLLERR means an event in error state, whose task may be alive. Or it means
+ * an event whose PMU was unregistered, which never hangs up
+ * (PERF_EVENT_STATE_REVOKED, Linux 6.15). An event that cannot be polled is
+ * assumed to be alive. */
 static int has_hung_up(const uvperf__counters_t *counters,
                        const counter_place_t *place, const counter_t *event) {
   int revents = uvperf__sys_poll(event->fd, 0);
@@ -45,7 +47,7 @@ static int has_hung_up(const uvperf__counters_t *counters,
   return (revents & POLLERR) != 0 && is_task_gone(counters, place);
 }
 
-/* Moves on to the next event that lives. Returns 1, or 0 if all have hung
+/* Moves on to the next event that is alive. Returns 1, or 0 if all have hung
  * up. */
 static int find_alive(const uvperf__counters_t *counters,
                       counter_target_t *target) {
@@ -115,8 +117,8 @@ typedef struct batch_s {
   size_t nr;
 } batch_t;
 
-/* The event that lived when it was last polled. NULL if it was closed since, or
- * if no event of the target was found alive yet. */
+/* The event that was alive when it was last polled. NULL if it was closed
+ * since, or if no event of the target was found alive yet. */
 static const counter_t *find_last_alive(const counter_target_t *target) {
   const counter_t *event;
 
@@ -134,7 +136,7 @@ static size_t end_if_gone(const uvperf__counters_t *counters,
   return 1;
 }
 
-/* An event without revents lives, and so does its target. */
+/* An event without revents is alive, and so is its target. */
 static size_t poll_batch(const uvperf__counters_t *counters, batch_t *batch) {
   int rc = batch->nr == 0 ? 0 : uvperf__sys_poll_all(batch->fds, batch->nr);
   size_t nr = 0;

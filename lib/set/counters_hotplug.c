@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU hotplug. The events of a CPU that goes offline are turned off. They stay
- * so when it is back, whatever PERF_EVENT_IOC_ENABLE does, because they are not
- * in the lists of its context (perf_event_exit_cpu in kernel/events/core.c).
- * They can still be read, so they stay open until the CPU is back. Then new
- * events replace them, and the old counts are added.
+ * off when the CPU is back, whatever PERF_EVENT_IOC_ENABLE does, because they
+ * are not in the lists of the CPU's context (perf_event_exit_cpu in
+ * kernel/events/core.c). They can still be read, so they stay open until the
+ * CPU is back. Then new events replace them, and the old counts are added.
  *
  * The events of package PMUs go on: their drivers move them to another CPU of
  * the package. No field of an attr shows which events these are, but their
- * running time advances. The enabled time is no sign. It also advances for an
- * event that is enabled when its CPU is back, although it is in no list
- * (__perf_event_enable does not check). */
+ * running time advances. The enabled time does not show it: it also advances
+ * for an event that is enabled when its CPU is back, although that event is in
+ * no list (__perf_event_enable does not check). */
 #include "set/counters_internal.h"
 
 #include <string.h>
@@ -51,8 +51,8 @@ void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu) {
 
 /* -- planning -------------------------------------------------------------- */
 
-/* In a set that is not enabled no running time advances, and nothing is lost by
- * opening an event again. */
+/* In a set that is not enabled, no running time advances, and opening an event
+ * again loses nothing. */
 static int has_gone_on(const uvperf__counters_t *counters,
                        const counter_t *event) {
   return counters->is_enabled && event->code == 0 &&
@@ -100,8 +100,8 @@ static void replan_events(uvperf__counters_t *counters,
   }
 }
 
-/* A place whose CPU was offline when it was opened, or went offline and is
- * back. */
+/* Plans a place again whose CPU was offline when it was opened, or went offline
+ * and is back. */
 static void replan_place(uvperf__counters_t *counters, counter_target_t *target,
                          counter_place_t *place) {
   if (!place->is_away)
@@ -152,8 +152,8 @@ static int open_cgroup(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* If a command called execve(2) before the CPU came online, that execve(2) did
- * not enable the new event. */
+/* If a command has called execve(2) before the CPU came online, that execve(2)
+ * has not enabled the new event. */
 static void note_exec(const uvperf__counters_t *counters,
                       counter_target_t *target, counter_place_t *place) {
   size_t i;
@@ -206,8 +206,9 @@ static int has_cpu(const counter_target_t *target, int cpu) {
   return 0;
 }
 
-/* Lists a place for each task of the target, in `places` if that is not NULL.
- * The places on its first CPU show which tasks there are. Returns how many. */
+/* Lists a place for each task of the target, in `places` if it is not NULL. The
+ * places on the target's first CPU show which tasks there are. Returns their
+ * number. */
 static size_t list_tasks(const counter_target_t *target, size_t nr,
                          counter_place_t *places) {
   const counter_place_t *place;
@@ -254,8 +255,8 @@ static int add_cpu(uvperf__counters_t *counters, counter_target_t *target,
 
 /* -- online ---------------------------------------------------------------- */
 
-/* Events of tasks follow them to every CPU. Only those that could not be opened
- * here must be opened. */
+/* Events of tasks follow the tasks to every CPU. Only events that could not be
+ * opened here must be opened. */
 static void plan_failed(uvperf__counters_t *counters, counter_place_t *place) {
   size_t i;
 
@@ -290,7 +291,7 @@ static void update_target(uvperf__counters_t *counters,
   }
 }
 
-/* The first failure on that CPU. */
+/* Reports the first failure on that CPU. */
 static void report_failure(const uvperf__counters_t *counters, int cpu,
                            uvperf_error_t *error) {
   size_t i;

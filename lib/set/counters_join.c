@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A target that another thread opens while the set goes on. The thread opens
- * the events in counters of its own, with the same attrs. These join the set's
- * counters when all are open, and only then do they write into the set's
+ * the events in counters of its own, with the same attrs. The events join the
+ * set's counters when all are open. Only then do they write into the set's
  * rings. */
 #include "set/counters_internal.h"
 
@@ -125,10 +125,10 @@ static int is_same_text(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Whether the events of both attrs were opened alike. If `a` has none open, `b`
- * may be a copy of an attr that an earlier fallback had changed. The changes of
- * that fallback are no longer known. So `b` must have changes of its own, or be
- * as the user asked. */
+/* Whether the events of both attrs were opened with the same attr. If `a` has
+ * no open event, `b` may be a copy of an attr that an earlier fallback had
+ * changed. The changes of that fallback are no longer known. So `b` must have
+ * changes of its own, or be as the user requested. */
 static int is_alike(const counter_attr_t *a, const counter_attr_t *b) {
   if (a->asked->sample_period != b->asked->sample_period ||
       !is_same_text(a->filter, b->filter))
@@ -191,7 +191,7 @@ static int take_failures(uvperf__counters_t *counters,
   return rc;
 }
 
-/* From here on the events belong to the set, and have its indexes and
+/* From now on the events belong to the set, and have the set's indexes and
  * serials. */
 static void take_target(uvperf__counters_t *counters, uvperf__counters_t *made,
                         counter_target_t *target) {
@@ -230,7 +230,7 @@ static int join_event(uvperf__counters_t *counters, counter_target_t *target,
   return rc;
 }
 
-/* All events must join: a failure may not leave a group without one of its
+/* All events must join. A failure must not leave a group without one of its
  * members. */
 static int join_events(uvperf__counters_t *counters, counter_target_t *target,
                        uvperf_error_t *error) {

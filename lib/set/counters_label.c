@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The labels of attrs that came without names, and of attrs that a fallback
- * changed. The first are made when a label is requested: finding the name of a
- * tracepoint means reading all tracepoint ids, so one walk over tracefs serves
- * all attrs. */
+ * changed. Labels of attrs without names are made when a label is requested.
+ * Finding the name of a tracepoint means reading all tracepoint ids, so one
+ * walk over tracefs serves all attrs. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -41,8 +41,8 @@ static int lacks_label(const counter_attr_t *own) {
 /* The attrs that need a tracepoint's name, by id. */
 typedef struct lookup_s {
   const uvperf__counters_t *counters;
-  size_t *first; /* of each id modulo nr_attrs: an index + 1; 0: none */
-  size_t *next;  /* of each attr: the next one with the same remainder */
+  size_t *first; /* for each id modulo nr_attrs: an index + 1; 0: none */
+  size_t *next;  /* for each attr: the next with the same remainder */
   size_t nr_left;
 } lookup_t;
 
@@ -68,7 +68,7 @@ static int fill(lookup_t *lookup) {
   return 0;
 }
 
-/* Ends the walk when all are found, or out of memory. */
+/* Ends the walk when all names are found, or if out of memory. */
 static int name_attrs(const char *category, const char *name, uint64_t id,
                       void *data) {
   lookup_t *lookup = data;
@@ -90,7 +90,8 @@ static int name_attrs(const char *category, const char *name, uint64_t id,
   return lookup->nr_left == 0;
 }
 
-/* Returns 0; or -ENOMEM or another shortage: some names were not found. */
+/* Returns 0. After a shortage, such as -ENOMEM, returns its code, and some
+ * names were not found. */
 static int label_tracepoints(const uvperf__counters_t *counters) {
   lookup_t lookup = {counters, NULL, NULL, 0};
   int rc = fill(&lookup);
@@ -111,7 +112,7 @@ int uvperf__counters_brief_label(const uvperf__counters_t *counters,
   return own->names_probe ? make(counters, own, "") : 0;
 }
 
-/* Makes the labels of all attrs that have a brief one. Reads tracefs once. If
+/* Makes the labels of all attrs that have a brief label. Reads tracefs once. If
  * memory or fds run out, brief labels stay, and the next call tries again. */
 static void label_all(const uvperf__counters_t *counters) {
   int has_names = label_tracepoints(counters) == 0;
@@ -165,7 +166,8 @@ static int is_user_only(const counter_attr_t *own, uint32_t fallbacks) {
          strlen(own->item.label) + sizeof(":u") <= UVPERF__LABEL_BYTES;
 }
 
-/* Returns 0, or -1 if it cannot be made now. */
+/* Makes the label of the opened event. Returns 0, or -1 if it cannot be made
+ * now. */
 static int make_opened(const uvperf__counters_t *counters, counter_attr_t *own,
                        uint32_t fallbacks) {
   char label[UVPERF__LABEL_BYTES];
@@ -180,8 +182,8 @@ static int make_opened(const uvperf__counters_t *counters, counter_attr_t *own,
 }
 
 /* Returns the attr's item. If a fallback changed the event so that its label is
- * wrong now, the item has the label and unit of the opened event. Out of
- * memory, it has the requested ones. */
+ * wrong now, the item has the label and unit of the opened event. If out of
+ * memory, it has the label and unit of the requested event. */
 static const uvperf_event_item_t *
 opened_item(const uvperf__counters_t *counters, counter_attr_t *own) {
   uint32_t fallbacks = fallbacks_of(own);

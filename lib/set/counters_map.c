@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Maps of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY that are kept filled with an
- * attr's events. The key is the CPU's id, the value the event of that CPU.
+ * attr's events. The key is the CPU's id. The value is the event of that CPU.
  * Programs read its count by bpf_perf_event_read_value(). An entry is set after
  * its event is opened. It is deleted before the event is closed, because the
  * map would keep the event alive. */
@@ -96,8 +96,8 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
 
 /* -- maps ------------------------------------------------------------------ */
 
-/* Entries are deleted one by one only if closing the map does not do it: by now
- * an entry may be another program's. */
+/* Entries are deleted one by one only if closing the map does not delete them,
+ * because by now an entry may belong to another program. */
 static void leave_map(const uvperf__counters_t *counters, size_t attr) {
   counter_attr_t *own = &counters->attrs[attr];
   const counter_target_t *target;
@@ -174,7 +174,7 @@ static int open_map(const uvperf__counters_t *counters, size_t attr, int map_fd,
   return rc == 0 ? fill(counters, attr, error) : rc;
 }
 
-/* Each part of an attr counts on CPUs of its own. */
+/* Each part of an attr counts on its own CPUs. */
 int uvperf__counters_fill_map(const uvperf__counters_t *counters, size_t attr,
                               int map_fd, uvperf_error_t *error) {
   size_t at = attr;

@@ -3,8 +3,8 @@
  * and at a place in the order of the attrs, so that leaders come first. With
  * rings, dummies come before the others.
  *
- * A leader is opened disabled and its siblings are not. The kernel counts these
- * only while the leader is enabled (__perf_effective_state in
+ * A leader is opened disabled, but its siblings are not. The kernel counts the
+ * siblings only while the leader is enabled (__perf_effective_state in
  * kernel/events/core.c), so one ioctl on the leader starts and stops the whole
  * group at once. Siblings of another PMU that are enabled after their leader
  * would wait for the next tick (Linux 6.12). */
@@ -21,7 +21,8 @@
 #include "util/error.h"
 #include "util/file.h"
 
-/* How often a group is opened again while its task keeps creating others. */
+/* How often a group is opened again while its task keeps creating other
+ * tasks. */
 #define TRIES 8
 
 /* An event that is being opened. */
@@ -32,7 +33,7 @@ typedef struct job_s {
   size_t attr;
   int has_leader;
   size_t leader; /* the attr's index */
-  int is_cut;    /* the group takes no more: see is_cut_off */
+  int is_cut;    /* nothing can join the group: see is_cut_off */
   int is_vital;  /* the failure is not specific to this event */
 } job_t;
 
@@ -45,8 +46,8 @@ static int inherits(const uvperf__counters_t *counters,
   return (target->inherit || own->attr->inherit) && !own->stays_alone;
 }
 
-/* Fills `to`, which has room for any attr, with the attr as it is opened
- * there. */
+/* Fills `to`, which has room for any attr, with the attr as it is opened at
+ * this place. */
 static void fill_attr(const job_t *job, size_t index, int leads,
                       struct perf_event_attr *to) {
   const counter_target_t *target = job->target;
@@ -88,8 +89,8 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
   return uvperf__explain_open(&call);
 }
 
-/* Returns 0, or a code and the error, and then *size: attr.size as the kernel
- * left it. */
+/* Tries to open the event. Returns 0, or a code and the error. With a code
+ * *size receives attr.size as the kernel left it. */
 static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
   counter_place_t *place = job->place;
   counter_t *event = &place->events[job->attr];
@@ -169,7 +170,8 @@ static uint32_t allowed_fallbacks(const job_t *job) {
 }
 
 /* The error may not be NULL, because its cause selects the fallback. Changes
- * that do not help are undone: at another place the attr may work unchanged. */
+ * that do not help are undone, because at another place the attr may work
+ * unchanged. */
 static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
   counter_attr_t *attr = &job->counters->attrs[job->attr];
   uvperf__fallback_t fallback = {
@@ -256,9 +258,9 @@ void uvperf__counters_close_event(uvperf__counters_t *counters,
   counters->nr_open--;
 }
 
-/* Finds the event that leads the group at this place: the first that is open.
- * If one before this attr is still planned, its group was cut off, and this one
- * must wait too. */
+/* Finds the event that leads the group at this place: the first event that is
+ * open. If an event before this attr is still planned, its group was cut off,
+ * and this attr must wait too. */
 static void find_leader(job_t *job) {
   const counter_attr_t *attrs = job->counters->attrs;
   const counter_t *events = job->place->events;
@@ -279,7 +281,7 @@ static void find_leader(job_t *job) {
 }
 
 /* The id finds an event among the values of a group, and as the source of a
- * record. An event that is read alone needs none. */
+ * record. An event that is read alone needs no id. */
 static int know_id(const job_t *job, uvperf_error_t *error) {
   const struct perf_event_attr *attr = job->counters->attrs[job->attr].attr;
   counter_t *event = &job->place->events[job->attr];
@@ -386,8 +388,8 @@ static int is_short(const uvperf__counters_t *counters,
 }
 
 /* Whether a task of this group was created after the leader was opened and
- * before the rest was. That task has inherited only a part of the group. While
- * it lives, the kernel refuses to read the group (group_generation in
+ * before the rest was. The new task has inherited only a part of the group.
+ * While it lives, the kernel refuses to read the group (group_generation in
  * __perf_read_group_add, Linux 6.6). */
 static int is_torn(const uvperf__counters_t *counters,
                    const counter_place_t *place, size_t leader) {
@@ -395,8 +397,8 @@ static int is_torn(const uvperf__counters_t *counters,
                           counters->words_size) == -ECHILD;
 }
 
-/* Whether this leads a group that must be opened again because its task has
- * forked meanwhile. */
+/* Whether this event leads a group that must be opened again because its task
+ * has forked meanwhile. */
 static int is_spoilt(const uvperf__counters_t *counters,
                      const counter_target_t *target,
                      const counter_place_t *place, size_t leader) {
@@ -430,7 +432,8 @@ static int open_again(uvperf__counters_t *counters,
   return rc;
 }
 
-/* The place is opened, except for groups that must be opened again. */
+/* Called when the place is opened, except for groups that must be opened again.
+ * Opens these groups. */
 static int mend_groups(uvperf__counters_t *counters,
                        const counter_target_t *target, counter_place_t *place,
                        uvperf_error_t *error) {

@@ -128,9 +128,9 @@ static int can_be_anywhere(const uvperf_event_item_t *item,
   return 0;
 }
 
-/* Whether the PMU cannot count tasks. UVPERF_ITEM_CPU_WIDE marks such a PMU:
- * uncore PMUs and similar ones, whose task_ctx_nr is perf_invalid_context in
- * the kernel. */
+/* Whether the PMU cannot count tasks. UVPERF_ITEM_CPU_WIDE marks such PMUs.
+ * These are uncore PMUs and similar PMUs, whose task_ctx_nr is
+ * perf_invalid_context in the kernel. */
 static int is_of_no_task(const uvperf_event_item_t *item,
                          const counter_target_t *target) {
   return (item->flags & UVPERF_ITEM_CPU_WIDE) != 0 &&
@@ -142,8 +142,8 @@ static int fits(const counter_attr_t *attr, const counter_target_t *target) {
          can_be_anywhere(&attr->item, target);
 }
 
-/* Whether another part of the event fits on the target. It is then no failure
- * that this part does not. */
+/* Whether another part of the event fits on the target. Then it is not a
+ * failure that this part does not fit. */
 static int has_other_part(const uvperf__counters_t *counters,
                           const counter_target_t *target, size_t attr) {
   size_t first = counters->attrs[attr].item.first, at = first;
@@ -157,7 +157,7 @@ static int has_other_part(const uvperf__counters_t *counters,
 
 /* -- failures -------------------------------------------------------------- */
 
-/* Prints as in "0-3,8", cut to the size of the text. */
+/* Prints CPUs as in "0-3,8", cut to the size of the text. */
 static void print_cpus(char *text, size_t size,
                        const uvperf_event_item_t *item) {
   size_t used = 0;
@@ -219,8 +219,8 @@ static int fail_everywhere(plan_t *plan, size_t attr) {
 
 /* -- packages ------------------------------------------------------------- */
 
-/* sysfs has no package for an offline CPU. Returns 0, or the code of a
- * shortage. */
+/* Finds the package of a place's CPU. sysfs has no package for an offline CPU.
+ * Returns 0, or the code of a shortage. */
 static int find_package(const uvperf__counters_t *counters,
                         counter_place_t *place) {
   int rc =
@@ -297,7 +297,7 @@ int uvperf__counters_has_package(const uvperf__counters_t *counters,
 
 /* The first attr of a group that can be measured on the target. The others
  * follow it to its places, because the counts of a group are compared. Returns
- * `attr` itself if no earlier one can. */
+ * `attr` itself if no earlier attr can be measured. */
 static size_t first_of_group(const plan_t *plan, size_t attr) {
   const counter_attr_t *attrs = plan->counters->attrs;
   size_t leader = attrs[attr].item.leader;
@@ -340,7 +340,7 @@ static int plan_attr(plan_t *plan, size_t attr) {
   return rc;
 }
 
-/* The attr fitted nowhere on the target, and now does. */
+/* Called when an attr that fitted nowhere on the target fits now. */
 static void make_fit(plan_t *plan, size_t attr) {
   counter_target_t *target = plan->target;
   counter_t *event;

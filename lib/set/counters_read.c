@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads all events, a group by one read(2) or by its pages, and fills a
- * reading. The counts from before the last reset are subtracted here.
+/* Reads all events and fills a reading. A group is read with one read(2) or
+ * from its pages. The counts from before the last reset are subtracted here.
  *
- * With UVPERF_SET_USER_READ the events of the calling thread are read by their
- * pages (user_page.h), if that works for the whole group. A page that can be
- * read now may be unreadable the next moment, and vice versa. Both ways return
- * the same count, and are mixed freely. */
+ * With UVPERF_SET_USER_READ the events of the calling thread are read from
+ * their pages (user_page.h), if this works for the whole group. A page that can
+ * be read now may be unreadable the next moment, and vice versa. Both ways
+ * return the same count, so they can be mixed. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "decode/read_format.h"
 #include "sys/sys.h"
 
-/* How often a group is read again while its task forks. That is longer than a
- * fork takes to inherit a group of some events. */
+/* How often a group is read again while its task forks. This takes longer than
+ * a fork needs to inherit a group of some events. */
 #define TRIES 128
 
 /* How many groups are read before the clock is checked. So a small set is read
@@ -33,8 +33,9 @@ static void unmap_group(uvperf__counters_t *counters, counter_place_t *place,
       uvperf__counters_unmap(counters, &place->events[i], NULL);
 }
 
-/* All members or none: if one must be read by read(2), that reads the others
- * too. Counts of children (attr.inherit) are in no page. */
+/* Maps the pages of all members or of none: if one member must be read by
+ * read(2), that call reads the others too. Counts of children (attr.inherit)
+ * are in no page. */
 static void map_group(uvperf__counters_t *counters, counter_place_t *place,
                       size_t leader) {
   size_t i;
@@ -80,11 +81,11 @@ void uvperf__counters_unmap(const uvperf__counters_t *counters,
 
 /* -- by pages ------------------------------------------------------------- */
 
-/* Keeps the count of a page, unless it is lower than before. It may be lower,
- * after PERF_EVENT_IOC_RESET, but then read(2) decides. Until the event is next
- * put on a counter, its page can be 2^pmc_width too low, which is then below 0.
- * The kernel computes `offset` with a counter that a read(2) has left without
- * its sign (perf_event_update_userpage in kernel/events/core.c). */
+/* Keeps the count of a page, unless it is lower than before. It may be lower
+ * after PERF_EVENT_IOC_RESET. Then read(2) decides. Until the event is next put
+ * on a counter, the count of its page can be 2^pmc_width too low, which is
+ * below 0. The kernel computes `offset` with a counter that a read(2) has left
+ * without its sign (perf_event_update_userpage in kernel/events/core.c). */
 static int keep_page_count(counter_t *event, uint64_t value,
                            const uvperf__user_count_t *times) {
   if (value - event->last.value > INT64_MAX ||
@@ -126,7 +127,7 @@ static int read_pages(const uvperf__counters_t *counters,
 
 /* -- by read(2) ------------------------------------------------------------ */
 
-/* Reads the values of a group, or of an event, into counters->words. Returns 0,
+/* Reads the values of a group, or of an event, into counters->words. Returns 0
  * or a code:
  * - -EBADF: 0 bytes, from an event in error state, such as a pinned one that
  *   the PMU could not hold (__perf_read in kernel/events/core.c);
@@ -138,8 +139,9 @@ static int read_values(const uvperf__counters_t *counters, int fd,
   ssize_t rc;
   size_t used;
 
-  /* -ECHILD: a task that inherits the group is just joining or leaving it
-   * (__perf_read_group_add, Linux 6.6). A moment later it is done. */
+  /* -ECHILD means that a task that inherits the group is just joining or
+   * leaving it (__perf_read_group_add, Linux 6.6). A moment later this is
+   * done. */
   do
     rc = uvperf__sys_read(fd, counters->words, counters->words_size);
   while (rc == -ECHILD && --tries > 0);
@@ -185,8 +187,8 @@ static void keep_greater(uint64_t *last, uint64_t value) {
  * that has inherited a group, the kernel returns the child's lost count instead
  * of the sum (__perf_read_group_add in kernel/events/core.c). Times never go
  * back. They can be ahead if they come from a page, because the kernel's times
- * stand still while it enables another event of the thread (ctx_resched,
- * there). */
+ * stand still while it enables another event of the thread (ctx_resched in the
+ * same file). */
 static void keep_value(counter_t *event, const uvperf__value_t *value) {
   event->last.value = event->carry.value + value->value;
   keep_greater(&event->last.enabled, event->carry.enabled + value->enabled);
@@ -219,7 +221,8 @@ static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
     if (event->code == 0)
       keep_value(event, &value);
   }
-  /* Events that the answer lacked. This overwrites the answer. */
+  /* Reads the events that were missing in the answer. This overwrites the
+   * answer. */
   for (i = leader; rc == 0 && i < end; i++) {
     event = &place->events[i];
     if (!uvperf__counter_is_led(event, leader) || event->code == 0)
@@ -273,14 +276,15 @@ static int is_gone(uvperf__counters_t *counters, const counter_target_t *target,
 }
 
 /* The events of a task that has ended can be read as before: inherited children
- * go on, and read(2) returns no state for it. So the task is looked up in
- * /proc, and read once more if it is gone.
+ * go on, and read(2) does not report the end. So the task is looked up in
+ * /proc, and its events are read once more if it is gone.
  *
  * A task is not looked up if the enabled time of its events has advanced since
  * the last reading. That time advances only while the task runs
- * (update_context_time in kernel/events/core.c), so the task has ended only
- * since then. Or an inherited child runs, and counting goes on. Nor is the
- * calling thread looked up. Places of CPUs, whose pid is -1, never end. */
+ * (update_context_time in kernel/events/core.c), so the task can have ended
+ * only since then. Or an inherited child runs, and counting goes on. The
+ * calling thread is not looked up either. Places of CPUs, whose pid is -1,
+ * never end. */
 static void check_gone(uvperf__counters_t *counters,
                        const counter_target_t *target, counter_place_t *place) {
   enum place_read found = counters->progress.found;
@@ -303,7 +307,7 @@ void uvperf__counters_read_begin(uvperf__counters_t *counters) {
   counters->progress.begun = uvperf__counters_now();
 }
 
-/* What may be read at a time: `nr` groups, and more until `end`. */
+/* How much may be read at a time: `nr` groups, and more groups until `end`. */
 typedef struct share_s {
   unsigned nr;
   uint64_t end;
@@ -367,8 +371,9 @@ static int read_targets(uvperf__counters_t *counters, share_t *share) {
 
 /* -- readings ------------------------------------------------------------- */
 
-/* A count below its base was reset by other code with PERF_EVENT_IOC_RESET, and
- * has begun again. It then contains nothing from before the reset. */
+/* If a count is below its base, other code has reset it with
+ * PERF_EVENT_IOC_RESET, and it has begun again. It then contains nothing from
+ * before the reset. */
 static uint64_t since(uint64_t last, uint64_t *base) {
   if (last < *base)
     *base = 0;
@@ -394,8 +399,8 @@ static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
     return;
   cell->code = event->code;
   if (event->state != COUNTER_OPEN) {
-    /* Its earlier counts were reported, and go on if the event is opened again.
-     * With the state NOT_AVAILABLE they would then look new. */
+    /* The event's earlier counts were reported, and go on if the event is
+     * opened again. With the state NOT_AVAILABLE they would then look new. */
     cell->state =
         event->is_carried ? UVPERF_COUNT_ERROR : UVPERF_COUNT_NOT_AVAILABLE;
     return;
@@ -509,9 +514,9 @@ static void reset_place(const uvperf__counters_t *counters,
   }
 }
 
-/* Does not use PERF_EVENT_IOC_RESET, which leaves the times as they are, and
- * the counts of children that have ended (_perf_event_reset sets event->count
- * to 0, perf_event_count adds event->child_count). */
+/* Does not use PERF_EVENT_IOC_RESET, which changes neither the times nor the
+ * counts of children that have ended (_perf_event_reset sets event->count to 0,
+ * perf_event_count adds event->child_count). */
 int uvperf__counters_reset(uvperf__counters_t *counters) {
   const counter_target_t *target;
   size_t i, place;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* UVPERF_SET_RECORDS: which ring each event writes into, and how its records
- * are decoded, also after the event is closed. Waiting for the rings is not
- * done here. */
+/* For UVPERF_SET_RECORDS: decides into which ring each event writes, and how
+ * its records are decoded, even after the event is closed. Waiting for the
+ * rings is not done here. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* close(2) does not wait for a record that a CPU is just writing. The event is
- * removed by an interrupt on that CPU, possibly in the middle of the record,
- * and the head moves when the record is complete. This takes microseconds, or
- * longer if a hypervisor has preempted the CPU. */
+/* close(2) does not wait for a record that a CPU is writing at that moment. The
+ * event is removed by an interrupt on that CPU, possibly in the middle of the
+ * record, and the head moves when the record is complete. This takes
+ * microseconds, or longer if a hypervisor has preempted the CPU. */
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
 static int no_memory(uvperf_error_t *error) {
@@ -104,9 +104,9 @@ void uvperf__counters_end_records(uvperf__counters_t *counters) {
 
 /* -- sources --------------------------------------------------------------- */
 
-/* Returns the shape of the attr as all its events are opened, by which the
- * decoder knows the events of one attr. Records can outlive it if a fallback is
- * undone. */
+/* Returns the shape of the attr with which all its events are opened. The
+ * decoder knows the events of one attr by the shape. Records can outlive the
+ * shape if a fallback is undone. */
 static int take_shape(counter_attr_t *attr, counter_shape_t **taken) {
   counter_shape_t *shape = attr->shape;
 
@@ -157,8 +157,8 @@ static counter_source_t *make_source(uvperf__counters_t *counters,
 /* -- events --------------------------------------------------------------- */
 
 /* Notes where the event's records can begin. If the event does not write, these
- * are records of other events that have its count; their ring may be opened
- * later. */
+ * are records of other events that have its count. The ring of those records
+ * may be opened later. */
 static void note_begin(const uvperf__counters_t *counters,
                        counter_source_t *source) {
   const uvperf__cpu_ring_t *ring = source->ring;
@@ -180,7 +180,7 @@ static int know_source(uvperf__counters_t *counters,
                            "the kernel has given an id that another event has");
 }
 
-/* Comes last: no step that can fail may follow the redirection. */
+/* This step comes last: no step that can fail may follow the redirection. */
 static int redirect(uvperf__counters_t *counters, counter_source_t *source,
                     int fd, uvperf_error_t *error) {
   const uvperf__control_t control = {.request = PERF_EVENT_IOC_SET_OUTPUT,
@@ -259,7 +259,8 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
     uvperf__cpu_ring_leave(event->source->ring);
     retire(counters, event->source);
   }
-  /* Its count may be in records that other events of its group have written. */
+  /* The event's count may be in records that other events of its group have
+   * written. */
   if (event->silent != NULL) {
     event->silent->ring =
         uvperf__cpu_rings_find(counters->rings, event->silent->source.cpu);
@@ -272,8 +273,8 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
 /* -- sources of events that are closed ------------------------------------ */
 
 /* A snapshot can return everything in an overwritable ring, so the last record
- * of a source must be overwritten. It begins at `end`, and the head moves down.
- * How often the ring was read does not matter. */
+ * of a source must be overwritten. That record begins at `end`, and the head
+ * moves down. How often the ring was read does not matter. */
 static int is_overwritten(const counter_source_t *source) {
   const uvperf__ring_t *ring = &source->ring->ring;
   uint64_t written = source->end - uvperf__ring_head(ring);
@@ -300,8 +301,8 @@ static int is_read(counter_source_t *source) {
   return (int64_t)(ring->ring.tail - source->end) >= 0;
 }
 
-/* Frees the sources for which `is_done` returns 1. It returns -1 if it would
- * return 0 for all later ones. */
+/* Frees the sources for which `is_done` returns 1. is_done returns -1 if it
+ * would return 0 for all later sources too. */
 static void free_sources(uvperf__counters_t *counters,
                          int (*is_done)(counter_source_t *source,
                                         uint64_t data),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How events by name are sampled in a set with records: as perf record does.
- * Opens nothing. */
+/* Sets how events by name are sampled in a set with records: in the same way as
+ * perf record. Opens nothing. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -93,7 +93,7 @@ static int is_moment(const uvperf__counters_t *counters,
 }
 
 /* The highest allowed frequency up to the default, as in perf record. The user
- * requested no number, so a lower one is no error. */
+ * requested no number, so a lower frequency is not an error. */
 static uint64_t default_frequency(const uvperf__counters_t *counters) {
   int64_t most;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds and removes targets. They are added in steps that take no time except in
- * the kernel: a target's places are planned (counters_plan.c), then its events
- * are opened (counters_open.c). */
+/* Adds and removes targets. Targets are added in steps that take no time except
+ * in the kernel. First a target's places are planned (counters_plan.c), then
+ * its events are opened (counters_open.c). */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -58,7 +58,8 @@ static void drop(uvperf__counters_t *counters, size_t at) {
   uvperf__counters_fill_maps(counters, NULL);
 }
 
-/* Fallbacks for the closed targets do not bind later ones. */
+/* Fallbacks that were chosen for the closed targets do not apply to later
+ * targets. */
 void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
                                 size_t nr_rings) {
   size_t i;
@@ -207,7 +208,8 @@ static void begin_plan(uvperf__adding_t *adding) {
   adding->stage = STAGE_PLAN;
 }
 
-/* Closes the targets again: in later steps, if another thread makes them. */
+/* Closes the targets again. If another thread makes the steps, they are closed
+ * in later steps. */
 static void fail(uvperf__adding_t *adding, int rc) {
   uvperf__counters_t *counters = adding->counters;
   size_t nr_opened = uvperf__counters_nr_rings(counters) - adding->nr_rings;
@@ -279,7 +281,8 @@ static int enable_next(uvperf__adding_t *adding) {
   return 0;
 }
 
-/* If rings used up the memory, they are opened smaller next time. */
+/* If the rings used up the memory that may be locked, they are opened smaller
+ * next time. */
 static void close_next(uvperf__adding_t *adding) {
   if (uvperf__leftovers_close_one(&adding->leftovers))
     return;

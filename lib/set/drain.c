@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Delivers the records of a set's rings to the user: ring by ring, in the order
- * in which the kernel wrote them, or from all rings together in the order of
- * time. */
+/* Delivers the records of a set's rings to the user. It goes ring by ring, in
+ * the order in which the kernel wrote the records, or takes them from all rings
+ * in the order of time. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"
@@ -127,15 +127,15 @@ static int drain_ring(void *owner, size_t ring_index, uvperf__slice_t *slice) {
 /* -- in the order of time ------------------------------------------------- */
 
 /* Reads the heads before the clock, so that no record is later than the clock.
- * A snapshot has a merge of its own. */
+ * A snapshot has its own merge. */
 void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
   uint64_t now;
 
   uvperf__merge_heads(merge);
   now = uvperf__counters_clock(impl->counters);
-  /* CLOCK_REALTIME and CLOCK_TAI can be set back. Records from before that are
-   * from the future, and later ones can be from before the opening. Neither may
-   * be held back or counted as late. */
+  /* CLOCK_REALTIME and CLOCK_TAI can be set back. After this, earlier records
+   * seem to be from the future, and new records can seem to be from before the
+   * opening. Neither may be held back or counted as late. */
   if (now < impl->clock_ns) {
     impl->opened_ns = 0;
     uvperf__merge_rewind(merge);
@@ -147,8 +147,8 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
 }
 
 /* The latest time of records that are delivered now. If a ring is more than
- * half full, records do not wait for the slack. In a flush they wait for
- * nothing. */
+ * half full, records do not wait for the slack. In a flush they do not wait at
+ * all. */
 static uint64_t horizon_at(const set_t *impl, uint64_t now, int is_pressed) {
   uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
 
@@ -182,7 +182,7 @@ static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
   return *drain->session == drain->own_session;
 }
 
-/* Delivers the next record, if it is not part of a run. Returns as
+/* Delivers the next record, if it is not part of a run. Returns the same as
  * uvperf__merge_next. */
 static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
                      size_t *ring_index) {
@@ -239,8 +239,8 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
 static int drain_all(void *owner, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uint64_t records = slice->records;
-  /* This clock is read before the heads: a record that is older than it by the
-   * slack is visible now, in any ring. */
+  /* This clock is read before the heads. A record that is older than this time
+   * by the slack is visible now, in any ring. */
   uint64_t now = uvperf__counters_clock(impl->counters);
   int is_pressed;
   int rc;
@@ -288,7 +288,7 @@ static int spare(void *owner, size_t ring_index) {
                                  ring_index);
 }
 
-/* Nothing more is read from this ring. */
+/* From now on nothing is read from this ring. */
 static void give_up(set_t *impl, size_t ring_index, int status) {
   uvperf__stats_ring_end(uvperf__set_ring_at(impl, ring_index), status);
   if (impl->merge != NULL)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of the tasks that a set measures: probes for it, delivers all records
- * that were written until then, and reports it.
+/* Handles the end of the tasks that a set measures: probes for it, delivers all
+ * records that were written until then, and reports it.
  *
  * A probe happens in a flush. Periodic flushes wake the loop anyway, so each
- * may probe, once in PROBE_MS. There are also flushes only for probes. The
- * first comes within PROBE_MS after the set was active, or EXIT_MS after a task
- * has exited. Each time the interval doubles, up to IDLE_MS, so that an idle
- * set without periodic flushes hardly wakes the loop. All except those after an
- * exit happen at multiples of their interval: see loop/multiple.h. */
+ * may probe, but at most once in PROBE_MS. There are also flushes only for
+ * probes. The first such flush comes within PROBE_MS after the set was active,
+ * or EXIT_MS after a task has exited. Each time the interval doubles, up to
+ * IDLE_MS, so that an idle set without periodic flushes hardly wakes the loop.
+ * All except those after an exit happen at multiples of their interval: see
+ * loop/multiple.h. */
 #include "set/internal.h"
 
 #include "loop/multiple.h"
@@ -15,18 +16,18 @@
 #define PROBE_MS 100
 #define IDLE_MS  1000
 /* The EXIT record is written before the task's events hang up. On a busy
- * machine that can be long before: perf_event_exit_task_context in
+ * machine the time between can be long: perf_event_exit_task_context in
  * kernel/events/core.c. */
 #define EXIT_MS 10
-/* How long ends are reported in one iteration. */
+/* For how long ends are reported in one iteration. */
 #define REPORT_NS 1000000
 
 static uint64_t now_of(const set_t *impl) {
   return uv_now(impl->handle->loop);
 }
 
-/* Makes a probe happen at `at` or before. In a set that is stopped, the next
- * start does it. */
+/* Makes a probe happen at `at` or before. In a stopped set, the next start does
+ * this. */
 static void probe_by(set_t *impl, uint64_t at) {
   uint64_t now = now_of(impl);
 
@@ -68,8 +69,8 @@ static void mark_rings(set_t *impl) {
   }
 }
 
-/* It does not wait for empty rings, because other tasks may write as fast as it
- * reads. */
+/* Does not wait until rings are empty, because other tasks may write as fast as
+ * the set reads. */
 static int are_read_to_marks(const set_t *impl) {
   size_t nr = nr_read(impl);
   const uvperf__cpu_ring_t *ring;
@@ -123,8 +124,8 @@ int uvperf__set_flush_due(void *owner) {
 }
 
 /* Reports ends for a while. Returns 1 when all are reported. Returns 0 if there
- * are more, or if a callback has stopped or closed the handle; the other ends
- * are reported after the next start. */
+ * are more, or if a callback has stopped or closed the handle. The other ends
+ * are then reported after the next start. */
 static int report_each(set_t *impl) {
   uint64_t until = uv_hrtime() + REPORT_NS;
   uint64_t session = impl->session;
@@ -174,13 +175,13 @@ void uvperf__set_iteration_end(void *owner) {
     if (are_read_to_marks(impl))
       report_ends(impl);
   } else if (uvperf__counters_have_ended(impl->counters)) {
-    /* The last target that lived was removed. */
+    /* The last live target was removed. */
     found_ends(impl);
     uvperf__watch_drain(impl->watch);
   }
-  /* No probe is made before the ends that were found are reported. That
-   * iteration comes by itself (drain_all in drain.c, or the rest of a
-   * slice). */
+  /* No probe is made before the ends that were found are reported. The
+   * iteration that reports them comes by itself (drain_all in drain.c, or the
+   * rest of a slice). */
   if (impl->session != session || impl->ends_found ||
       !uvperf__counters_can_end(impl->counters))
     return;
@@ -196,7 +197,7 @@ void uvperf__set_find_ends(set_t *impl) {
     found_ends(impl);
 }
 
-/* Also for a set whose last live target was removed. */
+/* This is also right for a set whose last live target was removed. */
 int uvperf__set_take_ends(set_t *impl) {
   int rc = UV_EAGAIN;
   int is_done;

@@ -14,9 +14,9 @@ static void report(set_t *impl, int cpu, int status,
   impl->in_callback = was_in_callback;
 }
 
-/* The ring already has all records of the CPU's own events. Only events of
- * tasks will write there again, after the CPU is back. Drain now, because fewer
- * bytes than the watermark cause no wakeup. */
+/* The ring already has all records of events that are bound to the CPU. Only
+ * events of tasks will write there again, after the CPU is back. Drain now,
+ * because fewer bytes than the watermark cause no wakeup. */
 static void on_gone(void *owner, int cpu) {
   set_t *impl = owner;
 

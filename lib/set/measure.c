@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures functions: a set, or a meter, is enabled for each call. No other
- * code runs between enabling and the call, or between the call and
- * disabling. */
+/* Measures functions. A set or a meter is enabled for each call. No other code
+ * runs between enabling and the call, or between the call and disabling. */
 #include "uvperf/measure.h"
 
 #include <stddef.h>
@@ -24,8 +23,8 @@ static int first_of(int rc, int later) {
   return rc != 0 ? rc : later;
 }
 
-/* Enables, calls and disables. Returns 0, with the code of disabling in
- * *disabled; or why the function was not called. */
+/* Enables, calls and disables. Returns 0, and the code of disabling in
+ * *disabled. If the function was not called, returns why. */
 static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
                 int *disabled, uvperf_error_t *error) {
   int rc = uvperf__counters_enable(counters, error);
@@ -84,9 +83,9 @@ static void do_nothing(void *arg) {
   (void)arg;
 }
 
-/* Measures an empty function `runs` times, by the same call as any other
- * function. It is volatile so that the compiler cannot see which function it
- * is. */
+/* Measures an empty function `runs` times, with the same call as any other
+ * function. The pointer is volatile so that the compiler cannot see which
+ * function it is. */
 static int measure_nothing(uvperf_set_t *set, uint32_t runs,
                            uvperf_reading_t *overhead,
                            uvperf_reading_t *reading, uvperf_error_t *error) {
@@ -138,7 +137,8 @@ static int out_of_memory(uvperf_error_t *error) {
                            "no memory for the meter");
 }
 
-/* Opens the options' targets; or, without any, the calling thread (brief). */
+/* Opens the options' targets. If there are none, opens the calling thread
+ * (brief). */
 static int open_counters(uvperf_meter_t *meter,
                          const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
@@ -357,8 +357,8 @@ static void add_run(uvperf_runs_t *runs, const uvperf_count_t *count) {
   runs->deviation += off * ((double)count->scaled - runs->mean);
 }
 
-/* The square root, by Newton's method from above, so that libm is not
- * needed. */
+/* Computes the square root with Newton's method, from above, so that libm is
+ * not needed. */
 static double root_of(double x) {
   double root = x > 1 ? x : 1, next = (root + x / root) / 2;
 

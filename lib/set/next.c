@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a set one by one, without a callback or the loop: ring by ring, or
- * in the order of time. The watch is not used, so the user may poll the rings'
- * fds on any loop. */
+/* Returns records of a set one by one, without a callback or the loop. It goes
+ * ring by ring, or in the order of time. The watch is not used, so the user may
+ * poll the rings' fds on any loop. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"
@@ -54,8 +54,8 @@ static int look(set_t *impl) {
   return 0;
 }
 
-/* Takes the next record of this pass, or else of a new pass. Returns as
- * uvperf__merge_next without a horizon, or -ENOMEM. */
+/* Takes the next record of this pass, or else of a new pass. Returns the same
+ * as uvperf__merge_next without a horizon, or -ENOMEM. */
 static int merge_next(set_t *impl) {
   set_next_t *next = &impl->next;
   int rc = 0;
@@ -86,8 +86,8 @@ static int make(set_t *impl) {
                            impl->scratch);
 }
 
-/* Finds the next record (1), or a ring that is unsound (a code); or neither
- * (0). */
+/* Finds the next record. Returns 1 if there is one, a code if a ring is
+ * unsound, or 0. */
 static int find(set_t *impl, const void **bytes, size_t *size,
                 const uint64_t **time) {
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a set, or one more target, on a thread of libuv's pool. Only that
  * thread uses the counters that it opens. Until then the set has a placeholder.
- * A target has counters of its own, which join the set's counters. */
+ * A target is opened in its own counters, which then join the set's
+ * counters. */
 #include "set/internal.h"
 
 #include "util/alloc.h"
@@ -15,8 +16,8 @@ typedef struct opening_s {
   /* Only one of these two is set. */
   uvperf_set_open_cb cb;
   uvperf_set_target_cb target_cb;
-  void *data;         /* the target's */
-  uint64_t cpus_come; /* number that the set had seen */
+  void *data;         /* the user's pointer for the target */
+  uint64_t cpus_come; /* number of CPUs that the set had seen come */
 } opening_t;
 
 static int open_next(uvperf__job_t *job) {

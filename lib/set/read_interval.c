@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Readings of a set on its loop: one at each tick of an interval. */
+/* Makes readings of a set on its loop, one at each tick of an interval. */
 #include "set/internal.h"
 
 #include "util/error.h"
 
 #define SLICE_NS 1000000
 
-/* A failed reading is left to the next tick: the reading at which the delta
- * begins is kept. */
+/* After a failed reading the next tick tries again. The reading at which the
+ * delta begins is kept. */
 int uvperf__set_tick(void *owner, int is_new) {
   set_t *impl = owner;
   uvperf_set_read_cb cb = impl->cb;
@@ -36,8 +36,8 @@ int uvperf__set_tick(void *owner, int is_new) {
     impl->lent = newer;
     cb(impl->handle, 0, impl->readings[newer], impl->delta);
   }
-  /* Also if the callback has closed the set: impl lives until the next
-   * iteration of the loop. */
+  /* This is also safe if the callback has closed the set: impl lives until the
+   * next iteration of the loop. */
   impl->lent = -1;
   impl->in_callback = was_in_callback;
   /* If the set is not started, nothing else frees the sources. */
@@ -45,7 +45,7 @@ int uvperf__set_tick(void *owner, int is_new) {
   return 0;
 }
 
-/* The readings are kept, and need more memory only if the set has grown. */
+/* The readings are kept. They need more memory only if the set has grown. */
 static int make_readings(set_t *impl) {
   uvperf_reading_t **all[] = {&impl->readings[0], &impl->readings[1],
                               &impl->delta};

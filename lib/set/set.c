@@ -26,8 +26,8 @@ static void release(void *owner) {
   set_t *impl = owner;
 
   uvperf__set_free_opening(impl);
-  /* After a close inside a flush the events can still be enabled: the pool was
-   * to disable them, but did not get them. */
+  /* After a close inside a flush the events can still be enabled: the pool
+   * should disable them, but did not get them. */
   if (impl->counters != NULL && uvperf__counters_is_enabled(impl->counters) &&
       uvperf__counters_nr_open(impl->counters) != 0)
     uvperf__counters_disable(impl->counters, NULL);
@@ -50,7 +50,7 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   uvperf__counters_give_up(impl->counters, leftovers);
 }
 
-/* Only here, not earlier, are polled fds and rings released: see
+/* Polled fds and rings are released only here, not earlier: see
  * event/event.c. */
 static void closed(void *owner) {
   set_t *impl = owner;
@@ -100,7 +100,7 @@ typedef struct make_s {
   set_t *impl;
 } make_t;
 
-/* A set without targets counts nothing, and no error would say so. */
+/* A set without targets counts nothing, and no error would report this. */
 static int check_targets(const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
   if (options->nr_targets != 0 || (options->flags & UVPERF_SET_TARGETS_LATER))
@@ -156,7 +156,8 @@ static int make_hotplug(set_t *impl, uvperf_error_t *error) {
   return 0;
 }
 
-/* Last, so that the loop has no handle if another step fails. */
+/* This is the last step, so that the loop has no handle if another step
+ * fails. */
 static int make_timer(const make_t *make, uvperf_error_t *error) {
   int rc = uvperf__interval_timer_new(&make->impl->interval_timer, make->loop,
                                       &interval_ops, make->impl);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots of a set's overwritable rings: taken of all rings at one time, and
- * delivered ring by ring or in the order of time. */
+/* Snapshots of a set's overwritable rings. A snapshot is taken of all rings at
+ * one time, and delivered ring by ring or in the order of time. */
 #include "set/internal.h"
 
 #include "util/error.h"
@@ -67,8 +67,9 @@ static const uvperf__snapshot_ops_t ops = {deliver, done};
 
 /* -- preparation ----------------------------------------------------------- */
 
-/* Each snapshot has its own merge: with UVPERF_SNAPSHOT_ALL its records must
- * not be late because an earlier snapshot delivered newer ones. */
+/* Each snapshot has its own merge. Otherwise, with UVPERF_SNAPSHOT_ALL, its
+ * records would count as late after an earlier snapshot has delivered newer
+ * records. */
 static int add_merge(set_t *impl, uvperf__snapshot_job_t *job) {
   size_t i;
   int rc;
