@@ -24,33 +24,36 @@ int uvperf__attr_copy(struct perf_event_attr **copy,
                       const struct perf_event_attr *attr,
                       uvperf_error_t *error);
 
-/* The value of a field. 0 if the attr is too short to have the field. */
+/* Returns the value of a field, or 0 if the attr is too short to have the
+ * field. */
 uint64_t uvperf__attr_value(const struct perf_event_attr *attr,
                             enum uvperf_attr_field field);
 
-/* The name of a field in the header. "?" if the number is not a field. */
+/* Returns the name of a field in the header, or "?" if the number is not a
+ * field. */
 const char *uvperf__attr_field_name(unsigned int field);
 
-/* The end of a field, in bytes from the start of the struct. 0 if the number is
- * not a field. */
+/* Returns the end of a field, in bytes from the start of the struct, or 0 if
+ * the number is not a field. */
 uint32_t uvperf__attr_end(enum uvperf_attr_field field);
 
-/* The flag bits that are set and have no name. Each is returned as the bit of
- * its position. The last name is defer_output, 39, so these bits start at
- * 40. */
+/* Returns the flag bits that are set and have no name. Each is the bit of its
+ * position. The last name is defer_output, 39, so these bits start at 40. */
 uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr);
 
-/* The number of bytes that must be exceeded for a wakeup, or 0 if samples are
- * counted instead. A ring of exactly that number of bytes never wakes its
- * reader: see __perf_output_begin() in kernel/events/ring_buffer.c. It is also
- * 0 with write_backward: an overwritable ring has no waiting reader, and the
- * largest watermark interrupts least. */
+/* Returns the number of bytes that must be exceeded for a wakeup, or 0 if
+ * samples are counted instead. A ring of exactly that number of bytes never
+ * wakes its reader: see __perf_output_begin() in kernel/events/ring_buffer.c.
+ * It is also 0 with write_backward: an overwritable ring has no waiting reader,
+ * and the largest watermark interrupts least. */
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr);
 
-/* The maximum size of the stack in a sample, in bytes; 0 without a stack. */
+/* Returns the maximum size of the stack in a sample, in bytes, or 0 without a
+ * stack. */
 uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
 
-/* The clock of the times in records. -1 means the kernel's own clock. */
+/* Returns the clock of the times in records. -1 means the kernel's own
+ * clock. */
 int uvperf__attr_clock(const struct perf_event_attr *attr);
 
 /* Sets the clock. Does nothing for -1. The memory must have room for the field,
@@ -59,7 +62,7 @@ int uvperf__attr_clock(const struct perf_event_attr *attr);
  * size. */
 void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock);
 
-/* The unit of the event's counts: "ns" for the two clocks, else "". */
+/* Returns the unit of the event's counts: "ns" for the two clocks, else "". */
 const char *uvperf__attr_unit(const struct perf_event_attr *attr);
 
 /* Whether the event writes records: it samples, or has a side-band bit (mmap,
@@ -76,9 +79,9 @@ int uvperf__attr_writes_samples(const struct perf_event_attr *attr);
  * so does closing a probe, whose PMU has a type of its own. */
 int uvperf__attr_closes_slowly(const struct perf_event_attr *attr);
 
-/* The fault of an attr that the kernel opens, but whose samples damage their
- * ring. A static text, to be used as in "attr has …"; NULL if there is no such
- * fault. */
+/* Returns the fault of an attr that the kernel opens, but whose samples damage
+ * their ring. It is a static text, to be used as in "attr has …". Returns NULL
+ * if there is no such fault. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr);
 
 /* Whether each record wakes the reader: watermark 1 with wakeup_watermark 1, or

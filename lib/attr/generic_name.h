@@ -33,8 +33,9 @@ typedef int (*uvperf__generic_each_fn)(const char *name, void *data);
 int uvperf__generic_each(uint32_t type, uvperf__generic_each_fn each,
                          void *data);
 
-/* The second spelling of an event of PERF_TYPE_HARDWARE or _SOFTWARE, as a
- * static text. NULL if the event has none or is of another type. */
+/* Returns the second spelling of an event of PERF_TYPE_HARDWARE or _SOFTWARE,
+ * as a static text. Returns NULL if the event has none or is of another
+ * type. */
 const char *uvperf__generic_alias(uint32_t type, uint64_t config);
 
 /* Calls `each` with the other spellings of these events. Cache events have
