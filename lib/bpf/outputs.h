@@ -115,8 +115,8 @@ void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
 
 uvperf__cpu_rings_t *
 uvperf__bpf_outputs_rings(const uvperf__bpf_outputs_t *outputs);
-/* The decoder for the records of all rings. Its source has the attr and no
- * CPU. */
+/* Returns the decoder for the records of all rings. Its source has the attr and
+ * no CPU. */
 uvperf_decoder_t *
 uvperf__bpf_outputs_decoder(const uvperf__bpf_outputs_t *outputs);
 const struct perf_event_attr *

@@ -50,8 +50,8 @@ static int enable_and_put(reader_t *impl, int is_paused,
 }
 
 /* Stops delivery and ends the request of start. If resume has a request too,
- * the events stay enabled and in the map. If the kernel refuses to delete an
- * entry, its event is disabled, and programs get -EOPNOTSUPP. */
+ * the events stay as they are. If the kernel refuses to delete an entry, its
+ * event is disabled, and programs get -EOPNOTSUPP. */
 static void end_delivery(reader_t *impl) {
   impl->is_started = 0;
   /* This is also done when the watch is not started, because this may be inside
