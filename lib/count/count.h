@@ -20,9 +20,9 @@ typedef struct uvperf__cell_s {
   int32_t code;
 } uvperf__cell_t;
 
-/* The state of a cell that was read, whose value, enabled and running are
- * filled. It is GONE if `gone` is set, else NOT_ENABLED, NEVER_SCHEDULED or
- * COUNTING. */
+/* Returns the state of a cell that was read, whose value, enabled and running
+ * are filled. The state is GONE if `gone` is set, else NOT_ENABLED,
+ * NEVER_SCHEDULED or COUNTING. */
 uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone);
 
 /* Whether a cell was read, so that its numbers mean something. */
