@@ -80,7 +80,7 @@ int uvperf__decoder_add(uvperf_decoder_t *decoder,
 void uvperf__decoder_remove(uvperf_decoder_t *decoder,
                             const uvperf_source_t *source);
 
-/* The source that has this id; or NULL. Only for a decoder of
+/* Returns the source that has this id, or NULL. Only for a decoder of
  * uvperf__decoder_make. */
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
@@ -104,11 +104,11 @@ int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
  * 0 if the record has no time. A record has no time if its id is unknown, if it
  * is too short, or if its source lacks PERF_SAMPLE_TIME (or sample_id_all,
  * unless the record is a sample). uvperf_decode finds the same time in it, if
- * any. If the time is at one place in the samples of all sources that were ever
- * added, the id is not needed, so a sample of a removed source has a time too.
- * `size` is header.size, which the caller has checked: a multiple of 8, and all
- * bytes are there. The decoder's record does not change. Inline, because it is
- * called for each record in time order. */
+ * any. The id is not needed if the time is at one place in the samples of all
+ * sources that were ever added. Then a sample of a removed source has a time
+ * too. `size` is header.size, which the caller has checked: a multiple of 8,
+ * and all bytes are there. The decoder's record does not change. Inline,
+ * because it is called for each record in time order. */
 static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
                                        const void *bytes, size_t size,
                                        uint64_t *time) {
@@ -118,7 +118,7 @@ static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
   return 1;
 }
 
-/* The slot of a sample's source, found by its id. */
+/* Returns the slot of a sample's source, which it finds by the id. */
 static inline const uvperf__id_slot_t *
 uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
                      size_t size) {

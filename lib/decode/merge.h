@@ -123,8 +123,8 @@ void uvperf__merge_heads(uvperf__merge_t *merge);
 void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
                          uint64_t latest);
 
-/* The clock was set back. Forgets all times, so that records from now on are
- * not late. Must not be called between begin and end. */
+/* Call it when the clock was set back. Forgets all times, so that records from
+ * now on are not late. Must not be called between begin and end. */
 void uvperf__merge_rewind(uvperf__merge_t *merge);
 
 /* Whether a ring was more than half full when heads read it. */

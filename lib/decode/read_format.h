@@ -25,7 +25,7 @@ typedef struct uvperf__value_s {
   uint64_t lost;
 } uvperf__value_t;
 
-/* The value of an index below read->nr. */
+/* Reads the value of an index, which must be below read->nr. */
 void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
                              uvperf__value_t *value);
 

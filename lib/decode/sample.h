@@ -44,7 +44,8 @@ enum {
 
 #define UVPERF__FORM_OTHER UVPERF__FORM(UVPERF__FRONT_OTHER, UVPERF__TAIL_OTHER)
 
-/* Bytes up to the tail, header included. Not for UVPERF__FRONT_OTHER. */
+/* Returns the number of bytes up to the tail, header included. Must not be
+ * called with UVPERF__FRONT_OTHER. */
 static inline size_t uvperf__form_front_size(unsigned int form) {
   const unsigned int front = UVPERF__FORM_FRONT(form);
   size_t words = front == UVPERF__FRONT_NONE    ? 0
