@@ -215,7 +215,7 @@ void uvperf__event_take_back(event_t *impl);
 int uvperf__event_make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
                                const uvperf__writer_t *added);
 
-/* The flush_ms of an event if the user has not chosen one. */
+/* Returns the flush_ms of an event for which the user has not chosen one. */
 uint64_t uvperf__event_default_flush(const event_t *impl);
 
 /* Called when the event closes. It stops writing into another event's ring, and
