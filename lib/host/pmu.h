@@ -81,7 +81,7 @@ int uvperf__pmu_each_format(const char *root, const char *pmu,
 /* Spreads a value over the bits of a mask. Returns -ERANGE if it does not
  * fit. */
 int uvperf__pmu_spread(uint64_t mask, uint64_t value, uint64_t *bits);
-/* The inverse. */
+/* Does the inverse. */
 uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits);
 
 /* Reads the terms of a named event without the newline: "event=0x3c,umask=0x1".

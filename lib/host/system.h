@@ -67,7 +67,8 @@ int uvperf__system_is_user_namespace(const char *root);
  * that is unknown. */
 int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns);
 
-/* The id of the calling thread from root + /proc/thread-self, or -errno. */
+/* Returns the id of the calling thread from root + /proc/thread-self, or
+ * -errno. */
 int uvperf__system_thread(const char *root);
 
 /* Whether this kernel does not have a file of /proc/sys. Returns 0 also if
@@ -96,11 +97,11 @@ int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
 int uvperf__system_cpus(const char *root, const char *list, int *cpus,
                         size_t *nr);
 
-/* The number of online CPUs, or -errno. */
+/* Returns the number of online CPUs, or -errno. */
 int uvperf__system_online_cpus(const char *root);
 
-/* The package of a CPU, as a number that no other package has. perf(1) counts
- * events of a package once for each die, so the number is made of
+/* Finds the package of a CPU, as a number that no other package has. perf(1)
+ * counts events of a package once for each die, so the number is made of
  * physical_package_id and die_id in topology/. An id of -1 (the machine does
  * not have it) and a missing die_id (before Linux 5.2) count as 0. Returns 0 or
  * -errno. An offline CPU is -ENOENT. */
