@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* The first multiple of an interval (above 0) that is later than `now`. */
+/* Returns the first multiple of an interval (above 0) that is later than
+ * `now`. */
 static inline uint64_t uvperf__next_multiple(uint64_t now, uint64_t interval) {
   return now - now % interval + interval;
 }

@@ -74,7 +74,7 @@ void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);
 void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
                              uvperf__teardown_t *teardown);
 
-/* The ring_poll to which a uv handle belongs, or NULL. */
+/* Returns the ring_poll to which a uv handle belongs, or NULL. */
 uvperf__ring_poll_t *uvperf__ring_poll_of(uv_handle_t *handle);
 
 #endif

@@ -33,11 +33,11 @@ enum {
   UVPERF__STOPPED = 2
 };
 
-/* A slice without bounds. */
+/* Begins a slice without bounds. */
 void uvperf__slice_unbounded(uvperf__slice_t *slice, const uint64_t *session);
 
-/* A slice that ends when its first bound is reached. If its clock was not
- * started before the first record, it ends with that record. */
+/* Begins a slice that ends when its first bound is reached. If its clock was
+ * not started before the first record, it ends with that record. */
 void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
                          uint64_t max_records, uint64_t max_bytes,
                          uint64_t max_ns);
@@ -53,8 +53,9 @@ static inline int uvperf__slice_is_stopped(const uvperf__slice_t *slice) {
   return *slice->session != slice->own_session;
 }
 
-/* How many records may be delivered before the next uvperf__slice_check, at
- * least 1. (It must be called once slice->max_bytes are reached, too.) */
+/* Returns how many records may be delivered before the next
+ * uvperf__slice_check, at least 1. (That function must also be called when
+ * slice->max_bytes are reached.) */
 static inline uint64_t uvperf__slice_left(const uvperf__slice_t *slice) {
   uint64_t most = slice->max_records < slice->next_clock_read
                       ? slice->max_records

@@ -48,16 +48,17 @@ static inline void uvperf__stats_ring_slice(uvperf__cpu_ring_t *ring,
   }
 }
 
-/* A ring has ended with this status; nothing more is read from it. */
+/* Notes that a ring has ended with this status. Nothing more is read from
+ * it. */
 void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
 
-/* A ring makes no sense: counts this, and skips the ring up to its head. If
- * that fails, the ring has ended. */
+/* Call it when a ring makes no sense. Counts this, and skips the ring up to its
+ * head. If that fails, the ring has ended. */
 void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring);
 
-/* The sums of all rings. `rings` is NULL if there are no rings. `watch` has the
- * first rings, in the same order, or is NULL. In a forked child, which does not
- * have the mappings, the samples of a current run are not counted. */
+/* Returns the sums of all rings. `rings` is NULL if there are no rings. `watch`
+ * has the first rings, in the same order, or is NULL. In a forked child, which
+ * does not have the mappings, the samples of a current run are not counted. */
 void uvperf__stats_of_rings(const uvperf__cpu_rings_t *rings,
                             const uvperf__watch_t *watch, int is_forked,
                             uvperf_stats_t *stats);

@@ -197,11 +197,11 @@ int uvperf__watch_is_started(const uvperf__watch_t *watch);
 /* Whether the watch is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);
 
-/* The number of poll callbacks, of all rings or of one. */
+/* Return the number of poll callbacks, of all rings or of one. */
 uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch);
 uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
                                     size_t ring_index);
-/* The number of iterations in which something was delivered. */
+/* Returns the number of iterations in which something was delivered. */
 uint64_t uvperf__watch_slices(const uvperf__watch_t *watch);
 
 /* Explain why uvperf__watch_add or uvperf__watch_start failed, or why the ring
