@@ -14,8 +14,8 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
 /* The maximum number of events in a list. */
 #define UVPERF__EVENT_LIST_MOST 65536
 
-/* The number of whole events. The other parts of events come after the whole
- * events. */
+/* Returns the number of whole events. The other parts of events come after the
+ * whole events. */
 size_t uvperf__event_list_nr_whole(const uvperf_event_list_t *list);
 
 /* Keeps a list alive until uvperf_event_list_free is called once more. A set

@@ -57,8 +57,8 @@ int uvperf__event_name_each(const uvperf__parse_t *parse,
                             const uvperf__event_text_t *text,
                             uvperf__named_event_fn each, void *data);
 
-/* The precise_ip that modifier P means for an event of this type and this PMU.
- * `pmu` is NULL if no PMU is named. */
+/* Returns the precise_ip that modifier P means for an event of this type and
+ * this PMU. `pmu` is NULL if no PMU is named. */
 uint32_t uvperf__precise_max(const char *root, const char *pmu, uint32_t type);
 
 #endif

@@ -16,15 +16,15 @@ int uvperf__term_apply(uvperf__event_build_t *build,
  * -errno, explained. */
 int uvperf__terms_apply(uvperf__event_build_t *build, uvperf__span_t span);
 
-/* The value of branch_type= that sets these bits, as a static text. NULL if
- * there is no such value. */
+/* Returns the value of branch_type= that sets these bits, as a static text, or
+ * NULL if there is no such value. */
 const char *uvperf__branch_type_name(uint64_t bits);
 
 /* Adds the names of these terms to the search. */
 void uvperf__term_near_miss(uvperf__near_miss_t *miss);
 
-/* The number of a term. A term without a value means 1. Returns 0 or -EINVAL,
- * explained. */
+/* Reads the number of a term. A term without a value means 1. Returns 0 or
+ * -EINVAL, explained. */
 int uvperf__term_number(const uvperf__parse_t *parse,
                         const uvperf__term_t *term, uint64_t most,
                         uint64_t *value);
