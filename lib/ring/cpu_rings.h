@@ -90,7 +90,7 @@ void uvperf__cpu_rings_give_up(uvperf__cpu_rings_t *rings,
 int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
                           uvperf__cpu_ring_t **ring, uvperf_error_t *error);
 
-/* The ring of a CPU, or NULL. */
+/* Returns the ring of a CPU, or NULL. */
 uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
                                            int cpu);
 
@@ -117,8 +117,8 @@ void uvperf__cpu_ring_add_source(uvperf__cpu_ring_t *ring,
 void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
                                     const uvperf_source_t *source);
 
-/* The only source whose samples may be in the ring. NULL if there is no source,
- * or more than one. */
+/* Returns the only source whose samples may be in the ring, or NULL if there is
+ * no source or more than one. */
 const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring);
 
 /* For uvperf__watch_ops_t.spare. Opens a spare after the polled dummy's thread
@@ -145,7 +145,7 @@ int uvperf__cpu_rings_have_record(const uvperf__cpu_rings_t *rings,
 int uvperf__cpu_rings_have_ended(const uvperf__cpu_rings_t *rings);
 
 size_t uvperf__cpu_rings_nr(const uvperf__cpu_rings_t *rings);
-/* The index-th ring. */
+/* Returns the index-th ring. */
 uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
                                          size_t index);
 

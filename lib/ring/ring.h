@@ -113,9 +113,10 @@ static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
   return header.type == type;
 }
 
-/* How many bytes from the tail on lie in place, without a wrap, and may be
- * consumed before the tail must be published. It is 0 in an overwritable ring.
- * Their headers are not checked, and the last record may reach beyond them. */
+/* Returns how many bytes from the tail on lie in place, without a wrap, and may
+ * be consumed before the tail must be published. Returns 0 for an overwritable
+ * ring. Their headers are not checked, and the last record may reach beyond
+ * them. */
 size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
                                const uint8_t **bytes);
 
@@ -127,19 +128,19 @@ void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
 /* Publishes the tail. Does nothing in an overwritable ring, which has none. */
 void uvperf__ring_end(uvperf__ring_t *ring);
 
-/* How many samples of the current run were delivered, and their *bytes. The
- * sample in the callback is included. Both are 0 without a run. It reads their
- * headers, so it must not be called in a forked child, which does not have the
- * mapping. */
+/* Returns how many samples of the current run were delivered, and their *bytes.
+ * The sample in the callback is included. Both are 0 without a run. It reads
+ * their headers, so it must not be called in a forked child, which does not
+ * have the mapping. */
 uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
                                     uint64_t *bytes);
 
 /* Where the kernel writes next, read now. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring);
 
-/* How many bytes are still to be read, including the record in the callback. In
- * an overwritable ring: how many were written since the last snapshot. Reads
- * the head now. */
+/* Returns how many bytes are still to be read, including the record in the
+ * callback. For an overwritable ring it returns how many were written since the
+ * last snapshot. Reads the head now. */
 uint64_t uvperf__ring_waiting(const uvperf__ring_t *ring);
 
 /* Whether the kernel has written anything after the tail. Reads the head
