@@ -81,9 +81,9 @@ static void wait_for_pool(set_t *impl) {
 
 /* Closing the fds may wait for the loop. But no BPF program may run from now
  * on, so programs are detached: a tracepoint runs its programs even if its
- * events are disabled. All events are disabled too. If there are many events or
- * slow ones, the pool disables them before it closes them. In a forked child
- * the counters do not touch the events, which belong to the parent. */
+ * events are disabled. All events are disabled too. But if closing them takes
+ * long, the pool disables them before it closes them. In a forked child the
+ * counters do not touch the events, which belong to the parent. */
 void uvperf__set_begin_close(void *owner) {
   set_t *impl = owner;
 

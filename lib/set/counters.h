@@ -257,36 +257,38 @@ size_t uvperf__counters_nr_attrs(const uvperf__counters_t *counters);
  * events. */
 size_t uvperf__counters_nr_whole(const uvperf__counters_t *counters);
 
-/* How many events are open. */
+/* Returns how many events are open. */
 size_t uvperf__counters_nr_open(const uvperf__counters_t *counters);
 
-/* The item of an attr. NULL if there is no such attr. item->attr is the attr as
- * it is opened, except for the fields that depend on the target: disabled,
- * inherit and enable_on_exec. The first call for an attr without a name makes
- * the labels of all such attrs. */
+/* Returns the item of an attr, or NULL if there is no such attr. item->attr is
+ * the attr as it is opened, except for the fields that depend on the target:
+ * disabled, inherit and enable_on_exec. The first call for an attr without a
+ * name makes the labels of all such attrs. */
 const uvperf_event_item_t *
 uvperf__counters_item(const uvperf__counters_t *counters, size_t attr);
 
-/* The changes that fallbacks made to an attr. NULL and 0 if there are none. */
+/* Returns the changes that fallbacks made to an attr. NULL and 0 mean that
+ * there are none. */
 const uvperf_change_t *
 uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
                          size_t *nr);
 
-/* The fd of an attr at the place with this serial number. -1 if it is not
- * open. */
+/* Returns the fd of an attr at the place with this serial number, or -1 if it
+ * is not open. */
 int uvperf__counters_fd(const uvperf__counters_t *counters, size_t attr,
                         uint64_t serial);
 
 /* -- records: counters_rings.c -- */
 
-/* The rings into which all events write. NULL without UVPERF_SET_RECORDS. Each
- * call that opens events may add rings. */
+/* Returns the rings into which all events write, or NULL without
+ * UVPERF_SET_RECORDS. Each call that opens events may add rings. */
 uvperf__cpu_rings_t *uvperf__counters_rings(const uvperf__counters_t *counters);
 
-/* How many rings there are. 0 without UVPERF_SET_RECORDS. */
+/* Returns how many rings there are, or 0 without UVPERF_SET_RECORDS. */
 size_t uvperf__counters_nr_rings(const uvperf__counters_t *counters);
 
-/* The decoder for the records of all rings. NULL without UVPERF_SET_RECORDS. */
+/* Returns the decoder for the records of all rings, or NULL without
+ * UVPERF_SET_RECORDS. */
 uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters);
 
 /* Reads the clock that stamps the records of all events, in nanoseconds.
@@ -294,8 +296,8 @@ uvperf_decoder_t *uvperf__counters_decoder(const uvperf__counters_t *counters);
  * set with UVPERF_SET_TIME_ORDER never uses that clock. */
 uint64_t uvperf__counters_clock(const uvperf__counters_t *counters);
 
-/* The time of this clock before the first event was opened. 0 if the clock
- * cannot be read. */
+/* Returns the time of this clock before the first event was opened, or 0 if the
+ * clock cannot be read. */
 uint64_t uvperf__counters_opened(const uvperf__counters_t *counters);
 
 /* Frees the sources of closed events once every ring has been read past their

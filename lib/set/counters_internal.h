@@ -265,8 +265,8 @@ static inline int uvperf__counter_leads(const counter_place_t *place,
   return uvperf__counter_is_led(&place->events[attr], attr);
 }
 
-/* One past the last attr that this attr can lead at a place. In a group that is
- * broken up, a member other than the first may lead. */
+/* Returns one past the last attr that this attr can lead at a place. In a group
+ * that is broken up, a member other than the first may lead. */
 static inline size_t uvperf__counters_end(const uvperf__counters_t *counters,
                                           size_t leader) {
   return counters->attrs[counters->attrs[leader].item.leader].end;
@@ -281,7 +281,7 @@ int uvperf__counters_is_probe(const uvperf__counters_t *counters,
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t uvperf__counters_now(void);
 
-/* The position of the first target whose index is this or higher. */
+/* Returns the position of the first target whose index is this or higher. */
 size_t uvperf__counters_position(const uvperf__counters_t *counters,
                                  uint32_t index);
 
@@ -333,8 +333,8 @@ void uvperf__counters_ask_formats(uvperf__counters_t *counters);
 int uvperf__counters_check_records(const uvperf_set_options_t *options,
                                    uvperf_error_t *error);
 
-/* The largest stack dump in a sample of any attr, in bytes, and the attr's
- * index. 0 if no attr has one. */
+/* Returns the size in bytes of the largest stack dump in a sample of any attr,
+ * and the attr's index. Returns 0 if no attr has one. */
 size_t uvperf__counters_largest_stack(const uvperf__counters_t *counters,
                                       size_t *index);
 
@@ -400,7 +400,7 @@ int uvperf__counters_has_package(const uvperf__counters_t *counters,
                                  const counter_target_t *target,
                                  counter_place_t *place, size_t attr);
 
-/* How many events are to be opened. */
+/* Returns how many events are to be opened. */
 size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
                                    const counter_target_t *target);
 
@@ -549,7 +549,7 @@ void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr);
  * smaller from now on. */
 int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr);
 
-/* How many more rings the planned events of the targets from `first` on
+/* Returns how many more rings the planned events of the targets from `first` on
  * need. */
 size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
                                      size_t first);

@@ -213,7 +213,7 @@ void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
 /* Starts a pass over the rings of a merge, with the range of possible times. */
 void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge);
 
-/* The unreadable part of a ring was skipped. */
+/* Called when the unreadable part of a ring was skipped. */
 void uvperf__set_ring_skipped(void *owner, size_t ring_index);
 
 /* -- end.c: the end of targets -- */
@@ -221,10 +221,11 @@ void uvperf__set_ring_skipped(void *owner, size_t ring_index);
 /* Targets have changed: delivery may now be able to end, or may have ended. */
 void uvperf__set_check_ends(set_t *impl);
 
-/* The set was started. Targets may have ended before. */
+/* Called when the set was started. Targets may have ended before. */
 void uvperf__set_start_probes(set_t *impl);
 
-/* A record reported that a task has exited: targets may be gone soon. */
+/* Called when a record reported that a task has exited. Targets may be gone
+ * soon. */
 void uvperf__set_task_exited(set_t *impl);
 
 /* Operations of the watch. The first is called when a flush is due. It checks
@@ -258,8 +259,9 @@ int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
 
 /* -- read_interval.c -- */
 
-/* The interval timer has expired (`is_new`), or the last tick continues. Reads,
- * and calls back when all was read. Returns 1 if there is more. */
+/* Called when the interval timer has expired (`is_new`), or when the last tick
+ * continues. Reads, and calls back when all was read. Returns 1 if there is
+ * more. */
 int uvperf__set_tick(void *owner, int is_new);
 
 #endif
