@@ -7,10 +7,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* The number of the calling process, never 0. A forked child has another number
- * than its parent and all earlier parents, however it was made, and even if it
- * has the same pid in another pid namespace. The exception is a child that
- * shares the memory, as after vfork(2): here it counts as the same process.
+/* Returns the number of the calling process, which is never 0. A forked child
+ * has another number than its parent and all earlier parents, however it was
+ * made, and even if it has the same pid in another pid namespace. The exception
+ * is a child that shares the memory, as after vfork(2): here it counts as the
+ * same process.
  *
  * It takes one load. If the kernel cannot mark a process (see
  * uvperf__process_is_marked), the number is the result of getpid(2), and a
@@ -28,7 +29,7 @@ typedef struct uvperf__thread_s {
   pthread_t self;
 } uvperf__thread_t;
 
-/* The calling thread. */
+/* Fills `thread` for the calling thread. */
 void uvperf__thread_init(uvperf__thread_t *thread);
 
 /* Whether `thread` is the calling thread. Also true in the child of a bare

@@ -67,10 +67,11 @@ int uvperf__sys_now(clockid_t clock, uint64_t *ns);
  * see sys/fork.h. */
 pid_t uvperf__sys_getpid(void);
 
-/* A number of the calling thread, without a system call. 0 if it is not
- * available. A forked child has a different number: pthread_getcpuclockid(3)
- * computes the clock's id from the thread's id, which fork(3) updates in the
- * child, in glibc and in musl. A raw clone(2) does not update it. */
+/* Returns a number of the calling thread, without a system call, or 0 if it is
+ * not available. A forked child has a different number:
+ * pthread_getcpuclockid(3) computes the clock's id from the thread's id, which
+ * fork(3) updates in the child, in glibc and in musl. A raw clone(2) does not
+ * update it. */
 int uvperf__sys_thread(void);
 
 /* gettid(2): the id that another thread or process passes to perf_event_open(2)
@@ -98,14 +99,15 @@ ssize_t uvperf__sys_uevents_read(int fd, void *buffer, size_t size,
 /* Instructions, in rdpmc.c. They are here because they need the kernel's
  * permission too, and tests script them. */
 
-/* The value of a counter of this CPU's PMU. On x86 this is rdpmc. On aarch64
- * this is pmccntr_el0 for counter 31, and pmevcntrN_el0 for the lower numbers.
- * On any other architecture it is 0. If it is not allowed, or the counter does
- * not exist, the instruction faults and the signal ends the process. */
+/* Reads the value of a counter of this CPU's PMU. On x86 this is rdpmc. On
+ * aarch64 this is pmccntr_el0 for counter 31, and pmevcntrN_el0 for the lower
+ * numbers. On any other architecture it is 0. If it is not allowed, or the
+ * counter does not exist, the instruction faults and the signal ends the
+ * process. */
 uint64_t uvperf__sys_rdpmc(uint32_t counter);
 
-/* The clock in which the times of an event's page are measured. On x86 this is
- * rdtsc, on aarch64 cntvct_el0. On any other architecture it is 0. */
+/* Reads the clock in which the times of an event's page are measured. On x86
+ * this is rdtsc, on aarch64 cntvct_el0. On any other architecture it is 0. */
 uint64_t uvperf__sys_cycles(void);
 
 #endif
