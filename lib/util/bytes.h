@@ -59,7 +59,7 @@ static inline uint64_t uvperf__header_of_size(uint64_t header, size_t size) {
 }
 #endif
 
-/* The number of bits that are set. */
+/* Returns the number of bits that are set. */
 static inline unsigned int uvperf__bits(uint64_t word) {
   unsigned int nr = 0;
 

@@ -6,7 +6,8 @@
 
 #include "uvperf/error.h"
 
-/* A plain failure whose cause is known. The text is cut, never overrun. */
+/* Reports a plain failure whose cause is known. The text is cut, never
+ * overrun. */
 int uvperf__error_set(uvperf_error_t *error, int code, int cause,
                       const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -68,7 +68,7 @@ typedef struct uvperf__fd_limits_s {
 
 void uvperf__fd_limits(uvperf__fd_limits_t *limits);
 
-/* The RLIMIT_NOFILE that is needed to open `more` fds. */
+/* Returns the RLIMIT_NOFILE that is needed to open `more` fds. */
 uint64_t uvperf__fds_needed(uint64_t more);
 
 /* Whether a name can only mean an entry of the directory itself: it is not

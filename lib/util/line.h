@@ -13,7 +13,7 @@ typedef struct uvperf__line_s {
   size_t length; /* of the whole text, without the NUL */
 } uvperf__line_t;
 
-/* An empty line. */
+/* Begins an empty line. */
 void uvperf__line_begin(uvperf__line_t *line, char *text, size_t size);
 
 /* Appends. */
