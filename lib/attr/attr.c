@@ -387,8 +387,8 @@ int uvperf__attr_closes_slowly(const struct perf_event_attr *attr) {
 /* Entries of the branch records of any processor. */
 #define MOST_BRANCHES 64
 
-/* The maximum size of a sample in bytes, without AUX data, which the kernel
- * cuts to fit. Call chains have the default length of
+/* Returns the maximum size of a sample in bytes. AUX data is not counted,
+ * because the kernel cuts it to fit. Call chains have the default length of
  * /proc/sys/kernel/perf_event_max_stack. Each bit stands for at least one word:
  * a value, a number or a size. */
 static uint64_t largest_sample(const struct perf_event_attr *attr) {

@@ -94,8 +94,8 @@ static const unsigned int cache_operations[] = {
     [PERF_COUNT_HW_CACHE_NODE] = OP_ALL,
 };
 
-/* The events of a type, in the order of their configs. Cache events are not
- * among them. */
+/* Returns the events of a type, in the order of their configs. Cache events are
+ * not among them. */
 static const row_t *rows_of(uint32_t type, size_t *nr) {
   switch (type) {
     case PERF_TYPE_HARDWARE:
@@ -110,7 +110,7 @@ static const row_t *rows_of(uint32_t type, size_t *nr) {
   }
 }
 
-/* The length of a spelling if the text begins with it, else 0. */
+/* Returns the length of a spelling if the text begins with it, else 0. */
 static size_t match(const char *spelling, const char *text, size_t length) {
   size_t i;
 
