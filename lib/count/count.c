@@ -37,10 +37,10 @@ int uvperf__cell_was_read(const uvperf__cell_t *cell) {
          cell->state == UVPERF_COUNT_GONE;
 }
 
-/* The state that is reported. NEVER_SCHEDULED says too much about an event that
- * cannot always run: it becomes NOT_ENABLED. A gone event that never ran has no
- * value, so it becomes NEVER_SCHEDULED. (Its cell stays GONE, for later
- * differences.) */
+/* Returns the state that is reported. NEVER_SCHEDULED says too much about an
+ * event that cannot always run, so it becomes NOT_ENABLED. A gone event that
+ * never ran has no value, so it becomes NEVER_SCHEDULED. (Its cell stays GONE,
+ * for later differences.) */
 static uint32_t state_of(const uvperf__cell_t *cell, int unscaled) {
   if (cell->state == UVPERF_COUNT_NEVER_SCHEDULED && unscaled)
     return UVPERF_COUNT_NOT_ENABLED;
@@ -260,9 +260,9 @@ static int rank_of(uint32_t state) {
   }
 }
 
-/* The ratio of a sum. The sum of the times may overflow: with a thousand CPUs
- * it does after seven months. Then the result is the weighted mean of the two
- * ratios. */
+/* Returns the ratio of a sum. The sum of the times may overflow: with a
+ * thousand CPUs this happens after seven months. Then the result is the
+ * weighted mean of the two ratios. */
 static double mix(const uvperf_count_t *sum, const uvperf_count_t *count) {
   double old = (double)sum->time_enabled, more = (double)count->time_enabled;
 

@@ -35,7 +35,7 @@ static int add_array(size_t *bytes, size_t nr, size_t size) {
   return 0;
 }
 
-/* The size of a reading's memory. */
+/* Computes the size of a reading's memory. */
 static int measure(size_t nr_attrs, size_t nr_places, size_t *bytes) {
   *bytes = 1; /* never 0 */
   if (nr_places != 0 && nr_attrs > SIZE_MAX / nr_places)
