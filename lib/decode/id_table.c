@@ -60,8 +60,8 @@ int uvperf__id_table_reserve(uvperf__id_table_t *table, size_t nr) {
   return 0;
 }
 
-/* The distance from slot `other` forward to `slot`, around the end of the
- * table. */
+/* Returns the distance from slot `other` forward to `slot`, around the end of
+ * the table. */
 static size_t behind(const uvperf__id_table_t *table, size_t slot,
                      size_t other) {
   return (slot - other) & (table->nr_slots - 1);

@@ -110,7 +110,7 @@ static void add_hops(text_t *text, unsigned int hops) {
     add(text, names[hops]);
 }
 
-/* The level from mem_lvl_num, mem_remote and mem_hops (Linux 4.14, 5.16).
+/* Adds the level from mem_lvl_num, mem_remote and mem_hops (Linux 4.14, 5.16).
  * Returns 0 if the PMU did not fill them in. */
 static int add_level_number(text_t *text, uint64_t data_src) {
   unsigned int number = bits(data_src, LEVEL_NUMBER_SHIFT, 4);
@@ -130,7 +130,7 @@ static int add_level_number(text_t *text, uint64_t data_src) {
   return 1;
 }
 
-/* The level from the older mem_lvl. */
+/* Adds the level from the older mem_lvl. */
 static int add_level_bits(text_t *text, unsigned int level) {
   static const char *const names[] = {NULL,
                                       NULL, /* hit */

@@ -73,7 +73,7 @@ static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
   track->leaf = 0;
 }
 
-/* The earliest time of the entries that have lost against the top. */
+/* Returns the earliest time of the entries that have lost against the top. */
 static uint64_t limit_of(const uvperf__merge_t *merge) {
   uint64_t limit = UINT64_MAX;
   size_t at;

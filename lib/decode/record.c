@@ -49,7 +49,7 @@ static int take_array(const body_t *body, size_t offset, uint64_t nr,
   return 0;
 }
 
-/* The fields that MMAP and MMAP2 begin with. */
+/* Takes the fields with which MMAP and MMAP2 begin. */
 static void take_range(const body_t *body, uvperf_mmap_t *mmap) {
   memset(mmap, 0, sizeof(*mmap));
   mmap->pid = uvperf__u32(body->at);
