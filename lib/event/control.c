@@ -37,7 +37,7 @@ static int finish(const event_t *impl, int code, unsigned long request,
   return code >= 0 ? 0 : uvperf__explain_control(error, code, "", &control);
 }
 
-/* A request whose argument is a number. */
+/* Makes a request whose argument is a number. */
 static int control(event_t *impl, unsigned long request, long argument,
                    uvperf_error_t *error) {
   int rc = uvperf__event_check(impl, error);

@@ -259,7 +259,7 @@ static int check_attr(const struct perf_event_attr *attr,
                            "attr has %s", fault);
 }
 
-/* The size of the ring to map. 0 means no ring. */
+/* Returns the size of the ring to map. 0 means no ring. */
 static int choose_ring(const struct perf_event_attr *attr,
                        const uvperf_event_options_t *options, size_t *bytes,
                        uvperf_error_t *error) {

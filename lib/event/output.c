@@ -309,8 +309,8 @@ void uvperf__event_free_writers(event_t *impl) {
 
 /* -- SET_OUTPUT ----------------------------------------------------------- */
 
-/* The event into whose ring an event writes. It is the event itself if the ring
- * is its own. */
+/* Returns the event into whose ring an event writes. It is the event itself if
+ * the ring is its own. */
 static event_t *owner_of(event_t *impl) {
   return impl->output != NULL ? impl->output : impl;
 }
