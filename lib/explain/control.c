@@ -235,7 +235,7 @@ static int bpf_ebadf(const refusal_t *refusal) {
              (int)refusal->control->value);
 }
 
-/* The program type that __perf_event_set_bpf_prog requires. */
+/* Returns the program type that __perf_event_set_bpf_prog requires. */
 static int wanted_program(const refusal_t *refusal, const char **name) {
   if (refusal->control->attr->type == PERF_TYPE_TRACEPOINT) {
     *name = "BPF_PROG_TYPE_TRACEPOINT";
@@ -301,8 +301,8 @@ static int bpf_eacces(const refusal_t *refusal) {
              "in tracefs), or a security module forbids it");
 }
 
-/* The words after the name of a capability. capable() in the kernel checks for
- * it in the initial user namespace. */
+/* Returns the words after the name of a capability. capable() in the kernel
+ * checks for it in the initial user namespace. */
 static const char *where(const char *root) {
   return uvperf__system_is_user_namespace(root) == 1
              ? " outside of this user namespace"
@@ -328,17 +328,17 @@ static int query_enospc(const refusal_t *refusal) {
 
 /* -- MODIFY_ATTRIBUTES ---------------------------------------------------- */
 
-/* The fields that perf_event_modify_attr and hw_breakpoint_copy_attr
- * (kernel/events/hw_breakpoint.c) accept, and those that the library sets
- * itself. */
+/* Whether a field may differ. perf_event_modify_attr and
+ * hw_breakpoint_copy_attr (kernel/events/hw_breakpoint.c) accept other values
+ * of some fields, and the library sets some fields itself. */
 static int may_differ(unsigned int field) {
   return field == UVPERF_ATTR_DISABLED || field == UVPERF_ATTR_BP_TYPE ||
          field == UVPERF_ATTR_CONFIG1 || field == UVPERF_ATTR_CONFIG2 ||
          field == UVPERF_ATTR_SIG_DATA;
 }
 
-/* The first field that differs although it must not. NULL if there is no such
- * field. */
+/* Returns the first field that differs although it must not, or NULL if there
+ * is no such field. */
 static const char *difference(const uvperf__control_t *control) {
   unsigned int field;
 

@@ -293,7 +293,8 @@ void uvperf__fallback_report(const uvperf__fallback_t *fallback,
 
 /* -- in words -------------------------------------------------------------- */
 
-/* The names of the numbers in a change of event. NULL for plain numbers. */
+/* Returns the names of the numbers in a change of event, or NULL for plain
+ * numbers. */
 static const char *event_name(const uvperf_change_t *change, int is_after) {
   if (change->fallback != UVPERF_FALLBACK_CLOCK)
     return NULL;

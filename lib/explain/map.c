@@ -127,8 +127,8 @@ static void explain_memory(uvperf_error_t *error, int code, const char *root,
                       bytes, event, (unsigned long long)space);
 }
 
-/* The fault because of which perf_mmap refuses a ring, or because of which the
- * ring could never wake a reader. NULL if there is no such fault. */
+/* Returns the fault for which perf_mmap refuses a ring, or for which the ring
+ * could never wake a reader. Returns NULL if there is no such fault. */
 static const char *fault_of(const struct perf_event_attr *attr, int cpu,
                             size_t bytes) {
   if (attr->inherit && cpu == -1)

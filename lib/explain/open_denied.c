@@ -66,13 +66,14 @@ static const char *named(const uvperf__open_call_t *call, int is_admin) {
   return names[is_elsewhere(call)][is_admin];
 }
 
-/* The capability that lifts the rules of perf_event_paranoid here. */
+/* Returns the capability that lifts the rules of perf_event_paranoid here. */
 static const char *capability(const uvperf__open_call_t *call) {
   return named(call, uvperf__system_is_before(call->root, 5, 8) == 1 ||
                          paranoid(call) > LAST_COMMON_LEVEL);
 }
 
-/* The real, effective and saved uid of a task, or of ourselves ("self"). */
+/* Reads the real, effective and saved uid of a task, or of ourselves
+ * ("self"). */
 static int uids_of(const char *root, const char *task, unsigned long uid[3]) {
   char path[48], text[64];
 
@@ -154,9 +155,9 @@ static int has_kernel_branches(const struct perf_event_attr *attr) {
   return !attr->exclude_kernel || !attr->exclude_hv;
 }
 
-/* The part of the event that needs the lowest perf_event_paranoid, so that the
- * remedy suffices. Sources: perf_trace_event_perm, perf_allow_cpu and
- * perf_allow_kernel. */
+/* Returns the part of the event that needs the lowest perf_event_paranoid, so
+ * that the remedy is sufficient. Sources: perf_trace_event_perm, perf_allow_cpu
+ * and perf_allow_kernel. */
 static const char *paranoid_need(const uvperf__open_call_t *call,
                                  int64_t *level) {
   const struct perf_event_attr *attr = call->attr;

@@ -329,7 +329,8 @@ static int explain_group(const uvperf__open_call_t *call) {
 
 /* -- of the target, the PMU, and all --------------------------------------- */
 
-/* The faults in a target that perf_event_open and perf_event_alloc refuse. */
+/* Returns the fault in a target that perf_event_open or perf_event_alloc
+ * refuses. */
 static const char *target_fault(const uvperf__open_call_t *call) {
   if (call->cgroup >= 0 && call->cpu == -1)
     return "a cgroup needs a cpu: open one event for each";
