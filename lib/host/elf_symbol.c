@@ -73,10 +73,10 @@ static int is_label_of_code(walk_t *walk, const uvperf__elf_row_t *row) {
          row->value - walk->section.address < walk->section.size;
 }
 
-/* The segment of code that contains an address. A segment of data is not
+/* Finds the segment of code that contains an address. A segment of data is not
  * suitable for a probe: no call reaches it, and valid_vma in
- * kernel/events/uprobes.c does not prevent that the breakpoint is written into
- * the data. */
+ * kernel/events/uprobes.c lets the kernel write the breakpoint into the
+ * data. */
 static const uvperf__elf_segment_t *find_segment(const uvperf__elf_t *elf,
                                                  uint64_t address) {
   uint32_t i;
@@ -91,8 +91,8 @@ static const uvperf__elf_segment_t *find_segment(const uvperf__elf_t *elf,
   return NULL;
 }
 
-/* The distance in bytes from the symbol's address to the point that every call
- * passes. */
+/* Returns the distance in bytes from the symbol's address to the point that
+ * every call passes. */
 static uint64_t entry_bytes(const uvperf__elf_t *elf,
                             const uvperf__elf_row_t *row) {
   unsigned int log2 = row->other >> PPC64_ENTRY_SHIFT;

@@ -264,7 +264,7 @@ int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
   return rc != 0 ? rc : parse_format(text, format);
 }
 
-/* The lowest set bit. */
+/* Returns the lowest set bit. */
 static uint64_t lowest(uint64_t word) {
   return word & (~word + 1);
 }

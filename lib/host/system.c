@@ -254,7 +254,8 @@ int uvperf__system_is_user_namespace(const char *root) {
   return rc;
 }
 
-/* The clock's name in time_namespaces(7). "" for clocks without an offset. */
+/* Returns the clock's name in time_namespaces(7), or "" for clocks without an
+ * offset. */
 static const char *namespaced(int clockid) {
   switch (clockid) {
     case CLOCK_MONOTONIC:
@@ -344,7 +345,7 @@ int uvperf__system_has_lost(const char *root, int may_ask) {
 
 /* -- CPUs ------------------------------------------------------------------ */
 
-/* The text of /sys/devices/system/cpu/`list`. */
+/* Reads the text of /sys/devices/system/cpu/`list`. */
 static int read_cpus(const char *root, const char *list,
                      char text[UVPERF__TEXT_BYTES]) {
   char path[64];
@@ -478,7 +479,8 @@ static int64_t read_rlimit(const char **text) {
   return value >= INT64_MAX ? UVPERF_LIMIT_NONE : (int64_t)value;
 }
 
-/* The soft limit and the hard limit. getrlimit(2) would ignore the root. */
+/* Reads the soft limit and the hard limit. getrlimit(2) would ignore the
+ * root. */
 static void read_rlimits(const char *root, const char *key, int64_t *soft,
                          int64_t *hard) {
   char line[128];

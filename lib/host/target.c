@@ -112,9 +112,9 @@ typedef struct expand_s {
   size_t nr_cpus;
 } expand_t;
 
-/* The CPUs that the target lists, else the online CPUs. For a task, the present
- * CPUs: its events can also be opened on an offline CPU, and count after the
- * CPU comes online. */
+/* Lists the CPUs that the target lists, else the online CPUs. For a task, these
+ * are the present CPUs: its events can also be opened on an offline CPU, and
+ * count after the CPU comes online. */
 static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
   const uvperf_target_t *target = expand->target;
   int rc;
@@ -157,8 +157,8 @@ static int take_cpus(expand_t *expand) {
   return rc != 0 ? explain_cpus(expand, rc) : 0;
 }
 
-/* The CPUs of a task. If the target lists none and there are no rings, one
- * event follows the task. */
+/* Lists the CPUs of a task. If the target lists none and there are no rings,
+ * one event follows the task. */
 static int take_task_cpus(expand_t *expand) {
   if (expand->target->cpus != NULL || expand->context->has_rings)
     return take_cpus(expand);

@@ -178,7 +178,7 @@ static int walk_category(const char *category, void *data) {
   return uvperf__directory_each(fd, walk_event, walk);
 }
 
-/* The result of a walk that no callback has ended. */
+/* Returns the result of a walk that no callback has ended. */
 static int end_walk(const walk_t *walk, int rc) {
   return rc == 0 && walk->is_denied ? -EACCES : rc;
 }
