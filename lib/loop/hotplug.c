@@ -224,8 +224,8 @@ static void on_timer(uv_timer_t *timer) {
 
 /* -- uevents -------------------------------------------------------------- */
 
-/* The CPU's id after the action and the path, as in
- * "online@/devices/system/cpu/cpu1"; or -1. */
+/* Returns the CPU's id after the action and the path, as in
+ * "online@/devices/system/cpu/cpu1", or -1. */
 static int cpu_of(const char *text, const char *begin) {
   size_t size = strlen(begin);
   int cpu = 0;

@@ -641,7 +641,8 @@ void uvperf__watch_set_flush(uvperf__watch_t *watch, uint64_t flush_ms) {
     uvperf__flush_timer_start(&watch->flush_timer, flush_ms);
 }
 
-/* The code that uvperf__watch_start returns if every ring has ended. */
+/* Returns the code of uvperf__watch_start for the case that every ring has
+ * ended. */
 static int end_status(const uvperf__watch_t *watch) {
   size_t i;
 
