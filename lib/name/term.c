@@ -103,7 +103,7 @@ int uvperf__term_number(const uvperf__parse_t *parse,
   return uvperf__parse_number(parse, term->value, most, value);
 }
 
-/* A level alone, u, k or hv, means any branch there, as in perf(1)'s
+/* A level alone (u, k or hv) means any branch at this level, as in perf(1)'s
  * parse_branch_str(). */
 static uint64_t branch_bits(size_t i) {
   uint64_t bits = branch_types[i].bits;

@@ -379,7 +379,8 @@ static int scan_terms(const uvperf__parse_t *parse, const char **at,
 
 /* -- events ---------------------------------------------------------------- */
 
-/* The beginning of the next item of a type=…, or NULL after the last one. */
+/* Returns the beginning of the next item of a type=…, or NULL after the last
+ * item. */
 static const char *next_item(const uvperf__parse_t *parse, const char *at) {
   uvperf__span_t key;
 
