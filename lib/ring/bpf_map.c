@@ -176,8 +176,8 @@ static int open_path(uvperf__bpf_map_t *map, const char *path,
   return rc;
 }
 
-/* The flags from which bpf_get_file_flag in kernel/bpf/syscall.c made the fd's
- * access. */
+/* Returns the flags from which bpf_get_file_flag in kernel/bpf/syscall.c made
+ * the fd's access. */
 static uint32_t flags_of(int fd) {
   switch (uvperf__sys_access(fd)) {
     case O_RDONLY:

@@ -26,7 +26,7 @@ struct uvperf__cpu_rings_s {
 
 /* -- sizes ---------------------------------------------------------------- */
 
-/* The size that is tried first. 0 if there is no such size. */
+/* Returns the size that is tried first, or 0 if there is no such size. */
 static size_t first_bytes(const uvperf__cpu_rings_options_t *options) {
   return uvperf__ring_round(options->ring_bytes != 0
                                 ? options->ring_bytes

@@ -192,8 +192,9 @@ static void unwrap(const uvperf__ring_t *ring, size_t at, void *scratch,
   memcpy((uint8_t *)scratch + first, ring->data, size - first);
 }
 
-/* Bytes from the tail on that hold whole records. The kernel may write into an
- * overwritable ring for a moment after its output was paused. */
+/* Returns the number of bytes from the tail on that hold whole records. The
+ * kernel may write into an overwritable ring for a moment after its output was
+ * paused. */
 static uint64_t bytes_left(const uvperf__ring_t *ring) {
   uint64_t left = ring->head - ring->tail;
   uint64_t gone;

@@ -52,9 +52,9 @@ static int pause_all(uvperf__snapshot_t *snapshots, size_t nr) {
   return 0;
 }
 
-/* The number of bytes written since the snapshot that began at `since`, at most
- * `limit`. The head of an overwritable ring moves down, starting with 0 when
- * the ring is mapped. */
+/* Returns the number of bytes written since the snapshot that began at `since`,
+ * at most `limit`. The head of an overwritable ring moves down, starting with 0
+ * when the ring is mapped. */
 static uint64_t bytes_since(uint64_t since, uint64_t head, uint64_t limit) {
   uint64_t written = since - head;
 
@@ -109,8 +109,8 @@ static void copy_bytes(uint8_t *to, const uvperf__ring_t *ring, uint64_t head,
   memcpy(to + first, ring->data, bytes - first);
 }
 
-/* The number of bytes from `head` on that no CPU can have overwritten while
- * they were copied. */
+/* Returns the number of bytes from `head` on that no CPU can have overwritten
+ * while they were copied. */
 static uint64_t held(const uvperf__ring_t *ring, uint64_t head, int is_quiet) {
   uint64_t limit = ring->size;
   uint64_t moved;
@@ -167,7 +167,7 @@ static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
         bytes_since(snapshot->unseen, at, snapshot->copied - at);
 }
 
-/* The number of bytes of whole records, starting with the newest. */
+/* Returns the number of bytes of whole records, starting with the newest. */
 static size_t find_whole(uvperf__snapshot_t *snapshot, int is_quiet) {
   struct perf_event_header header;
   size_t at = 0;
@@ -202,10 +202,10 @@ static void reverse_words(uint64_t *words, size_t nr) {
   }
 }
 
-/* The number of words of a record whose words are in reverse order, with its
- * header last. A LOST record stays together with the record after it, if there
- * is one, because the kernel writes LOST before that record in either kind of
- * ring. */
+/* Returns the number of words of a record whose words are in reverse order,
+ * with its header last. A LOST record stays together with the record after it,
+ * if there is one, because the kernel writes LOST before that record in either
+ * kind of ring. */
 static size_t reversed_size(const uint64_t *words, size_t nr) {
   struct perf_event_header header;
   size_t size;
