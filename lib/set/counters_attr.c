@@ -541,9 +541,9 @@ static void choose_order(uvperf__counters_t *counters) {
         counters->order[nr++] = i;
 }
 
-/* The most that read(2) can return. A group may have more members than our
- * events: another process that has the leader's fd can add some. The limit is
- * in perf_event_validate_size in kernel/events/core.c. */
+/* Returns the most bytes that read(2) can return. A group may have more members
+ * than our events: another process that has the leader's fd can add some. The
+ * limit is in perf_event_validate_size in kernel/events/core.c. */
 static size_t most_read_bytes(const uvperf__counters_t *counters) {
   size_t i;
 

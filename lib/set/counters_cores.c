@@ -24,7 +24,7 @@ static int may_be_of_cores(const struct perf_event_attr *attr) {
          attr->type >= PERF_TYPE_MAX;
 }
 
-/* The type of the PMU. 0: the kernel chooses it. */
+/* Returns the type of the PMU. 0 means that the kernel chooses it. */
 static uint32_t pmu_of(const struct perf_event_attr *attr) {
   return is_generic(attr) ? (uint32_t)(attr->config >> 32) : attr->type;
 }

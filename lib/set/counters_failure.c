@@ -83,8 +83,8 @@ void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
 
 /* -- ordering -------------------------------------------------------------- */
 
-/* The position of a failure's place in its target. A failure that belongs to no
- * place comes first. */
+/* Returns the position of a failure's place in its target. A failure that
+ * belongs to no place comes first. */
 static size_t rank_of_place(const counter_target_t *target,
                             const uvperf_set_failure_t *failure) {
   const uvperf_place_t *place;

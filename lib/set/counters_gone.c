@@ -117,8 +117,8 @@ typedef struct batch_s {
   size_t nr;
 } batch_t;
 
-/* The event that was alive when it was last polled. NULL if it was closed
- * since, or if no event of the target was found alive yet. */
+/* Returns the event that was alive when it was last polled. Returns NULL if it
+ * was closed since, or if no event of the target was found alive yet. */
 static const counter_t *find_last_alive(const counter_target_t *target) {
   const counter_t *event;
 

@@ -129,7 +129,7 @@ static void label_all(const uvperf__counters_t *counters) {
 
 /* -- labels after fallbacks ------------------------------------------------ */
 
-/* The fallbacks that have made the label wrong. */
+/* Returns the fallbacks that have made the label wrong. */
 static uint32_t fallbacks_of(const counter_attr_t *own) {
   uint32_t fallbacks = 0;
   size_t i;

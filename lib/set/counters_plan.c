@@ -295,9 +295,9 @@ int uvperf__counters_has_package(const uvperf__counters_t *counters,
 
 /* -- planning -------------------------------------------------------------- */
 
-/* The first attr of a group that can be measured on the target. The others
- * follow it to its places, because the counts of a group are compared. Returns
- * `attr` itself if no earlier attr can be measured. */
+/* Returns the first attr of a group that can be measured on the target. The
+ * others follow it to its places, because the counts of a group are compared.
+ * Returns `attr` itself if no earlier attr can be measured. */
 static size_t first_of_group(const plan_t *plan, size_t attr) {
   const counter_attr_t *attrs = plan->counters->attrs;
   size_t leader = attrs[attr].item.leader;

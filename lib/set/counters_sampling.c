@@ -92,8 +92,8 @@ static int is_moment(const uvperf__counters_t *counters,
   }
 }
 
-/* The highest allowed frequency up to the default, as in perf record. The user
- * requested no number, so a lower frequency is not an error. */
+/* Returns the highest allowed frequency up to the default, as in perf record.
+ * The user requested no number, so a lower frequency is not an error. */
 static uint64_t default_frequency(const uvperf__counters_t *counters) {
   int64_t most;
 

@@ -72,7 +72,8 @@ void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
       uvperf__counter_attr_restore(&counters->attrs[i]);
 }
 
-/* How many requested events are open. Side-band events do not replace them. */
+/* Returns how many requested events are open. Side-band events do not replace
+ * them. */
 static size_t nr_asked_open(const uvperf__counters_t *counters) {
   const counter_attr_t *last = &counters->attrs[counters->nr_attrs - 1];
 
@@ -83,7 +84,7 @@ static size_t nr_asked_open(const uvperf__counters_t *counters) {
 
 /* -- fds ------------------------------------------------------------------- */
 
-/* How many fds the planned events need. */
+/* Returns how many fds the planned events need. */
 static size_t count_fds(const uvperf__counters_t *counters, size_t first) {
   size_t nr = 0;
   size_t i;

@@ -146,9 +146,9 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
                                                   : UINT64_MAX);
 }
 
-/* The latest time of records that are delivered now. If a ring is more than
- * half full, records do not wait for the slack. In a flush they do not wait at
- * all. */
+/* Returns the latest time of records that are delivered now. If a ring is more
+ * than half full, records do not wait for the slack. In a flush they do not
+ * wait at all. */
 static uint64_t horizon_at(const set_t *impl, uint64_t now, int is_pressed) {
   uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
 
