@@ -24,7 +24,7 @@ void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
   miss->distance = (length < 3 ? 0 : (length + 1) / 3) + 1;
 }
 
-/* One row of the table of distances, from the two rows before. */
+/* Computes one row of the table of distances from the two rows before. */
 static void next_row(const char *a, size_t i, const char *b, size_t nr,
                      size_t *const rows[3]) {
   size_t j;
@@ -59,7 +59,7 @@ static size_t distance(const char *a, size_t length, const char *b, size_t nr) {
   return rows[0][nr];
 }
 
-/* The number of leading bytes that `name` has in common with the wanted
+/* Returns the number of leading bytes that `name` has in common with the wanted
  * name. */
 static size_t common(const uvperf__near_miss_t *miss, const char *name) {
   size_t i = 0;
