@@ -21,7 +21,7 @@ enum uvperf__word {
 };
 
 /* The bits of a word that the kernel knows, and the bits that it does not know.
- * Bits in neither were not asked for, or the kernel did not answer. */
+ * If a bit is in neither, the kernel was not asked for it or did not answer. */
 typedef struct uvperf__known_s {
   _Atomic uint64_t yes;
   _Atomic uint64_t no;
