@@ -63,8 +63,8 @@ static int check_attr(const struct perf_event_attr *attr,
     why = "attr is not PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT: of any "
           "other event bpf_perf_event_output() gives programs -EINVAL";
   else if (attr->inherit)
-    /* perf_event_read_local in kernel/events/core.c, called by
-     * perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c. */
+    /* perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c calls
+     * perf_event_read_local in kernel/events/core.c, which refuses it. */
     why = "the kernel takes no event with attr.inherit into a map";
   else
     why = uvperf__attr_fault(attr);

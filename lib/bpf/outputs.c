@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The events through which BPF programs write: chooses their CPUs, opens them
- * with their rings, puts them into the map and takes them out, and opens events
- * for CPUs that come online. A CPU's key in the map is its id, and ids have
- * gaps. */
+/* The events through which BPF programs write. This file chooses the events'
+ * CPUs, opens the events with their rings, puts them into the map and takes
+ * them out, and opens events for CPUs that come online. A CPU's key in the map
+ * is its id, and ids have gaps. */
 #include "bpf/outputs.h"
 
 #include <errno.h>
