@@ -385,8 +385,8 @@ static void make_raw(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
 }
 
 /* Decodes a sample that uvperf__decode_sample does not accept, because it is
- * longer than its fields or its id is unknown. It gets a record of its own,
- * because the reader's record has no surplus. */
+ * longer than its fields or its id is unknown. The sample is decoded into a
+ * separate record, because the reader's record has no surplus. */
 static int decode_longer(uvperf_decoder_t *decoder,
                          const uvperf__id_slot_t *writer,
                          const struct perf_event_header *header,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All record types except PERF_RECORD_SAMPLE: their bodies and their
+/* Decodes all record types except PERF_RECORD_SAMPLE: their bodies and their
  * trailer. */
 #ifndef UVPERF_LIB_DECODE_RECORD_H
 #define UVPERF_LIB_DECODE_RECORD_H
