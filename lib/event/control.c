@@ -450,10 +450,11 @@ static int resize(struct perf_event_attr **attr, uint32_t size) {
   return 0;
 }
 
-/* Enables a breakpoint again if it was enabled. The kernel disables it even if
- * it refuses the new attr, and then enables it only if the attr in force has
- * disabled 0 (perf_event_modify_breakpoint). Our attrs always have disabled 1,
- * so that the breakpoint never runs at the wrong place. */
+/* Enables a breakpoint again if it was enabled. The kernel disables the
+ * breakpoint even if it refuses the new attr. Afterwards it enables the
+ * breakpoint only if the attr in force has disabled 0
+ * (perf_event_modify_breakpoint). Our attrs always have disabled 1, so that the
+ * breakpoint never runs at the wrong place. */
 static int restart(event_t *impl) {
   int rc;
 
