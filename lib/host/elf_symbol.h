@@ -27,8 +27,8 @@ typedef struct uvperf__elf_symbol_s {
  * "name@VERSION" and "name@@VERSION" mean that version. "name" means the
  * default version, else a symbol without a version, else any version. Of
  * several symbols, symbols with a type come first, then global, weak and local
- * symbols. On 64-bit PowerPC the offset is the local entry, because calls from
- * the same module and from others both pass it. Names of 4096 bytes and more
+ * symbols. On 64-bit PowerPC the offset is the local entry, because all calls
+ * pass it, from the same module and from others. Names of 4096 bytes and more
  * are not found.
  *
  * Returns 0, or

@@ -125,7 +125,7 @@ int uvperf__pmu_cpus(const char *root, const char *pmu,
  * file, or -EINVAL if it is not a number. */
 int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max);
 
-/* The walks of uvperf/system.h under a root. */
+/* Does the walks of uvperf/system.h under a root. */
 int uvperf__pmu_walk(const char *root, uvperf_pmu_cb cb, void *arg);
 int uvperf__pmu_walk_formats(const char *root, const char *pmu,
                              uvperf_pmu_format_cb cb, void *arg);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets of a set, and the places at which their events are opened, from
- * procfs and sysfs under a root path that tests can set ("" is the real one).
- * Opens no perf events and does not include uv.h. Only the kernel knows whether
- * an event can be opened there. */
+/* Targets of a set, and the places at which their events are opened. They are
+ * read from procfs and sysfs, under a root path that tests can set ("" is the
+ * real one). Opens no perf events and does not include uv.h. Only the kernel
+ * knows whether an event can be opened there. */
 #ifndef UVPERF_LIB_HOST_TARGET_H
 #define UVPERF_LIB_HOST_TARGET_H
 
