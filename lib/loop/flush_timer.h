@@ -16,7 +16,7 @@ typedef struct uvperf__flush_timer_s uvperf__flush_timer_t;
  * it was not stopped. */
 typedef void (*uvperf__flush_timer_cb)(uvperf__flush_timer_t *timer);
 
-/* A part of its owner, which `timer.data` points to. */
+/* The struct is a part of its owner. `timer.data` points to the owner. */
 struct uvperf__flush_timer_s {
   uv_timer_t timer;
   uvperf__flush_timer_cb cb;

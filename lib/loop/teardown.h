@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Closing a handle. Closes its inner uv handles (another part of the program
- * may have closed some), counts their close callbacks, and frees the memory
- * when the last callback has come and no hold is left.
+/* Closes a handle. Closes its inner uv handles (another part of the program may
+ * have closed some) and counts their close callbacks. Frees the memory when the
+ * last callback has come and no hold is left.
  *
  * A call in which the user may close the handle and run the loop, such as a
  * flush, takes a hold. Until the hold is released, the owner's memory stays. */

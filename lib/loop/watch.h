@@ -98,9 +98,9 @@ int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
  * were added before. The ring and the array belong to the owner and must stay
  * valid until the teardown is done. Exactly one of the fds is polled; when it
  * hangs up, another live one takes its place. May be called at any time, also
- * in a callback; a started watch polls it at once. Returns 0, or UV_ENOMEM or
- * the code of uv_poll_init if nothing was added. Returns the code of
- * uv_poll_start if the ring was added but has ended. */
+ * in a callback. A started watch polls the ring at once. Returns 0, or
+ * UV_ENOMEM or the code of uv_poll_init if nothing was added. Returns the code
+ * of uv_poll_start if the ring was added but has ended. */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);
 
