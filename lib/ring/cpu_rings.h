@@ -110,8 +110,8 @@ int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr);
 int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd);
 void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring);
 
-/* Adds a source whose samples may be in the ring from now on. Remove it once
- * none of them is left in the ring. */
+/* Adds a source whose samples may be in the ring from now on. Remove the source
+ * once none of its samples is left in the ring. */
 void uvperf__cpu_ring_add_source(uvperf__cpu_ring_t *ring,
                                  const uvperf_source_t *source);
 void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,

@@ -217,8 +217,8 @@ static int may_be_spoilt(const uvperf__ring_t *ring) {
                                 ring->size;
 }
 
-/* Ends a snapshot at the record at its tail, whose end newer records have
- * overwritten. No older one is whole. */
+/* Ends a snapshot at the record at its tail. Newer records have overwritten the
+ * end of that record, and no older record is whole. */
 static int drop_cut(uvperf__ring_t *ring) {
   ring->cut += 1;
   ring->tail = ring->head;
