@@ -110,8 +110,8 @@ typedef struct uvperf__adding_s {
   uvperf__leftovers_t leftovers;
 } uvperf__adding_t;
 
-/* Makes counters as uvperf__counters_new does, except for the targets, which
- * `adding` is to add. Opens nothing, and makes no request to the kernel. */
+/* Makes counters as uvperf__counters_new does, but without targets. `adding`
+ * will add these. Opens nothing, and makes no request to the kernel. */
 int uvperf__counters_new_adding(uvperf__counters_t **counters,
                                 const uvperf_set_options_t *options,
                                 uvperf__adding_t *adding,
@@ -135,8 +135,8 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled);
  * does. */
 int uvperf__adding_end(uvperf__adding_t *adding, uvperf_error_t *error);
 
-/* Makes counters with the attrs of `joined`, which can be used meanwhile;
- * `adding` is to add the target. Returns 0, or a code and the error. */
+/* Makes counters with the attrs of `joined`, which can be used meanwhile.
+ * `adding` will add the target. Returns 0, or a code and the error. */
 int uvperf__counters_new_for_target(uvperf__counters_t **counters,
                                     const uvperf__counters_t *joined,
                                     const uvperf_target_t *target,

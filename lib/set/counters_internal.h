@@ -288,7 +288,7 @@ size_t uvperf__counters_position(const uvperf__counters_t *counters,
 /* Returns a copy by uvperf__calloc, or NULL if out of memory. */
 char *uvperf__counter_copy_text(const char *text);
 
-/* Releases a shape; NULL is allowed. */
+/* Releases a shape. NULL is allowed. */
 void uvperf__counter_shape_release(counter_shape_t *shape);
 
 /* Restores the attr as the user passed it, without the changes of fallbacks. */
@@ -319,8 +319,9 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
                                 uvperf_error_t *error);
 void uvperf__counters_free_attrs(uvperf__counters_t *counters);
 
-/* The first allocates nr_attrs attrs. The second allocates the buffers for
- * opening and reading, by attr_bytes and words_size. Return 0 or -ENOMEM. */
+/* The first function allocates nr_attrs attrs. The second allocates the buffers
+ * for opening and reading, whose sizes are attr_bytes and words_size. Both
+ * return 0 or -ENOMEM. */
 int uvperf__counters_make_attrs(uvperf__counters_t *counters);
 int uvperf__counters_make_scratch(uvperf__counters_t *counters);
 
