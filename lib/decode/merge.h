@@ -37,8 +37,8 @@ typedef struct uvperf__track_s {
   /* NULL if the record is not in place or has no time. Only next delivers such
    * a record. */
   const uint8_t *bytes;
-  /* The record's header as it was checked. Afterwards another process's record,
-   * whose header has a larger size, can be written over it. */
+  /* The record's header as it was checked. Afterwards another process's record
+   * can be written over it, if that record is longer than the kernel says. */
   uint64_t header;
   /* Up to here, records follow each other in place. At this point the records
    * that begin saw end, or the ring ends, or the tail must be published. */
