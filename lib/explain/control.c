@@ -342,7 +342,7 @@ static int may_differ(unsigned int field) {
 static const char *difference(const uvperf__control_t *control) {
   unsigned int field;
 
-  /* Checked first, because it decides the meaning of the others. */
+  /* The type is checked first, because it decides the meaning of the others. */
   if (control->attr->type != control->wanted->type)
     return uvperf__attr_field_name(UVPERF_ATTR_TYPE);
   for (field = 0; field <= UVPERF_ATTR_CONFIG4; field++)
