@@ -301,8 +301,9 @@ int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
   return terms[0] == '\0' ? -EINVAL : 0;
 }
 
-/* Changes the letters that begin with `first` ('A' or 'a') to the other case,
- * independent of the locale. Returns 1 if there were any. */
+/* Changes the upper-case letters (`first` is 'A') or the lower-case letters
+ * ('a') to the other case, independent of the locale. Returns 1 if there were
+ * any. */
 static int swap_case(char *name, char first) {
   int turned = 0;
 
