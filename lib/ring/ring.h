@@ -115,8 +115,8 @@ static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
 
 /* Returns how many bytes from the tail on lie in place, without a wrap, and may
  * be consumed before the tail must be published. Returns 0 for an overwritable
- * ring. Their headers are not checked, and the last record may reach beyond
- * them. */
+ * ring. The headers of the records there are not checked, and the last record
+ * may reach beyond these bytes. */
 size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
                                const uint8_t **bytes);
 
@@ -129,8 +129,8 @@ void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
 void uvperf__ring_end(uvperf__ring_t *ring);
 
 /* Returns how many samples of the current run were delivered, and their *bytes.
- * The sample in the callback is included. Both are 0 without a run. It reads
- * their headers, so it must not be called in a forked child, which does not
+ * The sample in the callback is included. Both are 0 without a run. Reads the
+ * samples' headers, so it must not be called in a forked child, which does not
  * have the mapping. */
 uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
                                     uint64_t *bytes);
