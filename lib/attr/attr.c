@@ -52,12 +52,12 @@ int uvperf__attr_copy(struct perf_event_attr **copy,
   int rc = uvperf__attr_dup(copy, attr);
 
   if (rc == -ENOMEM)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory for a copy of the attr");
+    return uvperf__error_shortage(error, rc, "cannot copy the attr");
   if (rc != 0)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_ARGUMENT,
-        "attr.size %u is not a size of struct perf_event_attr", attr->size);
+    return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
+                             "attr.size is %u, which is not a size of struct "
+                             "perf_event_attr; use sizeof",
+                             attr->size);
   return 0;
 }
 
@@ -431,14 +431,13 @@ const char *uvperf__attr_fault(const struct perf_event_attr *attr) {
   if (!has_samples(attr) || !(attr->sample_type & PERF_SAMPLE_STACK_USER))
     return NULL;
   if (uvperf__attr_stack(attr) == 0)
-    return "sample_stack_user 0 with PERF_SAMPLE_STACK_USER: the kernel "
-           "writes such samples over the next record: leave that bit out";
+    return "sample_stack_user 0 with PERF_SAMPLE_STACK_USER, so that the "
+           "kernel writes samples over the next record; clear that bit";
   if ((attr->sample_type & (PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_AUX)) &&
       largest_sample(attr) > LARGEST_SAMPLE)
     return "PERF_SAMPLE_STACK_USER with PERF_SAMPLE_REGS_INTR or "
-           "PERF_SAMPLE_AUX and samples that can be longer than 65528 bytes, "
-           "which the kernel writes over the next record: take a smaller "
-           "sample_stack_user";
+           "PERF_SAMPLE_AUX, so that the kernel writes samples above 65528 "
+           "bytes over the next record; lower sample_stack_user";
   return NULL;
 }
 

@@ -46,9 +46,8 @@ static int check_wakeups(const uvperf__bpf_outputs_options_t *options,
     return 0;
   return uvperf__error_set(
       error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "options.wakeup_events %u and options.wakeup_bytes "
-      "%u: the kernel wakes by one of them, so one must be "
-      "0",
+      "options.wakeup_events is %u and options.wakeup_bytes %u, but the kernel "
+      "can use only one; leave the other 0",
       options->wakeup_events, options->wakeup_bytes);
 }
 
@@ -60,17 +59,20 @@ static int check_attr(const struct perf_event_attr *attr,
 
   if (attr->type != PERF_TYPE_SOFTWARE ||
       attr->config != PERF_COUNT_SW_BPF_OUTPUT)
-    why = "attr is not PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT: of any "
-          "other event bpf_perf_event_output() gives programs -EINVAL";
+    why = "a type or config other than PERF_TYPE_SOFTWARE and "
+          "PERF_COUNT_SW_BPF_OUTPUT, for which bpf_perf_event_output() returns "
+          "-EINVAL";
   else if (attr->inherit)
     /* perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c calls
      * perf_event_read_local in kernel/events/core.c, which refuses it. */
-    why = "the kernel takes no event with attr.inherit into a map";
+    why =
+        "inherit, and the kernel does not put such events into maps; clear it";
   else
     why = uvperf__attr_fault(attr);
   if (why == NULL)
     return 0;
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "%s", why);
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr has %s",
+                           why);
 }
 
 int uvperf__bpf_attr_make(struct perf_event_attr **attr,
@@ -123,9 +125,9 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   rc = uvperf__cpu_rings_check(rings, error);
   if (rc != 0 || uvperf__cpu_rings_fit(rings))
     return rc;
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "attr.sample_stack_user %zu is not below the "
-                           "overwritable rings of options.ring_bytes %zu: no "
-                           "record would be whole",
-                           rings->above_bytes, rings->ring_bytes);
+  return uvperf__error_set(
+      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "attr.sample_stack_user %zu does not fit overwritable rings of %zu "
+      "bytes, so no record would be whole; raise options.ring_bytes",
+      rings->above_bytes, rings->ring_bytes);
 }

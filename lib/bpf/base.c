@@ -21,15 +21,11 @@ int uvperf__bpf_reader_is_forked(const reader_t *impl) {
 
 int uvperf__bpf_reader_check(const reader_t *impl, uvperf_error_t *error) {
   if (uvperf__bpf_reader_is_forked(impl))
-    return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                             "the reader belongs to the parent process");
+    return uvperf__error_forked(error, "reader");
   if (impl->opening != NULL)
-    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
-                             "the reader is being opened: its callback tells "
-                             "when it is open");
+    return uvperf__error_opening(error, "reader");
   if (impl->has_failed)
-    return uvperf__error_set(error, UV_EBADF, UVPERF_CAUSE_ARGUMENT,
-                             "the reader could not be opened: close it");
+    return uvperf__error_not_opened(error, UV_EBADF, "reader");
   return 0;
 }
 

@@ -47,10 +47,10 @@ void uvperf__bpf_reader_cpu_come(void *owner, int cpu) {
     return;
   impl->cpus_come += 1;
   if (now == UV_E2BIG)
-    status = uvperf__error_set(&error, UV_E2BIG, UVPERF_CAUSE_ARGUMENT,
-                               "the map has no entry for CPU %d: it needs more "
-                               "max_entries",
-                               cpu);
+    status = uvperf__error_set(
+        &error, UV_E2BIG, UVPERF_CAUSE_ARGUMENT,
+        "the map has no entry for CPU %d; create it with more max_entries",
+        cpu);
   rc = uvperf__bpf_reader_watch_rings(impl);
   if (rc != 0 && status == 0)
     status = uvperf__watch_explain_ring(&error, rc, cpu);

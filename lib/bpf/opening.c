@@ -37,8 +37,7 @@ static void on_opened(uvperf__job_t *job) {
   if (rc == 0)
     uvperf__bpf_reader_take_outputs(impl);
   if (was_closing)
-    rc = uvperf__error_set(&error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
-                           "the reader was closed while it was being opened");
+    rc = uvperf__error_cancelled(&error, "reader");
   cb(impl->handle, rc, rc == 0 ? NULL : &error);
   if (!was_closing)
     return;
@@ -53,8 +52,7 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
   int rc;
 
   if (opening == NULL)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory to open the reader");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the reader");
   opening->job.step = open_next;
   opening->job.done = on_opened;
   opening->impl = impl;

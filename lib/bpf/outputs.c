@@ -71,8 +71,7 @@ static int check_process(const uvperf__bpf_outputs_t *outputs,
                          uvperf_error_t *error) {
   if (uvperf__process() == outputs->process)
     return 0;
-  return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
-                           "the events belong to the parent process");
+  return uvperf__error_forked(error, "reader");
 }
 
 /* -- which CPUs ------------------------------------------------------------ */
@@ -88,8 +87,8 @@ static bpf_output_t *find_output(const uvperf__bpf_outputs_t *outputs,
 }
 
 static int no_memory_for_cpus(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the events of the CPUs");
+  return uvperf__error_shortage(error, -ENOMEM,
+                                "cannot open the events of the CPUs");
 }
 
 static int add_output(uvperf__bpf_outputs_t *outputs, int cpu,
@@ -134,20 +133,11 @@ static int explain_list(const uvperf__bpf_outputs_t *outputs, int code,
   if (code == -ENOMEM)
     return no_memory_for_cpus(error);
   if (outputs->cpus != NULL)
-    return uvperf__error_set(
-        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "options.cpus \"%.64s\" is no list of CPUs such as "
-        "\"0-3,8\"",
-        outputs->cpus);
-  if (uvperf__is_shortage(code))
-    return uvperf__error_shortage(error, code,
-                                  "the list of CPUs cannot be read");
-  return uvperf__error_set(
-      error, code, UVPERF_CAUSE_NO_CPU,
-      "/sys/devices/system/cpu/online does not tell which "
-      "CPUs are online (errno %d): mount sysfs on /sys, or "
-      "list them in options.cpus",
-      -code);
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "options.cpus \"%.64s\" is not a list of CPUs; "
+                             "write it as in \"0-3,8\"",
+                             outputs->cpus);
+  return uvperf__error_online(error, code, "list the CPUs in options.cpus");
 }
 
 /* The list may grow between two readings, when a CPU comes online. */
@@ -180,8 +170,8 @@ static int plan_cpu(uvperf__bpf_outputs_t *outputs, int cpu,
     return 0;
   return uvperf__error_set(
       error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "options.cpus has CPU %d, and the map has %u entries: "
-      "give it more, as max_entries, or list no such CPU",
+      "options.cpus has CPU %d, but the map has %u entries; create it with "
+      "more max_entries, or leave that CPU out",
       cpu, outputs->map.max_entries);
 }
 
@@ -329,13 +319,13 @@ static int explain_none(const uvperf__bpf_outputs_t *outputs,
 
   uvperf__system_line(outputs->root, "/sys/devices/system/cpu/online", "",
                       online, sizeof(online));
-  return uvperf__error_set(
-      error, -ENODEV, UVPERF_CAUSE_NO_CPU,
-      "no CPU%s%.40s%s that the map has an entry for (it has "
-      "%u) is online; online are %s",
-      outputs->cpus != NULL ? " of options.cpus \"" : "",
-      outputs->cpus != NULL ? outputs->cpus : "",
-      outputs->cpus != NULL ? "\"" : "", outputs->map.max_entries, online);
+  return uvperf__error_set(error, -ENODEV, UVPERF_CAUSE_NO_CPU,
+                           "no CPU%s%.40s%s that has one of the map's %u "
+                           "entries is online; the online CPUs are %s",
+                           outputs->cpus != NULL ? " of options.cpus \"" : "",
+                           outputs->cpus != NULL ? outputs->cpus : "",
+                           outputs->cpus != NULL ? "\"" : "",
+                           outputs->map.max_entries, online);
 }
 
 static size_t nr_to_open(const uvperf__bpf_outputs_t *outputs) {
@@ -518,8 +508,7 @@ void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs) {
 /* -- new and free ---------------------------------------------------------- */
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the reader of a map");
+  return uvperf__error_shortage(error, -ENOMEM, "cannot make the reader");
 }
 
 static int copy_cpus(uvperf__bpf_outputs_t *outputs, const char *cpus,
@@ -561,7 +550,7 @@ static int make_decoder(uvperf__bpf_outputs_t *outputs, uvperf_error_t *error) {
   if (rc == -ENOMEM)
     return no_memory(error);
   return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
-                           "records of this attr cannot be decoded");
+                           "cannot decode the records of this attr");
 }
 
 /* Steps that do not need the kernel come first. */
@@ -593,13 +582,12 @@ static void explain_fds(size_t nr, uvperf_error_t *error) {
     return;
   needed = uvperf__fds_needed(2 * (uint64_t)nr + 1);
   uvperf__fd_limits(&fds);
-  uvperf__error_set(
-      error, -EMFILE, UVPERF_CAUSE_FILES,
-      "%zu CPUs take as many events and rings, and the map one fd "
-      "more: that needs RLIMIT_NOFILE %llu, and it is %llu (hard "
-      "limit %llu): raise it by setrlimit(2) or ulimit -n",
-      nr, (unsigned long long)needed, (unsigned long long)fds.soft,
-      (unsigned long long)fds.hard);
+  uvperf__error_set(error, -EMFILE, UVPERF_CAUSE_FILES,
+                    "cannot open an event and a ring for each of %zu CPUs: "
+                    "this needs RLIMIT_NOFILE %llu, and it is %llu (hard limit "
+                    "%llu); raise it with setrlimit(2) or ulimit -n",
+                    nr, (unsigned long long)needed,
+                    (unsigned long long)fds.soft, (unsigned long long)fds.hard);
   error->limit = fds.soft;
   error->needed = needed;
 }

@@ -175,12 +175,12 @@ static int check_options(int map_fd, const uvperf_bpf_reader_options_t *options,
   if ((options->flags & ~known) || options->reserved != 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "options.flags 0x%x has unknown bits, or "
-                             "options.reserved is not 0",
+                             "options.reserved is not 0; clear them",
                              options->flags);
   if ((map_fd >= 0) == (options->path != NULL))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the map is given by map_fd, or by options.path "
-                             "with map_fd -1: by one of the two");
+                             "the map must be named once; pass map_fd, or set "
+                             "options.path with map_fd -1");
   return 0;
 }
 
@@ -230,15 +230,13 @@ static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
   if (rc == 0 && !(impl->flags & UVPERF_BPF_READER_FIXED_CPUS))
     rc = uvperf__bpf_reader_make_hotplug(impl, root);
   if (rc != 0)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory for the handle");
+    return uvperf__error_shortage(error, rc, "cannot make the reader");
   rc = open_outputs(impl, map_fd, root, options, is_begun, error);
   if (rc != 0)
     return rc;
   rc = uvperf__watch_new(&impl->watch, loop, &watch_ops, impl);
   if (rc != 0)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory for the inner handles");
+    return uvperf__error_shortage(error, rc, "cannot make the reader");
   return 0;
 }
 
@@ -278,8 +276,7 @@ int uvperf__bpf_reader_make(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
     return rc;
   impl = make_impl(loop, &own);
   if (impl == NULL)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for the handle");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the reader");
   rc = open_reader(impl, loop, map_fd, root, &own, cb != NULL, error);
   if (rc != 0) {
     release(impl);
@@ -314,7 +311,7 @@ int uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader,
                            uvperf_error_t *error) {
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "uvperf_bpf_reader_open needs a callback");
+                             "cb must not be NULL");
   return uvperf__bpf_reader_make(loop, reader, map_fd, "", options, cb, error);
 }
 
@@ -369,10 +366,10 @@ int uvperf_bpf_reader_start(uvperf_bpf_reader_t *reader,
     return rc;
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a callback is needed");
+                             "cb must not be NULL");
   if (impl->is_started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "already started");
+                             "the reader is already started");
   uvperf__bpf_reader_take_back(impl);
   rc = start(impl, &own, error);
   if (rc != 0)

@@ -41,7 +41,7 @@ static int prepare(reader_t *impl, uint32_t flags, int is_busy,
   size_t nr, i;
 
   if (!(impl->flags & UVPERF_BPF_READER_OVERWRITE))
-    ask.missing = "options.flags must have UVPERF_BPF_READER_OVERWRITE";
+    ask.missing = "set UVPERF_BPF_READER_OVERWRITE in options.flags";
   if (rc == 0)
     rc = uvperf__snapshot_check(&ask, error);
   if (rc != 0)

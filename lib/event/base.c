@@ -23,15 +23,11 @@ int uvperf__event_is_forked(const event_t *impl) {
 
 int uvperf__event_check(const event_t *impl, uvperf_error_t *error) {
   if (uvperf__event_is_forked(impl))
-    return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                             "the event belongs to the parent process");
+    return uvperf__error_forked(error, "event");
   if (impl->opening != NULL)
-    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
-                             "the event is being opened: its callback tells "
-                             "when it is open");
+    return uvperf__error_opening(error, "event");
   if (impl->has_failed)
-    return uvperf__error_set(error, UV_EBADF, UVPERF_CAUSE_ARGUMENT,
-                             "the event could not be opened: close it");
+    return uvperf__error_not_opened(error, UV_EBADF, "event");
   return 0;
 }
 

@@ -282,8 +282,8 @@ int uvperf_event_refresh(uvperf_event_t *event, uint32_t overflows,
   /* The manual does not define 0. _perf_event_refresh takes an int. */
   if (overflows == 0 || overflows > INT_MAX)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "refresh by %u overflows: it must be 1 to %d",
-                             overflows, INT_MAX);
+                             "overflows is %u; it must be 1 to %d", overflows,
+                             INT_MAX);
   rc = uvperf__event_check(impl, error);
   if (rc == 0 && is_dead(impl))
     rc = finish(impl, UV_ENOTSUP, PERF_EVENT_IOC_REFRESH, overflows, error);
@@ -372,8 +372,7 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
     return rc;
   if (nr == NULL || (ids == NULL && *nr != 0))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "nr, and ids unless there is no room, must not be "
-                             "NULL");
+                             "nr must not be NULL, nor ids unless *nr is 0");
   room = *nr < MOST_PROGRAMS ? *nr : MOST_PROGRAMS;
   query.ids_len = (uint32_t)room;
   rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_QUERY_BPF, &query);
@@ -399,9 +398,9 @@ static int set_paused(uvperf_event_t *event, int paused,
   int rc;
 
   if (owner->snapshot != NULL && !uvperf__event_is_forked(impl))
-    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
-                             "a snapshot of the ring was begun: wait for its "
-                             "callback");
+    return uvperf__error_set(
+        error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
+        "a snapshot of the ring is being taken; wait for its callback");
   rc = control(impl, PERF_EVENT_IOC_PAUSE_OUTPUT, paused, error);
   if (rc != 0)
     return rc;
@@ -520,8 +519,7 @@ int uvperf_event_modify(uvperf_event_t *event,
     return rc;
   rc = resize(&wanted, impl->attr->size);
   if (rc != 0)
-    uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                      "no memory for the changed attr");
+    uvperf__error_shortage(error, rc, "cannot copy the attr");
   else
     rc = modify(impl, wanted, error);
   uvperf__free(wanted);

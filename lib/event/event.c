@@ -155,13 +155,13 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
   leader = options->leader->impl;
   if (leader == NULL || leader->closing || options->leader->loop != loop)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the leader is closed or on another loop");
+                             "options.leader is closed or on another loop");
   if (uvperf__event_is_forked(leader))
-    return uvperf__error_set(error, UV_EPERM, UVPERF_CAUSE_ARGUMENT,
-                             "the leader belongs to the parent process");
+    return uvperf__error_forked(error, "leader");
   if (leader->fd < 0)
-    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
-                             "the leader is not open yet");
+    return uvperf__error_set(
+        error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
+        "options.leader is not open yet; wait for its callback");
   *group_fd = leader->fd;
   return 0;
 }
@@ -174,12 +174,13 @@ static int check_id(int32_t id, int has_flag, const char *option,
     return 0;
   if (has_flag)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.%s is %d with %s in options.flags: leave "
-                             "the flag out, or set the field",
+                             "options.%s is %d, but options.flags has %s; "
+                             "leave the flag out, or set the field",
                              option, id, flag);
-  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "options.%s %d counts only with %s in options.flags",
-                           option, id, flag);
+  return uvperf__error_set(
+      error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "options.%s is %d, but options.flags lacks %s; set it, or leave %s 0",
+      option, id, flag, option);
 }
 
 /* Inside the library -1 means none, as for perf_event_open(2). */
@@ -200,31 +201,28 @@ static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
   if (!has_cgroup)
     own->cgroup = -1;
   if (has_cgroup && (own->pid != 0 || !has_cpu))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a cgroup is measured on one CPU (options.cpu, "
-                             "with UVPERF_EVENT_CPU), and options.pid must be "
-                             "0");
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "a cgroup needs one CPU and no task; set options.cpu and "
+        "UVPERF_EVENT_CPU in options.flags, and leave options.pid 0");
   if (own->pid == -1 && !has_cpu)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "every task (options.pid -1) is measured on one "
-                             "CPU: set options.cpu, and UVPERF_EVENT_CPU in "
-                             "options.flags");
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "every task (options.pid -1) needs one CPU; set options.cpu, and "
+        "UVPERF_EVENT_CPU in options.flags");
   return 0;
 }
 
 static int check_options(const uvperf_event_options_t *options,
                          uvperf_error_t *error) {
   if (options->flags & ~FLAGS_KNOWN)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.flags 0x%x has unknown bits",
-                             options->flags);
+    return uvperf__error_bits(error, "options.flags", options->flags);
   if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.fallbacks 0x%x has unknown bits",
-                             options->fallbacks);
+    return uvperf__error_bits(error, "options.fallbacks", options->fallbacks);
   if ((options->flags & UVPERF_EVENT_NO_RING) && options->ring_bytes != 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "UVPERF_EVENT_NO_RING contradicts ring_bytes");
+                             "UVPERF_EVENT_NO_RING and options.ring_bytes "
+                             "exclude each other; leave one out");
   return 0;
 }
 
@@ -236,17 +234,18 @@ static int check_fd(const uvperf_event_options_t *options,
   if (!(options->flags & UVPERF_EVENT_FD))
     return 0;
   if (options->open != NULL || options->fallbacks != 0)
-    why = "options.open and options.fallbacks are for opening";
+    why = "options.open or options.fallbacks, which are for opening; leave "
+          "them out";
   else if (options->flags & UVPERF_EVENT_IDENTIFY)
-    why = "UVPERF_EVENT_IDENTIFY would change the attr";
+    why = "UVPERF_EVENT_IDENTIFY, which would change the attr; leave it out";
   else if ((attr->read_format & (PERF_FORMAT_GROUP | PERF_FORMAT_ID)) ==
            PERF_FORMAT_GROUP)
-    why = "the values of PERF_FORMAT_GROUP are found by PERF_FORMAT_ID, which "
-          "attr.read_format lacks";
+    why = "PERF_FORMAT_GROUP without PERF_FORMAT_ID, by which values are "
+          "matched; open the event with both";
   return why == NULL
              ? 0
              : uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                                 "with UVPERF_EVENT_FD: %s", why);
+                                 "UVPERF_EVENT_FD excludes %s", why);
 }
 
 static int check_attr(const struct perf_event_attr *attr,
@@ -274,20 +273,21 @@ static int choose_ring(const struct perf_event_attr *attr,
                                                   : options->ring_bytes);
   if (*bytes == 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "ring_bytes %zu is too large",
+                             "options.ring_bytes %zu is too large; lower it",
                              options->ring_bytes);
   if (least < *bytes)
     return 0;
   if (attr->write_backward)
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "sample_stack_user %u is not below the %zu bytes of "
-        "the overwritable ring: no record would be whole",
+        "attr.sample_stack_user %u does not fit the overwritable ring of %zu "
+        "bytes, so no record would be whole; raise options.ring_bytes",
         least, *bytes);
-  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "wakeup_watermark %u is not below the ring's %zu "
-                           "bytes: no record would ever wake the loop",
-                           least, *bytes);
+  return uvperf__error_set(
+      error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "attr.wakeup_watermark %u is not below the ring's %zu bytes, so no "
+      "record would wake the loop; lower it",
+      least, *bytes);
 }
 
 static void note_scratch(void *owner, void *arg) {
@@ -312,8 +312,7 @@ static int take_scratch(event_t *impl, uvperf_error_t *error) {
     return 0;
   impl->scratch = find_scratch(impl->teardown.loop);
   if (impl->scratch == NULL)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for a record that wraps");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the event");
   return 0;
 }
 
@@ -334,12 +333,12 @@ static int check_twin(const event_t *impl, uvperf_error_t *error) {
   if (!(impl->flags & UVPERF_EVENT_FD))
     return 0;
   uvperf__watch_each(impl->teardown.loop, &watch_ops, note_twin, &found);
-  return found != NULL
-             ? 0
-             : uvperf__error_set(error, UV_EEXIST, UVPERF_CAUSE_ARGUMENT,
-                                 "options.fd %d is the event of another handle "
-                                 "of the loop (id %llu)",
-                                 impl->fd, (unsigned long long)impl->id);
+  return found != NULL ? 0
+                       : uvperf__error_set(
+                             error, UV_EEXIST, UVPERF_CAUSE_ARGUMENT,
+                             "options.fd %d is already the event of another "
+                             "handle of the loop (id %llu); use that handle",
+                             impl->fd, (unsigned long long)impl->id);
 }
 
 static int make_decoder(event_t *impl, const event_plan_t *plan,
@@ -348,8 +347,9 @@ static int make_decoder(event_t *impl, const event_plan_t *plan,
 
   rc = uvperf__open_id(impl->fd, &impl->id);
   if (rc != 0)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
-                             "PERF_EVENT_IOC_ID failed");
+    return uvperf__error_set(
+        error, rc, UVPERF_CAUSE_UNKNOWN,
+        "cannot read the event's id: PERF_EVENT_IOC_ID returned errno %d", -rc);
   rc = check_twin(impl, error);
   if (rc != 0)
     return rc;
@@ -361,11 +361,10 @@ static int make_decoder(event_t *impl, const event_plan_t *plan,
   impl->source.cpu = plan->options.cpu;
   rc = uvperf__event_make_decoder(&impl->decoder, impl, NULL);
   if (rc == UV_ENOMEM)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory for the decoder");
+    return uvperf__error_shortage(error, rc, "cannot make the decoder");
   if (rc != 0)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
-                             "no decoder for this attr");
+                             "cannot decode the records of this attr");
   return 0;
 }
 
@@ -374,8 +373,7 @@ static int make_watch(event_t *impl, uvperf_error_t *error) {
       uvperf__watch_new(&impl->watch, impl->teardown.loop, &watch_ops, impl);
 
   return rc == 0 ? 0
-                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                                     "no memory for the inner handles");
+                 : uvperf__error_shortage(error, rc, "cannot make the event");
 }
 
 static int watch_ring(event_t *impl, uvperf_error_t *error) {
@@ -453,8 +451,7 @@ static int begin_make(make_t *make, const struct perf_event_attr *attr,
     return uvperf__error_options(error, rc, "uvperf_event_options_t");
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for the handle");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the event");
   impl->fd = -1;
   impl->bpf_link = -1;
   impl->fds = &impl->fd;
@@ -525,7 +522,7 @@ int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
 
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "uvperf_event_open needs a callback");
+                             "cb must not be NULL");
   rc = begin_make(&make, attr, options, error);
   if (rc != 0)
     return rc;
@@ -575,14 +572,9 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     rc = uvperf__watch_start(impl->watch, &chosen);
   else
     uvperf__watch_set_options(impl->watch, &chosen);
-  if (rc == UV_EPROTO)
-    return uvperf__error_set(
-        error, rc, UVPERF_CAUSE_UNKNOWN,
-        "the head of the ring is not a multiple of 8, so it "
-        "cannot be read again; open the event again");
   if (rc == UV_EOF)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_NO_TASK,
-                             "delivery has ended: nothing more will come");
+                             "delivery has ended; no more records will come");
   if (rc != 0)
     return uvperf__watch_explain(error, rc);
   impl->enabled_by_start = 0;
@@ -607,20 +599,20 @@ static int can_get_records(const event_t *impl) {
 static int check_cb(const event_t *impl, uvperf_event_record_cb cb,
                     uvperf_error_t *error) {
   if (cb == NULL && uvperf__event_is_watched(impl))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "an event with a ring needs a record callback");
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "an event with a ring needs a record callback; cb must not be NULL");
   if (cb == NULL || (impl->ring.page != NULL && can_get_records(impl)))
     return 0;
   if (impl->flags & UVPERF_EVENT_NO_RING)
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
         "an event with UVPERF_EVENT_NO_RING has no records of its own for a "
-        "callback: start it with cb NULL");
-  return uvperf__error_set(
-      error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "this event only counts, so its callback would never be called: give it "
-      "a period (uvperf_attr_set_period, or period= in its name), or start it "
-      "with cb NULL");
+        "callback; start it with cb NULL");
+  return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "the event only counts, so its callback would never "
+                           "be called; set a period (uvperf_attr_set_period, "
+                           "or period= in its name), or start it with cb NULL");
 }
 
 int uvperf_event_start(uvperf_event_t *event,
@@ -637,7 +629,7 @@ int uvperf_event_start(uvperf_event_t *event,
     return rc;
   if (impl->started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "already started");
+                             "the event is already started");
   rc = check_cb(impl, cb, error);
   if (rc == 0)
     rc = start(impl, &own, error);

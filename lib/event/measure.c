@@ -30,18 +30,18 @@ static int check(const event_t *impl, size_t nr, uvperf_error_t *error) {
   if (rc != 0)
     return rc;
   if (impl->leader != NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the event counts only while its leader does: "
-                             "measure by the leader");
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "the event counts only while its leader does; measure the leader");
   if (nr != nr_members(impl))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the group has %zu events, and there is room for "
-                             "%zu counts: each needs its own",
-                             nr_members(impl), nr);
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "the group has %zu events, but nr is %zu; pass one count per event",
+        nr_members(impl), nr);
   if (impl->enabled)
-    return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
-                             "the event is enabled: disable it before a "
-                             "measurement");
+    return uvperf__error_set(
+        error, UV_EBUSY, UVPERF_CAUSE_BUSY,
+        "the event is enabled; disable it before the measurement");
   return 0;
 }
 
@@ -107,15 +107,14 @@ int uvperf_event_measure(uvperf_event_t *event, uvperf_measure_fn fn, void *arg,
 
   if (event == NULL || fn == NULL || counts == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "an event, a function and room for what it counts "
-                             "are needed");
+                             "event, fn and counts must not be NULL");
   impl = uvperf__event_impl(event);
   rc = check(impl, nr, error);
   if (rc != 0)
     return rc;
   if (make_group(&group, impl, nr) != 0)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for the counts of before the call");
+    return uvperf__error_shortage(error, UV_ENOMEM,
+                                  "cannot measure the function");
   rc = measure(&group, fn, arg, counts, error);
   uvperf__free(group.before);
   return rc;

@@ -28,6 +28,8 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
       .cpu = options->cpu,
       .cgroup = options->cgroup,
       .tracepoints = tracepoints,
+      .fallbacks = options->fallbacks,
+      .may_allow = 1,
       .is_by_program = options->open != NULL,
   };
   uvperf__open_call_t of_leader = call;
@@ -68,8 +70,8 @@ static int keep_changes(event_t *impl, const uvperf__fallback_t *fallback,
     return 0;
   impl->changes = uvperf__calloc(fallback->nr, sizeof(*impl->changes));
   if (impl->changes == NULL)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for what the fallbacks changed");
+    return uvperf__error_shortage(error, UV_ENOMEM,
+                                  "cannot save what the fallbacks changed");
   memcpy(impl->changes, fallback->changes,
          fallback->nr * sizeof(*impl->changes));
   impl->nr_changes = fallback->nr;

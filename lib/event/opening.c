@@ -96,8 +96,7 @@ static void on_opened(uvperf__job_t *job) {
   if (rc == 0 && !was_closing)
     rc = opening->install(impl, &opening->plan, &opening->error);
   if (was_closing)
-    rc = uvperf__error_set(&opening->error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
-                           "the event was closed while it was being opened");
+    rc = uvperf__error_cancelled(&opening->error, "event");
   if (rc != 0) {
     uvperf__event_give_back(impl);
     impl->has_failed = 1;
@@ -155,13 +154,12 @@ static int keep(event_opening_t *opening, uvperf_error_t *error) {
   if (rc != 0)
     return uvperf__error_set(
         error, rc, rc == UV_EBADF ? UVPERF_CAUSE_ARGUMENT : UVPERF_CAUSE_FILES,
-        "no duplicate of the fd of the leader or of "
-        "options.cgroup can be had (errno %d)",
+        "cannot duplicate the fd of options.leader or options.cgroup (errno "
+        "%d)",
         -rc);
   if (keep_leader(opening) != 0 ||
       uvperf__attr_dup(&opening->draft.attr, opening->impl->attr) != 0)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory to open the event");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
   return 0;
 }
 
@@ -171,8 +169,7 @@ int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
   event_opening_t *opening = uvperf__calloc(1, sizeof(*opening));
 
   if (opening == NULL)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory to open the event");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the event");
   opening->job.step = open_draft;
   opening->job.done = on_opened;
   opening->impl = impl;

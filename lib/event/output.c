@@ -173,13 +173,12 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
                                     attachment->is_new ? attachment->writer
                                                        : NULL);
   if (rc == UV_ENOMEM)
-    return uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                             "no memory to share a ring");
+    return uvperf__error_shortage(error, rc, "cannot share the ring");
   if (rc != 0)
     return uvperf__error_set(
         error, rc, UVPERF_CAUSE_ARGUMENT,
-        "records of events that share a ring are told apart by their ids: open "
-        "each of them with UVPERF_EVENT_IDENTIFY");
+        "events that share a ring need ids in their records; open each of them "
+        "with UVPERF_EVENT_IDENTIFY");
   return 0;
 }
 
@@ -322,20 +321,21 @@ static const char *fault_of(const uvperf_event_t *event,
   const event_t *owner;
 
   if (impl->ring.page != NULL)
-    return "the event has a ring of its own: open it with UVPERF_EVENT_NO_RING "
+    return "the event has a ring of its own; open it with UVPERF_EVENT_NO_RING "
            "(and both with UVPERF_EVENT_IDENTIFY)";
   if (output == NULL)
     return NULL;
   if (output->impl == NULL || ((const event_t *)output->impl)->closing)
-    return "the output is closed";
+    return "output is closed";
   if (output == event || event->loop != output->loop)
-    return "the output must be another event on the same loop";
+    return "output must be another event on the same loop";
   owner = owner_of(output->impl);
   if (owner->ring.page == NULL)
-    return "the output has no ring";
+    return "output has no ring; open it with one";
   if (owner->ring.overwrite &&
       uvperf__attr_stack(impl->attr) >= owner->ring.size)
-    return "sample_stack_user is not below the overwritable ring's size";
+    return "attr.sample_stack_user does not fit the overwritable ring; use a "
+           "larger ring";
   return NULL;
 }
 
@@ -343,12 +343,13 @@ static const char *fault_of(const uvperf_event_t *event,
  * these. */
 static const char *refusal_of(const event_t *impl, const event_t *owner) {
   if (owner->source.cpu != impl->source.cpu)
-    return "both events must be on the same cpu";
+    return "both events must be on the same CPU";
   if (owner->ring.overwrite != impl->attr->write_backward)
-    return "both events must have write_backward, or none";
+    return "both events must have attr.write_backward, or none";
   if (owner->source.cpu == -1)
-    return "with cpu -1 both must measure the same thread, by the same clock";
-  return "both must take their times from the same clock (use_clockid)";
+    return "without a CPU both events must measure the same thread, with the "
+           "same clock";
+  return "both events must use the same clock (attr.use_clockid)";
 }
 
 static int explain_ioctl(int code, const event_t *impl, const event_t *owner,
@@ -358,7 +359,7 @@ static int explain_ioctl(int code, const event_t *impl, const event_t *owner,
 
   if (code == UV_EINVAL && owner != NULL)
     return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
-                             "the kernel redirects no such output: %s",
+                             "cannot redirect the records: %s",
                              refusal_of(impl, owner));
   return uvperf__explain_control(error, code, "", &control);
 }

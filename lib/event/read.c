@@ -23,22 +23,23 @@ static int failure_of(ssize_t size) {
 
 static int explain(uvperf_error_t *error, int code) {
   if (code == UV_EBADF)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_BUSY,
-                             "the event is in error state: it is pinned, and "
-                             "the PMU could not hold it; close other events, "
-                             "or open it without attr.pinned");
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_BUSY,
+        "the event is in error state, as it is pinned and the PMU could not "
+        "hold it; close other events, or open it without attr.pinned");
   if (code == UV_ENOENT)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
-                             "an event is not in the group, or not any more: "
-                             "its leader was closed");
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_ARGUMENT,
+        "an event is not in the group, or no longer, as its leader was closed");
   if (code == UV_EPROTO)
     return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
-                             "read(2) gave another size than attr.read_format "
-                             "means");
+                             "cannot read the event: read(2) returned another "
+                             "size than attr.read_format means");
   if (code == UV_ENOMEM)
-    return uvperf__error_shortage(error, code, "the group is not read");
+    return uvperf__error_shortage(error, code, "cannot read the group");
   return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
-                           "read(2) of the event gave errno %d", -code);
+                           "cannot read the event: read(2) returned errno %d",
+                           -code);
 }
 
 /* source.pid is the options' pid and never a cgroup's fd. */
@@ -90,7 +91,7 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   if ((impl->attr->read_format & PERF_FORMAT_GROUP) == 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                              "the first event was opened without "
-                             "PERF_FORMAT_GROUP in attr.read_format");
+                             "PERF_FORMAT_GROUP; set it in attr.read_format");
   rc = uvperf__event_check(impl, error);
   if (rc != 0)
     return rc;

@@ -44,18 +44,18 @@ static const struct {
   unsigned long request;
   const char *name;
 } names[] = {
-    {PERF_EVENT_IOC_ENABLE, "ENABLE"},
-    {PERF_EVENT_IOC_DISABLE, "DISABLE"},
-    {PERF_EVENT_IOC_REFRESH, "REFRESH"},
-    {PERF_EVENT_IOC_RESET, "RESET"},
-    {PERF_EVENT_IOC_PERIOD, "PERIOD"},
-    {PERF_EVENT_IOC_SET_OUTPUT, "SET_OUTPUT"},
-    {PERF_EVENT_IOC_SET_FILTER, "SET_FILTER"},
-    {PERF_EVENT_IOC_ID, "ID"},
-    {PERF_EVENT_IOC_SET_BPF, "SET_BPF"},
-    {PERF_EVENT_IOC_PAUSE_OUTPUT, "PAUSE_OUTPUT"},
-    {PERF_EVENT_IOC_QUERY_BPF, "QUERY_BPF"},
-    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, "MODIFY_ATTRIBUTES"},
+    {PERF_EVENT_IOC_ENABLE, "enable"},
+    {PERF_EVENT_IOC_DISABLE, "disable"},
+    {PERF_EVENT_IOC_REFRESH, "refresh"},
+    {PERF_EVENT_IOC_RESET, "reset"},
+    {PERF_EVENT_IOC_PERIOD, "set the period of"},
+    {PERF_EVENT_IOC_SET_OUTPUT, "redirect the records of"},
+    {PERF_EVENT_IOC_SET_FILTER, "filter"},
+    {PERF_EVENT_IOC_ID, "read the id of"},
+    {PERF_EVENT_IOC_SET_BPF, "attach a BPF program to"},
+    {PERF_EVENT_IOC_PAUSE_OUTPUT, "pause the records of"},
+    {PERF_EVENT_IOC_QUERY_BPF, "list the BPF programs of"},
+    {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, "modify"},
 };
 
 static const char *name_of(unsigned long request) {
@@ -64,7 +64,7 @@ static const char *name_of(unsigned long request) {
   for (i = 0; i < COUNT_OF(names); i++)
     if (names[i].request == request)
       return names[i].name;
-  return "ioctl";
+  return "control";
 }
 
 /* Finds the name of a tracepoint whose filter was refused. Returns 1 if it was
@@ -78,6 +78,13 @@ static int name_tracepoint(const refusal_t *refusal, char *name, size_t size) {
          uvperf__tracefs_name(refusal->root, attr->config, name, size) == 0;
 }
 
+/* Writes " by \"prev_pid == 1\"". A long filter is cut, because it may have a
+ * page. */
+static void describe_filter(char *text, size_t size, const char *filter) {
+  snprintf(text, size, " by \"%.32s%s\"", filter,
+           strlen(filter) > 32 ? "..." : "");
+}
+
 /* Fills the error with the request, the event and the reason. Always returns 1,
  * because the reason is known. */
 static int say(const refusal_t *refusal, int cause, const char *format, ...)
@@ -86,7 +93,7 @@ static int say(const refusal_t *refusal, int cause, const char *format, ...)
 static int say(const refusal_t *refusal, int cause, const char *format, ...) {
   const uvperf__control_t *control = refusal->control;
   char reason[sizeof(refusal->error->reason)];
-  char event[UVPERF__DESCRIBE_BYTES], name[80];
+  char event[UVPERF__DESCRIBE_BYTES], name[80], by[48] = "";
   va_list args;
 
   va_start(args, format);
@@ -96,8 +103,10 @@ static int say(const refusal_t *refusal, int cause, const char *format, ...) {
     snprintf(event, sizeof(event), "tracepoint %s", name);
   else
     uvperf__describe_event(event, sizeof(event), refusal->root, control->attr);
-  uvperf__error_set(refusal->error, refusal->code, cause, "%s of %s: %s",
-                    name_of(control->request), event, reason);
+  if (control->request == PERF_EVENT_IOC_SET_FILTER)
+    describe_filter(by, sizeof(by), control->filter);
+  uvperf__error_set(refusal->error, refusal->code, cause, "cannot %s %s%s: %s",
+                    name_of(control->request), event, by, reason);
   return 1;
 }
 
@@ -109,9 +118,9 @@ static int say(const refusal_t *refusal, int cause, const char *format, ...) {
 static int explain_counting(const refusal_t *refusal) {
   if (refusal->control->attr->sample_period != 0)
     return 0;
-  return say(
-      refusal, UVPERF_CAUSE_ARGUMENT,
-      "it only counts: it must be opened with a sample_period or sample_freq");
+  return say(refusal, UVPERF_CAUSE_ARGUMENT,
+             "it has no period, so it only counts; open it with "
+             "attr.sample_period or attr.sample_freq");
 }
 
 /* _perf_event_refresh. */
@@ -121,8 +130,8 @@ static int refresh_einval(const refusal_t *refusal) {
   if (!refusal->control->attr->inherit)
     return 0;
   return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             "an inherited event has no limit of overflows: open it without "
-             "inherit");
+             "an event with attr.inherit does not count its overflows; open it "
+             "without inherit");
 }
 
 /* _perf_event_period. */
@@ -135,19 +144,20 @@ static int period_einval(const refusal_t *refusal) {
     return 1;
   if (value == 0)
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "0 is no %s: to stop sampling disable the event",
+               "the %s is 0; to stop sampling, disable the event",
                is_freq ? "frequency" : "period");
   if (!is_freq && value >> 63)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT, "a period must be below 2^63");
+    return say(refusal, UVPERF_CAUSE_ARGUMENT,
+               "the period is not below 2^63; use a shorter one");
   if (!is_freq)
     return say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
-               "the PMU cannot take this period: try a larger one");
+               "the PMU does not accept this period; try a longer one");
   if (uvperf__system_max_sample_rate(refusal->root, &most) != 0 || most < 0 ||
       value <= (uint64_t)most)
     return 0;
   say(refusal, UVPERF_CAUSE_SAMPLE_RATE,
-      "%llu Hz is above kernel.perf_event_max_sample_rate, %lld: ask for "
-      "less or raise it",
+      "%llu Hz is above kernel.perf_event_max_sample_rate, %lld; sample less "
+      "often or raise it",
       (unsigned long long)value, (long long)most);
   refusal->error->limit = (uint64_t)most;
   refusal->error->needed = value;
@@ -182,15 +192,18 @@ static int has_addr_filters(const refusal_t *refusal) {
 static int filter_einval(const refusal_t *refusal) {
   const char *filter = refusal->control->filter;
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  char name[128], text[sizeof(refusal->error->reason) - 1];
+  char name[128], by[48], text[sizeof(refusal->error->reason) - 1];
   int used;
 
   if (strlen(filter) >= page)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the filter has %zu bytes, and must have less than a page, %zu",
-               strlen(filter), page);
+    return say(
+        refusal, UVPERF_CAUSE_ARGUMENT,
+        "the filter has %zu bytes; it must be shorter than a page, %zu bytes",
+        strlen(filter), page);
   if (name_tracepoint(refusal, name, sizeof(name))) {
-    used = snprintf(text, sizeof(text), "SET_FILTER of tracepoint %s: ", name);
+    describe_filter(by, sizeof(by), filter);
+    used = snprintf(text, sizeof(text), "cannot filter tracepoint %s%s: ", name,
+                    by);
     if (uvperf__filter_describe(refusal->root, name, filter, text + used,
                                 sizeof(text) - (size_t)used) == 0) {
       uvperf__error_set(refusal->error, refusal->code, UVPERF_CAUSE_ARGUMENT,
@@ -200,38 +213,34 @@ static int filter_einval(const refusal_t *refusal) {
   }
   if (is_tracing(refusal))
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "\"%.48s\" is no filter of its fields, which "
-               "events/<category>/<name>/format in tracefs lists",
-               filter);
+               "the filter is not valid; events/<category>/<name>/format in "
+               "tracefs lists the fields");
   if (has_addr_filters(refusal))
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "\"%.48s\" is no filter of addresses such as \"filter "
-               "0x1000/0x200@/path\"",
-               filter);
+               "the filter is not valid; write it as in \"filter "
+               "0x1000/0x200@/path\"");
   return say(refusal, UVPERF_CAUSE_NOT_SUPPORTED,
-             "only tracepoints, probes, and PMUs that trace instructions have "
-             "filters");
+             "it takes no filter; only tracepoints, probes and PMUs that trace "
+             "instructions do");
 }
 
 /* The codes -2 and -3 of calc_stack in kernel/trace/trace_events_filter.c
  * arrive as ENOENT and ESRCH. */
 static int filter_enoent(const refusal_t *refusal) {
-  return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             is_tracing(refusal) ? "a bracket of \"%.48s\" is not closed"
-                                 : "there is no file as \"%.48s\" names it",
-             refusal->control->filter);
+  return say(refusal, UVPERF_CAUSE_ARGUMENT, "%s",
+             is_tracing(refusal)
+                 ? "a bracket is not closed"
+                 : "the file that the filter names does not exist");
 }
 
 static int filter_esrch(const refusal_t *refusal) {
-  return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             "a quotation mark of \"%.48s\" is not closed",
-             refusal->control->filter);
+  return say(refusal, UVPERF_CAUSE_ARGUMENT, "a quotation mark is not closed");
 }
 
 /* -- SET_BPF, QUERY_BPF --------------------------------------------------- */
 
 static int bpf_ebadf(const refusal_t *refusal) {
-  return say(refusal, UVPERF_CAUSE_ARGUMENT, "%d is not an open fd",
+  return say(refusal, UVPERF_CAUSE_ARGUMENT, "fd %d is not open",
              (int)refusal->control->value);
 }
 
@@ -262,28 +271,29 @@ static int bpf_einval(const refusal_t *refusal) {
   rc = uvperf__system_line(refusal->root, path, "prog_type:", type,
                            sizeof(type));
   if (rc == -ENODATA)
-    return say(refusal, UVPERF_CAUSE_ARGUMENT, "fd %d is no BPF program", fd);
+    return say(refusal, UVPERF_CAUSE_ARGUMENT, "fd %d is not a BPF program",
+               fd);
   if (rc != 0)
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "fd %d is no BPF program, or of another type than %s (%d)", fd,
+               "fd %d is not a BPF program of the type %s (%d)", fd,
                wanted_name, wanted);
   if (atoi(type) != wanted)
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the program has type %d, and the event takes %s (%d)",
+               "the program has type %d, but the event needs %s (%d)",
                atoi(type), wanted_name, wanted);
   if (wanted == BPF_TRACEPOINT)
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "the event does not take this program: if it is a probe, made "
-               "in tracefs, it takes BPF_PROG_TYPE_KPROBE (%d)",
+               "the event does not accept this program; for a probe that was "
+               "made in tracefs, load it as BPF_PROG_TYPE_KPROBE (%d)",
                BPF_KPROBE);
   return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             "the event does not take this program: one that sleeps, writes "
-             "registers or overrides a return value is for some probes only");
+             "the event does not accept this program; only some probes accept "
+             "one that sleeps, writes registers or overrides a return value");
 }
 
 static int bpf_e2big(const refusal_t *refusal) {
   say(refusal, UVPERF_CAUSE_BPF_PROGRAMS,
-      "%d programs are attached there, as many as can be: detach one by "
+      "%d programs are attached to it, which is the limit; detach one by "
       "closing its event",
       MOST_PROGRAMS);
   refusal->error->limit = MOST_PROGRAMS;
@@ -297,7 +307,7 @@ static int bpf_eacces(const refusal_t *refusal) {
   if (refusal->control->attr->type != PERF_TYPE_TRACEPOINT)
     return 0;
   return say(refusal, UVPERF_CAUSE_ARGUMENT,
-             "the program reads behind the tracepoint's fields (see its format "
+             "the program reads beyond the tracepoint's fields (see its format "
              "in tracefs), or a security module forbids it");
 }
 
@@ -305,7 +315,7 @@ static int bpf_eacces(const refusal_t *refusal) {
  * checks for it in the initial user namespace. */
 static const char *where(const char *root) {
   return uvperf__system_is_user_namespace(root) == 1
-             ? " outside of this user namespace"
+             ? " outside this user namespace"
              : "";
 }
 
@@ -314,13 +324,13 @@ static int query_eperm(const refusal_t *refusal) {
   if (uvperf__system_is_perfmon(refusal->root) == 1)
     return 0;
   return say(refusal, UVPERF_CAUSE_PERMISSION,
-             "it needs CAP_PERFMON%s, whatever kernel.perf_event_paranoid is",
+             "this needs CAP_PERFMON%s at any kernel.perf_event_paranoid",
              where(refusal->root));
 }
 
 static int query_enospc(const refusal_t *refusal) {
   say(refusal, UVPERF_CAUSE_BPF_PROGRAMS,
-      "%llu programs are attached: give room for so many ids",
+      "%llu programs are attached; pass an array for this many ids",
       (unsigned long long)refusal->control->value);
   refusal->error->needed = refusal->control->value;
   return 1;
@@ -359,8 +369,8 @@ static int modify_einval(const refusal_t *refusal) {
 
   if (field != NULL)
     return say(refusal, UVPERF_CAUSE_ARGUMENT,
-               "%s differs from uvperf_event_attr, and only bp_addr, bp_len, "
-               "bp_type and sig_data may",
+               "attr.%s differs from uvperf_event_attr(); only bp_addr, "
+               "bp_len, bp_type and sig_data may change",
                field);
   return fault != NULL && say(refusal, UVPERF_CAUSE_ARGUMENT, "%s", fault);
 }
@@ -371,7 +381,7 @@ static int modify_enotsup(const refusal_t *refusal) {
       uvperf__breakpoint_fault(refusal->control->wanted, refusal->code);
 
   if (refusal->control->attr->type != PERF_TYPE_BREAKPOINT)
-    fault = "only breakpoints can be modified: open another event";
+    fault = "only breakpoints can be modified; open another event";
   return say(refusal, UVPERF_CAUSE_NOT_SUPPORTED, "%s",
              fault != NULL ? fault : "this CPU has no such breakpoints");
 }
@@ -381,15 +391,15 @@ static int bpf_enotsup(const refusal_t *refusal) {
   if (!refusal->control->has_cookie)
     return 0;
   return say(refusal, UVPERF_CAUSE_OLD_KERNEL,
-             "a cookie needs a BPF link, and this kernel makes none for such a "
-             "program (Linux 5.15): attach it with cookie 0");
+             "a cookie needs a BPF link, which this kernel does not have for "
+             "such a program (Linux 5.15 does); use cookie 0");
 }
 
 static int bpf_link_denied(const refusal_t *refusal) {
   if (!refusal->control->has_cookie)
     return 0;
   uvperf__explain_bpf(refusal->error, refusal->code, refusal->root,
-                      "a cookie needs a BPF link");
+                      "cannot make the BPF link that the cookie needs");
   return 1;
 }
 
@@ -397,14 +407,14 @@ static int bpf_link_emfile(const refusal_t *refusal) {
   if (!refusal->control->has_cookie)
     return 0;
   uvperf__error_shortage(refusal->error, refusal->code,
-                         "a cookie needs a BPF link, which takes an fd");
+                         "cannot make the BPF link that the cookie needs");
   return 1;
 }
 
 /* perf_copy_attr has written the size that it knows into the attr. */
 static int modify_e2big(const refusal_t *refusal) {
   say(refusal, UVPERF_CAUSE_OLD_KERNEL,
-      "the attr has fields behind the %u bytes that this kernel knows: leave "
+      "the attr has fields after the %u bytes that this kernel knows; leave "
       "them 0",
       refusal->control->wanted->size);
   refusal->error->limit = refusal->control->wanted->size;
@@ -441,12 +451,12 @@ static const struct {
 
 #define OVERFLOWS_RAN_OUT                                                      \
   "its overflows ran out, and since Linux 6.16 an event of another thread "    \
-  "stays stopped then: close it and open it again"
+  "then stays stopped; close it and open it again"
 #define TOO_MANY_CONDITIONS                                                    \
-  "the filter has more conditions than this kernel takes"
+  "the filter has more conditions than this kernel allows; use fewer"
 #define NO_BPF                                                                 \
-  "this kernel runs no BPF on perf events: it needs CONFIG_BPF_EVENTS and "    \
-  "CONFIG_BPF_SYSCALL"
+  "this kernel does not run BPF programs on perf events; it needs "            \
+  "CONFIG_BPF_EVENTS and CONFIG_BPF_SYSCALL"
 
 /* Reasons for the other codes, and for codes whose handler did not know the
  * reason. The first match counts. Request 0 matches every request. */
@@ -463,10 +473,10 @@ static const struct {
     {PERF_EVENT_IOC_ENABLE, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
      OVERFLOWS_RAN_OUT},
     {PERF_EVENT_IOC_PAUSE_OUTPUT, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-     "it has no ring to pause"},
+     "it has no ring"},
     {PERF_EVENT_IOC_SET_FILTER, -EEXIST, UVPERF_CAUSE_EXISTS,
-     "it has a filter, and takes one only: open another event for another "
-     "filter"},
+     "it already has a filter, and can have only one; open another event for "
+     "the other filter"},
     /* MAX_FILTER_PRED of kernels before 4.17. */
     {PERF_EVENT_IOC_SET_FILTER, -ENOSPC, UVPERF_CAUSE_ARGUMENT,
      TOO_MANY_CONDITIONS},
@@ -474,36 +484,37 @@ static const struct {
      TOO_MANY_CONDITIONS},
     /* perf_event_set_addr_filter. */
     {PERF_EVENT_IOC_SET_FILTER, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
-     "the PMU does not take so many filters of addresses, or not of this "
-     "kind: see its nr_addr_filters in /sys"},
+     "the PMU does not support this kind or number of address filters; see its "
+     "nr_addr_filters in /sys"},
     /* perf_event_attach_bpf_prog, bpf_prog_array_copy. */
     {PERF_EVENT_IOC_SET_BPF, -EEXIST, UVPERF_CAUSE_EXISTS,
-     "it has a program, and takes one only, or this program is attached "
-     "there through another event"},
+     "it already has a program, and can have only one, or this program is "
+     "already attached through another event"},
     /* perf_event_set_bpf_handler. */
     {PERF_EVENT_IOC_SET_BPF, -EPROTO, UVPERF_CAUSE_ARGUMENT,
-     "with precise_ip a program can take a stack only if the event samples "
-     "PERF_SAMPLE_CALLCHAIN, kernel and user side"},
+     "the program reads stacks, which needs PERF_SAMPLE_CALLCHAIN of kernel "
+     "and user with precise_ip; set it, or clear precise_ip"},
     {PERF_EVENT_IOC_SET_BPF, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, NO_BPF},
     {PERF_EVENT_IOC_QUERY_BPF, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, NO_BPF},
     {PERF_EVENT_IOC_QUERY_BPF, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
-     "only events of PERF_TYPE_TRACEPOINT tell their programs"},
+     "only an event of PERF_TYPE_TRACEPOINT can list its programs"},
     {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -ENOSPC, UVPERF_CAUSE_BREAKPOINT_SLOTS,
-     "the CPU's slots for breakpoints of the new bp_type are used up: close "
-     "one"},
+     "all of the CPU's slots for breakpoints of the new bp_type are in use; "
+     "close one"},
     /* hw_breakpoint_parse in kernel/events/hw_breakpoint.c. */
     {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, -EPERM, UVPERF_CAUSE_PERMISSION,
      "a bp_addr in the kernel needs CAP_SYS_ADMIN"},
     {0, -EACCES, UVPERF_CAUSE_PERMISSION,
-     "a security module (SELinux?) forbids it: see its log, or run it in "
-     "another domain"},
+     "a security module (SELinux?) forbids it; see its log, or run the program "
+     "in another domain"},
     {0, -EPERM, UVPERF_CAUSE_PERMISSION,
      "a seccomp filter or a security module forbids it"},
     /* Only in PERF_EVENT_STATE_REVOKED, after perf_pmu_unregister. */
     {0, -ENODEV, UVPERF_CAUSE_NO_EVENT,
-     "the PMU was unregistered, its driver unloaded: close the event"},
+     "the PMU was unregistered and its driver unloaded; close the event"},
     {0, -ENOMEM, UVPERF_CAUSE_MEMORY, "out of memory"},
-    {0, -ENOTTY, UVPERF_CAUSE_OLD_KERNEL, "this kernel has no such ioctl"},
+    {0, -ENOTTY, UVPERF_CAUSE_OLD_KERNEL,
+     "this kernel does not have this ioctl"},
 };
 
 int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
@@ -523,7 +534,7 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
       say(&refusal, reasons[i].cause, "%s", reasons[i].reason);
       return code;
     }
-  say(&refusal, UVPERF_CAUSE_UNKNOWN, "errno %d", -code);
+  say(&refusal, UVPERF_CAUSE_UNKNOWN, "the kernel returned errno %d", -code);
   return code;
 }
 
@@ -549,21 +560,20 @@ static int explain_denied(uvperf_error_t *error, int code, const char *root,
        uvperf__system_has_capability(root, UVPERF__CAP_SYS_ADMIN) != 1))
     return uvperf__error_set(
         error, code, UVPERF_CAUSE_PERMISSION,
-        "%s: bpf(2) needs CAP_BPF%s, before Linux 5.8 CAP_SYS_ADMIN "
+        "%s: bpf(2) needs CAP_BPF%s, or CAP_SYS_ADMIN before Linux 5.8 "
         "(kernel.unprivileged_bpf_disabled is %lld)%s",
         what, elsewhere, (long long)level,
-        has_filter ? ", and so does a container's seccomp filter: --cap-add BPF"
-                   : "");
+        has_filter ? "; a container needs --cap-add BPF" : "");
   if (has_filter)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                             "%s: denied in spite of CAP_BPF: by the seccomp "
-                             "filter (allow bpf in the container's profile, or "
-                             "in systemd's SystemCallFilter=), or by a "
-                             "security module (see the audit log)",
-                             what);
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_PERMISSION,
+        "%s: denied despite CAP_BPF by a seccomp filter or a security module; "
+        "allow bpf in the container's profile or in systemd's "
+        "SystemCallFilter=, or see the audit log",
+        what);
   return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                           "%s: denied in spite of CAP_BPF: by a security "
-                           "module? See the audit log",
+                           "%s: denied despite CAP_BPF, perhaps by a security "
+                           "module; see the audit log",
                            what);
 }
 
@@ -576,9 +586,9 @@ static int explain_enosys(uvperf_error_t *error, int code, const char *root,
       uvperf__system_number(root, BPF_LEVEL, &level) == 0 ||
               (uvperf__system_has_filter(root) &&
                !uvperf__system_lacks(root, BPF_LEVEL))
-          ? "bpf(2), but a seccomp filter or a sandbox hides it: allow it in "
-            "the container's profile, --cap-add BPF"
-          : "no bpf(2): it needs CONFIG_BPF_SYSCALL");
+          ? "bpf(2), but a seccomp filter or a sandbox hides it; allow it in "
+            "the container's profile or by --cap-add BPF"
+          : "no bpf(2); it needs CONFIG_BPF_SYSCALL");
 }
 
 int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
@@ -595,6 +605,6 @@ int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
       return explain_enosys(error, code, root, what);
     default:
       return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
-                               "%s: bpf(2) gave errno %d", what, -code);
+                               "%s: bpf(2) returned errno %d", what, -code);
   }
 }

@@ -31,7 +31,7 @@ static void describe_generic(char *text, size_t size, const char *kind,
 
   if (uvperf__generic_name(attr->type, (uint32_t)attr->config, name,
                            sizeof(name)) == 0)
-    snprintf(text, size, "%s event %s", kind, name);
+    snprintf(text, size, "'%s'", name);
   else
     snprintf(text, size, "%s event %#llx", kind,
              (unsigned long long)attr->config);
@@ -72,12 +72,12 @@ static void describe_cgroup(char *text, size_t size, int cgroup) {
   size_t i;
 
   if (uvperf__file_path_of(cgroup, path, sizeof(path)) != 0 || path[0] != '/') {
-    snprintf(text, size, " of cgroup fd %d", cgroup);
+    snprintf(text, size, " for cgroup fd %d", cgroup);
     return;
   }
   for (i = 0; path[i] != '\0'; i++)
     path[i] = uvperf__visible(path[i]);
-  snprintf(text, size, " of cgroup %s%s", path,
+  snprintf(text, size, " for cgroup %s%s", path,
            i < sizeof(path) - 1 ? "" : "...");
 }
 
@@ -86,15 +86,15 @@ static void describe_cgroup(char *text, size_t size, int cgroup) {
  * overrun. */
 static void describe_target(char *text, size_t size, int pid, int cpu,
                             int cgroup) {
-  char task[80] = " of the calling thread";
+  char task[80] = " for the calling thread";
   char where[24] = "";
 
   if (cgroup >= 0)
     describe_cgroup(task, sizeof(task), cgroup);
   else if (pid == -1)
-    snprintf(task, sizeof(task), " of every task");
+    snprintf(task, sizeof(task), "%s", cpu == -1 ? " for every task" : "");
   else if (pid != 0)
-    snprintf(task, sizeof(task), " of thread %d", pid);
+    snprintf(task, sizeof(task), " for thread %d", pid);
   if (cpu != -1)
     snprintf(where, sizeof(where), " on CPU %d", cpu);
   snprintf(text, size, "%s%s", task, where);
@@ -112,8 +112,35 @@ int uvperf__open_say(const uvperf__open_call_t *call, int cause,
   va_start(args, format);
   vsnprintf(reason, sizeof(reason), format, args);
   va_end(args);
-  uvperf__error_set(call->error, call->code, cause, "%s%s%s: %s", event, target,
-                    call->is_by_program ? ", by options.open" : "", reason);
+  uvperf__error_set(call->error, call->code, cause, "%scannot open %s%s: %s",
+                    call->is_by_program ? "options.open " : "", event, target,
+                    reason);
+  return 1;
+}
+
+int uvperf__open_or_allow(const uvperf__open_call_t *call,
+                          enum uvperf_fallback fallback) {
+  const char *name = NULL;
+
+  switch (fallback) {
+    case UVPERF_FALLBACK_KERNEL:
+      name = call->is_by_program ? NULL : ", or allow UVPERF_FALLBACK_KERNEL";
+      break;
+    case UVPERF_FALLBACK_USER:
+      name = ", or allow UVPERF_FALLBACK_USER";
+      break;
+    case UVPERF_FALLBACK_PRECISE:
+      name = ", or allow UVPERF_FALLBACK_PRECISE";
+      break;
+    case UVPERF_FALLBACK_CLOCK:
+      name = ", or allow UVPERF_FALLBACK_CLOCK";
+      break;
+    default:
+      break;
+  }
+  if (name != NULL && call->may_allow &&
+      !(call->fallbacks & (uint32_t)fallback))
+    uvperf__error_add(call->error, name);
   return 1;
 }
 
@@ -137,6 +164,6 @@ int uvperf__open_cpu(const uvperf__open_call_t *call, const char *list,
     return 0;
   snprintf(path, sizeof(path), "/sys/devices/system/cpu/%s", list);
   uvperf__system_line(call->root, path, "", cpus, sizeof(cpus));
-  return uvperf__open_say(call, UVPERF_CAUSE_NO_CPU, "%s; %s are %s", why, list,
-                          cpus);
+  return uvperf__open_say(call, UVPERF_CAUSE_NO_CPU, "%s; the %s CPUs are %s",
+                          why, list, cpus);
 }

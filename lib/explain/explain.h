@@ -29,6 +29,8 @@ typedef struct uvperf__open_call_s {
   /* Shared by all calls that one function of the library makes, which can be
    * thousands. NULL: this is the only call. */
   uvperf__tracefs_ids_t *tracepoints;
+  uint32_t fallbacks; /* enum uvperf_fallback: those that are tried */
+  int may_allow;      /* the caller's options have fallbacks to allow */
   int is_by_program; /* the code comes from a uvperf_open_fn, not the kernel */
 } uvperf__open_call_t;
 

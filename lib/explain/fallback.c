@@ -230,7 +230,7 @@ static const struct {
   int (*try_it)(uvperf__fallback_t *fallback, struct perf_event_attr *attr,
                 uint32_t asked_size, const uvperf_error_t *failed);
 } fallbacks[] = {
-    {UVPERF_FALLBACK_KERNEL, "bits this kernel knows", try_kernel},
+    {UVPERF_FALLBACK_KERNEL, "fewer bits", try_kernel},
     {UVPERF_FALLBACK_USER, "user side only", try_user},
     {UVPERF_FALLBACK_PRECISE, "lower precise_ip", try_precise},
     {UVPERF_FALLBACK_CLOCK, "a clock", try_clock},
@@ -259,7 +259,7 @@ static int was_applied(const uvperf__fallback_t *fallback, uint32_t which) {
 
 static void add_applied(const uvperf__fallback_t *fallback,
                         uvperf_error_t *error) {
-  char text[128] = "; nor did it help to fall back to ";
+  char text[128] = "; these fallbacks did not help: ";
   size_t used = strlen(text);
   size_t i;
 
@@ -270,8 +270,7 @@ static void add_applied(const uvperf__fallback_t *fallback,
       used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
                                text[used - 1] == ' ' ? "" : ", ",
                                fallbacks[i].name);
-  if (strlen(error->reason) + used < sizeof(error->reason))
-    memcpy(error->reason + strlen(error->reason), text, used + 1);
+  uvperf__error_add(error, text);
 }
 
 /* The last error replaces the first in two cases. Either fds or memory ran out,
@@ -325,11 +324,11 @@ static void describe_value(char *text, size_t size,
 static const char *reason_of_clock(uint32_t field) {
   switch (field) {
     case UVPERF_ATTR_SAMPLE_PERIOD:
-      return "a clock's period is in ns, and this its least here";
+      return "a clock's period is in ns, and this is the shortest here";
     case UVPERF_ATTR_PRECISE_IP:
-      return "a clock has none";
+      return "a clock has no precise_ip";
     default:
-      return "no PMU here can do cycles, a clock can";
+      return "no PMU here counts cycles, so a clock does";
   }
 }
 
@@ -340,10 +339,10 @@ static const char *reason_of(const uvperf_change_t *change) {
     case UVPERF_FALLBACK_USER:
       return "the kernel side is not allowed";
     case UVPERF_FALLBACK_PRECISE:
-      return "the PMU can do no more";
+      return "the PMU supports no higher one";
     case UVPERF_FALLBACK_KERNEL:
       return change->to == 0 ? "this kernel does not know it"
-                             : "this kernel does not know the rest";
+                             : "this kernel does not know the other bits";
     default:
       return "?";
   }

@@ -110,13 +110,13 @@ int uvperf__filter_describe(const char *root, const char *tracepoint,
     return rc;
   drop_generic(&search);
   if (search.nr > 0)
-    length = snprintf(text, size,
-                      "\"%.*s\": there is no field %.*s; its fields: %s", SHOWN,
-                      filter, missing->length < SHOWN ? missing->length : SHOWN,
+    length = snprintf(text, size, "it has no field %.*s; its fields are %s",
+                      missing->length < SHOWN ? missing->length : SHOWN,
                       missing->text, list);
   else
-    length = snprintf(text, size, "\"%.*s\" is no filter of its fields %s",
-                      SHOWN, filter, list);
+    length = snprintf(text, size,
+                      "the filter is not valid; the tracepoint's fields are %s",
+                      list);
   if (length >= (int)size && size >= sizeof("..."))
     memcpy(text + size - sizeof("..."), "...", sizeof("..."));
   return 0;

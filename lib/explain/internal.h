@@ -13,7 +13,7 @@
 /* Enough bytes for any description of an event, including the NUL. */
 #define UVPERF__DESCRIBE_BYTES 104
 
-/* "software event page-faults", "tracepoint 316", "event 0x1 of PMU msr" …; the
+/* "'page-faults'", "tracepoint 316", "event 0x1 of PMU msr" …; the
  * names of PMUs are read under `root`. The text is cut, never overrun. */
 void uvperf__describe_event(char *text, size_t size, const char *root,
                             const struct perf_event_attr *attr);
@@ -23,6 +23,11 @@ void uvperf__describe_event(char *text, size_t size, const char *root,
 int uvperf__open_say(const uvperf__open_call_t *call, int cause,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Adds ", or allow UVPERF_FALLBACK_…" to a remedy, if there is room, and the
+ * caller can still allow it. Always 1. */
+int uvperf__open_or_allow(const uvperf__open_call_t *call,
+                          enum uvperf_fallback fallback);
 
 /* Fills limit and needed. Call it after a reason that names both. Always
  * returns 1. */

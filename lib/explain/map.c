@@ -66,11 +66,11 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
   int cpus = uvperf__system_online_cpus(root);
 
   if (is_unlimited(root)) {
-    uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                      "a ring of %llu bytes was denied, though no limit of "
-                      "locked memory is why: by a security module? See the "
-                      "audit log",
-                      (unsigned long long)needed);
+    uvperf__error_set(
+        error, code, UVPERF_CAUSE_PERMISSION,
+        "cannot map a ring of %llu bytes: denied below all limits of locked "
+        "memory, perhaps by a security module; see the audit log",
+        (unsigned long long)needed);
     return;
   }
   if (uvperf__system_mlock_kb(root, &kb) != 0 || kb < 0)
@@ -80,10 +80,9 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
   limit = (uint64_t)kb * 1024 * (uint64_t)cpus;
   uvperf__error_set(
       error, code, UVPERF_CAUSE_LOCKED_MEMORY,
-      "a ring of %llu bytes: all of this user's may lock %lld KiB "
-      "(perf_event_mlock_kb) x %d CPUs, and above that this "
-      "process %llu KiB (RLIMIT_MEMLOCK; %lld KiB used): ask "
-      "for less, raise one, or CAP_IPC_LOCK",
+      "cannot map a ring of %llu bytes: the limits are %lld KiB "
+      "(perf_event_mlock_kb) x %d CPUs and %llu KiB (RLIMIT_MEMLOCK, %lld KiB "
+      "used); use smaller rings, raise a limit, or get CAP_IPC_LOCK",
       (unsigned long long)needed, (long long)kb, cpus,
       (unsigned long long)(locked / 1024),
       (long long)status_kib(root, "VmPin:"));
@@ -99,9 +98,9 @@ static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
   int64_t used = status_kib(root, "VmLck:");
 
   uvperf__error_set(error, code, UVPERF_CAUSE_LOCKED_MEMORY,
-                    "a ring of %llu bytes: mlockall(2) locks it too, and "
-                    "RLIMIT_MEMLOCK is %llu (%lld KiB used): raise it, or map "
-                    "before mlockall",
+                    "cannot map a ring of %llu bytes: mlockall(2) locks it "
+                    "too, and RLIMIT_MEMLOCK is %llu bytes (%lld KiB used); "
+                    "raise it, or call mlockall later",
                     (unsigned long long)(bytes + page_bytes()),
                     (unsigned long long)locked, (long long)used);
   error->limit = locked;
@@ -117,14 +116,15 @@ static void explain_memory(uvperf_error_t *error, int code, const char *root,
   uvperf__system_number(root, "/proc/sys/vm/max_map_count", &most);
   if (space == (uint64_t)RLIM_INFINITY)
     uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
-                      "a ring of %zu bytes for %s: out of memory, or of "
-                      "vm.max_map_count (%lld) mappings",
+                      "cannot map a ring of %zu bytes for %s: out of memory, "
+                      "or of vm.max_map_count (%lld) mappings",
                       bytes, event, (long long)most);
   else
-    uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
-                      "a ring of %zu bytes for %s: out of memory, of the %llu "
-                      "bytes of RLIMIT_AS, or of vm.max_map_count mappings",
-                      bytes, event, (unsigned long long)space);
+    uvperf__error_set(
+        error, code, UVPERF_CAUSE_MEMORY,
+        "cannot map a ring of %zu bytes for %s: out of memory, of the %llu "
+        "bytes of RLIMIT_AS, or of vm.max_map_count mappings",
+        bytes, event, (unsigned long long)space);
 }
 
 /* Returns the fault for which perf_mmap refuses a ring, or for which the ring
@@ -132,13 +132,13 @@ static void explain_memory(uvperf_error_t *error, int code, const char *root,
 static const char *fault_of(const struct perf_event_attr *attr, int cpu,
                             size_t bytes) {
   if (attr->inherit && cpu == -1)
-    return "inherit with a ring needs a cpu (UVPERF_EVENT_CPU): open one event "
-           "for each";
+    return "a ring with attr.inherit needs a CPU; open one event per CPU with "
+           "UVPERF_EVENT_CPU";
   if (bytes < page_bytes() || (bytes & (bytes - 1)) != 0)
-    return "the size must be a power of two of pages";
+    return "the size is not a power of two pages; choose one that is";
   if (uvperf__attr_watermark(attr) >= bytes)
-    return "wakeup_watermark must be smaller than the ring, or no wakeup ever "
-           "comes";
+    return "no wakeup would come, as attr.wakeup_watermark is not below the "
+           "size of the ring; lower it";
   return NULL;
 }
 
@@ -162,14 +162,16 @@ int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
       explain_memory(error, code, root, event, bytes);
       return code;
     case -EACCES:
-      return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                               "a ring of %zu bytes for %s was denied: by a "
-                               "security module? See the audit log",
-                               bytes, event);
+      return uvperf__error_set(
+          error, code, UVPERF_CAUSE_PERMISSION,
+          "cannot map a ring of %zu bytes for %s: denied, perhaps by a "
+          "security module; see the audit log",
+          bytes, event);
     case -ENODEV:
       return uvperf__error_set(
           error, code, UVPERF_CAUSE_NO_EVENT,
-          "a ring of %zu bytes for %s: the PMU's device is gone", bytes, event);
+          "cannot map a ring of %zu bytes for %s: the PMU's device is gone",
+          bytes, event);
     case -EBUSY:
       fault = "the event writes to another event's ring";
       break;
@@ -178,10 +180,11 @@ int uvperf__explain_map(uvperf_error_t *error, int code, const char *root,
       break;
   }
   if (fault == NULL)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
-                             "a ring of %zu bytes for %s: mmap gave errno %d",
-                             bytes, event, -code);
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_UNKNOWN,
+        "cannot map a ring of %zu bytes for %s: mmap(2) returned errno %d",
+        bytes, event, -code);
   return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
-                           "a ring of %zu bytes for %s: %s", bytes, event,
-                           fault);
+                           "cannot map a ring of %zu bytes for %s: %s", bytes,
+                           event, fault);
 }

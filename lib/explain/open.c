@@ -35,16 +35,15 @@ static int explain_enosys(const uvperf__open_call_t *call) {
       uvperf__sys_open(NULL, 0, -1, -1, 0) != -ENOSYS)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NOT_SUPPORTED,
-        "this architecture cannot copy user stacks or registers: leave out "
+        "this architecture cannot copy stacks or registers; leave out "
         "PERF_SAMPLE_STACK_USER, _REGS_USER and _REGS_INTR");
   if (uvperf__system_paranoid(call->root, &level) == 0)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_NO_PERF,
-        "this kernel has perf events, but perf_event_open does not reach it: "
-        "run this outside of the emulator or sandbox");
+    return uvperf__open_say(call, UVPERF_CAUSE_NO_PERF,
+                            "an emulator or sandbox hides the kernel's "
+                            "perf_event_open(2); run the program outside it");
   return uvperf__open_say(
       call, UVPERF_CAUSE_NO_PERF,
-      "this kernel has no perf_event_open: it needs CONFIG_PERF_EVENTS");
+      "this kernel has no perf_event_open(2); it needs CONFIG_PERF_EVENTS");
 }
 
 /* Events that every kernel has: software events up to PERF_COUNT_SW_BPF_OUTPUT,
@@ -56,6 +55,14 @@ static int is_sure(const struct perf_event_attr *attr) {
           attr->config <= PERF_COUNT_SW_BPF_OUTPUT);
 }
 
+/* A clock stands in for cycles only: fallback.c. */
+static int or_allow_clock(const uvperf__open_call_t *call) {
+  if (call->attr->type != PERF_TYPE_HARDWARE ||
+      (uint32_t)call->attr->config != PERF_COUNT_HW_CPU_CYCLES)
+    return 1;
+  return uvperf__open_or_allow(call, UVPERF_FALLBACK_CLOCK);
+}
+
 /* perf_init_event looks for the PMU before perf_cgroup_connect looks for the
  * cgroup. */
 static int explain_enoent(const uvperf__open_call_t *call) {
@@ -65,26 +72,28 @@ static int explain_enoent(const uvperf__open_call_t *call) {
   if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
       attr->type == PERF_TYPE_RAW)
     return uvperf__open_say(
-        call, UVPERF_CAUSE_NO_EVENT,
-        "the CPU's PMU has no such event, or there is no PMU (a virtual "
-        "machine?): try a software event such as cpu-clock");
+               call, UVPERF_CAUSE_NO_EVENT,
+               "the CPU's PMU has no such event, or there is no PMU (virtual "
+               "machine?); try cpu-clock") &&
+           or_allow_clock(call);
   if (call->cgroup >= 0 && is_sure(attr))
     return uvperf__open_say(
         call, UVPERF_CAUSE_ARGUMENT,
-        "the cgroup was removed, or is not of the hierarchy that has "
+        "the cgroup was removed, or is not in the hierarchy that has "
         "perf_event (see /proc/cgroups; 0 is cgroup v2)");
   if (attr->type == PERF_TYPE_BREAKPOINT)
-    return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
-                            "this kernel has no breakpoints (s390's has none)");
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_NO_EVENT,
+        "this kernel has no breakpoints (on s390 no kernel has)");
   if (attr->type < PERF_TYPE_MAX)
     return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
                             "this kernel has no such event");
   if (uvperf__pmu_name(call->root, attr->type, pmu, sizeof(pmu)) == 0)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NO_EVENT,
-        "the PMU has no such event: see its events directory in /sys");
+        "the PMU has no such event; see its events directory in /sys");
   return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
-                          "no PMU has this type: types are the numbers in "
+                          "no PMU has this type; the types are in "
                           "/sys/bus/event_source/devices/*/type");
 }
 
@@ -94,7 +103,7 @@ static int explain_enodev(const uvperf__open_call_t *call) {
          uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
                           "the device of the PMU%s is gone, or does not "
                           "serve this CPU",
-                          call->leader != NULL ? " or of the leader's" : "");
+                          call->leader != NULL ? ", or of the leader's," : "");
 }
 
 /* perf_event_validate_size returns E2BIG too, and leaves attr.size
@@ -106,17 +115,20 @@ static int explain_e2big(const uvperf__open_call_t *call) {
   if (asked != 0 && (asked < PERF_ATTR_SIZE_VER0 ||
                      asked > (unsigned long)sysconf(_SC_PAGESIZE)))
     return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
-                            "attr.size %u is not between 64 and a page", asked);
+                            "attr.size %u is not between 64 and the page size; "
+                            "use sizeof(struct perf_event_attr)",
+                            asked);
   if (asked == known)
     return uvperf__open_say(
         call, UVPERF_CAUSE_ARGUMENT,
-        "reading the group would give more than 16 KiB: put "
-        "fewer events into it, or less into read_format");
+        "reading the group would return more than 16 KiB; use fewer events or "
+        "fewer bits of attr.read_format");
   uvperf__open_say(
       call, UVPERF_CAUSE_OLD_KERNEL,
-      "the attr has %u bytes, this kernel knows the first %u, and a later one "
-      "is not 0: leave newer fields 0",
+      "attr.size is %u, this kernel knows %u bytes, and a later byte is not 0; "
+      "clear the newer fields",
       asked, known);
+  uvperf__open_or_allow(call, UVPERF_FALLBACK_KERNEL);
   return uvperf__open_limit(call, known, asked);
 }
 
@@ -135,46 +147,51 @@ static int has_extended_registers(const uvperf__open_call_t *call) {
 }
 
 static int explain_enotsup(const uvperf__open_call_t *call) {
-  const char *what = "all that the attr asks for: try with fewer bits of it";
+  const char *what = "everything in the attr; set fewer bits";
 
   if (call->attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
     what = call->attr->type == PERF_TYPE_HARDWARE
-               ? "branch stacks: leave out PERF_SAMPLE_BRANCH_STACK"
-               : "branch stacks: leave out PERF_SAMPLE_BRANCH_STACK, or sample "
+               ? "branch stacks; leave out PERF_SAMPLE_BRANCH_STACK"
+               : "branch stacks; leave out PERF_SAMPLE_BRANCH_STACK, or sample "
                  "a hardware event";
   else if (has_extended_registers(call))
-    what = "XMM registers: name none above bit 31";
+    what = "XMM registers; leave out the registers above bit 31";
   else if (uvperf__attr_value(call->attr, UVPERF_ATTR_AUX_OUTPUT) ||
            uvperf__attr_value(call->attr, UVPERF_ATTR_AUX_ACTION) ||
            uvperf__attr_value(call->attr, UVPERF_ATTR_AUX_SAMPLE_SIZE))
-    what = "AUX: one that has an AUX area can (intel_pt)";
+    what = "AUX; use a PMU that has an AUX area, such as intel_pt";
   else if (call->attr->precise_ip)
-    what = "this precise_ip: lower it";
+    return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
+                            "the PMU does not support this precise_ip; lower "
+                            "it") &&
+           uvperf__open_or_allow(call, UVPERF_FALLBACK_PRECISE);
   else if (call->attr->sample_period != 0)
-    what = "sampling: count only, or sample cpu-clock";
+    return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
+                            "the PMU does not support sampling; count only, or "
+                            "sample cpu-clock") &&
+           or_allow_clock(call);
   return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
-                          "the PMU cannot do %s", what);
+                          "the PMU does not support %s", what);
 }
 
 static int explain_esrch(const uvperf__open_call_t *call) {
   if (call->pid < -1)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_ARGUMENT,
-        "pid is a thread's id, 0 (the caller) or -1 (every)");
+    return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
+                            "pid is below -1; use a thread's id, 0 (the "
+                            "caller) or -1 (every task)");
   return uvperf__open_say(
       call, UVPERF_CAUSE_NO_TASK,
-      "there is no such thread in this PID namespace, or it has ended");
+      "this thread does not exist in this PID namespace, or has ended");
 }
 
 static int explain_emfile(const uvperf__open_call_t *call) {
   uvperf__fd_limits_t fds;
 
   uvperf__fd_limits(&fds);
-  uvperf__open_say(
-      call, UVPERF_CAUSE_FILES,
-      "all %llu fds that RLIMIT_NOFILE allows are open: raise it (hard limit "
-      "%llu); each event takes one per CPU",
-      (unsigned long long)fds.soft, (unsigned long long)fds.hard);
+  uvperf__open_say(call, UVPERF_CAUSE_FILES,
+                   "all %llu fds of RLIMIT_NOFILE are in use; raise it (hard "
+                   "limit %llu), as each event takes one per CPU",
+                   (unsigned long long)fds.soft, (unsigned long long)fds.hard);
   return uvperf__open_limit(call, fds.soft, fds.needed);
 }
 
@@ -182,11 +199,10 @@ static int explain_enfile(const uvperf__open_call_t *call) {
   int64_t most = 0;
 
   uvperf__system_number(call->root, "/proc/sys/fs/file-max", &most);
-  uvperf__open_say(
-      call, UVPERF_CAUSE_FILES,
-      "the system's table of open files is full: raise fs.file-max (%lld) or "
-      "close files",
-      (long long)most);
+  uvperf__open_say(call, UVPERF_CAUSE_FILES,
+                   "the system's table of open files is full; raise "
+                   "fs.file-max (%lld) or close files",
+                   (long long)most);
   return uvperf__open_limit(call, (uint64_t)most,
                             most == 0 ? 0 : (uint64_t)most + 1);
 }
@@ -201,8 +217,8 @@ static int explain_stack(const uvperf__open_call_t *call) {
     return 0;
   uvperf__open_say(
       call, UVPERF_CAUSE_MAX_STACK,
-      "sample_max_stack %llu is above kernel.perf_event_max_stack, %lld: ask "
-      "for less or raise it",
+      "attr.sample_max_stack %llu is above kernel.perf_event_max_stack, %lld; "
+      "lower it or raise the limit",
       (unsigned long long)asked, (long long)most);
   return uvperf__open_limit(call, (uint64_t)most, asked);
 }
@@ -213,9 +229,9 @@ static int explain_ebadf(const uvperf__open_call_t *call) {
   const char *fault = "the leader is not an open perf event";
 
   if (call->cgroup >= 0 && fcntl(call->cgroup, F_GETFD) < 0)
-    fault = "the cgroup's fd is not open: open(2) the directory of the cgroup";
+    fault = "the cgroup's fd is not open; open(2) the cgroup's directory";
   else if (call->cgroup >= 0)
-    fault = "the cgroup's fd is open, but not on the directory of a cgroup";
+    fault = "the cgroup's fd is not the directory of a cgroup; open(2) that";
   return uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, fault);
 }
 
@@ -226,26 +242,25 @@ static int explain_program(const uvperf__open_call_t *call) {
     case -EACCES:
     case -EPERM:
     case -ENOSYS:
-      return uvperf__open_say(
-          call, UVPERF_CAUSE_PERMISSION,
-          "it returned errno %d: the opener refuses this event, or lacks the "
-          "right to open it",
-          -call->code);
+      return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
+                              "it returned errno %d, so the opener refuses "
+                              "this event or may not open it",
+                              -call->code);
     case -EMFILE:
     case -ENFILE:
       return uvperf__open_say(
           call, UVPERF_CAUSE_FILES,
-          "it returned errno %d: this process, or the one that opens events "
-          "for it, has no fds left (RLIMIT_NOFILE, fs.file-max)",
+          "it returned errno %d, so this process or the one that opens events "
+          "for it has no fds left; raise RLIMIT_NOFILE or fs.file-max",
           -call->code);
     case -ENOTTY:
-      return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
-                              "it returned a number that is not the fd of an "
-                              "open perf event");
+      return uvperf__open_say(
+          call, UVPERF_CAUSE_ARGUMENT,
+          "it returned a number that is not the fd of an open perf event");
     case -E2BIG:
       return uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
-                              "it returned errno %d: leave newer fields of the "
-                              "attr 0, or put fewer events into the group",
+                              "it returned errno %d; clear newer fields of the "
+                              "attr, or put fewer events into the group",
                               -call->code);
     default:
       return 0;
@@ -286,15 +301,15 @@ static const struct {
   const char *reason;
 } reasons[] = {
     {-ENOSPC, UVPERF_CAUSE_UNKNOWN,
-     "the PMU has no room left: close another event of it"},
+     "the PMU has no room left; close another of its events"},
     {-ENOMEM, UVPERF_CAUSE_MEMORY,
-     "the kernel is out of memory: close some events"},
+     "the kernel is out of memory; close some events"},
     /* exclusive_event_init and exclusive_event_installable return it, because
      * tracing PMUs accept only one user. So does x86_reserve_hardware, for the
      * counters of a CPU. */
     {-EBUSY, UVPERF_CAUSE_BUSY,
-     "another user holds the PMU exclusively (a tracer, a virtual machine, "
-     "the firmware): wait for it to close"},
+     "another user holds the PMU exclusively (a tracer, a virtual machine or "
+     "the firmware); wait until it is free"},
 };
 
 static int explain(const uvperf__open_call_t *call) {
@@ -309,8 +324,8 @@ static int explain(const uvperf__open_call_t *call) {
     if (reasons[i].code == call->code)
       return uvperf__open_say(call, reasons[i].cause, "%s", reasons[i].reason);
   return uvperf__open_probe(call) ||
-         uvperf__open_say(call, UVPERF_CAUSE_UNKNOWN, "%s gave errno %d",
-                          call->is_by_program ? "it" : "perf_event_open",
+         uvperf__open_say(call, UVPERF_CAUSE_UNKNOWN, "%s returned errno %d",
+                          call->is_by_program ? "it" : "perf_event_open(2)",
                           -call->code);
 }
 

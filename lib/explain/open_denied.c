@@ -10,6 +10,7 @@
 #include "explain/internal.h"
 #include "host/system.h"
 #include "sys/sys.h"
+#include "util/error.h"
 
 /* Above this level the kernels of some distributions (Debian, Ubuntu) allow no
  * event without CAP_SYS_ADMIN. The levels of the mainline kernel end here. */
@@ -40,15 +41,14 @@ int uvperf__open_filtered(const uvperf__open_call_t *call) {
       uvperf__sys_open(NULL, 0, -1, -1, 0) != call->code)
     return 0;
   if (uvperf__system_has_capability(call->root, UVPERF__CAP_PERFMON) == 1)
-    return uvperf__open_say(call, UVPERF_CAUSE_NO_PERF,
-                            "a seccomp filter forbids perf_event_open in spite "
-                            "of CAP_PERFMON: allow it in the container's "
-                            "profile (systemd: SystemCallFilter=)");
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_NO_PERF,
-      "a seccomp filter forbids perf_event_open: run the container with "
-      "--cap-add PERFMON, or allow it in its profile (systemd: "
-      "SystemCallFilter=)");
+    return uvperf__open_say(
+        call, UVPERF_CAUSE_NO_PERF,
+        "a seccomp filter forbids perf_event_open(2) despite CAP_PERFMON; "
+        "allow it in the container's profile (systemd: SystemCallFilter=)");
+  return uvperf__open_say(call, UVPERF_CAUSE_NO_PERF,
+                          "a seccomp filter forbids perf_event_open(2); run "
+                          "the container with --cap-add PERFMON, or allow it "
+                          "in its profile (systemd: SystemCallFilter=)");
 }
 
 /* capable() of the kernel checks in the initial user namespace. */
@@ -59,8 +59,8 @@ static int is_elsewhere(const uvperf__open_call_t *call) {
 static const char *named(const uvperf__open_call_t *call, int is_admin) {
   static const char *const names[2][2] = {
       {"CAP_PERFMON", "CAP_SYS_ADMIN"},
-      {"CAP_PERFMON outside of this user namespace",
-       "CAP_SYS_ADMIN outside of this user namespace"},
+      {"CAP_PERFMON outside this user namespace",
+       "CAP_SYS_ADMIN outside this user namespace"},
   };
 
   return names[is_elsewhere(call)][is_admin];
@@ -97,11 +97,10 @@ static int explain_foreign(const uvperf__open_call_t *call) {
     continue;
   if (i == 3)
     return 0;
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_PERMISSION,
-      "the thread runs as another user (uid %lu): run as that "
-      "user or with %s",
-      other[i], capability(call));
+  return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
+                          "the thread belongs to another user (uid %lu); run "
+                          "as that user or with %s",
+                          other[i], capability(call));
 }
 
 /* perf_event_open and perf_kprobe_event_init in kernel/events/core.c require
@@ -112,12 +111,12 @@ static int explain_privileged(const uvperf__open_call_t *call) {
   if (uvperf__open_is_probe(call, "kprobe"))
     what = "a kprobe";
   else if (uvperf__attr_value(call->attr, UVPERF_ATTR_NAMESPACES))
-    what = "the namespaces bit";
+    what = "attr.namespaces";
   else
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
-                          "%s needs %s, whatever kernel.perf_event_paranoid is",
-                          what, capability(call));
+                          "%s needs %s at any kernel.perf_event_paranoid", what,
+                          capability(call));
 }
 
 /* Events for which CAP_PERFMON is not enough: uprobes since Linux 6.16 and in
@@ -133,12 +132,12 @@ static int explain_admin(const uvperf__open_call_t *call) {
   if (call->code == -EACCES && uvperf__open_is_probe(call, "uprobe"))
     what = "a uprobe";
   else if (call->code == -EPERM && call->attr->type == PERF_TYPE_BREAKPOINT)
-    what = "a breakpoint at an address of the kernel";
+    what = "a breakpoint at a kernel address";
   else
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
-                          "%s needs %s, whatever kernel.perf_event_paranoid is",
-                          what, named(call, 1));
+                          "%s needs %s at any kernel.perf_event_paranoid", what,
+                          named(call, 1));
 }
 
 /* See perf_copy_attr: if branch_sample_type names no side, branches are
@@ -173,10 +172,8 @@ static const char *paranoid_need(const uvperf__open_call_t *call,
   if (call->pid == -1)
     return "a whole CPU";
   *level = 1;
-  if (!attr->exclude_kernel) /* PERF_PMU_CAP_NO_EXCLUDE: for example msr */
-    return attr->type < PERF_TYPE_MAX
-               ? "the kernel side (exclude_kernel avoids it)"
-               : "the kernel side (exclude_kernel avoids it, if this PMU can)";
+  if (!attr->exclude_kernel)
+    return "the kernel side";
   if (attr->sample_type & PERF_SAMPLE_PHYS_ADDR)
     return "PERF_SAMPLE_PHYS_ADDR";
   if (has_kernel_branches(attr))
@@ -185,23 +182,33 @@ static const char *paranoid_need(const uvperf__open_call_t *call,
   return "any event";
 }
 
+/* The remedy that needs no privileges, if the kernel side is what is denied. */
+static int or_exclude_kernel(const uvperf__open_call_t *call) {
+  if (call->attr->exclude_user || (call->fallbacks & UVPERF_FALLBACK_USER))
+    return 1;
+  uvperf__error_add(call->error, "; or set exclude_kernel");
+  if (call->attr->type >= PERF_TYPE_MAX) /* PERF_PMU_CAP_NO_EXCLUDE: msr */
+    uvperf__error_add(call->error, ", if this PMU can");
+  return uvperf__open_or_allow(call, UVPERF_FALLBACK_USER);
+}
+
 static int explain_paranoid(const uvperf__open_call_t *call) {
   int64_t level, most;
   const char *what = paranoid_need(call, &most);
 
   if (uvperf__system_paranoid(call->root, &level) != 0) {
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_PERMISSION,
-        "denied without %s; kernel.perf_event_paranoid could "
-        "not be read",
-        capability(call));
+    return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
+                            "this needs %s, or a lower "
+                            "kernel.perf_event_paranoid, which cannot be read",
+                            capability(call));
   }
   if (level <= most)
     return 0;
-  return uvperf__open_say(
+  uvperf__open_say(
       call, UVPERF_CAUSE_PERMISSION,
       "%s needs kernel.perf_event_paranoid <= %d (it is %lld) or %s", what,
       (int)most, (long long)level, capability(call));
+  return most != 1 || call->attr->exclude_kernel || or_exclude_kernel(call);
 }
 
 /* See perf_check_permission: the same rights as for ptrace(2) are needed, and
@@ -214,14 +221,13 @@ static int explain_trace(const uvperf__open_call_t *call, int privileged) {
   if (signals)
     return uvperf__open_say(
         call, UVPERF_CAUSE_PERMISSION,
-        "sigtrap needs the right to ptrace(2) the thread (see "
+        "attr.sigtrap needs the right to ptrace(2) the thread (see "
         "kernel.yama.ptrace_scope), or %s and CAP_KILL",
         capability(call));
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_PERMISSION,
-      "the thread may not be traced (not dumpable, setuid, or in another "
-      "user namespace) without %s",
-      capability(call));
+  return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
+                          "the thread is not dumpable, is setuid or is in "
+                          "another user namespace, so tracing it needs %s",
+                          capability(call));
 }
 
 /* LOCKDOWN_PERF of security/lockdown. */
@@ -236,7 +242,7 @@ static int explain_lockdown(const uvperf__open_call_t *call) {
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
                           "kernel lockdown (confidentiality) forbids "
-                          "PERF_SAMPLE_REGS_INTR to everybody");
+                          "PERF_SAMPLE_REGS_INTR to all users; leave it out");
 }
 
 /* Explains a denial in spite of CAP_PERFMON, at a level that only CAP_SYS_ADMIN
@@ -245,11 +251,10 @@ static int explain_in_spite(const uvperf__open_call_t *call) {
   if (paranoid(call) <= LAST_COMMON_LEVEL ||
       uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) != 0)
     return 0;
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_PERMISSION,
-      "at kernel.perf_event_paranoid %lld CAP_PERFMON is not enough: lower "
-      "it to 2 or use CAP_SYS_ADMIN",
-      (long long)paranoid(call));
+  return uvperf__open_say(call, UVPERF_CAUSE_PERMISSION,
+                          "at kernel.perf_event_paranoid %lld CAP_PERFMON is "
+                          "not enough; lower it to 2 or use CAP_SYS_ADMIN",
+                          (long long)paranoid(call));
 }
 
 int uvperf__open_denied(const uvperf__open_call_t *call) {
@@ -266,6 +271,6 @@ int uvperf__open_denied(const uvperf__open_call_t *call) {
   return explain_trace(call, privileged) ||
          uvperf__open_say(
              call, UVPERF_CAUSE_PERMISSION,
-             "denied, though neither capabilities nor perf_event_paranoid are "
-             "why: by a security module? See the audit log");
+             "denied despite capabilities and perf_event_paranoid, perhaps by "
+             "a security module; see the audit log");
 }

@@ -95,9 +95,10 @@ static int explain_novelty(const uvperf__open_call_t *call) {
       continue;
     uvperf__system_line(call->root, "/proc/sys/kernel/osrelease", "", release,
                         sizeof(release));
-    return uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
-                            "%s needs Linux %u.%u; this is %s: leave it out",
-                            late->name, late->major, late->minor, release);
+    uvperf__open_say(call, UVPERF_CAUSE_OLD_KERNEL,
+                     "%s needs Linux %u.%u, and this is %s; leave it out",
+                     late->name, late->major, late->minor, release);
+    return uvperf__open_or_allow(call, UVPERF_FALLBACK_KERNEL);
   }
   return 0;
 }
@@ -108,7 +109,7 @@ static int explain_unknown_bits(const uvperf__open_call_t *call) {
     const char *name;
     uint64_t bits;
   } unknown[] = {
-      {"the flag bits", uvperf__attr_unknown_flags(call->attr)},
+      {"the flag word", uvperf__attr_unknown_flags(call->attr)},
       {"sample_type", call->attr->sample_type & ~SAMPLE_BITS},
       {"read_format", call->attr->read_format & ~FORMAT_BITS},
       {"branch_sample_type",
@@ -124,11 +125,12 @@ static int explain_unknown_bits(const uvperf__open_call_t *call) {
     continue;
   if (i == COUNT_OF(unknown))
     return 0;
-  return uvperf__open_say(
+  uvperf__open_say(
       call, UVPERF_CAUSE_OLD_KERNEL,
-      "%s: this kernel does not know %#llx, and neither does "
-      "Linux 6.19: leave it 0",
+      "%s has bits that neither this kernel nor Linux 6.19 knows, %#llx; "
+      "clear them",
       unknown[i].name, (unsigned long long)unknown[i].bits);
+  return uvperf__open_or_allow(call, UVPERF_FALLBACK_KERNEL);
 }
 
 /* See perf_reg_validate in arch/x86/kernel/perf_regs.c: it accepts no segment
@@ -148,35 +150,36 @@ static const char *sample_fault(const uvperf__open_call_t *call) {
 
   if ((sample_type & PERF_SAMPLE_BRANCH_STACK) &&
       !(value(call, UVPERF_ATTR_BRANCH_SAMPLE_TYPE) & ~BRANCH_SIDES))
-    return "branch_sample_type must name a kind of branches, such as "
+    return "branch_sample_type names no kind of branches; set one, such as "
            "PERF_SAMPLE_BRANCH_ANY";
   if ((sample_type & PERF_SAMPLE_REGS_USER) &&
       are_bad_registers(value(call, UVPERF_ATTR_SAMPLE_REGS_USER)))
-    return "sample_regs_user must name registers of <asm/perf_regs.h>, one at "
-           "least (x86-64: not DS to GS)";
+    return "sample_regs_user must name one or more registers of "
+           "<asm/perf_regs.h> (x86-64: not DS to GS)";
   if ((sample_type & PERF_SAMPLE_STACK_USER) &&
       (stack % 8 != 0 || stack >= UINT16_MAX))
     return "sample_stack_user must be a multiple of 8 below 65535";
   if ((sample_type & PERF_SAMPLE_REGS_INTR) &&
       are_bad_registers(value(call, UVPERF_ATTR_SAMPLE_REGS_INTR)))
-    return "sample_regs_intr must name registers of <asm/perf_regs.h>, one at "
-           "least (x86-64: not DS to GS)";
+    return "sample_regs_intr must name one or more registers of "
+           "<asm/perf_regs.h> (x86-64: not DS to GS)";
   if ((sample_type & PERF_SAMPLE_WEIGHT) &&
       (sample_type & UVPERF_SAMPLE_WEIGHT_STRUCT))
-    return "PERF_SAMPLE_WEIGHT and WEIGHT_STRUCT exclude each other";
+    return "PERF_SAMPLE_WEIGHT and PERF_SAMPLE_WEIGHT_STRUCT exclude each "
+           "other; set only one";
   return NULL;
 }
 
 static const char *flag_fault(const uvperf__open_call_t *call) {
   if (value(call, UVPERF_ATTR_INHERIT_THREAD) &&
       !value(call, UVPERF_ATTR_INHERIT))
-    return "inherit_thread needs inherit";
+    return "inherit_thread needs inherit; set both";
   if (value(call, UVPERF_ATTR_REMOVE_ON_EXEC) &&
       value(call, UVPERF_ATTR_ENABLE_ON_EXEC))
-    return "remove_on_exec and enable_on_exec exclude each other";
+    return "remove_on_exec and enable_on_exec exclude each other; set only one";
   if (value(call, UVPERF_ATTR_SIGTRAP) &&
       !value(call, UVPERF_ATTR_REMOVE_ON_EXEC))
-    return "sigtrap needs remove_on_exec";
+    return "sigtrap needs remove_on_exec; set both";
   return NULL;
 }
 
@@ -190,7 +193,7 @@ static int explain_rate(const uvperf__open_call_t *call) {
   uvperf__open_say(
       call, UVPERF_CAUSE_SAMPLE_RATE,
       "%llu Hz is above kernel.perf_event_max_sample_rate, %lld (the kernel "
-      "lowers it under load): ask for less or raise it",
+      "lowers it under load); sample less often or raise it",
       (unsigned long long)attr->sample_freq, (long long)most);
   return uvperf__open_limit(call, (uint64_t)most, attr->sample_freq);
 }
@@ -209,26 +212,26 @@ static const char *clock_fault(const uvperf__open_call_t *call) {
     case CLOCK_TAI:
       return call->attr->type == PERF_TYPE_SOFTWARE
                  ? NULL
-                 : "only software events take this clockid: use "
+                 : "only software events can use this clockid; use "
                    "CLOCK_MONOTONIC or CLOCK_MONOTONIC_RAW";
     default:
-      return "use_clockid takes MONOTONIC, MONOTONIC_RAW, REALTIME, BOOTTIME, "
-             "TAI";
+      return "perf does not know this clockid; use CLOCK_MONOTONIC, "
+             "_MONOTONIC_RAW, _REALTIME, _BOOTTIME or _TAI";
   }
 }
 
 static const char *late_fault(const uvperf__open_call_t *call) {
   if (!call->attr->freq && call->attr->sample_period >> 63)
-    return "sample_period must be below 2^63";
+    return "sample_period is not below 2^63; lower it";
   if (call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ) &&
       !(call->attr->sample_type & PERF_SAMPLE_TID))
     return "PERF_SAMPLE_READ with inherit needs PERF_SAMPLE_TID (and Linux "
-           "6.12)";
+           "6.12); set it, or clear inherit";
   if (call->attr->inherit && (call->attr->sample_type & PERF_SAMPLE_READ) &&
       uvperf__system_is_before(call->root, 6, 12) == 1)
-    return "PERF_SAMPLE_READ with inherit needs Linux 6.12";
+    return "PERF_SAMPLE_READ with inherit needs Linux 6.12; clear one of them";
   if ((value(call, UVPERF_ATTR_AUX_ACTION) & 6) == 6)
-    return "aux_pause and aux_resume exclude each other";
+    return "aux_pause and aux_resume exclude each other; set only one";
   return NULL;
 }
 
@@ -279,26 +282,28 @@ static const char *group_fault(const uvperf__open_call_t *call) {
 
   if (call->pid != -1 && call->cgroup < 0 &&
       leader->attr->inherit != call->attr->inherit)
-    return "inherit must be the same as the leader's";
+    return "inherit differs from the leader's; set it in both or in none";
   if ((call->cgroup >= 0) != (leader->cgroup >= 0))
-    return "a group is of one cgroup, or of none";
+    return "only one of the event and its leader measures a cgroup; open both "
+           "for the same cgroup, or none";
   if (leader->leader != NULL)
-    return "the leader is itself a member of a group: join its leader";
+    return "the leader is itself a member of a group; use the leader of that "
+           "group";
   if (has_other_clock(call->attr, leader->attr))
-    return "use_clockid and clockid must be the leader's";
+    return "use_clockid or clockid differs from the leader's; use the leader's";
   if (call->cpu != leader->cpu)
-    return "the leader is on another cpu: open one group for each";
+    return "the leader is on another CPU; open one group per CPU";
   if (call->cgroup < 0 &&
       thread_of(call, call->pid) != thread_of(call, leader->pid))
-    return "the leader is of another thread: open one group for each";
+    return "the leader measures another thread; open one group per thread";
   if (call->attr->exclusive || call->attr->pinned)
-    return "only the leader may be pinned or exclusive, and that is for the "
-           "whole group";
+    return "only the leader may be pinned or exclusive, for the whole group; "
+           "clear both in the other events";
   if (call->cgroup >= 0 && call->cgroup != leader->cgroup)
-    return "the leader is of another cgroup";
+    return "the leader measures another cgroup; open one group per cgroup";
   if (!is_software(call->attr))
-    return "the PMU cannot count this with the leader's group: a group has "
-           "hardware events of one PMU, and no more than it has counters";
+    return "the PMU cannot count this in the leader's group; a group has "
+           "hardware events of one PMU only, and no more than it has counters";
   return NULL;
 }
 
@@ -333,14 +338,14 @@ static int explain_group(const uvperf__open_call_t *call) {
  * refuses. */
 static const char *target_fault(const uvperf__open_call_t *call) {
   if (call->cgroup >= 0 && call->cpu == -1)
-    return "a cgroup needs a cpu: open one event for each";
+    return "a cgroup needs a CPU; open one event per CPU";
   if (call->pid == -1 && call->cpu == -1)
-    return "every task (pid -1) needs a cpu: open one event for each";
+    return "every task (pid -1) needs a CPU; open one event per CPU";
   if (call->pid < -1 || call->cpu < -1)
-    return "pid and cpu are ids, or -1";
+    return "pid or cpu is below -1; use an id or -1";
   if (value(call, UVPERF_ATTR_SIGTRAP) &&
       (call->pid == -1 || call->cgroup >= 0))
-    return "sigtrap needs a task";
+    return "sigtrap needs a task; use its pid";
   return NULL;
 }
 
@@ -369,27 +374,24 @@ static int explain_pmu(const uvperf__open_call_t *call) {
   snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/cpumask", pmu);
   if (call->pid != -1 &&
       uvperf__system_line(call->root, path, "", cpus, sizeof(cpus)) == 0)
+    return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
+                            "this PMU counts whole CPUs only; use pid -1, and "
+                            "UVPERF_EVENT_CPU with a CPU of its cpumask, %s",
+                            cpus);
+  if (call->pid == -1 && wants_user_read(call, pmu))
     return uvperf__open_say(
         call, UVPERF_CAUSE_ARGUMENT,
-        "this PMU counts whole CPUs only: pid -1, and with UVPERF_EVENT_CPU a "
-        "cpu of its cpumask, %s",
-        cpus);
-  if (call->pid == -1 && wants_user_read(call, pmu))
-    return uvperf__open_say(call, UVPERF_CAUSE_ARGUMENT,
-                            "only a thread's event can have rdpmc=1: leave it "
-                            "out for a whole CPU");
+        "only a thread's event can have rdpmc=1; leave it out for a whole CPU");
   if (excludes || attr->sample_period != 0)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_NOT_SUPPORTED,
-        "not every PMU can %s: try without, or see its format and events in "
-        "sysfs for the config",
-        !excludes                  ? "sample"
-        : attr->sample_period == 0 ? "exclude_*"
-                                   : "sample and exclude_*");
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_NO_EVENT,
-      "the PMU has no such config: see its format and events in "
-      "/sys/bus/event_source/devices");
+    return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
+                            "the PMU may not support %s or this config; try "
+                            "without, and see its format and events in sysfs",
+                            !excludes                  ? "sampling"
+                            : attr->sample_period == 0 ? "exclude_*"
+                                                       : "sampling, exclude_*");
+  return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
+                          "the PMU has no such config; see its format and "
+                          "events in /sys/bus/event_source/devices");
 }
 
 /* perf_cgroup_connect and perf_copy_attr without CONFIG_CGROUP_PERF. */
@@ -401,18 +403,17 @@ static int explain_cgroup(const uvperf__open_call_t *call) {
                           sizeof(text)) != -ENODATA)
     return 0;
   return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
-                          "this kernel has no perf events of cgroups: it needs "
-                          "CONFIG_CGROUP_PERF");
+                          "this kernel has no perf events for cgroups; it "
+                          "needs CONFIG_CGROUP_PERF");
 }
 
 static int explain_aux(const uvperf__open_call_t *call) {
   if (!value(call, UVPERF_ATTR_AUX_SAMPLE_SIZE) &&
       !(value(call, UVPERF_ATTR_AUX_ACTION) & 6))
     return 0;
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_NOT_SUPPORTED,
-      "AUX samples, pause and resume need a group leader with "
-      "an AUX area (intel_pt has one)");
+  return uvperf__open_say(call, UVPERF_CAUSE_NOT_SUPPORTED,
+                          "AUX samples, pause and resume need an AUX area; use "
+                          "a group leader that has one, such as intel_pt");
 }
 
 /* set_ext_hw_attr in arch/x86/events/core.c returns ENOENT if an event is
@@ -423,15 +424,14 @@ static int explain_cache(const uvperf__open_call_t *call) {
     return 0;
   return uvperf__open_say(
       call, UVPERF_CAUSE_NO_EVENT,
-      "the CPU's PMU has no such event of this cache, or there "
-      "is no such cache: try another operation or result");
+      "the CPU's PMU has no such event for this cache, or there is no such "
+      "cache; try another operation or result");
 }
 
 static int explain_combination(const uvperf__open_call_t *call) {
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_UNKNOWN,
-      "the kernel or PMU takes no such combination of config, bits and group "
-      "(dmesg may tell more)");
+  return uvperf__open_say(call, UVPERF_CAUSE_UNKNOWN,
+                          "the kernel or PMU rejects this combination of "
+                          "config, bits and group; dmesg may have details");
 }
 
 /* The kernel returns the same code for an id that does not exist and for all
@@ -448,20 +448,19 @@ static int explain_tracepoint(const uvperf__open_call_t *call) {
   if (is_ftrace)
     return uvperf__open_say(
         call, UVPERF_CAUSE_NOT_SUPPORTED,
-        "events of ftrace cannot be opened so: ftrace:function samples neither "
-        "user call chain nor stack, and the others are for ftrace only");
+        "of ftrace's events perf can open ftrace:function only, without user "
+        "call chains and stacks; use another event, or clear those bits");
   if (rc == -ENOENT)
     return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
-                            "no tracepoint has this id: read it from "
+                            "no tracepoint has this id; read it from "
                             "events/<group>/<name>/id in tracefs");
   if (explain_group(call) || explain_aux(call))
     return 1;
   if (rc == 0)
     return explain_combination(call);
-  return uvperf__open_say(
-      call, UVPERF_CAUSE_NO_EVENT,
-      "probably no tracepoint has this id: read it, as root, from "
-      "events/<group>/<name>/id in tracefs");
+  return uvperf__open_say(call, UVPERF_CAUSE_NO_EVENT,
+                          "probably no tracepoint has this id; read it, as "
+                          "root, from events/<group>/<name>/id in tracefs");
 }
 
 int uvperf__open_einval(const uvperf__open_call_t *call) {

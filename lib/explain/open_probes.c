@@ -35,7 +35,7 @@ static const char *type_fault(uint32_t type) {
   if (type == 0 || type > BREAKPOINT_X)
     return "bp_type must be HW_BREAKPOINT_W, _RW or _X";
   if (IS_X86 && type == BREAKPOINT_READ)
-    return "x86 has no breakpoint for reading alone: use HW_BREAKPOINT_RW";
+    return "x86 has no breakpoints for reads only; use HW_BREAKPOINT_RW";
   if (type > (BREAKPOINT_READ | BREAKPOINT_WRITE) && type != BREAKPOINT_X)
     return "bp_type must be HW_BREAKPOINT_W, _RW or _X";
   return NULL;
@@ -45,31 +45,27 @@ static const char *type_fault(uint32_t type) {
  * accept other lengths, for example 3 bytes on arm64. */
 static const char *place_fault(const struct perf_event_attr *attr) {
   if (IS_X86 && attr->bp_type == BREAKPOINT_X && attr->bp_len != sizeof(long))
-    return "HW_BREAKPOINT_X needs bp_len sizeof(long)";
+    return "bp_len must be sizeof(long) for HW_BREAKPOINT_X";
   if (attr->bp_len == 0 || (IS_X86 && uvperf__bits(attr->bp_len) != 1))
     return "bp_len must be 1, 2, 4 or 8";
   if (IS_X86 && attr->bp_type != BREAKPOINT_X &&
       attr->bp_addr % attr->bp_len != 0)
-    return "bp_addr must be aligned to bp_len";
+    return "bp_addr must be a multiple of bp_len";
   /* This is not checked for 32-bit kernels, which do not all begin at the same
    * address. */
   if (attr->exclude_kernel && attr->bp_addr >> 63)
-    return "bp_addr is of the kernel, and exclude_kernel excludes that";
+    return "bp_addr is in the kernel, which exclude_kernel excludes; clear "
+           "exclude_kernel";
   return NULL;
 }
 
 static int explain_slots(const uvperf__open_call_t *call) {
-  if (!IS_X86)
-    return uvperf__open_say(
-        call, UVPERF_CAUSE_BREAKPOINT_SLOTS,
-        "all breakpoint slots of the CPU are in use by this thread, CPU-wide "
-        "events or a debugger: close one");
   uvperf__open_say(
       call, UVPERF_CAUSE_BREAKPOINT_SLOTS,
-      "all %d breakpoint slots of the CPU are in use by this thread, "
-      "CPU-wide events or a debugger: close one",
-      X86_SLOTS);
-  return uvperf__open_limit(call, X86_SLOTS, X86_SLOTS + 1);
+      "all %sbreakpoint slots of the CPU are in use by this thread, CPU-wide "
+      "events or a debugger; close one",
+      IS_X86 ? "4 " : "");
+  return IS_X86 ? uvperf__open_limit(call, X86_SLOTS, X86_SLOTS + 1) : 1;
 }
 
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
@@ -77,8 +73,8 @@ const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
   const char *fault;
 
   if (attr->bp_len > 8)
-    return "this CPU has no breakpoints longer than 8 bytes: bp_len must be "
-           "1, 2, 4 or 8";
+    return "this CPU has no breakpoints longer than 8 bytes; use bp_len 1, 2, "
+           "4 or 8";
   if (code == -EOPNOTSUPP)
     return NULL;
   fault = type_fault(attr->bp_type);
@@ -88,8 +84,8 @@ const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
 /* hw_breakpoint_arch_parse of arm64 checks this before capabilities. */
 static const char *task_fault(const uvperf__open_call_t *call) {
   return IS_ARM64 && call->pid != -1 && call->attr->bp_addr >> 63
-             ? "on arm64 a breakpoint at an address of the kernel needs a "
-               "whole CPU: pid -1 and a cpu"
+             ? "on arm64 a breakpoint at a kernel address needs a whole CPU; "
+               "use pid -1 and a CPU"
              : NULL;
 }
 
@@ -122,18 +118,18 @@ int uvperf__open_breakpoint(const uvperf__open_call_t *call) {
 static const char *uprobe_fault(int code) {
   switch (code) {
     case -ENOENT:
-      return "no file is at the path that uprobe_path (config1) points to";
+      return "the file that uprobe_path (config1) names does not exist";
     case -EFAULT:
       return "uprobe_path (config1) must point to a path";
     case -E2BIG:
     case -ENAMETOOLONG:
-      return "the path that uprobe_path (config1) points to is too long";
+      return "the path in uprobe_path (config1) is too long";
     case -EINVAL:
-      return "uprobe_path (config1) must be a regular file, and probe_offset "
+      return "uprobe_path (config1) must name a regular file, and probe_offset "
              "(config2) an instruction in it";
     case -EIO:
-      return "the file at uprobe_path (config1) is on a file system that "
-             "cannot hold uprobes";
+      return "the file system of uprobe_path (config1) does not support "
+             "uprobes";
     case -KERNEL_ENOTSUPP:
       return "the instruction at probe_offset (config2) cannot be probed";
     default:
@@ -145,15 +141,15 @@ static const char *kprobe_fault(int code) {
   switch (code) {
     case -ENOENT:
     case -EADDRNOTAVAIL:
-      return "the kernel has no such function: see /proc/kallsyms";
+      return "the kernel has no such function; see /proc/kallsyms";
     case -EFAULT:
       return "kprobe_func (config1) must point to a function's name, or be 0";
     case -E2BIG:
-      return "the name that kprobe_func (config1) points to is too long";
+      return "the name in kprobe_func (config1) is too long";
     case -EINVAL:
     case -EILSEQ:
-      return "the function may not be probed (see kprobes/blacklist in "
-             "debugfs), or not at this probe_offset";
+      return "the function may not be probed, or not at this probe_offset; see "
+             "kprobes/blacklist in debugfs";
     default:
       return NULL;
   }

@@ -60,18 +60,17 @@ static int find(const char *root, const char *path, char found[PATH_MAX],
   int rc = uvperf__mounts_each(root, try_mount, &search);
 
   if (uvperf__is_shortage(rc))
-    return uvperf__error_shortage(error, rc, "the cgroup cannot be found");
+    return uvperf__error_shortage(error, rc, "cannot find the cgroup");
   if (rc < 0)
     return uvperf__error_set(
         error, rc, UVPERF_CAUSE_UNKNOWN,
-        "/proc/self/mounts does not tell where cgroups are "
-        "mounted (errno %d)",
+        "cannot find the cgroup: reading /proc/self/mounts failed (errno %d)",
         -rc);
   if (!search.is_absolute && search.place[0] == '\0')
-    return uvperf__error_set(error, -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
-                             "/proc/self/mounts has no cgroups, neither of v2 "
-                             "nor of v1 with perf_event: mount -t cgroup2 none "
-                             "/sys/fs/cgroup");
+    return uvperf__error_set(
+        error, -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
+        "cannot find the cgroup: neither cgroup v2 nor v1 with perf_event is "
+        "mounted; run mount -t cgroup2 none /sys/fs/cgroup");
   length = snprintf(found, PATH_MAX, "%s%s%s", search.place,
                     search.is_absolute || path[0] == '/' ? "" : "/", path);
   if (length < 0 || length >= PATH_MAX)
@@ -87,25 +86,26 @@ static int explain(uvperf_error_t *error, int code, const char *path) {
   size_t i;
 
   if (uvperf__is_shortage(code))
-    return uvperf__error_shortage(error, code, "the cgroup cannot be opened");
+    return uvperf__error_shortage(error, code, "cannot open the cgroup");
   for (i = 0; i + 1 < sizeof(shown) && path[i] != '\0'; i++)
     shown[i] = uvperf__visible(path[i]);
   shown[i] = '\0';
   switch (code) {
     case -ENOENT:
       return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
-                               "no such cgroup (those of a task are in "
-                               "/proc/PID/cgroup): %s",
+                               "this cgroup does not exist (/proc/PID/cgroup "
+                               "lists those of a task): %s",
                                shown);
     case -EINVAL:
     case -ENOTDIR:
       return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
-                               "this is no directory of a cgroup: %s", shown);
-    case -EACCES:
-      return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                               "this process may not open the cgroup, for lack "
-                               "of rights on it or on a directory above: %s",
+                               "this is not the directory of a cgroup: %s",
                                shown);
+    case -EACCES:
+      return uvperf__error_set(
+          error, code, UVPERF_CAUSE_PERMISSION,
+          "this process may not open the cgroup or a directory above it: %s",
+          shown);
     default:
       return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
                                "opening the cgroup failed (errno %d): %s",

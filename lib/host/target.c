@@ -31,14 +31,14 @@ static const struct {
 
 static int check_pid(const uvperf_target_t *target, uvperf_error_t *error) {
   if (types[target->type].has_pid && target->pid <= 0)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target.pid %d is no id of a task, which %s needs",
-                             target->pid, types[target->type].name);
-  if (!types[target->type].has_pid && target->pid != 0)
     return uvperf__error_set(
         error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "target.pid is %d, but %s takes none: it must be 0", target->pid,
+        "target.pid %d is not the id of a task, which %s needs", target->pid,
         types[target->type].name);
+  if (!types[target->type].has_pid && target->pid != 0)
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "target.pid is %d, but %s has no pid; leave it 0",
+                             target->pid, types[target->type].name);
   return 0;
 }
 
@@ -48,15 +48,14 @@ static int check_cpus(const char *cpus, uvperf_error_t *error) {
   if (cpus == NULL)
     return 0;
   if (uvperf__cpu_list_parse(cpus, NULL, &nr) == -EINVAL)
-    return uvperf__error_set(
-        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "target.cpus is no list of CPUs such as \"0-3,8\", "
-        "each at most %d",
-        UVPERF__MAX_CPU);
+    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                             "target.cpus is not a list of CPUs; write it as "
+                             "in \"0-3,8\", each at most %d",
+                             UVPERF__MAX_CPU);
   if (nr == 0)
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target.cpus lists no CPU: NULL stands for those "
-                             "that are online, or any");
+                             "target.cpus is empty; NULL means the online "
+                             "CPUs, or any CPU of a task");
   return 0;
 }
 
@@ -64,16 +63,14 @@ static int check_cgroup(const uvperf_target_t *target, uvperf_error_t *error) {
   int has_one = target->cgroup != NULL && target->cgroup[0] != '\0';
 
   if (types[target->type].has_cgroup && !has_one)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target.cgroup is %s, and %s needs a directory: "
-                             "\"/\" is that of all tasks",
-                             target->cgroup == NULL ? "NULL" : "empty",
-                             types[target->type].name);
+    return uvperf__error_set(
+        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "target.cgroup is %s, but %s needs a directory; \"/\" means all tasks",
+        target->cgroup == NULL ? "NULL" : "empty", types[target->type].name);
   if (!types[target->type].has_cgroup && target->cgroup != NULL)
     return uvperf__error_set(
         error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "target.cgroup is given, but %s takes none: it must "
-        "be NULL",
+        "target.cgroup is set, but %s has no cgroup; leave it NULL",
         types[target->type].name);
   return 0;
 }
@@ -82,18 +79,15 @@ int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error) {
   int rc;
 
   if (target->type >= sizeof(types) / sizeof(types[0]))
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target.type %u is unknown: see enum "
-                             "uvperf_target_type",
-                             target->type);
+    return uvperf__error_set(
+        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "target.type %u is unknown; see enum uvperf_target_type", target->type);
   if (target->flags & ~UVPERF_TARGET_NO_INHERIT)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "target.flags 0x%x has unknown bits",
-                             target->flags);
+    return uvperf__error_bits(error, "target.flags", target->flags);
   if (target->reserved != 0)
     return uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                             "target.reserved is not 0: this version knows no "
-                             "such field");
+                             "target.reserved is not 0, and this version has "
+                             "no field there; clear it");
   rc = check_pid(target, error);
   if (rc == 0)
     rc = check_cpus(target->cpus, error);
@@ -131,15 +125,8 @@ static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
 }
 
 static int explain_cpus(const expand_t *expand, int code) {
-  if (uvperf__is_shortage(code))
-    return uvperf__error_shortage(expand->error, code,
-                                  "the CPUs cannot be listed");
-  return uvperf__error_set(
-      expand->error, code, UVPERF_CAUSE_NO_CPU,
-      "/sys/devices/system/cpu/online does not tell which "
-      "CPUs are online (errno %d): mount sysfs on /sys, or "
-      "list them in target.cpus",
-      -code);
+  return uvperf__error_online(expand->error, code,
+                              "list the CPUs in target.cpus");
 }
 
 /* Repeats the call if another CPU comes online between two readings. */
@@ -184,7 +171,7 @@ static int make_spots(expand_t *expand, const uvperf__task_t *tasks,
     spot = uvperf__calloc(nr * expand->nr_cpus, sizeof(*spot));
   if (spot == NULL)
     return uvperf__error_shortage(expand->error, -ENOMEM,
-                                  "the target cannot be listed");
+                                  "cannot list the target");
   expand->spots->spots = spot;
   expand->spots->nr_spots = nr * expand->nr_cpus;
   for (i = 0; i < nr; i++) {
@@ -237,8 +224,7 @@ static int expand_task(expand_t *expand, int id) {
   if (rc > 0)
     rc = uvperf__task_read(expand->context->root, id, &task);
   if (uvperf__is_shortage(rc))
-    return uvperf__error_shortage(expand->error, rc,
-                                  "files of /proc cannot be read");
+    return uvperf__error_shortage(expand->error, rc, "cannot read /proc");
   rc = take_task_cpus(expand);
   return rc != 0 ? rc : make_spots(expand, &task, 1);
 }
@@ -248,24 +234,21 @@ static int explain_process(const expand_t *expand, int code) {
 
   if (uvperf__is_shortage(code))
     return uvperf__error_shortage(expand->error, code,
-                                  "the threads of the process cannot be "
-                                  "listed");
+                                  "cannot list the threads of the process");
   if (code == -ESRCH)
-    return uvperf__error_set(expand->error, code, UVPERF_CAUSE_NO_TASK,
-                             "there is no process %d in this PID namespace, or "
-                             "it has ended",
-                             pid);
+    return uvperf__error_set(
+        expand->error, code, UVPERF_CAUSE_NO_TASK,
+        "process %d does not exist in this PID namespace, or has ended", pid);
   if (code == -EACCES)
     return uvperf__error_set(
         expand->error, code, UVPERF_CAUSE_PERMISSION,
-        "/proc does not show process %d to this one: it is "
-        "mounted with hidepid=; run as root or in the group "
-        "of its option gid=, or name the threads",
+        "process %d is hidden, as /proc is mounted with hidepid=; run as root "
+        "or in the group of its option gid=, or name the threads",
         pid);
-  return uvperf__error_set(expand->error, code, UVPERF_CAUSE_UNKNOWN,
-                           "listing the threads of process %d in /proc failed "
-                           "(errno %d)",
-                           pid, -code);
+  return uvperf__error_set(
+      expand->error, code, UVPERF_CAUSE_UNKNOWN,
+      "cannot list the threads of process %d: reading /proc failed (errno %d)",
+      pid, -code);
 }
 
 /* Without these checks the threads of the wrong process could be measured. */
@@ -276,20 +259,18 @@ static int check_process(const expand_t *expand) {
   if (rc == 0)
     return uvperf__error_set(
         expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
-        "the threads of process %d cannot be listed: /proc "
-        "is not mounted, or shows another PID namespace: "
-        "mount -t proc proc /proc",
+        "cannot list the threads of process %d: /proc is not mounted, or shows "
+        "another PID namespace; run mount -t proc proc /proc",
         pid);
   if (rc > 0)
     rc = uvperf__task_process(expand->context->root, pid);
   if (rc < 0)
     return explain_process(expand, rc);
   if (rc != pid)
-    return uvperf__error_set(
-        expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
-        "%d is no process but a thread of process %d: name "
-        "that, or use UVPERF_TARGET_THREAD",
-        pid, rc);
+    return uvperf__error_set(expand->error, -ESRCH, UVPERF_CAUSE_NO_TASK,
+                             "%d is not a process but a thread of process %d; "
+                             "name the process, or use UVPERF_TARGET_THREAD",
+                             pid, rc);
   return 0;
 }
 

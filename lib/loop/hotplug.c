@@ -400,17 +400,10 @@ int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms) {
 
 int uvperf__hotplug_explain(uvperf_error_t *error, int code,
                             const char *remedy) {
-  if (uvperf__is_shortage(code))
-    return uvperf__error_shortage(error, code, "the CPUs cannot be followed");
   if (code == UV_EINVAL)
     return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
-                             "somebody else has closed an inner handle");
-  return uvperf__error_set(
-      error, code, UVPERF_CAUSE_NO_CPU,
-      "/sys/devices/system/cpu/online does not tell which "
-      "CPUs are online (errno %d): mount sysfs on /sys, or "
-      "%s",
-      -code, remedy);
+                             "other code has closed an inner uv handle");
+  return uvperf__error_online(error, code, remedy);
 }
 
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug) {

@@ -152,7 +152,7 @@ int uvperf__job_begin_or(uv_loop_t *loop, uvperf__job_t *job,
 
   return rc == 0 ? 0
                  : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                                     "libuv's thread pool cannot be had: %s "
-                                     "does without it",
+                                     "libuv's thread pool cannot be used; call "
+                                     "%s, which does not need it",
                                      instead);
 }

@@ -10,20 +10,19 @@
 int uvperf__snapshot_check(const uvperf__snapshot_ask_t *ask,
                            uvperf_error_t *error) {
   if (ask->flags & ~UVPERF__SNAPSHOT_FLAGS)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "unknown flags of a snapshot: 0x%x", ask->flags);
+    return uvperf__error_bits(error, "flags", ask->flags);
   if (ask->missing != NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a snapshot needs an overwritable ring: %s",
+                             "a snapshot needs an overwritable ring; %s",
                              ask->missing);
   if (!ask->is_started)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a snapshot comes to the callback of start, and "
-                             "the handle was never started with one");
+                             "a snapshot is delivered to the callback of "
+                             "start; start the handle with one first");
   if (ask->is_busy)
     return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_ARGUMENT,
-                             "a callback of the handle runs, or a snapshot is "
-                             "being taken: ask again when that has ended");
+                             "a callback of the handle is running, or a "
+                             "snapshot is being taken; try again afterwards");
   return 0;
 }
 
@@ -138,7 +137,7 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
 
   *made = self;
   if (self == NULL)
-    return uvperf__error_shortage(error, UV_ENOMEM, "the rings are not copied");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot copy the rings");
   self->watch = watch;
   self->ops = ops;
   self->owner = owner;
@@ -154,14 +153,14 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **made,
 
 static int explain(uvperf_error_t *error, int code) {
   if (code == UV_ENOMEM)
-    return uvperf__error_shortage(error, code, "the rings are not copied");
+    return uvperf__error_shortage(error, code, "cannot copy the rings");
   if (code == UV_EPERM || code == UV_EACCES)
     return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                             "a ring cannot be paused or resumed: a seccomp "
-                             "filter or a security module forbids it");
+                             "cannot pause or resume a ring: a seccomp filter "
+                             "or a security module forbids it");
   return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
-                           "a ring cannot be paused or resumed: "
-                           "PERF_EVENT_IOC_PAUSE_OUTPUT gave errno %d",
+                           "cannot pause or resume a ring: "
+                           "PERF_EVENT_IOC_PAUSE_OUTPUT returned errno %d",
                            -code);
 }
 

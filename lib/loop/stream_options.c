@@ -26,8 +26,8 @@ int uvperf__stream_options_copy(uvperf_stream_options_t *own,
     return uvperf__error_options(error, rc, "uvperf_stream_options_t");
   if ((own->flags & ~known) || own->flush_ms < -1)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "flags 0x%x or flush_ms %d of the stream options "
-                             "are not known",
+                             "options.flags 0x%x has unknown bits, or "
+                             "options.flush_ms %d is below -1",
                              own->flags, own->flush_ms);
   return 0;
 }

@@ -896,34 +896,33 @@ uint64_t uvperf__watch_slices(const uvperf__watch_t *watch) {
 
 int uvperf__watch_explain(uvperf_error_t *error, int code) {
   if (code == UV_ENOMEM)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
-                             "no memory to watch the rings");
+    return uvperf__error_shortage(error, code, "cannot watch the rings");
   if (code == UV_EOF)
     return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
-                             "delivery has ended: no ring can be read");
+                             "delivery has ended, as no ring can be read");
   if (code == UV_EPROTO)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_UNKNOWN,
-                             "the head of a ring is not a multiple of 8, so it "
-                             "cannot be read again; make the handle again");
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_UNKNOWN,
+        "the head of a ring is not a multiple of 8, so it cannot be read "
+        "again; close the handle and open another");
   if (code == UV_EINVAL)
     return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
-                             "somebody else has closed an inner handle");
+                             "other code has closed an inner uv handle");
   if (code == UV_EEXIST)
     return uvperf__error_set(
         error, code, UVPERF_CAUSE_LOOP,
-        "the fd of a ring cannot be polled: another handle "
-        "of the loop polls it");
+        "cannot poll the fd of a ring: another handle of the loop polls it");
   if (code == UV_ENOSPC)
     return uvperf__error_set(
         error, code, UVPERF_CAUSE_LOOP,
-        "the fd of a ring cannot be polled: out of epoll "
-        "watches; raise /proc/sys/fs/epoll/max_user_watches");
+        "cannot poll the fd of a ring: out of epoll watches; raise "
+        "/proc/sys/fs/epoll/max_user_watches");
   return uvperf__error_set(error, code, UVPERF_CAUSE_LOOP,
-                           "libuv refused to poll the fd of a ring");
+                           "cannot poll the fd of a ring: libuv refused it");
 }
 
 int uvperf__watch_explain_ring(uvperf_error_t *error, int code, int cpu) {
   return uvperf__error_set(
       error, code, code == UV_ENOMEM ? UVPERF_CAUSE_MEMORY : UVPERF_CAUSE_LOOP,
-      "the ring of CPU %d cannot be watched", cpu);
+      "cannot watch the ring of CPU %d", cpu);
 }

@@ -81,8 +81,8 @@ static int finish_dwarf(uvperf__event_build_t *build) {
   if (ALL_REGS == 0)
     return uvperf__parse_fail(build->parse, build->text->head.at, -EOPNOTSUPP,
                               UVPERF_CAUSE_NOT_SUPPORTED,
-                              "call-graph=dwarf: which registers this machine "
-                              "has is not known here");
+                              "call-graph=dwarf does not know the registers of "
+                              "this architecture; use call-graph=fp");
   attr->sample_type |=
       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
   attr->sample_regs_user = ALL_REGS;
@@ -97,9 +97,9 @@ static int finish_lbr(uvperf__event_build_t *build) {
   struct perf_event_attr *attr = &build->event.wide.attr;
 
   if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
-    return uvperf__parse_bad(build->parse, build->text->terms.at,
-                             "call-graph=lbr and branch_type exclude each "
-                             "other");
+    return uvperf__parse_bad(
+        build->parse, build->text->terms.at,
+        "call-graph=lbr and branch_type exclude each other; use only one");
   attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK;
   attr->branch_sample_type =
       PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
@@ -110,7 +110,7 @@ static int finish_lbr(uvperf__event_build_t *build) {
 static int add_chain(uvperf__event_build_t *build) {
   if (build->stack_at != NULL && build->chain != UVPERF__CHAIN_DWARF)
     return uvperf__parse_bad(build->parse, build->stack_at,
-                             "stack-size is for call-graph=dwarf");
+                             "stack-size needs call-graph=dwarf");
   switch (build->chain) {
     case UVPERF__CHAIN_UNSAID: /* a bound on call chains requests them */
       if (build->event.wide.attr.sample_max_stack != 0)
@@ -165,7 +165,7 @@ static int refuse_pointer(const uvperf__event_build_t *build) {
   if (rc == 0)
     return 0;
   return uvperf__parse_bad(build->parse, build->text->head.at,
-                           "config1 of a probe is a pointer: write "
+                           "config1 of a probe is a pointer; write "
                            "uprobe/path=.../ or kprobe/func=.../");
 }
 

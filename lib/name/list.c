@@ -112,7 +112,7 @@ uvperf_event_list_get(const uvperf_event_list_t *list, size_t index) {
 
 static int out_of_memory(const uvperf__parse_t *parse, const char *at) {
   return uvperf__parse_fail(parse, at, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                            "no memory for the events");
+                            "cannot make the list of events: out of memory");
 }
 
 /* -- one event ------------------------------------------------------------ */
@@ -187,7 +187,7 @@ static int copy_cpus(const uvperf__parse_t *parse, node_t *node,
     return uvperf__parse_shortage(parse, node->at, rc);
   if (rc != -ENOBUFS)
     return uvperf__parse_fail(parse, node->at, rc, UVPERF_CAUSE_NOT_SUPPORTED,
-                              "the CPUs of PMU %s in sysfs are not understood",
+                              "cannot understand the CPUs of PMU %s in sysfs",
                               pmu);
   node->cpus = uvperf__calloc(nr, sizeof(node->cpus[0]));
   if (node->cpus == NULL)
@@ -304,7 +304,8 @@ static int check_room(const uvperf__parse_t *parse,
   if (list->events.nr + list->parts.nr < UVPERF__EVENT_LIST_MOST)
     return 0;
   uvperf__parse_fail(parse, at, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                     "these are more than %d events", UVPERF__EVENT_LIST_MOST);
+                     "the list has more than %d events; make several lists",
+                     UVPERF__EVENT_LIST_MOST);
   if (parse->error != NULL)
     parse->error->limit = UVPERF__EVENT_LIST_MOST;
   return -E2BIG;
@@ -345,8 +346,8 @@ static int join_group(const uvperf__parse_t *parse, node_t *node,
 
   if (node != leader && (attr->pinned || attr->exclusive))
     return uvperf__parse_bad(parse, node->at,
-                             "'%s' is not the leader of its group: only that "
-                             "can be pinned or exclusive, {...}:D",
+                             "'%s' is not the leader of its group, and only a "
+                             "leader can be pinned or exclusive; write {...}:D",
                              uvperf__span_show(label, shown));
   if (uvperf__modifiers_have(modifiers, 'P'))
     node->item.flags |= UVPERF_ITEM_PRECISE_MAX;
@@ -632,14 +633,14 @@ static int read_members(reader_t *reader, const char *begin) {
     skip_space(reader);
     if (is_group(reader, &name))
       return uvperf__parse_bad(&reader->parse, name.end,
-                               "a group cannot be in a group");
+                               "a group cannot be in another group");
     rc = read_event(reader);
     if (rc != 0)
       return rc;
     skip_space(reader);
     if (reader->at == reader->parse.end)
       return uvperf__parse_bad(&reader->parse, begin,
-                               "this '{' has no '}' that ends the group");
+                               "the group is not closed; write '}' after it");
     rc = need_end(reader, '}');
     if (rc != 0 || is_at(reader, '}'))
       return rc;
@@ -655,7 +656,7 @@ static int read_group_modifiers(reader_t *reader,
     word = uvperf__scan_word(reader->at + 1, reader->parse.end);
     if (word.at == word.end)
       return uvperf__parse_bad(&reader->parse, word.at,
-                               "modifiers are missing behind ':'");
+                               "modifiers are missing after ':'");
     reader->at = word.end;
   }
   return uvperf__modifiers_parse(&reader->parse, word, modifiers);
@@ -739,7 +740,7 @@ int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
     *list = NULL;
   if (list == NULL || names == NULL)
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "uvperf_event_list_parse needs a list and names");
+                             "list and names must not be NULL");
   uvperf__parse_init(&reader.parse, root, names, error);
   reader.parse.cores = &reader.cores;
   reader.cores.is_read = 0;

@@ -22,14 +22,13 @@ static int refuse(const uvperf__parse_t *parse, const char *at) {
   char shown[UVPERF__SHOW_BYTES];
 
   if (strchr("bRX", *at) != NULL)
-    return uvperf__parse_bad(parse, at,
-                             "modifier '%c' is for perf(1) itself, "
-                             "not for the kernel",
-                             *at);
-  return uvperf__parse_bad(parse, at,
-                           "there is no modifier '%s', only u k h G H I p P S "
-                           "D e and, for groups, W",
-                           uvperf__span_show(letter, shown));
+    return uvperf__parse_bad(
+        parse, at, "modifier '%c' is for perf(1) only, not for the kernel",
+        *at);
+  return uvperf__parse_bad(
+      parse, at,
+      "there is no modifier '%s'; use u k h G H I p P S D e or, for groups, W",
+      uvperf__span_show(letter, shown));
 }
 
 int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
@@ -44,7 +43,7 @@ int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
     if (i == sizeof(UVPERF__MODIFIERS) - 1)
       return refuse(parse, at);
     if (modifiers->nr[i] == (*at == 'p' ? MAX_PRECISE : 1))
-      return uvperf__parse_bad(parse, at, "modifier '%c' is there %s", *at,
+      return uvperf__parse_bad(parse, at, "modifier '%c' appears %s", *at,
                                *at == 'p' ? "more than three times" : "twice");
     modifiers->nr[i] += 1;
   }
@@ -90,9 +89,9 @@ int uvperf__modifiers_apply_group(const uvperf__parse_t *parse,
       attr->precise_ip + uvperf__modifiers_have(modifiers, 'p');
 
   if (precise > MAX_PRECISE)
-    return uvperf__parse_bad(parse, modifiers->at,
-                             "the group and its member have more than three "
-                             "'p' together");
+    return uvperf__parse_bad(
+        parse, modifiers->at,
+        "the group and its member together have more than three 'p'");
   apply_modes(modifiers, attr);
   attr->precise_ip = precise & MAX_PRECISE;
   if (uvperf__modifiers_have(modifiers, 'I'))
@@ -109,7 +108,7 @@ int uvperf__modifiers_apply(const uvperf__parse_t *parse,
                             struct perf_event_attr *attr) {
   if (uvperf__modifiers_have(modifiers, 'W'))
     return uvperf__parse_bad(parse, modifiers->at,
-                             "modifier 'W' is for groups, {...}:W");
+                             "modifier 'W' is for groups; write {...}:W");
   if (uvperf__modifiers_have(modifiers, 'S'))
     attr->sample_type |= PERF_SAMPLE_READ;
   return uvperf__modifiers_apply_group(parse, modifiers, attr, 1);

@@ -47,10 +47,10 @@ static int read_access(const uvperf__parse_t *parse, uvperf__span_t span,
 
     if (bit == 0)
       return uvperf__parse_bad(parse, at,
-                               "an access of a breakpoint is one of "
-                               "r, w and x, or several; modifiers need a ':'");
+                               "the access of a breakpoint has only r, w and "
+                               "x; write modifiers after another ':'");
     if (*bp_type & bit)
-      return uvperf__parse_bad(parse, at, "access '%c' is there twice", *at);
+      return uvperf__parse_bad(parse, at, "access '%c' appears twice", *at);
     *bp_type |= bit;
   }
   return 0;
@@ -90,11 +90,10 @@ static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
   }
   rc = uvperf__generic_find(head.at, uvperf__span_length(head), type, config);
   if (rc == -EINVAL)
-    return uvperf__parse_fail(build->parse, head.at, -ENOENT,
-                              UVPERF_CAUSE_NO_EVENT,
-                              "there is no event '%s': this cache has no such "
-                              "operation",
-                              uvperf__span_show(head, shown));
+    return uvperf__parse_fail(
+        build->parse, head.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+        "there is no event '%s', as this cache has no such operation",
+        uvperf__span_show(head, shown));
   return rc == 0;
 }
 
@@ -250,19 +249,21 @@ typedef struct single_s {
 } single_t;
 
 static int take_single(const uvperf__named_event_t *event, void *data) {
-  static const char use[] = "use uvperf_event_list_parse";
   const uvperf__event_text_t *text = event->text;
   single_t *single = data;
 
   if (event->name.at != NULL)
-    return uvperf__parse_bad(single->parse, event->name.at,
-                             "a name must be kept: %s", use);
+    return uvperf__parse_bad(
+        single->parse, event->name.at,
+        "an attr cannot keep a name; use uvperf_event_list_parse");
   if (event->string.at != NULL)
-    return uvperf__parse_bad(single->parse, event->string.at,
-                             "a probe's text must be kept: %s", use);
+    return uvperf__parse_bad(
+        single->parse, event->string.at,
+        "an attr cannot keep a probe's text; use uvperf_event_list_parse");
   if (event->is_pattern || single->nr++ > 0)
-    return uvperf__parse_bad(single->parse, text->head.at,
-                             "this means several events: %s", use);
+    return uvperf__parse_bad(
+        single->parse, text->head.at,
+        "this means several events; use uvperf_event_list_parse");
   single->wide = event->wide;
   if (event->is_precise_max)
     single->wide.attr.precise_ip =
@@ -279,8 +280,8 @@ static int refuse_rest(const uvperf__parse_t *parse, const char *at) {
 
   if (*at == ',' || *at == '{')
     return uvperf__parse_bad(parse, at,
-                             "one event is expected: for lists and groups use "
-                             "uvperf_event_list_parse");
+                             "this is more than one event; use "
+                             "uvperf_event_list_parse for lists and groups");
   return uvperf__parse_bad(parse, at, "'%s' does not belong to the event",
                            uvperf__span_show(rest, shown));
 }
@@ -321,10 +322,10 @@ int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
     return rc;
   rc = copy_attr(attr, size, &single.wide);
   if (rc != 0)
-    return uvperf__parse_fail(&parse, name, rc, UVPERF_CAUSE_ARGUMENT,
-                              "the event needs a field that lies behind the "
-                              "attr's %zu bytes",
-                              size);
+    return uvperf__parse_fail(
+        &parse, name, rc, UVPERF_CAUSE_ARGUMENT,
+        "the event needs a field after the attr's %zu bytes; use a larger attr",
+        size);
   return 0;
 }
 

@@ -30,15 +30,13 @@ static int fail(const uvperf__parse_t *parse, const char *at, int code,
     return uvperf__parse_shortage(parse, at, code);
   if (code == -EACCES)
     return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_PERMISSION,
-                              "sysfs of PMU %s may not be read by this process",
-                              pmu);
+                              "this process may not read sysfs of PMU %s", pmu);
   if (code == -ENODATA || code == -ENOENT)
     return uvperf__parse_fail(parse, at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                               "PMU %s has no '%s' in sysfs", pmu, file);
-  return uvperf__parse_fail(parse, at, code, UVPERF_CAUSE_NOT_SUPPORTED,
-                            "'%s' of PMU %s in sysfs is not understood "
-                            "(errno %d)",
-                            file, pmu, -code);
+  return uvperf__parse_fail(
+      parse, at, code, UVPERF_CAUSE_NOT_SUPPORTED,
+      "cannot understand '%s' of PMU %s in sysfs (errno %d)", file, pmu, -code);
 }
 
 static int begin(uvperf__event_build_t *build, const char *pmu) {
@@ -79,9 +77,10 @@ static int need_parameter(const uvperf__event_build_t *build,
         return 0;
   }
   uvperf__span_show(term->key, shown);
-  return uvperf__parse_bad(build->parse, term->key.at,
-                           "this event needs a value for '%s': %s/...,%s=.../",
-                           shown, build->event.pmu, shown);
+  return uvperf__parse_bad(
+      build->parse, term->key.at,
+      "this event needs a value for '%s'; write %s/...,%s=.../", shown,
+      build->event.pmu, shown);
 }
 
 static int set_format(uvperf__event_build_t *build, const uvperf__term_t *term,
@@ -113,11 +112,10 @@ static int apply_file(uvperf__event_build_t *build, uvperf__span_t word,
   int rc;
 
   if (build->depth == MAX_DEPTH || build->nr_files++ == MAX_FILES)
-    return uvperf__parse_fail(before, word.at, -EINVAL,
-                              UVPERF_CAUSE_NOT_SUPPORTED,
-                              "events of PMU %s stand for each other without "
-                              "end",
-                              build->event.pmu);
+    return uvperf__parse_fail(
+        before, word.at, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
+        "the events of PMU %s refer to each other without end",
+        build->event.pmu);
   if (parse.outer == NULL)
     parse.outer = word.at;
   parse.end = span.end;
@@ -402,7 +400,7 @@ static int unknown_pmu(const pmus_t *pmus) {
   uvperf__pmu_each(parse->root, uvperf__near_miss_each, &miss);
   return uvperf__parse_fail(
       parse, head.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-      pmus->is_pattern ? "no PMU fits '%s'%s" : "there is no PMU '%s'%s",
+      pmus->is_pattern ? "no PMU matches '%s'%s" : "there is no PMU '%s'%s",
       uvperf__span_show(head, shown), uvperf__parse_meant(miss.best, meant));
 }
 
@@ -485,10 +483,10 @@ static int count_parts(pmus_t *pmus) {
 static int without_pmus(const uvperf__event_build_t *build, int code) {
   if (uvperf__is_shortage(code))
     return uvperf__parse_shortage(build->parse, build->text->head.at, code);
-  return uvperf__parse_fail(
-      build->parse, build->text->head.at, code,
-      code == -EACCES ? UVPERF_CAUSE_PERMISSION : UVPERF_CAUSE_UNKNOWN,
-      "the PMUs in sysfs cannot be read (errno %d)", -code);
+  return uvperf__parse_fail(build->parse, build->text->head.at, code,
+                            code == -EACCES ? UVPERF_CAUSE_PERMISSION
+                                            : UVPERF_CAUSE_UNKNOWN,
+                            "cannot read the PMUs in sysfs (errno %d)", -code);
 }
 
 static int build_event(const char *pmu, void *data) {

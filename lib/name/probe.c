@@ -64,7 +64,8 @@ int uvperf__probe_take(const uvperf__parse_t *parse, const char *pmu,
   if (i == COUNT_OF(terms))
     return 0;
   if (term->value.at == NULL || term->value.at == term->value.end)
-    return uvperf__parse_bad(parse, term->key.at, "'%s' needs a value, %s=...",
+    return uvperf__parse_bad(parse, term->key.at,
+                             "'%s' needs a value; write %s=...",
                              uvperf__span_show(term->key, shown), shown);
   *(uvperf__span_t *)((char *)probe + terms[i].place) = term->value;
   return 1;
@@ -95,16 +96,16 @@ static const struct {
   int code;
   const char *text;
 } faults[] = {
-    {-ENOEXEC, "the file is no program or shared library of this machine"},
+    {-ENOEXEC, "the file is not a program or shared library of this machine"},
     {-EBADMSG, "the file is damaged"},
     {-EFBIG, "the file is too large (more than 65536 sections, 4194304 symbols "
-             "or 512 MiB of tables): give an offset"},
-    {-ENODATA, "the file has no symbols (it is stripped): give an offset"},
-    {-ENOTUNIQ, "several functions are called so: give an offset"},
-    {-ENOTSUP, "where its code is, is known at run time alone (an indirect "
-               "function): give an offset"},
-    {-EILSEQ, "it is Thumb code, and the kernel has uprobes for ARM code only: "
-              "compile it with -marm"},
+             "or 512 MiB of tables); write offset=..."},
+    {-ENODATA, "the file has no symbols, as it is stripped; write offset=..."},
+    {-ENOTUNIQ, "several functions have this name; write offset=..."},
+    {-ENOTSUP, "its address is only known at run time (an indirect function); "
+               "write offset=..."},
+    {-EILSEQ, "it is Thumb code, but uprobes work in ARM code only; compile it "
+              "with -marm"},
 };
 
 static int bad_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
@@ -118,11 +119,13 @@ static int bad_symbol(const uvperf__parse_t *parse, uvperf__span_t symbol,
   for (i = 0; i < COUNT_OF(faults); i++)
     if (faults[i].code == code)
       return uvperf__parse_fail(parse, symbol.at, code, UVPERF_CAUSE_NO_EVENT,
-                                "function '%s': %s", shown, faults[i].text);
+                                "cannot find function '%s': %s", shown,
+                                faults[i].text);
   return uvperf__parse_fail(
       parse, symbol.at, code,
       code == -EACCES ? UVPERF_CAUSE_PERMISSION : UVPERF_CAUSE_UNKNOWN,
-      "function '%s': its file cannot be read (errno %d)", shown, -code);
+      "cannot find function '%s': reading the file failed (errno %d)", shown,
+      -code);
 }
 
 static const char *open_text(int code) {
@@ -132,13 +135,13 @@ static const char *open_text(int code) {
     case -EISDIR:
       return "'%s' is a directory";
     case -ENXIO:
-      return "'%s' is no regular file";
+      return "'%s' is not a regular file";
     case -EXDEV:
-      return "file '%s' is behind a link of /proc, which leaves that root";
+      return "file '%s' is reached through a /proc link that leaves its root";
     case -ENOSYS:
-      return "file '%s' cannot be opened without /proc";
+      return "cannot open file '%s' without /proc; mount it";
     default:
-      return "file '%s' cannot be opened (errno %d)";
+      return "cannot open file '%s' (errno %d)";
   }
 }
 
@@ -151,8 +154,7 @@ static int open_fault(const uvperf__parse_t *parse, uvperf__span_t path,
   uvperf__span_show(path, shown);
   if (code == -EACCES)
     return uvperf__parse_fail(parse, path.at, code, UVPERF_CAUSE_PERMISSION,
-                              "file '%s' may not be read by this process",
-                              shown);
+                              "this process may not read file '%s'", shown);
   return uvperf__parse_fail(parse, path.at, code, UVPERF_CAUSE_NO_EVENT,
                             open_text(code), shown, -code);
 }
@@ -174,7 +176,8 @@ static int find_in_file(const uvperf__parse_t *parse,
   /* The kernel accepts a negative offset, but such a probe is never hit. */
   if (*offset > INT64_MAX - symbol.offset)
     return uvperf__parse_bad(parse, probe->offset.at,
-                             "no file has so many bytes behind '%s'", name);
+                             "the offset from '%s' is too large for any file",
+                             name);
   *offset += symbol.offset;
   return 0;
 }
@@ -205,10 +208,11 @@ static int finish_uprobe(const uvperf__parse_t *parse, const char *at,
   char path[PATH_MAX];
 
   if (probe->path.at == NULL)
-    return uvperf__parse_bad(parse, at, "a uprobe needs a file, path=\"...\"");
+    return uvperf__parse_bad(parse, at,
+                             "a uprobe needs a file; write path=\"...\"");
   if (probe->symbol.at == NULL && probe->offset.at == NULL)
     return uvperf__parse_bad(
-        parse, at, "a uprobe needs a place, symbol=... or offset=...");
+        parse, at, "a uprobe needs a place; write symbol=... or offset=...");
   if (uvperf__span_copy(probe->path, path, sizeof(path)) != 0)
     return uvperf__parse_bad(parse, probe->path.at,
                              "the path has more than %d bytes", PATH_MAX - 1);
@@ -220,17 +224,18 @@ static int finish_uprobe(const uvperf__parse_t *parse, const char *at,
 static int finish_kprobe(const uvperf__parse_t *parse, const char *at,
                          const uvperf__probe_t *probe, uint64_t *offset) {
   if (probe->func.at == NULL && probe->addr.at == NULL)
-    return uvperf__parse_bad(parse, at,
-                             "a kprobe needs a place, func=... or addr=...");
+    return uvperf__parse_bad(
+        parse, at, "a kprobe needs a place; write func=... or addr=...");
   if (probe->addr.at != NULL &&
       (probe->func.at != NULL || probe->offset.at != NULL))
-    return uvperf__parse_bad(parse, probe->addr.at,
-                             "addr= says all: func= and offset= exclude it");
+    return uvperf__parse_bad(
+        parse, probe->addr.at,
+        "addr= excludes func= and offset=; leave them out");
   if (probe->addr.at != NULL)
     return uvperf__parse_number(parse, probe->addr, UINT64_MAX, offset);
   if (uvperf__span_length(probe->func) >= FUNC_BYTES)
     return uvperf__parse_bad(parse, probe->func.at,
-                             "no function has a name of more than %d bytes",
+                             "the function's name has more than %d bytes",
                              FUNC_BYTES - 1);
   return 0;
 }

@@ -168,7 +168,7 @@ static int apply_chain(uvperf__event_build_t *build,
     }
   return uvperf__parse_bad(
       build->parse, term->value.at,
-      "there is no call-graph '%s', only no, fp, dwarf and lbr",
+      "there is no call-graph '%s'; use no, fp, dwarf or lbr",
       uvperf__span_show(term->value, shown));
 }
 
@@ -236,21 +236,22 @@ static int apply(uvperf__event_build_t *build, const uvperf__term_t *term,
   char shown[UVPERF__SHOW_BYTES];
 
   if (is_said(build, generic->kind))
-    return uvperf__parse_bad(build->parse, term->key.at,
-                             "'%s' is said by the event's name already",
-                             generic->name);
+    return uvperf__parse_bad(
+        build->parse, term->key.at,
+        "'%s' is already part of the event's name; leave it out",
+        generic->name);
   if (generic->kind == KIND_PERF)
     return uvperf__parse_bad(build->parse, term->key.at,
-                             "'%s' is for perf(1) itself, not for the kernel",
+                             "'%s' is for perf(1) only, not for the kernel",
                              generic->name);
   if (generic->kind == KIND_LACKING)
-    return uvperf__parse_bad(build->parse, term->key.at,
-                             "names cannot say '%s': set that field of the "
-                             "attr by uvperf_attr_set",
-                             generic->name);
+    return uvperf__parse_bad(
+        build->parse, term->key.at,
+        "'%s' cannot be part of a name; set that field with uvperf_attr_set",
+        generic->name);
   if (generic->kind >= KIND_PERIOD && term->value.at == NULL)
     return uvperf__parse_bad(build->parse, term->key.at,
-                             "'%s' needs a value, %s=...",
+                             "'%s' needs a value; write %s=...",
                              uvperf__span_show(term->key, shown), shown);
   switch (generic->kind) {
     case KIND_NAME:
@@ -272,9 +273,9 @@ int uvperf__term_apply(uvperf__event_build_t *build,
   size_t i;
 
   if (*term->key.at == '@')
-    return uvperf__parse_bad(build->parse, term->key.at,
-                             "'@' is for perf(1) itself: it configures drivers "
-                             "by files of sysfs");
+    return uvperf__parse_bad(
+        build->parse, term->key.at,
+        "'@' is for perf(1) only, which configures drivers in sysfs");
   for (i = 0; i < COUNT_OF(terms); i++)
     if (uvperf__span_is(term->key, terms[i].name))
       return apply(build, term, &terms[i]);

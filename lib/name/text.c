@@ -80,7 +80,7 @@ int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
 
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code) {
-  uvperf__error_shortage(parse->error, code, "files cannot be read");
+  uvperf__error_shortage(parse->error, code, "cannot read the event's files");
   locate(parse, at);
   return code;
 }
@@ -92,7 +92,7 @@ const char *uvperf__parse_meant(const char *best,
 
   text[0] = '\0';
   if (best[0] != '\0')
-    snprintf(text, UVPERF__MEANT_BYTES, " (did you mean '%s'?)", best);
+    snprintf(text, UVPERF__MEANT_BYTES, "; did you mean '%s'?", best);
   for (at = text; *at != '\0'; at++)
     *at = uvperf__visible(*at);
   return text;
@@ -213,10 +213,10 @@ int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
 
   if (rc == -EINVAL)
     return uvperf__parse_bad(parse, span.at,
-                             "'%s' is not a number such as 10 or 0xa",
+                             "'%s' is not a number; write it as in 10 or 0xa",
                              uvperf__span_show(span, shown));
   if (rc == -ERANGE || number > most) {
-    uvperf__parse_bad(parse, span.at, "%s is too large: the most is %#llx",
+    uvperf__parse_bad(parse, span.at, "%s is too large; the limit is %#llx",
                       uvperf__span_show(span, shown), (unsigned long long)most);
     if (parse->error != NULL) {
       parse->error->limit = most;
@@ -278,8 +278,7 @@ static int read_quoted(const uvperf__parse_t *parse, uvperf__terms_t *terms,
 
   if (end == NULL)
     return uvperf__parse_bad(parse, terms->at,
-                             "%c has no other %c that ends it", *terms->at,
-                             *terms->at);
+                             "the quotation mark %c is not closed", *terms->at);
   term->is_quoted = 1;
   term->value.at = terms->at + 1;
   term->value.end = end;
@@ -305,13 +304,13 @@ static int read_value(const uvperf__parse_t *parse, uvperf__terms_t *terms,
   if (term->value.at == end)
     return uvperf__parse_bad(parse, end,
                              is_at(parse, end, '/')
-                                 ? "a value is missing behind '=': one with "
-                                   "'/' needs quotation marks"
-                                 : "a value is missing behind '='");
+                                 ? "a value is missing after '='; put one with "
+                                   "'/' into quotation marks"
+                                 : "a value is missing after '='");
   if (is_path && terms->at == terms->end && terms->end == parse->end)
     return uvperf__parse_bad(
         parse, term->value.at,
-        "a path ends at ',': another term must follow, or write path=\"...\"");
+        "the path ends at ','; add another term, or write path=\"...\"");
   return 0;
 }
 
@@ -369,8 +368,7 @@ static int scan_terms(const uvperf__parse_t *parse, const char **at,
     return rc;
   if (terms.at == parse->end)
     return uvperf__parse_bad(parse, *at,
-                             "this '/' has no other '/' that ends "
-                             "the terms");
+                             "the terms are not closed; write '/' after them");
   text->terms.at = rest.at;
   text->terms.end = terms.at;
   *at = terms.at + 1;
@@ -410,7 +408,7 @@ static int scan_type(const uvperf__parse_t *parse, const char **at,
     word.at = uvperf__skip_space(word.at, parse->end);
     word = uvperf__scan_word(word.at, parse->end);
     if (word.at == word.end)
-      return uvperf__parse_bad(parse, word.at, "a value is missing behind '='");
+      return uvperf__parse_bad(parse, word.at, "a value is missing after '='");
     text->terms.end = *at = word.end;
   }
   return 0;
@@ -475,10 +473,10 @@ static int scan_head(const uvperf__parse_t *parse, const char **at,
   if (is_at(parse, behind, '=')) {
     if (uvperf__span_is(text->head, "type"))
       return scan_type(parse, at, text);
-    return uvperf__parse_bad(parse, behind,
-                             "'%s=' is no event: terms are between slashes, "
-                             "pmu/%s=.../",
-                             uvperf__span_show(text->head, shown), shown);
+    return uvperf__parse_bad(
+        parse, behind,
+        "'%s=' is not an event; write terms between slashes, pmu/%s=.../",
+        uvperf__span_show(text->head, shown), shown);
   }
   if (!is_at(parse, *at, ':'))
     return 0;
@@ -500,7 +498,7 @@ static int scan_modifiers(const uvperf__parse_t *parse, const char **at,
   if (text->modifiers.at == text->modifiers.end) {
     text->modifiers.at = text->modifiers.end = NULL;
     if (has_colon)
-      return uvperf__parse_bad(parse, *at, "modifiers are missing behind ':'");
+      return uvperf__parse_bad(parse, *at, "modifiers are missing after ':'");
   }
   return 0;
 }

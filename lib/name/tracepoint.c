@@ -38,8 +38,8 @@ static int unknown_category(const tracepoint_t *tracepoint) {
   uvperf__generic_each(PERF_TYPE_SOFTWARE, uvperf__near_miss_each, &miss);
   return uvperf__parse_fail(
       build->parse, head.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-      "there is no category of tracepoints '%s'%s",
-      uvperf__span_show(head, shown), uvperf__parse_meant(miss.best, meant));
+      "there is no tracepoint category '%s'%s", uvperf__span_show(head, shown),
+      uvperf__parse_meant(miss.best, meant));
 }
 
 static int unknown_name(const tracepoint_t *tracepoint) {
@@ -77,25 +77,25 @@ static int not_found(const tracepoint_t *tracepoint, int code) {
           !uvperf__glob_is_pattern(tracepoint->name))
         return unknown_name(tracepoint);
       return uvperf__parse_fail(parse, both.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-                                "no tracepoint fits '%s'", shown);
+                                "no tracepoint matches '%s'", shown);
     case -EACCES:
-      return uvperf__parse_fail(parse, both.at, code, UVPERF_CAUSE_PERMISSION,
-                                "%s: tracefs may not be read by this process: "
-                                "run it as root, have root mount it with "
-                                "gid=GROUP,mode=750, or give the id, "
-                                "type=2,config=ID",
-                                shown);
+      return uvperf__parse_fail(
+          parse, both.at, code, UVPERF_CAUSE_PERMISSION,
+          "cannot find %s: this process may not read tracefs; run it as root, "
+          "let root mount it with gid=GROUP,mode=750, or write the id, "
+          "type=2,config=ID",
+          shown);
     case -ENODEV:
-      return uvperf__parse_fail(parse, both.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-                                "%s: tracefs is not mounted: mount -t tracefs "
-                                "tracefs /sys/kernel/tracing; a container "
-                                "needs -v /sys/kernel/tracing:/sys/kernel/"
-                                "tracing",
-                                shown);
+      return uvperf__parse_fail(
+          parse, both.at, -ENOENT, UVPERF_CAUSE_NO_EVENT,
+          "cannot find %s: tracefs is not mounted; run mount -t tracefs "
+          "tracefs /sys/kernel/tracing (for a container, -v "
+          "/sys/kernel/tracing:/sys/kernel/tracing)",
+          shown);
     default:
-      return uvperf__parse_fail(parse, both.at, code, UVPERF_CAUSE_UNKNOWN,
-                                "%s: reading tracefs failed (errno %d)", shown,
-                                -code);
+      return uvperf__parse_fail(
+          parse, both.at, code, UVPERF_CAUSE_UNKNOWN,
+          "cannot find %s: reading tracefs failed (errno %d)", shown, -code);
   }
 }
 

@@ -96,14 +96,14 @@ int uvperf__event_build_unknown(const uvperf__event_build_t *build) {
   uvperf__pmu_each(unknown.root, try_events, &unknown);
   try_tracepoints(&unknown, word);
   if (is_tool_event(word))
-    hint = ": perf(1) measures it by itself";
+    hint = "; perf(1) measures that itself";
   else if (is_pmu(build))
-    hint = ": it is a PMU, whose events are in its directory of sysfs, "
-           "NAME/event/";
+    hint = "; it is a PMU, so write NAME/EVENT/ with an event of its directory "
+           "in sysfs";
   else if (miss->best[0] == '\0' &&
            memchr(word.at, '.', uvperf__span_length(word)) != NULL)
-    hint = ": perf(1)'s JSON files of events and metrics are not known here; "
-           "write the code, as in cpu/event=0x3c/";
+    hint = "; the JSON files of perf(1) are not read here, so write its code, "
+           "as in cpu/event=0x3c/";
   else
     hint = uvperf__parse_meant(miss->best, meant);
   return uvperf__parse_fail(build->parse, word.at, -ENOENT,

@@ -90,17 +90,15 @@ static int explain_type(int fd, const char *name, uint32_t type,
   if (type == 0 || has_line(fd, "prog_type:", text, sizeof(text)) ||
       has_line(fd, "link_type:", text, sizeof(text)))
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "%s is a BPF program, link or BTF, and no map",
+                             "%s is a BPF program, link or BTF, not a map",
                              name);
-  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "%s is a map of the type %s%s (%u); events go into "
-                           "BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)%s",
-                           name, known != NULL ? "BPF_MAP_TYPE_" : "",
-                           known != NULL ? known : "number", type,
-                           type == RINGBUF
-                               ? ": bpf_ringbuf_output() is another "
-                                 "interface"
-                               : "");
+  return uvperf__error_set(
+      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "%s is a map of type %s%s (%u), not BPF_MAP_TYPE_PERF_EVENT_ARRAY (4)%s",
+      name, known != NULL ? "BPF_MAP_TYPE_" : "",
+      known != NULL ? known : "number", type,
+      type == RINGBUF ? "; bpf_ringbuf_output() has an interface of its own"
+                      : "");
 }
 
 /* Other BPF objects are recognized by the sizes of key and value, which are the
@@ -117,9 +115,9 @@ static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
                              "%s is not an open fd", name);
   if (rc == -EINVAL)
     return uvperf__error_set(error, rc, UVPERF_CAUSE_ARGUMENT,
-                             "%s is open, but on no BPF map", name);
+                             "%s is not the fd of a BPF map", name);
   if (rc != 0) {
-    snprintf(what, sizeof(what), "what %s is cannot be asked", name);
+    snprintf(what, sizeof(what), "cannot ask the kernel what %s is", name);
     return uvperf__explain_bpf(error, rc, map->root, what);
   }
   if (info->type != PERF_EVENT_ARRAY || info->key_size != sizeof(uint32_t) ||
@@ -137,14 +135,13 @@ static int explain_path(const uvperf__bpf_map_t *map, int code,
                         const char *path, uvperf_error_t *error) {
   char what[160];
 
-  snprintf(what, sizeof(what), "%.96s cannot be opened", path);
+  snprintf(what, sizeof(what), "cannot open %.96s", path);
   switch (code) {
     case -EACCES:
-      return uvperf__error_set(
-          error, code, UVPERF_CAUSE_PERMISSION,
-          "%s: it is not in a bpffs (mount -t bpf), or this "
-          "user may not read and write it",
-          what);
+      return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
+                               "%s: it is not in a bpffs (mount -t bpf), or "
+                               "this user may not read and write it",
+                               what);
     case -ENOENT:
     case -ENOTDIR:
     case -ELOOP:
@@ -207,7 +204,7 @@ static int open_fd(uvperf__bpf_map_t *map, int fd, uvperf_error_t *error) {
   if (map->fd >= 0)
     return 0;
   return uvperf__explain_bpf(error, map->fd, map->root,
-                             "the map cannot have another fd");
+                             "cannot duplicate the map's fd");
 }
 
 int uvperf__bpf_map_open(uvperf__bpf_map_t *map, const char *root, int fd,
@@ -241,22 +238,22 @@ static int explain_entry(const uvperf__bpf_map_t *map, int code, uint32_t key,
 
   if (error == NULL)
     return code;
-  snprintf(tried, sizeof(tried), "entry %u of the map cannot be %s", key, what);
+  snprintf(tried, sizeof(tried), "cannot %s entry %u of the map", what, key);
   if (code == -EPERM && uvperf__sys_access(map->fd) == O_RDONLY)
     return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
                              "%s: it was opened for reading only "
-                             "(BPF_F_RDONLY): open it for writing too",
+                             "(BPF_F_RDONLY); open it for writing too",
                              tried);
   if (code == -EPERM && has_line(map->fd, "frozen:", text, sizeof(text)) &&
       atoi(text) != 0)
     return uvperf__error_set(error, code, UVPERF_CAUSE_PERMISSION,
-                             "%s: it is frozen (BPF_MAP_FREEZE), for good: "
-                             "freeze no map that is to be read",
+                             "%s: the map is frozen for good (BPF_MAP_FREEZE); "
+                             "do not freeze a map that is to be read",
                              tried);
   if (code == -EOPNOTSUPP)
     return uvperf__error_set(error, code, UVPERF_CAUSE_NOT_SUPPORTED,
-                             "%s: the kernel takes no event with attr.inherit "
-                             "into a map",
+                             "%s: the kernel does not put events with "
+                             "attr.inherit into maps; clear it",
                              tried);
   return uvperf__explain_bpf(error, code, map->root, tried);
 }
@@ -274,5 +271,5 @@ int uvperf__bpf_map_take(const uvperf__bpf_map_t *map, uint32_t key,
 
   if (rc == 0 || rc == -ENOENT)
     return 0;
-  return explain_entry(map, rc, key, "deleted", error);
+  return explain_entry(map, rc, key, "delete", error);
 }

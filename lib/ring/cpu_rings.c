@@ -53,14 +53,14 @@ int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
 
   if (bytes == 0)
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.ring_bytes %zu: there are no such rings",
+                             "options.ring_bytes %zu is too large; lower it",
                              options->ring_bytes);
   if (!has_room(options, bytes))
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.wakeup_bytes %u is more than half of a "
-                             "ring of %zu bytes, which could fill up before it "
-                             "wakes anybody",
-                             options->wakeup_bytes, bytes);
+    return uvperf__error_set(
+        error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "options.wakeup_bytes %u is more than half of the ring's %zu bytes, so "
+        "the ring could fill before the wakeup; lower it",
+        options->wakeup_bytes, bytes);
   return 0;
 }
 
@@ -233,8 +233,7 @@ uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
 }
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for one more ring");
+  return uvperf__error_shortage(error, -ENOMEM, "cannot add a ring");
 }
 
 /* Makes room first, so that nothing can fail once the ring is open. */

@@ -18,13 +18,9 @@ static int check_options(const uvperf_set_options_t *options,
       ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ | UVPERF_SET_RECORDS |
         UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS | UVPERF_SET_OVERWRITE |
         UVPERF_SET_ENABLED | UVPERF_SET_TARGETS_LATER | UVPERF_SET_PERF_CLOCK))
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.flags 0x%x has unknown bits",
-                             options->flags);
+    return uvperf__error_bits(error, "options.flags", options->flags);
   if (options->fallbacks & ~(uint32_t)UVPERF_FALLBACK_ALL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.fallbacks 0x%x has unknown bits",
-                             options->fallbacks);
+    return uvperf__error_bits(error, "options.fallbacks", options->fallbacks);
   return uvperf__counters_check_records(options, error);
 }
 
@@ -40,8 +36,7 @@ int uvperf__counters_begin(const char *root, int is_brief,
     return rc;
   made = uvperf__calloc(1, sizeof(*made));
   if (made == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for the counters");
+    return uvperf__error_shortage(error, -ENOMEM, "cannot make the set");
   made->root = root;
   made->is_brief = is_brief;
   made->flags = options->flags;

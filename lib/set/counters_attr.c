@@ -41,8 +41,8 @@ static int check_leaders(const uvperf_set_options_t *options,
     if (leaders[i] <= i && leaders[leaders[i]] == leaders[i])
       continue;
     uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                      "options.leaders[%zu] is %zu: a leader comes before the "
-                      "rest of its group, and leads itself",
+                      "options.leaders[%zu] is %zu, but a leader must come "
+                      "before the rest of its group, and lead itself",
                       i, leaders[i]);
     return of_attr(error, i, -EINVAL);
   }
@@ -56,25 +56,27 @@ static int check_attrs(const uvperf_set_options_t *options,
   if (options->events != NULL) {
     if (options->attrs != NULL || options->nr_attrs != 0 ||
         options->leaders != NULL || options->labels != NULL)
-      return bad(error, "options have both events and attrs, leaders or "
-                        "labels: in a list they are name= and {}");
+      return bad(error, "options.events excludes attrs, leaders and labels; "
+                        "write groups as {} and labels as name= in the list");
     return 0;
   }
   if (options->nr_attrs == 0 && options->side_band != 0)
     return 0;
   if (options->attrs == NULL || options->nr_attrs == 0)
-    return bad(error, "options have neither attrs nor events");
+    return bad(error, "options has neither events nor attrs; set one of them");
   if (options->nr_attrs > UVPERF__EVENT_LIST_MOST) {
     uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                      "options.nr_attrs %zu is more than %d", options->nr_attrs,
-                      UVPERF__EVENT_LIST_MOST);
+                      "options.nr_attrs %zu is more than %d; make several sets",
+                      options->nr_attrs, UVPERF__EVENT_LIST_MOST);
     if (error != NULL)
       error->limit = UVPERF__EVENT_LIST_MOST;
     return -E2BIG;
   }
   for (i = 0; i < options->nr_attrs; i++)
     if (options->attrs[i] == NULL)
-      return of_attr(error, i, bad(error, "one of options.attrs is NULL"));
+      return of_attr(error, i,
+                     uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                                       "options.attrs[%zu] is NULL", i));
   return check_leaders(options, error);
 }
 
@@ -82,25 +84,21 @@ static int check_attrs(const uvperf_set_options_t *options,
 
 static int check_without_records(const uvperf_set_options_t *options,
                                  uvperf_error_t *error) {
+  const char *what = NULL;
+
   if (options->flags & UVPERF_SET_TIME_ORDER)
-    return bad(error, "UVPERF_SET_TIME_ORDER is of records: options.flags must "
-                      "have UVPERF_SET_RECORDS too");
-  if (options->flags & UVPERF_SET_OVERWRITE)
-    return bad(error, "UVPERF_SET_OVERWRITE is of rings: options.flags must "
-                      "have UVPERF_SET_RECORDS too");
-  if (options->flags & UVPERF_SET_PERF_CLOCK)
-    return bad(error, "UVPERF_SET_PERF_CLOCK is of records: options.flags must "
-                      "have UVPERF_SET_RECORDS too");
-  if (options->side_band != 0)
-    return bad(error, "options.side_band is of records: options.flags must "
-                      "have UVPERF_SET_RECORDS");
-  if (options->wakeup_bytes != 0)
-    return bad(error, "options.wakeup_bytes is of rings: options.flags must "
-                      "have UVPERF_SET_RECORDS");
-  if (options->ring_bytes != 0)
-    return bad(error, "options.ring_bytes is of rings: options.flags must have "
-                      "UVPERF_SET_RECORDS");
-  return 0;
+    what = "UVPERF_SET_TIME_ORDER";
+  else if (options->flags & UVPERF_SET_OVERWRITE)
+    what = "UVPERF_SET_OVERWRITE";
+  else if (options->flags & UVPERF_SET_PERF_CLOCK)
+    what = "UVPERF_SET_PERF_CLOCK";
+  else if (options->side_band != 0)
+    what = "options.side_band";
+  else if (options->wakeup_bytes != 0)
+    what = "options.wakeup_bytes";
+  else if (options->ring_bytes != 0)
+    what = "options.ring_bytes";
+  return what == NULL ? 0 : uvperf__counters_need_records(what, error);
 }
 
 #define SIDE_BAND_ALL                                                          \
@@ -112,12 +110,11 @@ static int check_without_records(const uvperf_set_options_t *options,
 
 static int check_side_band(uint32_t bits, uvperf_error_t *error) {
   if (bits & ~SIDE_BAND_ALL)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.side_band 0x%x has unknown bits", bits);
+    return uvperf__error_bits(error, "options.side_band", bits);
   if ((bits & UVPERF_SIDE_BAND_BUILD_ID) &&
       !(bits & (UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_MMAP_DATA)))
-    return bad(error, "UVPERF_SIDE_BAND_BUILD_ID is of mappings: "
-                      "options.side_band must have UVPERF_SIDE_BAND_MMAP too");
+    return bad(error, "UVPERF_SIDE_BAND_BUILD_ID needs UVPERF_SIDE_BAND_MMAP "
+                      "or UVPERF_SIDE_BAND_MMAP_DATA in options.side_band");
   return 0;
 }
 
@@ -128,12 +125,12 @@ static int check_overwrite(const uvperf_set_options_t *options,
   if (!(options->flags & UVPERF_SET_OVERWRITE))
     return 0;
   if (options->wakeup_bytes != 0)
-    return bad(error, "options.wakeup_bytes must be 0 with "
-                      "UVPERF_SET_OVERWRITE: nobody is woken for a ring that "
-                      "can be overwritten");
+    return bad(error,
+               "options.wakeup_bytes must be 0 with UVPERF_SET_OVERWRITE, as "
+               "an overwritable ring does not wake the loop");
   if (options->slack_us != 0)
-    return bad(error, "options.slack_us must be 0 with UVPERF_SET_OVERWRITE: "
-                      "nothing in a snapshot waits for its time");
+    return bad(error, "options.slack_us must be 0 with UVPERF_SET_OVERWRITE, "
+                      "as the records of a snapshot do not wait");
   return 0;
 }
 
@@ -148,11 +145,11 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
 
   if (options->reserved != 0)
     return uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                             "options.reserved is not 0: this version knows no "
-                             "such field");
+                             "options.reserved is not 0, and this version has "
+                             "no field there; clear it");
   if (options->slack_us != 0 && !(options->flags & UVPERF_SET_TIME_ORDER))
-    return bad(error, "options.slack_us is of the order of time: "
-                      "options.flags must have UVPERF_SET_TIME_ORDER");
+    return bad(error,
+               "options.slack_us needs UVPERF_SET_TIME_ORDER in options.flags");
   rc = uvperf__counters_check_sampling(options, error);
   if (rc != 0)
     return rc;
@@ -161,7 +158,7 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
   if ((options->flags & UVPERF_SET_TIME_ORDER) &&
       (options->flags & UVPERF_SET_PERF_CLOCK))
     return bad(error, "UVPERF_SET_TIME_ORDER needs a clock that this program "
-                      "can read too: leave UVPERF_SET_PERF_CLOCK out");
+                      "can read; leave UVPERF_SET_PERF_CLOCK out");
   rc = check_side_band(options->side_band, error);
   if (rc == 0)
     rc = check_overwrite(options, error);
@@ -171,8 +168,7 @@ int uvperf__counters_check_records(const uvperf_set_options_t *options,
 /* -- items ----------------------------------------------------------------- */
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the attrs");
+  return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
 }
 
 /* Makes the item of an attr that is not from a list. `label` is NULL, or the
@@ -266,7 +262,7 @@ static void make_side_band(uint32_t bits, struct perf_event_attr *attr) {
 
 static void name_clock(char *text, size_t size, int clock) {
   if (clock == -1)
-    snprintf(text, size, "the kernel's own");
+    snprintf(text, size, "the kernel's own clock");
   else
     snprintf(text, size, "clockid %d", clock);
 }
@@ -279,11 +275,10 @@ static int refuse_clocks(const uvperf__counters_t *counters, size_t first,
              uvperf__attr_clock(counters->attrs[first].asked));
   name_clock(clocks[1], sizeof(clocks[1]),
              uvperf__attr_clock(counters->attrs[other].asked));
-  uvperf__error_set(
-      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "attrs %zu and %zu write into one ring, which has one clock, "
-      "and that of the first is %s, of the other %s",
-      first, other, clocks[0], clocks[1]);
+  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                    "attrs %zu and %zu share a ring but not a clock (%s, %s); "
+                    "use the same clock in both",
+                    first, other, clocks[0], clocks[1]);
   return of_attr(error, other, -EINVAL);
 }
 
@@ -328,11 +323,11 @@ static int check_writer(const uvperf__counters_t *counters, size_t index,
   const char *why = uvperf__attr_fault(attr);
 
   if (attr->write_backward && !(counters->flags & UVPERF_SET_OVERWRITE))
-    why = "write_backward: options.flags must have UVPERF_SET_OVERWRITE for "
-          "it, which makes all rings of the set overwritable";
+    why = "write_backward; set UVPERF_SET_OVERWRITE in options.flags instead, "
+          "which makes all rings of the set overwritable";
   else if (attr->inherit_stat)
-    why = "inherit_stat: the kernel writes such records on whatever CPU a "
-          "child ends on, and spoils the ring, which is of one CPU";
+    why = "inherit_stat, for which the kernel writes on any CPU into rings of "
+          "one CPU and damages them; clear it";
   if (why == NULL)
     return 0;
   uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "attr %zu has %s",

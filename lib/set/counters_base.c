@@ -22,16 +22,29 @@ uint64_t uvperf__counters_now(void) {
 int uvperf__counters_check(const uvperf__counters_t *counters,
                            uvperf_error_t *error) {
   if (uvperf__process() != counters->process)
-    return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
-                             "the events belong to the parent process");
+    return uvperf__error_forked(error, "set");
   if (counters->none == -EBUSY)
-    return uvperf__error_set(error, -EBUSY, UVPERF_CAUSE_ARGUMENT,
-                             "the set is being opened: its callback tells when "
-                             "it is open");
+    return uvperf__error_opening(error, "set");
   if (counters->none != 0)
-    return uvperf__error_set(error, counters->none, UVPERF_CAUSE_ARGUMENT,
-                             "the set could not be opened: close it");
+    return uvperf__error_not_opened(error, counters->none, "set");
   return 0;
+}
+
+int uvperf__counters_check_attr(const uvperf__counters_t *counters, size_t attr,
+                                uvperf_error_t *error) {
+  int rc = uvperf__counters_check(counters, error);
+
+  if (rc != 0 || attr < counters->nr_attrs)
+    return rc;
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "there is no attr %zu; the set has %zu", attr,
+                           counters->nr_attrs);
+}
+
+int uvperf__counters_need_records(const char *what, uvperf_error_t *error) {
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "%s needs UVPERF_SET_RECORDS in options.flags",
+                           what);
 }
 
 size_t uvperf__counters_position(const uvperf__counters_t *counters,

@@ -206,14 +206,10 @@ typedef struct setting_s {
 /* Checks that the attr exists, and sets it in the control. */
 static int check(setting_t *setting, uvperf_error_t *error) {
   const uvperf__counters_t *counters = setting->counters;
-  int rc = uvperf__counters_check(counters, error);
+  int rc = uvperf__counters_check_attr(counters, setting->attr, error);
 
   if (rc != 0)
     return rc;
-  if (setting->attr >= counters->nr_attrs)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "there is no attr %zu, there are %zu",
-                             setting->attr, counters->nr_attrs);
   setting->control.attr = counters->attrs[setting->attr].attr;
   return 0;
 }
@@ -286,8 +282,7 @@ static int set_filter(uvperf__counters_t *counters, size_t attr,
   own = &counters->attrs[attr];
   copy = uvperf__counter_copy_text(filter);
   if (copy == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for a copy of the filter");
+    return uvperf__error_shortage(error, -ENOMEM, "cannot copy the filter");
   rc = apply_to_all(&setting, &nr_taken, error);
   if (nr_taken != 0 || own->nr_open == 0) {
     uvperf__free(own->filter);
@@ -366,7 +361,7 @@ static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
   fd = uvperf__file_dup(prog_fd);
   if (uvperf__is_shortage(fd))
     return uvperf__error_shortage(error, fd,
-                                  "the program's fd cannot be duplicated");
+                                  "cannot duplicate the program's fd");
   if (fd < 0)
     return refuse(&setting, fd, 0, error);
   if (own->bpf_fd >= 0)

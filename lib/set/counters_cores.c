@@ -39,13 +39,13 @@ static int keep_cpus(const uvperf__counters_t *counters, counter_attr_t *own,
   if (rc == 0 && !is_mask)
     rc = uvperf__cpu_list_parse(list, NULL, &nr);
   if (uvperf__is_shortage(rc))
-    return uvperf__error_shortage(error, rc, "the CPUs of a PMU are not known");
+    return uvperf__error_shortage(error, rc, "cannot read the CPUs of a PMU");
   if (rc != -ENOBUFS) /* the kernel then decides on which CPUs it counts */
     return 0;
   own->cpus = uvperf__calloc(nr, sizeof(own->cpus[0]));
   if (own->cpus == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for the CPUs of a PMU");
+    return uvperf__error_shortage(error, -ENOMEM,
+                                  "cannot read the CPUs of a PMU");
   uvperf__cpu_list_parse(list, own->cpus, &nr);
   own->item.cpus = own->cpus;
   own->item.nr_cpus = nr;
@@ -85,7 +85,7 @@ static int find_cores(uvperf__counters_t *counters, uvperf_error_t *error) {
       rc = uvperf__pmu_cores(counters->root, &cores);
     if (rc != 0)
       return uvperf__error_shortage(error, rc,
-                                    "the PMUs of cores are not known");
+                                    "cannot find the PMUs of the cores");
     if (cores.nr < 2)
       return 0;
     rc = find_core(counters, i, &cores, error);

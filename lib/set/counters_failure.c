@@ -29,8 +29,7 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
   uvperf_set_failure_t *failure;
 
   if (failures == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for what could not be opened");
+    return uvperf__error_shortage(error, -ENOMEM, "cannot save a failure");
   counters->failures = failures;
   failure = &failures[counters->nr_failures++];
   /* A group that is opened again can fail after later attrs have failed. */

@@ -281,6 +281,14 @@ int uvperf__counters_is_probe(const uvperf__counters_t *counters,
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t uvperf__counters_now(void);
 
+/* Like uvperf__counters_check, but returns -EINVAL if there is no such attr. */
+int uvperf__counters_check_attr(const uvperf__counters_t *counters, size_t attr,
+                                uvperf_error_t *error);
+
+/* Fills the error for an option that needs UVPERF_SET_RECORDS, such as
+ * "options.ring_bytes". Returns -EINVAL. */
+int uvperf__counters_need_records(const char *what, uvperf_error_t *error);
+
 /* Returns the position of the first target whose index is this or higher. */
 size_t uvperf__counters_position(const uvperf__counters_t *counters,
                                  uint32_t index);

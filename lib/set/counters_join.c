@@ -14,8 +14,7 @@
 #include "util/error.h"
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory to open a target");
+  return uvperf__error_shortage(error, -ENOMEM, "cannot open the target");
 }
 
 /* -- counters of the same attrs -------------------------------------------- */
@@ -146,10 +145,11 @@ static int agree(const uvperf__counters_t *counters,
   for (i = 0; i < counters->nr_attrs; i++) {
     if (is_alike(&counters->attrs[i], &made->attrs[i]))
       continue;
-    uvperf__error_set(error, -EAGAIN, UVPERF_CAUSE_ARGUMENT,
-                      "attr %zu was opened otherwise meanwhile, or has another "
-                      "period or filter: open the target again",
-                      i);
+    uvperf__error_set(
+        error, -EAGAIN, UVPERF_CAUSE_ARGUMENT,
+        "attr %zu has been opened with other fallbacks meanwhile, or its "
+        "period or filter was changed; open the target again",
+        i);
     if (error != NULL)
       error->attr_index = (uint32_t)i;
     return -EAGAIN;

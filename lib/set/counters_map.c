@@ -43,9 +43,8 @@ static int put(const uvperf__counters_t *counters, size_t attr,
     return 0;
   if ((uint32_t)cpu >= map->max_entries)
     rc = uvperf__error_set(error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                           "the map has no entry for CPU %d, as it has %u: "
-                           "make it with more max_entries, one for each "
-                           "possible CPU",
+                           "the map has no entry for CPU %d, only %u entries; "
+                           "create it with max_entries for each possible CPU",
                            cpu, map->max_entries);
   else
     rc = uvperf__bpf_map_put(map, (uint32_t)cpu, event->fd, error);
@@ -140,24 +139,19 @@ static int has_target(const uvperf__counters_t *counters, uint32_t type) {
 
 static int check(const uvperf__counters_t *counters, size_t attr,
                  uvperf_error_t *error) {
-  int rc = uvperf__counters_check(counters, error);
+  int rc = uvperf__counters_check_attr(counters, attr, error);
 
   if (rc != 0)
     return rc;
-  if (attr >= counters->nr_attrs)
-    return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "there is no attr %zu, there are %zu", attr,
-                             counters->nr_attrs);
   if (counters->attrs[attr].map != NULL)
     return uvperf__error_set(error, -EEXIST, UVPERF_CAUSE_EXISTS,
-                             "a map is kept filled with this attr's events "
-                             "already: use another set for another map");
+                             "this attr's events are already kept in a map; "
+                             "use another set for another map");
   if (counters->nr_targets != 0 && !has_target(counters, UVPERF_TARGET_CPUS))
     return uvperf__error_set(
         error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "an entry is of a CPU, and the set has no target of CPUs "
-        "(UVPERF_TARGET_CPUS): programs cannot read the events of tasks "
-        "from it");
+        "the set has no CPUs for the map's entries, and BPF programs cannot "
+        "read the events of tasks; add a UVPERF_TARGET_CPUS target");
   return 0;
 }
 
@@ -168,8 +162,7 @@ static int open_map(const uvperf__counters_t *counters, size_t attr, int map_fd,
 
   own->map = uvperf__calloc(1, sizeof(*own->map));
   if (own->map == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for the map");
+    return uvperf__error_shortage(error, -ENOMEM, "cannot open the map");
   rc = uvperf__bpf_map_open(own->map, counters->root, map_fd, NULL, error);
   return rc == 0 ? fill(counters, attr, error) : rc;
 }

@@ -75,6 +75,8 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
       .cpu = place->cpu,
       .cgroup = job->target->cgroup,
       .tracepoints = job->counters->tracepoints,
+      .fallbacks = job->counters->fallbacks,
+      .may_allow = 1,
       .is_by_program = job->counters->opener.open != NULL,
   };
   uvperf__open_call_t of_leader = call;
@@ -126,8 +128,8 @@ static int keep_changes(counter_attr_t *attr,
     return 0;
   attr->changes = uvperf__calloc(fallback->nr, sizeof(*attr->changes));
   if (attr->changes == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for what the fallbacks changed");
+    return uvperf__error_shortage(error, -ENOMEM,
+                                  "cannot save what the fallbacks changed");
   memcpy(attr->changes, fallback->changes,
          fallback->nr * sizeof(*attr->changes));
   attr->nr_changes = fallback->nr;
@@ -149,8 +151,8 @@ static int note_alone(const job_t *job, uvperf_error_t *error) {
       return 0;
   changes = uvperf__calloc(attr->nr_changes + 1, sizeof(*changes));
   if (changes == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for what was changed");
+    return uvperf__error_shortage(error, -ENOMEM,
+                                  "cannot save what the fallbacks changed");
   if (attr->nr_changes != 0)
     memcpy(changes, attr->changes, attr->nr_changes * sizeof(*changes));
   changes[attr->nr_changes++] = alone;
@@ -293,7 +295,9 @@ static int know_id(const job_t *job, uvperf_error_t *error) {
   rc = uvperf__sys_ioctl_ptr(event->fd, PERF_EVENT_IOC_ID, &event->id);
   return rc >= 0 ? 0
                  : uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
-                                     "PERF_EVENT_IOC_ID failed");
+                                     "cannot read the event's id: "
+                                     "PERF_EVENT_IOC_ID returned errno %d",
+                                     -rc);
 }
 
 static int open_event(job_t *job, uvperf_error_t *error) {

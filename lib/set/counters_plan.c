@@ -20,8 +20,7 @@ typedef struct plan_s {
 } plan_t;
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the places of a target");
+  return uvperf__error_shortage(error, -ENOMEM, "cannot list the target");
 }
 
 /* -- places --------------------------------------------------------------- */
@@ -185,18 +184,18 @@ static void explain_misfit(const counter_attr_t *attr,
 
   if (is_of_no_task(item, target)) {
     uvperf__error_set(why, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                      "'%.80s': no event of this PMU is of a task or a cgroup: "
-                      "measure CPUs",
+                      "cannot open '%.80s': its PMU counts whole CPUs only, "
+                      "not tasks or cgroups; measure CPUs",
                       item->label);
     return;
   }
   print_cpus(cpus, sizeof(cpus), item);
   uvperf__error_set(
       why, -ENODEV, UVPERF_CAUSE_NO_CPU,
-      "'%.80s' counts on CPUs %s, and none of them is to be "
+      "cannot open '%.80s': it counts on CPUs %s, and none of these is "
       "measured%s",
       item->label, cpus,
-      can_be_anywhere(item, target) ? " where the leader of its group is" : "");
+      can_be_anywhere(item, target) ? " with the leader of its group" : "");
 }
 
 /* Records one failure for all of the target's places. */
@@ -242,7 +241,7 @@ static int find_packages(plan_t *plan) {
     rc = find_package(plan->counters, &target->places[i]);
     if (rc != 0)
       return uvperf__error_shortage(plan->error, rc,
-                                    "the package of a CPU cannot be read");
+                                    "cannot read the package of a CPU");
   }
   plan->has_packages = 1;
   return 0;

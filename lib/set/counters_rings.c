@@ -23,8 +23,8 @@
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for what tells whose records are");
+  return uvperf__error_shortage(error, -ENOMEM,
+                                "cannot make the table of record sources");
 }
 
 /* -- begin and end -------------------------------------------------------- */
@@ -42,11 +42,11 @@ static int have_room(const uvperf__counters_t *counters,
   rings->above_bytes = uvperf__counters_largest_stack(counters, &attr);
   if (uvperf__cpu_rings_fit(rings))
     return 0;
-  uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                    "sample_stack_user %zu of attr %zu is not below the "
-                    "overwritable rings of options.ring_bytes %zu: no record "
-                    "would be whole",
-                    rings->above_bytes, attr, rings->ring_bytes);
+  uvperf__error_set(
+      error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "sample_stack_user %zu of attr %zu does not fit overwritable rings of "
+      "%zu bytes, so no record would be whole; raise options.ring_bytes",
+      rings->above_bytes, attr, rings->ring_bytes);
   if (error != NULL)
     error->attr_index = (uint32_t)attr;
   return -EINVAL;
@@ -177,7 +177,7 @@ static int know_source(uvperf__counters_t *counters,
   if (rc == -ENOMEM)
     return no_memory(error);
   return uvperf__error_set(error, rc, UVPERF_CAUSE_UNKNOWN,
-                           "the kernel has given an id that another event has");
+                           "the kernel returned the same id for two events");
 }
 
 /* This step comes last: no step that can fail may follow the redirection. */

@@ -28,7 +28,7 @@ static const struct {
 } fields[] = {
 #define FIELD(name, bit)                                                       \
   {                                                                            \
-#name, offsetof(uvperf_set_options_t, name),                               \
+    "options." #name, offsetof(uvperf_set_options_t, name),                    \
         sizeof(((uvperf_set_options_t *)0)->name), bit, #bit                   \
   }
     FIELD(sample_type, 0),
@@ -61,20 +61,18 @@ int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
     if (!is_set(options, i))
       continue;
     if (!(options->flags & UVPERF_SET_RECORDS))
-      return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                               "options.%s is of records: options.flags must "
-                               "have UVPERF_SET_RECORDS",
-                               fields[i].name);
+      return uvperf__counters_need_records(fields[i].name, error);
     if (options->events == NULL)
       return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                               "options.%s is for options.events: of "
-                               "options.attrs set that field of each attr",
+                               "%s is for options.events; with options.attrs "
+                               "set that field of each attr",
                                fields[i].name);
   }
   if (options->sample_period != 0 && options->sample_freq != 0)
-    return bad(error, "options have both sample_period and sample_freq");
+    return bad(error,
+               "options has both sample_period and sample_freq; set only one");
   if (options->sample_max_stack > UINT16_MAX)
-    return bad(error, "options.sample_max_stack is more than 65535");
+    return bad(error, "options.sample_max_stack is more than 65535; lower it");
   return 0;
 }
 
@@ -158,9 +156,9 @@ int uvperf__counters_sample_names(uvperf__counters_t *counters,
   }
   for (i = 0; i < COUNT_OF(fields); i++)
     if (fields[i].bit != 0 && is_set(options, i) && !(have & fields[i].bit))
-      return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                               "options.%s has no effect: set %s in "
-                               "options.sample_type",
-                               fields[i].name, fields[i].bit_name);
+      return uvperf__error_set(
+          error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+          "%s has no effect; set %s in options.sample_type", fields[i].name,
+          fields[i].bit_name);
   return 0;
 }

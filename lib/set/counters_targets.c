@@ -34,8 +34,7 @@ int uvperf__counters_push(uvperf__counters_t *counters,
                    &counters->room_targets, 4, sizeof(targets[0]));
 
   if (targets == NULL)
-    return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for one more target");
+    return uvperf__error_shortage(error, -ENOMEM, "cannot add the target");
   counters->targets = targets;
   targets[counters->nr_targets++] = target;
   counters->nr_places += target->nr_places;
@@ -108,12 +107,12 @@ static void explain_fds(size_t nr_events, size_t nr_rings,
   if (nr_rings != 0)
     snprintf(rings, sizeof(rings), " and %zu rings", nr_rings);
   uvperf__fd_limits(&fds);
-  uvperf__error_set(&own, -EMFILE, UVPERF_CAUSE_FILES,
-                    "%zu events%s take as many fds: that needs RLIMIT_NOFILE "
-                    "%llu, and it is %llu (hard limit %llu): raise it by "
-                    "setrlimit(2) or ulimit -n",
-                    nr_events, rings, (unsigned long long)needed,
-                    (unsigned long long)fds.soft, (unsigned long long)fds.hard);
+  uvperf__error_set(
+      &own, -EMFILE, UVPERF_CAUSE_FILES,
+      "cannot open %zu events%s: they need RLIMIT_NOFILE %llu, and it is %llu "
+      "(hard limit %llu); raise it with setrlimit(2) or ulimit -n",
+      nr_events, rings, (unsigned long long)needed,
+      (unsigned long long)fds.soft, (unsigned long long)fds.hard);
   own.limit = fds.soft;
   own.needed = needed;
   own.attr_index = error->attr_index;
@@ -150,8 +149,7 @@ static int keep_texts(uvperf_target_t *own) {
 }
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the targets");
+  return uvperf__error_shortage(error, -ENOMEM, "cannot copy the targets");
 }
 
 static int copy_targets(uvperf__adding_t *adding,
@@ -301,8 +299,7 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled) {
   int rc = 0;
 
   if (is_cancelled && adding->stage < STAGE_CLOSE) {
-    uvperf__error_set(&adding->why, -ECANCELED, UVPERF_CAUSE_ARGUMENT,
-                      "closed while it was being opened");
+    uvperf__error_cancelled(&adding->why, "set");
     fail(adding, -ECANCELED);
     return 1;
   }
@@ -360,7 +357,7 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
   adding->nr_rings = uvperf__counters_nr_rings(counters);
   if (targets == NULL && nr != 0)
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the targets must not be NULL");
+                             "targets must not be NULL");
   rc = nr == 0 ? 0 : copy_targets(adding, targets, nr, error);
   if (rc != 0) {
     free_targets(adding);

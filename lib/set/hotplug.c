@@ -65,5 +65,5 @@ int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error) {
   rc = uvperf__hotplug_start(impl->hotplug, UVPERF__HOTPLUG_RESCAN_MS);
   return rc == 0 ? 0
                  : uvperf__hotplug_explain(error, rc,
-                                           "do without UVPERF_SET_FOLLOW_CPUS");
+                                           "leave UVPERF_SET_FOLLOW_CPUS out");
 }

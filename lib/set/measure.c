@@ -64,18 +64,18 @@ int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn, void *arg,
     return rc;
   if (uvperf__counters_is_enabled(counters))
     return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
-                             "the set is enabled, or measures already: disable "
-                             "it, or make another set");
+                             "the set is enabled, or is measuring already; "
+                             "disable it, or make another set");
   rc = make_room(counters, reading);
   if (rc != 0)
-    return uvperf__error_shortage(error, rc, "nothing was measured");
+    return uvperf__error_shortage(error, rc, "cannot measure the function");
   rc = uvperf__counters_reset(counters);
   if (rc == 0)
     rc = call(counters, fn, arg, &disabled, error);
   if (rc != 0)
     return rc;
   rc = uvperf__counters_read(counters, reading);
-  return rc != 0 ? uvperf__error_shortage(error, rc, "nothing was read")
+  return rc != 0 ? uvperf__error_shortage(error, rc, "cannot read the counts")
                  : disabled;
 }
 
@@ -112,7 +112,7 @@ int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
                              "set and overhead must not be NULL");
   rc = uvperf_reading_new(&reading);
   if (rc != 0)
-    return uvperf__error_shortage(error, rc, "nothing was measured");
+    return uvperf__error_shortage(error, rc, "cannot measure the function");
   rc = measure_nothing(set, runs == 0 ? DEFAULT_RUNS : runs, overhead, reading,
                        error);
   uvperf_reading_free(reading);
@@ -133,8 +133,7 @@ struct uvperf_meter_s {
 };
 
 static int out_of_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory for the meter");
+  return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the meter");
 }
 
 /* Opens the options' targets. If there are none, opens the calling thread
@@ -170,17 +169,18 @@ int uvperf_meter_new_options(uvperf_meter_t **meter,
 
   if (meter == NULL || options == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a meter and options are needed");
+                             "meter and options must not be NULL");
   *meter = NULL;
   rc = uvperf__options_copy(&own, sizeof(own),
                             offsetof(uvperf_set_options_t, side_band), options);
   if (rc != 0)
     return uvperf__error_options(error, rc, "uvperf_set_options_t");
   if (own.flags & ~(UVPERF_SET_STRICT | UVPERF_SET_USER_READ))
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "options.flags 0x%x: a meter only counts, and "
-                             "takes UVPERF_SET_STRICT and UVPERF_SET_USER_READ",
-                             own.flags);
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "options.flags is 0x%x, but a meter only counts; set only "
+        "UVPERF_SET_STRICT and UVPERF_SET_USER_READ",
+        own.flags);
   made = uvperf__calloc(1, sizeof(*made));
   if (made == NULL)
     return out_of_memory(error);
@@ -204,7 +204,7 @@ int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
 
   if (meter == NULL || names == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a meter and names of events are needed");
+                             "meter and names must not be NULL");
   *meter = NULL;
   rc = uvperf_event_list_parse(&list, names, error);
   if (rc != 0)
@@ -238,25 +238,23 @@ static int check_meter(const uvperf_meter_t *meter, uvperf_measure_fn fn,
 
   if (meter == NULL || fn == NULL || of == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a meter, a function and room for what it counts "
-                             "are needed");
+                             "meter, fn and the results must not be NULL");
   if (nr != meter->nr)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the meter has %zu events, and there is room for "
-                             "%zu: each needs its own",
-                             meter->nr, nr);
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "the meter has %zu events, but nr is %zu; pass one result per event",
+        meter->nr, nr);
   rc = uvperf__counters_check(meter->counters, error);
   if (rc != 0)
     return rc;
   if (meter->thread.number != 0 && !uvperf__thread_is_mine(&meter->thread))
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "the meter counts for the thread that made it, "
-                             "and another one calls: each thread needs a meter "
-                             "of its own");
+                             "the meter counts the thread that made it, and "
+                             "this is another; make a meter in each thread");
   if (uvperf__counters_is_enabled(meter->counters))
     return uvperf__error_set(error, UV_EBUSY, UVPERF_CAUSE_BUSY,
-                             "the meter is measuring: a measurement within a "
-                             "measurement needs a meter of its own");
+                             "the meter is measuring already; make another "
+                             "meter for a measurement within it");
   return 0;
 }
 
@@ -326,8 +324,7 @@ int uvperf_measure_events(const char *names, uvperf_measure_fn fn, void *arg,
 
   if (names == NULL || fn == NULL || counts == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "names of events, a function and room for what it "
-                             "counts are needed");
+                             "names, fn and counts must not be NULL");
   rc = uvperf_meter_new(&meter, names, error);
   if (rc != 0)
     return rc;
@@ -386,7 +383,7 @@ int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
     return rc;
   if (times == 0)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "times is 0: the function is to be called");
+                             "times must not be 0");
   counts = uvperf__calloc(nr, sizeof(counts[0]));
   if (counts == NULL)
     return out_of_memory(error);

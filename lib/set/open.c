@@ -45,13 +45,11 @@ static void leave_list(const opening_t *opening) {
 }
 
 static int cancelled(uvperf_error_t *error) {
-  return uvperf__error_set(error, UV_ECANCELED, UVPERF_CAUSE_ARGUMENT,
-                           "the set was closed while it was being opened");
+  return uvperf__error_cancelled(error, "set");
 }
 
 static int no_memory(uvperf_error_t *error) {
-  return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                           "no memory to open the set");
+  return uvperf__error_shortage(error, UV_ENOMEM, "cannot open the set");
 }
 
 /* -- a set ----------------------------------------------------------------- */
@@ -134,9 +132,9 @@ void uvperf__set_free_opening(set_t *impl) {
 static int check_cpus(const opening_t *opening, uvperf_error_t *error) {
   if (opening->cpus_come == opening->impl->cpus_come)
     return 0;
-  return uvperf__error_set(error, UV_EAGAIN, UVPERF_CAUSE_NO_CPU,
-                           "a CPU came online while the target was being "
-                           "opened: open it again");
+  return uvperf__error_set(
+      error, UV_EAGAIN, UVPERF_CAUSE_NO_CPU,
+      "a CPU came online while the target was being opened; open it again");
 }
 
 static int join(opening_t *opening, uint32_t *index, uvperf_error_t *error) {

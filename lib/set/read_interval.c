@@ -76,13 +76,13 @@ int uvperf_set_read_start(uvperf_set_t *set, uint64_t interval_ms,
     return rc;
   if (impl->cb != NULL)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "the set is read already: uvperf_set_read_stop "
-                             "first");
+                             "the set is read at an interval already; call "
+                             "uvperf_set_read_stop first");
   rc = make_readings(impl);
   if (rc == 0)
     rc = uvperf__counters_read_base(impl->counters, impl->readings[first]);
   if (rc != 0)
-    return uvperf__error_shortage(error, rc, "nothing was read");
+    return uvperf__error_shortage(error, rc, "cannot read the counts");
   rc = uvperf__interval_timer_start(impl->interval_timer, interval_ms);
   if (rc != 0)
     return uvperf__watch_explain(error, rc);

@@ -108,10 +108,11 @@ static int check_targets(const uvperf_set_options_t *options,
   return uvperf__error_set(
       error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "%s",
       options->targets != NULL
-          ? "options.targets is set and options.nr_targets is 0: set it to the "
-            "number of targets"
-          : "options.targets and options.nr_targets must say where to measure; "
-            "if targets are only added later, set UVPERF_SET_TARGETS_LATER");
+          ? "options.targets is set, but options.nr_targets is 0; set it to "
+            "the number of targets"
+          : "options.targets is NULL, so nothing would be measured; set it and "
+            "options.nr_targets, or UVPERF_SET_TARGETS_LATER to add targets "
+            "later");
 }
 
 static int begin_make(make_t *make, const uvperf_set_options_t *options,
@@ -134,8 +135,7 @@ static int begin_make(make_t *make, const uvperf_set_options_t *options,
     return rc;
   impl = uvperf__calloc(1, sizeof(*impl));
   if (impl == NULL)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory for the handle");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
   uvperf__teardown_init(&impl->teardown, make->loop, closed, release, give_up,
                         impl);
   impl->lent = -1;
@@ -151,8 +151,7 @@ static int begin_make(make_t *make, const uvperf_set_options_t *options,
 static int make_hotplug(set_t *impl, uvperf_error_t *error) {
   if (impl->flags & UVPERF_SET_FOLLOW_CPUS &&
       uvperf__set_make_hotplug(impl, "") != 0)
-    return uvperf__error_set(error, UV_ENOMEM, UVPERF_CAUSE_MEMORY,
-                             "no memory to follow the CPUs");
+    return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the set");
   return 0;
 }
 
@@ -162,9 +161,7 @@ static int make_timer(const make_t *make, uvperf_error_t *error) {
   int rc = uvperf__interval_timer_new(&make->impl->interval_timer, make->loop,
                                       &interval_ops, make->impl);
 
-  return rc == 0 ? 0
-                 : uvperf__error_set(error, rc, UVPERF_CAUSE_MEMORY,
-                                     "no memory for the inner handle");
+  return rc == 0 ? 0 : uvperf__error_shortage(error, rc, "cannot make the set");
 }
 
 static void end_make(const make_t *make) {
@@ -211,7 +208,7 @@ int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
 
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "uvperf_set_open needs a callback");
+                             "cb must not be NULL");
   rc = begin_make(&make, options, error);
   if (rc != 0)
     return rc;
@@ -290,23 +287,25 @@ size_t uvperf_set_size(void) {
 static int check_start(const set_t *impl, uvperf_set_record_cb cb,
                        uvperf_error_t *error) {
   if (uvperf__counters_rings(impl->counters) == NULL)
-    return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "there are no records without UVPERF_SET_RECORDS");
+    return uvperf__error_set(
+        error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+        "the set has no records; set UVPERF_SET_RECORDS in options.flags");
   if (!uvperf__counters_write_records(impl->counters))
     return uvperf__error_set(
         error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-        "every event of the set only counts, so the callback would never be "
-        "called: give one a period (uvperf_attr_set_period), or ask for "
+        "all events of the set only count, so the callback would never be "
+        "called; set the period of one (uvperf_attr_set_period), or "
         "options.side_band");
   if (cb == NULL)
     return uvperf__error_set(error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                             "a record callback is needed");
+                             "cb must not be NULL");
   if (impl->is_started)
     return uvperf__error_set(error, UV_EALREADY, UVPERF_CAUSE_ARGUMENT,
-                             "already started");
+                             "the set is already started");
   if (impl->eof_reported && uvperf__counters_have_ended(impl->counters))
-    return uvperf__error_set(error, UV_EOF, UVPERF_CAUSE_NO_TASK,
-                             "every target is gone: nothing more will come");
+    return uvperf__error_set(
+        error, UV_EOF, UVPERF_CAUSE_NO_TASK,
+        "every target has ended; no more records will come");
   return uvperf__counters_check_writers(impl->counters, error);
 }
 
@@ -453,7 +452,8 @@ int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
   if (rc != 0)
     return rc;
   rc = uvperf__counters_read(impl->counters, reading);
-  return rc == 0 ? 0 : uvperf__error_shortage(error, rc, "nothing was read");
+  return rc == 0 ? 0
+                 : uvperf__error_shortage(error, rc, "cannot read the counts");
 }
 
 static int remove_target(set_t *impl, uint32_t index) {

@@ -89,7 +89,7 @@ static int check(const set_t *impl, uint32_t flags, int is_busy,
   int rc = uvperf__counters_check(impl->counters, error);
 
   if (!(impl->flags & UVPERF_SET_OVERWRITE))
-    ask.missing = "options.flags must have UVPERF_SET_OVERWRITE";
+    ask.missing = "set UVPERF_SET_OVERWRITE in options.flags";
   return rc != 0 ? rc : uvperf__snapshot_check(&ask, error);
 }
 
@@ -120,7 +120,7 @@ static int prepare(set_t *impl, uint32_t flags, uvperf__snapshot_job_t **made,
   if (rc == 0)
     return 0;
   uvperf__snapshot_job_free(job);
-  return uvperf__error_shortage(error, rc, "the rings are not copied");
+  return uvperf__error_shortage(error, rc, "cannot copy the rings");
 }
 
 /* -- uvperf_set_snapshot and uvperf_set_snapshot_start --------------------- */

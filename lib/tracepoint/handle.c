@@ -32,12 +32,12 @@ static int explain(uvperf_error_t *error, int code, int cause,
 
 static int explain_memory(uvperf_error_t *error) {
   return explain(error, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                 "there is no memory for the tracepoint");
+                 "cannot make the tracepoint: out of memory");
 }
 
 static int explain_size(uvperf_error_t *error) {
   explain(error, -EFBIG, UVPERF_CAUSE_NOT_SUPPORTED,
-          "the format of the tracepoint is of more than %zu bytes",
+          "the format of the tracepoint has more than %zu bytes",
           UVPERF__FORMAT_BYTES);
   if (error != NULL)
     error->limit = UVPERF__FORMAT_BYTES;
@@ -62,8 +62,8 @@ static int explain_fault(uvperf_error_t *error,
 
   spell(fault->wanted, wanted, sizeof(wanted));
   explain(error, -EPROTO, UVPERF_CAUSE_ARGUMENT,
-          "this is not the text of a tracepoint's format file: at byte %zu "
-          "there should be \"%s\"",
+          "this is not the text of a tracepoint's format file; byte %zu should "
+          "be \"%s\"",
           fault->at + 1, wanted);
   if (error != NULL)
     error->column = (uint32_t)fault->at + 1;
@@ -113,10 +113,12 @@ int uvperf_tracepoint_new_from_format(uvperf_tracepoint_t **tracepoint,
                                       const char *category, const char *text,
                                       size_t bytes, uvperf_error_t *error) {
   if (tracepoint == NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "tracepoint is NULL");
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                   "tracepoint must not be NULL");
   *tracepoint = NULL;
   if (text == NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "text is NULL");
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                   "text must not be NULL");
   if (category == NULL)
     category = "";
   return make(tracepoint, category, strlen(category), text, bytes, error);
@@ -160,21 +162,20 @@ static int explain_read(uvperf_error_t *error, int rc, const char *path,
       return explain(error, -ENOENT, UVPERF_CAUSE_NO_EVENT,
                      "this kernel has no tracepoint %.80s", name);
     case -EACCES:
-      return explain(
-          error, -EACCES, UVPERF_CAUSE_PERMISSION,
-          "%.100s may not be read by this process: run it as root, or "
-          "have root mount tracefs with gid=GROUP,mode=750",
-          path);
+      return explain(error, -EACCES, UVPERF_CAUSE_PERMISSION,
+                     "cannot read %.100s: this process may not; run it as "
+                     "root, or let root mount tracefs with gid=GROUP,mode=750",
+                     path);
     case -ENOMEM:
       return explain_memory(error);
     case -EMFILE:
     case -ENFILE:
       return explain(error, rc, UVPERF_CAUSE_FILES,
-                     "%.120s cannot be read: too many files are open: raise %s",
+                     "cannot read %.120s: too many files are open; raise %s",
                      path, rc == -EMFILE ? "RLIMIT_NOFILE" : "fs.file-max");
     default:
       return explain(error, rc, UVPERF_CAUSE_UNKNOWN,
-                     "%.120s cannot be read: errno %d", path, -rc);
+                     "cannot read %.120s: errno %d", path, -rc);
   }
 }
 
@@ -191,8 +192,8 @@ int uvperf__handle_new(uvperf_tracepoint_t **tracepoint, const char *tracefs,
       !is_component(colon + 1, strlen(colon + 1)) ||
       strchr(colon + 1, ':') != NULL)
     return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                   "a tracepoint is named as in \"sched:sched_switch\", "
-                   "\"%.80s\" is no such name",
+                   "\"%.80s\" is not the name of a tracepoint; write it as in "
+                   "\"sched:sched_switch\"",
                    name);
   length = (size_t)(colon - name);
   snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", tracefs, (int)length,
@@ -212,15 +213,17 @@ int uvperf_tracepoint_new(uvperf_tracepoint_t **tracepoint, const char *name,
   int rc;
 
   if (tracepoint == NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "tracepoint is NULL");
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                   "tracepoint must not be NULL");
   *tracepoint = NULL;
   if (name == NULL)
-    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "name is NULL");
+    return explain(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                   "name must not be NULL");
   rc = uvperf_tracefs_path(path, &size);
   if (rc == -ENODEV)
     return explain(error, rc, UVPERF_CAUSE_NOT_SUPPORTED,
-                   "tracefs is not mounted: as root, mount -t tracefs tracefs "
-                   "/sys/kernel/tracing");
+                   "tracefs is not mounted; as root, run mount -t tracefs "
+                   "tracefs /sys/kernel/tracing");
   if (rc != 0)
     return explain_read(error, rc, "tracefs", name);
   return uvperf__handle_new(tracepoint, path, name, error);

@@ -56,12 +56,59 @@ int uvperf__error_set(uvperf_error_t *error, int code, int cause,
   return code;
 }
 
-int uvperf__error_options(uvperf_error_t *error, int code, const char *name) {
+void uvperf__error_add(uvperf_error_t *error, const char *text) {
+  size_t length = strlen(error->reason);
+
+  if (length + strlen(text) + 1 < sizeof(error->reason))
+    strcpy(error->reason + length, text);
+}
+
+int uvperf__error_bits(uvperf_error_t *error, const char *name, uint32_t bits) {
+  return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "%s 0x%x has unknown bits; clear them", name, bits);
+}
+
+int uvperf__error_forked(uvperf_error_t *error, const char *handle) {
+  return uvperf__error_set(error, -EPERM, UVPERF_CAUSE_ARGUMENT,
+                           "the %s belongs to the parent process; open one in "
+                           "this process",
+                           handle);
+}
+
+int uvperf__error_opening(uvperf_error_t *error, const char *handle) {
+  return uvperf__error_set(error, -EBUSY, UVPERF_CAUSE_ARGUMENT,
+                           "the %s is being opened; wait for its callback",
+                           handle);
+}
+
+int uvperf__error_not_opened(uvperf_error_t *error, int code,
+                             const char *handle) {
   return uvperf__error_set(error, code, UVPERF_CAUSE_ARGUMENT,
-                           code == -E2BIG
-                               ? "%s has fields that this version does not know"
-                               : "%s.size is too small: use its initializer",
-                           name);
+                           "the %s could not be opened; close it", handle);
+}
+
+int uvperf__error_cancelled(uvperf_error_t *error, const char *handle) {
+  return uvperf__error_set(error, -ECANCELED, UVPERF_CAUSE_ARGUMENT,
+                           "the %s was closed while it was being opened",
+                           handle);
+}
+
+int uvperf__error_online(uvperf_error_t *error, int code, const char *remedy) {
+  if (uvperf__is_shortage(code))
+    return uvperf__error_shortage(error, code, "cannot list the online CPUs");
+  return uvperf__error_set(error, code, UVPERF_CAUSE_NO_CPU,
+                           "cannot read /sys/devices/system/cpu/online (errno "
+                           "%d); mount sysfs on /sys, or %s",
+                           -code, remedy);
+}
+
+int uvperf__error_options(uvperf_error_t *error, int code, const char *name) {
+  return uvperf__error_set(
+      error, code, UVPERF_CAUSE_ARGUMENT,
+      code == -E2BIG
+          ? "%s has fields that this version does not know; clear them"
+          : "%s.size is too small; use its initializer",
+      name);
 }
 
 int uvperf__error_shortage(uvperf_error_t *error, int code, const char *what) {
@@ -69,16 +116,15 @@ int uvperf__error_shortage(uvperf_error_t *error, int code, const char *what) {
 
   if (code == -ENOMEM)
     return uvperf__error_set(error, code, UVPERF_CAUSE_MEMORY,
-                             "%s: memory ran out", what);
+                             "%s: out of memory", what);
   if (code == -ENFILE)
-    return uvperf__error_set(error, code, UVPERF_CAUSE_FILES,
-                             "%s: the system's table of open files is full: "
-                             "raise fs.file-max",
-                             what);
+    return uvperf__error_set(
+        error, code, UVPERF_CAUSE_FILES,
+        "%s: the system's table of open files is full; raise fs.file-max",
+        what);
   uvperf__fd_limits(&fds);
   uvperf__error_set(error, code, UVPERF_CAUSE_FILES,
-                    "%s: all %llu fds that RLIMIT_NOFILE allows are open: "
-                    "raise it",
+                    "%s: all %llu fds of RLIMIT_NOFILE are in use; raise it",
                     what, (unsigned long long)fds.soft);
   if (error != NULL) {
     error->limit = fds.soft;

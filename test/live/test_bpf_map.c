@@ -291,7 +291,7 @@ static void fd_of_no_such_map_is_refused(void **state) {
   refuses(program.fd, -EINVAL, "is a BPF program");
   live_bpf_close(&program);
   assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-  refuses(ends[0], -EINVAL, "no BPF map");
+  refuses(ends[0], -EINVAL, "not the fd of a BPF map");
   close(ends[0]);
   close(ends[1]);
 }

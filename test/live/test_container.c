@@ -15,10 +15,11 @@
 #define READER "reader"
 
 #define FILTERED                                                               \
-  ": a seccomp filter forbids perf_event_open: run the container with "        \
+  ": a seccomp filter forbids perf_event_open(2); run the container with "     \
   "--cap-add PERFMON, or allow it in its profile (systemd: SystemCallFilter=)"
 #define UPROBE                                                                 \
-  "event 0 of PMU uprobe of the calling thread: a uprobe needs CAP_SYS_ADMIN"
+  "cannot open event 0 of PMU uprobe for the calling thread: a uprobe needs "  \
+  "CAP_SYS_ADMIN"
 
 typedef struct attempt_s {
   const char *event; /* its name, as perf(1) takes it */
@@ -31,21 +32,21 @@ typedef struct attempt_s {
 
 static const attempt_t eperm[] = {
     {"page-faults:u", 0, -1, UV_EPERM, UVPERF_CAUSE_NO_PERF,
-     "software event page-faults of the calling thread" FILTERED},
+     "cannot open 'page-faults' for the calling thread" FILTERED},
     {"cpu-clock", -1, 0, UV_EPERM, UVPERF_CAUSE_NO_PERF,
-     "software event cpu-clock of every task on CPU 0" FILTERED},
+     "cannot open 'cpu-clock' on CPU 0" FILTERED},
     {READER, 0, -1, UV_EPERM, UVPERF_CAUSE_PERMISSION,
-     "), and so does a container's seccomp filter: --cap-add BPF"},
+     "); a container needs --cap-add BPF"},
 };
 
 static const attempt_t enosys[] = {
     {"page-faults:u", 0, -1, UV_ENOSYS, UVPERF_CAUSE_NO_PERF,
-     "software event page-faults of the calling thread" FILTERED},
+     "cannot open 'page-faults' for the calling thread" FILTERED},
     {"cpu-clock", -1, 0, UV_ENOSYS, UVPERF_CAUSE_NO_PERF,
-     "software event cpu-clock of every task on CPU 0" FILTERED},
+     "cannot open 'cpu-clock' on CPU 0" FILTERED},
     {READER, 0, -1, UV_ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED,
-     "this kernel has bpf(2), but a seccomp filter or a sandbox hides it: "
-     "allow it in the container's profile, --cap-add BPF"},
+     "this kernel has bpf(2), but a seccomp filter or a sandbox hides it; "
+     "allow it in the container's profile or by --cap-add BPF"},
 };
 
 /* CAP_PERFMON lifts all but these. */
@@ -55,30 +56,28 @@ static const attempt_t perfmon[] = {
     {"cpu-clock", -1, 0, 0, 0, NULL},
     {"dummy", 1, -1, 0, 0, NULL},
     {"sched:sched_switch", 0, -1, UV_EACCES, UVPERF_CAUSE_PERMISSION,
-     "sched:sched_switch: tracefs may not be read by this process: run it as "
-     "root, have root mount it with gid=GROUP,mode=750, or give the id, "
+     "cannot find sched:sched_switch: this process may not read tracefs; run "
+     "it as root, let root mount it with gid=GROUP,mode=750, or write the id, "
      "type=2,config=ID"},
     {"uprobe/path=\"/bin/sh\",offset=0/", 0, -1, UV_EACCES,
-     UVPERF_CAUSE_PERMISSION,
-     UPROBE ", whatever kernel.perf_event_paranoid is"},
+     UVPERF_CAUSE_PERMISSION, UPROBE " at any kernel.perf_event_paranoid"},
 };
 
 static const attempt_t user_namespace[] = {
     {"page-faults:u", 0, -1, 0, 0, NULL},
     {"page-faults", 0, -1, UV_EACCES, UVPERF_CAUSE_PERMISSION,
-     "software event page-faults of the calling thread: the kernel side "
-     "(exclude_kernel avoids it) needs kernel.perf_event_paranoid <= 1 (it is "
-     "2) or CAP_PERFMON outside of this user namespace"},
+     "cannot open 'page-faults' for the calling thread: the kernel side needs "
+     "kernel.perf_event_paranoid <= 1 (it is 2) or CAP_PERFMON outside this "
+     "user namespace; or set exclude_kernel, or allow UVPERF_FALLBACK_USER"},
     {"cpu-clock", -1, 0, UV_EACCES, UVPERF_CAUSE_PERMISSION,
      "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2) or "
-     "CAP_PERFMON outside of this user namespace"},
+     "CAP_PERFMON outside this user namespace"},
     {"dummy:u", 1, -1, UV_EACCES, UVPERF_CAUSE_PERMISSION,
-     "the thread runs as another user (uid 65534): run as that user or with "
-     "CAP_PERFMON outside of this user namespace"},
+     "the thread belongs to another user (uid 65534); run as that user or with "
+     "CAP_PERFMON outside this user namespace"},
     {"uprobe/path=\"/bin/sh\",offset=0/", 0, -1, UV_EACCES,
      UVPERF_CAUSE_PERMISSION,
-     UPROBE " outside of this user namespace, whatever "
-            "kernel.perf_event_paranoid is"},
+     UPROBE " outside this user namespace at any kernel.perf_event_paranoid"},
 };
 
 /* Measuring writes nothing there. */
@@ -93,9 +92,9 @@ static const attempt_t no_tracefs[] = {
     {"page-faults", 0, -1, 0, 0, NULL},
     {"cpu-clock", -1, 0, 0, 0, NULL},
     {"sched:sched_switch", 0, -1, UV_ENOENT, UVPERF_CAUSE_NO_EVENT,
-     "sched:sched_switch: tracefs is not mounted: mount -t tracefs tracefs "
-     "/sys/kernel/tracing; a container needs -v /sys/kernel/tracing:"
-     "/sys/kernel/tracing"},
+     "cannot find sched:sched_switch: tracefs is not mounted; run mount -t "
+     "tracefs tracefs /sys/kernel/tracing (for a container, -v "
+     "/sys/kernel/tracing:/sys/kernel/tracing)"},
 };
 
 static const attempt_t docker[] = {
@@ -103,10 +102,9 @@ static const attempt_t docker[] = {
     {"cpu-clock", -1, 0, 0, 0, NULL},
     {"dummy", 1, -1, 0, 0, NULL},
     {"sched:sched_switch", 0, -1, UV_ENOENT, UVPERF_CAUSE_NO_EVENT,
-     "a container needs -v /sys/kernel/tracing:/sys/kernel/tracing"},
+     "for a container, -v /sys/kernel/tracing:/sys/kernel/tracing"},
     {"uprobe/path=\"/bin/sh\",offset=0/", 0, -1, UV_EACCES,
-     UVPERF_CAUSE_PERMISSION,
-     UPROBE ", whatever kernel.perf_event_paranoid is"},
+     UVPERF_CAUSE_PERMISSION, UPROBE " at any kernel.perf_event_paranoid"},
 };
 
 /* The setting that the child enters; explain_in_child passes no argument. */

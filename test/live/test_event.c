@@ -234,7 +234,7 @@ static void event_that_cannot_deliver_refuses_a_callback(void **state) {
     uint32_t flags;
     const char *reason;
   } cases[] = {
-      {"page-faults:u", 0, "give it a period (uvperf_attr_set_period, or "},
+      {"page-faults:u", 0, "set a period (uvperf_attr_set_period, or "},
       {"page-faults/period=1/u", UVPERF_EVENT_NO_RING, "UVPERF_EVENT_NO_RING"},
   };
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;

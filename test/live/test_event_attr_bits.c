@@ -330,11 +330,12 @@ static void event_with_a_clock_that_cannot_be_is_einval(void **state) {
   set(__func__, &attr, UVPERF_ATTR_CLOCKID, CLOCK_THREAD_CPUTIME_ID);
   live_control_expect_refused(
       uvperf_event_init(*state, &collector.event, &attr, NULL, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "use_clockid takes MONOTONIC");
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "perf does not know this clockid; use CLOCK_MONOTONIC");
   set(__func__, &attr, UVPERF_ATTR_CLOCKID, CLOCK_REALTIME);
   live_control_expect_refused(
       uvperf_event_init(*state, &collector.event, &attr, NULL, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only software events take");
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "only software events can use");
 }
 
 /* -- aux_action, precise_ip ----------------------------------------------- */
@@ -405,7 +406,7 @@ static void event_with_precise_ip_opens_or_says_why_not(void **state) {
     } else if (rc == UV_ENOTSUP) {
       live_control_expect_refused(rc, &error, UV_ENOTSUP,
                                   UVPERF_CAUSE_NOT_SUPPORTED,
-                                  "this precise_ip: lower it");
+                                  "this precise_ip; lower it");
     } else {
       assert_int_equal(rc, 0);
       collector.event.data = &collector;

@@ -169,7 +169,7 @@ static void event_program_on_samples_drops_by_0_passes_by_1(void **state) {
         uvperf_event_attach_bpf(&collector.event, program, 0, NULL), 0);
     live_control_expect_refused(
         uvperf_event_attach_bpf(&collector.event, program, 0, &error), &error,
-        UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
+        UV_EEXIST, UVPERF_CAUSE_EXISTS, "it already has a program");
     assert_int_equal(uvperf_event_disable(&collector.event, NULL), 0);
     assert_int_equal(uvperf_event_enable(&collector.event, NULL), 0);
     live_touch(region);
@@ -221,22 +221,22 @@ static void event_set_bpf_of_what_does_not_fit_is_refused(void **state) {
   live_control_expect_refused(
       uvperf_event_attach_bpf(event, sampler, 0, &error), &error, UV_EINVAL,
       UVPERF_CAUSE_ARGUMENT,
-      "the program has type 7, and the event takes "
-      "BPF_PROG_TYPE_TRACEPOINT (5)");
+      "the program has type 7, but the event needs BPF_PROG_TYPE_TRACEPOINT "
+      "(5)");
   live_control_expect_refused(
       uvperf_event_attach_bpf(event, sampler, 7, &error), &error, UV_EINVAL,
       UVPERF_CAUSE_ARGUMENT,
-      "the program has type 7, and the event takes "
-      "BPF_PROG_TYPE_TRACEPOINT (5)");
+      "the program has type 7, but the event needs BPF_PROG_TYPE_TRACEPOINT "
+      "(5)");
   live_control_expect_refused(uvperf_event_attach_bpf(event, null, 0, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "is no BPF program");
+                              "is not a BPF program");
   live_control_expect_refused(uvperf_event_attach_bpf(event, -1, 0, &error),
                               &error, UV_EBADF, UVPERF_CAUSE_ARGUMENT,
-                              "-1 is not an open fd");
+                              "fd -1 is not open");
   live_control_expect_refused(uvperf_event_attach_bpf(event, beyond, 0, &error),
                               &error, UV_EACCES, UVPERF_CAUSE_ARGUMENT,
-                              "behind the tracepoint's fields");
+                              "beyond the tracepoint's fields");
   live_close(&collector);
   live_touch_attr(&attr, PERF_SAMPLE_IP);
   live_init(*state, &collector, &attr, NULL);
@@ -262,7 +262,7 @@ static void event_set_bpf_twice_is_eexist(void **state) {
                    0);
   live_control_expect_refused(
       uvperf_event_attach_bpf(&collector.event, another, 0, &error), &error,
-      UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a program");
+      UV_EEXIST, UVPERF_CAUSE_EXISTS, "it already has a program");
   /* bpf_prog_array_copy: not the same one twice on one tracepoint, either. */
   live_control_expect_refused(
       uvperf_event_attach_bpf(&other.event, program, 0, &error), &error,
@@ -349,7 +349,7 @@ static void event_set_bpf_on_a_full_tracepoint_is_e2big(void **state) {
   nr = 8;
   live_control_expect_refused(
       uvperf_event_query_bpf(&collectors[0].event, ids, &nr, &error), &error,
-      UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "give room for so many");
+      UV_ENOSPC, UVPERF_CAUSE_BPF_PROGRAMS, "pass an array for this many");
   assert_in_range(nr, 9, 64);
   while (opened-- > 0)
     live_close(&collectors[opened]);

@@ -27,16 +27,17 @@ static void event_set_filter_passes_what_matches(void **state) {
   live_control_begin(*state, &collector, &attr);
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, "pid ==", &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"pid ==\" is no filter");
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
+      "by \"pid ==\": the filter is not valid");
   /* A field without a name, which the kernel calls EPERM. */
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, "== 1", &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "\"== 1\" is no filter");
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "by \"== 1\": the filter is not valid");
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, "nofield == 1", &error),
       &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-      "\"nofield == 1\": there is no field nofield; its fields: __syscall_nr, "
-      "pid");
+      "by \"nofield == 1\": it has no field nofield; its fields are "
+      "__syscall_nr, pid");
   /* The refused filter is not set. */
   assert_int_equal(uvperf_event_apply_filter(
                        &collector.event, "pid == 77 || pid > 1000000", NULL),
@@ -51,7 +52,7 @@ static void event_set_filter_passes_what_matches(void **state) {
   assert_int_equal(live_control_count(&collector), 7);
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, "pid == 1", &error), &error,
-      UV_EEXIST, UVPERF_CAUSE_EXISTS, "it has a filter");
+      UV_EEXIST, UVPERF_CAUSE_EXISTS, "it already has a filter");
   live_close(&collector);
 }
 
@@ -81,7 +82,7 @@ static void event_set_filter_that_cannot_be_is_einval(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, longest, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "less than a page");
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "shorter than a page");
   longest[page - 1] = '\0';
   assert_int_equal(uvperf_event_apply_filter(&collector.event, longest, NULL),
                    0);
@@ -99,10 +100,11 @@ static void event_set_filter_that_is_not_closed_is_reported(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, "(pid == 1", &error), &error,
-      UV_ENOENT, UVPERF_CAUSE_ARGUMENT, "a bracket of \"(pid == 1\"");
+      UV_ENOENT, UVPERF_CAUSE_ARGUMENT,
+      "by \"(pid == 1\": a bracket is not closed");
   live_control_expect_refused(
       uvperf_event_apply_filter(&collector.event, "comm ~ \"x", &error), &error,
-      UV_ESRCH, UVPERF_CAUSE_ARGUMENT, "a quotation mark of");
+      UV_ESRCH, UVPERF_CAUSE_ARGUMENT, "a quotation mark is not closed");
   live_close(&collector);
 }
 

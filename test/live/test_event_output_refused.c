@@ -34,7 +34,7 @@ static void output_that_cannot_be_is_einval(void **state) {
   options.flags = UVPERF_EVENT_IDENTIFY | UVPERF_EVENT_NO_RING;
   options.cpu = 0;
   options.flags |= UVPERF_EVENT_CPU;
-  expect_refused(*state, &attr, &options, &owner, "same cpu");
+  expect_refused(*state, &attr, &options, &owner, "same CPU");
   options.flags &= ~UVPERF_EVENT_CPU;
   options.pid = worker.pid;
   expect_refused(*state, &attr, &options, &owner, "same thread");

@@ -355,7 +355,7 @@ static void event_set_period_that_cannot_be_is_einval(void **state) {
   live_init(*state, &collector, &attr, NULL);
   live_control_expect_refused(uvperf_event_change_period(event, 0, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                              "0 is no period");
+                              "the period is 0");
   live_control_expect_refused(
       uvperf_event_change_period(event, UINT64_C(1) << 63, &error), &error,
       UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "below 2^63");

@@ -68,9 +68,9 @@ static void live_dead_task_is_no_task(void **state) {
   (void)state;
   support_need_own_events(__func__);
   explain_expect(negative_task, -ESRCH, UVPERF_CAUSE_ARGUMENT,
-                 "pid is a thread's id");
+                 "pid is below -1");
   explain_expect(dead_task, -ESRCH, UVPERF_CAUSE_NO_TASK,
-                 "there is no such thread");
+                 "this thread does not exist");
 }
 
 static void missing_cpu(uvperf_error_t *error) {
@@ -123,9 +123,9 @@ static void live_no_fd_left_is_files(void **state) {
   assert_int_equal(error.cause, UVPERF_CAUSE_FILES);
   assert_int_equal(error.limit, 16);
   assert_int_equal(error.needed, 17);
-  explain_expect(too_many_files_above, -EMFILE, UVPERF_CAUSE_FILES,
-                 "all 20 fds that RLIMIT_NOFILE allows are open: raise it "
-                 "(hard limit 64)");
+  explain_expect(
+      too_many_files_above, -EMFILE, UVPERF_CAUSE_FILES,
+      "all 20 fds of RLIMIT_NOFILE are in use; raise it (hard limit 64)");
   error = explain_in_child(too_many_files_above);
   assert_int_equal(error.needed, 41);
 }

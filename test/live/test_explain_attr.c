@@ -32,7 +32,7 @@ static void live_every_task_without_cpu_is_refused(void **state) {
   (void)state;
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
-  refused(&attr, -1, -1, "needs a cpu");
+  refused(&attr, -1, -1, "needs a CPU");
   accepted(&attr);
 }
 
@@ -73,9 +73,9 @@ static void live_clockid_not_of_perf_is_refused(void **state) {
   explain_user_dummy(&attr);
   attr.use_clockid = 1;
   attr.clockid = CLOCK_PROCESS_CPUTIME_ID;
-  refused(&attr, 0, -1, "use_clockid takes");
+  refused(&attr, 0, -1, "perf does not know this clockid");
   attr.clockid = -1;
-  refused(&attr, 0, -1, "use_clockid takes");
+  refused(&attr, 0, -1, "perf does not know this clockid");
   for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
     attr.clockid = good[i];
     accepted(&attr);
@@ -96,7 +96,7 @@ static void live_clockid_not_safe_in_nmis_is_refused(void **state) {
   attr.use_clockid = 1;
   for (i = 0; i < sizeof(unsafe) / sizeof(unsafe[0]); i++) {
     attr.clockid = unsafe[i];
-    refused(&attr, 0, -1, "only software events take this clockid");
+    refused(&attr, 0, -1, "only software events can use this clockid");
   }
   attr.clockid = CLOCK_MONOTONIC_RAW;
   accepted(&attr);
@@ -163,9 +163,9 @@ static void live_branch_stack_of_no_kind_is_refused(void **state) {
   attr.exclude_hv = 1;
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER;
-  refused(&attr, 0, -1, "must name a kind of branches");
+  refused(&attr, 0, -1, "names no kind of branches");
   attr.branch_sample_type = 0;
-  refused(&attr, 0, -1, "must name a kind of branches");
+  refused(&attr, 0, -1, "names no kind of branches");
 }
 
 static void live_invalid_registers_are_refused(void **state) {
@@ -175,19 +175,19 @@ static void live_invalid_registers_are_refused(void **state) {
   support_need_own_events(__func__);
   explain_user_dummy(&attr);
   attr.sample_type = PERF_SAMPLE_REGS_USER;
-  refused(&attr, 0, -1, "sample_regs_user must name registers");
+  refused(&attr, 0, -1, "sample_regs_user must name one or more registers");
   attr.sample_regs_user = 1;
   accepted(&attr);
 #if defined(__x86_64__)
   attr.sample_regs_user = 1 << 12; /* PERF_REG_X86_DS */
-  refused(&attr, 0, -1, "sample_regs_user must name registers");
+  refused(&attr, 0, -1, "sample_regs_user must name one or more registers");
   attr.sample_regs_user = 1 << 24;
-  refused(&attr, 0, -1, "sample_regs_user must name registers");
+  refused(&attr, 0, -1, "sample_regs_user must name one or more registers");
   attr.sample_regs_user = 0xff0fff;
   accepted(&attr);
 #endif
   attr.sample_type = PERF_SAMPLE_REGS_INTR;
-  refused(&attr, 0, -1, "sample_regs_intr must name registers");
+  refused(&attr, 0, -1, "sample_regs_intr must name one or more registers");
 }
 
 static void live_bits_of_no_kernel_are_named(void **state) {
@@ -200,13 +200,15 @@ static void live_bits_of_no_kernel_are_named(void **state) {
   attr.sample_type = UINT64_C(1) << 62;
   assert_int_equal(explain_try(&error, &attr, 0, -1, -1), -EINVAL);
   explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL,
-                "sample_type: this kernel does not know 0x4000000000000000");
+                "sample_type has bits that neither this kernel nor Linux 6.19 "
+                "knows, 0x4000000000000000");
   explain_user_dummy(&attr);
   ((uint8_t *)&attr)[47] = 0x81;
   assert_int_equal(explain_try(&error, &attr, 0, -1, -1), -EINVAL);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   explain_check(&error, -EINVAL, UVPERF_CAUSE_OLD_KERNEL,
-                "the flag bits: this kernel does not know 0x8100000000000000");
+                "the flag word has bits that neither this kernel nor Linux "
+                "6.19 knows, 0x8100000000000000");
 #endif
 }
 

@@ -35,8 +35,7 @@ static void live_unprivileged_error_names_the_level(void **state) {
   (void)state;
   explain_need_paranoid(__func__, 2, 9);
   explain_expect(kernel_side, -EACCES, UVPERF_CAUSE_PERMISSION,
-                 "the kernel side (exclude_kernel avoids it) needs "
-                 "kernel.perf_event_paranoid <= 1");
+                 "the kernel side needs kernel.perf_event_paranoid <= 1");
   explain_expect(whole_cpu, -EACCES, UVPERF_CAUSE_PERMISSION,
                  "a whole CPU needs kernel.perf_event_paranoid <= 0");
 }
@@ -53,7 +52,7 @@ static void live_foreign_task_is_permission(void **state) {
   (void)state;
   explain_need_paranoid(__func__, -1, 2);
   explain_expect(foreign_task, -EACCES, UVPERF_CAUSE_PERMISSION,
-                 "the thread runs as another user (uid ");
+                 "the thread belongs to another user (uid ");
 }
 
 static int64_t sched_switch(void) {
@@ -123,7 +122,7 @@ static void live_namespaces_need_the_capability(void **state) {
   (void)state;
   explain_need_paranoid(__func__, -1, 2);
   explain_expect(namespaces, -EACCES, UVPERF_CAUSE_PERMISSION,
-                 "the namespaces bit needs CAP_");
+                 "attr.namespaces needs CAP_");
 }
 
 /* Waits until its parent ends or kills it. */
@@ -171,7 +170,7 @@ static void live_task_that_is_not_dumpable_may_not_be_traced(void **state) {
   explain_need_paranoid(__func__, -1, 2);
   assert_int_equal(explain_in_child(open_task).code, 0);
   explain_expect(secret_task, -EACCES, UVPERF_CAUSE_PERMISSION,
-                 "the thread may not be traced (not dumpable");
+                 "the thread is not dumpable");
 }
 
 static void live_sigtrap_on_another_wants_ptrace(void **state) {
@@ -233,7 +232,7 @@ static void live_capability_of_a_user_namespace_does_not_count(void **state) {
   if (error.code > 0)
     support_skip(__func__, "user namespaces for everybody");
   explain_check(&error, -EACCES, UVPERF_CAUSE_PERMISSION,
-                "<= 1 (it is 2) or CAP_PERFMON outside of this user namespace");
+                "<= 1 (it is 2) or CAP_PERFMON outside this user namespace");
 }
 
 /* -- seccomp -------------------------------------------------------------- */

@@ -24,7 +24,7 @@ static void live_unknown_tracepoint_is_no_event(void **state) {
   (void)state;
   support_need_own_events(__func__);
   explain_expect(unknown_tracepoint, -EINVAL, UVPERF_CAUSE_NO_EVENT,
-                 "no tracepoint has this id: read it");
+                 "no tracepoint has this id; read it");
 }
 
 static void unknown_tracepoint_unprivileged(uvperf_error_t *error) {
@@ -43,7 +43,7 @@ static void live_unknown_tracepoint_without_tracefs_is_not_sure(void **state) {
     support_skip(__func__, "a tracefs that not everybody can read");
   explain_expect(unknown_tracepoint_unprivileged, -EINVAL,
                  UVPERF_CAUSE_NO_EVENT,
-                 "probably no tracepoint has this id: read it, as root");
+                 "probably no tracepoint has this id; read it, as root");
 }
 
 static void breakpoints(uvperf_error_t *error) {
@@ -79,7 +79,7 @@ static void live_branch_stack_of_software_is_not_supported(void **state) {
   (void)state;
   support_need_own_events(__func__);
   explain_expect(branch_stack, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
-                 "the PMU cannot do branch stacks");
+                 "the PMU does not support branch stacks");
 }
 
 static void refused(struct perf_event_attr *attr, int code, int cause,
@@ -100,7 +100,7 @@ static void live_tracepoint_of_ftrace_is_not_supported(void **state) {
   uvperf_attr_set_period(&attr, 1);
   attr.sample_type = PERF_SAMPLE_CALLCHAIN;
   refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
-          "events of ftrace cannot be opened so");
+          "of ftrace's events perf can open");
 }
 
 /* One that exists, in a combination that no event can have. */
@@ -113,8 +113,7 @@ static void live_known_tracepoint_is_not_called_unknown(void **state) {
   uvperf_attr_tracepoint(&attr, id);
   attr.exclude_kernel = 1;
   attr.aux_sample_size = 8;
-  refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
-          "need a group leader with an AUX area");
+  refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED, "need an AUX area");
 }
 
 static void live_breakpoint_faults_have_reasons_of_their_own(void **state) {
@@ -128,12 +127,12 @@ static void live_breakpoint_faults_have_reasons_of_their_own(void **state) {
     {HW_BREAKPOINT_EMPTY, address, 8, "bp_type must be"},
     {7, address, 8, "bp_type must be"},
     {HW_BREAKPOINT_W, address, 0, "bp_len must be"},
-    {HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8, "bp_addr is of the kernel"},
+    {HW_BREAKPOINT_W, UINT64_MAX - 0xfff, 8, "bp_addr is in the kernel"},
 #if defined(__x86_64__)
     {HW_BREAKPOINT_W, address, 3, "bp_len must be"},
-    {HW_BREAKPOINT_R, address, 8, "x86 has no breakpoint for reading"},
-    {HW_BREAKPOINT_W, address + 1, 4, "bp_addr must be aligned"},
-    {HW_BREAKPOINT_X, address, 4, "needs bp_len sizeof(long)"},
+    {HW_BREAKPOINT_R, address, 8, "x86 has no breakpoints for reads only"},
+    {HW_BREAKPOINT_W, address + 1, 4, "bp_addr must be a multiple"},
+    {HW_BREAKPOINT_X, address, 4, "bp_len must be sizeof(long)"},
 #endif
   };
   struct perf_event_attr attr;
@@ -200,9 +199,9 @@ static void live_uprobe_faults_have_reasons_of_their_own(void **state) {
   (void)state;
   support_need_uprobes(__func__);
   uprobe_attr(&attr, type, "/nonexistent", 0);
-  refused(&attr, -ENOENT, UVPERF_CAUSE_NO_EVENT, "no file is at the path");
+  refused(&attr, -ENOENT, UVPERF_CAUSE_NO_EVENT, "names does not exist");
   uprobe_attr(&attr, type, "/", 0);
-  refused(&attr, -EINVAL, UVPERF_CAUSE_ARGUMENT, "must be a regular file");
+  refused(&attr, -EINVAL, UVPERF_CAUSE_ARGUMENT, "must name a regular file");
   uprobe_attr(&attr, type, "/proc/self/exe", UINT64_C(1) << 40);
   refused(&attr, -EINVAL, UVPERF_CAUSE_ARGUMENT, "an instruction in it");
   uprobe_attr(&attr, type, (const char *)8, 0);
@@ -215,7 +214,7 @@ static void live_uprobe_faults_have_reasons_of_their_own(void **state) {
   uprobe_attr(&attr, type, path, 0);
   refused(&attr, -ENAMETOOLONG, UVPERF_CAUSE_ARGUMENT, "is too long");
   uprobe_attr(&attr, type, "/proc/version", 0);
-  refused(&attr, -EIO, UVPERF_CAUSE_ARGUMENT, "cannot hold uprobes");
+  refused(&attr, -EIO, UVPERF_CAUSE_ARGUMENT, "does not support uprobes");
 }
 
 static void live_pmu_error_says_what_it_may_lack(void **state) {
@@ -229,11 +228,11 @@ static void live_pmu_error_says_what_it_may_lack(void **state) {
   uvperf_attr_init(&attr, type, 0);
   attr.exclude_kernel = 1;
   refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
-          "not every PMU can exclude_*");
+          "may not support exclude_*");
   uvperf_attr_init(&attr, type, 0);
   attr.sample_period = 1;
   refused(&attr, -EINVAL, UVPERF_CAUSE_NOT_SUPPORTED,
-          "not every PMU can sample");
+          "may not support sampling");
 }
 
 /* They open if there is a PMU for them. */
@@ -251,8 +250,7 @@ static void live_hardware_event_without_a_pmu_is_no_event(void **state) {
     close(fd);
     support_skip(__func__, "a machine without a hardware PMU");
   }
-  explain_check(&error, -ENOENT, UVPERF_CAUSE_NO_EVENT,
-                "try a software event such as cpu-clock");
+  explain_check(&error, -ENOENT, UVPERF_CAUSE_NO_EVENT, "try cpu-clock");
 }
 
 static void live_options_that_software_events_lack_are_enotsup(void **state) {
@@ -262,13 +260,14 @@ static void live_options_that_software_events_lack_are_enotsup(void **state) {
   support_need_own_events(__func__);
   explain_user_clock(&attr);
   attr.aux_output = 1;
-  refused(&attr, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, "cannot do AUX");
+  refused(&attr, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
+          "does not support AUX");
 #if defined(__x86_64__)
   explain_user_clock(&attr);
   attr.sample_type = PERF_SAMPLE_REGS_USER;
   attr.sample_regs_user = UINT64_C(1) << 32;
   refused(&attr, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED,
-          "cannot do XMM registers");
+          "does not support XMM registers");
 #endif
 }
 

@@ -62,7 +62,7 @@ static void live_member_that_differs_in_its_attr_is_refused(void **state) {
   explain_user_dummy(&attr);
   attr.inherit = 1;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "inherit must be the same as the leader's");
+          "inherit differs from the leader's");
   explain_user_dummy(&attr);
   attr.pinned = 1;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -75,7 +75,7 @@ static void live_member_that_differs_in_its_attr_is_refused(void **state) {
   attr.use_clockid = 1;
   attr.clockid = CLOCK_BOOTTIME;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "use_clockid and clockid must be the leader's");
+          "use_clockid or clockid differs from the leader's");
   done(*state, &leader);
 }
 
@@ -92,11 +92,11 @@ static void live_member_of_another_target_is_refused(void **state) {
   options.cpu = 0;
   options.flags |= UVPERF_EVENT_CPU;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "the leader is on another cpu");
+          "the leader is on another CPU");
   options.flags &= ~UVPERF_EVENT_CPU;
   options.pid = child.pid;
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "the leader is of another thread");
+          "the leader measures another thread");
   live_child_go(&child);
   live_child_wait(&child);
   done(*state, &leader);
@@ -175,7 +175,7 @@ static void live_group_of_hundreds_is_too_large_to_read(void **state) {
   if (error.code != -E2BIG)
     support_skip(__func__, "PERF_FORMAT_LOST and 2048 fds");
   explain_check(&error, -E2BIG, UVPERF_CAUSE_ARGUMENT,
-                "reading the group would give more than 16 KiB");
+                "reading the group would return more than 16 KiB");
 }
 
 static void refused_cgroup(int cgroup, int code, int cause, const char *piece) {
@@ -196,7 +196,7 @@ static void live_path_that_is_no_cgroup_is_an_argument_error(void **state) {
   live_cgroup_make(__func__, &cgroup);
   fd = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT,
-                 "not on the directory of a cgroup");
+                 "not the directory of a cgroup");
   close(fd);
   refused_cgroup(fd, -EBADF, UVPERF_CAUSE_ARGUMENT, "fd is not open");
   assert_int_equal(rmdir(cgroup.path), 0);
@@ -224,7 +224,7 @@ static void live_group_of_two_cgroups_is_refused(void **state) {
   options.leader = &leader;
   options.cgroup = open(inner, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   refused(*state, &attr, &options, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "the leader is of another cgroup");
+          "the leader measures another cgroup");
   done(*state, &leader);
   assert_int_equal(close(options.cgroup), 0);
   assert_int_equal(rmdir(inner), 0);

@@ -29,7 +29,7 @@ static void live_inherited_ring_without_cpu_is_refused(void **state) {
   assert_int_equal(rc, -EINVAL);
   uvperf__explain_map(&error, rc, "", &attr, -1, page);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
-  assert_non_null(strstr(error.reason, "inherit with a ring needs a cpu"));
+  assert_non_null(strstr(error.reason, "a ring with attr.inherit needs a CPU"));
 }
 
 /* Maps a ring of `bytes` bytes and explains the failure. For children. */
@@ -91,7 +91,7 @@ static void live_ring_above_mlock_kb_is_locked_memory(void **state) {
   kb *= uvperf__system_online_cpus("");
   error = explain_in_child(ring_above_mlock_kb);
   explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY,
-                "this process 0 KiB (RLIMIT_MEMLOCK; 0 KiB used)");
+                "and 0 KiB (RLIMIT_MEMLOCK, 0 KiB used)");
   assert_int_equal(error.limit, kb * 1024);
   assert_int_equal(error.needed, too_much() + support_page_bytes());
 }
@@ -115,9 +115,9 @@ live_second_ring_error_counts_the_firsts_pinned_pages(void **state) {
   explain_need_paranoid(__func__, 0, 2);
   error = explain_in_child(second_ring);
   explain_check(&error, -EPERM, UVPERF_CAUSE_LOCKED_MEMORY,
-                "(RLIMIT_MEMLOCK; ");
-  used = strstr(error.reason, "(RLIMIT_MEMLOCK; ");
-  assert_true(strtol(used + strlen("(RLIMIT_MEMLOCK; "), NULL, 10) > 0);
+                "(RLIMIT_MEMLOCK, ");
+  used = strstr(error.reason, "(RLIMIT_MEMLOCK, ");
+  assert_true(strtol(used + strlen("(RLIMIT_MEMLOCK, "), NULL, 10) > 0);
 }
 
 static void ring_after_mlockall(uvperf_error_t *error) {
@@ -168,7 +168,7 @@ static void live_ring_of_an_odd_size_is_argument(void **state) {
   (void)state;
   support_need_own_events(__func__);
   explain_expect(ring_of_3_pages, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                 "must be a power of two of pages");
+                 "is not a power of two pages");
 }
 
 /* The second event writes to the ring of the first. */

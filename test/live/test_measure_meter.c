@@ -505,7 +505,7 @@ static void measure_events_without_room_for_each_is_einval(void **state) {
   (void)state;
   support_need_own_events(__func__);
   assert_no_one_event("page-faults:u,dummy:u", UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
-                      "has 2 events, and there is room for 1");
+                      "has 2 events, but nr is 1");
   assert_no_one_event("{page-faults:u,cs:u,dummy:u}", UV_EINVAL,
                       UVPERF_CAUSE_ARGUMENT, "has 3 events");
   support_need_tracepoint(__func__, LIVE_SYSCALL);

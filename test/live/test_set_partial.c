@@ -258,7 +258,8 @@ static void set_of_cpus_one_really_offline_counts_the_rest(void **state) {
   failures = uvperf_set_failures(&set, &nr);
   assert_int_equal(nr, 2);
   for (i = 0; i < 2; i++) {
-    check(&failures[i], UV_ENODEV, UVPERF_CAUSE_NO_CPU, i, "online are");
+    check(&failures[i], UV_ENODEV, UVPERF_CAUSE_NO_CPU, i,
+          "the online CPUs are");
     assert_int_equal(failures[i].cpu, cpu);
     assert_int_equal(failures[i].pid, -1);
   }

@@ -194,7 +194,7 @@ static void thread_is_no_process(void **state) {
   (void)state;
   live_thread_start(&thread, nothing, NULL);
   target = target_of(UVPERF_TARGET_PROCESS, (int)thread.tid);
-  snprintf(text, sizeof(text), "%d is no process but a thread of process %d",
+  snprintf(text, sizeof(text), "%d is not a process but a thread of process %d",
            (int)thread.tid, (int)getpid());
   refused("", &target, -ESRCH, UVPERF_CAUSE_NO_TASK, text);
   live_thread_end(&thread);
@@ -212,9 +212,11 @@ static void process_that_has_ended_is_esrch(void **state) {
 
   (void)state;
   assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-  refused("", &target, -ESRCH, UVPERF_CAUSE_NO_TASK, "no process");
+  refused("", &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
+          "does not exist in this PID namespace");
   assert_int_equal(support_wait(child), 0);
-  refused("", &target, -ESRCH, UVPERF_CAUSE_NO_TASK, "no process");
+  refused("", &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
+          "does not exist in this PID namespace");
 }
 
 static void cgroup_is_opened_on_each_cpu(void **state) {

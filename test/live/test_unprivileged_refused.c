@@ -15,8 +15,7 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #define KERNEL_SIDE                                                            \
-  "the kernel side (exclude_kernel avoids it) needs "                          \
-  "kernel.perf_event_paranoid <= 1 (it is 2) or CAP_"
+  "the kernel side needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_"
 
 /* Found by root, before the child drops the privilege to read it; or 0. */
 static uint64_t sched_switch;
@@ -76,10 +75,9 @@ static void msr(unprivileged_report_t *report) {
 
   uvperf_attr_init(&attr, type_of(report, "msr"), 0);
   if (attr.type != 0)
-    unprivileged_refused(
-        report, &attr, 0, -1, UV_EACCES,
-        "the kernel side (exclude_kernel avoids it, if this PMU can) "
-        "needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_");
+    unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
+                         "the kernel side needs kernel.perf_event_paranoid <= "
+                         "1 (it is 2) or CAP_");
 }
 
 static void unprivileged_kernel_side_is_refused(void **state) {
@@ -150,7 +148,7 @@ static void namespaces(unprivileged_report_t *report) {
   live_comm_attr(&attr);
   attr.namespaces = 1;
   unprivileged_refused(report, &attr, 0, -1, UV_EACCES,
-                       "the namespaces bit needs CAP_");
+                       "attr.namespaces needs CAP_");
 }
 
 static void data_of_a_tracepoint(unprivileged_report_t *report) {

@@ -258,9 +258,8 @@ static void live_broker_refuses_events_and_users(void **state) {
   support_need_root(__func__);
   begin(&world, EXPLAIN_NOBODY);
   expect_no(&world, "cpu-clock",
-            "software event cpu-clock of every task on CPU 0, by options.open: "
-            "it returned errno 1: the opener refuses this event, or lacks "
-            "the right to open it");
+            "options.open cannot open 'cpu-clock' on CPU 0: it returned errno "
+            "1, so the opener refuses this event or may not open it");
   end(&world);
   begin(&world, EXPLAIN_NOBODY - 1);
   expect_no(&world, "cpu-clock:u", "it returned errno 13");

@@ -13,6 +13,7 @@
 #include <linux/seccomp.h>
 
 #include "host/system.h"
+#include "reason_form.h"
 #include "sys/sys.h"
 
 void explain_user_clock(struct perf_event_attr *attr) {
@@ -46,11 +47,15 @@ uvperf__open_call_t explain_open_call(uvperf_error_t *error, int code,
 
 void explain_check(const uvperf_error_t *error, int code, int cause,
                    const char *piece) {
+  const char *fault;
+
   if (error->code != code || error->cause != cause ||
       strstr(error->reason, piece) == NULL)
     fail_msg("not \"%s\" but %d, %s: %s", piece, error->code,
              uvperf_cause_name(error->cause), error->reason);
-  assert_true(strlen(error->reason) < sizeof(error->reason) - 1);
+  fault = reason_form_fault(error->reason);
+  if (fault != NULL)
+    fail_msg("%s: %s", fault, error->reason);
   assert_int_equal(error->attr_index, 0);
   assert_int_equal(error->target_index, 0);
 }

@@ -91,16 +91,3 @@ void common_failures_all(const uvperf_set_t *set) {
   for (i = 0; i < uvperf_set_nr_attrs(set); i++)
     common_failures_changes(set, i);
 }
-
-void common_failures_for_users(uvperf_error_t *error) {
-  static const char field[] = "exclude_kernel avoids it";
-  const char *at = strstr(error->reason, field);
-  char text[sizeof(error->reason) + 32];
-
-  if (at == NULL)
-    return;
-  snprintf(text, sizeof(text), "%.*sthe modifier u avoids it%s",
-           (int)(at - error->reason), error->reason, at + sizeof(field) - 1);
-  snprintf(error->reason, sizeof(error->reason), "%.*s",
-           (int)sizeof(error->reason) - 1, text);
-}

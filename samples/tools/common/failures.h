@@ -18,9 +18,6 @@ void common_failures_all(const uvperf_set_t *set);
 /* Reports the probes that do not measure children of the target. */
 void common_failures_children(const uvperf_set_t *set);
 
-/* Replaces the remedy for programs in a reason by the one for users. */
-void common_failures_for_users(uvperf_error_t *error);
-
 /* Reports the changes of one event. */
 void common_failures_changes(const uvperf_set_t *set, size_t attr);
 

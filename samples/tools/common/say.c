@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "common/remedies.h"
+
 void common_say(const char *format, ...) {
   char *text = NULL;
   va_list args;
@@ -15,6 +17,8 @@ void common_say(const char *format, ...) {
   if (vasprintf(&text, format, args) < 0)
     text = NULL;
   va_end(args);
+  if (text != NULL)
+    common_remedies_for_users(text);
   fprintf(stderr, "%s: %s", program_invocation_short_name,
           text == NULL ? "out of memory\n" : text);
   free(text);

@@ -103,7 +103,7 @@ int common_process_asked(int32_t *pid) {
   if (*pid > 0)
     return 0;
   if (*pid == -ESRCH)
-    common_say("there is no process %d\n", asked);
+    common_say("process %d does not exist\n", asked);
   else
     common_say("process %d: %s\n", asked, strerror(-*pid));
   return 1;

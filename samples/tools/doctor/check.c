@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/remedies.h"
+
 doctor_result_t doctor_cannot(doctor_item_t *item, doctor_result_t result,
                               int code, int cause, const char *format, ...) {
   va_list args;
@@ -38,6 +40,8 @@ int doctor_try_open(const doctor_try_t *try, doctor_machine_t *machine,
     if (ring_bytes != NULL)
       *ring_bytes = uvperf_event_ring_bytes(&event);
     uvperf_event_close(&event, NULL);
+  } else {
+    common_remedies_for_users(error->reason);
   }
   uv_run(&machine->loop, UV_RUN_DEFAULT);
   return rc;

@@ -8,6 +8,7 @@
 
 #include "common/loop.h"
 #include "common/memory.h"
+#include "common/remedies.h"
 #include "common/say.h"
 
 /* How long it takes to open and close a tracepoint, because the kernel waits
@@ -73,6 +74,7 @@ static void try_one(uv_loop_t *loop, list_name_t *name) {
   name->code = try_open(loop, name, 0, &error);
   if (name->code == 0)
     return;
+  common_remedies_for_users(error.reason);
   name->reason = copy(error.reason);
   name->answer = LIST_NO;
   if (name->code == UV_EACCES && has_user_side(&name->event) &&
@@ -94,6 +96,7 @@ static void try_hardware(uv_loop_t *loop, list_name_t *name) {
                           error.cause != UVPERF_CAUSE_ARGUMENT))
     return;
   name->answer = LIST_NO;
+  common_remedies_for_users(error.reason);
   name->reason = copy(error.reason);
 }
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/failures.h"
 #include "common/memory.h"
+#include "common/remedies.h"
 
 /* The number of places that are listed by name. */
 #define MAX_PLACES 4
@@ -121,7 +121,7 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
   failures->list = common_calloc(nr, sizeof(*list));
   memcpy(failures->list, list, nr * sizeof(*list));
   for (i = 0; i < nr; i++)
-    common_failures_for_users(&failures->list[i].error);
+    common_remedies_for_users(failures->list[i].error.reason);
   /* The failures of all parts of an event go to the line of their sum. */
   for (i = 0; i < nr && !no_merge; i++)
     failures->list[i].error.attr_index =

@@ -15,10 +15,7 @@ static int is_of_cpus(const stat_options_t *options) {
 
 int stat_messages_refused(const stat_options_t *options,
                           const uvperf_error_t *error) {
-  uvperf_error_t shown = *error;
-
-  common_failures_for_users(&shown);
-  common_say("%s\n", shown.reason);
+  common_say("%s\n", error->reason);
   if (error->cause != UVPERF_CAUSE_PERMISSION || !is_of_cpus(options))
     return 1;
   common_say(

@@ -59,7 +59,7 @@ void tool_usage_missing_command(const char *path) {
 void tool_usage_missing_process(const char *path) {
   tool_run_t run = {.args = {path, "-p", "2147483647"}};
 
-  tool_run_ends(&run, 1, "no process 2147483647");
+  tool_run_ends(&run, 1, "process 2147483647 does not exist");
 }
 
 /* First, as whatever follows may be a command. */

@@ -33,9 +33,9 @@ static void word_without_matches_is_reported_with_a_similar_name(void **state) {
     const char *word;
     const char *message;
   } cases[] = {
-      {"cylces", "list: nothing matches 'cylces': there is no event 'cylces' "
-                 "(did you mean 'cycles'?)\n"},
-      {"contextswitches", "(did you mean 'context-switches'?)\n"},
+      {"cylces", "list: nothing matches 'cylces': there is no event 'cylces'; "
+                 "did you mean 'cycles'?\n"},
+      {"contextswitches", "; did you mean 'context-switches'?\n"},
       {"nothing*", "list: nothing matches 'nothing*'\n"},
       {"no thing,", "list: nothing matches 'no thing,'\n"},
       {"cycles:u", "list: nothing matches 'cycles:u', but it is an event: "

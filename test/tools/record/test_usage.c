@@ -253,9 +253,9 @@ static void filter_of_an_unknown_field_names_it(void **state) {
   (void)state;
   support_need_tracepoint(__func__, "sched:sched_switch");
   tool_run_ends(&run, 2,
-                "x: --filter 'nofield == 1': SET_FILTER of tracepoint "
-                "sched:sched_switch: \"nofield == 1\": there is no field "
-                "nofield; its fields: prev_comm, ");
+                "x: --filter 'nofield == 1': cannot filter tracepoint "
+                "sched:sched_switch by \"nofield == 1\": it has no field "
+                "nofield; its fields are prev_comm, ");
   expect_old_file();
 }
 
@@ -265,7 +265,7 @@ static void branches_of_a_software_event_are_refused(void **state) {
 
   (void)state;
   support_need_own_events(__func__);
-  tool_run_ends(&run, 1, "the PMU cannot do branch stacks");
+  tool_run_ends(&run, 1, "the PMU does not support branch stacks");
   tool_run_expect_text(run.err, "leave the option out\n");
   expect_old_file();
 }
@@ -276,7 +276,7 @@ static void clock_that_an_event_cannot_have_is_reported(void **state) {
 
   (void)state;
   support_need_tracepoint(__func__, "sched:sched_switch");
-  tool_run_ends(&run, 1, "only software events take this clockid");
+  tool_run_ends(&run, 1, "only software events can use this clockid");
   expect_old_file();
 }
 

@@ -60,8 +60,8 @@ static void command_runs_without_privileges(void **state) {
     support_skip(__func__, "kernel.perf_event_paranoid of 2");
   expect_ran(&run, "   <not permitted>      page-faults:k\n");
   tool_run_expect_text(run.err, "   <not supported>      " MISSING "\n");
-  tool_run_expect_text(run.err, " page-faults:k: not permitted: the kernel "
-                                "side (the modifier u avoids it)");
+  tool_run_expect_text(
+      run.err, " page-faults:k: not permitted: the kernel side needs kernel.");
 }
 
 static void enter_container(void) {

@@ -119,8 +119,9 @@ static void process_that_is_not_there_is_told_and_others_counted(void **state) {
   run.data = &serve;
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "2147483647 in this PID namespace, or it has "
-                                "ended\nuvperf-stat: counting");
+  tool_run_expect_text(run.err,
+                       "2147483647 does not exist in this PID namespace, or "
+                       "has ended\nuvperf-stat: counting");
   tool_run_expect_text(run.err, "1 of 2 missing");
 }
 
@@ -137,7 +138,7 @@ static void process_that_is_not_there_is_told_beside_the_table(void **state) {
   tool_run(&run);
   call_server_end(&serve);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "stat: there is no process 2147483647");
+  tool_run_expect_text(run.err, "stat: process 2147483647 does not exist");
 }
 
 static void thread_is_counted_alone(void **state) {
@@ -405,7 +406,7 @@ static void cgroup_that_is_not_there_leaves_the_other(void **state) {
   tool_run_expect_status(&run, 0);
   other = strstr(run.err, "\"cgroup\":\"nonexistent/x\"");
   assert_non_null(other);
-  tool_run_expect_text(other, "\"error\":\"no such cgroup");
+  tool_run_expect_text(other, "\"error\":\"this cgroup does not exist");
   assert_null(strstr(strchr(other, '\n'), "error"));
   tool_run_expect_text(run.err, cgroup.path);
   assert_true(strstr(run.err, "\"error\"") > other);

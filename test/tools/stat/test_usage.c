@@ -223,7 +223,7 @@ static void expect_too_many(int as_nobody) {
   for (i = 0; i < 99; i++)
     strcat(events, ",page-faults");
   run.args[2] = events;
-  tool_run_ends(&run, 1, "100 events take as many fds");
+  tool_run_ends(&run, 1, "cannot open 100 events");
   tool_run_expect_text(run.err, "RLIMIT_NOFILE");
   tool_run_expect_text(run.err, "it is 30 (hard limit 30)");
 }

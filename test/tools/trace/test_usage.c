@@ -117,8 +117,9 @@ static void filter_with_an_unknown_field_is_reported(void **state) {
   (void)state;
   support_need_tracepoint(__func__, ENTER);
   tool_run_ends(&run, 2, "trace: syscalls:sys_exit_getpriority: ");
-  tool_run_expect_text(run.err, "\"who == 1\": there is no field who; its "
-                                "fields: __syscall_nr, ret\n");
+  tool_run_expect_text(
+      run.err,
+      "\"who == 1\": it has no field who; its fields are __syscall_nr, ret\n");
 }
 
 /* With a period of 1 they would stop the machine. */
@@ -297,7 +298,7 @@ static void unprivileged_user_learns_that_names_cannot_be_read(void **state) {
   run.as_nobody = 1;
   for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
     run.args[2] = events[i];
-    tool_run_ends(&run, 1, "tracefs may not be read by this process");
+    tool_run_ends(&run, 1, "this process may not read tracefs");
     tool_run_expect_text(run.err, "gid=GROUP,mode=750");
   }
 }

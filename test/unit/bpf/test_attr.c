@@ -167,12 +167,12 @@ static void attr_of_which_nothing_right_comes_is_einval(void **state) {
   scripted.options.attr = &attr;
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
   attr.sample_type = PERF_SAMPLE_RAW;
-  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "gives programs");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "returns -EINVAL");
   uvperf_attr_init(&attr, PERF_TYPE_HARDWARE, PERF_COUNT_SW_BPF_OUTPUT);
-  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "gives programs");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "returns -EINVAL");
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   attr.inherit = 1;
-  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.inherit");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr has inherit");
   attr.inherit = 0;
   attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_STACK_USER;
   scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "next record");

@@ -74,10 +74,10 @@ static void options_that_cannot_be_are_einval(void **state) {
   (void)state;
   scripted.options.wakeup_events = 1;
   scripted.options.wakeup_bytes = 1;
-  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "one must be 0");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "can use only one");
   scripted.options = good;
   scripted.options.wakeup_bytes = (uint32_t)good.ring_bytes / 2 + 1;
-  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "half of a ring");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "half of the ring");
   scripted.options = good;
   scripted.options.ring_bytes = SIZE_MAX;
   scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -86,7 +86,7 @@ static void options_that_cannot_be_are_einval(void **state) {
   uvperf_attr_init(&attr, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT);
   scripted.options.attr = &attr;
   attr.size = 63;
-  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.size 63");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "attr.size is 63");
   attr.size = 1 << 20;
   scripted_outputs_refused(-E2BIG, UVPERF_CAUSE_ARGUMENT, "attr.size");
   assert_int_equal(fake_count(FAKE_OPEN), 0);
@@ -106,7 +106,8 @@ static void cpus_that_are_no_list_are_einval(void **state) {
   memset(longest, 'x', sizeof(longest));
   longest[sizeof(longest) - 1] = '\0';
   scripted.options.cpus = longest;
-  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT, "no list of CPUs");
+  scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
+                           "not a list of CPUs");
 }
 
 static void cpu_without_an_entry_is_einval_in_a_list(void **state) {
@@ -114,7 +115,7 @@ static void cpu_without_an_entry_is_einval_in_a_list(void **state) {
   scripted.map->info.max_entries = 2;
   scripted.options.cpus = "1,2";
   scripted_outputs_refused(-EINVAL, UVPERF_CAUSE_ARGUMENT,
-                           "CPU 2, and the map has 2 entries");
+                           "CPU 2, but the map has 2 entries");
   scripted.options.cpus = "1";
   scripted_outputs_open();
   assert_int_equal(uvperf__bpf_outputs_cpu_status(scripted.outputs, 1), 0);
@@ -142,7 +143,8 @@ static void cpus_without_any_entry_or_online_are_enodev(void **state) {
   (void)state;
   scripted_outputs_cpus("2-3\n", "0-3\n");
   scripted.map->info.max_entries = 2;
-  scripted_outputs_refused(-ENODEV, UVPERF_CAUSE_NO_CPU, "online are 2-3");
+  scripted_outputs_refused(-ENODEV, UVPERF_CAUSE_NO_CPU,
+                           "the online CPUs are 2-3");
   scripted.options.cpus = "0-1";
   scripted_outputs_refused(-ENODEV, UVPERF_CAUSE_NO_CPU, "\"0-1\"");
   assert_int_equal(fake_count(FAKE_OPEN), 0);

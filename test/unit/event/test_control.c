@@ -175,7 +175,7 @@ static void event_control_with_bad_argument_calls_nothing(void **state) {
                               "it must be 1 to 2147483647");
   live_control_expect_refused(
       uvperf_event_refresh(event, (uint32_t)INT_MAX + 1, &error), &error,
-      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "2147483648 overflows");
+      UV_EINVAL, UVPERF_CAUSE_ARGUMENT, "overflows is 2147483648");
   live_control_expect_refused(uvperf_event_apply_filter(event, NULL, &error),
                               &error, UV_EINVAL, UVPERF_CAUSE_ARGUMENT,
                               "filter must not be NULL");
@@ -312,9 +312,9 @@ static void event_control_names_its_argument_in_the_reason(void **state) {
     int cause;
     const char *piece;
   } all[] = {
-      {set_filter, -EEXIST, UVPERF_CAUSE_EXISTS, "it has a filter"},
+      {set_filter, -EEXIST, UVPERF_CAUSE_EXISTS, "it already has a filter"},
       {set_filter, -ENOENT, UVPERF_CAUSE_ARGUMENT, "\"fd = 3\""},
-      {set_bpf, -EBADF, UVPERF_CAUSE_ARGUMENT, "3 is not an open fd"},
+      {set_bpf, -EBADF, UVPERF_CAUSE_ARGUMENT, "fd 3 is not open"},
       {set_period, -EINVAL, UVPERF_CAUSE_ARGUMENT, "it only counts"},
       {uvperf_event_pause, -EINVAL, UVPERF_CAUSE_ARGUMENT, "it has no ring"},
       {modify, -EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, "only breakpoints"},

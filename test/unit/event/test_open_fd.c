@@ -236,7 +236,7 @@ static void options_for_opening_are_refused(void **state) {
 
   give(&given);
   given.options.fallbacks = UVPERF_FALLBACK_USER;
-  refused(*state, &given, UV_EINVAL, "options.open and options.fallbacks");
+  refused(*state, &given, UV_EINVAL, "options.open or options.fallbacks");
   give(&given);
   given.options.flags |= UVPERF_EVENT_IDENTIFY;
   refused(*state, &given, UV_EINVAL, "would change the attr");
@@ -250,7 +250,7 @@ static void fd_without_its_flag_is_refused(void **state) {
 
   give(&given);
   given.options.flags = 0;
-  refused(*state, &given, UV_EINVAL, "counts only with UVPERF_EVENT_FD");
+  refused(*state, &given, UV_EINVAL, "lacks UVPERF_EVENT_FD");
 }
 
 #define fd_test(f)                                                             \

@@ -201,7 +201,7 @@ typedef struct refusal_s {
 
 static void set_output_that_the_kernel_refuses_is_explained(void **state) {
   static const refusal_t refusals[] = {
-      {1, 0, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT, "same cpu"},
+      {1, 0, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT, "same CPU"},
       {-1, 0, 1, -EINVAL, UVPERF_CAUSE_ARGUMENT, "write_backward"},
       {-1, 1, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT, "clock"},
       {-1, 0, 0, -EINVAL, UVPERF_CAUSE_ARGUMENT, "same thread"},

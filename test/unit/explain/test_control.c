@@ -63,21 +63,22 @@ static void explain_control_names_request_and_event(void **state) {
     unsigned long request;
     const char *name;
   } all[] = {
-      {PERF_EVENT_IOC_ENABLE, "ENABLE of software event cpu-clock: "},
-      {PERF_EVENT_IOC_DISABLE, "DISABLE of software event cpu-clock: "},
-      {PERF_EVENT_IOC_REFRESH, "REFRESH of software event cpu-clock: "},
-      {PERF_EVENT_IOC_RESET, "RESET of software event cpu-clock: "},
-      {PERF_EVENT_IOC_PERIOD, "PERIOD of software event cpu-clock: "},
-      {PERF_EVENT_IOC_SET_OUTPUT, "SET_OUTPUT of software event cpu-clock: "},
-      {PERF_EVENT_IOC_SET_FILTER, "SET_FILTER of software event cpu-clock: "},
-      {PERF_EVENT_IOC_ID, "ID of software event cpu-clock: "},
-      {PERF_EVENT_IOC_SET_BPF, "SET_BPF of software event cpu-clock: "},
+      {PERF_EVENT_IOC_ENABLE, "cannot enable 'cpu-clock': "},
+      {PERF_EVENT_IOC_DISABLE, "cannot disable 'cpu-clock': "},
+      {PERF_EVENT_IOC_REFRESH, "cannot refresh 'cpu-clock': "},
+      {PERF_EVENT_IOC_RESET, "cannot reset 'cpu-clock': "},
+      {PERF_EVENT_IOC_PERIOD, "cannot set the period of 'cpu-clock': "},
+      {PERF_EVENT_IOC_SET_OUTPUT,
+       "cannot redirect the records of 'cpu-clock': "},
+      {PERF_EVENT_IOC_SET_FILTER, "cannot filter 'cpu-clock' by \"fd == 3\": "},
+      {PERF_EVENT_IOC_ID, "cannot read the id of 'cpu-clock': "},
+      {PERF_EVENT_IOC_SET_BPF, "cannot attach a BPF program to 'cpu-clock': "},
       {PERF_EVENT_IOC_PAUSE_OUTPUT,
-       "PAUSE_OUTPUT of software event cpu-clock: "},
-      {PERF_EVENT_IOC_QUERY_BPF, "QUERY_BPF of software event cpu-clock: "},
-      {PERF_EVENT_IOC_MODIFY_ATTRIBUTES,
-       "MODIFY_ATTRIBUTES of software event cpu-clock: "},
-      {0x1234, "ioctl of software event cpu-clock: "},
+       "cannot pause the records of 'cpu-clock': "},
+      {PERF_EVENT_IOC_QUERY_BPF,
+       "cannot list the BPF programs of 'cpu-clock': "},
+      {PERF_EVENT_IOC_MODIFY_ATTRIBUTES, "cannot modify 'cpu-clock': "},
+      {0x1234, "cannot control 'cpu-clock': "},
   };
   struct perf_event_attr attr;
   size_t i;
@@ -101,7 +102,7 @@ static void explain_control_of_any_request_has_its_cause(void **state) {
   expect_plain(*state, -ENOMEM, &attr, PERF_EVENT_IOC_SET_FILTER,
                UVPERF_CAUSE_MEMORY, "out of memory");
   expect_plain(*state, -ENOTTY, &attr, PERF_EVENT_IOC_PAUSE_OUTPUT,
-               UVPERF_CAUSE_OLD_KERNEL, "no such ioctl");
+               UVPERF_CAUSE_OLD_KERNEL, "does not have this ioctl");
   expect_plain(*state, -EINVAL, &attr, PERF_EVENT_IOC_RESET,
                UVPERF_CAUSE_UNKNOWN, "errno 22");
 }
@@ -144,10 +145,10 @@ static void explain_period_einval_goes_by_period_and_attr(void **state) {
          "it only counts");
   clock_attr(&attr, 1000);
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
-         "the PMU cannot take this period");
+         "the PMU does not accept this period");
   control.value = 0;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "0 is no period");
+         "the period is 0; to stop sampling");
   control.value = UINT64_C(1) << 63;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "below 2^63");
@@ -163,7 +164,7 @@ static void explain_frequency_einval_goes_by_the_rate(void **state) {
   clock_attr(&attr, 0);
   uvperf_attr_set_frequency(&attr, 100);
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "0 is no frequency");
+         "the frequency is 0; to stop sampling");
   control.value = 5001;
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_SAMPLE_RATE,
          "5001 Hz is above kernel.perf_event_max_sample_rate, 5000");
@@ -195,20 +196,20 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
   uvperf_error_t error;
 
   uvperf_attr_tracepoint(&attr, 316);
-  expect(
-      *state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-      "SET_FILTER of tracepoint sched:sched_switch: \"fd = 3\" is no filter "
-      "of its fields, which events/<category>/<name>/format in tracefs lists");
+  expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+         "cannot filter tracepoint sched:sched_switch by \"fd = 3\": the "
+         "filter is not valid; events/<category>/<name>/format in tracefs "
+         "lists the fields");
   temp_tree_write(*state, TRACEPOINT "format", "\tfield:int fd2;\n");
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "SET_FILTER of tracepoint sched:sched_switch: \"fd = 3\": there is no "
-         "field fd; its fields: fd2");
+         "cannot filter tracepoint sched:sched_switch by \"fd = 3\": it has no "
+         "field fd; its fields are fd2");
   uvperf_attr_init(&attr, UPROBE_TYPE, 0);
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "no filter of its fields");
+         "the filter is not valid; events/");
   uvperf_attr_init(&attr, PT_TYPE, 0);
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "no filter of addresses");
+         "the filter is not valid; write it as in");
   clock_attr(&attr, 1000);
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "only tracepoints, probes");
@@ -218,10 +219,10 @@ static void explain_filter_einval_goes_by_event_and_filter(void **state) {
   control.filter = longest;
   uvperf_attr_tracepoint(&attr, 316);
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "less than a page");
+         "shorter than a page");
   longest[page - 1] = '\0';
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "there is no field xxx");
+         "it has no field xxx");
   free(longest);
 }
 
@@ -230,7 +231,7 @@ static void explain_filter_of_other_errnos_has_its_cause(void **state) {
 
   uvperf_attr_tracepoint(&attr, 316);
   expect_plain(*state, -EEXIST, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_EXISTS, "it has a filter");
+               UVPERF_CAUSE_EXISTS, "it already has a filter");
   expect_plain(*state, -ENOSPC, &attr, PERF_EVENT_IOC_SET_FILTER,
                UVPERF_CAUSE_ARGUMENT, "more conditions");
   expect_plain(*state, -E2BIG, &attr, PERF_EVENT_IOC_SET_FILTER,
@@ -239,7 +240,8 @@ static void explain_filter_of_other_errnos_has_its_cause(void **state) {
   expect_plain(*state, -EOPNOTSUPP, &attr, PERF_EVENT_IOC_SET_FILTER,
                UVPERF_CAUSE_NOT_SUPPORTED, "nr_addr_filters");
   expect_plain(*state, -ENOENT, &attr, PERF_EVENT_IOC_SET_FILTER,
-               UVPERF_CAUSE_ARGUMENT, "no file as \"fd == 3\" names it");
+               UVPERF_CAUSE_ARGUMENT,
+               "by \"fd == 3\": the file that the filter names does not exist");
 }
 
 /* -- SET_BPF, QUERY_BPF --------------------------------------------------- */
@@ -252,26 +254,26 @@ static void explain_bpf_einval_names_the_programs_type(void **state) {
 
   uvperf_attr_tracepoint(&attr, 316);
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "fd 7 is no BPF program, or of another type than "
-         "BPF_PROG_TYPE_TRACEPOINT (5)");
+         "fd 7 is not a BPF program of the type BPF_PROG_TYPE_TRACEPOINT (5)");
   temp_tree_write(tree, FDINFO "7", "pos:\t0\nflags:\t02\n");
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "fd 7 is no BPF program");
+         "fd 7 is not a BPF program");
   assert_null(strstr(error.reason, "another type"));
   temp_tree_write(tree, FDINFO "7", "pos:\t0\nprog_type:\t7\n");
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "the program has type 7, and the event takes "
-         "BPF_PROG_TYPE_TRACEPOINT (5)");
+         "the program has type 7, but the event needs BPF_PROG_TYPE_TRACEPOINT "
+         "(5)");
   temp_tree_write(tree, FDINFO "7", "prog_type:\t5\n");
-  expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "if it is a probe, made in tracefs, it takes BPF_PROG_TYPE_KPROBE");
+  expect(
+      tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
+      "for a probe that was made in tracefs, load it as BPF_PROG_TYPE_KPROBE");
   temp_tree_write(tree, FDINFO "7", "pos:\t0\nprog_type:\t7\n");
   uvperf_attr_init(&attr, UPROBE_TYPE, 0);
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "BPF_PROG_TYPE_KPROBE (2)");
   clock_attr(&attr, 1000);
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         "does not take this program");
+         "does not accept this program");
   temp_tree_write(tree, FDINFO "7", "prog_type:\t5\n");
   expect(tree, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
          "BPF_PROG_TYPE_PERF_EVENT (7)");
@@ -285,15 +287,15 @@ static void explain_bpf_of_other_errnos_has_its_cause(void **state) {
 
   uvperf_attr_tracepoint(&attr, 316);
   expect(*state, &error, -EBADF, &control, UVPERF_CAUSE_ARGUMENT,
-         "-1 is not an open fd");
+         "fd -1 is not open");
   expect(*state, &error, -EEXIST, &control, UVPERF_CAUSE_EXISTS,
-         "it has a program");
+         "it already has a program");
   expect(*state, &error, -E2BIG, &control, UVPERF_CAUSE_BPF_PROGRAMS,
          "64 programs");
   assert_int_equal(error.limit, 64);
   assert_int_equal(error.needed, 65);
   expect(*state, &error, -EACCES, &control, UVPERF_CAUSE_ARGUMENT,
-         "behind the tracepoint's fields");
+         "beyond the tracepoint's fields");
   expect(*state, &error, -EPROTO, &control, UVPERF_CAUSE_ARGUMENT,
          "PERF_SAMPLE_CALLCHAIN");
   expect(*state, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
@@ -317,7 +319,7 @@ static void explain_query_of_each_errno_has_its_cause(void **state) {
   expect(tree, &error, -EOPNOTSUPP, &control, UVPERF_CAUSE_NOT_SUPPORTED,
          "CONFIG_BPF_EVENTS");
   expect(tree, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
-         "it needs CAP_PERFMON");
+         "this needs CAP_PERFMON");
   temp_tree_write(tree, "/proc/self/status", "CapEff:\t0000004000000000\n");
   expect(tree, &error, -EPERM, &control, UVPERF_CAUSE_PERMISSION,
          "a seccomp filter");
@@ -357,7 +359,7 @@ static void explain_modify_einval_names_what_differs(void **state) {
          "precise_ip differs");
   wanted.type = PERF_TYPE_SOFTWARE;
   expect(*state, &error, -EINVAL, &control, UVPERF_CAUSE_ARGUMENT,
-         ": type differs");
+         ": attr.type differs");
 }
 
 static void explain_modify_of_other_errnos_has_its_cause(void **state) {

@@ -22,30 +22,30 @@ static void explain_open_says_what_was_tried(void **state) {
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "software event page-faults of the calling thread: ");
+         "cannot open 'page-faults' for the calling thread: ");
   uvperf_attr_software(&attr, 99);
   expect(*state, &error, -EBUSY, &attr, 12, 3, UVPERF_CAUSE_BUSY,
-         "software event 0x63 of thread 12 on CPU 3: ");
+         "cannot open software event 0x63 for thread 12 on CPU 3: ");
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_BRANCH_MISSES);
   expect(*state, &error, -EBUSY, &attr, -1, 0, UVPERF_CAUSE_BUSY,
-         "hardware event branch-misses of every task on CPU 0: ");
+         "cannot open 'branch-misses' on CPU 0: ");
   uvperf_attr_cache(&attr, PERF_COUNT_HW_CACHE_DTLB,
                     PERF_COUNT_HW_CACHE_OP_READ,
                     PERF_COUNT_HW_CACHE_RESULT_MISS);
   expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "cache event dTLB-load-misses of");
+         "cannot open 'dTLB-load-misses' for");
   uvperf_attr_raw(&attr, 0x3c);
   expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "raw event 0x3c of");
+         "cannot open raw event 0x3c for");
   uvperf_attr_tracepoint(&attr, 316);
   expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "tracepoint 316 of");
+         "cannot open tracepoint 316 for");
   uvperf_attr_breakpoint(&attr, 2, 0xabc8, 4);
   expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "breakpoint at 0xabc8 of");
+         "cannot open breakpoint at 0xabc8 for");
   uvperf_attr_init(&attr, 9, 4);
   expect(*state, &error, -EBUSY, &attr, 0, -1, UVPERF_CAUSE_BUSY,
-         "event 0x4 of PMU msr of");
+         "cannot open event 0x4 of PMU msr for");
 }
 
 #define WITH_MACHINE(test)                                                     \

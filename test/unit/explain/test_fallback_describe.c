@@ -31,22 +31,22 @@ static void assert_described(uint32_t fallback, uint32_t field, uint64_t from,
 
 static void change_to_a_clock_names_the_events(void **state) {
   (void)state;
-  assert_described(UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_TYPE, 0, 1,
-                   "type hardware -> software: no PMU here can do cycles, a "
-                   "clock can");
+  assert_described(
+      UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_TYPE, 0, 1,
+      "type hardware -> software: no PMU here counts cycles, so a clock does");
   assert_described(UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_CONFIG, 0, 1,
-                   "config cpu-cycles -> task-clock: no PMU here can do "
-                   "cycles, a clock can");
+                   "config cpu-cycles -> task-clock: no PMU here counts "
+                   "cycles, so a clock does");
   assert_described(UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_CONFIG, UINT64_C(4) << 32,
                    0,
-                   "config cpu-cycles -> cpu-clock: no PMU here can do cycles, "
-                   "a clock can");
+                   "config cpu-cycles -> cpu-clock: no PMU here counts cycles, "
+                   "so a clock does");
   assert_described(UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_SAMPLE_PERIOD, 1000,
                    100000,
                    "sample_period 1000 -> 100000: a clock's period is in ns, "
-                   "and this its least here");
+                   "and this is the shortest here");
   assert_described(UVPERF_FALLBACK_CLOCK, UVPERF_ATTR_PRECISE_IP, 2, 0,
-                   "precise_ip 2 -> 0: a clock has none");
+                   "precise_ip 2 -> 0: a clock has no precise_ip");
 }
 
 static void change_to_user_and_less_precise_says_why(void **state) {
@@ -54,7 +54,7 @@ static void change_to_user_and_less_precise_says_why(void **state) {
   assert_described(UVPERF_FALLBACK_USER, UVPERF_ATTR_EXCLUDE_KERNEL, 0, 1,
                    "exclude_kernel 0 -> 1: the kernel side is not allowed");
   assert_described(UVPERF_FALLBACK_PRECISE, UVPERF_ATTR_PRECISE_IP, 3, 1,
-                   "precise_ip 3 -> 1: the PMU can do no more");
+                   "precise_ip 3 -> 1: the PMU supports no higher one");
   assert_described(UVPERF_FALLBACK_INHERIT, UVPERF_ATTR_INHERIT, 1, 0,
                    "children are not measured: fork(2) would fail in a task "
                    "that inherits this probe");
@@ -64,10 +64,9 @@ static void change_to_what_the_kernel_knows_names_the_bits(void **state) {
   (void)state;
   assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_DEFER_CALLCHAIN, 1, 0,
                    "defer_callchain 1 -> 0: this kernel does not know it");
-  assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_SAMPLE_TYPE, 0x1000001,
-                   1,
-                   "sample_type 0x1000001 -> 0x1: this kernel does not know "
-                   "the rest");
+  assert_described(
+      UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_SAMPLE_TYPE, 0x1000001, 1,
+      "sample_type 0x1000001 -> 0x1: this kernel does not know the other bits");
   assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_READ_FORMAT, 0x10, 0,
                    "read_format 0x10 -> 0: this kernel does not know it");
   assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_CONFIG4, UINT64_MAX, 0,
@@ -81,11 +80,12 @@ static void describe_of_no_change_is_harmless(void **state) {
   assert_described(UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX,
                    "? 18446744073709551615 -> 18446744073709551615: ?");
   assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_TYPE, 7, 8,
-                   "type 7 -> 8: this kernel does not know the rest");
-  assert_described(UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_BRANCH_SAMPLE_TYPE,
-                   UINT64_MAX, UINT64_MAX,
-                   "branch_sample_type 0xffffffffffffffff -> "
-                   "0xffffffffffffffff: this kernel does not know the rest");
+                   "type 7 -> 8: this kernel does not know the other bits");
+  assert_described(
+      UVPERF_FALLBACK_KERNEL, UVPERF_ATTR_BRANCH_SAMPLE_TYPE, UINT64_MAX,
+      UINT64_MAX,
+      "branch_sample_type 0xffffffffffffffff -> 0xffffffffffffffff: this "
+      "kernel does not know the other bits");
 }
 
 static void change_without_an_argument_is_einval(void **state) {

@@ -48,7 +48,7 @@ static void explain_enosys_is_no_perf(void **state) {
   explain_user_clock(&attr);
   /* As from qemu-user. */
   expect(*state, &error, -ENOSYS, &attr, 0, -1, UVPERF_CAUSE_NO_PERF,
-         "this kernel has perf events, but perf_event_open does not reach it");
+         "an emulator or sandbox hides the kernel's perf_event_open(2)");
   snprintf(path, sizeof(path), "%s/proc/sys/kernel/perf_event_paranoid",
            tree->root);
   assert_int_equal(unlink(path), 0);
@@ -70,13 +70,14 @@ static void explain_enoent_separates_event_and_pmu(void **state) {
 
   uvperf_attr_init(&attr, 42, 1);
   expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
-         "event 0x1 of type 42 of the calling thread: no PMU has this type");
+         "cannot open event 0x1 of type 42 for the calling thread: no PMU has "
+         "this type");
   uvperf_attr_init(&attr, 9, 99);
   expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "the PMU has no such event");
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
-         "try a software event such as cpu-clock");
+         "try cpu-clock");
   uvperf_attr_software(&attr, 99);
   expect(*state, &error, -ENOENT, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
          "this kernel has no such event");
@@ -108,7 +109,7 @@ static void explain_of_cgroup_names_it(void **state) {
   explain_user_clock(&attr);
   assert_int_equal(pipe(fds), 0);
   snprintf(expected, sizeof(expected),
-           "of cgroup fd %d on CPU 1: the cgroup was removed", fds[0]);
+           "for cgroup fd %d on CPU 1: the cgroup was removed", fds[0]);
   expect_cgroup(*state, -ENOENT, &attr, fds[0], UVPERF_CAUSE_ARGUMENT,
                 expected);
   close(fds[0]);
@@ -120,7 +121,7 @@ static void explain_of_cgroup_names_it(void **state) {
   snprintf(expected, sizeof(expected), "%s/%s", tree->root, name);
   fd = open(expected, O_RDONLY | O_DIRECTORY);
   assert_true(fd >= 0);
-  snprintf(expected, sizeof(expected), "of cgroup %s/a?b? on CPU 1: the",
+  snprintf(expected, sizeof(expected), "for cgroup %s/a?b? on CPU 1: the",
            tree->root);
   expect_cgroup(*state, -ENOENT, &attr, fd, UVPERF_CAUSE_ARGUMENT, expected);
   close(fd);
@@ -135,16 +136,16 @@ static void explain_of_cgroup_names_it(void **state) {
                 "xx... on CPU 1: the cgroup was removed");
   close(fd);
   expect_cgroup(*state, -EBADF, &attr, 0, UVPERF_CAUSE_ARGUMENT,
-                "not on the directory of a cgroup");
+                "not the directory of a cgroup");
   expect_cgroup(*state, -EBADF, &attr, INT32_MAX, UVPERF_CAUSE_ARGUMENT,
                 "fd is not open");
   expect_cgroup(*state, -EACCES, &attr, 0, UVPERF_CAUSE_PERMISSION,
                 "a whole CPU or a cgroup needs");
   expect_cgroup(*state, -EINVAL, &attr, 0, UVPERF_CAUSE_UNKNOWN,
-                "no such combination");
+                "rejects this combination");
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   expect_cgroup(*state, -ENOENT, &attr, 0, UVPERF_CAUSE_NO_EVENT,
-                "try a software event");
+                "try cpu-clock");
 }
 
 /* An event that every kernel has cannot be missing; others may be. */
@@ -177,7 +178,7 @@ static void explain_enodev_separates_offline_cpu_and_lost_pmu(void **state) {
 
   explain_user_clock(&attr);
   expect(*state, &error, -ENODEV, &attr, -1, 3, UVPERF_CAUSE_NO_CPU,
-         "the CPU is offline; online are 0-1");
+         "the CPU is offline; the online CPUs are 0-1");
   expect(*state, &error, -ENODEV, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT,
          "the device of the PMU is gone");
 }
@@ -188,9 +189,9 @@ static void explain_esrch_is_no_task(void **state) {
 
   explain_user_clock(&attr);
   expect(*state, &error, -ESRCH, &attr, 4711, -1, UVPERF_CAUSE_NO_TASK,
-         "of thread 4711: there is no such thread");
+         "for thread 4711: this thread does not exist");
   expect(*state, &error, -ESRCH, &attr, -2, -1, UVPERF_CAUSE_ARGUMENT,
-         "pid is a thread's id");
+         "pid is below -1");
 }
 
 static void explain_emfile_says_limit_and_need(void **state) {
@@ -201,7 +202,7 @@ static void explain_emfile_says_limit_and_need(void **state) {
 
   assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
   explain_user_clock(&attr);
-  snprintf(piece, sizeof(piece), "all %llu fds that RLIMIT_NOFILE",
+  snprintf(piece, sizeof(piece), "all %llu fds of RLIMIT_NOFILE",
            (unsigned long long)files.rlim_cur);
   expect(*state, &error, -EMFILE, &attr, 0, -1, UVPERF_CAUSE_FILES, piece);
   assert_int_equal(error.limit, files.rlim_cur);
@@ -224,7 +225,7 @@ static void explain_e2big_says_both_sizes(void **state) {
   call.asked_size = 144;
   uvperf__explain_open(&call);
   explain_check(&error, -E2BIG, UVPERF_CAUSE_OLD_KERNEL,
-                "has 144 bytes, this kernel knows the first 120");
+                "attr.size is 144, this kernel knows 120 bytes");
   assert_int_equal(error.limit, 120);
   assert_int_equal(error.needed, 144);
   call.asked_size = 63;
@@ -248,15 +249,15 @@ static void explain_enotsup_names_what_the_pmu_lacks(void **state) {
   struct perf_event_attr attr;
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
-  expect_enotsup(*state, &attr, "cannot do all that the attr asks for");
+  expect_enotsup(*state, &attr, "does not support everything in the attr");
   uvperf_attr_set_frequency(&attr, 99);
-  expect_enotsup(*state, &attr, "cannot do sampling");
+  expect_enotsup(*state, &attr, "does not support sampling");
   attr.precise_ip = 2;
-  expect_enotsup(*state, &attr, "cannot do this precise_ip");
+  expect_enotsup(*state, &attr, "does not support this precise_ip");
   attr.aux_output = 1;
-  expect_enotsup(*state, &attr, "cannot do AUX");
+  expect_enotsup(*state, &attr, "does not support AUX");
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
-  expect_enotsup(*state, &attr, "cannot do branch stacks");
+  expect_enotsup(*state, &attr, "does not support branch stacks");
   uvperf_attr_breakpoint(&attr, 2, 0x1000, 16);
   expect_enotsup(*state, &attr, "no breakpoints longer than 8 bytes");
 }
@@ -281,13 +282,58 @@ static void explain_enomem_separates_stack_and_memory(void **state) {
          "errno 75");
 }
 
+/* A remedy names the fallback that would help, unless it is tried already. */
+static void explain_remedy_names_the_fallback_to_allow(void **state) {
+  struct perf_event_attr cycles, precise, clock, newer;
+  const struct {
+    const struct perf_event_attr *attr;
+    int code;
+    uint32_t fallback;
+    const char *remedy;
+  } cases[] = {
+      {&cycles, -ENOENT, UVPERF_FALLBACK_CLOCK,
+       "; try cpu-clock, or allow UVPERF_FALLBACK_CLOCK"},
+      {&precise, -EOPNOTSUPP, UVPERF_FALLBACK_PRECISE,
+       "; lower it, or allow UVPERF_FALLBACK_PRECISE"},
+      {&clock, -EACCES, UVPERF_FALLBACK_USER,
+       "; or set exclude_kernel, or allow UVPERF_FALLBACK_USER"},
+      {&newer, -EINVAL, UVPERF_FALLBACK_KERNEL,
+       "; leave it out, or allow UVPERF_FALLBACK_KERNEL"},
+  };
+  const temp_tree_t *tree = *state;
+  uvperf__open_call_t call;
+  uvperf_error_t error;
+  size_t i;
+
+  uvperf_attr_hardware(&cycles, PERF_COUNT_HW_CPU_CYCLES);
+  precise = cycles;
+  precise.precise_ip = 2;
+  uvperf_attr_software(&clock, PERF_COUNT_SW_CPU_CLOCK);
+  explain_user_clock(&newer);
+  uvperf_attr_set(&newer, UVPERF_ATTR_DEFER_CALLCHAIN, 1);
+  for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    call = explain_open_call(&error, cases[i].code, tree->root, cases[i].attr,
+                             0, -1);
+    uvperf__explain_open(&call);
+    assert_null(strstr(error.reason, "UVPERF_FALLBACK"));
+    call.may_allow = 1;
+    uvperf__explain_open(&call);
+    assert_string_equal(error.reason + strlen(error.reason) -
+                            strlen(cases[i].remedy),
+                        cases[i].remedy);
+    call.fallbacks = cases[i].fallback;
+    uvperf__explain_open(&call);
+    assert_null(strstr(error.reason, "UVPERF_FALLBACK"));
+  }
+}
+
 static void explain_other_errno_is_unknown(void **state) {
   struct perf_event_attr attr;
   uvperf_error_t error;
 
   explain_user_clock(&attr);
   expect(*state, &error, -EXDEV, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
-         "perf_event_open gave errno 18");
+         "perf_event_open(2) returned errno 18");
 }
 
 #define WITH_MACHINE(test)                                                     \
@@ -308,6 +354,7 @@ int main(void) {
       WITH_MACHINE(explain_e2big_says_both_sizes),
       WITH_MACHINE(explain_enotsup_names_what_the_pmu_lacks),
       WITH_MACHINE(explain_enomem_separates_stack_and_memory),
+      WITH_MACHINE(explain_remedy_names_the_fallback_to_allow),
       WITH_MACHINE(explain_other_errno_is_unknown),
   };
 

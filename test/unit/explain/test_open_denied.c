@@ -34,14 +34,14 @@ static void eacces_names_what_lifts_paranoid(void **state) {
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(*state, -EACCES, &attr, 0, -1,
-         "exclude_kernel avoids it) needs kernel.perf_event_paranoid <= 1 (it "
-         "is 2) or CAP_PERFMON");
+         "the kernel side needs kernel.perf_event_paranoid <= 1 (it is 2) or "
+         "CAP_PERFMON; or set exclude_kernel");
   expect(*state, -EACCES, &attr, -1, 0,
          "a whole CPU needs kernel.perf_event_paranoid <= 0 (it is 2)");
   uvperf_attr_init(&attr, PERF_TYPE_MAX + 90, 0);
   expect(*state, -EACCES, &attr, 0, -1,
-         "(exclude_kernel avoids it, if this PMU can) needs "
-         "kernel.perf_event_paranoid <= 1 (it is 2)");
+         "the kernel side needs kernel.perf_event_paranoid <= 1 (it is 2) or "
+         "CAP_PERFMON; or set exclude_kernel, if this PMU can");
   explain_user_clock(&attr);
   attr.sample_type = PERF_SAMPLE_PHYS_ADDR;
   expect(*state, -EACCES, &attr, 0, -1,
@@ -69,11 +69,11 @@ static void eacces_of_kernel_branches_asks_for_1(void **state) {
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY;
   expect(*state, -EACCES, &attr, 0, -1, piece);
   attr.exclude_hv = 1;
-  expect(*state, -EACCES, &attr, 0, -1, "neither capabilities nor");
+  expect(*state, -EACCES, &attr, 0, -1, "despite capabilities and");
   attr.branch_sample_type |= PERF_SAMPLE_BRANCH_KERNEL;
   expect(*state, -EACCES, &attr, 0, -1, piece);
   attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
-  expect(*state, -EACCES, &attr, 0, -1, "neither capabilities nor");
+  expect(*state, -EACCES, &attr, 0, -1, "despite capabilities and");
 }
 
 static void eacces_at_a_distributions_level_wants_sys_admin(void **state) {
@@ -89,7 +89,7 @@ static void eacces_at_a_distributions_level_wants_sys_admin(void **state) {
   expect(tree, -EACCES, &attr, 0, -1,
          "at kernel.perf_event_paranoid 3 CAP_PERFMON is not enough");
   temp_tree_write(tree, STATUS, ADMIN);
-  expect(tree, -EACCES, &attr, 0, -1, "by a security module?");
+  expect(tree, -EACCES, &attr, 0, -1, "perhaps by a security module");
 }
 
 static void eacces_before_linux_5_8_wants_sys_admin(void **state) {
@@ -118,11 +118,11 @@ static void eacces_of_a_uprobe_wants_sys_admin(void **state) {
   struct perf_event_attr attr;
 
   uvperf_attr_init(&attr, 8, 0);
-  expect(tree, -EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN, whatever");
+  expect(tree, -EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
   temp_tree_write(tree, STATUS, PERFMON);
-  expect(tree, -EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN, whatever");
+  expect(tree, -EACCES, &attr, 0, -1, "a uprobe needs CAP_SYS_ADMIN at any");
   temp_tree_write(tree, STATUS, ADMIN);
-  expect(tree, -EACCES, &attr, 0, -1, "by a security module?");
+  expect(tree, -EACCES, &attr, 0, -1, "perhaps by a security module");
 }
 
 static void eperm_of_a_kernel_breakpoint_wants_sys_admin(void **state) {
@@ -131,10 +131,9 @@ static void eperm_of_a_kernel_breakpoint_wants_sys_admin(void **state) {
 
   uvperf_attr_breakpoint(&attr, 2, UINT64_MAX - 7, 8);
   temp_tree_write(tree, STATUS, PERFMON);
-  expect(tree, -EPERM, &attr, 0, -1,
-         "an address of the kernel needs CAP_SYS_ADMIN");
+  expect(tree, -EPERM, &attr, 0, -1, "a kernel address needs CAP_SYS_ADMIN");
   temp_tree_write(tree, STATUS, ADMIN);
-  expect(tree, -EPERM, &attr, 0, -1, "by a security module?");
+  expect(tree, -EPERM, &attr, 0, -1, "perhaps by a security module");
 }
 
 static void eperm_under_lockdown_says_so(void **state) {
@@ -143,22 +142,23 @@ static void eperm_under_lockdown_says_so(void **state) {
 
   explain_user_clock(&attr);
   temp_tree_write(tree, LOCKDOWN, "none integrity [confidentiality]\n");
-  expect(tree, -EPERM, &attr, 0, -1, "by a security module?");
+  expect(tree, -EPERM, &attr, 0, -1, "perhaps by a security module");
   attr.sample_type = PERF_SAMPLE_REGS_INTR;
   expect(tree, -EPERM, &attr, 0, -1, "forbids PERF_SAMPLE_REGS_INTR");
   temp_tree_write(tree, LOCKDOWN, "none [integrity] confidentiality\n");
-  expect(tree, -EPERM, &attr, 0, -1, "by a security module?");
+  expect(tree, -EPERM, &attr, 0, -1, "perhaps by a security module");
 }
 
 static void eacces_of_a_thread_names_its_user(void **state) {
   struct perf_event_attr attr;
 
   explain_user_clock(&attr);
-  expect(*state, -EACCES, &attr, 77, -1,
-         "runs as another user (uid 0): run as that user or with CAP_PERFMON");
-  expect(*state, -EACCES, &attr, 78, -1, "may not be traced");
-  expect(*state, -EACCES, &attr, 79, -1, "runs as another user (uid 0)");
-  expect(*state, -EACCES, &attr, 80, -1, "may not be traced");
+  expect(
+      *state, -EACCES, &attr, 77, -1,
+      "belongs to another user (uid 0); run as that user or with CAP_PERFMON");
+  expect(*state, -EACCES, &attr, 78, -1, "tracing it needs");
+  expect(*state, -EACCES, &attr, 79, -1, "belongs to another user (uid 0)");
+  expect(*state, -EACCES, &attr, 80, -1, "tracing it needs");
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
   expect(*state, -EACCES, &attr, 78, -1,
          "right to ptrace(2) the thread (see kernel.yama.ptrace_scope), or "
@@ -171,9 +171,9 @@ static void eacces_at_every_level_says_so(void **state) {
   explain_user_clock(&attr);
   attr.namespaces = 1;
   expect(*state, -EACCES, &attr, 0, -1,
-         "the namespaces bit needs CAP_PERFMON, whatever");
+         "attr.namespaces needs CAP_PERFMON at any");
   uvperf_attr_init(&attr, 6, 0);
-  expect(*state, -EACCES, &attr, 0, -1, "a kprobe needs CAP_PERFMON, whatever");
+  expect(*state, -EACCES, &attr, 0, -1, "a kprobe needs CAP_PERFMON at any");
 }
 
 static void
@@ -183,8 +183,10 @@ eacces_in_spite_of_the_capability_is_a_security_modules(void **state) {
 
   explain_user_clock(&attr);
   temp_tree_write(tree, STATUS, PERFMON);
-  expect(tree, -EACCES, &attr, 0, -1, "by a security module? See the audit");
-  expect(tree, -EACCES, &attr, 77, -1, "by a security module? See the audit");
+  expect(tree, -EACCES, &attr, 0, -1,
+         "perhaps by a security module; see the audit");
+  expect(tree, -EACCES, &attr, 77, -1,
+         "perhaps by a security module; see the audit");
   uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1);
   expect(tree, -EACCES, &attr, 77, -1, "or CAP_PERFMON and CAP_KILL");
 }
@@ -200,28 +202,28 @@ static void eacces_in_a_user_namespace_says_where_it_is_needed(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(tree, -EACCES, &attr, 0, -1,
          "needs kernel.perf_event_paranoid <= 1 (it is 2) or CAP_PERFMON "
-         "outside of this user namespace");
+         "outside this user namespace");
   attr.exclude_kernel = 1;
   expect(tree, -EACCES, &attr, 78, -1,
-         "run as that user or with CAP_PERFMON outside of this user namespace");
+         "run as that user or with CAP_PERFMON outside this user namespace");
   attr.namespaces = 1;
-  expect(tree, -EACCES, &attr, 0, -1,
-         "the namespaces bit needs CAP_PERFMON outside of this user "
-         "namespace, whatever");
+  expect(
+      tree, -EACCES, &attr, 0, -1,
+      "attr.namespaces needs CAP_PERFMON outside this user namespace at any");
   uvperf_attr_init(&attr, 8, 0);
   expect(tree, -EACCES, &attr, 0, -1,
-         "a uprobe needs CAP_SYS_ADMIN outside of this user namespace");
+         "a uprobe needs CAP_SYS_ADMIN outside this user namespace");
   temp_tree_write(tree, PARANOID, "3\n");
   explain_user_clock(&attr);
   expect(tree, -EACCES, &attr, 0, -1,
-         "<= 2 (it is 3) or CAP_SYS_ADMIN outside of this user namespace");
+         "<= 2 (it is 3) or CAP_SYS_ADMIN outside this user namespace");
 }
 
 static void eacces_without_proc_still_has_a_reason(void **state) {
   struct perf_event_attr attr;
 
   explain_user_clock(&attr);
-  expect(*state, -EACCES, &attr, 0, -1, "could not be read");
+  expect(*state, -EACCES, &attr, 0, -1, "which cannot be read");
 }
 
 static void expect_filter(const temp_tree_t *tree, int code,
@@ -246,9 +248,9 @@ denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   temp_tree_write(tree, STATUS, FILTERED);
   expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
-                "a seccomp filter forbids perf_event_open: run the container "
-                "with --cap-add PERFMON, or allow it in its profile (systemd: "
-                "SystemCallFilter=)");
+                "a seccomp filter forbids perf_event_open(2); run the "
+                "container with --cap-add PERFMON, or allow it in its profile "
+                "(systemd: SystemCallFilter=)");
   expect_filter(tree, -ENOSYS, &attr, -ENOSYS, UVPERF_CAUSE_NO_PERF, "seccomp");
   expect_filter(tree, -EACCES, &attr, -EACCES, UVPERF_CAUSE_NO_PERF, "seccomp");
   expect_filter(tree, -EACCES, &attr, -EFAULT, UVPERF_CAUSE_PERMISSION,
@@ -263,8 +265,8 @@ denied_under_seccomp_is_the_filters_only_if_it_says_the_same(void **state) {
   /* A profile of before it knew the capability. */
   temp_tree_write(tree, STATUS, PERFMON "Seccomp:\t2\n");
   expect_filter(tree, -EPERM, &attr, -EPERM, UVPERF_CAUSE_NO_PERF,
-                "a seccomp filter forbids perf_event_open in spite of "
-                "CAP_PERFMON: allow it in the container's profile");
+                "a seccomp filter forbids perf_event_open(2) despite "
+                "CAP_PERFMON; allow it in the container's profile");
 }
 
 /* Such a kernel has no perf_event_paranoid either. */

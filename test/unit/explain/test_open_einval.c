@@ -21,9 +21,10 @@ static void einval_of_no_such_cpu_lists_the_possible_cpus(void **state) {
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
   expect(*state, &attr, -1, 4, UVPERF_CAUSE_NO_CPU,
-         "on CPU 4: there is no such CPU; possible are 0-3");
+         "on CPU 4: there is no such CPU; the possible CPUs are 0-3");
   /* One that is there, though offline, is another's fault. */
-  expect(*state, &attr, -1, 3, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(*state, &attr, -1, 3, UVPERF_CAUSE_UNKNOWN,
+         "rejects this combination");
 }
 
 static void einval_of_target_is_argument(void **state) {
@@ -33,13 +34,13 @@ static void einval_of_target_is_argument(void **state) {
   uvperf_error_t error;
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_CPU_CLOCK);
-  expect(tree, &attr, -1, -1, UVPERF_CAUSE_ARGUMENT, "needs a cpu");
-  expect(tree, &attr, -2, 0, UVPERF_CAUSE_ARGUMENT, "ids, or -1");
-  expect(tree, &attr, 0, -2, UVPERF_CAUSE_ARGUMENT, "ids, or -1");
+  expect(tree, &attr, -1, -1, UVPERF_CAUSE_ARGUMENT, "needs a CPU");
+  expect(tree, &attr, -2, 0, UVPERF_CAUSE_ARGUMENT, "is below -1");
+  expect(tree, &attr, 0, -2, UVPERF_CAUSE_ARGUMENT, "is below -1");
   call = explain_open_call(&error, -EINVAL, tree->root, &attr, 0, -1);
   call.cgroup = 5;
   uvperf__explain_open(&call);
-  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "a cgroup needs a cpu");
+  explain_check(&error, -EINVAL, UVPERF_CAUSE_ARGUMENT, "a cgroup needs a CPU");
   call.cpu = 1;
   if (uvperf_attr_set(&attr, UVPERF_ATTR_SIGTRAP, 1) != 0 ||
       uvperf_attr_set(&attr, UVPERF_ATTR_REMOVE_ON_EXEC, 1) != 0)
@@ -56,10 +57,11 @@ static void einval_of_a_cache_event_is_no_event(void **state) {
                        PERF_COUNT_HW_CACHE_OP_PREFETCH << 8 |
                        PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
   expect(*state, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
-         "has no such event of this cache");
+         "has no such event for this cache");
   attr.type = PERF_TYPE_HARDWARE;
   attr.config = PERF_COUNT_HW_INSTRUCTIONS;
-  expect(*state, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(*state, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN,
+         "rejects this combination");
 }
 
 static void einval_of_frequency_says_limit_and_need(void **state) {
@@ -77,9 +79,9 @@ static void einval_of_frequency_says_limit_and_need(void **state) {
   assert_int_equal(error.limit, 50000);
   assert_int_equal(error.needed, 50001);
   uvperf_attr_set_frequency(&attr, 50000);
-  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   uvperf_attr_set_period(&attr, 50001);
-  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
 }
 
 static void einval_of_newer_bit_is_old_kernel(void **state) {
@@ -104,7 +106,7 @@ static void einval_of_newer_bit_is_old_kernel(void **state) {
     uvperf_attr_set(&attr, newer[i].field, newer[i].value);
     expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL, newer[i].piece);
     expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
-           "; this is 6.1.0-9-amd64");
+           ", and this is 6.1.0-9-amd64; leave it out");
   }
 }
 
@@ -115,19 +117,19 @@ static void einval_of_older_bit_is_not_old_kernel(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.read_format = UVPERF_FORMAT_LOST;
   uvperf_attr_set(&attr, UVPERF_ATTR_BUILD_ID, 1);
-  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   /* Ignored without PERF_SAMPLE_BRANCH_STACK. */
   attr.branch_sample_type = UVPERF_SAMPLE_BRANCH_COUNTERS;
-  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   attr.branch_sample_type = 0;
   temp_tree_write(tree, "/proc/sys/kernel/osrelease", "5.19.3\n");
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
          "PERF_FORMAT_LOST needs Linux 6.0");
   temp_tree_write(tree, "/proc/sys/kernel/osrelease", "6.0.0\n");
-  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   temp_tree_write(tree, "/proc/sys/kernel/osrelease", "5.19.3\n");
   attr.read_format = 0;
-  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   temp_tree_write(tree, "/proc/sys/kernel/osrelease", "5.9\n");
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
          "build_id needs Linux 5.12");
@@ -138,7 +140,8 @@ static void einval_of_tracepoint_is_its_id(void **state) {
 
   uvperf_attr_tracepoint(&attr, 99999);
   expect(*state, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
-         "tracepoint 99999 of the calling thread: no tracepoint has this id");
+         "cannot open tracepoint 99999 for the calling thread: no tracepoint "
+         "has this id");
 }
 
 static void einval_of_tracepoint_that_exists_is_another(void **state) {
@@ -146,10 +149,10 @@ static void einval_of_tracepoint_that_exists_is_another(void **state) {
   struct perf_event_attr attr;
 
   uvperf_attr_tracepoint(&attr, 316);
-  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "no such combination");
+  expect(tree, &attr, 0, -1, UVPERF_CAUSE_UNKNOWN, "rejects this combination");
   uvperf_attr_tracepoint(&attr, 1);
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "events of ftrace cannot be opened so");
+         "of ftrace's events perf can open");
 }
 
 static void einval_of_tracepoint_without_tracefs_is_not_sure(void **state) {
@@ -157,7 +160,7 @@ static void einval_of_tracepoint_without_tracefs_is_not_sure(void **state) {
 
   uvperf_attr_tracepoint(&attr, 99999);
   expect(*state, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
-         "probably no tracepoint has this id: read it, as root");
+         "probably no tracepoint has this id; read it, as root");
 }
 
 static void einval_of_a_pmu_says_what_it_may_lack(void **state) {
@@ -166,20 +169,20 @@ static void einval_of_a_pmu_says_what_it_may_lack(void **state) {
 
   uvperf_attr_init(&attr, 9, 99);
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_NO_EVENT,
-         "event 0x63 of PMU msr of the calling thread: the PMU has no such "
-         "config");
+         "cannot open event 0x63 of PMU msr for the calling thread: the PMU "
+         "has no such config");
   attr.exclude_kernel = 1;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "not every PMU can exclude_*: try without");
+         "may not support exclude_* or this config; try without");
   attr.sample_period = 1;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "not every PMU can sample and exclude_*: try without");
+         "may not support sampling, exclude_* or this config; try without");
   attr.exclude_kernel = 0;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "not every PMU can sample: try without");
+         "may not support sampling or this config; try without");
   uvperf_attr_init(&attr, 20, 1);
   expect(tree, &attr, 0, 1, UVPERF_CAUSE_ARGUMENT,
-         "whole CPUs only: pid -1, and with UVPERF_EVENT_CPU a cpu of its "
+         "whole CPUs only; use pid -1, and UVPERF_EVENT_CPU with a CPU of its "
          "cpumask, 0,64");
   expect(tree, &attr, -1, 1, UVPERF_CAUSE_NO_EVENT, "no such config");
 }
@@ -204,8 +207,7 @@ static void einval_of_aux_without_a_leader_says_so(void **state) {
 
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.aux_sample_size = 64;
-  expect(*state, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED,
-         "need a group leader with an AUX area");
+  expect(*state, &attr, 0, -1, UVPERF_CAUSE_NOT_SUPPORTED, "need an AUX area");
 }
 
 static void einval_of_a_cgroup_without_the_controller_says_so(void **state) {
@@ -238,26 +240,31 @@ static void einval_of_unknown_bits_names_them(void **state) {
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_type = UINT64_C(1) << 40;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
-         "sample_type: this kernel does not know 0x10000000000");
+         "sample_type has bits that neither this kernel nor Linux 6.19 knows, "
+         "0x10000000000");
   attr.sample_type = (UINT64_C(1) << 25) - 1;
   attr.sample_type &= ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
   attr.read_format = 0x8000;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
-         "read_format: this kernel does not know 0x8000");
+         "read_format has bits that neither this kernel nor Linux 6.19 knows, "
+         "0x8000");
   attr.read_format = 0;
   attr.branch_sample_type = UINT64_C(1) << 20;
   attr.sample_type = PERF_SAMPLE_BRANCH_STACK;
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
-         "branch_sample_type: this kernel does not know 0x100000");
+         "branch_sample_type has bits that neither this kernel nor Linux 6.19 "
+         "knows, 0x100000");
   attr.sample_type = 0;
   uvperf_attr_set(&attr, UVPERF_ATTR_AUX_ACTION, 9);
-  expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
-         "aux_action: this kernel does not know 0x8");
+  expect(
+      tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
+      "aux_action has bits that neither this kernel nor Linux 6.19 knows, 0x8");
   uvperf_attr_set(&attr, UVPERF_ATTR_AUX_ACTION, 0);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   memcpy((uint8_t *)&attr + 40, &flags, sizeof(flags));
   expect(tree, &attr, 0, -1, UVPERF_CAUSE_OLD_KERNEL,
-         "the flag bits: this kernel does not know 0x50000000000");
+         "the flag word has bits that neither this kernel nor Linux 6.19 "
+         "knows, 0x50000000000");
 #else
   (void)flags;
 #endif
@@ -294,20 +301,20 @@ static void einval_of_a_group_names_what_differs(void **state) {
                "only the leader may be pinned or exclusive");
   member.pid = 8;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_ARGUMENT,
-               "the leader is of another thread");
+               "the leader measures another thread");
   member.cpu = 0;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_ARGUMENT,
-               "the leader is on another cpu");
+               "the leader is on another CPU");
   other.use_clockid = 1;
   other.clockid = CLOCK_MONOTONIC;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_ARGUMENT,
-               "clockid must be the leader's");
+               "clockid differs from the leader's");
   leader.leader = &member;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_ARGUMENT,
                "the leader is itself a member of a group");
   other.inherit = 1;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_ARGUMENT,
-               "inherit must be the same");
+               "inherit differs from the leader's");
 }
 
 static void einval_of_a_group_of_cgroups_names_what_differs(void **state) {
@@ -322,10 +329,10 @@ static void einval_of_a_group_of_cgroups_names_what_differs(void **state) {
   expect_group(*state, &member, &leader, UVPERF_CAUSE_UNKNOWN, "combination");
   member.cgroup = 4;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_ARGUMENT,
-               "the leader is of another cgroup");
+               "the leader measures another cgroup");
   leader.cgroup = -1;
   expect_group(*state, &member, &leader, UVPERF_CAUSE_ARGUMENT,
-               "a group is of one cgroup, or of none");
+               "only one of the event and its leader measures a cgroup");
 }
 
 static void einval_of_a_hardware_group_names_the_pmu(void **state) {
@@ -335,8 +342,9 @@ static void einval_of_a_hardware_group_names_the_pmu(void **state) {
 
   uvperf_attr_hardware(&attr, PERF_COUNT_HW_CPU_CYCLES);
   leader = explain_open_call(&error, -EINVAL, "", &attr, 7, 1);
-  expect_group(*state, &leader, &leader, UVPERF_CAUSE_ARGUMENT,
-               "hardware events of one PMU, and no more than it has counters");
+  expect_group(
+      *state, &leader, &leader, UVPERF_CAUSE_ARGUMENT,
+      "hardware events of one PMU only, and no more than it has counters");
 }
 
 #define WITH_MACHINE(test)                                                     \

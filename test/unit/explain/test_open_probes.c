@@ -25,11 +25,11 @@ static void explain_probe_names_its_field(void **state) {
     int cause;
     const char *piece;
   } probes[] = {
-      {8, -ENOENT, UVPERF_CAUSE_NO_EVENT, "no file is at the path"},
+      {8, -ENOENT, UVPERF_CAUSE_NO_EVENT, "names does not exist"},
       {8, -EFAULT, UVPERF_CAUSE_ARGUMENT, "must point to a path"},
       {8, -E2BIG, UVPERF_CAUSE_ARGUMENT, "is too long"},
-      {8, -EINVAL, UVPERF_CAUSE_ARGUMENT, "must be a regular file"},
-      {8, -EIO, UVPERF_CAUSE_ARGUMENT, "cannot hold uprobes"},
+      {8, -EINVAL, UVPERF_CAUSE_ARGUMENT, "must name a regular file"},
+      {8, -EIO, UVPERF_CAUSE_ARGUMENT, "does not support uprobes"},
       {8, -524, UVPERF_CAUSE_ARGUMENT, "cannot be probed"},
       {6, -ENOENT, UVPERF_CAUSE_NO_EVENT, "see /proc/kallsyms"},
       {6, -EADDRNOTAVAIL, UVPERF_CAUSE_NO_EVENT, "see /proc/kallsyms"},
@@ -76,12 +76,12 @@ static void einval_of_breakpoint_names_the_fault(void **state) {
     {7, 0x1000, 8, "bp_type must be"},
     {6, 0x1000, 8, "bp_type must be"},
     {2, 0x1000, 0, "bp_len must be 1, 2, 4 or 8"},
-    {2, UINT64_MAX - 7, 8, "bp_addr is of the kernel"},
+    {2, UINT64_MAX - 7, 8, "bp_addr is in the kernel"},
 #if defined(__x86_64__)
     {2, 0x1000, 3, "bp_len must be 1, 2, 4 or 8"},
-    {1, 0x1000, 8, "x86 has no breakpoint for reading"},
-    {2, 0x1001, 4, "bp_addr must be aligned to bp_len"},
-    {4, 0x1000, 4, "HW_BREAKPOINT_X needs bp_len sizeof(long)"},
+    {1, 0x1000, 8, "x86 has no breakpoints for reads only"},
+    {2, 0x1001, 4, "bp_addr must be a multiple of bp_len"},
+    {4, 0x1000, 4, "bp_len must be sizeof(long) for HW_BREAKPOINT_X"},
 #endif
   };
   struct perf_event_attr attr;
@@ -97,7 +97,7 @@ static void einval_of_breakpoint_names_the_fault(void **state) {
   }
   uvperf_attr_breakpoint(&attr, 4, 0x1001, sizeof(long));
   expect(*state, &error, -EINVAL, &attr, UVPERF_CAUSE_UNKNOWN,
-         "no such combination");
+         "rejects this combination");
 }
 
 #define WITH_MACHINE(test)                                                     \

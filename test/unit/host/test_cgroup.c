@@ -93,7 +93,8 @@ static void cgroup_without_a_hierarchy_is_enoent(void **state) {
   refused(tree, "/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
           "mount -t cgroup2 none /sys/fs/cgroup");
   temp_tree_write(tree, MOUNTS, CPU "t /a tmpfs rw 0 0\n");
-  refused(tree, "/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED, "no cgroups");
+  refused(tree, "/a", -ENOENT, UVPERF_CAUSE_NOT_SUPPORTED,
+          "neither cgroup v2 nor v1");
 }
 
 /* -- invalid paths -------------------------------------------------------- */
@@ -105,9 +106,9 @@ static void directory_that_is_no_cgroup_is_einval(void **state) {
   temp_tree_write(tree, MOUNTS, V2);
   temp_tree_write(tree, "/cg/v2/a/file", "");
   refused(tree, "/a", -EINVAL, UVPERF_CAUSE_ARGUMENT,
-          "no directory of a cgroup: /cg/v2/a");
+          "not the directory of a cgroup: /cg/v2/a");
   refused(tree, "/a/file", -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
-          "no directory of a cgroup: /cg/v2/a/file");
+          "not the directory of a cgroup: /cg/v2/a/file");
   refused(tree, "/a/file/b", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "/a/file/b");
   /* An open(2) of a pipe would wait for one who writes. */
   snprintf(path, sizeof(path), "%s/cg/v2/a/pipe", tree->root);
@@ -231,7 +232,7 @@ static void cgroup_of_this_machine_is_opened(void **state) {
            (int)getpid());
   expect_cgroup(tree->root, name, cgroup.id);
   refused(tree, strcat(name, "/cgroup.procs"), -ENOTDIR, UVPERF_CAUSE_ARGUMENT,
-          "no directory");
+          "not the directory");
   live_cgroup_remove(&cgroup);
 }
 

@@ -74,29 +74,29 @@ static void target_that_cannot_be_right_is_reported_by_field(void **state) {
        "target.pid is 12, but UVPERF_TARGET_CGROUP"},
       {{0, UVPERF_TARGET_THREAD, 0, NULL, NULL, 0, 0, NULL},
        -EINVAL,
-       "target.pid 0 is no id of a task, which UVPERF_TARGET_THREAD"},
+       "target.pid 0 is not the id of a task, which UVPERF_TARGET_THREAD"},
       {{0, UVPERF_TARGET_PROCESS, -1, NULL, NULL, 0, 0, NULL},
        -EINVAL,
-       "target.pid -1 is no id of a task, which UVPERF_TARGET_PROCESS"},
+       "target.pid -1 is not the id of a task, which UVPERF_TARGET_PROCESS"},
       {{0, UVPERF_TARGET_COMMAND, INT32_MIN, NULL, NULL, 0, 0, NULL},
        -EINVAL,
-       "target.pid -2147483648 is no id of a task, which "
+       "target.pid -2147483648 is not the id of a task, which "
        "UVPERF_TARGET_COMMAND"},
       {{0, UVPERF_TARGET_CPUS, 0, "3-1", NULL, 0, 0, NULL},
        -EINVAL,
-       "target.cpus is no list"},
+       "target.cpus is not a list"},
       {{0, UVPERF_TARGET_SELF, 0, "0,", NULL, 0, 0, NULL},
        -EINVAL,
-       "target.cpus is no list"},
+       "target.cpus is not a list"},
       {{0, UVPERF_TARGET_CGROUP, 0, "65536", "/", 0, 0, NULL},
        -EINVAL,
        "at most 65535"},
       {{0, UVPERF_TARGET_CPUS, 0, "", NULL, 0, 0, NULL},
        -EINVAL,
-       "target.cpus lists no CPU"},
+       "target.cpus is empty"},
       {{0, UVPERF_TARGET_THREAD, 1, " \n", NULL, 0, 0, NULL},
        -EINVAL,
-       "target.cpus lists no CPU"},
+       "target.cpus is empty"},
       {{0, UVPERF_TARGET_CGROUP, 0, NULL, NULL, 0, 0, NULL},
        -EINVAL,
        "target.cgroup is NULL"},
@@ -105,10 +105,10 @@ static void target_that_cannot_be_right_is_reported_by_field(void **state) {
        "target.cgroup is empty"},
       {{0, UVPERF_TARGET_CPUS, 0, NULL, "/", 0, 0, NULL},
        -EINVAL,
-       "target.cgroup is given, but UVPERF_TARGET_CPUS"},
+       "target.cgroup is set, but UVPERF_TARGET_CPUS"},
       {{0, UVPERF_TARGET_PROCESS, 1, NULL, "", 0, 0, NULL},
        -EINVAL,
-       "target.cgroup is given, but UVPERF_TARGET_PROCESS"},
+       "target.cgroup is set, but UVPERF_TARGET_PROCESS"},
   };
   uvperf_error_t error;
   size_t i;
@@ -389,17 +389,18 @@ static void process_that_cannot_be_listed_reports_why(void **state) {
           "/proc is not mounted, or shows another PID namespace");
   own_proc(tree);
   fake_fail_from(FAKE_HAS_TASK, 1, -ESRCH);
-  refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK, "no process 78");
+  refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
+          "process 78 does not exist");
   fake_kernel_reset();
   fake_fail_from(FAKE_HAS_TASK, 1, -EPERM);
   refused(tree, &target, -EACCES, UVPERF_CAUSE_PERMISSION,
-          "does not show process 78");
+          "process 78 is hidden");
   fake_kernel_reset();
   write_task(tree, 78, 78, 1);
   write_task(tree, 78, 100, 1);
   target.pid = 100;
   refused(tree, &target, -ESRCH, UVPERF_CAUSE_NO_TASK,
-          "100 is no process but a thread of process 78");
+          "100 is not a process but a thread of process 78");
   target.pid = 78;
   temp_tree_write(tree, "/proc/78/task/100/stat", "garbage");
   refused(tree, &target, -EINVAL, UVPERF_CAUSE_UNKNOWN, "errno 22");
@@ -465,7 +466,7 @@ static int is_honest(const temp_tree_t *tree, const uvperf_target_t *target,
   return expand_one(tree->root, target, 0, &spots, &error) == -EMFILE &&
          error.cause == UVPERF_CAUSE_FILES && error.limit == limit &&
          error.needed == limit + 1 &&
-         strstr(error.reason, " fds that RLIMIT_NOFILE allows ") != NULL;
+         strstr(error.reason, " fds of RLIMIT_NOFILE ") != NULL;
 }
 
 static int expand_without_fds(void *arg) {

@@ -379,7 +379,7 @@ static void threads_that_cannot_be_read_are_an_error(void **state) {
   write_status(tree, 12, 12, 2);
   write_file(tree, 12, 13, "no stat file");
   assert_int_equal(uvperf__task_threads(tree->root, 12, &threads), -EINVAL);
-  temp_tree_write(tree, "/proc/14/task", "no directory");
+  temp_tree_write(tree, "/proc/14/task", "not the directory");
   assert_int_equal(uvperf__task_threads(tree->root, 14, &threads), -ENOTDIR);
   memset(root, '/', sizeof(root));
   root[sizeof(root) - 1] = '\0';

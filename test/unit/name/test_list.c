@@ -279,15 +279,15 @@ static void list_errors_name_event_and_column(void **state) {
       {{"cs}", -EINVAL, ARG, 3, "',' is missing before '}'"}, 1},
       {{"{}", -EINVAL, ARG, 1, "the group is empty"}, 0},
       {{"cs,{ },cs", -EINVAL, ARG, 4, "the group is empty"}, 1},
-      {{"{cs", -EINVAL, ARG, 1, "no '}' that ends the group"}, 1},
+      {{"{cs", -EINVAL, ARG, 1, "write '}' after it"}, 1},
       {{"{cs,", -EINVAL, ARG, 5, "name of an event is missing"}, 1},
       {{"{cs,}", -EINVAL, ARG, 5, "name of an event is missing"}, 1},
-      {{"{cs,{cs}}", -EINVAL, ARG, 5, "cannot be in a group"}, 1},
-      {{"{cs,a{cs}}", -EINVAL, ARG, 6, "cannot be in a group"}, 1},
+      {{"{cs,{cs}}", -EINVAL, ARG, 5, "cannot be in another group"}, 1},
+      {{"{cs,a{cs}}", -EINVAL, ARG, 6, "cannot be in another group"}, 1},
       {{"{cs};cs", -EINVAL, ARG, 5, "',' is missing before ';cs'"}, 1},
       {{"{cs}:", -EINVAL, ARG, 6, "modifiers are missing"}, 1},
       {{"{cs}:z", -EINVAL, ARG, 6, "no modifier 'z'"}, 1},
-      {{"{cs}:uu", -EINVAL, ARG, 7, "'u' is there twice"}, 1},
+      {{"{cs}:uu", -EINVAL, ARG, 7, "'u' appears twice"}, 1},
       {{"cs:W", -EINVAL, ARG, 4, "for groups"}, 0},
       {{"{cs:pp,cycles}:pp", -EINVAL, ARG, 16, "more than three 'p'"}, 0},
       {{"{cs,cycles:D}", -EINVAL, ARG, 5, "'cycles:D' is not the leader"}, 0},
@@ -296,7 +296,7 @@ static void list_errors_name_event_and_column(void **state) {
       {{"{cs,cs},{cs,cycles:uz}", -EINVAL, ARG, 21, "no modifier 'z'"}, 3},
       {{"cs,cycles/period=x/", -EINVAL, ARG, 18, "'x' is not a number"}, 1},
       {{"type=1,config=0,confg=1", -ENOENT, NONE, 17, "mean 'config'?"}, 0},
-      {{"cs,period=1", -EINVAL, ARG, 10, "'period=' is no event"}, 1},
+      {{"cs,period=1", -EINVAL, ARG, 10, "'period=' is not an event"}, 1},
   };
   size_t i;
 

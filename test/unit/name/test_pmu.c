@@ -166,12 +166,12 @@ static void pmu_errors_point_at_the_term(void **state) {
       {"cpu/whatever=5/", -ENOENT, NONE, 5, "no term or event 'whatever'"},
       {"cpu/..=5/", -ENOENT, NONE, 5, "no term or event '..'"},
       {"cpu/mem-loads=5/", -ENOENT, NONE, 5, "no term or event"},
-      {"cpu/event=256/", -EINVAL, ARG, 11, "the most is 0xff"},
-      {"cpu/edge=2/", -EINVAL, ARG, 10, "the most is 0x1"},
+      {"cpu/event=256/", -EINVAL, ARG, 11, "the limit is 0xff"},
+      {"cpu/edge=2/", -EINVAL, ARG, 10, "the limit is 0x1"},
       {"cpu/umask=x/", -EINVAL, ARG, 11, "'x' is not a number"},
       {"cpu/mem-loads,event=?/", -EINVAL, ARG, 21, "'?' is not a number"},
       {"cpu/event=?/", -EINVAL, ARG, 11, "'?' is not a number"},
-      {"split/event=0x1000/", -EINVAL, ARG, 13, "the most is 0xfff"},
+      {"split/event=0x1000/", -EINVAL, ARG, 13, "the limit is 0xfff"},
       {"split/odd=1/", -EINVAL, SUPP, 7, "'odd' of PMU split"},
       {"split/per-core/", -EINVAL, ARG, 7, "split/...,core=.../"},
       {"split/per-core,core/", -EINVAL, ARG, 7, "a value for 'core'"},
@@ -181,12 +181,12 @@ static void pmu_errors_point_at_the_term(void **state) {
       {"split/named/", -ENOENT, NONE, 7, "no term or event 'name'"},
       {"split/wrong/", -EINVAL, ARG, 7, "0x1000 is too large"},
       {"split/noscale/", -EINVAL, SUPP, 7, "'noscale' of PMU split"},
-      {"cpu/far=1/", -E2BIG, ARG, 1, "lies behind the attr"},
+      {"cpu/far=1/", -E2BIG, ARG, 1, "after the attr"},
       {"cpu/event=1,name=x/", -EINVAL, ARG, 18, "uvperf_event_list_parse"},
       {"cpu/r10000000000000000/", -EINVAL, ARG, 5, "more than 64 bits"},
       {"uncore_*/event=1/", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
       {"uncore_imc/event=1/", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
-      {"uncore_x*/event=1/", -ENOENT, NONE, 1, "no PMU fits 'uncore_x*'"},
+      {"uncore_x*/event=1/", -ENOENT, NONE, 1, "no PMU matches 'uncore_x*'"},
       {"uncore_imc/evnt=1/", -ENOENT, NONE, 12, "did you mean 'event'?"},
       {"cpum/event=1/", -ENOENT, NONE, 1, "did you mean 'cpu'?"},
   };
@@ -279,7 +279,7 @@ static int is_for_want_of_fds(const char *root, const char *name) {
   int rc = uvperf__attr_parse(root, &attr, sizeof(attr), name, &error);
 
   return rc == -EMFILE && error.cause == UVPERF_CAUSE_FILES &&
-         error.column == 1 && strstr(error.reason, "cannot be read") != NULL;
+         error.column == 1 && strstr(error.reason, "cannot read") != NULL;
 }
 
 /* Without an fd, and with one for the directory, in a child because of the

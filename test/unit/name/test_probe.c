@@ -139,20 +139,22 @@ static void probes_that_cannot_be_right_are_refused(void **state) {
       {"uprobe/path=\"/x\"/", -EINVAL, ARG, 1, "needs a place"},
       {"uprobe/path=\"\",offset=1/", -EINVAL, ARG, 8, "needs a value"},
       {"uprobe/path,offset=1/", -EINVAL, ARG, 8, "needs a value"},
-      {"uprobe/path=/usr/bin/x/", -EINVAL, ARG, 13, "another term must follow"},
-      {"uprobe/path=/x/,offset=1", -EINVAL, ARG, 7, "no other '/'"},
-      {"uprobe/path=\"/x,offset=1/", -EINVAL, ARG, 13, "has no other"},
+      {"uprobe/path=/usr/bin/x/", -EINVAL, ARG, 13, "add another term"},
+      {"uprobe/path=/x/,offset=1", -EINVAL, ARG, 7, "the terms are not closed"},
+      {"uprobe/path=\"/x,offset=1/", -EINVAL, ARG, 13, "is not closed"},
       {"uprobe/path=/x,offset=y/", -EINVAL, ARG, 23, "'y' is not a number"},
       {"uprobe/path=/x,func=f/", -ENOENT, NONE, 16, "no term or event 'func'"},
       {"uprobe/path=/x,ofset=1/", -ENOENT, NONE, 16, "mean 'offset'?"},
       {"uprobe/path=/nonexistent/x,symbol=f/", -ENOENT, NONE, 13, "no file"},
       {"uprobe/path=/,symbol=f/", -EISDIR, NONE, 13, "is a directory"},
       {"uprobe/path=/proc/self/status,symbol=f/", -ENOEXEC, NONE, 38,
-       "no program"},
+       "not a program"},
       {"kprobe//", -EINVAL, ARG, 1, "needs a place"},
       {"kprobe/offset=1/", -EINVAL, ARG, 1, "needs a place"},
-      {"kprobe/func=f,addr=1/", -EINVAL, ARG, 20, "addr= says all"},
-      {"kprobe/addr=1,offset=1/", -EINVAL, ARG, 13, "addr= says all"},
+      {"kprobe/func=f,addr=1/", -EINVAL, ARG, 20,
+       "addr= excludes func= and offset="},
+      {"kprobe/addr=1,offset=1/", -EINVAL, ARG, 13,
+       "addr= excludes func= and offset="},
       {"kprobe/addr=x/", -EINVAL, ARG, 13, "'x' is not a number"},
       {"kprobe/path=x/", -ENOENT, NONE, 8, "no term or event 'path'"},
   };
@@ -292,7 +294,8 @@ static void probes_past_the_end_of_a_file_are_refused(void **state) {
                    -EINVAL);
   assert_int_equal(error.cause, UVPERF_CAUSE_ARGUMENT);
   assert_int_equal(error.column, strstr(name, "0x7f") - name + 1);
-  assert_non_null(strstr(error.reason, "behind 'elf_target_exported'"));
+  assert_non_null(
+      strstr(error.reason, "the offset from 'elf_target_exported'"));
 }
 
 static void expect_path_error(const char *root, const char *path, int code,
@@ -317,8 +320,8 @@ static void probes_of_symbols_in_no_regular_file_are_refused(void **state) {
   snprintf(path, sizeof(path), "%s/fifo", tree->root);
   expect_path_error(tree->root, path, -ENOENT, "there is no file");
   assert_int_equal(mkfifo(path, 0600), 0);
-  expect_path_error(tree->root, path, -ENXIO, "is no regular file");
-  expect_path_error(tree->root, "/dev/null", -ENXIO, "is no regular file");
+  expect_path_error(tree->root, path, -ENXIO, "is not a regular file");
+  expect_path_error(tree->root, "/dev/null", -ENXIO, "is not a regular file");
 }
 
 /* -- live ------------------------------------------------------------------ */

@@ -69,11 +69,11 @@ static void missing_tracepoints_are_reported_with_the_nearest(void **state) {
       {"sched_switch", -ENOENT, NONE, 1, "did you mean 'sched:sched_switch'?"},
       {"sched_switch:u", -ENOENT, NONE, 1, "mean 'sched:sched_switch'?"},
       {"sched_*", -ENOENT, NONE, 1, "no event 'sched_*'"},
-      {"..:sched", -ENOENT, NONE, 1, "no category of tracepoints '..'"},
+      {"..:sched", -ENOENT, NONE, 1, "no tracepoint category '..'"},
       {"sched:..", -ENOENT, NONE, 7, "'sched' has no tracepoint"},
       {"sched:", -ENOENT, NONE, 7, "has no tracepoint ''"},
       {"sched:sched_switch:z", -EINVAL, ARG, 20, "no modifier 'z'"},
-      {"sched:sched_switch/config=1/", -EINVAL, ARG, 20, "said by"},
+      {"sched:sched_switch/config=1/", -EINVAL, ARG, 20, "part of"},
       {"sched:sched_switch/prev_comm=1/", -ENOENT, NONE, 20, "no term"},
   };
   const temp_tree_t *tree = *state;
@@ -86,8 +86,8 @@ static void tracepoints_of_patterns_are_for_lists(void **state) {
       {"sched:sched_*", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
       {"sched:sched_w?keup", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
       {"*:*", -EINVAL, ARG, 1, "uvperf_event_list_parse"},
-      {"sched:x*", -ENOENT, NONE, 1, "no tracepoint fits 'sched:x*'"},
-      {"x*:*", -ENOENT, NONE, 1, "no tracepoint fits"},
+      {"sched:x*", -ENOENT, NONE, 1, "no tracepoint matches 'sched:x*'"},
+      {"x*:*", -ENOENT, NONE, 1, "no tracepoint matches"},
   };
   const temp_tree_t *tree = *state;
 

@@ -22,8 +22,8 @@ static void attr_parse_suggests_a_similar_name(void **state) {
       {"cycles/call-graph=dwarv/", -EINVAL, ARG, 19, "no call-graph 'dwarv'"},
       {"cycles/branch_type=any_cal/", -EINVAL, ARG, 20,
        "did you mean 'any_call'?"},
-      {"duration_time", -ENOENT, NONE, 1, "perf(1) measures it by itself"},
-      {"user_time:u", -ENOENT, NONE, 1, "perf(1) measures it by itself"},
+      {"duration_time", -ENOENT, NONE, 1, "perf(1) measures that itself"},
+      {"user_time:u", -ENOENT, NONE, 1, "perf(1) measures that itself"},
       {"inst_retired.any", -ENOENT, NONE, 1, "JSON files"},
       {"qqqqqq", -ENOENT, NONE, 1, "no event 'qqqqqq'"},
   };

@@ -160,7 +160,7 @@ static void object_whose_type_is_the_same_is_no_map(void **state) {
   refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "PERF_EVENT_ARRAY (4)");
   /* And BTF, which is no map of type 0. */
   scripted->info.type = 0;
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "and no map");
+  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "not a map");
 }
 
 static void path_of_another_type_is_closed_again(void **state) {
@@ -181,7 +181,7 @@ static void fd_that_is_invalid_is_reported(void **state) {
   fake_fail(FAKE_BPF_INFO, 1, -EBADFD);
   refuses(state, -EBADF, UVPERF_CAUSE_ARGUMENT, "not an open fd");
   fake_fail(FAKE_BPF_INFO, 1, -EINVAL);
-  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "on no BPF map");
+  refuses(state, -EINVAL, UVPERF_CAUSE_ARGUMENT, "not the fd of a BPF map");
 }
 
 static void bpf_that_is_refused_has_its_cause(void **state) {
@@ -206,7 +206,7 @@ static void bpf_that_is_refused_has_its_cause(void **state) {
                   "CapEff:\t0000008000000000\nSeccomp:\t2\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
   refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
-          "denied in spite of CAP_BPF: by the seccomp filter");
+          "denied despite CAP_BPF by a seccomp filter");
   temp_tree_write(tree, "/proc/self/status",
                   "CapEff:\t0000000000200000\nSeccomp:\t0\n");
   fake_fail(FAKE_BPF_INFO, 1, -EACCES);
@@ -214,7 +214,7 @@ static void bpf_that_is_refused_has_its_cause(void **state) {
   temp_tree_write(tree, "/proc/self/uid_map", "0 1000 1\n");
   fake_fail(FAKE_BPF_INFO, 1, -EPERM);
   refuses(state, -EPERM, UVPERF_CAUSE_PERMISSION,
-          "bpf(2) needs CAP_BPF outside of this user namespace");
+          "bpf(2) needs CAP_BPF outside this user namespace");
 }
 
 static void lack_of_fds_and_memory_is_reported(void **state) {
@@ -231,7 +231,7 @@ static void path_that_cannot_be_opened_has_its_cause(void **state) {
   char longest[400];
 
   refuses_path(state, "/bpf/x", -ENOENT, UVPERF_CAUSE_ARGUMENT,
-               "/bpf/x cannot be opened: nothing is pinned");
+               "/bpf/x: nothing is pinned");
   refuses_path(state, "/bpf/x", -ENOTDIR, UVPERF_CAUSE_ARGUMENT, "pinned");
   refuses_path(state, "/bpf/x", -EACCES, UVPERF_CAUSE_PERMISSION, "bpffs");
   refuses_path(state, "/bpf/x", -EPERM, UVPERF_CAUSE_PERMISSION, "CAP_BPF");
@@ -253,7 +253,7 @@ static void entry_that_cannot_be_set_has_its_cause(void **state) {
     const char *piece;
   } cases[] = {
       {-EPERM, UVPERF_CAUSE_PERMISSION, "CAP_BPF"},
-      {-ENOMEM, UVPERF_CAUSE_MEMORY, "memory ran out"},
+      {-ENOMEM, UVPERF_CAUSE_MEMORY, "out of memory"},
       {-EOPNOTSUPP, UVPERF_CAUSE_NOT_SUPPORTED, "attr.inherit"},
       {-E2BIG, UVPERF_CAUSE_UNKNOWN, "errno 7"},
       {-ENOSYS, UVPERF_CAUSE_NOT_SUPPORTED, "CONFIG_BPF_SYSCALL"},
@@ -267,7 +267,7 @@ static void entry_that_cannot_be_set_has_its_cause(void **state) {
     fake_fail(FAKE_BPF_UPDATE, 1, cases[i].code);
     assert_int_equal(uvperf__bpf_map_put(&map, 3, -1, &error), cases[i].code);
     explain_check(&error, cases[i].code, cases[i].cause, cases[i].piece);
-    assert_non_null(strstr(error.reason, "entry 3 of the map cannot be set"));
+    assert_non_null(strstr(error.reason, "cannot set entry 3 of the map"));
     fake_fail(FAKE_BPF_UPDATE, 1, cases[i].code);
     assert_int_equal(uvperf__bpf_map_put(&map, 3, -1, NULL), cases[i].code);
   }
@@ -284,7 +284,7 @@ static void entry_that_may_only_be_read_says_so(void **state) {
   assert_int_equal(uvperf__bpf_map_put(&map, 3, -1, &error), -EPERM);
   explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "BPF_F_RDONLY");
   assert_int_equal(uvperf__bpf_map_take(&map, 3, &error), -EPERM);
-  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "be deleted");
+  explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "cannot delete entry");
   uvperf__bpf_map_close(&map);
 }
 

@@ -139,10 +139,11 @@ static void cookie_without_a_link_is_refused(void **state) {
     int cause;
     const char *reason;
   } cases[] = {
-      {-EINVAL, -EINVAL, UVPERF_CAUSE_ARGUMENT, "no BPF program"},
+      {-EINVAL, -EINVAL, UVPERF_CAUSE_ARGUMENT, "not a BPF program"},
       {-ENOSYS, -EOPNOTSUPP, UVPERF_CAUSE_OLD_KERNEL, "cookie 0"},
-      {-EPERM, -EPERM, UVPERF_CAUSE_PERMISSION, "a cookie needs a BPF link"},
-      {-EMFILE, -EMFILE, UVPERF_CAUSE_FILES, "which takes an fd"},
+      {-EPERM, -EPERM, UVPERF_CAUSE_PERMISSION, "cannot make the BPF link"},
+      {-EMFILE, -EMFILE, UVPERF_CAUSE_FILES,
+       "cannot make the BPF link that the cookie needs"},
   };
   fake_event_t *events[1];
   uvperf__counters_t *counters;
@@ -195,7 +196,7 @@ static void program_that_nothing_takes_is_closed(void **state) {
   fds = support_count_fds();
   refuse_program = -EINVAL;
   assert_int_equal(set_program(counters, &error), -EINVAL);
-  assert_non_null(strstr(error.reason, "SET_BPF of"));
+  assert_non_null(strstr(error.reason, "cannot attach a BPF program to"));
   assert_string_equal(fake_log(), "bpf link failed, ioctl SET_BPF failed, "
                                   "bpf link failed, ioctl SET_BPF failed");
   assert_int_equal(support_count_fds(), fds);

@@ -378,7 +378,7 @@ failure_of_a_sibling_is_explained_by_its_leaders_attr(void **state) {
   fake_fail(FAKE_OPEN, 2, -EINVAL);
   counters = counters_open(&make);
   assert_non_null(strstr(counters_failure(counters, 0)->error.reason,
-                         "clockid must be the leader's"));
+                         "clockid differs from the leader's"));
   uvperf__counters_free(counters);
 }
 

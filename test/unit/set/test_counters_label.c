@@ -284,7 +284,7 @@ static void check_failures(const tracepoints_t *tracepoints, size_t nr_places) {
                    nr_places * (ATTRS - 2));
   for (i = 0; i < nr_places * (ATTRS - 2); i++)
     check_reason(tracepoints, i,
-                 i % (ATTRS - 2) == 0 ? "no such combination"
+                 i % (ATTRS - 2) == 0 ? "rejects this combination"
                                       : "no tracepoint has this id");
 }
 
@@ -310,7 +310,7 @@ static void failures_of_a_later_call_take_a_walk_of_their_own(void **state) {
                                                &error),
                    0);
   assert_int_equal(files.ids, IDS + 1);
-  check_reason(tracepoints, 2 * (ATTRS - 2) + 1, "no such combination");
+  check_reason(tracepoints, 2 * (ATTRS - 2) + 1, "rejects this combination");
   check_reason(tracepoints, 2 * (ATTRS - 2) + 2, "no tracepoint has this id");
 }
 

@@ -210,8 +210,8 @@ static void target_beyond_the_map_is_not_added(void **state) {
   assert_int_equal(add_target(counters, UVPERF_TARGET_CPUS, "1", NULL, &error),
                    -E2BIG);
   assert_string_equal(error.reason,
-                      "the map has no entry for CPU 1, as it has 1: make it "
-                      "with more max_entries, one for each possible CPU");
+                      "the map has no entry for CPU 1, only 1 entries; create "
+                      "it with max_entries for each possible CPU");
   assert_int_equal(error.attr_index, 1);
   assert_int_equal(uvperf__counters_nr_open(counters), nr);
   assert_string_equal(entries(), "0");
@@ -276,7 +276,7 @@ static void fill_that_cannot_be_is_refused(void **state) {
   (void)state;
   counters = begin("0-2", 2);
   expect_refused(counters, 2, map_fd, -EINVAL, UVPERF_CAUSE_ARGUMENT,
-                 "there is no attr 2, there are 2");
+                 "there is no attr 2; the set has 2");
   expect_refused(counters, 1, map_fd, -E2BIG, UVPERF_CAUSE_ARGUMENT,
                  "no entry for CPU 2");
   assert_string_equal(entries(), ". .");
@@ -293,7 +293,7 @@ static void fill_that_cannot_be_is_refused(void **state) {
   assert_string_equal(entries(), ". . .");
   fake_fail(FAKE_CALLOC, 1, -ENOMEM);
   expect_refused(counters, 1, map_fd, -ENOMEM, UVPERF_CAUSE_MEMORY,
-                 "no memory");
+                 "out of memory");
   fill(counters);
   expect_refused(counters, 1, map_fd, -EEXIST, UVPERF_CAUSE_EXISTS,
                  "another set for another map");

@@ -160,8 +160,8 @@ static void event_of_other_cpus_is_one_failure(void **state) {
   assert_int_equal(failure->error.code, -ENODEV);
   assert_int_equal(failure->error.cause, UVPERF_CAUSE_NO_CPU);
   assert_string_equal(failure->error.reason,
-                      "'far/event=1/' counts on CPUs 8-11,16, and none of them "
-                      "is to be measured");
+                      "cannot open 'far/event=1/': it counts on CPUs 8-11,16, "
+                      "and none of these is measured");
   for (i = 0; i < 4; i++)
     assert_int_equal(state_at(machine, 1, i), UVPERF_COUNT_NOT_AVAILABLE);
 }
@@ -317,10 +317,9 @@ static void sibling_that_is_nowhere_with_its_leader_is_a_failure(void **state) {
 
   open_all(machine, "{core/event=1/,atom/event=1/}", UVPERF_TARGET_CPUS, "0-3");
   check_opened(machine, "0:22 1:22");
-  assert_non_null(
-      strstr(counters_failure(machine->counters, 0)->error.reason,
-             "counts on CPUs 2-3, and none of them is to be measured where the "
-             "leader of its group is"));
+  assert_non_null(strstr(counters_failure(machine->counters, 0)->error.reason,
+                         "counts on CPUs 2-3, and none of these is measured "
+                         "with the leader of its group"));
 }
 
 /* -- tasks and cgroups ---------------------------------------------------- */

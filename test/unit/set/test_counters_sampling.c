@@ -199,15 +199,15 @@ static void options_without_effect_are_refused(void **state) {
     uvperf_set_options_t options;
     const char *reason;
   } cases[] = {
-      {0, {.sample_type = 1}, "options.sample_type is of records"},
-      {0, {.sample_freq = 1}, "options.sample_freq is of records"},
+      {0, {.sample_type = 1}, "options.sample_type needs UVPERF_SET_RECORDS"},
+      {0, {.sample_freq = 1}, "options.sample_freq needs UVPERF_SET_RECORDS"},
       {UVPERF_SET_RECORDS,
        {.sample_period = 1, .sample_freq = 1},
        "both sample_period and sample_freq"},
       {UVPERF_SET_RECORDS, {.sample_max_stack = 65536}, "more than 65535"},
       {UVPERF_SET_RECORDS,
        {.branch_sample_type = 1},
-       "options.branch_sample_type has no effect: set "
+       "options.branch_sample_type has no effect; set "
        "PERF_SAMPLE_BRANCH_STACK"},
       {UVPERF_SET_RECORDS,
        {.sample_regs_user = 1},

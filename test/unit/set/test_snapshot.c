@@ -221,7 +221,7 @@ static void set_snapshot_that_cannot_be_is_refused(void **state) {
 
   plan(&scripted, 0);
   live_stream_open(*state, &scripted.stream, &scripted.make.options);
-  expect_refusal(set, 0, UV_EINVAL, "never started");
+  expect_refusal(set, 0, UV_EINVAL, "start the handle with one first");
   live_stream_start(&scripted.stream, NULL);
   expect_refusal(set, 8, UV_EINVAL, "0x8");
   assert_int_equal(uvperf_set_snapshot(set, 0, NULL), 0);

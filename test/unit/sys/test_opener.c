@@ -190,8 +190,9 @@ static void refused(uv_loop_t *loop, int code, int cause, const char *piece) {
                    code);
   assert_int_equal(error.code, code);
   assert_int_equal(error.cause, cause);
-  if (strstr(error.reason, "software event page-faults of thread 44, by "
-                           "options.open: ") == NULL ||
+  if (strstr(error.reason,
+             "options.open cannot open 'page-faults' for thread 44: ") ==
+          NULL ||
       strstr(error.reason, piece) == NULL)
     fail_msg("%s", error.reason);
   expect_calls(&program, 1);
@@ -199,13 +200,13 @@ static void refused(uv_loop_t *loop, int code, int cause, const char *piece) {
 
 static void refusal_is_explained_as_the_programs(void **state) {
   refused(*state, -EACCES, UVPERF_CAUSE_PERMISSION,
-          "it returned errno 13: the opener refuses this event");
-  refused(*state, -EPERM, UVPERF_CAUSE_PERMISSION, "it returned errno 1:");
-  refused(*state, -ENOSYS, UVPERF_CAUSE_PERMISSION, "it returned errno 38:");
-  refused(*state, -EMFILE, UVPERF_CAUSE_FILES, "it returned errno 24:");
-  refused(*state, -E2BIG, UVPERF_CAUSE_OLD_KERNEL, "it returned errno 7:");
-  refused(*state, -ESRCH, UVPERF_CAUSE_NO_TASK, "there is no such thread");
-  refused(*state, -ECONNRESET, UVPERF_CAUSE_UNKNOWN, "it gave errno 104");
+          "it returned errno 13, so the opener refuses this event");
+  refused(*state, -EPERM, UVPERF_CAUSE_PERMISSION, "it returned errno 1,");
+  refused(*state, -ENOSYS, UVPERF_CAUSE_PERMISSION, "it returned errno 38,");
+  refused(*state, -EMFILE, UVPERF_CAUSE_FILES, "it returned errno 24,");
+  refused(*state, -E2BIG, UVPERF_CAUSE_OLD_KERNEL, "it returned errno 7;");
+  refused(*state, -ESRCH, UVPERF_CAUSE_NO_TASK, "this thread does not exist");
+  refused(*state, -ECONNRESET, UVPERF_CAUSE_UNKNOWN, "it returned errno 104");
 }
 
 static void other_fd_than_a_perf_event_is_enotty(void **state) {
@@ -222,7 +223,7 @@ static void number_that_is_no_errno_is_enotty(void **state) {
   refused(*state, -4096, UVPERF_CAUSE_ARGUMENT, "not the fd of an open perf");
   refused(*state, INT32_MIN, UVPERF_CAUSE_ARGUMENT,
           "not the fd of an open perf");
-  refused(*state, -4095, UVPERF_CAUSE_UNKNOWN, "it gave errno 4095");
+  refused(*state, -4095, UVPERF_CAUSE_UNKNOWN, "it returned errno 4095");
 }
 
 /* One fallback helps; the one that asks the kernel is not tried. */

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* The library's reasons name what a program can do, in the terms of its API.
+ * Users have options and names of events. */
+#ifndef COMMON_REMEDIES_H
+#define COMMON_REMEDIES_H
+
+/* Replaces fields and flags of the API in a text, in place: "set
+ * exclude_kernel" becomes "add the modifier u". The text does not grow. */
+void common_remedies_for_users(char *text);
+
+#endif
