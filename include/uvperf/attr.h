@@ -515,8 +515,9 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  perf_event_open(2), so a seccomp filter may forbid that call: see
  *  uvperf-broker(7), samples/broker.c.
  *
- *  It is called for each attr, for events of this process that own a set's or
- *  reader's rings (PERF_COUNT_SW_DUMMY), and later for new CPUs and targets.
+ *  It is called for each attr, and again for CPUs and targets that come later.
+ *  It is also called for the rings of a set or reader: each belongs to a dummy
+ *  event of this process (PERF_COUNT_SW_DUMMY).
  *  The loop's thread calls it and waits. In asynchronous opening a thread of
  *  libuv's pool calls it: one thread per loop, perhaps at the same time as the
  *  loop's thread. The function must not call functions of the handle.

@@ -373,8 +373,9 @@ static int end(uvperf__label_t *label, const uvperf__label_t *name) {
   return 0;
 }
 
-/* The result of the last way is used even if it is not true: some attrs cannot
- * be written as a text, for example probes with a number for the pointer. */
+/* Tries each way to write the attr as a text, until one is exact. Some attrs
+ * cannot be written exactly, for example probes with a number for the pointer.
+ * They get the text of the last way. */
 static void compose(uvperf__label_t *label, const char *root,
                     const struct perf_event_attr *attr,
                     const char *tracepoint) {

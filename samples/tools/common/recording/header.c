@@ -230,8 +230,8 @@ static int read_file(recording_t *recording, uint64_t size) {
   return 0;
 }
 
-/* The magic of the first version is a text, so the size shows the byte
- * order. */
+/* Finds out whether the file has the other byte order. In the first version the
+ * magic is a text without byte order, so the header's size decides. */
 static int find_byte_order(recording_t *recording, const unsigned char *bytes,
                            uint64_t size) {
   const uint64_t ours = UINT64_C(0x32454c4946524550);
