@@ -15,7 +15,8 @@ static int is_left_out(const char *unit) {
   return strstr(unit, "/sec") != NULL || strstr(unit, "CPUs utilized") != NULL;
 }
 
-/* A metric such as "of all branches" needs the label of its event. */
+/* The name of a column. A metric such as "of all branches" begins with the
+ * label of its event. */
 static char *make_name(const stat_event_t *event, const char *unit) {
   const char *cgroup = event->cgroup == NULL ? "" : event->cgroup;
   const char *label = strncmp(unit, "of all", 6) == 0 ? event->label : "";

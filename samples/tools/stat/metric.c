@@ -70,8 +70,8 @@ static int is_beside(const stat_report_t *report, const stat_line_t *line,
                                             report->events[line->event].cgroup;
 }
 
-/* The value of the event with this config, for the same tasks and CPUs as a
- * line; 0 without one. */
+/* The value of the event with this config, for the same tasks and CPUs as
+ * `line`; 0 without one. */
 static double value_beside(const stat_report_t *report, const stat_line_t *line,
                            uint64_t config) {
   const struct perf_event_attr *attr = report->events[line->event].attr;
@@ -88,7 +88,7 @@ static double value_beside(const stat_report_t *report, const stat_line_t *line,
   return 0;
 }
 
-/* The nanoseconds of the clock event for the same tasks and CPUs as a line; 0
+/* The nanoseconds of the clock event for the same tasks and CPUs as `line`; 0
  * without one. */
 static double clock_beside(const stat_report_t *report,
                            const stat_line_t *line) {

@@ -277,7 +277,7 @@ static int choose_target(stat_options_t *options) {
 
   if (tasks + places > 1)
     return common_options_bad("choose one of -p, -t, and -a, -C or -G");
-  /* A cgroup is counted on CPUs, but without the other tasks there. */
+  /* A cgroup is counted on CPUs, but only its own tasks are. */
   options->all = options->nr_cgroups == 0 &&
                  (places || (tasks == 0 && options->command == NULL));
   if (options->by != STAT_BY_NONE && options->by != STAT_BY_THREAD &&

@@ -63,8 +63,8 @@ struct stat_run_s {
  * common_control_free in either case. */
 int stat_control_open(stat_control_t *control, const stat_options_t *options);
 
-/* Counts once. Returns 0, or the exit status after a message. For each run set
- * the public fields above the results, and clear all others. Signals are
+/* Counts once. Returns 0, or the exit status after a message. Before each run,
+ * set the public fields above the results and clear all others. Signals are
  * blocked when it returns, so a signal between two runs is for the next run. */
 int stat_run(stat_run_t *run);
 

@@ -183,7 +183,7 @@ static void put_metric(row_t *row, const stat_metric_t *metric) {
   put_left(row, text, METRIC_WIDTH - 1);
 }
 
-/* Puts what qualifies the value: deviation, percentage, missing counts. */
+/* Puts the deviation, the percentage and the missing counts after a value. */
 static void put_end(row_t *row, const stat_line_t *line) {
   const uvperf_count_t *count = &line->count;
   char text[STAT_NOTE_BYTES];
