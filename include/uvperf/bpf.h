@@ -251,7 +251,7 @@ typedef struct uvperf_bpf_reader_options_s {
  *    UV_EMFILE, UV_ENFILE  too few fds: see error->needed and error->limit;
  *    UV_ENOMEM  out of memory;
  *    UV_ENOSYS  this kernel has no bpf(2) or no perf events;
- *    another    as for uvperf_event_init, or as error->reason says.
+ *    another    see uvperf_event_init, or as error->reason says.
  *  Source: bpf(2); perf_event_open(2), "ERRORS"; kernel/bpf/arraymap.c. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
@@ -275,7 +275,7 @@ uvperf_bpf_reader_init(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *    UV_EINVAL  cb is NULL; or as for uvperf_bpf_reader_init;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads (RLIMIT_NPROC,
  *      pids.max; a seccomp filter);
- *    another    as for uvperf_bpf_reader_init about the map and the options. */
+ *    another    see uvperf_bpf_reader_init about the map and the options. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
                        const uvperf_bpf_reader_options_t *options,
@@ -334,7 +334,7 @@ UVPERF_EXTERN int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader);
  *    events are still in the map:
  *    UV_EPERM  in a forked child (cause argument), or bpf(2) is refused, as
  *      after BPF_MAP_FREEZE (cause permission);
- *    another   as bpf(2).
+ *    another   see bpf(2).
  *  Source: bpf(2), BPF_MAP_DELETE_ELEM. */
 UVPERF_EXTERN int uvperf_bpf_reader_pause(uvperf_bpf_reader_t *reader,
                                           uvperf_error_t *error);

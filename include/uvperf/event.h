@@ -560,7 +560,7 @@ UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
  *      PERF_FORMAT_GROUP;
  *    UV_ENOENT  an event is not in the group, or not any more;
  *    UV_EBADF, UV_EPROTO, UV_EPERM, UV_ENOMEM  as uvperf_event_read;
- *    another    as uvperf_event_read.
+ *    another    see uvperf_event_read.
  *  Source: perf_event_open(2), "Reading results". */
 UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
                                           size_t nr, uvperf_count_t *counts,

@@ -44,7 +44,7 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *    UV_ENOMEM  out of memory. If the reading was last filled by a smaller set,
  *      or if fn added targets, this can happen after the call;
  *    UV_EPERM   called in a forked child;
- *    another    as uvperf_set_enable; or as uvperf_set_disable, and then fn was
+ *    another    see uvperf_set_enable; or see uvperf_set_disable, and then fn was
  *      called and the reading is filled.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
@@ -62,7 +62,7 @@ UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
  *    measurements so far, or nothing.
  *  @return 0, or
  *    UV_EINVAL  set or overhead is NULL;
- *    another    as uvperf_measure. */
+ *    another    see uvperf_measure. */
 UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
                                           uvperf_reading_t *overhead,
                                           uvperf_error_t *error);
@@ -100,7 +100,7 @@ typedef struct uvperf_meter_s uvperf_meter_t;
  *  @return 0, or
  *    UV_EINVAL  meter or names is NULL, a name is not valid in a list, or an
  *      event's PMU counts whole CPUs only (cause argument);
- *    another    as uvperf_event_list_parse or uvperf_event_init. */
+ *    another    see uvperf_event_list_parse or uvperf_event_init. */
 UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
                                    uvperf_error_t *error);
 
@@ -118,7 +118,7 @@ UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
  *  @return 0, or
  *    UV_EINVAL  meter or options is NULL, or options.flags has another flag
  *      (cause argument);
- *    another    as uvperf_set_init. */
+ *    another    see uvperf_set_init. */
 UVPERF_EXTERN int uvperf_meter_new_options(uvperf_meter_t **meter,
                                            const uvperf_set_options_t *options,
                                            uvperf_error_t *error);
@@ -161,7 +161,7 @@ uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
  *      another thread made the meter (cause argument);
  *    UV_EBUSY   the meter is measuring (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
- *    another    as uvperf_set_enable; or as uvperf_set_disable, and then fn was
+ *    another    see uvperf_set_enable; or see uvperf_set_disable, and then fn was
  *      called and the counts are filled. */
 UVPERF_EXTERN int uvperf_meter_measure(uvperf_meter_t *meter,
                                        uvperf_measure_fn fn, void *arg,
@@ -199,7 +199,7 @@ typedef struct uvperf_runs_s {
  *  @return 0, or
  *    UV_EINVAL  times is 0;
  *    UV_ENOMEM  out of memory; fn was not called;
- *    another    as uvperf_meter_measure. After the first call that fails there
+ *    another    see uvperf_meter_measure. After the first call that fails there
  *      is no other. */
 UVPERF_EXTERN int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
                                       uvperf_measure_fn fn, void *arg,
@@ -256,7 +256,7 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    UV_EBUSY   the event is enabled (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
  *    UV_ENOMEM  out of memory;
- *    another    as uvperf_event_read or uvperf_event_enable; or as
+ *    another    see uvperf_event_read or uvperf_event_enable; or as
  *      uvperf_event_disable or uvperf_event_read, and then fn was called and
  *      the counts mean nothing.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */

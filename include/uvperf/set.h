@@ -83,7 +83,7 @@ typedef void (*uvperf_set_open_cb)(uvperf_set_t *set, int status,
  *    UV_EAGAIN     try again, because the set changed meanwhile: an attr was
  *      opened elsewhere with other fallbacks, or got another period or filter,
  *      or a CPU that the set follows came online;
- *    another       as for uvperf_set_add_target.
+ *    another       see uvperf_set_add_target.
  *  @param data    The target's uvperf_target_t.data.
  *  @param index   The target's index, if status is 0.
  *  @param error   The failure, valid until the callback returns; NULL if status
@@ -132,7 +132,7 @@ struct uvperf_set_s {
  *    UV_ENODEV  the CPUs are offline, or the event's PMU counts on others;
  *    UV_EACCES, UV_EPERM  perf_event_paranoid or the target's owner forbids it;
  *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (locked_memory);
- *    another    as for uvperf_event_init, or as error->reason says.
+ *    another    see uvperf_event_init, or as error->reason says.
  *  Source: perf_event_open(2), "ERRORS". */
 UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
                                   const uvperf_set_options_t *options,
@@ -337,7 +337,7 @@ UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
  *    UV_EINVAL  there is no such attr, or filter is NULL;
  *    UV_ENOMEM  out of memory;
  *    UV_EPERM   in a forked child (cause argument);
- *    another    as for uvperf_event_apply_filter.
+ *    another    see uvperf_event_apply_filter.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_SET_FILTER. */
 UVPERF_EXTERN int uvperf_set_apply_filter(uvperf_set_t *set, size_t attr,
                                           const char *filter,
@@ -353,7 +353,7 @@ UVPERF_EXTERN int uvperf_set_apply_filter(uvperf_set_t *set, size_t attr,
  *  @return 0, or
  *    UV_EINVAL  there is no such attr, or it does not sample;
  *    UV_EPERM   in a forked child (cause argument);
- *    another    as for uvperf_event_change_period.
+ *    another    see uvperf_event_change_period.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PERIOD. */
 UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
                                            uint64_t period,
@@ -381,7 +381,7 @@ UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
  *    UV_EEXIST  the attr has a program already;
  *    UV_EMFILE  no fd is left for the set's duplicate of prog_fd;
  *    UV_EPERM   in a forked child (cause argument);
- *    another    as for uvperf_event_attach_bpf.
+ *    another    see uvperf_event_attach_bpf.
  *  Source: bpf(2); perf_event_open(2), PERF_EVENT_IOC_SET_BPF. */
 UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
                                         int prog_fd, uint64_t cookie,
@@ -409,7 +409,7 @@ UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
  *    UV_EMFILE, UV_ENFILE, UV_ENOMEM  no fd is left (the set keeps one), or no
  *      memory;
  *    UV_EBUSY   the set is being opened;
- *    another    as bpf(2).
+ *    another    see bpf(2).
  *  Source: bpf(2), BPF_MAP_UPDATE_ELEM; bpf-helpers(7),
  *  bpf_perf_event_read_value(). */
 UVPERF_EXTERN int uvperf_set_fill_map(uvperf_set_t *set, size_t attr,

@@ -347,7 +347,7 @@ UVPERF_EXTERN int uvperf_tracefs_path(char *path, size_t *size);
  *    -ENODEV, -EACCES  as uvperf_tracefs_path;
  *    -EINVAL  an argument is NULL, or not a file name (empty, ".", "..", with a
  *      slash);
- *    another  as uvperf_tracefs_path.
+ *    another  see uvperf_tracefs_path.
  *  Source: the kernel's Documentation/trace/events.rst; event_create_dir in
  *  kernel/trace/trace_events.c. */
 UVPERF_EXTERN int uvperf_tracefs_id(const char *category, const char *name,
@@ -380,7 +380,7 @@ typedef int (*uvperf_tracefs_event_cb)(const char *category, const char *name,
  *      the matches;
  *    -ENODEV  as uvperf_tracefs_path;
  *    -EINVAL  `cb` is NULL;
- *    another  as uvperf_tracefs_path.
+ *    another  see uvperf_tracefs_path.
  *  Source: as uvperf_tracefs_id; perf_trace_init in
  *  kernel/trace/trace_event_perf.c. */
 UVPERF_EXTERN int uvperf_tracefs_walk(const char *category, const char *name,
@@ -400,7 +400,7 @@ typedef int (*uvperf_tracefs_name_cb)(const char *name, void *arg);
  *  @return 0; the value of `cb`, if it is not 0; or
  *    -EINVAL  `cb` is NULL;
  *    -ENODEV, -EACCES  as uvperf_tracefs_path;
- *    another  as uvperf_tracefs_path.
+ *    another  see uvperf_tracefs_path.
  *  Source: as uvperf_tracefs_id. */
 UVPERF_EXTERN int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb,
                                                  void *arg);
@@ -413,7 +413,7 @@ UVPERF_EXTERN int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb,
  *    NUL.
  *  @return 0, or
  *    -ENOENT  the kernel has no tracers;
- *    another  as uvperf_tracefs_path.
+ *    another  see uvperf_tracefs_path.
  *  Source: Documentation/trace/ftrace.rst, "current_tracer". */
 UVPERF_EXTERN int uvperf_tracefs_current_tracer(char *tracer, size_t *size);
 
@@ -424,7 +424,7 @@ UVPERF_EXTERN int uvperf_tracefs_current_tracer(char *tracer, size_t *size);
  *    -ENOENT  the kernel has no tracers;
  *    -EINVAL  `cb` is NULL;
  *    -ENODEV, -EACCES  as uvperf_tracefs_path;
- *    another  as uvperf_tracefs_path.
+ *    another  see uvperf_tracefs_path.
  *  Source: Documentation/trace/ftrace.rst, "available_tracers". */
 UVPERF_EXTERN int uvperf_tracefs_walk_tracers(uvperf_tracefs_name_cb cb,
                                               void *arg);
