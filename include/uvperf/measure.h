@@ -44,7 +44,7 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *    UV_ENOMEM  out of memory. If the reading was last filled by a smaller set,
  *      or if fn added targets, this can happen after the call;
  *    UV_EPERM   called in a forked child;
- *    another    see uvperf_set_enable; or see uvperf_set_disable, and then fn was
+ *    another    see uvperf_set_enable; or uvperf_set_disable, and then fn was
  *      called and the reading is filled.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
@@ -161,7 +161,7 @@ uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
  *      another thread made the meter (cause argument);
  *    UV_EBUSY   the meter is measuring (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
- *    another    see uvperf_set_enable; or see uvperf_set_disable, and then fn was
+ *    another    see uvperf_set_enable; or uvperf_set_disable, and then fn was
  *      called and the counts are filled. */
 UVPERF_EXTERN int uvperf_meter_measure(uvperf_meter_t *meter,
                                        uvperf_measure_fn fn, void *arg,
