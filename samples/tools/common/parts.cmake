@@ -2,13 +2,13 @@
 #
 #   stacks     the profile, its table
 #   page       the profile as an HTML page: zlib
-#   recording  reads perf.data; with libzstd also what perf record -z wrote
+#   recording  reads perf.data; with libzstd also the files of perf record -z
 #   symbols    names of functions: libdw (elfutils), libiberty
 #   pprof      writes profile.proto: protobuf-c, zlib
 #
-# Those that need libraries are there if these are.
+# Those that need libraries are built if these are found.
 #
-#   UVPERF_TOOLS_LACK  what is missing for them; empty if nothing is
+#   UVPERF_TOOLS_LACK  the missing libraries; empty if all are there
 
 pkg_check_modules(UVPERF_LIBDW QUIET IMPORTED_TARGET libdw>=0.176)
 pkg_check_modules(UVPERF_ZLIB QUIET IMPORTED_TARGET zlib)
@@ -37,10 +37,10 @@ if(NOT UVPERF_ZLIB_FOUND)
 endif()
 list(JOIN UVPERF_TOOLS_LACK ", " UVPERF_TOOLS_LACK)
 
-# Not one file: not a target either.
+# Without a source file there is no target.
 function(uvperf_tools_part name)
   file(GLOB sources CONFIGURE_DEPENDS common/${name}/*.c)
-  # What perf record -z compressed: by libzstd, or not.
+  # With or without libzstd, for files of perf record -z.
   if(UVPERF_ZSTD_FOUND)
     list(FILTER sources EXCLUDE REGEX "/unpack_none\\.c$")
   else()
@@ -73,7 +73,7 @@ if(NOT UVPERF_TOOLS_LACK)
   uvperf_tools_part(symbols PkgConfig::UVPERF_LIBDW ${UVPERF_LIBIBERTY})
   uvperf_tools_part(pprof tools_stacks PkgConfig::UVPERF_PROTOBUF_C
                     PkgConfig::UVPERF_ZLIB)
-  # The messages in C. Warnings are not about them.
+  # The messages in C. Warnings are off for them.
   set(made ${CMAKE_CURRENT_BINARY_DIR}/pprof)
   add_custom_command(
     OUTPUT ${made}/profile.pb-c.c ${made}/profile.pb-c.h

@@ -62,7 +62,7 @@ class Browser {
   }
 }
 
-// A tab with a page, and what went wrong in it.
+// A tab with a page, and its errors.
 class Tab {
   // `before` is a script that runs before those of the page.
   static async open(browser, url, { width = 1200, height = 800, before = "",
@@ -134,7 +134,7 @@ class Tab {
     }
   }
 
-  // Until what was asked for is drawn.
+  // Waits until the requested frame is drawn.
   frame() {
     return this.run("new Promise((done) => requestAnimationFrame(() => " +
       "requestAnimationFrame(() => done(0))))");

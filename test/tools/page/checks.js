@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Opens the pages that test_browser.c has written into a directory, and checks
-// what they show. Each page.html has a page.folded beside it, which says what
-// must be there. Prints a line for each check: "ok NAME" or "failed NAME: why".
+// what they show. Each page.html has a page.folded beside it with the expected
+// contents. Prints a line for each check: "ok NAME" or "failed NAME: why".
 //
 //   node checks.js DIRECTORY
 "use strict";
@@ -15,7 +15,7 @@ const directory = process.argv[2];
 const ROW = 19; // pixels
 const PINK = [322, 1];
 
-// The tree of folded stacks: what the page must show, by samples.
+// The tree of folded stacks, which the page must show, by samples.
 function fold(name) {
   const root = { name: "", self: 0, total: 0, level: 0, x: 0, children: [] };
   const text = fs.readFileSync(path.join(directory, `${name}.folded`), "utf8");
@@ -165,7 +165,7 @@ checks.sums_are_those_of_the_model = ["cycles", async (tab) => {
   assert.match(facts, /Sep 21 2026/);
 }];
 
-checks.search_marks_what_matches = ["small", async (tab, model) => {
+checks.search_marks_matches = ["small", async (tab, model) => {
   const whole = model.root.total;
   const share = (test) => {
     let sum = 0, nr = 0;
@@ -194,7 +194,7 @@ checks.search_marks_what_matches = ["small", async (tab, model) => {
   const serve = await placeOf(tab, model, walk.parent);
   assert(!near(await hueAt(tab, serve.x, serve.y), PINK));
   assert.strictEqual((await stateOf(tab)).search, "WALK");
-  // By object: what of libc.so.6 there is.
+  // By object: the frames of libc.so.6.
   const libc = await search("text", "libc.so");
   assert(libc.startsWith(share((n) => /^lib_/.test(n))), libc);
   const regex = await search("regex", "^(parse|idle)$");

@@ -8,19 +8,19 @@
 /* No stack at all. */
 void models_empty(stacks_t *stacks);
 
-/* Three processes, of which two have one name and one has two threads;
- * recursion, an inlined function, kernel and library; one address or several
- * for a function; samples without a stack. */
+/* Three processes: two have the same name, and one has two threads. Recursion,
+ * an inlined function, kernel and library; one or several addresses for a
+ * function; samples without a stack. */
 void models_small(stacks_t *stacks);
 
 /* Names that would break a page, a script, or an object of JavaScript. */
 void models_hostile(stacks_t *stacks);
 
-/* One stack of as many frames, all of one function or each of its own. */
+/* One stack of nr_frames frames, all of one function or each of its own. */
 void models_deep(stacks_t *stacks, size_t nr_frames, int is_recursion);
 
-/* A build: compilers that call thousands of functions, by chance, always the
- * same. With the unit "cycles" each weight is another. */
+/* A build: compilers that call thousands of functions, at random but always the
+ * same. With the unit "cycles" the weights differ. */
 void models_random(stacks_t *stacks, const char *unit, size_t nr_stacks,
                    size_t nr_functions);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a browser makes of the page: checks.js drives Chromium, once for all
- * tests, and each test has a check there that is called as it is. */
+/* The page in a browser. checks.js drives Chromium, once for all tests; each
+ * test has a check there with the same name. */
 #include "tool_run.h"
 
 #include <unistd.h>
@@ -40,7 +40,7 @@ static void write_folded(const stacks_t *stacks, const char *name) {
   assert_int_equal(fclose(file), 0);
 }
 
-/* How the facts of the page must begin. */
+/* Writes how the facts of the page must begin. */
 static void write_sums(const stacks_t *stacks, const char *name) {
   FILE *file = create(name, "sums");
 
@@ -50,7 +50,7 @@ static void write_sums(const stacks_t *stacks, const char *name) {
   assert_int_equal(fclose(file), 0);
 }
 
-/* The functions that there are, as the model has them, in an array of JSON. */
+/* Writes the functions of the model, as a JSON array. */
 static void write_names(const stacks_t *stacks, const char *name) {
   FILE *file = create(name, "names");
   uint32_t i;
@@ -92,7 +92,7 @@ static void write_pages(void) {
   stacks_free(&stacks);
 }
 
-/* A page whose data was cut. */
+/* Writes a page whose data is cut off. */
 static void write_damaged(void) {
   char command[256];
 
@@ -132,7 +132,7 @@ static int teardown(void **state) {
   return tree == NULL ? 0 : temp_tree_teardown(state);
 }
 
-/* What checks.js said of a check. */
+/* Passes or fails by the result of checks.js. */
 static void expect(const char *name) {
   const char *failure;
   char line[128];
@@ -158,7 +158,7 @@ static void expect(const char *name) {
 CHECK(frames_are_those_of_the_model)
 CHECK(frames_are_where_they_belong)
 CHECK(sums_are_those_of_the_model)
-CHECK(search_marks_what_matches)
+CHECK(search_marks_matches)
 CHECK(click_zooms_and_escape_goes_back)
 CHECK(keys_move_and_zoom)
 CHECK(link_shows_the_same_view)
@@ -179,7 +179,7 @@ int main(void) {
       cmocka_unit_test(frames_are_those_of_the_model),
       cmocka_unit_test(frames_are_where_they_belong),
       cmocka_unit_test(sums_are_those_of_the_model),
-      cmocka_unit_test(search_marks_what_matches),
+      cmocka_unit_test(search_marks_matches),
       cmocka_unit_test(click_zooms_and_escape_goes_back),
       cmocka_unit_test(keys_move_and_zoom),
       cmocka_unit_test(link_shows_the_same_view),

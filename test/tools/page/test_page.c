@@ -24,7 +24,7 @@ static char *write_page(const stacks_t *stacks, const char *title,
   return text;
 }
 
-/* Takes away what stands between two marks, each time that they come. */
+/* Removes the text between two marks, each time that they occur. */
 static void cut(char *text, const char *from, const char *to) {
   char *at, *end;
 
@@ -155,7 +155,7 @@ static void hostile_names_are_nowhere_but_in_the_data(void **state) {
   stacks_free(&harmless);
 }
 
-/* What HTML makes of a title: letters, and references to characters. */
+/* Decodes a title in HTML: letters, and references to characters. */
 static void unescape(char *text) {
   char *to = text;
   long code;

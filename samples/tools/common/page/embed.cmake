@@ -2,7 +2,7 @@
 #
 #   cmake -DOUT=page_parts.c -P embed.cmake
 
-# What a file's bytes are in C: embed_bytes(variable hex)
+# Converts a file's bytes to C: embed_bytes(variable hex)
 function(embed_bytes out hex)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
   string(REGEX REPLACE "(0x..,0x..,0x..,0x..,0x..,0x..,0x..,0x..,)" "\\1\n" bytes

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the profile in this page and draws it. Names belong to strangers: they
- * become text nodes, or text on the canvas, and nothing else. No function here
- * calls itself: stacks can be as deep as they like. */
+/* Reads the profile in this page and draws it. Names are not trusted: they only
+ * become text nodes, or text on the canvas. No function here calls itself,
+ * because stacks can have any depth. */
 "use strict";
 (() => {
   const $ = (id) => document.getElementById(id);
@@ -56,7 +56,7 @@
 
   /* ---- The tree: one node for each path of functions. ---- */
 
-  // What the first step of each path is: a process, a thread, or nothing.
+  // The first step of each path: a process, a thread, or nothing.
   const groupings = {
     process: ["process name", (t) => t.process],
     pid: ["process id", (t) =>
@@ -68,7 +68,7 @@
     none: ["nothing", () => ""],
   };
 
-  // Numbers the names of groups: the names, and which a task has.
+  // Numbers the groups: returns their names, and the group of each task.
   function group(by) {
     const known = new Map(), names = [];
     const of = data.tasks.map((task) => {
@@ -82,7 +82,7 @@
     return { names, of };
   }
 
-  // Paths of several tasks meet in one group: finds a node's child for a key.
+  // Several tasks can be in one group, so this finds a node's child by its key.
   class Children {
     constructor(most) {
       let size = 16;
@@ -116,7 +116,7 @@
     const own = new Float64Array(data.steps + 1);
     const hits = new Float64Array(data.steps + 1);
     const path = [];
-    let nrKnown = 0; // functions
+    let nrKnown = 0; // functions so far
     for (let i = 0; i < data.paths; i++) {
       path.length -= drops.next();
       for (let nr = steps.next(); nr > 0; nr--) {
@@ -145,8 +145,8 @@
     return total;
   }
 
-  // The nodes in the order in which they are drawn: each before its children,
-  // these by weight. order[new number] is the old one.
+  // The nodes in drawing order: each before its children, and children by
+  // weight. order[new number] is the old one.
   function arrange(raw, total) {
     const from = new Int32Array(raw.nr + 1), sorted = new Int32Array(raw.nr);
     for (let i = 1; i < raw.nr; i++)
@@ -169,14 +169,14 @@
     return order;
   }
 
-  // The tree that is shown. Node 0 is the root; the nodes below i are those
-  // from i + 1 to end[i] - 1; start is where one begins, in units of weight.
+  // The displayed tree. Node 0 is the root; the nodes below i are i + 1 to
+  // end[i] - 1; start is where a node begins, in units of weight.
   let tree;
 
   function build(by) {
     const hasGroups = by !== "none", { names, of } = group(by);
     const raw = read(of, hasGroups);
-    // Without weights the samples are what there is to show.
+    // Without weights the samples are shown.
     if (!raw.own.some((weight) => weight > 0))
       raw.own = raw.hits;
     const total = sums(raw, raw.own), hits = sums(raw, raw.hits);
@@ -210,7 +210,7 @@
     }
   }
 
-  /* ---- What a node is. ---- */
+  /* ---- Facts about a node. ---- */
 
   const isGroup = (i) => tree.hasGroups && tree.depth[i] === 1;
   const isFunction = (i) => i > 0 && !isGroup(i);
@@ -276,7 +276,7 @@
     return `${grouped.format(nr)} ${what}${nr === 1 ? "" : "s"}`;
   }
 
-  /* ---- State: what the address of the page holds. ---- */
+  /* ---- State: the contents of the page's address. ---- */
 
   const initial = { zoom: 0, search: "", match: "text", by: "process",
     flip: false };
@@ -294,7 +294,7 @@
     return text === "" ? "#" : `#${text}`;
   }
 
-  // A zoom is a step that the browser's Back takes back.
+  // A zoom is a step that the browser's Back undoes.
   function remember(isStep = false) {
     const to = address();
     if ((location.hash || "#") === to)
@@ -305,7 +305,7 @@
       history.replaceState(null, "", to);
   }
 
-  // Takes over what the address says, whatever that is.
+  // Sets the state from the address, which may contain anything.
   function recall() {
     const words = new URLSearchParams(location.hash.slice(1));
     const pick = (name, list) =>
@@ -332,10 +332,10 @@
 
   /* ---- Search. ---- */
 
-  let isHit; // of a node, or null
-  let hitFunctions; // which functions match
+  let isHit; // by node, or null: no search
+  let hitFunctions; // the functions that match
 
-  // A test for names, or null. Throws for a regular expression that is none.
+  // Returns a test for names, or null. Throws for an invalid expression.
   function matcher() {
     const text = state.search;
     if (text === "")
@@ -372,7 +372,7 @@
     $("found").textContent = wrong || (test ? found() : "");
   }
 
-  // The share of what is shown that has a match, each part counted once.
+  // The share of the displayed frames with a match, each part counted once.
   function found() {
     let sum = 0, nr = 0, until = 0;
     for (let i = state.zoom; i < tree.end[state.zoom]; i++) {
@@ -432,12 +432,12 @@
     return found;
   }
 
-  // Where a row begins, from the top of what is scrolled.
+  // Where a row begins, from the top of the scrolled contents.
   function top(depth) {
     return state.flip ? height - (depth + 1) * row : depth * row;
   }
 
-  // Letters have one width, except those that are not ASCII.
+  // All ASCII characters have the same width.
   function label(name, x, y, width) {
     const room = Math.floor((width - 7) / letter);
     if (room < 2)
@@ -504,14 +504,14 @@
     letter = context.measureText("0000000000").width / 10;
   }
 
-  // Whether a frame is drawn, or on paper has room for some letters.
+  // True if a frame is drawn, or on paper has room for some letters.
   function isWide(i) {
     const [width, least] = printing ? [1100, 4] : [widthOf(), LEAST];
     return tree.total[i] * width / tree.total[state.zoom] >= least;
   }
 
-  // Frames too narrow to see: children are sorted, so that all the rest of a
-  // parent's are.
+  // Frames that are too narrow to see. Children are sorted, so the rest of a
+  // parent's children are narrow too.
   function rest(parent, x, y, scale) {
     const to = tree.start[parent] + tree.total[parent] - tree.own[parent];
     const width = (to - tree.start[state.zoom]) * scale - x;
@@ -608,8 +608,8 @@
     return i;
   }
 
-  // Sizes the graph for the frames that are wide enough to see; on paper, to
-  // read something.
+  // Sizes the graph for the frames that are wide enough to see, or on paper to
+  // read.
   function measure() {
     const zoom = state.zoom;
     let deepest = tree.depth[zoom];
@@ -627,7 +627,7 @@
     makeRoom();
   }
 
-  // What is scrolled through, beyond what the canvas shows.
+  // The height that can be scrolled, beyond the canvas.
   function makeRoom() {
     const room = printing ? 0 : Math.max(height - graph.clientHeight, 0);
     $("room").style.height = `${room}px`;
@@ -642,7 +642,7 @@
       graph.scrollTop += y + row - visible;
   }
 
-  // All that depends on the state.
+  // Updates everything that depends on the state.
   function show() {
     measure();
     graph.scrollTop = top(tree.depth[state.zoom]) -
@@ -717,7 +717,7 @@
     reveal(focused);
     redraw();
     say();
-    // In a corner, where it hides least of the frames to go to.
+    // In a corner, where it hides few of the next frames.
     const corner = graph.getBoundingClientRect();
     tip(focused, corner.right, corner.bottom);
   }
@@ -739,7 +739,7 @@
 
   /* ---- The tooltip. ---- */
 
-  // Makes an element with a text: the one way in which names enter the page.
+  // Makes an element with a text. Names enter the page only in this way.
   function element(name, text = "", className = "") {
     const made = document.createElement(name);
     made.textContent = text;
@@ -881,7 +881,7 @@
     document.querySelector(`[data-sort="${key}"]`).focus();
   }
 
-  // Searches for one function; a second time ends that.
+  // Searches for one function; a second call ends the search.
   function pick(name) {
     const again = state.match === "exact" && state.search === name;
     state.search = again ? "" : name;
@@ -905,7 +905,7 @@
 
   /* ---- The rest of the page. ---- */
 
-  // Those that tell tasks apart, and what shows none.
+  // The groups that distinguish tasks, and the choice without groups.
   function offered() {
     const nr = (by) => group(by).names.length;
     const list = ["process"];
