@@ -39,14 +39,14 @@ static void let_go(tool_run_t *run) {
   close(target->go[1]);
 }
 
-/* Of what came through the pipe, and what the sample says at its end. */
+/* The output of the pipe, and what the sample prints at its end. */
 typedef struct result_s {
-  unsigned long lines; /* all are samples, but for LOST records */
+  unsigned long lines; /* samples, except LOST records */
   unsigned long long faults, lost;
   unsigned int pauses;
 } result_t;
 
-/* The reader sleeps until the target has ended, and for a second then. */
+/* The reader sleeps until a second after the target has ended. */
 static void run_with(result_t *result, size_t pages) {
   char command[512];
   tool_run_t run = {.args = {"/bin/sh", "-c", command},
@@ -91,7 +91,7 @@ static void slow_reader_pauses_the_set_and_gets_all_records(void **state) {
   assert_int_equal(result.lines, result.faults);
 }
 
-static void lost_records_of_a_full_ring_are_told(void **state) {
+static void lost_records_of_a_full_ring_are_reported(void **state) {
   result_t result;
 
   (void)state;
@@ -107,7 +107,7 @@ static void lost_records_of_a_full_ring_are_told(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(slow_reader_pauses_the_set_and_gets_all_records),
-      cmocka_unit_test(lost_records_of_a_full_ring_are_told),
+      cmocka_unit_test(lost_records_of_a_full_ring_are_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

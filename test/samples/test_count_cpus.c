@@ -5,7 +5,7 @@
 #include <signal.h>
 
 /* The sample itself sleeps between two lines, so there are switches. */
-static void count_cpus_prints_what_each_second_had(void **state) {
+static void count_cpus_prints_the_counts_of_each_second(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH}, .interrupt_at = " cs\n"};
   char cycles[128], instructions[128];
   unsigned long long switches;
@@ -35,7 +35,7 @@ static void count_cpus_as_nobody_says_why_not(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(count_cpus_prints_what_each_second_had),
+      cmocka_unit_test(count_cpus_prints_the_counts_of_each_second),
       cmocka_unit_test(count_cpus_as_nobody_says_why_not),
   };
 

@@ -22,7 +22,7 @@ static int fault_often(void *arg) {
 }
 
 /* The sample itself has less than a hundred page faults meanwhile. */
-static void measure_machine_counts_what_others_do(void **state) {
+static void measure_machine_counts_other_processes(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH}};
   unsigned long long switches, migrations, faults;
   pid_t child;
@@ -52,7 +52,7 @@ static void measure_machine_as_nobody_says_why_not(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(measure_machine_counts_what_others_do),
+      cmocka_unit_test(measure_machine_counts_other_processes),
       cmocka_unit_test(measure_machine_as_nobody_says_why_not),
   };
 

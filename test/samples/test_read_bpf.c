@@ -22,7 +22,7 @@ static int send_numbers(void *arg) {
   return rc != 0;
 }
 
-static void read_bpf_prints_what_a_program_writes(void **state) {
+static void read_bpf_prints_the_output_of_a_program(void **state) {
   live_bpffs_t bpffs;
   tool_run_t run = {.args = {SAMPLE_PATH, bpffs.path},
                     .interrupt_at = "CPU 0: 1003\n"};
@@ -54,7 +54,7 @@ static void read_bpf_of_no_map_says_why(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(read_bpf_prints_what_a_program_writes),
+      cmocka_unit_test(read_bpf_prints_the_output_of_a_program),
       cmocka_unit_test(read_bpf_of_no_map_says_why),
   };
 

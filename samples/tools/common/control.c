@@ -89,7 +89,7 @@ static int open_fifo(const char *path) {
   if (fstat(fd, &stat_of) == 0 && S_ISFIFO(stat_of.st_mode))
     return fd;
   close(fd);
-  return refuse(path, "is not a FIFO: mkfifo(1) makes one");
+  return refuse(path, "is not a FIFO: create one with mkfifo(1)");
 }
 
 /* Gives a pipe a file description of its own. O_NONBLOCK would affect each
@@ -131,7 +131,7 @@ static int open_ack(common_control_t *control, const ends_t *ends) {
   control->ack_fd = ends->is_fifo ? open_fifo(name) : open_fd(name, O_WRONLY);
   if (control->ack_fd != NO_READER)
     return control->ack_fd < 0;
-  common_say("--control: ack: %s has no reader, it goes on without\n", name);
+  common_say("--control: ack: %s has no reader: answers are lost\n", name);
   return 0;
 }
 
@@ -173,7 +173,7 @@ static void acknowledge(common_control_t *control) {
     rc = write(control->ack_fd, ACK, strlen(ACK));
   if (rc < 0 && common_control_may_say(control))
     common_say("--control: ack: %s\n",
-               errno == EAGAIN ? "not read" : strerror(errno));
+               errno == EAGAIN ? "nothing is read" : strerror(errno));
 }
 
 static void run_line(common_control_t *control) {
@@ -219,7 +219,7 @@ static void take_byte(common_control_t *control, char byte) {
   if (control->used < sizeof(control->line))
     run_line(control);
   else if (common_control_may_say(control))
-    common_say("--control: a command of %zu bytes or more is left out\n",
+    common_say("--control: a command of %zu bytes or more is ignored\n",
                sizeof(control->line));
   control->used = 0;
 }
@@ -238,7 +238,7 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
     return;
   if (size <= 0) {
     control->has_ended = 1;
-    common_say("--control: %s: no more commands, it goes on without\n",
+    common_say("--control: %s: no more commands are read\n",
                size == 0 ? "the other end is closed" : strerror(errno));
     common_control_stop(control);
     return;
@@ -259,7 +259,7 @@ int common_control_init(common_control_t *control, uv_loop_t *loop) {
   flags = fcntl(control->fd, F_GETFL);
   rc = uv_poll_init(loop, &control->poll, control->fd);
   if (rc != 0) {
-    common_say("--control: %s cannot be polled: %s\n", control->text,
+    common_say("--control: cannot poll %s: %s\n", control->text,
                uv_strerror(rc));
     return 1;
   }

@@ -9,7 +9,7 @@ void common_cpu_tell(int cpu, int status, const uvperf_error_t *error) {
   else if (status == 0)
     common_say("CPU %d came online\n", cpu);
   else
-    common_say("CPU %d came online and is left out: %s\n", cpu,
+    common_say("CPU %d came online but is not measured: %s\n", cpu,
                error != NULL ? error->reason : uv_strerror(status));
 }
 

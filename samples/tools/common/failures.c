@@ -26,7 +26,7 @@ void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
                              const common_ids_t *tids) {
   const uvperf_set_failure_t *list;
   uint32_t last = UINT32_MAX;
-  size_t nr, told = 0, i;
+  size_t nr, reported = 0, i;
 
   list = uvperf_set_failures(set, &nr);
   for (i = 0; i < nr; i++) {
@@ -34,15 +34,15 @@ void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
         list[i].error.target_index == last)
       continue;
     last = list[i].error.target_index;
-    if (told++ < MAX_TARGETS)
+    if (reported++ < MAX_TARGETS)
       common_say("%s\n", list[i].error.reason);
   }
-  if (told > MAX_TARGETS)
-    common_say("and %zu more targets are not there\n", told - MAX_TARGETS);
+  if (reported > MAX_TARGETS)
+    common_say("and %zu more targets do not exist\n", reported - MAX_TARGETS);
 }
 
-static void tell_of_event(const uvperf_set_t *set, size_t attr,
-                          const char *text) {
+static void report_event(const uvperf_set_t *set, size_t attr,
+                         const char *text) {
   char label[256];
 
   common_text_clean(label, sizeof(label), uvperf_set_item(set, attr)->label);
@@ -58,13 +58,13 @@ void common_failures_changes(const uvperf_set_t *set, size_t attr) {
   for (i = 0; i < nr; i++) {
     size = sizeof(text);
     if (uvperf_change_describe(&changes[i], text, &size) == 0)
-      tell_of_event(set, attr, text);
+      report_event(set, attr, text);
   }
 }
 
 void common_failures_children(const uvperf_set_t *set) {
   const uvperf_change_t *changes;
-  size_t nr, told = 0, attr, i, size;
+  size_t nr, reported = 0, attr, i, size;
   char text[128];
 
   for (attr = 0; attr < uvperf_set_nr_attrs(set); attr++) {
@@ -73,12 +73,13 @@ void common_failures_children(const uvperf_set_t *set) {
       size = sizeof(text);
       if (changes[i].fallback == UVPERF_FALLBACK_INHERIT &&
           uvperf_change_describe(&changes[i], text, &size) == 0 &&
-          told++ < MAX_TARGETS)
-        tell_of_event(set, attr, text);
+          reported++ < MAX_TARGETS)
+        report_event(set, attr, text);
     }
   }
-  if (told > MAX_TARGETS)
-    common_say("and %zu more probes are not of children\n", told - MAX_TARGETS);
+  if (reported > MAX_TARGETS)
+    common_say("and %zu more probes do not measure children\n",
+               reported - MAX_TARGETS);
 }
 
 void common_failures_all(const uvperf_set_t *set) {
@@ -87,7 +88,7 @@ void common_failures_all(const uvperf_set_t *set) {
 
   list = uvperf_set_failures(set, &nr);
   for (i = 0; i < nr; i++)
-    tell_of_event(set, list[i].error.attr_index, list[i].error.reason);
+    report_event(set, list[i].error.attr_index, list[i].error.reason);
   for (i = 0; i < uvperf_set_nr_attrs(set); i++)
     common_failures_changes(set, i);
 }

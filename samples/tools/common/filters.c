@@ -24,11 +24,11 @@ int common_filters_add(common_filters_t *filters, const char *names,
   common_filter_t *filter;
 
   if (names == NULL)
-    return common_options_bad("--filter goes behind the -e whose events it "
-                              "is for");
+    return common_options_bad("--filter must follow the -e whose events it "
+                              "filters");
   if (filters->nr > 0 && filters->list[filters->nr - 1].begin == filters->last)
-    return common_options_bad("one --filter for each -e: join conditions by "
-                              "&& and ||");
+    return common_options_bad("one --filter for each -e: join conditions "
+                              "with && and ||");
   if (filters->nr == filters->capacity)
     filters->list =
         common_grow(filters->list, &filters->capacity, sizeof(*filters->list));

@@ -29,8 +29,8 @@ int common_loop_init(uv_loop_t *loop) {
 
   if (rc == 0)
     return 0;
-  common_say("a loop cannot be opened: %s%s\n", uv_strerror(rc),
-             rc == UV_EMFILE ? ": raise the limit of open files, ulimit -n"
+  common_say("cannot open an event loop: %s%s\n", uv_strerror(rc),
+             rc == UV_EMFILE ? ": raise the limit of open files (ulimit -n)"
                              : "");
   return 1;
 }

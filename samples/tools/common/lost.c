@@ -7,10 +7,10 @@
 #include "common/output.h"
 #include "common/say.h"
 
-void common_lost_note(uint64_t lost, uint64_t *told) {
-  if (lost == *told || !common_output_is_ready(STDERR_FILENO))
+void common_lost_note(uint64_t lost, uint64_t *reported) {
+  if (lost == *reported || !common_output_is_ready(STDERR_FILENO))
     return;
   common_say("%" PRIu64 " records were lost, %" PRIu64 " in all\n",
-             lost - *told, lost);
-  *told = lost;
+             lost - *reported, lost);
+  *reported = lost;
 }

@@ -7,6 +7,6 @@
 
 /* Reports the records that were lost since the last call, if any. If stderr
  * would block, the next call reports them. */
-void common_lost_note(uint64_t lost, uint64_t *told);
+void common_lost_note(uint64_t lost, uint64_t *reported);
 
 #endif

@@ -114,7 +114,7 @@ int common_output_finish(common_output_t *output, const char *file) {
 
   end_stream(output->fd);
   if (!is_done)
-    common_say("nobody reads: %zu bytes were not written\n",
+    common_say("the reader has stopped reading: %zu bytes were not written\n",
                output->buffer.used);
   else if (output->error != 0 && output->error != EPIPE)
     common_say("%s: %s\n", file != NULL ? file : "stdout",

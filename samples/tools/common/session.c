@@ -38,17 +38,17 @@ void common_session_close_set(common_session_t *session, uvperf_set_t *set) {
 
 /* The kernel closes a process's files before the process is gone, so ending the
  * program saves no time. */
-static void tell_closing(const common_session_t *session) {
+static void report_closing(const common_session_t *session) {
   if (session->nr_tracepoints > 0)
-    common_say("closing %zu tracepoint%s: that takes the kernel about %.1f s, "
-               "also if Ctrl-C ends this program\n",
+    common_say("closing %zu tracepoint%s: the kernel needs about %.1f s, even "
+               "if Ctrl-C ends this program\n",
                session->nr_tracepoints, session->nr_tracepoints == 1 ? "" : "s",
                (double)session->nr_tracepoints * TRACEPOINT_MS / 1000);
   else if (session->nr_events > 0)
     common_say("closing %zu event%s\n", session->nr_events,
                session->nr_events == 1 ? "" : "s");
   else if (session->is_cancelled)
-    common_say("closing the events that are open by now\n");
+    common_say("closing the events that are already open\n");
 }
 
 static void on_slow(uv_timer_t *timer) {
@@ -56,7 +56,7 @@ static void on_slow(uv_timer_t *timer) {
 
   session->state = COMMON_SESSION_SLOW;
   if (!session->is_quiet && isatty(STDERR_FILENO))
-    tell_closing(session);
+    report_closing(session);
 }
 
 /* The signals do not keep the loop running any more. The loop's time is from
@@ -193,7 +193,7 @@ int common_session_fork(common_session_t *session, char **command) {
     return 0;
   rc = common_command_fork(&session->command, command);
   if (rc != 0)
-    common_say("fork: %s\n", strerror(-rc));
+    common_say("cannot start the command: fork: %s\n", strerror(-rc));
   return rc != 0;
 }
 
@@ -327,6 +327,6 @@ int common_session_run(common_session_t *session, int status) {
   }
   if (rc == 0)
     return status;
-  common_say("the loop was left open: %s\n", uv_strerror(rc));
+  common_say("cannot close the event loop: %s\n", uv_strerror(rc));
   return 1;
 }

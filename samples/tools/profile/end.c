@@ -77,8 +77,8 @@ void profile_end(profile_t *profile) {
 int profile_end_now(profile_t *profile) {
   if (profile->state != PROFILE_NAMES)
     return 0;
-  common_say("names of some functions are missing: ended while they were "
-             "looked up\n");
+  common_say("names of some functions are missing, because the lookup was "
+             "interrupted\n");
   write_result(profile);
   return 1;
 }

@@ -49,7 +49,7 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
 
 /* Drops what the last attempt could not open. Returns 0 if there is nothing to
  * drop. */
-static int settle_for_less(profile_events_t *events, int cause) {
+static int drop_what_failed(profile_events_t *events, int cause) {
   if (events->off_cpu)
     return 0;
   if (cause == UVPERF_CAUSE_PERMISSION && events->kernel) {
@@ -67,7 +67,7 @@ static int settle_for_less(profile_events_t *events, int cause) {
 /* A machine can switch 100,000 times a second, which keeps its CPUs busy, and
  * 999 copied stacks are 8 MiB. The rings hold the records of a tenth of a
  * second or more, but at most 64 MiB for all CPUs. */
-static size_t bytes_for_much(void) {
+static size_t large_ring_bytes(void) {
   long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
   size_t bytes = ((size_t)64 << 20) / (size_t)(nr_cpus > 0 ? nr_cpus : 1);
 
@@ -77,7 +77,7 @@ static size_t bytes_for_much(void) {
 }
 
 /* Ring bytes 0, the default, uses as much as is allowed. */
-static int settle_for_smaller_rings(uvperf_set_options_t *options, int cause) {
+static int use_default_rings(uvperf_set_options_t *options, int cause) {
   if (options->ring_bytes == 0 ||
       (cause != UVPERF_CAUSE_LOCKED_MEMORY && cause != UVPERF_CAUSE_MEMORY))
     return 0;
@@ -106,12 +106,12 @@ int profile_events_open(profile_events_t *events, uv_loop_t *loop,
   set_options.flags =
       UVPERF_SET_RECORDS | UVPERF_SET_TIME_ORDER | UVPERF_SET_FOLLOW_CPUS;
   if (events->off_cpu || options->stack_bytes != 0)
-    set_options.ring_bytes = bytes_for_much();
+    set_options.ring_bytes = large_ring_bytes();
   do {
     fill_attr(events, target->type == UVPERF_TARGET_CPUS, options, &attr);
     rc = uvperf_set_init(loop, &events->set, &set_options, error);
-  } while (rc != 0 && (settle_for_less(events, error->cause) ||
-                       settle_for_smaller_rings(&set_options, error->cause)));
+  } while (rc != 0 && (drop_what_failed(events, error->cause) ||
+                       use_default_rings(&set_options, error->cause)));
   events->is_open = rc == 0;
   return rc;
 }

@@ -101,9 +101,9 @@ const char *profile_kernel_decide(const profile_kernel_t *kernel,
   account->has_modules = 1;
   options->kallsyms = "";
   if (!kernel->is_known)
-    return "the file does not say where the kernel was";
+    return "the file has no mapping of the kernel";
   if (!is_running(kernel, recording))
-    return "it is not the kernel that runs here";
+    return "another kernel was recorded";
   options->kallsyms = NULL;
   symbols_kallsyms_addresses("/proc/kallsyms", &symbol, &running, 1);
   options->kernel_shift = running == 0 ? 0 : running - kernel->address;

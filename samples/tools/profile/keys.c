@@ -10,12 +10,12 @@
 const char *const profile_keys_help[] = {
     "s t n    sort by self, total, number of samples; also left and right",
     "f h p c  a row is a function, thread, process, cgroup",
-    "space    hold the table, and go on",
+    "space    hold the table, or continue",
     "q        quit; Ctrl-C is the same",
-    "?        these keys; any key goes back",
+    "?        show these keys; any key goes back",
     "",
     "self is the share of a function itself, total includes the functions",
-    "that it called. Old samples fade by 1/8 a second, so half of the table",
+    "that it called. Old samples fade by 1/8 per second, so half of the table",
     "is from the last 5 seconds.",
     NULL,
 };

@@ -198,7 +198,7 @@ static void on_tick(common_session_t *session) {
 static void on_broken(profile_t *profile, int status) {
   live_t *live = profile->source;
 
-  common_say("a ring could not be read: %s\n", uv_strerror(status));
+  common_say("cannot read a ring: %s\n", uv_strerror(status));
   profile->failed = 1;
   if (!uvperf_set_is_active(&live->events.set))
     common_session_stop_soon(&profile->session);

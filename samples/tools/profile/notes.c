@@ -18,10 +18,10 @@ static int refused_off_cpu(const profile_options_t *options,
                            const uvperf_error_t *error) {
   if (error->cause == UVPERF_CAUSE_PERMISSION)
     common_say("--off-cpu measures in the kernel, where threads are switched. "
-               "Be root,\n"
-               "  have CAP_PERFMON or set kernel.perf_event_paranoid to %d or "
-               "less. From a\n"
-               "  container, run it on the host with -p\n",
+               "It needs\n"
+               "  root, CAP_PERFMON or kernel.perf_event_paranoid <= %d. For a "
+               "container,\n"
+               "  run it on the host with -p\n",
                options->all ? 0 : 1);
   return 1;
 }
@@ -35,13 +35,13 @@ int profile_notes_refused(const profile_options_t *options,
     return COMMON_EXIT_USAGE;
   if (error->cause != UVPERF_CAUSE_PERMISSION || !options->all)
     return 1;
-  common_say(
-      "to measure the whole machine be root, have CAP_PERFMON or\n"
-      "  set kernel.perf_event_paranoid to 0 or less. Up to paranoid 2 this\n"
-      "  works without privileges:\n"
-      "    uvperf-profile -- command...   a command of your own\n"
-      "    uvperf-profile -p PID          a process of your own\n"
-      "  Try 'uvperf-profile --help'.\n");
+  common_say("profiling the whole machine needs root, CAP_PERFMON or\n"
+             "  kernel.perf_event_paranoid <= 0. If that is at most 2, you can "
+             "profile\n"
+             "  without privileges:\n"
+             "    uvperf-profile -- command...   a command of your own\n"
+             "    uvperf-profile -p PID          a process of your own\n"
+             "  Try 'uvperf-profile --help'.\n");
   return 1;
 }
 
@@ -64,10 +64,9 @@ void profile_notes_opened(const profile_options_t *options,
              options->duration_ms == 0 ? "; Ctrl-C ends it" : "");
   if (!events->kernel)
     common_say(
-        "more privileges would add: the kernel's side (root, "
-        "CAP_PERFMON or\n"
-        "  kernel.perf_event_paranoid <= 1), the whole machine with -a (the "
-        "same, <= 0)\n");
+        "more privileges would add the kernel side (root, CAP_PERFMON or\n"
+        "  kernel.perf_event_paranoid <= 1) and the whole machine, -a (root,\n"
+        "  CAP_PERFMON or <= 0)\n");
 }
 
 void profile_notes_live(const profile_totals_t *totals, uint64_t new_samples) {
@@ -89,7 +88,7 @@ void profile_notes_stats(const profile_options_t *options,
                          const uvperf_stats_t *stats) {
   if (stats->lost_records > 0 && options->off_cpu)
     common_say(
-        "%" PRIu64 " records were lost, and the waits in them: there are "
+        "%" PRIu64 " records were lost, and the waits in them, because of "
         "too many\n  switches%s\n",
         stats->lost_records, options->all ? "; try one process with -p" : "");
   else if (stats->lost_records > 0)
@@ -97,7 +96,7 @@ void profile_notes_stats(const profile_options_t *options,
                "\n",
                stats->lost_records, options->frequency_hz);
   if (stats->corrupt > 0)
-    common_say("%" PRIu64 " records made no sense\n", stats->corrupt);
+    common_say("%" PRIu64 " damaged records were left out\n", stats->corrupt);
 }
 
 void profile_notes_gaps(const profile_account_t *account) {
@@ -105,17 +104,17 @@ void profile_notes_gaps(const profile_account_t *account) {
   size_t i, nr;
 
   if (account->other.samples > 0)
-    common_say("%" PRIu64 " samples are in [other]: there are more different "
-               "stacks than 128 MiB hold\n",
+    common_say("%" PRIu64 " samples are in [other], because 128 MiB of "
+               "different stacks are full\n",
                account->other.samples);
   nr = profile_naming_gaps(account, gaps, 3);
   for (i = 0; i < nr; i++) {
-    common_say("no function names for %.0f %% of all, in %s%s%s\n",
+    common_say("no function names for %.0f %% of the total, in %s%s%s\n",
                100 * gaps[i].share, gaps[i].object,
                gaps[i].reason[0] == '\0' ? "" : ": ", gaps[i].reason);
     if (strcmp(gaps[i].object, "[anon]") == 0)
-      common_say("a JIT compiler names its functions in /tmp/perf-PID.map: try "
-                 "node\n  --perf-basic-prof, for example\n");
+      common_say("a JIT compiler can name its functions in /tmp/perf-PID.map: "
+                 "for example\n  node with --perf-basic-prof\n");
   }
 }
 
@@ -126,14 +125,14 @@ void profile_notes_callers(const profile_account_t *account,
   if (options->off_cpu || options->input != NULL || options->no_stacks ||
       options->stack_bytes > 0 || share < 0.2)
     return;
-  common_say("%.0f %% of the user stacks lack callers: code without frame "
+  common_say("%.0f %% of the user stacks lack callers: the code has no frame "
              "pointers;\n  try --call-graph dwarf\n",
              100 * share);
 }
 
 void profile_notes_waits(uint64_t nr_unknown) {
   if (nr_unknown > 0)
-    common_say("%" PRIu64 " waits are left out: their begin or end was lost\n",
+    common_say("%" PRIu64 " waits are left out: their start or end was lost\n",
                nr_unknown);
 }
 
@@ -171,7 +170,7 @@ void profile_notes_unwound(const profile_unwinding_t *unwinding,
              "are of 32-bit programs, which are not unwound");
   note_share(stats->ends[UNWIND_SLOW], all, "took too long to unwind");
   note_share(stats->ends[UNWIND_DROPPED] + stats->full, all,
-             "were not unwound: the process that does it did not keep up, or "
+             "were not unwound: the process that unwinds was too slow, or "
              "ended");
 }
 
@@ -203,15 +202,15 @@ void profile_notes_unsampled(const profile_options_t *options,
     return;
   if (events->kernel)
     common_say(
-        "%.0f %% of the CPU time has no samples: of threads that run for "
+        "%.0f %% of the CPU time has no samples: from threads that run for "
         "less than\n  1/%" PRIu64 " s in all (%s sees them, as root), "
         "and while a hypervisor ran others\n",
         percent, options->frequency_hz,
         options->pid != 0 ? "-a with -p" : "-a");
   else
     common_say("%.0f %% of the CPU time has no samples: the kernel may not be "
-               "sampled here;\n  be root, have CAP_PERFMON or set "
-               "kernel.perf_event_paranoid to 1 or less\n",
+               "sampled;\n  that needs root, CAP_PERFMON or "
+               "kernel.perf_event_paranoid <= 1\n",
                percent);
 }
 

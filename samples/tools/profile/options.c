@@ -19,7 +19,7 @@ static int parse_frequency(profile_options_t *options, const char *text) {
   uint64_t number;
 
   if (common_options_number(text, MAX_HZ, &number) != 0)
-    return common_options_bad("-F wants samples a second, 1 to %d, not '%s'",
+    return common_options_bad("-F wants samples per second, 1 to %d, not '%s'",
                               MAX_HZ, text);
   options->frequency_hz = number;
   return 0;
@@ -40,12 +40,12 @@ static int parse_dwarf(profile_options_t *options, const char *text) {
   if (text[0] == ',' &&
       (common_options_number(text + 1, MAX_STACK_BYTES, &bytes) != 0 ||
        bytes % 8 != 0))
-    return common_options_bad("--call-graph dwarf wants bytes of the stack, a "
+    return common_options_bad("--call-graph dwarf wants a number of bytes, a "
                               "multiple of 8 up to %d, not '%s'",
                               MAX_STACK_BYTES, text + 1);
   if (!profile_unwinding_can(NULL))
-    return common_options_bad("--call-graph dwarf is there on x86-64 and "
-                              "aarch64 only: try fp");
+    return common_options_bad("--call-graph dwarf works on x86-64 and aarch64 "
+                              "only: try fp");
   options->stack_bytes = (uint32_t)bytes;
   return 0;
 }
@@ -164,8 +164,8 @@ static int check_input(const profile_options_t *options) {
   else if (options->off_cpu || options->top)
     other = options->top ? "--top" : "--off-cpu";
   if (other != NULL)
-    return common_options_bad("%s does not go with --input: the file was "
-                              "recorded before",
+    return common_options_bad("%s does not go with --input: the file is "
+                              "already recorded",
                               other);
   return 0;
 }
@@ -188,9 +188,10 @@ static int check_targets(profile_options_t *options) {
   if (targets > 1 && options->command != NULL)
     return common_options_bad("choose one of -a, -p and a command");
   if (targets > 1 && options->off_cpu)
-    return common_options_bad("--off-cpu needs no -a for the threads of -p");
+    return common_options_bad(
+        "--off-cpu needs no -a with -p: it sees all threads");
   if (options->event != NULL)
-    return common_options_bad("--event chooses one of a file: it needs "
+    return common_options_bad("--event chooses an event of a file: it needs "
                               "--input");
   if (targets == 0)
     options->all = options->all_by_default = 1;

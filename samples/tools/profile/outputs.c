@@ -105,13 +105,13 @@ static int check_file(const profile_outputs_t *outputs,
   struct stat info;
 
   if (options->input != NULL && is_input(fd, options->input)) {
-    common_say("%s: is the recording: name another file\n", path);
+    common_say("%s is the recording: name another file\n", path);
     return 1;
   }
   for (i = 0; i < output; i++) {
     if (outputs->files[i] != NULL &&
         fstat(fileno(outputs->files[i]), &info) == 0 && is_same(fd, &info)) {
-      common_say("%s: named for two outputs: name two files\n", path);
+      common_say("%s is named for two outputs: name two files\n", path);
       return 1;
     }
   }
@@ -143,11 +143,12 @@ static void write_table(const stacks_t *stacks,
   else if (options->off_cpu)
     puts("no waits: no thread was switched out");
   else
-    puts(options->pid != 0 && !options->all
-             ? "no samples: it did not run, or only threads that end soon; try "
-               "-a with -p"
-             : "no samples: nothing ran, or not for long enough; try a higher "
-               "-F");
+    puts(
+        options->pid != 0 && !options->all
+            ? "no samples: it did not run, or only in short-lived threads; try "
+              "-a with -p"
+            : "no samples: nothing ran, or not for long enough; try a higher "
+              "-F");
   if (options->off_cpu)
     printf("%.3f s off the CPU in %" PRIu64 " waits\n",
            (double)stacks->weight / 1e9, stacks->samples);

@@ -314,7 +314,7 @@ static void print_progress(recorded_t *recorded) {
 
 /* Reports in one line which events have samples. */
 static void say_events(const recorded_t *recorded) {
-  const char *separator = "; of others: ";
+  const char *separator = "; others: ";
   char text[1024] = "", name[256];
   size_t i, used = 0;
 
@@ -329,7 +329,7 @@ static void say_events(const recorded_t *recorded) {
   }
   common_say("%" PRIu64 " samples of %s%s%s\n",
              recorded->samples[recorded->event], recorded->name, text,
-             used > 0 ? "; --event chooses" : "");
+             used > 0 ? "; --event chooses one" : "");
 }
 
 static void say_nothing_there(const recorded_t *recorded) {
@@ -343,9 +343,9 @@ static void say_nothing_there(const recorded_t *recorded) {
                              i == 0 ? "; its events are " : ", ", name);
   }
   if (options->event == NULL)
-    common_say("%s: no samples in it%s\n", options->input, text);
+    common_say("%s has no samples%s\n", options->input, text);
   else
-    common_say("%s: no samples of %s in it%s\n", options->input, options->event,
+    common_say("%s has no samples of %s%s\n", options->input, options->event,
                text);
 }
 
@@ -387,8 +387,8 @@ static void say_missing(const recorded_t *recorded,
     return;
   common_text_clean(host, sizeof(host),
                     recording_hostname(recorded->recording));
-  common_say("recorded on %s: %zu of %zu files are not here with the same "
-             "build id\n",
+  common_say("recorded on %s: %zu of %zu files do not exist here with the "
+             "same build id\n",
              host, missing, nr);
 }
 
@@ -422,9 +422,9 @@ static void say_damage(const recorded_t *recorded) {
   if (recording_message(recorded->recording)[0] != '\0')
     common_say("%s\n", recording_message(recorded->recording));
   if (damaged > 0)
-    common_say("%" PRIu64 " records made no sense\n", damaged);
+    common_say("%" PRIu64 " damaged records were left out\n", damaged);
   if (late > 0)
-    common_say("%" PRIu64 " records came too late for the order of time\n",
+    common_say("%" PRIu64 " records came too late to be put in time order\n",
                late);
   if (!recorded->has_ended)
     common_say("%s was not read to its end\n",

@@ -148,7 +148,7 @@ void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time) {
 }
 
 /* The first map that ends after an address. */
-static size_t first_behind(const profile_task_t *task, uint64_t address) {
+static size_t first_after(const profile_task_t *task, uint64_t address) {
   size_t low = 0, high = task->nr_maps, middle;
 
   while (low < high) {
@@ -205,7 +205,7 @@ void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
 
   if (map->end <= map->start)
     return;
-  first = first_behind(task, map->start);
+  first = first_after(task, map->start);
   /* The parts of old maps to the left and to the right of the new map stay. */
   if (first < task->nr_maps && task->maps[first].start < map->start) {
     pieces[nr] = task->maps[first];
@@ -234,7 +234,7 @@ const profile_map_t *profile_tasks_find(const profile_tasks_t *tasks,
 
   if (task == NULL)
     return NULL;
-  i = first_behind(task, address);
+  i = first_after(task, address);
   if (i == task->nr_maps || task->maps[i].start > address)
     return NULL;
   return &task->maps[i];

@@ -160,7 +160,7 @@ static void open_screen(profile_top_t *top) {
   top->terminal.on_lost = on_lost;
   rc = profile_terminal_open(&top->terminal, &top->profile->session.loop);
   if (rc != 0)
-    common_say("no screen: %s\n", uv_strerror(rc));
+    common_say("cannot use the terminal: %s\n", uv_strerror(rc));
   top->has_terminal = rc == 0;
 }
 

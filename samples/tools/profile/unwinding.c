@@ -34,7 +34,7 @@ void profile_unwinding_ask(struct perf_event_attr *attr, uint32_t stack_bytes) {
 
 /* -- mappings -------------------------------------------------------------- */
 
-static void tell_objects(const profile_unwinding_t *unwinding, uint32_t pid,
+static void send_objects(const profile_unwinding_t *unwinding, uint32_t pid,
                          const profile_task_t *task) {
   symbols_mapping_t mapping;
   size_t i;
@@ -47,12 +47,12 @@ static void tell_objects(const profile_unwinding_t *unwinding, uint32_t pid,
   }
 }
 
-static void tell_maps(const profile_unwinding_t *unwinding, uint32_t pid,
+static void send_maps(const profile_unwinding_t *unwinding, uint32_t pid,
                       profile_task_t *task) {
   unwind_range_t *ranges = common_calloc(task->nr_maps + 1, sizeof(*ranges));
   size_t i;
 
-  tell_objects(unwinding, pid, task);
+  send_objects(unwinding, pid, task);
   for (i = 0; i < task->nr_maps; i++) {
     ranges[i].start = task->maps[i].start;
     ranges[i].end = task->maps[i].end;
@@ -123,7 +123,7 @@ int profile_unwinding_take(profile_unwinding_t *unwinding,
   }
   task = profile_tasks_get(&unwinding->account->tasks, record->pid);
   if (!task->is_unwindable)
-    tell_maps(unwinding, record->pid, task);
+    send_maps(unwinding, record->pid, task);
   bytes = sizeof(*taken) + (stack->nr + 1) * sizeof(*taken->frames);
   taken = common_calloc(1, bytes);
   taken->weight = weight;

@@ -141,6 +141,6 @@ void tool_usage_never_read(tool_run_t *run) {
   tool_run(run);
   unlink(fifo);
   rmdir(directory);
-  tool_run_expect_text(run->err, "nobody reads");
+  tool_run_expect_text(run->err, "the reader has stopped reading");
   tool_run_expect_text(run->err, " lost\n1\n");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the shells complete: options, events, files, and the words of the
- * command that is measured. */
+ * measured command. */
 #include "tool_run.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void need_zsh(const char *test) {
   need_file(test, "/bin/zsh", "zsh");
 }
 
-/* Completes some lines by a program; NULL is behind the last of each. */
+/* Completes some lines with a program; both arrays end with NULL. */
 static void complete(tool_run_t *run, const char *const *program,
                      const char *const *lines) {
   const char *const *parts[] = {program, lines};
@@ -85,8 +85,8 @@ static void bash_completes_options_of_help(void **state) {
   tool_run_expect_text(run.out, "watch --thr: --threads\n");
 }
 
-/* What perf has and the tools have not is in their --help too. */
-static void bash_completes_no_option_that_is_not_there(void **state) {
+/* Options of perf that the tools do not have are in --help too. */
+static void bash_completes_no_missing_option(void **state) {
   static const char *const lines[] = {TOOL("record") " --switch-output-",
                                       TOOL("record") " --kco", NULL};
   static tool_run_t run;
@@ -97,7 +97,7 @@ static void bash_completes_no_option_that_is_not_there(void **state) {
   assert_string_equal(run.out, "record --switch-output-: \nrecord --kco: \n");
 }
 
-static void bash_completes_events_behind_others(void **state) {
+static void bash_completes_events_after_others(void **state) {
   static const char *const lines[] = {
       TOOL("stat") " -e page-fau", TOOL("stat") " -e cs,context-sw",
       TOOL("record") " -e {cs,cpu-cl", TOOL("list") " sw page-fau", NULL};
@@ -112,8 +112,8 @@ static void bash_completes_events_behind_others(void **state) {
                                "list sw page-fau: page-faults\n");
 }
 
-/* A colon ends a word of bash: what is before it is not completed again. */
-static void bash_completes_tracepoints_behind_the_colon(void **state) {
+/* A colon ends a word in bash: the text before it is not completed again. */
+static void bash_completes_tracepoints_after_the_colon(void **state) {
   static const char *const lines[] = {TOOL("stat") " -e sched:sched_process_ex",
                                       NULL};
   static tool_run_t run;
@@ -147,7 +147,7 @@ static void completes_system_calls_of_trace(void **state) {
                                "trace --summary-mode t\n");
 }
 
-static void bash_completes_what_an_option_takes(void **state) {
+static void bash_completes_arguments_of_options(void **state) {
   static const char *const lines[] = {TOOL("record") " -o /etc/hostn",
                                       TOOL("record") " --control f",
                                       TOOL("stat") " -e cs cat /etc/hostn",
@@ -164,7 +164,7 @@ static void bash_completes_what_an_option_takes(void **state) {
                                "watch -- ls /etc/hostn: /etc/hostname\n");
 }
 
-static void bash_completes_behind_long_names_of_perf(void **state) {
+static void bash_completes_after_long_names_of_perf(void **state) {
   static const char *const lines[] = {
       TOOL("stat") " --event cs,cpu-cl", TOOL("stat") " --pid 1 --interval-c",
       TOOL("record") " --output /etc/hostn", NULL};
@@ -179,7 +179,7 @@ static void bash_completes_behind_long_names_of_perf(void **state) {
                                "record --output /etc/hostn: /etc/hostname\n");
 }
 
-static void bash_completes_words_but_not_what_stands_for_one(void **state) {
+static void bash_completes_words_but_no_placeholders(void **state) {
   static const char *const lines[] = {TOOL("profile") " --call-graph ", NULL};
   static tool_run_t run;
 
@@ -212,7 +212,7 @@ static void zsh_completes_as_bash_does(void **state) {
                                "list sw page-faults\n");
 }
 
-static void zsh_completes_behind_long_names_of_perf(void **state) {
+static void zsh_completes_after_long_names_of_perf(void **state) {
   static const char *const lines[] = {
       TOOL("stat") " --event cs,cpu-cl", TOOL("stat") " --pid 1 --interval-c",
       TOOL("record") " --output /etc/hostn", NULL};
@@ -227,7 +227,7 @@ static void zsh_completes_behind_long_names_of_perf(void **state) {
                                "record --output /etc/hostname \n");
 }
 
-static void zsh_completes_tracepoints_behind_the_colon(void **state) {
+static void zsh_completes_tracepoints_after_the_colon(void **state) {
   static const char *const lines[] = {
       TOOL("stat") " -e cs,sched:sched_process_exe", NULL};
   static tool_run_t run;
@@ -258,16 +258,16 @@ static void tools_below_home_complete(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bash_completes_options_of_help),
-      cmocka_unit_test(bash_completes_no_option_that_is_not_there),
-      cmocka_unit_test(bash_completes_events_behind_others),
-      cmocka_unit_test(bash_completes_tracepoints_behind_the_colon),
+      cmocka_unit_test(bash_completes_no_missing_option),
+      cmocka_unit_test(bash_completes_events_after_others),
+      cmocka_unit_test(bash_completes_tracepoints_after_the_colon),
       cmocka_unit_test(completes_system_calls_of_trace),
-      cmocka_unit_test(bash_completes_what_an_option_takes),
-      cmocka_unit_test(bash_completes_behind_long_names_of_perf),
-      cmocka_unit_test(bash_completes_words_but_not_what_stands_for_one),
+      cmocka_unit_test(bash_completes_arguments_of_options),
+      cmocka_unit_test(bash_completes_after_long_names_of_perf),
+      cmocka_unit_test(bash_completes_words_but_no_placeholders),
       cmocka_unit_test(zsh_completes_as_bash_does),
-      cmocka_unit_test(zsh_completes_behind_long_names_of_perf),
-      cmocka_unit_test(zsh_completes_tracepoints_behind_the_colon),
+      cmocka_unit_test(zsh_completes_after_long_names_of_perf),
+      cmocka_unit_test(zsh_completes_tracepoints_after_the_colon),
       cmocka_unit_test(tools_below_home_complete),
   };
 

@@ -15,7 +15,7 @@ typedef struct seen_s {
   uv_loop_t loop;
   common_control_t control;
   int ends[2], acks[2]; /* 0: ours, 1: theirs; for pipes too */
-  char text[8192];      /* what came: a letter and the rest of each */
+  char text[8192];      /* received commands: a letter and the rest of each */
 } seen_t;
 
 static void on_command(common_control_t *control,
@@ -127,7 +127,7 @@ static void commands_come_by_sockets(void **state) {
   take_commands(1);
 }
 
-/* perf(1) answers only what it knows. */
+/* perf(1) answers only commands that it knows. */
 static void other_lines_are_neither_run_nor_acknowledged(void **state) {
   char bytes[3000];
   seen_t seen;
@@ -145,7 +145,7 @@ static void other_lines_are_neither_run_nor_acknowledged(void **state) {
   end(&seen);
 }
 
-/* What comes in one turn of the loop is bounded, and nothing is lost. */
+/* The bytes read in one turn of the loop are bounded, and none is lost. */
 static void many_commands_leave_the_loop_its_turns(void **state) {
   seen_t seen;
   int i;
@@ -178,7 +178,7 @@ static void acks_that_are_not_read_do_not_block(void **state) {
   end(&seen);
 }
 
-static void closed_end_is_told_once_and_the_loop_rests(void **state) {
+static void closed_end_is_reported_once_and_the_loop_rests(void **state) {
   seen_t seen;
 
   (void)state;
@@ -192,7 +192,8 @@ static void closed_end_is_told_once_and_the_loop_rests(void **state) {
   end(&seen);
 }
 
-/* What was begun on one loop is ended on the next; an end is told once. */
+/* A line that begins on one loop can end on the next. The end is reported
+ * once. */
 static void commands_go_on_on_another_loop(void **state) {
   seen_t seen;
 
@@ -222,7 +223,7 @@ static void no_text_is_no_other_process(void **state) {
   end(&seen);
 }
 
-/* A shell shares them, and its read would fail. */
+/* A shell shares them, and otherwise its read would fail. */
 static void given_descriptors_stay_blocking(void **state) {
   int is_socket;
   seen_t seen;
@@ -241,7 +242,7 @@ static void given_descriptors_stay_blocking(void **state) {
 
 /* -- FIFOs ----------------------------------------------------------------- */
 
-/* The other end comes and goes. */
+/* The other end is opened and closed several times. */
 static void fifo_is_opened_before_its_other_end_and_after(void **state) {
   char path[] = "/tmp/uvperf_control_XXXXXX", text[64];
   seen_t seen = {.ends = {-1, -1}, .acks = {-1, -1}};
@@ -252,7 +253,7 @@ static void fifo_is_opened_before_its_other_end_and_after(void **state) {
   snprintf(text, sizeof(text), "fifo:%s", path);
   assert_int_equal(common_control_open(&seen.control, text), 1); /* a file */
   unlink(path);
-  assert_int_equal(common_control_open(&seen.control, text), 1); /* nothing */
+  assert_int_equal(common_control_open(&seen.control, text), 1); /* missing */
   assert_int_equal(mkfifo(path, 0600), 0);
   assert_int_equal(common_control_open(&seen.control, text), 0);
   listen_to(&seen);
@@ -269,7 +270,7 @@ static void fifo_is_opened_before_its_other_end_and_after(void **state) {
   unlink(path);
 }
 
-/* open(2) refuses it (ENXIO), which is not so with a pipe. */
+/* open(2) fails with ENXIO for a FIFO, but not for a pipe. */
 static void ack_fifo_without_a_reader_is_done_without(void **state) {
   char directory[] = "/tmp/uvperf_control_XXXXXX", path[64], text[64];
   seen_t seen = {.acks = {-1, -1}};
@@ -319,7 +320,7 @@ int main(void) {
       cmocka_unit_test(other_lines_are_neither_run_nor_acknowledged),
       cmocka_unit_test(many_commands_leave_the_loop_its_turns),
       cmocka_unit_test(acks_that_are_not_read_do_not_block),
-      cmocka_unit_test(closed_end_is_told_once_and_the_loop_rests),
+      cmocka_unit_test(closed_end_is_reported_once_and_the_loop_rests),
       cmocka_unit_test(commands_go_on_on_another_loop),
       cmocka_unit_test(no_text_is_no_other_process),
       cmocka_unit_test(given_descriptors_stay_blocking),

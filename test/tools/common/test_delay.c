@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When -D says that measuring begins, and that a session keeps to it. */
+/* The times of -D, and that a session keeps to them. */
 #include "support.h"
 
 #include "common/delay.h"
@@ -88,7 +88,7 @@ static void on_close(common_session_t *session) {
   (void)session;
 }
 
-/* Ends by itself or after 100 ms; steps are no earlier than they should be. */
+/* Ends by itself or after 100 ms. Steps come no earlier than they should. */
 static void run(const char *text, const char *steps, const uint64_t *least_ms) {
   static const common_session_t init = COMMON_SESSION_INIT;
   common_session_t session = init;

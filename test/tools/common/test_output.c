@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of the samples waits for who reads slowly, until it is told not
- * to. */
+/* The output waits for a slow reader until a signal ends the wait. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,12 +9,12 @@
 
 #define TEXT_BYTES ((size_t)8 << 20)
 #define PAGE_BYTES 4096
-/* What is read before the signal: more than a pipe holds, so that writing has
- * begun. */
+/* Pages that are read before the signal: more than a pipe holds, so that
+ * writing has begun. */
 #define FIRST_PAGES 64
 
-/* Reads all of it, or after some pages slowly and with a signal to the writer.
- */
+/* Reads everything; with a signal, sends it after some pages and then reads
+ * slowly. */
 static void read_pages(int fd, int number) {
   char page[PAGE_BYTES];
   size_t nr = 0;
@@ -53,7 +52,7 @@ static int drain(common_output_t *output, int number) {
   return rc;
 }
 
-static void all_is_written_for_who_reads(void **state) {
+static void everything_is_written_for_a_reader(void **state) {
   common_output_t output;
 
   (void)state;
@@ -75,13 +74,13 @@ static void expect_end(int number) {
   assert_true(output.buffer.used > 0);
   assert_true(output.buffer.used < TEXT_BYTES);
   common_buffer_free(&output.buffer);
-  /* It is left for others to hear of. */
+  /* The signal stays pending for others. */
   assert_int_equal(sigwait(&set, &came), 0);
   assert_int_equal(came, number);
   assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);
 }
 
-static void signal_ends_the_wait_for_who_reads_slowly(void **state) {
+static void signal_ends_the_wait_for_a_slow_reader(void **state) {
   (void)state;
   expect_end(SIGINT);
   expect_end(SIGTERM);
@@ -89,8 +88,8 @@ static void signal_ends_the_wait_for_who_reads_slowly(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(all_is_written_for_who_reads),
-      cmocka_unit_test(signal_ends_the_wait_for_who_reads_slowly),
+      cmocka_unit_test(everything_is_written_for_a_reader),
+      cmocka_unit_test(signal_ends_the_wait_for_a_slow_reader),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

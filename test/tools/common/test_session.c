@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session of the samples hears of every signal, whenever it comes, and opens
- * sets while its loop runs, if it can. */
+/* A session receives every signal, whenever it comes, and opens sets while its
+ * loop runs, if it can. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,7 +14,7 @@
 
 typedef struct told_s {
   common_signals_t signals;
-  int number; /* that comes while the session stops; 0 for none */
+  int number; /* signal that comes while the session stops; 0: none */
   int nr_stops, nr_closes, nr_late;
   uv_timer_t slow; /* closes late, and raises SIGINT meanwhile */
 } told_t;
@@ -71,8 +71,8 @@ static void end(told_t *told) {
   assert_int_equal(told->nr_closes, 1);
 }
 
-/* It was lost: a series of runs went on. */
-static void signal_while_the_session_stops_is_told(void **state) {
+/* Such a signal was lost once: a series of runs went on. */
+static void signal_while_the_session_stops_is_reported(void **state) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   size_t i;
 
@@ -90,7 +90,7 @@ static void signal_while_the_session_stops_is_told(void **state) {
   }
 }
 
-static void session_without_a_signal_tells_none(void **state) {
+static void session_without_a_signal_reports_none(void **state) {
   told_t told = {.number = 0};
   common_session_t session;
 
@@ -102,7 +102,7 @@ static void session_without_a_signal_tells_none(void **state) {
   end(&told);
 }
 
-/* What was not opened is not to be stopped. */
+/* Events that were not opened are not stopped. */
 static void signal_before_a_failure_stops_nothing(void **state) {
   told_t told = {.number = 0};
   common_session_t session;
@@ -116,8 +116,8 @@ static void signal_before_a_failure_stops_nothing(void **state) {
   end(&told);
 }
 
-/* As nohup(1) has it. */
-static void hangup_that_is_ignored_is_not_told(void **state) {
+/* As under nohup(1). */
+static void ignored_hangup_is_not_reported(void **state) {
   told_t told = {.number = SIGHUP};
   common_session_t session;
 
@@ -168,7 +168,7 @@ static void signal_while_closing_is_for_the_owner_first(void **state) {
   end(&told);
 }
 
-/* Closes slowly with a terminal as stderr: what that shows of it. */
+/* Closes slowly with a terminal as stderr, and returns its text. */
 static void close_on_a_terminal(common_session_t *session, char *text,
                                 size_t size) {
   told_t told = {.number = 0};
@@ -194,7 +194,7 @@ static void close_on_a_terminal(common_session_t *session, char *text,
   end(&told);
 }
 
-static void slow_close_is_told_once_unless_it_is_quiet(void **state) {
+static void slow_close_is_reported_once_unless_it_is_quiet(void **state) {
   common_session_t session = {.is_quiet = 0};
   char text[1024];
   const char *closing;
@@ -202,7 +202,7 @@ static void slow_close_is_told_once_unless_it_is_quiet(void **state) {
   (void)state;
   tool_run_need_terminal(__func__);
   close_on_a_terminal(&session, text, sizeof(text));
-  closing = strstr(text, "closing 360 tracepoints: that takes the kernel about "
+  closing = strstr(text, "closing 360 tracepoints: the kernel needs about "
                          "14.4 s, ");
   assert_non_null(closing);
   assert_null(strstr(closing + 1, "closing"));
@@ -211,7 +211,7 @@ static void slow_close_is_told_once_unless_it_is_quiet(void **state) {
   assert_string_equal(text, "");
 }
 
-/* It waits for who listens next: libuv's threads do not take it. */
+/* It stays pending for the next listener: libuv's threads do not take it. */
 static void signal_after_the_session_waits(void **state) {
   told_t told = {.number = 0};
   common_session_t session;
@@ -290,7 +290,7 @@ static void session_without_threads_opens_and_runs(void **state) {
   assert_true(pid >= 0);
   if (pid == 0) {
     alarm(60);
-    /* Of root there is no limit. */
+    /* root has no limit. */
     if (setrlimit(RLIMIT_NPROC, &one) != 0 ||
         (getuid() == 0 && setuid(LIMITED_UID) != 0))
       _exit(2);
@@ -298,7 +298,7 @@ static void session_without_threads_opens_and_runs(void **state) {
     status = open_set(&session, &set);
     if (status == UV_EAGAIN)
       _exit(3);
-    if (status == 0) /* else this user may open none */
+    if (status == 0) /* else this user may not open events */
       uvperf_set_close(&set, NULL);
     common_session_stop_soon(&session);
     _exit(common_session_run(&session, 0));
@@ -310,13 +310,13 @@ static void session_without_threads_opens_and_runs(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(signal_while_the_session_stops_is_told),
-      cmocka_unit_test(session_without_a_signal_tells_none),
+      cmocka_unit_test(signal_while_the_session_stops_is_reported),
+      cmocka_unit_test(session_without_a_signal_reports_none),
       cmocka_unit_test(signal_before_a_failure_stops_nothing),
-      cmocka_unit_test(hangup_that_is_ignored_is_not_told),
+      cmocka_unit_test(ignored_hangup_is_not_reported),
       cmocka_unit_test(signal_while_closing_lasts_ends_the_program),
       cmocka_unit_test(signal_while_closing_is_for_the_owner_first),
-      cmocka_unit_test(slow_close_is_told_once_unless_it_is_quiet),
+      cmocka_unit_test(slow_close_is_reported_once_unless_it_is_quiet),
       cmocka_unit_test(signal_after_the_session_waits),
       cmocka_unit_test(signal_while_a_set_opens_ends_the_program),
       cmocka_unit_test(session_without_threads_opens_and_runs),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How all tools end when what they write is lost, when its reader goes away,
- * and when privileges are missing: samples/tools/README.md has the rule. */
+/* How all tools end when their output is lost, when its reader goes away, and
+ * when privileges are missing: samples/tools/README.md has the rule. */
 #include "tool_run.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ enum {
 static const struct {
   const char *tool;
   int writes;
-  int is_recording; /* one that is cut short is of no use to its reader */
+  int is_recording; /* a truncated one is useless to its reader */
   const char *args[8];
 } runs[] = {
     {"bpf-output", OUT, 0, {"--", "sh", "-c", "/bin/true; /bin/true"}},
@@ -83,7 +83,7 @@ static void close_out(void) {
   close(STDOUT_FILENO);
 }
 
-static void output_to_a_closed_stdout_is_told_with_status_1(void **state) {
+static void output_to_a_closed_stdout_is_reported_with_status_1(void **state) {
   static tool_run_t run;
   size_t i;
 
@@ -107,7 +107,7 @@ static void fill_out(void) {
   dup2(fd, STDOUT_FILENO);
 }
 
-static void output_to_a_full_disk_is_told_with_status_1(void **state) {
+static void output_to_a_full_disk_is_reported_with_status_1(void **state) {
   static tool_run_t run;
   size_t i;
 
@@ -133,7 +133,7 @@ static void leave_out(void) {
   dup2(fds[1], STDOUT_FILENO);
 }
 
-static void reader_who_went_away_ends_it_quietly_with_status_0(void **state) {
+static void reader_that_is_gone_ends_it_quietly_with_status_0(void **state) {
   static tool_run_t run;
   size_t i;
 
@@ -185,7 +185,7 @@ static void standard_streams_that_are_closed_do_not_abort(void **state) {
 }
 
 /* The message names the remedy, or a run that works without privileges. */
-static void missing_privileges_exit_1_and_are_told(void **state) {
+static void missing_privileges_exit_1_and_are_reported(void **state) {
   static const struct {
     const char *tool;
     const char *args[3];
@@ -271,11 +271,11 @@ static void command_that_cannot_be_run_exits_126_or_127(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(output_to_a_closed_stdout_is_told_with_status_1),
-      cmocka_unit_test(output_to_a_full_disk_is_told_with_status_1),
-      cmocka_unit_test(reader_who_went_away_ends_it_quietly_with_status_0),
+      cmocka_unit_test(output_to_a_closed_stdout_is_reported_with_status_1),
+      cmocka_unit_test(output_to_a_full_disk_is_reported_with_status_1),
+      cmocka_unit_test(reader_that_is_gone_ends_it_quietly_with_status_0),
       cmocka_unit_test(standard_streams_that_are_closed_do_not_abort),
-      cmocka_unit_test(missing_privileges_exit_1_and_are_told),
+      cmocka_unit_test(missing_privileges_exit_1_and_are_reported),
       cmocka_unit_test(command_that_cannot_be_run_exits_126_or_127),
   };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file has the profile that was written: as protobuf-c decodes it, and as
- * `go tool pprof` shows it. */
+/* The file contains the profile, as decoded by protobuf-c and as shown by `go
+ * tool pprof`. */
 #include "go_pprof.h"
 
 #include <errno.h>
@@ -42,8 +42,8 @@ static void add_stack(stacks_t *stacks, uint32_t task, uint32_t function,
   stacks_add(stacks, task, &frame, 1, samples, weight);
 }
 
-/* Files, the kernel, and memory without a file; functions of one name in two of
- * them; names that C++ has made. */
+/* Files, the kernel, and memory without a file; functions of the same name in
+ * two of them; C++ names. */
 static size_t add_functions(stacks_t *stacks, uint32_t *functions) {
   const stacks_object_t objects[] = {
       {"libc.so.6", "/usr/lib/libc.so.6", {0xde, 0xad, 0x01}, 20},
@@ -145,7 +145,7 @@ static const char *text_of(const Pprof__Profile *profile, int64_t i) {
   return profile->string_table[i];
 }
 
-/* Finds a message by its id, which must be there once. */
+/* Finds a message by its id, which must occur once. */
 #define FIND(array, nr, wanted, found)                                         \
   do {                                                                         \
     size_t find_i;                                                             \
@@ -400,7 +400,7 @@ static const char *name_at(const stacks_t *stacks, const stacks_stack_t *stack,
   return stacks_get_function(stacks, stack->frames[i].function)->name;
 }
 
-/* The sums of all functions of a name: pprof shows them as one. */
+/* Sums all functions of a name, because pprof shows them as one. */
 static void sum_name(const stacks_t *stacks, const char *name, int of_samples,
                      uint64_t *flat, uint64_t *cum) {
   stacks_stack_t *sorted;
@@ -436,7 +436,7 @@ static size_t nr_names(const stacks_t *stacks) {
   return nr;
 }
 
-/* Some calls of a function are inlined: it says so after the name. */
+/* Removes the remark after the name if some calls of a function are inlined. */
 static void cut_remark(char *name) {
   static const char *const remarks[] = {" (inline)", " (partial-inline)"};
   size_t i, length, end = strlen(name);
@@ -529,7 +529,7 @@ static void expect_trace(const stacks_t *stacks, const stacks_stack_t *stack,
   }
 }
 
-/* Those without frames are not shown. */
+/* Stacks without frames are not shown. */
 static void go_pprof_traces_are_the_stacks(void **state) {
   static const char separator[] = "-----------+";
   stacks_stack_t *sorted;
@@ -559,21 +559,22 @@ static void go_pprof_traces_are_the_stacks(void **state) {
   stacks_free(&stacks);
 }
 
-/* pprof would take some for names of C++, and make them shorter. */
+/* pprof would treat some as C++ names, and shorten them. */
 static void hostile_names_are_shown_as_in_the_profile(void **state) {
   static const char *const names[] = {
       "<script>alert(1)</script>",    "a\033]0;title\007b",   "line\nbreak",
       "std::vector<int>::push(int&)", "\xff\xfe not UTF-8",   "%s%n",
       "\"quoted' \\ name\"",          "\xe2\x80\xaereversed", "_ZN3foo3barEv",
   };
-  char *lengthy = malloc(100000);
   Pprof__Profile *profile;
+  char *lengthy;
   tool_run_t run;
   stacks_t stacks;
   size_t i;
 
   (void)state;
   go_pprof_need(__func__);
+  lengthy = malloc(100000);
   memset(lengthy, 'x', 99999);
   lengthy[99999] = '\0';
   begin(&stacks);

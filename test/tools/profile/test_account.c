@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a made-up process become stacks: where each frame lies, and who is
- * told apart. No process is looked at. */
+/* Records of a made-up process become stacks: the place of each frame, and
+ * which tasks are counted apart. No real process is involved. */
 #include "support.h"
 
 #include "common/symbols/symbols.h"
@@ -138,7 +138,7 @@ static void callers_are_the_byte_before_they_return_to(void **state) {
   assert_int_equal(fixture->account.samples, 2);
 }
 
-/* What a profile of these says, by rows of name and id. */
+/* Checks the rows of a profile, by name and id. */
 static void expect_rows(const fixture_t *fixture, const char *expected) {
   char text[512] = "";
   stacks_row_t *rows;
@@ -161,7 +161,7 @@ static void on_named(void *arg) {
   *(int *)arg = 1;
 }
 
-/* A map file is here for the id that the recorded process had. */
+/* There is a map file here for the id of the recorded process. */
 static void expect_jit(fixture_t *fixture, int is_elsewhere,
                        const char *expected) {
   static const uint64_t ips[] = {USER, 0x7f0000000010};
@@ -213,8 +213,8 @@ static void mapped_data_is_no_code(void **state) {
   expect_stack(fixture, "program+100 program+11ff");
 }
 
-/* As with precise events, whose chain begins where the interrupt came; and with
- * chains of user code alone. */
+/* As with precise events, whose chain begins at the interrupt; and with chains
+ * of user code only. */
 static void sample_is_where_its_ip_is(void **state) {
   static const uint64_t ips[] = {USER, 0x400100, 0x401200};
   fixture_t *fixture = *state;
@@ -359,7 +359,7 @@ static void cgroups_are_named_by_their_newest_path(void **state) {
   expect_rows(*state, "/services,0,30;,0,10;");
 }
 
-/* A recorded file of a few MiB can have so many. */
+/* A recorded file of a few MiB can have this many. */
 static void many_cgroups_are_named_soon(void **state) {
   static const uint64_t ips[] = {USER, 0x1100};
   fixture_t *fixture = *state;
@@ -388,7 +388,7 @@ static void on_unwound(void *arg) {
   *(int *)arg = 1;
 }
 
-/* A thread of which nothing is known is sampled, then something happens. */
+/* A sample of an unknown thread, then something happens. */
 static void unwind_while(fixture_t *fixture, void (*happens)(fixture_t *)) {
   const uint64_t regs[64] = {0};
   profile_unwinding_t *unwinding = &fixture->unwinding;
@@ -429,7 +429,7 @@ static void restart_gives_up_stacks_that_are_unwound(void **state) {
   assert_int_equal(fixture->account.samples, 0);
 }
 
-/* Until the first task is forgotten, so that another one has its index. */
+/* Fades until the first task is forgotten and another one has its index. */
 static void fade_all(fixture_t *fixture) {
   size_t i;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of samples while new ones come. */
+/* The weight of old samples while new ones come. */
 #include "support.h"
 
 #include "profile/fade.h"
@@ -71,7 +71,7 @@ static void task_without_samples_is_forgotten(void **state) {
   }
   assert_int_equal(account->who_keys.nr, 1);
   assert_int_equal(account->stacks.nr, 1);
-  /* Less than a sample is no less than nothing. */
+  /* Fractions of a sample still count. */
   assert_in_range(find(account, 2)->weight, 6900000, 7000000);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recorded file is profiled as perf report does it. */
+/* A recorded file is profiled like by perf report. */
 #include <math.h>
 #include <unistd.h>
 
@@ -27,8 +27,8 @@ static void profile(const char *words) {
 
 /* -- the shares of perf ---------------------------------------------------- */
 
-/* What perf says of a function in a file, in percent: "14.25%|[.] name|file",
- * in the part of the event; -1 if it does not know it. */
+/* Returns perf's share of a function in a file, in percent, from "14.25%|[.]
+ * name|file" in the part of the event; -1 if perf does not have it. */
 static double share_by_perf(FILE *report, const char *event,
                             const profile_row_t *row) {
   char line[1024], part[256], *name, *file;
@@ -53,9 +53,9 @@ static double share_by_perf(FILE *report, const char *event,
   return -1;
 }
 
-/* Compares the rows of libc, at least so many, but for stubs of the linker.
- * Those, and functions of the kernel with several names, perf may call
- * otherwise. */
+/* Compares the rows of libc, at least `least`, except stubs of the linker. perf
+ * may use another name for these, and for functions of the kernel with several
+ * names. */
 static void compare_with_perf(const char *event, size_t least) {
   profile_row_t row;
   size_t i, nr = 0;
@@ -117,22 +117,20 @@ static void event_can_be_chosen(void **state) {
   record("-e context-switches:u,cpu-clock,page-faults -F 4000 -g -- " BUSY);
   profile("");
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err,
-                       " samples of cpu-clock; of others: page-faults");
+  tool_run_expect_text(run.err, " samples of cpu-clock; others: page-faults");
   compare_with_perf("cpu-clock", 5);
   profile("--event page-faults");
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err,
-                       " samples of page-faults; of others: cpu-clock");
+  tool_run_expect_text(run.err, " samples of page-faults; others: cpu-clock");
   compare_with_perf("page-faults", 0);
   profile("--event nothing");
   tool_run_expect_status(&run, 1);
-  tool_run_expect_text(run.err, "no samples of nothing in it; its events are "
+  tool_run_expect_text(run.err, " has no samples of nothing; its events are "
                                 "context-switches:u, cpu-clock, page-faults");
   assert_string_equal(run.out, "");
 }
 
-/* -- what is missing ------------------------------------------------------- */
+/* -- missing data ---------------------------------------------------------- */
 
 static void recording_without_samples_is_an_error(void **state) {
   (void)state;
@@ -141,10 +139,10 @@ static void recording_without_samples_is_an_error(void **state) {
   record("-e dummy:u -- true");
   profile("");
   tool_run_expect_status(&run, 1);
-  tool_run_expect_text(run.err, "no samples in it; its events are dummy:u");
+  tool_run_expect_text(run.err, " has no samples; its events are dummy:u");
 }
 
-static void recording_without_callers_is_said(void **state) {
+static void recording_without_callers_is_reported(void **state) {
   (void)state;
   support_need_own_events(__func__);
   perf_dump_need(__func__);
@@ -168,7 +166,7 @@ static void file_that_is_cut_off_is_profiled_so_far(void **state) {
   assert_true(profile_run_samples(&run) > 10);
 }
 
-/* The host's name is changed in the header; it has as many bytes then. The
+/* Changes the host's name in the header; the new one has as many bytes. The
  * build ids still lead to the files. */
 static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   char words[512], host[256] = "";
@@ -188,11 +186,12 @@ static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   tool_run_expect_status(&run, 0);
   compare_with_perf("cpu-clock", 5);
   assert_null(strstr(run.err, "recorded on "));
-  /* Without the table no file is taken for the one of that name. */
+  /* Without the table no local file is used for that name. */
   record_run_shell("sed -i 's#/libc.so.6#/libc.so.9#' @");
   profile("");
   tool_run_expect_text(run.err, "recorded on el");
-  tool_run_expect_text(run.err, " files are not here with the same build id");
+  tool_run_expect_text(run.err, " files do not exist here with the "
+                                "same build id");
   tool_run_expect_text(run.out, "libc.so.9+0x");
 }
 
@@ -212,8 +211,8 @@ static void pipe_is_profiled_when_it_ends(void **state) {
   assert_true(profile_run_samples(&run) > 100);
 }
 
-/* The pipe is still open when all has come through; the writer of the pipe ends
- * when its reader is gone. */
+/* The pipe stays open after everything has been read; its writer ends when the
+ * reader is gone. */
 static void interrupt_shows_what_came_so_far(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);
@@ -221,7 +220,7 @@ static void interrupt_shows_what_came_so_far(void **state) {
   memset(&run, 0, sizeof(run));
   run.args[0] = "/bin/sh";
   run.args[1] = "-c";
-  /* Of large rings perf writes nothing in the first seconds. */
+  /* With large rings perf writes nothing in the first seconds. */
   run.args[2] = "mkfifo $0.old; perf record -q -o - -a -e cpu-clock -F 999 "
                 "-m 8 -- sleep 20 >$0.old 2>/dev/null & "
                 "sleep 0.5; exec " PROFILE_PATH " --input $0.old";
@@ -255,7 +254,7 @@ static void file_that_is_no_recording_is_an_error(void **state) {
   record_run_shell("echo hello >@");
   profile("");
   tool_run_expect_status(&run, 1);
-  tool_run_expect_text(run.err, "not made by perf record");
+  tool_run_expect_text(run.err, "not a perf.data file");
   assert_string_equal(run.out, "");
 }
 
@@ -276,7 +275,7 @@ static void outputs_into_one_file_are_refused(void **state) {
   tool_run_expect_text(run.err, "named for two outputs: name two files");
   record_run_shell("grep -qx old @.old");
   profile("--html /dev/null --folded /dev/null");
-  tool_run_expect_text(run.err, "not made by perf record");
+  tool_run_expect_text(run.err, "not a perf.data file");
 }
 
 int main(void) {
@@ -284,7 +283,7 @@ int main(void) {
       record_run_test(functions_have_the_shares_of_perf),
       record_run_test(event_can_be_chosen),
       record_run_test(recording_without_samples_is_an_error),
-      record_run_test(recording_without_callers_is_said),
+      record_run_test(recording_without_callers_is_reported),
       record_run_test(file_that_is_cut_off_is_profiled_so_far),
       record_run_test(recording_of_another_machine_is_named_by_build_ids),
       record_run_test(pipe_is_profiled_when_it_ends),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs with functions of known cost, recorded by perf(1): what the profiler
- * and perf make of the file is the same, and what they cost. */
+/* Programs with functions of known cost, recorded by perf(1). The profiler and
+ * perf make the same of the file, and it fits the costs. */
 #include "costs.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void record(costs_t *costs, const char *words) {
   costs_read(costs, run.out, 0);
 }
 
-/* What the profiler makes of the file. */
+/* Reads the profiler's stacks of the file. */
 static void read_ours(folded_t *folded, const char *process,
                       const char *words) {
   static tool_run_t run;
@@ -60,9 +60,8 @@ static void expect_equal_shares(const folded_t *ours, const folded_t *perfs) {
   assert_true(worst <= 0.1);
 }
 
-/* A function is followed by another one that never returns, here and there, or
- * the stack ends in something that is no address: perf(1) then names the next
- * function. */
+/* Sometimes a function is followed by one that never returns, or a stack ends
+ * in something that is no address: then perf(1) names the next function. */
 static void expect_equal_callers(const folded_t *ours, const folded_t *perfs) {
   unsigned long differ = folded_differ(ours, "profile", perfs, "perf");
 
@@ -70,7 +69,7 @@ static void expect_equal_callers(const folded_t *ours, const folded_t *perfs) {
   assert_true((double)differ <= 2 + 0.005 * (double)perfs->samples);
 }
 
-/* Of one event, or of the only one. */
+/* Compares one event; NULL: the only one. */
 static void compare_event(const costs_t *costs, const char *event) {
   folded_t ours = {0}, perfs = {0};
   char words[64] = "";
@@ -157,7 +156,8 @@ static void each_of_several_events_is_that_of_perf(void **state) {
   compare_event(NULL, "page-faults");
 }
 
-/* Two programs, and what else runs, of which not all has frame pointers. */
+/* Two programs, and everything else that runs, partly without frame
+ * pointers. */
 static void whole_machine_is_that_of_perf(void **state) {
   folded_t ours = {0}, perfs = {0}, our_costs = {0}, perf_costs = {0};
   costs_t costs;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a recorded kernel is the one that runs, and how far it has moved
+/* Whether a recorded kernel is the running one, and how far it has moved
  * since. */
 #include <inttypes.h>
 
@@ -30,7 +30,8 @@ static uint64_t find_text(void) {
   return address;
 }
 
-/* As perf record --buildid-mmap records it, so far from where it is now. */
+/* A mapping as perf record --buildid-mmap records it, `moved` bytes from its
+ * present address. */
 static void see_kernel(fixture_t *fixture, uint64_t moved) {
   uvperf_record_t *record = &fixture->record;
   char *notes;
@@ -86,8 +87,7 @@ static void running_kernel_is_looked_up_as_it_is(void **state) {
   assert_int_equal(fixture->account.has_modules, 0);
 }
 
-/* It was started again since, and KASLR moved it: its modules are elsewhere,
- * too. */
+/* The machine was booted again, so KASLR moved the kernel and its modules. */
 static void moved_kernel_is_looked_up_where_it_is_now(void **state) {
   fixture_t *fixture = *state;
 
@@ -107,7 +107,7 @@ static void kernel_with_another_build_id_has_no_names(void **state) {
   need_text(fixture, __func__);
   see_kernel(fixture, 0);
   fixture->record.mmap.build_id[19] ^= 1;
-  assert_string_equal(decide(fixture), "it is not the kernel that runs here");
+  assert_string_equal(decide(fixture), "another kernel was recorded");
   assert_string_equal(fixture->options.kallsyms, "");
   assert_int_equal(fixture->account.has_modules, 1);
 }
@@ -127,8 +127,7 @@ static void module_that_lies_elsewhere_now_has_no_names(void **state) {
 static void file_without_the_kernels_mapping_has_no_names(void **state) {
   fixture_t *fixture = *state;
 
-  assert_string_equal(decide(fixture),
-                      "the file does not say where the kernel was");
+  assert_string_equal(decide(fixture), "the file has no mapping of the kernel");
   assert_string_equal(fixture->options.kallsyms, "");
 }
 

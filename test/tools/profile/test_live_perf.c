@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The profiler beside perf(1), both looking at one run of a program whose
- * functions have known costs. */
+/* The profiler and perf(1) both sample one run of a program whose functions
+ * have known costs. */
 #include "costs.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the profiler with --off-cpu on a program that knows for how long it
+/* Runs the profiler with --off-cpu on a program that prints how long it
  * waited. */
 #include "tool_run.h"
 
@@ -63,7 +63,7 @@ static void expect_wait(const tool_run_t *run, const char *printed,
   expect_near(run, name, row_seconds(run, name), wait_seconds(printed, name));
 }
 
-/* The sum of the stacks that have this text, in microseconds. */
+/* The sum of the stacks with this text, in microseconds. */
 static double folded_seconds(FILE *file, const char *part) {
   unsigned long sum = 0;
   char line[16384];
@@ -109,7 +109,7 @@ static void waits_of_known_length_are_within_5_percent(void **state) {
   tool_run_expect_text(run.out, " 0 lost\n");
 }
 
-/* Only a disk takes its time, and a file system in memory may refuse
+/* Only a disk takes long enough, and a file system in memory may refuse
  * O_DIRECT. */
 static void need_disk(const char *test) {
   struct statfs system;
@@ -141,7 +141,7 @@ static void time_without_a_cpu_is_ready_to_run(void **state) {
   support_need_kernel_side(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  /* Of both threads, and the other one waits for about as long. */
+  /* The row is of both threads, and the other one waits for about as long. */
   expected = wait_seconds(run.out, "wait_ready");
   seconds = row_seconds(&run, "[ready");
   if (seconds < expected * 0.95)
@@ -156,7 +156,7 @@ static void work_between(tool_run_t *run) {
   memcpy(run->data, target.out, 4096);
 }
 
-/* Threads of the kernel and idle tasks are left out. */
+/* Kernel threads and idle tasks are left out. */
 static void whole_machine_has_the_waits_of_a_program(void **state) {
   char printed[4096], path[] = "/tmp/uvperf-folded-XXXXXX";
   tool_run_t run = {.args = {PROFILE_PATH, "--off-cpu", "--folded", path, "-a"},
@@ -240,7 +240,7 @@ static void without_the_kernels_side_the_remedy_is_named(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 1);
   tool_run_expect_text(run.err, "--off-cpu measures in the kernel");
-  tool_run_expect_text(run.err, "perf_event_paranoid to 1 or less");
+  tool_run_expect_text(run.err, "perf_event_paranoid <= 1");
 }
 
 int main(void) {

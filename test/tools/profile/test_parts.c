@@ -49,7 +49,7 @@ static void expect_map(const profile_tasks_t *tasks, uint32_t pid,
   assert_int_equal(address - map->start + map->pgoff, offset);
 }
 
-static void map_over_another_leaves_what_sticks_out(void **state) {
+static void map_over_another_keeps_its_ends(void **state) {
   profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t big = {0x1000, 0x9000, 0x100000, 1};
   const profile_map_t hole = {0x3000, 0x5000, 0x200000, 2};
@@ -95,7 +95,7 @@ static double map_many(int32_t step) {
   return (double)begun / CLOCKS_PER_SEC;
 }
 
-/* The kernel looks for free addresses from above. */
+/* The kernel searches free addresses downwards. */
 static void maps_are_added_downwards_as_fast_as_upwards(void **state) {
   double up = map_many(0x1000), down = map_many(-0x1000);
 
@@ -139,7 +139,7 @@ static void dead_task_is_known_until_it_is_reaped(void **state) {
   free(tasks);
 }
 
-/* Its maps are the other threads' too. */
+/* Its maps belong to the other threads too. */
 static void first_thread_that_ends_is_kept_for_the_others(void **state) {
   profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};
@@ -229,7 +229,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(name_with_control_characters_becomes_safe),
       cmocka_unit_test(long_name_is_cut_between_characters),
-      cmocka_unit_test(map_over_another_leaves_what_sticks_out),
+      cmocka_unit_test(map_over_another_keeps_its_ends),
       cmocka_unit_test(maps_are_added_downwards_as_fast_as_upwards),
       cmocka_unit_test(forked_process_has_its_parents_maps_until_exec),
       cmocka_unit_test(dead_task_is_known_until_it_is_reaped),

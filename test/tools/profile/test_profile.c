@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the profiler as a user would and checks what it says against programs
- * whose hottest place is known. */
+/* Runs the profiler as a user would, on programs whose hottest place is
+ * known. */
 #include "profile_run.h"
 
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whether a row is the target's spin(), or lies in it, as the target
- * printed. */
+/* Returns 1 if a row is the target's spin(), or is in it, as printed by the
+ * target. */
 static int is_spin(const tool_run_t *run, const profile_row_t *row) {
   static const char object[] = "profile_target+0x";
   unsigned long start, end, offset;
@@ -48,7 +48,7 @@ static void busy_loop_is_named_as_hottest_place(void **state) {
   tool_run_expect_text(run.out, " 0 lost\n");
 }
 
-/* The shell is another process than the loop, a child of the command. */
+/* The loop runs in a child of the command. */
 static void busy_loop_in_a_grandchild_is_named(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "1", "sh", "-c",
                              "trap 'kill $!' TERM; '" TARGET_PATH
@@ -61,7 +61,7 @@ static void busy_loop_in_a_grandchild_is_named(void **state) {
   expect_spin_hottest(&run);
 }
 
-/* Others may want the CPU too, so that fewer come. */
+/* Other processes may use the CPU, so fewer samples may come. */
 static void busy_loop_is_sampled_by_the_cycles_of_a_pmu(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "500", "-d", "0.5", "--",
                              TARGET_PATH, "spin"}};
@@ -99,7 +99,7 @@ static void end_target(pid_t pid) {
   assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Names are looked for while it runs, before the compiler has written any. */
+/* Names are looked up while it runs, before the compiler has written any. */
 static void function_that_a_compiler_names_late_is_named(void **state) {
   tool_run_t run = {
       .args = {PROFILE_PATH, "-F", "997", "-d", "3", "--", TARGET_PATH, "jit"}};
@@ -129,11 +129,11 @@ function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, " % of all, in [anon]: ");
+  tool_run_expect_text(run.err, " % of the total, in [anon]: ");
   tool_run_expect_text(run.err, "in /tmp/perf-PID.map: ");
 }
 
-/* Its mappings are known from /proc only. */
+/* Its mappings are known only from /proc. */
 static void running_process_is_profiled_by_pid(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p"}};
   char pid_text[16];
@@ -172,7 +172,7 @@ static void profile_of_a_process_ends_with_it(void **state) {
   tool_run_expect_text(run.out, " samples, ");
 }
 
-/* Others may be busier, so that it need not be the hottest. */
+/* Other processes may be busier, so it need not be the hottest. */
 static void whole_machine_shows_a_busy_loop(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-a", "-F", "997", "-d", "1"}};
   int found = 0;
@@ -189,11 +189,11 @@ static void whole_machine_shows_a_busy_loop(void **state) {
   for (i = 0; profile_run_row(&run, i, &row); i++)
     found |= is_spin(&run, &row);
   assert_true(found);
-  /* Nor is there a word of processes that nothing was sampled of. */
+  /* No message either about processes without samples. */
   assert_null(strstr(run.err, "may not be read"));
 }
 
-/* Whether kallsyms, where it shows addresses, has a function of that name. */
+/* Returns 1 if kallsyms shows addresses and has a function of that name. */
 static int is_kernel_function(const char *name, const char *test) {
   char line[512], symbol[256];
   unsigned long address, any = 0;
@@ -269,7 +269,7 @@ static void interrupt_prints_the_table(void **state) {
   expect_spin_hottest(&run);
 }
 
-/* The terminal is closed: no command is left behind. */
+/* When the terminal is closed, the command ends too. */
 static void hangup_ends_the_command_too(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--", TARGET_PATH, "spin"}};
 
@@ -302,7 +302,7 @@ static void unprivileged_user_profiles_own_command(void **state) {
     assert_string_not_equal(row.object, "[kernel]");
 }
 
-/* The percentage that was told. */
+/* The reported percentage. */
 static int percent_without_samples(const tool_run_t *run) {
   const char *line =
       strstr(run->err, " % of the CPU time has no samples: the kernel may ");
@@ -330,7 +330,7 @@ static void time_in_the_kernel_without_samples_is_reported(void **state) {
   assert_in_range(percent_without_samples(&run), 60, 100);
 }
 
-/* The child is waited for by the command, which is waited for by the tool. */
+/* The command waits for its child, and the tool for the command. */
 static void kernel_time_of_a_command_that_ended_is_reported(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "--", "sh", "-c",
                              "dd if=/dev/zero of=/dev/null bs=1M count=4000 "
@@ -357,8 +357,8 @@ static void time_that_is_sampled_is_not_reported(void **state) {
   assert_null(strstr(run.err, "has no samples"));
 }
 
-/* None of them lasts until the first sample. Cycles do not say how much time
- * there was. */
+/* None of them runs until the first sample. Cycles do not show how much time
+ * passed. */
 static void time_of_short_processes_is_reported(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "20", "--", "sh", "-c",
                              "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); "
@@ -370,7 +370,7 @@ static void time_of_short_processes_is_reported(void **state) {
   tool_run_expect_status(&run, 0);
   if (strstr(run.err, "cpu-clock") == NULL)
     support_skip(__func__, "a machine without a hardware PMU");
-  tool_run_expect_text(run.err, "of threads that run for less than\n"
+  tool_run_expect_text(run.err, "from threads that run for less than\n"
                                 "  1/20 s in all (-a sees them");
 }
 
@@ -398,7 +398,7 @@ static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
   end_target(pid);
   tool_run_expect_status(&run, 0);
   assert_true(profile_run_samples(&run) > 5);
-  /* No stack of another process, such as this one, is there. */
+  /* There is no stack of another process, such as this one. */
   for (line = strtok(run.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
     if (strchr(line, ';') != NULL)
       assert_memory_equal(line, "profile_target;", 15);
@@ -447,8 +447,8 @@ static void control_characters_in_names_are_not_printed(void **state) {
   assert_null(strchr(run.out, '\033'));
 }
 
-/* They all have the same id: the name and the mappings of one are not those of
- * another. */
+/* They all have the same id, so the name and mappings of one must not be used
+ * for another. */
 static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",

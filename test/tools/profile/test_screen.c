@@ -32,7 +32,8 @@ static char *write_screen(const profile_keys_t *keys, size_t columns,
   return text;
 }
 
-/* Characters, not bytes; and nothing that a terminal could obey. */
+/* Counts characters, not bytes, and finds nothing that a terminal could
+ * obey. */
 static void expect_fits(const char *text, size_t columns, size_t lines) {
   size_t width = 0, nr = 0;
 
@@ -151,7 +152,7 @@ static void key_that_ends_help_does_nothing_else(void **state) {
 }
 
 /* Bytes of other sequences are not keys: ESC [ 3 ~ is Delete, ESC [ 1 ; 5 q is
- * none at all. */
+ * unknown. */
 static void arrows_choose_the_order_and_other_sequences_nothing(void **state) {
   profile_keys_t keys = {.by = STACKS_BY_FUNCTION};
 
@@ -169,7 +170,7 @@ static void arrows_choose_the_order_and_other_sequences_nothing(void **state) {
   assert_int_equal(type(&keys, "\033q"), PROFILE_KEY_QUITS);
 }
 
-static void rows_are_sorted_by_what_was_chosen(void **state) {
+static void rows_are_sorted_by_the_chosen_key(void **state) {
   stacks_row_t sorted[] = {{"a", "", 0, 3, 10, 70},
                            {"b", "", 0, 9, 30, 60},
                            {"c", "", 0, 3, 20, 80}};
@@ -193,7 +194,7 @@ int main(void) {
       cmocka_unit_test(keys_choose_rows_and_their_order),
       cmocka_unit_test(key_that_ends_help_does_nothing_else),
       cmocka_unit_test(arrows_choose_the_order_and_other_sequences_nothing),
-      cmocka_unit_test(rows_are_sorted_by_what_was_chosen),
+      cmocka_unit_test(rows_are_sorted_by_the_chosen_key),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The live table as a user has it: in a terminal under a shell, that types,
+/* The live table as a user sees it: in a terminal under a shell that types,
  * resizes, stops and ends it; and without a terminal. */
 #include "tool_run.h"
 
@@ -15,23 +15,23 @@
 
 #define WAIT_MS 10000
 
-/* Chosen by the process that is looked at. */
+/* Chosen by the profiled process. */
 #define HOSTILE "\033]0;x\007\033[31m"
 
 typedef struct window_s {
-  int fd; /* the side of the terminal that the user is at */
+  int fd; /* the user's side of the terminal */
   pid_t shell, target;
   int from_shell; /* the tool's pid, then what the shell saw */
   pid_t tool;
   size_t used, size;
-  char *text; /* all that came */
+  char *text; /* everything received */
 } window_t;
 
 /* What the shell reports at the end. */
 typedef struct seen_s {
   int status;   /* of the tool */
   int stops;    /* how often it was stopped */
-  int modes_ok; /* each time it had the terminal's modes as they were */
+  int modes_ok; /* the terminal's modes were restored each time */
 } seen_t;
 
 /* -- the shell ------------------------------------------------------------- */
@@ -43,7 +43,7 @@ static int has_same_modes(const struct termios *before) {
          now.c_iflag == before->c_iflag && now.c_oflag == before->c_oflag;
 }
 
-/* Runs it as a job, as a shell does: a stopped one goes on at once. */
+/* Runs it as a job of a shell; a stopped job continues at once. */
 static void be_shell(const char *const *args, int to_test) {
   seen_t seen = {0, 0, 1};
   struct termios before;
@@ -108,7 +108,7 @@ static void resize(const window_t *window, unsigned short columns,
   assert_int_equal(ioctl(window->fd, TIOCSWINSZ, &size), 0);
 }
 
-/* Options beside --top -p. */
+/* Options besides --top -p. */
 static void open_window(window_t *window, const char *option,
                         const char *value) {
   char pid[16];
@@ -136,7 +136,7 @@ static void open_window(window_t *window, const char *option,
 
 /* -- the user -------------------------------------------------------------- */
 
-/* 0 if nothing came in time, or nothing comes any more. */
+/* Returns 0 if nothing came in time, or at the end. */
 static int read_window(window_t *window) {
   struct pollfd fd = {window->fd, POLLIN, 0};
   ssize_t nr;
@@ -157,8 +157,8 @@ static int read_window(window_t *window) {
   return 1;
 }
 
-/* Reads until a whole frame after `from` has this part; returns the frame, cut
- * off before its end, for free(). */
+/* Reads until a whole frame after `from` contains this part. Returns the frame
+ * up to its end, for free(). */
 static char *wait_frame(window_t *window, size_t from, const char *part) {
   uint64_t end_ns = uv_hrtime() + UINT64_C(1000000) * WAIT_MS;
   char *begin, *end, *frame;
@@ -197,8 +197,8 @@ static void type_and_expect(window_t *window, const char *keys,
   expect(window, from, part);
 }
 
-/* All that the tool may send; text between these has no control characters but
- * new lines. */
+/* Everything that the tool may send; text in between has no control characters
+ * except newlines. */
 static void expect_own_sequences_only(const char *text) {
   static const char *const known[] = {
       "\033[?1049h", "\033[?1049l", "\033[?25h", "\033[?25l", "\033[?7h",
@@ -218,7 +218,7 @@ static void expect_own_sequences_only(const char *text) {
   }
 }
 
-/* The tool ends in time with this status, and left the terminal as it was. */
+/* The tool ends in time with this status, and has restored the terminal. */
 static void expect_end(window_t *window, int status) {
   const char *left;
   seen_t seen;
@@ -344,7 +344,7 @@ static void stopped_tool_lends_the_terminal_to_the_shell(void **state) {
   close_window(&window);
 }
 
-/* The window is closed: nobody is there any more. */
+/* The window is closed. */
 static void lost_terminal_ends_the_tool(void **state) {
   struct pollfd fd = {.events = POLLIN};
   window_t window;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --call-graph dwarf: of a program without frame pointers each stack is
- * whole. */
+/* --call-graph dwarf: all stacks of a program without frame pointers are
+ * complete. */
 #include "tool_run.h"
 
 #include <elf.h>
@@ -8,7 +8,7 @@
 
 #include "common/symbols/unwind.h"
 
-/* Samples in folded stacks, and those among them that have a text. */
+/* Counts the samples in folded stacks, and those with a text. */
 static void count(const char *path, const char *text, unsigned long *all,
                   unsigned long *with) {
   char line[8192];
@@ -52,18 +52,18 @@ static void stacks_without_frame_pointers_are_whole(void **state) {
   close(fd);
   profile(&run, "dwarf", path);
   count(path, ";main;work", &all, &whole);
-  /* Before main and after it the program runs for some samples, too. */
+  /* The program also runs for some samples before and after main. */
   print_message("%lu of %lu samples are whole\n", whole, all);
   assert_true(all > 100);
   assert_true(whole >= all - all / 20);
   assert_null(strstr(run.err, "lack callers"));
-  /* By frame pointers they are not. */
+  /* With frame pointers they are not. */
   profile(&run, "fp", path);
   count(path, ";main;work", &all, &whole);
   assert_true(whole < all / 2);
   tool_run_expect_text(run.err, " % of the user stacks lack callers: ");
   tool_run_expect_text(run.err, "try --call-graph dwarf\n");
-  /* main is farther from where code runs. */
+  /* main is farther from the stack pointer than the copy reaches. */
   profile(&run, "dwarf,48", path);
   count(path, ";main;work", &all, &whole);
   assert_true(whole < all / 2);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the profiler treats bad input and targets that it cannot have: a message
- * and an exit status. */
+/* Bad input and impossible targets: a message and an exit status. */
 #include "tool_run.h"
 #include "tool_usage.h"
 
@@ -15,13 +14,13 @@ static void command_that_ends_ends_the_profile(void **state) {
   tool_run_expect_text(run.err, "ended with status 3");
 }
 
-static void missing_command_is_told_with_status_127(void **state) {
+static void missing_command_is_reported_with_status_127(void **state) {
   (void)state;
   support_need_own_events(__func__);
   tool_usage_missing_command(PROFILE_PATH);
 }
 
-static void process_that_is_not_there_is_told(void **state) {
+static void missing_process_is_reported(void **state) {
   (void)state;
   tool_usage_missing_process(PROFILE_PATH);
 }
@@ -80,7 +79,7 @@ static void help_goes_to_stdout(void **state) {
   tool_usage_help(PROFILE_PATH, "Usage: uvperf-profile");
 }
 
-/* The run returns when the command is gone too: it has our pipe. */
+/* The run returns when the command has ended too, because it has our pipe. */
 static void reader_of_stderr_gone_ends_the_command(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "\"$0\" -- \"$1\" spin 2>&1 >/dev/null | "
@@ -96,8 +95,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reader_of_stderr_gone_ends_the_command),
       cmocka_unit_test(command_that_ends_ends_the_profile),
-      cmocka_unit_test(missing_command_is_told_with_status_127),
-      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(missing_command_is_reported_with_status_127),
+      cmocka_unit_test(missing_process_is_reported),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(frequency_above_the_limit_exits_2),
       cmocka_unit_test(help_goes_to_stdout),

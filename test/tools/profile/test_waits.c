@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits from records that the test makes: also where records are missing. */
+/* Waits from made records, also if some records are missing. */
 #include "support.h"
 
 #include <unistd.h>
@@ -43,7 +43,7 @@ static void put(fixture_t *fixture, uint32_t type, uint16_t misc, uint32_t tid,
   profile_waits_record(&fixture->waits, &record);
 }
 
-/* A switch out of the kernel's function at this address. */
+/* A switch out in the kernel's function at this address. */
 static void put_sample(fixture_t *fixture, uint32_t tid, uint64_t time,
                        uint64_t address, int is_of_user) {
   const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_KERNEL, address,
@@ -146,7 +146,7 @@ static void wait_at_the_end_is_counted_up_to_it(void **state) {
   end(&fixture);
 }
 
-/* It is counted once its stack says that it is not the kernel's. */
+/* It is counted when its stack shows that it is not a kernel thread. */
 static void wait_from_before_the_start_has_no_stack(void **state) {
   fixture_t fixture;
 
@@ -164,7 +164,7 @@ static void wait_from_before_the_start_has_no_stack(void **state) {
   end(&fixture);
 }
 
-/* A SWITCH does not say it, but the next sample does. */
+/* A SWITCH has no cgroup, but the next sample does. */
 static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
   fixture_t fixture;
   size_t i;
@@ -197,7 +197,7 @@ static void thread_that_is_born_did_not_wait_before(void **state) {
   end(&fixture);
 }
 
-/* The dead one is switched out for ever; its id is given to another. */
+/* The dead thread is switched out for ever; its id is reused. */
 static void thread_that_ended_does_not_wait(void **state) {
   fixture_t fixture;
 
@@ -241,7 +241,7 @@ static void waits_whose_records_are_lost_are_not_guessed(void **state) {
 
   (void)state;
   begin(&fixture);
-  /* No switch in: how long it waited cannot be known. */
+  /* Without a switch in the length of the wait is unknown. */
   put_sample(&fixture, 8, 2000, 0x10, 1);
   put_out(&fixture, 8, 2010);
   put_sample(&fixture, 8, 3000, 0x20, 1);
@@ -250,14 +250,14 @@ static void waits_whose_records_are_lost_are_not_guessed(void **state) {
   assert_int_equal(fixture.waits.nr_unknown, 1);
   expect_kernel(&fixture, 0x10, 0, 0);
   expect_kernel(&fixture, 0x20, 1, 10);
-  /* No switch out. */
+  /* Without a switch out too. */
   put_in(&fixture, 8, 3100);
   assert_int_equal(fixture.waits.nr_unknown, 2);
-  /* No sample: the stack cannot be known, but how long it took. */
+  /* Without a sample the stack is unknown, but not the length. */
   put_out(&fixture, 8, 3200);
   put_in(&fixture, 8, 3207);
   expect(&fixture, PROFILE_OBJECT_UNKNOWN, 0, 1, 7);
-  /* Lost after it went out: it may run at the end. */
+  /* Records were lost after the switch out: it may run at the end. */
   put_sample(&fixture, 8, 3300, 0x30, 1);
   put_out(&fixture, 8, 3310);
   put(&fixture, PERF_RECORD_LOST, 0, 9, 3400);

@@ -133,7 +133,7 @@ static void recording_goes_on_with_garbage(void **state) {
   support_need_own_events(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  tool_run_expect_text(run.err, "a command of 512 bytes or more is left out\n");
+  tool_run_expect_text(run.err, "a command of 512 bytes or more is ignored\n");
   tool_run_expect_text(run.err, "--control: no more messages about it\n");
   assert_true(strlen(run.err) < 2000);
   record_run_count(&count);

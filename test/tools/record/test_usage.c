@@ -27,7 +27,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"--mmap-pages=0"}, "-m wants"},
       {{"-m", "2G"}, "-m wants"},
       {{"-o", ""}, "-o wants"},
-      {{"--filter", "x", "true"}, "--filter goes behind the -e"},
+      {{"--filter", "x", "true"}, "--filter must follow the -e"},
       {{"-ecs", "--filter=x", "--filter=y"}, "one --filter for each -e"},
       {{"-j", "foo"}, "-j wants kinds of branches"},
       {{"-j", "any,,u"}, "not ''"},

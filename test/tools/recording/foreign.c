@@ -39,15 +39,15 @@ static void swap_u64(unsigned char *at) {
   memcpy(at, &value, sizeof(value));
 }
 
-/* Two of 32 bits, in what was swapped as one of 64. */
+/* Two numbers of 32 bits that were swapped as one of 64. */
 static void swap_pair(unsigned char *at) {
   swap_u64(at);
   swap_u32(at);
   swap_u32(at + 4);
 }
 
-/* Fields of so many bits each, in what was swapped as one of 64: the first is
- * in the highest bits there if it is in the lowest here. */
+/* Bit fields of these widths that were swapped as one number of 64 bits. The
+ * first is in the highest bits there if it is in the lowest here. */
 static void swap_bits(unsigned char *at, const unsigned *widths, size_t nr) {
   uint64_t value, result = 0;
   unsigned first = 0, bit, from, to;
@@ -119,7 +119,7 @@ static void put_attr(copy_t *copy, const struct perf_event_attr *attr) {
 
 /* -- records --------------------------------------------------------------- */
 
-/* What a program chose stays as it is. */
+/* Restores bytes that a program chose. */
 static void restore(unsigned char *at, const uvperf_record_t *record,
                     const void *bytes, size_t size) {
   size_t offset;
@@ -162,7 +162,7 @@ static void fix_sample(unsigned char *at, const uvperf_record_t *record) {
   restore(at, record, sample->aux.data, sample->aux.size);
 }
 
-/* In front of the body is the header, of 8 bytes. */
+/* The header of 8 bytes is before the body. */
 static void fix_body(unsigned char *at, const uvperf_record_t *record,
                      size_t trailer) {
   const char *bytes = record->bytes;
@@ -319,7 +319,7 @@ static void put_feature(copy_t *copy, const perf_data_t *data,
     put_string(copy, data_file_string(bytes, &next));
 }
 
-/* The table is `base` bytes into the file, and what it leads to behind it. */
+/* Writes the table `base` bytes into the file, and its contents after it. */
 static uint64_t put_features(copy_t *copy, const perf_data_t *data,
                              uint64_t base) {
   static const unsigned features[] = {2, 3, 4, 6, 12};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a whole recording, for the tests of it. */
+/* Reads a whole recording, for tests. */
 #ifndef UVPERF_TEST_RECORDING_READ_H
 #define UVPERF_TEST_RECORDING_READ_H
 
@@ -9,22 +9,23 @@
 typedef struct recording_read_s {
   size_t nr;
   size_t nr_of_type[64];
-  size_t nr_inversions; /* a record that is older than one before it */
+  size_t nr_inversions; /* records that are older than one before */
   uint64_t late, damaged;
-  int rc; /* what ended it */
+  int rc; /* the result that ended it */
   char message[1024];
   /* Called for each record, or NULL. */
   void (*cb)(void *arg, recording_t *recording, const uvperf_record_t *record);
   void *arg;
 } recording_read_t;
 
-/* Reads to the end, waiting for a pipe; rc is -1 too if it cannot be opened. */
+/* Reads to the end, waiting for a pipe. rc is also -1 if it cannot be
+ * opened. */
 void recording_read(recording_read_t *read, const char *path);
 
-/* The same, which is to end well. */
+/* The same; fails the test if it does not end well. */
 void recording_read_well(recording_read_t *read, const char *path);
 
-/* Whether this program can read what perf record -z wrote. */
+/* Returns 1 if this program can read what perf record -z wrote. */
 int recording_read_has_zstd(void);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that were cut off or changed: nothing is read outside of them (the
- * sanitizers look at that), nothing goes on for ever, and what is wrong is
- * said. */
+ * sanitizers check that), reading ends, and the fault is reported. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,7 +30,7 @@ static void load(bytes_t *file, const char *path) {
   close(fd);
 }
 
-/* Each byte that a record leads to is read. */
+/* Reads each byte that a record points to. */
 static void touch(void *arg, recording_t *recording,
                   const uvperf_record_t *record) {
   static char text[1 << 18];
@@ -62,7 +61,7 @@ static void read_bytes(recording_read_t *read, const bytes_t *file,
     assert_memory_equal(read->message, path, strlen(path));
 }
 
-/* Of a file, not of a pipe, it is known where the data are to end. */
+/* The end of the data is known for a file, but not for a pipe. */
 static void cut_everywhere(const bytes_t *file, int is_pipe, uint64_t seed) {
   recording_read_t read, whole;
   random_run_t run;
@@ -80,13 +79,13 @@ static void cut_everywhere(const bytes_t *file, int is_pipe, uint64_t seed) {
     if (is_pipe)
       continue;
     if (read.message[0] == '\0')
-      assert_int_equal(read.nr, whole.nr); /* behind the data */
+      assert_int_equal(read.nr, whole.nr); /* after the data */
     else
       assert_non_null(strstr(read.message, size < 16 ? ": " : "cut off"));
   }
 }
 
-/* One to three bits, or bytes that are all ones or zeros. */
+/* Changes one to three bits, or sets bytes to all ones or zeros. */
 static void change(bytes_t *file, random_run_t *run) {
   size_t nr = 1 + (size_t)random_run_draw(run, 3), at;
 

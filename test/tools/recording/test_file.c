@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recordings that are put together here: what is said of those that cannot be
- * read, what is left out, and the order of time. */
+/* Made recordings: messages for those that cannot be read, ignored contents,
+ * and time order. */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ enum {
 
 #define FILE_HEADER 104
 
-/* "PERFILE2" where the lowest byte of a number comes first. */
+/* "PERFILE2" in little-endian order. */
 #define MAGIC UINT64_C(0x32454c4946524550)
 
 typedef struct image_s {
@@ -85,8 +85,8 @@ static void put_sample(uint64_t time) {
 
 /* -- the format of files --------------------------------------------------- */
 
-/* A header with one event whose attr has so many bytes in the file, of which
- * the last is 1, and nothing behind the data. */
+/* Writes a header with one event, whose attr has attr_bytes bytes in the file,
+ * the last of which is 1. Nothing follows the data. */
 static void begin_file(size_t attr_bytes, uint64_t data_bytes) {
   unsigned char bytes[8192];
   size_t data = FILE_HEADER + attr_bytes + 16;
@@ -172,7 +172,7 @@ static void expect_refused(void **state, const char *message) {
     fail_msg("\"%s\" is not in \"%s\"", message, read.message);
 }
 
-/* -- what cannot be read --------------------------------------------------- */
+/* -- recordings that cannot be read ---------------------------------------- */
 
 static void what_is_no_recording_is_refused_with_the_reason(void **state) {
   recording_read_t read = {.cb = NULL};
@@ -184,9 +184,9 @@ static void what_is_no_recording_is_refused_with_the_reason(void **state) {
   image.size = 0;
   expect_refused(state, "perf.data: it is empty");
   put("PERF", 4);
-  expect_refused(state, "perf.data: not made by perf record");
+  expect_refused(state, "perf.data: not a perf.data file");
   put("#! what is it\n#", 15);
-  expect_refused(state, "perf.data: not made by perf record");
+  expect_refused(state, "perf.data: not a perf.data file");
   recording_read(&read, path_of(state, ""));
   assert_non_null(strstr(read.message, "it is a directory"));
   temp_tree_write(tree, "/threads/data.0", "");
@@ -202,7 +202,7 @@ static void header_that_makes_no_sense_is_refused(void **state) {
   for (i = 0; i < 3; i++) {
     for (j = 0; j < 4; j++) {
       if (places[i] == 24 && sizes[j] < 16384)
-        continue; /* an offset that can be */
+        continue; /* a possible offset */
       begin_file(136, 0);
       memcpy(image.bytes + places[i], &sizes[j], 8);
       expect_refused(state, places[i] == 32 && sizes[j] < 200
@@ -232,7 +232,7 @@ static void file_format_in_a_pipe_is_refused(void **state) {
   assert_non_null(strstr(read.message, "cannot be read through a pipe"));
 }
 
-/* -- what is used of the rest ---------------------------------------------- */
+/* -- damaged and unknown records ------------------------------------------- */
 
 static void attr_of_any_size_is_read(void **state) {
   static const size_t sizes[] = {64, 72, 136, 144, 1024, 4096};
@@ -249,7 +249,7 @@ static void attr_of_any_size_is_read(void **state) {
   }
 }
 
-/* As perf record leaves it when it is killed. */
+/* A file as perf record leaves it when it is killed. */
 static void file_without_an_end_is_read_to_the_last_record(void **state) {
   recording_read_t read;
   came_t came;
@@ -259,7 +259,9 @@ static void file_without_an_end_is_read_to_the_last_record(void **state) {
   put_sample(2);
   read_image(state, &read, &came);
   assert_int_equal(read.rc, 0);
-  assert_non_null(strstr(read.message, "perf.data: not ended by the program"));
+  assert_non_null(strstr(read.message,
+                         "perf.data: the program that wrote it was "
+                         "interrupted"));
   expect_times(&came, (const uint64_t[]){1, 2}, 2);
   image.size -= 8;
   read_image(state, &read, &came);
@@ -344,9 +346,9 @@ static void compressed_data_that_make_no_sense_are_reported(void **state) {
   expect_refused(state, "compressed");
 }
 
-/* -- the order of time ----------------------------------------------------- */
+/* -- time order ------------------------------------------------------------ */
 
-/* Of two rings, in three rounds. */
+/* Records of two rings, in three rounds. */
 static void records_come_in_the_order_of_time(void **state) {
   recording_read_t read;
   came_t came;
@@ -360,7 +362,7 @@ static void records_come_in_the_order_of_time(void **state) {
   put_sample(25);
   put_sample(40);
   put_header(ROUND, 0);
-  put_sample(35); /* later than all of the first round: not too late */
+  put_sample(35); /* later than the first round: not too late */
   put_header(ROUND, 0);
   read_image(state, &read, &came);
   assert_int_equal(read.rc, 0);
@@ -368,7 +370,7 @@ static void records_come_in_the_order_of_time(void **state) {
   expect_times(&came, (const uint64_t[]){10, 20, 25, 30, 35, 40, 50}, 7);
 }
 
-/* What perf makes of what runs already has the time 0. */
+/* Records that perf synthesizes about running tasks have the time 0. */
 static void records_without_a_time_keep_their_place(void **state) {
   recording_read_t read;
   came_t came;
@@ -384,7 +386,7 @@ static void records_without_a_time_keep_their_place(void **state) {
   assert_int_equal(came.types[1], PERF_RECORD_COMM);
 }
 
-/* Then mappings have no time, and samples must not overtake them. */
+/* Mappings have no time then, and samples must not overtake them. */
 static void without_sample_id_all_it_is_the_order_of_the_file(void **state) {
   recording_read_t read;
   came_t came;
@@ -426,8 +428,8 @@ static uint64_t time_in(const void *record) {
   return time;
 }
 
-/* Four rings whose times only grow, copied in rounds of which each comes later
- * to what was written meanwhile. */
+/* Four rings with increasing times, copied in rounds. Each round also finds
+ * some records that were written meanwhile. */
 static void rounds_of_rings_come_out_in_order(uint64_t seed) {
   uint64_t clocks[4] = {0, 0, 0, 0}, now = 0, last = 0, nr = 0, out = 0;
   recording_order_t order;
@@ -465,7 +467,7 @@ static void rounds_of_rings_come_out_in_order(uint64_t seed) {
   recording_order_free(&order);
 }
 
-static void queue_gives_rounds_of_rings_in_order(void **state) {
+static void queue_returns_rounds_of_rings_in_order(void **state) {
   uint64_t seed, last;
 
   (void)state;
@@ -474,9 +476,9 @@ static void queue_gives_rounds_of_rings_in_order(void **state) {
     rounds_of_rings_come_out_in_order(seed);
 }
 
-/* A file without rounds: the oldest leave early, and who is older still than
- * they is counted. */
-static void full_queue_gives_the_oldest_and_counts_late_ones(void **state) {
+/* A file without rounds: the oldest records leave early, and older ones that
+ * follow are counted. */
+static void full_queue_returns_the_oldest_and_counts_late_ones(void **state) {
   static unsigned char bytes[60000];
   recording_order_t order;
   const void *record;
@@ -524,8 +526,8 @@ int main(void) {
       file_test(records_without_a_time_keep_their_place),
       file_test(without_sample_id_all_it_is_the_order_of_the_file),
       file_test(one_wrong_time_does_not_end_the_order),
-      cmocka_unit_test(queue_gives_rounds_of_rings_in_order),
-      cmocka_unit_test(full_queue_gives_the_oldest_and_counts_late_ones),
+      cmocka_unit_test(queue_returns_rounds_of_rings_in_order),
+      cmocka_unit_test(full_queue_returns_the_oldest_and_counts_late_ones),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats of tracepoints, in data that are put together here: of both byte
- * orders, cut off anywhere, and changed. */
+/* Formats of tracepoints in made data: of both byte orders, cut off anywhere,
+ * and changed. */
 #include "support.h"
 
 #include <byteswap.h>
@@ -58,7 +58,7 @@ static void build(int is_foreign) {
   put_file(read_text, is_foreign);
 }
 
-/* Of a copy that ends where its memory does. */
+/* Reads a copy that ends exactly at the end of its memory. */
 static void take(recording_formats_t *formats, size_t bytes) {
   unsigned char *copy = malloc(bytes + 1);
   const recording_bytes_t whole = {copy + 1, bytes, 0, 0};

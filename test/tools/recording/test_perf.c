@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file is read as perf(1) reads it: as many records of each type, and the
- * same samples in the same order. */
+/* A file is read like by perf(1): as many records of each type, and the same
+ * samples in the same order. */
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ typedef struct sample_s {
   char event[128];
 } sample_t;
 
-/* -- what perf says -------------------------------------------------------- */
+/* -- perf's side ----------------------------------------------------------- */
 
 static FILE *perf(const char *words) {
   char line[512];
@@ -65,7 +65,7 @@ static void read_stats(size_t nr_of_type[64]) {
   fclose(stats);
 }
 
-/* -- what we say ----------------------------------------------------------- */
+/* -- our side -------------------------------------------------------------- */
 
 typedef struct comparison_s {
   FILE *script;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of a machine of the other byte order is read as one of this. */
+/* A file of the other byte order is read like one of this. */
 #include "foreign.h"
 #include "perf_dump.h"
 #include "record_builder.h"
@@ -101,7 +101,7 @@ static void hide_protection(char *line) {
     memcpy(at + 3, "????", 4);
 }
 
-/* The copy is right, says perf(1). */
+/* Checks by perf(1) that the copy is right. */
 static void compare_by_perf(const char *options) {
   char words[512], line[2][4096];
   FILE *scripts[2];
@@ -149,7 +149,7 @@ static void recorded_file_of_the_other_byte_order_is_read(void **state) {
              "perf record -q -m 4M -o @ %s -- ls / >/dev/null", kinds[i]);
     record_run_shell(words);
     compare();
-    /* perf wants the formats of tracepoints, and would unwind copied stacks. */
+    /* perf needs the formats of tracepoints, and would unwind copied stacks. */
     if (i != 1)
       compare_by_perf(i == 2 ? "-G" : "");
   }
@@ -159,7 +159,7 @@ static void put_u64s(FILE *file, const uint64_t *words, size_t nr) {
   assert_int_equal(fwrite(words, 8, nr, file), nr);
 }
 
-/* Of each type, and samples of each field, alone and together. */
+/* Records of each type, and samples with each field, alone and together. */
 static void put_records(FILE *file, const struct perf_event_attr *attr) {
   static record_builder_t builder;
   record_values_t values;

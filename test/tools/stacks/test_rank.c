@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks and texts of a profile whose numbers are known. */
+/* Ranks and texts of a profile with known numbers. */
 #include "support.h"
 
 #include "common/stacks/text.h"
@@ -139,7 +139,7 @@ static void narrow_table_of_processes(FILE *file, const stacks_t *stacks) {
   free(rows);
 }
 
-static void narrow_table_tells_processes_apart(void **state) {
+static void narrow_table_distinguishes_processes(void **state) {
   expect_text(narrow_table_of_processes, *state,
               "    self    total  process\n"
               "  90.00%   90.00%  process 10\n"
@@ -199,8 +199,8 @@ int main(void) {
                                       setup, teardown),
       cmocka_unit_test_setup_teardown(
           table_has_the_hottest_rows_and_says_how_many_more, setup, teardown),
-      cmocka_unit_test_setup_teardown(narrow_table_tells_processes_apart, setup,
-                                      teardown),
+      cmocka_unit_test_setup_teardown(narrow_table_distinguishes_processes,
+                                      setup, teardown),
       cmocka_unit_test_setup_teardown(folded_stacks_are_outermost_first, setup,
                                       teardown),
       cmocka_unit_test_setup_teardown(

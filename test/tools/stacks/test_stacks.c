@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The model of a profile: what is equal is one, what is new is added. */
+/* The model of a profile: equal items are stored once, new ones are added. */
 #include "support.h"
 
 #include "common/stacks/names.h"

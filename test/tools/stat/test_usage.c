@@ -48,7 +48,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
       {{"-D", "-1", "true"}, "-D -1 leaves the counters off"},
       {{"--append", "true"}, "--append needs -o"},
       {{"--control", "fifo", "true"}, "--control wants"},
-      {{"--filter", "x", "true"}, "--filter goes behind the -e"},
+      {{"--filter", "x", "true"}, "--filter must follow the -e"},
       {{"--log-fd", "x", "true"}, "--log-fd wants"},
       {{"--log-fd", "2", "-o", "x", "true"}, "choose one of -o and --log-fd"},
       {{"-n", "-d", "true"}, "choose one of -n and -e or -d"},

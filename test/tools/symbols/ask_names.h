@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asks for the names at places of files, and waits for them. main must call
+/* Requests names at places of files, and waits for them. main must call
  * symbols_main first. */
 #ifndef TEST_SYMBOLS_ASK_NAMES_H
 #define TEST_SYMBOLS_ASK_NAMES_H
@@ -17,37 +17,40 @@ typedef struct ask_names_s {
 
 /* NULL: the defaults. */
 void ask_names_begin(ask_names_t *ask, const symbols_options_t *options);
-/* Also checks that nothing is left of it. */
+/* Also checks that everything is freed. */
 void ask_names_end(ask_names_t *ask);
 
-/* The object that is a file, by its path and inode; or by its path alone. */
+/* Return the object of a file: by its path and inode, or only by its path. */
 uint32_t ask_names_file(ask_names_t *ask, const char *path);
 uint32_t ask_names_path(ask_names_t *ask, const char *path);
-/* What a process (or this one: 0) has mapped where an address is. */
+/* Returns the object that a process (0: this one) has mapped at an address, and
+ * the offset in it. */
 uint32_t ask_names_mapped(ask_names_t *ask, uint32_t pid, uint64_t address,
                           uint64_t *offset);
 
 void ask_names_wait(ask_names_t *ask);
 
-/* Wants it and waits. */
+/* Requests a name and waits for the answer. */
 const symbols_place_t *ask_names_at(ask_names_t *ask, uint32_t object,
                                     uint64_t offset);
 /* The innermost name, or "" */
 const char *ask_names_name(ask_names_t *ask, uint32_t object, uint64_t offset);
 
-/* The offset of an address in an ELF file of this machine: 0, or -1. */
+/* Converts an address in an ELF file of this machine to an offset. Returns 0 or
+ * -1. */
 int ask_names_offset(const char *path, uint64_t address, uint64_t *offset);
 
-/* The address of a symbol, as nm has it; fails the test if there is none. */
+/* Returns the address of a symbol, from nm; fails the test if there is no such
+ * symbol. */
 uint64_t ask_names_symbol(const char *path, const char *name);
 
-/* For cmocka: a directory of the test's own. */
+/* For cmocka: each test gets a directory of its own. */
 int ask_names_setup(void **state);
 int ask_names_teardown(void **state);
-/* The path of a file in it; valid for the next three calls. */
+/* Returns the path of a file in it, valid for the next three calls. */
 const char *ask_names_in(const char *name);
 void ask_names_write(const char *name, const char *bytes, size_t size);
-/* Runs a command of the shell in it: its status. */
+/* Runs a shell command in it. Returns its status. */
 int ask_names_run(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

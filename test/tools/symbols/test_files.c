@@ -15,8 +15,8 @@
 #include "ask_names.h"
 #include "common/proc.h"
 
-/* Makes a program that waits in a function of this name; its own libraries are
- * in it, so that it runs in any root. */
+/* Makes a program that waits in a function of this name. It is linked
+ * statically, so that it runs in any root. */
 static void make_waiting(const char *test, const char *file,
                          const char *function) {
   char source[256];
@@ -31,7 +31,7 @@ static void make_waiting(const char *test, const char *file,
     support_skip(test, "a compiler and a static C library");
 }
 
-/* Runs it, in a root if there is one, and returns once it waits. */
+/* Runs it, in a root unless that is NULL, and returns when it waits. */
 static pid_t run_waiting(const char *path, const char *root) {
   common_proc_stat_t stat = {.state = 'R'};
   char exe[64], link[256];
@@ -78,7 +78,7 @@ static void a_deleted_program_that_runs_has_its_names(void **state) {
   ask_names_begin(&ask, NULL);
   object = ask_names_mapped(&ask, (uint32_t)pid, address, &offset);
   assert_string_equal(ask_names_name(&ask, object, offset), "deleted");
-  /* The file is held: it is needed when the process is gone. */
+  /* The file stays open, because it is needed when the process is gone. */
   end_waiting(pid);
   assert_string_equal(ask_names_name(&ask, object, offset + 1), "deleted");
   assert_int_equal(ask_names_at(&ask, object, 1)->nr, 0);
@@ -103,7 +103,7 @@ static void a_deleted_program_that_has_ended_has_a_reason(void **state) {
   ask_names_end(&ask);
 }
 
-/* A file that took the place of the sampled one names nothing. */
+/* A file that replaced the sampled one must not give names. */
 static void a_replaced_program_has_a_reason_and_no_names(void **state) {
   symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
   uint64_t address, offset;
@@ -131,11 +131,11 @@ static void a_replaced_program_has_a_reason_and_no_names(void **state) {
   object = symbols_object(ask.symbols, &mapping);
   assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
   assert_string_equal(symbols_reason(ask.symbols, object),
-                      "the file was replaced: its build id is another");
+                      "the file was replaced: its build id differs");
   ask_names_end(&ask);
 }
 
-/* With a link at its root's top that would lead out of it. */
+/* Its root has a link at the top that would lead out of it. */
 static void a_program_in_another_root_is_read_there(void **state) {
   symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .path = "/bin/waiting"};
   uint64_t inside, offset;
@@ -156,7 +156,7 @@ static void a_program_in_another_root_is_read_there(void **state) {
   assert_int_equal(stat(ask_names_in("root/real/waiting"), &info), 0);
   pid = run_waiting("/bin/waiting", ask_names_in("root"));
   ask_names_begin(&ask, NULL);
-  /* Not by its mapping, which is not at 1. */
+  /* Not from its mapping, which is not at 1. */
   mapping.pid = (uint32_t)pid;
   mapping.start = 1;
   mapping.inode = info.st_ino;
@@ -168,7 +168,7 @@ static void a_program_in_another_root_is_read_there(void **state) {
   ask_names_end(&ask);
 }
 
-static void what_is_no_regular_file_is_not_opened(void **state) {
+static void only_regular_files_are_opened(void **state) {
   static const char *const names[] = {"fifo", "/dev/zero", "/",
                                       "/proc/version"};
   symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
@@ -224,7 +224,7 @@ static int wait_for_signal(void *arg) {
   return 0;
 }
 
-static void map_file_names_what_a_jit_compiler_made(void **state) {
+static void map_file_names_functions_of_a_jit_compiler(void **state) {
   pid_t pid = support_fork(wait_for_signal, NULL);
   ask_names_t ask;
   uint32_t object;
@@ -296,7 +296,7 @@ static void map_file_of_another_user_or_kind_is_not_read(void **state) {
   if (geteuid() == 0) {
     write_map(path, "1000 100 foreign\n");
     assert_int_equal(chown(path, 1234, 1234), 0);
-    expect_map_refused(pid, "not of the process's user");
+    expect_map_refused(pid, "does not belong to the process's user");
     unlink(path);
   }
   kill(pid, SIGKILL);
@@ -334,7 +334,7 @@ static void names_of_a_megabyte_are_cut(void **state) {
   support_wait(pid);
 }
 
-/* -- what is no file ------------------------------------------------------- */
+/* -- objects without a file ------------------------------------------------ */
 
 static void function_of_the_vdso_has_its_name(void **state) {
   uint64_t address = getauxval(AT_SYSINFO_EHDR), offset, k;
@@ -399,8 +399,8 @@ int main(int argc, char **argv) {
       cmocka_unit_test(a_deleted_program_that_has_ended_has_a_reason),
       cmocka_unit_test(a_replaced_program_has_a_reason_and_no_names),
       cmocka_unit_test(a_program_in_another_root_is_read_there),
-      cmocka_unit_test(what_is_no_regular_file_is_not_opened),
-      cmocka_unit_test(map_file_names_what_a_jit_compiler_made),
+      cmocka_unit_test(only_regular_files_are_opened),
+      cmocka_unit_test(map_file_names_functions_of_a_jit_compiler),
       cmocka_unit_test(map_file_of_another_user_or_kind_is_not_read),
       cmocka_unit_test(names_of_a_megabyte_are_cut),
       cmocka_unit_test(function_of_the_vdso_has_its_name),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that were made to break who reads them, and a worker that breaks. */
+/* Files that were made to break their reader, and a worker that breaks. */
 #include "support.h"
 
 #include <dirent.h>
@@ -25,8 +25,8 @@ static symbols_worker_t *worker_of(const ask_names_t *ask) {
   return &symbols_jobs(ask->symbols)->worker;
 }
 
-/* Asks a worker that does not run, more than goes into one question. Each
- * offset is answered with the reason of the object, after one question. */
+/* Asks a stopped worker for more offsets than fit into one question. Each is
+ * answered with the reason of the object, after one question. */
 static void ask_stopped(ask_names_t *ask, uint32_t object, int number,
                         const char *reason) {
   pid_t pid = worker_of(ask)->pid;
@@ -56,7 +56,7 @@ static uint64_t entry_of(ask_names_t *ask, uint32_t *object) {
   return offset;
 }
 
-/* Each time the worker is another one, and other objects have their names. */
+/* Each failure starts another worker, and other objects get their names. */
 static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   const symbols_options_t options = {.timeout_ms = 300};
   uint64_t offset, begin;
@@ -93,7 +93,7 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   ask_names_end(&ask);
 }
 
-/* What runs is ended, and nobody waits for it. */
+/* A running request is ended without a wait. */
 static void closing_ends_a_worker_that_hangs(void **state) {
   uint64_t begin;
   ask_names_t ask;
@@ -187,7 +187,7 @@ static void mutate(char *bytes, size_t *size, uint64_t *random) {
 
   if (next_random(random) % 8 == 0)
     *size = next_random(random) % *size;
-  /* The headers are what is read first. */
+  /* The headers are read first. */
   for (i = 0; i<nr && * size> 0; i++) {
     size_t within = next_random(random) % 2 == 0 && *size > 1024 ? 1024 : *size;
     size_t at = next_random(random) % within;
@@ -250,7 +250,7 @@ static void damaged_files_cost_their_own_names_only(void **state) {
   free(copy);
 }
 
-/* Few bytes that stand for many: elfutils unpacks what is compressed. */
+/* A few bytes that expand to many: elfutils decompresses sections. */
 static void file_that_takes_much_memory_has_a_reason(void **state) {
   uint64_t begin;
   ask_names_t ask;
@@ -271,8 +271,8 @@ static void file_that_takes_much_memory_has_a_reason(void **state) {
   ask_names_end(&ask);
 }
 
-/* DIEs that lead back: a sibling before itself, a function inlined into what it
- * is, and a child without an end. */
+/* DIEs that lead back: a sibling before itself, a function inlined into itself,
+ * and a child without an end. */
 static void circles_in_dwarf_end(void **state) {
   static const char source[] =
       ".text\n.globl main\n.type main,@function\n"
@@ -314,8 +314,8 @@ static void circles_in_dwarf_end(void **state) {
   ask_names_end(&ask);
 }
 
-/* Names that are long, that nest deeply, and that stand for much more than they
- * are: pairs of pairs of pairs. */
+/* Names that are long, deeply nested, or expand to much more than their size:
+ * pairs of pairs of pairs. */
 static void names_of_any_length_are_cut_in_time(void **state) {
   static const char frame[] = ".text\n.globl main\nmain: ret\n";
   char *source = calloc(1, 1 << 21), *at = source;
@@ -351,7 +351,7 @@ static void names_of_any_length_are_cut_in_time(void **state) {
     assert_int_equal(place->nr, 1);
     assert_in_range(strlen(place->names[0].name), 1000, 4096);
   }
-  /* That of the last one is 2^34 times "std::pair". */
+  /* The last name is 2^34 times "std::pair". */
   assert_memory_equal(place->names[0].name, "h<std::pair<int, int>, ", 23);
   assert_string_equal(symbols_reason(ask.symbols, object), "");
   ask_names_end(&ask);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of kernel functions, from files that look like /proc/kallsyms. */
+/* Names of kernel functions, from files like /proc/kallsyms. */
 #include "support.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of a gigabyte with millions of symbols: memory and time, and that
- * the loop goes on meanwhile. */
+/* A program of a gigabyte with millions of symbols: memory, time, and that the
+ * loop keeps running. */
 #include "support.h"
 
 #include <elf.h>
@@ -33,7 +33,7 @@ static void write_symbols(FILE *file) {
   symbol.st_shndx = 1;
   symbol.st_size = FUNCTION;
   for (i = 0; i < NR_SYMBOLS; i++) {
-    /* In no order. */
+    /* In random order. */
     uint32_t number = (uint32_t)((uint64_t)i * 2654435761u % NR_SYMBOLS);
 
     symbol.st_name = 1 + number * NAME_BYTES;
@@ -89,7 +89,7 @@ typedef struct watch_s {
   uv_timer_t timer;
   const symbols_worker_t *worker;
   uint64_t last, longest; /* time of this thread between two turns, in ns */
-  unsigned long anon;     /* of the worker, in KiB: the most */
+  unsigned long anon;     /* the worker's largest memory, in KiB */
   int turns;
 } watch_t;
 
@@ -109,7 +109,7 @@ static unsigned long memory_of(pid_t pid, const char *name) {
   return nr;
 }
 
-/* Not the time of the wall: others use the CPUs as well. */
+/* Not wall clock time, because other processes use the CPUs too. */
 static uint64_t thread_time(void) {
   struct timespec time;
 

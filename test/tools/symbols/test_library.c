@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All functions of real files, at their start and in their middle, compared
- * with what nm says of them. */
+/* All functions of real files, at their start and in the middle, compared with
+ * nm. */
 #include "support.h"
 
 #include <dlfcn.h>
@@ -24,8 +24,8 @@ static int compare(const void *a, const void *b) {
   return (left->address > right->address) - (left->address < right->address);
 }
 
-/* Functions with a size, by address, of the file and of its debug file, if that
- * is installed; names without their versions. */
+/* Lists functions with a size, by address, of the file and of its debug file,
+ * if that is installed. Names have no versions. */
 static void read_symbols(list_t *list, const char *path, const char *options) {
   char command[1024], *line = NULL, *at;
   unsigned long address, size;

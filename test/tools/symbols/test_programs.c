@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs as compilers and strip make them, with their names where a debugger
- * finds them. Made by the compilers of this machine. */
+/* Programs as this machine's compilers and strip make them, with names where a
+ * debugger finds them. */
 #include "support.h"
 
 #include <unistd.h>
@@ -73,7 +73,7 @@ static int setup(void **state) {
   return 0;
 }
 
-/* The name in a file, at an address. */
+/* Checks the name at an address of a file. */
 static void expect_name(const char *file, uint64_t address,
                         const char *debug_path, const char *expected) {
   const symbols_options_t options = {.debug_path = debug_path};
@@ -108,8 +108,7 @@ static void static_function_has_its_name_until_it_is_stripped(void **state) {
   expect_name("stripped", address + 9, NULL, "");
 }
 
-/* The second and the third place are answered from what the first one
- * brought. */
+/* The first answer covers the second and third place too. */
 static void stripped_function_is_known_by_where_it_begins(void **state) {
   static const uint64_t steps[] = {9, 0, 4};
   uint64_t address, first, offset;
@@ -148,7 +147,7 @@ static void debug_link_beside_the_program_names_it(void **state) {
                     "objcopy --add-gnu-debuglink=.debug/linked.debug linked"),
       0);
   expect_name("linked", address + 9, NULL, "hidden");
-  /* Another build's: the checksum is not that of the link. */
+  /* From another build: the checksum differs from the link. */
   assert_int_equal(ask_names_run("echo >> .debug/linked.debug"), 0);
   expect_name("linked", address + 9, NULL, "");
 }
@@ -202,7 +201,7 @@ static void entry_of_the_plt_is_named_after_its_function(void **state) {
   expect_name("program", address + 4, NULL, "puts@plt");
 }
 
-/* Names as perf report shows them: without parameters, hash and clone. */
+/* Names as in perf report: without parameters, hash and clone. */
 static void mangled_names_are_shown_as_in_the_source(void **state) {
   ask_names_t ask;
   uint64_t offset, address;
@@ -252,7 +251,7 @@ static void rust_names_have_no_hash(void **state) {
 
 /* -- inlined functions ----------------------------------------------------- */
 
-/* The next line without its newline and what follows a space: 0 at the end. */
+/* Reads a line, up to a space or the newline. Returns 0 at the end. */
 static int next_line(FILE *file, char line[512]) {
   if (fgets(line, 512, file) == NULL)
     return 0;
@@ -277,7 +276,7 @@ static void expect_frames(FILE *lines, const symbols_place_t *place,
     if (strncmp(name, "0x", 2) == 0)
       break;
     assert_int_equal(next_line(lines, at), 1);
-    /* Past the function. */
+    /* After the function. */
     is_past |= strcmp(name, "??") == 0;
     if (is_past)
       continue;
@@ -297,7 +296,7 @@ static void expect_frames(FILE *lines, const symbols_place_t *place,
   *nr_inlined += i > 1;
 }
 
-/* `same` is the same code, of which addr2line knows more. */
+/* `same` is the same code, about which addr2line knows more. */
 static void expect_inlined(const char *file, const char *same,
                            const char *function) {
   const symbols_options_t options = {.inlined = 1};

@@ -20,7 +20,7 @@
 #define MAX_FILES 32
 #define MAX_STEPS 200000
 
-/* A process that is stepped through, and the calls that were seen. */
+/* A process that is single-stepped, and the calls that were seen. */
 typedef struct caller_s {
   uint64_t ip;
   uint64_t sp; /* the call ends when the stack pointer is above it; 0: any */
@@ -121,7 +121,7 @@ static void read_state(traced_t *traced) {
                                  .regs = traced->values};
   remote = (struct iovec){(void *)traced->sp, COPY};
   ssize_t bytes = process_vm_readv(traced->pid, &local, 1, &remote, 1, 0);
-  /* What is above the stack cannot be read: up to the last page. */
+  /* Memory above the stack cannot be read: try up to the last page. */
   for (size_t size = COPY; bytes < 0 && size > 4096; size -= 4096) {
     remote.iov_len = local.iov_len = size - 4096 - ((traced->sp + size) & 4095);
     bytes = process_vm_readv(traced->pid, &local, 1, &remote, 1, 0);
@@ -139,8 +139,8 @@ static const caller_t *top(const traced_t *traced) {
   return &traced->callers[traced->nr_callers - 1];
 }
 
-/* What a signal pushed: the interrupted function, and where the handler returns
- * to. */
+/* Pushes the frames of a signal: the interrupted function, and the place to
+ * which the handler returns. */
 static void on_handler(traced_t *traced, uint64_t ip, uint64_t sp) {
   push(traced, ip, sp - 1, 0);
 #if defined(__x86_64__)
@@ -151,7 +151,7 @@ static void on_handler(traced_t *traced, uint64_t ip, uint64_t sp) {
   traced->signals++;
 }
 
-/* Whether the instruction at ip was a call, by what it left. */
+/* Returns 1 if the instruction at ip was a call, judging by its effects. */
 static int was_call(const traced_t *traced, uint64_t ip, uint64_t sp,
                     uint64_t *returns_to) {
 #if defined(__x86_64__)
@@ -163,7 +163,7 @@ static int was_call(const traced_t *traced, uint64_t ip, uint64_t sp,
 #endif
 }
 
-/* Whether the instruction before is a system call. */
+/* Returns 1 if the instruction before is a system call. */
 static int is_after_syscall(const traced_t *traced) {
 #if defined(__x86_64__)
   long word = ptrace(PTRACE_PEEKTEXT, traced->pid, (void *)(traced->ip - 2), 0);
@@ -181,7 +181,7 @@ static void pop(traced_t *traced) {
 #if defined(__x86_64__)
   const int is_any = 0;
 #else
-  const int is_any = 1; /* a function without a frame does not move it */
+  const int is_any = 1; /* a function without a frame does not move sp */
 #endif
   if (traced->nr_callers != 0 && traced->ip == top(traced)->ip &&
       (top(traced)->sp == 0 || (is_any && traced->sp == top(traced)->sp)))
@@ -214,7 +214,7 @@ static int step(traced_t *traced, int signal_number) {
   return SIGTRAP;
 }
 
-/* Whether the unwound stack is what was seen. */
+/* Returns 1 if the unwound stack is the one that was seen. */
 static int is_right(const traced_t *traced, const unwind_stack_t *stack) {
   int is_equal = stack->nr == traced->nr_callers + 1 &&
                  stack->ips[0] == traced->ip &&
@@ -242,8 +242,8 @@ static void print(const traced_t *traced, const unwind_stack_t *stack) {
   }
 }
 
-/* Before libgcc's unwinder jumps to where an exception is caught, it replaces
- * what its own frame saved: then its caller is found no longer. */
+/* Before libgcc's unwinder jumps to the handler of an exception, it replaces
+ * its own saved registers, and its caller cannot be found any more. */
 static int is_unwinder_here(const traced_t *traced) {
   for (size_t i = 0; i < traced->nr_callers; i++)
     if (traced->callers[i].ip - traced->unwinder <
@@ -253,15 +253,15 @@ static int is_unwinder_here(const traced_t *traced) {
          traced->unwinder_end - traced->unwinder;
 }
 
-/* Starts the program, up to its first SIGSTOP. What called that is taken from
- * the unwinder itself; it stays below all later stacks. */
+/* Starts the program, up to its first SIGSTOP. The callers up to there are
+ * taken from the unwinder itself; they stay below all later stacks. */
 static void start(traced_t *traced, const char *path) {
   int status;
   unwind_stack_t stack;
   traced->pid = fork();
   if (traced->pid == 0) {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-    /* libdwfl takes rbx for lost after a function that does not save it, and
+    /* libdwfl considers rbx lost after a function that does not save it, and
      * the CFA of ld.so's _dl_runtime_resolve is in rbx: no lazy binding. */
     setenv("LD_BIND_NOW", "1", 1);
     execl(path, path, (char *)NULL);
@@ -373,7 +373,7 @@ static void stack_is_right_at_every_instruction(void **state) {
 
 #endif
 
-static void registers_of_another_size_give_no_frame(void **state) {
+static void registers_of_another_size_have_no_frame(void **state) {
   (void)state;
   uint64_t values[33] = {0};
   uvperf_regs_t regs = {PERF_SAMPLE_REGS_ABI_32, 0xff0fff, 20, values};
@@ -396,7 +396,7 @@ static void registers_of_another_size_give_no_frame(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(registers_of_another_size_give_no_frame),
+    cmocka_unit_test(registers_of_another_size_have_no_frame),
     cmocka_unit_test(stack_is_right_at_every_instruction),
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)
     cmocka_unit_test(copy_that_is_too_short_is_reported),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The user stacks of recorded samples, beside those that perf script finds. */
+/* User stacks of recorded samples, compared with perf script. */
 #include "common/symbols/unwind.h"
 
 #include "perf_dump.h"
@@ -16,7 +16,7 @@
 #define MAX_SAMPLES 4096
 #define MAX_FRAMES  160
 
-/* User frames of a sample, as bytes into their files. */
+/* User frames of a sample, as offsets in their files. */
 typedef struct frames_s {
   uint64_t time; /* microseconds */
   size_t nr;
@@ -73,8 +73,8 @@ static void on_sample(read_t *read, const uvperf_record_t *record) {
   frames->nr = stack.nr;
   memcpy(frames->is_return, stack.is_return, stack.nr);
   for (size_t i = 0; i < stack.nr; i++)
-    /* perf shows the leaf where it was interrupted, also after a system call.
-     */
+    /* perf shows the address of the leaf as it was interrupted, also after a
+     * system call. */
     frames->offsets[i] =
         offset_of(read, stack.ips[i] - (i > 0 && stack.is_return[i]));
 }
@@ -103,7 +103,7 @@ static void read_file(read_t *read, const char *path) {
     unwind_file_free(read->files[i]);
 }
 
-/* The next sample of perf script: 0 at the end. */
+/* Reads the next sample of perf script. Returns 0 at the end. */
 static int read_perf(FILE *out, frames_t *frames) {
   char line[512];
   unsigned long seconds, micros, offset;
@@ -114,17 +114,16 @@ static int read_perf(FILE *out, frames_t *frames) {
   } while (sscanf(line, " %lu.%lu:", &seconds, &micros) != 2);
   frames->time = (uint64_t)seconds * 1000000 + micros;
   while (fgets(line, sizeof line, out) != NULL && line[0] != '\n')
-    /* Those of the kernel are addresses. */
+    /* Frames of the kernel are addresses. */
     if (sscanf(line, "%lx", &offset) == 1 && offset < UINT64_MAX / 2 &&
         frames->nr < MAX_FRAMES)
       frames->offsets[frames->nr++] = offset;
   return 1;
 }
 
-/* perf finds no callers of a function that is about to return, as the registers
- * that it popped are not in the copy, nor while a signal handler returns. And
- * it takes the trampoline of the handler, which no call led to, for a
- * caller. */
+/* perf finds no callers of a function that is about to return, because the
+ * popped registers are not in the copy; nor while a signal handler returns. It
+ * also counts the handler's trampoline, which no call led to, as a caller. */
 static int agrees(const frames_t *ours, const frames_t *perfs) {
   if (ours->nr < perfs->nr)
     return 0;
@@ -143,8 +142,8 @@ static void print(const frames_t *ours, const frames_t *perfs) {
                   i < perfs->nr ? (unsigned long)perfs->offsets[i] : 0);
 }
 
-/* perf script leaves out samples that it has no mapping for: those that both
- * have are compared. */
+/* perf script leaves out samples without a mapping, so only common samples are
+ * compared. */
 static void compare(const read_t *read, FILE *out, size_t *same, size_t *longer,
                     size_t *others) {
   static frames_t perfs;

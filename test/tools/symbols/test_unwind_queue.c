@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of a running program, unwound by the worker: this program, started
- * again. */
+/* Stacks of a running program, unwound by the worker, which is this program,
+ * started again. */
 #include "common/symbols/unwind_queue.h"
 
 #include "support.h"
@@ -25,7 +25,7 @@ typedef struct run_s {
   size_t nr_ranges;
   unwind_range_t ranges[MAX_OBJECTS];
   uvperf_set_t set;
-  uint64_t wanted; /* samples, after which sampling ends */
+  uint64_t wanted; /* samples until sampling ends */
   uv_timer_t timer;
   uint64_t added, answered, whole, refused;
   uint64_t outermost; /* offset of the last frame of whole stacks */
@@ -34,7 +34,7 @@ typedef struct run_s {
 } run_t;
 
 static symbols_jobs_t *jobs_to_kill;
-static const char *file_instead; /* of the target's own */
+static const char *file_instead; /* used in place of the target's own */
 
 static int open_file(const symbols_mapping_t *mapping) {
   const char *path = mapping->path;
@@ -58,7 +58,7 @@ static void on_stack(void *arg, const void *context, unwind_end_t end,
     return;
   assert_true(nr > 0);
   const unwind_place_t *last = &places[nr - 1];
-  /* Where the vdso was interrupted its file is missing here. */
+  /* In the vdso its file is missing here. */
   if (last->object != EXECUTABLE)
     return;
   if (run->whole++ == 0)
@@ -88,7 +88,7 @@ static void on_record(uvperf_set_t *set, int status,
     end_sampling(run);
 }
 
-/* What the target has mapped; its own file is the first object. */
+/* Reads the target's mappings; its own file is the first object. */
 static void read_maps(run_t *run) {
   char path[64], line[512];
   uint32_t other = EXECUTABLE + 1;
@@ -151,7 +151,7 @@ static void on_time(uv_timer_t *timer) {
   end_sampling(timer->data);
 }
 
-/* Takes so many samples of the target. */
+/* Takes `nr` samples of the target. */
 static void sample(run_t *run, uint64_t nr) {
   struct perf_event_attr attr;
   const struct perf_event_attr *attrs[] = {&attr};
@@ -240,7 +240,7 @@ static void samples_of_a_dead_worker_come_without_frames(void **state) {
   sample(&run, 100);
   wait_for_all(&run);
   const unwind_stats_t *stats = unwind_queue_stats(run.queue);
-  /* The first batch, which the next ones do not suffer from. */
+  /* Only the first batch is dropped; the next ones are not affected. */
   assert_true(stats->ends[UNWIND_DROPPED] == 1);
   assert_true(run.whole > run.added / 2);
   end(&run);
@@ -257,8 +257,8 @@ static void samples_that_do_not_fit_are_refused_and_counted(void **state) {
   end(&run);
 }
 
-/* Bytes of the unwind information replaced by others: a stack is found, or not,
- * or the worker dies, but each sample is answered. */
+/* Bytes of the unwind information are changed: a stack is found or not, or the
+ * worker dies, but each sample is answered. */
 static void damaged_files_leave_no_sample_without_answer(void **state) {
   char path[] = "/tmp/uvperf-unwind-XXXXXX";
   need_unwinding(__func__);

@@ -164,7 +164,7 @@ static void other_files_are_refused(void **state) {
 
   (void)state;
   tool_run_ends(&none, 1, "/none/perf.data: No such file");
-  tool_run_ends(&other, 1, "not made by perf record");
+  tool_run_ends(&other, 1, "not a perf.data file");
 }
 
 /* The sanitizers check the reads. */

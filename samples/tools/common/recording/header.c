@@ -87,8 +87,8 @@ static int read_event(recording_t *recording, section_t entry) {
   if (rc == 0)
     return 0;
   return recording_fail(recording,
-                        "its header is cut off or damaged: the event at byte "
-                        "%" PRIu64 " cannot be one",
+                        "its header is cut off or damaged: no event at byte "
+                        "%" PRIu64,
                         entry.offset);
 }
 
@@ -101,8 +101,8 @@ static int read_events(recording_t *recording, const header_t *header) {
       !is_in_file(recording, &header->attrs))
     return recording_fail(
         recording,
-        "its header is cut off or damaged: %" PRIu64 " bytes at %" PRIu64
-        " of events of %" PRIu64 " bytes each",
+        "its header is cut off or damaged: a table of %" PRIu64
+        " bytes at byte %" PRIu64 " for events of %" PRIu64 " bytes",
         header->attrs.size, header->attrs.offset, header->attr_size);
   nr = header->attrs.size / header->attr_size;
   if (nr == 0)
@@ -196,7 +196,7 @@ static void begin_data(recording_t *recording, const section_t *data) {
   recording_input_seek(&recording->input, data->offset);
   recording->input.end = recording->file_bytes;
   if (data->size == 0)
-    recording_remark(recording, "not ended by the program that wrote it: "
+    recording_remark(recording, "the program that wrote it was interrupted: "
                                 "names of events and build ids are missing");
   else if (data->size > left)
     recording_remark(recording, "cut off: %" PRIu64 " bytes are missing",
@@ -213,7 +213,7 @@ static int read_file(recording_t *recording, uint64_t size) {
 
   copy = read_section(recording, &place, &bytes);
   if (copy == NULL)
-    return recording_fail(recording, "cut off in its header");
+    return recording_fail(recording, "its header is cut off");
   memset(&header, 0, sizeof(header));
   recording_bytes_take(&bytes, PIPE_HEADER_BYTES);
   header.attr_size = recording_bytes_u64(&bytes);
@@ -266,7 +266,7 @@ int recording_header_read(recording_t *recording) {
     memcpy(&size, bytes + 8, sizeof(size));
   if (state == RECORDING_INPUT_END ||
       find_byte_order(recording, bytes, size) != 0)
-    return recording_fail(recording, "not made by perf record");
+    return recording_fail(recording, "not a perf.data file");
   size = recording->is_foreign ? bswap_64(size) : size;
   recording->has_header = 1;
   if (size == PIPE_HEADER_BYTES) {
@@ -275,12 +275,11 @@ int recording_header_read(recording_t *recording) {
     return 0;
   }
   if (size != OLD_HEADER_BYTES && size != HEADER_BYTES)
-    return recording_fail(recording,
-                          "its header has %" PRIu64 " bytes, which "
-                          "cannot be",
-                          size);
+    return recording_fail(
+        recording, "its header is damaged: %" PRIu64 " bytes long", size);
   if (recording->input.is_pipe)
     return recording_fail(recording, "a file cannot be read through a pipe: "
-                                     "name it, or pipe from perf record -o -");
+                                     "give its name, or pipe from perf record "
+                                     "-o -");
   return read_file(recording, size);
 }

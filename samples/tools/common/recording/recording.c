@@ -47,9 +47,8 @@ void recording_remark(recording_t *recording, const char *format, ...) {
 static int refuse_directory(recording_t *recording) {
   if (faccessat(recording->fd, "data.0", F_OK, 0) == 0)
     return recording_fail(recording,
-                          "perf record --threads made this "
-                          "directory, which cannot be read yet: record "
-                          "without --threads");
+                          "it is a directory of perf record --threads, which "
+                          "cannot be read yet: record without --threads");
   return recording_fail(recording, "it is a directory");
 }
 
@@ -70,7 +69,7 @@ static int open_fd(recording_t *recording) {
     return refuse_directory(recording);
   if (isatty(recording->fd))
     return recording_fail(recording, "it is a terminal: pipe from perf record "
-                                     "-o -, or name a file");
+                                     "-o -, or give the name of a file");
   recording_input_init(&recording->input, recording->fd,
                        !S_ISREG(stat.st_mode));
   if (!S_ISREG(stat.st_mode))

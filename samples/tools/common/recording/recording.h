@@ -22,7 +22,7 @@ typedef struct recording_event_s {
 } recording_event_t;
 
 /* Opens a file of either format, or "-" (stdin) or a FIFO with perf's stream.
- * Returns 0, or -1 with a message such as "perf.data: not made by perf record".
+ * Returns 0, or -1 with a message such as "perf.data: not a perf.data file".
  * It does not wait for a pipe, not even for the header. */
 int recording_open(recording_t **recording, const char *path, char *message,
                    size_t message_bytes);

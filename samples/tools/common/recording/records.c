@@ -39,7 +39,7 @@ static recording_bytes_t body_of(const recording_t *recording,
 static int fail_size(recording_t *recording, unsigned size) {
   return recording_fail(recording,
                         "damaged at byte %" PRIu64
-                        ": a record of %u bytes; the rest is not used",
+                        ": a record of %u bytes; the rest is ignored",
                         recording->offset, size);
 }
 
@@ -163,7 +163,7 @@ static int read_unpacked(recording_t *recording) {
     if (nr < 0)
       return recording_fail(recording,
                             "the compressed data at byte %" PRIu64
-                            " are damaged; the rest is not used",
+                            " are damaged; the rest is ignored",
                             recording->offset);
     if (nr == 0)
       return 0;
@@ -194,7 +194,8 @@ static int take_of_kernel(recording_t *recording,
   }
   decoder = recording_events_decoder(&recording->events);
   if (decoder == NULL)
-    return recording_fail(recording, "its events cannot be told apart");
+    return recording_fail(recording,
+                          "its records do not show which event wrote them");
   if (recording->is_foreign)
     recording_events_swap(&recording->events, header);
   if (uvperf_decode(decoder, header, header->size, record) != 0) {

@@ -167,8 +167,8 @@ int symbols_open_file(const symbols_mapping_t *mapping,
   if (fd < 0 && reason[0] == '\0')
     snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
              is_deleted(mapping->path)
-                 ? "deleted: only root can read it, while a process has it"
-             : mapping->path[0] == '/' ? "the file is not there"
+                 ? "deleted: only root can read it, while it is mapped"
+             : mapping->path[0] == '/' ? "the file does not exist"
                                        : "no file");
   return fd;
 }
@@ -195,7 +195,7 @@ int symbols_open_vdso(const symbols_mapping_t *mapping,
 
   reason[0] = '\0';
   if (mapping->is_recorded && mapping->build_id_bytes == 0)
-    why = "the vdso of another kernel, perhaps";
+    why = "it may be the vdso of another kernel";
   else if (sizeof(void *) == 8 && mapping->end <= UINT64_C(1) << 32)
     why = "the vdso of a 32-bit program";
   else if (vdso.start == 0 ||
@@ -265,7 +265,8 @@ static int take_of_user(int found, uint32_t uid, const char *path,
   if (fd < 0 ||
       (fstat(fd, &info) == 0 && (info.st_uid == uid || info.st_uid == 0)))
     return fd;
-  snprintf(reason, SYMBOLS_REASON_BYTES, "%s: not of the process's user", path);
+  snprintf(reason, SYMBOLS_REASON_BYTES,
+           "%s: does not belong to the process's user", path);
   close(fd);
   return -1;
 }
@@ -276,13 +277,14 @@ int symbols_open_perf_map(int process, char reason[SYMBOLS_REASON_BYTES]) {
   int root, fd;
 
   snprintf(reason, SYMBOLS_REASON_BYTES, "%s",
-           "it ended before its /tmp/perf-PID.map was looked for");
+           "the process ended before its /tmp/perf-PID.map was read");
   if (process < 0 || read_status(process, &uid, &pid) != 0)
     return -1;
   snprintf(path, sizeof(path), "/tmp/perf-%" PRIu32 ".map", pid);
   root = openat(process, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (root < 0) {
-    snprintf(reason, SYMBOLS_REASON_BYTES, "its root: %s", strerror(errno));
+    snprintf(reason, SYMBOLS_REASON_BYTES, "cannot open its root: %s",
+             strerror(errno));
     return -1;
   }
   reason[0] = '\0';

@@ -139,7 +139,7 @@ static void explain(const symbols_worker_t *worker, int rc, int number,
       break;
     default:
       snprintf(reason, SYMBOLS_REASON_BYTES,
-               "asking the process that reads names: %s", strerror(-rc));
+               "cannot ask the process that reads names: %s", strerror(-rc));
       break;
   }
 }
