@@ -27,7 +27,7 @@ static int remove_directory(void **state) {
   return rmdir(directory);
 }
 
-/* A test that fails leaves no sample behind. */
+/* A sample ends with its test, also if that fails. */
 static void end_with_the_test(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 }

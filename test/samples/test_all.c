@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How samples end when what they print is lost. test/checks.sh looks for this
- * in those that are not run here. */
+/* How samples end when their output is lost. test/checks.sh checks this in
+ * samples that are not run here. */
 #include "tool_run.h"
 
 #include <unistd.h>

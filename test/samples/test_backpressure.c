@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process makes page faults whose number is known, while the reader of the
+/* The process makes a known number of page faults while the reader of the
  * sample's output sleeps. */
 #include "live.h"
 #include "tool_run.h"

@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* What the sample does not look at itself. */
+/* Checks the result of the flush, which the sample does not. */
 static int flush(uvperf_set_t *set) {
   int rc = uvperf_set_flush(set);
 
@@ -271,7 +271,7 @@ static int serve_long_path(void *arg) {
   return serve(arg, EXPLAIN_NOBODY);
 }
 
-/* A path that does not fit into sun_path: cut it would be another file. */
+/* A path that does not fit into sun_path: if cut, it would be another file. */
 static void
 live_broker_touches_no_file_at_a_path_that_is_too_long(void **state) {
   char directory[] = "/tmp/uvperf-broker.XXXXXX";
@@ -307,8 +307,8 @@ static void on_event_record(uvperf_event_t *event, int status,
     *(uint64_t *)event->data += 1;
 }
 
-/* Takes an fd of the broker's, and has another event join its group. The line
- * that is wrong, or 0. */
+/* Takes an fd from the broker, and lets another event join its group. Returns
+ * the line that failed, or 0. */
 static int measure_group(const world_t *world) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_event_t leader, sibling;

@@ -29,8 +29,8 @@ static int spin(void *arg) {
   return 0;
 }
 
-/* After the first reading there is one cgroup more. The second finds it, and
- * the third has what it did. When it is gone, one reading more may have it. */
+/* A cgroup is added after the first reading. The second reading finds it, and
+ * the third has its counts. One more reading may have it after it is gone. */
 static void make_busy(tool_run_t *run) {
   tree_t *tree = run->data;
   pid_t child;
@@ -97,7 +97,7 @@ static void wait_for_two_scans(tool_run_t *run) {
   usleep(2200000);
 }
 
-/* Though the message is of a scan each second, it comes once. */
+/* Each second has a scan, but the message comes once. */
 static void count_cgroups_of_a_plain_directory_says_why_not_once(void **state) {
   char path[] = "/tmp/uvperf-cgroups-XXXXXX", below[64];
   tool_run_t run = {.args = {SAMPLE_PATH, path},

@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* Names may be any bytes: a quote, a backslash, UTF-8, and what is none. */
+/* Names may be any bytes: a quote, a backslash, UTF-8, and bytes that are not
+ * UTF-8. */
 #define EVENTS                                                                 \
   "context-switches/name=a\"\\\xc3\xa4|\xff|\xc0\xaf|\xed\xa0\x80|\xc3/,"      \
   "software/config=99/"

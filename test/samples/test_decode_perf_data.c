@@ -10,7 +10,8 @@
   "sh -c 'ls; ls'"                                                             \
   " >/dev/null 2>&1"
 
-/* What was printed of a type, behind the number of an event, if any. */
+/* Counts the printed lines of a type; the number of an event may be before
+ * it. */
 static size_t count_lines(const char *text, const char *type) {
   size_t nr = 0;
 
@@ -119,7 +120,7 @@ static void other_files_are_told_by_their_kind(void **state) {
 /* Of the header, two events' ids, and their attrs with places of ids. */
 #define NR_WORDS ((104 + 2 * 16 + 2 * 144) / 8)
 
-/* Each word of the header, of the ids and of the attrs is made larger in some
+/* Each word of the header, of the ids and of the attrs is increased in several
  * ways, or the file ends before the end of its data. */
 static void damaged_files_are_refused_or_decoded(void **state) {
   static const struct {
@@ -127,7 +128,7 @@ static void damaged_files_are_refused_or_decoded(void **state) {
     unsigned char value;
   } damage[] = {{0, 1}, {2, 255}, {6, 255}};
   tool_run_t run = {.args = {SAMPLE_PATH, record_run_path()}};
-  uint64_t data[2]; /* where they are, and how many bytes */
+  uint64_t data[2]; /* their place and size */
   unsigned char old;
   off_t place;
   size_t i;
@@ -147,7 +148,7 @@ static void damaged_files_are_refused_or_decoded(void **state) {
     tool_run(&run);
     if (run.status != 0)
       tool_run_expect_status(&run, 1);
-    /* What a sanitizer says begins with something else. */
+    /* A sanitizer's message begins with something else. */
     if (run.err[0] != '\0' && strncmp(run.err, "decode_perf_data: ", 18) != 0)
       fail_msg("byte %zu: %s", (size_t)place, run.err);
     assert_int_equal(pwrite(fd, &old, 1, place), 1);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* What another takes out shows that it was there. */
+/* An entry that another removes was there. */
 static void take_first(tool_run_t *run) {
   const int *array = run->data;
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process that is looked at is a child, which has the addresses of the
- * test. */
+/* The process is a child, which has the addresses of the test. */
 #include "tool_run.h"
 
 #include <signal.h>

@@ -21,7 +21,8 @@ static void open_on_pool_as_nobody_counts_until_ctrl_c(void **state) {
   tool_run_expect_text(run.out, "\nclosed; the loop waited ");
 }
 
-/* Ctrl-C comes as soon as the sample can take it, or before all is open. */
+/* Ctrl-C comes as soon as the sample can handle it, or before everything is
+ * open. */
 static void open_on_pool_closes_many_tracepoints(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "syscalls:sys_enter_*get*"},
                     .interrupt_at = "are open"};

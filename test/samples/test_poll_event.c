@@ -37,7 +37,7 @@ static void poll_event_prints_samples_until_the_thread_ends(void **state) {
     sscanf(line, "%llx\n%n", &ip, &size);
     assert_true(size > 0);
   }
-  assert_in_range(nr, 10, 501); /* those of the user side alone */
+  assert_in_range(nr, 10, 501); /* samples of the user side only */
 }
 
 int main(void) {

@@ -54,7 +54,7 @@ static int close_input(void **state) {
   return 0;
 }
 
-/* A test that fails leaves no sample behind. */
+/* A sample ends with its test, also if that fails. */
 static void use_input(void) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(input[0], STDIN_FILENO);
@@ -121,8 +121,8 @@ static void join(client_t *client) {
   read_newest(client);
 }
 
-/* From its first line to its last no number is missing, but those that are
- * said to be dropped. Returns how many these are. */
+/* Checks that no number is missing between a client's first and last line,
+ * except the dropped ones. Returns how many were dropped. */
 static unsigned long expect_all_lines(const client_t *client) {
   unsigned long nr, dropped, all_dropped = 0, next = 0;
   const char *line, *end;

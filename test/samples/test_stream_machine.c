@@ -24,7 +24,7 @@ static void fork_child(tool_run_t *run) {
   run->work = stop;
 }
 
-/* Finds one line after another: the rest of the text. */
+/* Finds one line after another. Returns the rest of the text. */
 static const char *next(const char *text, const char *part) {
   text = strstr(text, part);
   if (text == NULL)
@@ -73,7 +73,7 @@ static void stream_machine_prints_a_child_in_the_order_of_time(void **state) {
       late++;
     last = time > last ? time : last;
   }
-  /* One that took long from its time stamp into the ring comes late. */
+  /* A record that took long from its time stamp into the ring comes late. */
   assert_true(late <= 2);
 }
 

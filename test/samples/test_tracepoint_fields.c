@@ -63,7 +63,7 @@ static void tracepoint_fields_without_tracefs_says_so(void **state) {
   tool_run_ends(&run, 1, "tracefs");
 }
 
-/* The sanitizers report what is not freed. */
+/* The sanitizers report memory that is not freed. */
 static void tracepoint_fields_of_no_thread_frees_all(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH, "99999999"}};
 
