@@ -7,7 +7,7 @@
  *   build/fuzz/test/fuzz/fuzz_decoder -max_total_time=300 \
  *     build/corpus_decoder test/fuzz/decoder
  *
- * What it finds goes into build/corpus_decoder. */
+ * Its findings go into build/corpus_decoder. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

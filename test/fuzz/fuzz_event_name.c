@@ -8,7 +8,7 @@
  *   build/fuzz/test/fuzz/fuzz_event_name -max_total_time=300 build/corpus \
  *     test/fuzz/event_name
  *
- * What it finds goes into build/corpus. One that is interrupted leaves its tree
+ * Its findings go into build/corpus. An interrupted run leaves its tree
  * in /tmp. */
 #include <ftw.h>
 #include <stdint.h>
