@@ -32,7 +32,7 @@ int broker_main(int argc, char **argv);
 #undef uvperf_set_flush
 #undef main
 
-typedef struct world_s {
+typedef struct fixture_s {
   char directory[32];
   char path[48];
   uid_t user; /* whom the broker serves */
@@ -42,7 +42,7 @@ typedef struct world_s {
   /* Of the client: */
   const char *event;
   int filter;
-} world_t;
+} fixture_t;
 
 /* -- the policy of the broker ---------------------------------------------- */
 
@@ -149,56 +149,58 @@ static void broker_refuses_other_fields_and_targets(void **state) {
 /* -- a client and a broker ------------------------------------------------- */
 
 static int run_broker(void *arg) {
-  const world_t *world = arg;
+  const fixture_t *fixture = arg;
 
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  dup2(world->ready[1], STDOUT_FILENO);
-  return serve(world->path, world->user);
+  dup2(fixture->ready[1], STDOUT_FILENO);
+  return serve(fixture->path, fixture->user);
 }
 
-static void begin(world_t *world, uid_t user) {
+static void begin(fixture_t *fixture, uid_t user) {
   char text[16];
 
-  memset(world, 0, sizeof(*world));
-  strcpy(world->directory, "/tmp/uvperf-broker.XXXXXX");
-  assert_non_null(mkdtemp(world->directory));
-  assert_int_equal(chmod(world->directory, 0755), 0);
-  snprintf(world->path, sizeof(world->path), "%s/socket", world->directory);
-  world->user = user;
-  assert_int_equal(pipe(world->ready), 0);
-  world->broker = support_fork(run_broker, world);
-  assert_true(world->broker > 0);
-  assert_int_equal(read(world->ready[0], text, sizeof(text)), 6);
+  memset(fixture, 0, sizeof(*fixture));
+  strcpy(fixture->directory, "/tmp/uvperf-broker.XXXXXX");
+  assert_non_null(mkdtemp(fixture->directory));
+  assert_int_equal(chmod(fixture->directory, 0755), 0);
+  snprintf(fixture->path, sizeof(fixture->path), "%s/socket",
+           fixture->directory);
+  fixture->user = user;
+  assert_int_equal(pipe(fixture->ready), 0);
+  fixture->broker = support_fork(run_broker, fixture);
+  assert_true(fixture->broker > 0);
+  assert_int_equal(read(fixture->ready[0], text, sizeof(text)), 6);
 }
 
-static void end(world_t *world) {
+static void end(fixture_t *fixture) {
   int status;
 
-  kill(world->broker, SIGKILL);
-  waitpid(world->broker, &status, 0);
-  unlink(world->path);
-  rmdir(world->directory);
-  close(world->ready[0]);
-  close(world->ready[1]);
+  kill(fixture->broker, SIGKILL);
+  waitpid(fixture->broker, &status, 0);
+  unlink(fixture->path);
+  rmdir(fixture->directory);
+  close(fixture->ready[0]);
+  close(fixture->ready[1]);
 }
 
 static int run_client(void *arg) {
-  const world_t *world = arg;
-  char *argv[] = {"broker", (char *)world->path, (char *)world->event, NULL};
+  const fixture_t *fixture = arg;
+  char *argv[] = {"broker", (char *)fixture->path, (char *)fixture->event,
+                  NULL};
   int rc;
 
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  dup2(world->output[1], STDOUT_FILENO);
-  dup2(world->output[1], STDERR_FILENO);
+  dup2(fixture->output[1], STDOUT_FILENO);
+  dup2(fixture->output[1], STDERR_FILENO);
   explain_drop_privileges();
-  explain_filter(world->filter);
+  explain_filter(fixture->filter);
   rc = broker_main(3, argv);
   fflush(stdout);
   return rc;
 }
 
 /* Returns its status and its output. Meanwhile this CPU is in user space. */
-static int run(world_t *world, const char *event, int filter, char *text,
+static int run(fixture_t *fixture, const char *event, int filter, char *text,
                size_t size) {
   volatile uint64_t sum = 0;
   ssize_t got;
@@ -206,18 +208,18 @@ static int run(world_t *world, const char *event, int filter, char *text,
   pid_t client;
   size_t i;
 
-  world->event = event;
-  world->filter = filter;
-  assert_int_equal(pipe(world->output), 0);
-  client = support_fork(run_client, world);
+  fixture->event = event;
+  fixture->filter = filter;
+  assert_int_equal(pipe(fixture->output), 0);
+  client = support_fork(run_client, fixture);
   assert_true(client > 0);
   while (waitpid(client, &status, WNOHANG) == 0)
     for (i = 0; i < 1000000; i++)
       sum += i;
-  close(world->output[1]);
-  got = read(world->output[0], text, size - 1);
+  close(fixture->output[1]);
+  got = read(fixture->output[0], text, size - 1);
   text[got > 0 ? got : 0] = '\0';
-  close(world->output[0]);
+  close(fixture->output[0]);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -225,45 +227,46 @@ static void live_user_under_a_filter_measures_all_cpus(void **state) {
   static const int filters[] = {EPERM, EXPLAIN_FILTER_KILLS};
   unsigned long long ns, nr;
   char text[512];
-  world_t world;
+  fixture_t fixture;
   size_t i;
 
   (void)state;
   support_need_root(__func__);
-  begin(&world, EXPLAIN_NOBODY);
+  begin(&fixture, EXPLAIN_NOBODY);
   for (i = 0; i < 2; i++) {
-    if (run(&world, "cpu-clock:u", filters[i], text, sizeof(text)) != 0 ||
+    if (run(&fixture, "cpu-clock:u", filters[i], text, sizeof(text)) != 0 ||
         sscanf(text, "cpu-clock/freq=99/u: %llu on all CPUs, %llu samples", &ns,
                &nr) != 2)
       fail_msg("%s", text);
     assert_true(ns >= 500000000);
     assert_true(nr >= 5);
   }
-  end(&world);
+  end(&fixture);
 }
 
-static void expect_no(world_t *world, const char *event, const char *piece) {
+static void expect_no(fixture_t *fixture, const char *event,
+                      const char *piece) {
   char text[512];
 
-  assert_int_equal(run(world, event, EXPLAIN_FILTER_KILLS, text, sizeof(text)),
-                   1);
+  assert_int_equal(
+      run(fixture, event, EXPLAIN_FILTER_KILLS, text, sizeof(text)), 1);
   if (strstr(text, piece) == NULL)
     fail_msg("%s", text);
 }
 
 static void live_broker_refuses_events_and_users(void **state) {
-  world_t world;
+  fixture_t fixture;
 
   (void)state;
   support_need_root(__func__);
-  begin(&world, EXPLAIN_NOBODY);
-  expect_no(&world, "cpu-clock",
+  begin(&fixture, EXPLAIN_NOBODY);
+  expect_no(&fixture, "cpu-clock",
             "options.open cannot open 'cpu-clock' on CPU 0: it returned errno "
             "1, so the opener refuses this event or may not open it");
-  end(&world);
-  begin(&world, EXPLAIN_NOBODY - 1);
-  expect_no(&world, "cpu-clock:u", "it returned errno 13");
-  end(&world);
+  end(&fixture);
+  begin(&fixture, EXPLAIN_NOBODY - 1);
+  expect_no(&fixture, "cpu-clock:u", "it returned errno 13");
+  end(&fixture);
 }
 
 static int serve_long_path(void *arg) {
@@ -309,7 +312,7 @@ static void on_event_record(uvperf_event_t *event, int status,
 
 /* Takes an fd from the broker, and lets another event join its group. Returns
  * the line that failed, or 0. */
-static int measure_group(const world_t *world) {
+static int measure_group(const fixture_t *fixture) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   uvperf_event_t leader, sibling;
   volatile uint64_t spun;
@@ -325,7 +328,7 @@ static int measure_group(const world_t *world) {
     return __LINE__;
   options.flags = UVPERF_EVENT_FD | UVPERF_EVENT_CPU; /* CPU 0 */
   options.fd = ask_broker(&request.attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC,
-                          (void *)world->path);
+                          (void *)fixture->path);
   options.pid = -1;
   leader.data = &records;
   if (uvperf_event_init(&loop, &leader, &request.attr, &options, NULL) != 0)
@@ -334,7 +337,7 @@ static int measure_group(const world_t *world) {
   options.fd = 0;
   options.leader = &leader;
   options.open = ask_broker;
-  options.open_arg = (void *)world->path;
+  options.open_arg = (void *)fixture->path;
   uvperf_attr_software(&request.attr, PERF_COUNT_SW_TASK_CLOCK);
   request.attr.exclude_kernel = 1;
   if (uvperf_event_init(&loop, &sibling, &request.attr, &options, NULL) != 0)
@@ -357,7 +360,7 @@ static int measure_group(const world_t *world) {
 }
 
 static int run_group(void *arg) {
-  const world_t *world = arg;
+  const fixture_t *fixture = arg;
   cpu_set_t cpus;
   int line;
 
@@ -366,20 +369,20 @@ static int run_group(void *arg) {
   sched_setaffinity(0, sizeof(cpus), &cpus);
   explain_drop_privileges();
   explain_filter(EXPLAIN_FILTER_KILLS);
-  line = measure_group(world);
+  line = measure_group(fixture);
   if (line != 0)
     fprintf(stderr, "line %d\n", line);
   return line != 0;
 }
 
 static void live_fd_of_the_broker_is_taken_and_leads_a_group(void **state) {
-  world_t world;
+  fixture_t fixture;
 
   (void)state;
   support_need_root(__func__);
-  begin(&world, EXPLAIN_NOBODY);
-  assert_int_equal(support_wait(support_fork(run_group, &world)), 0);
-  end(&world);
+  begin(&fixture, EXPLAIN_NOBODY);
+  assert_int_equal(support_wait(support_fork(run_group, &fixture)), 0);
+  end(&fixture);
 }
 
 /* -- locked memory --------------------------------------------------------- */
