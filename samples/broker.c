@@ -192,7 +192,7 @@ static int ask_broker(const struct perf_event_attr *attr, int32_t pid,
   if (attr->size > sizeof(*attr) || flags != PERF_FLAG_FD_CLOEXEC)
     rc = -EINVAL;
   else if (connect(broker, (struct sockaddr *)&address, sizeof(address)) != 0)
-    rc = errno == ENOENT ? -ECONNREFUSED : -errno; /* ENOENT is of an event */
+    rc = errno == ENOENT ? -ECONNREFUSED : -errno; /* ENOENT: unknown event */
   else
     rc = send_fd(broker, &request, sizeof(request), group_fd);
   if (rc == 0)
@@ -216,7 +216,7 @@ static void on_closed(uv_handle_t *timer) {
   uvperf_set_close(timer->data, NULL);
 }
 
-/* Inside a callback of the set there is no flush. */
+/* A callback of the set may not flush it. */
 static void on_timer(uv_timer_t *timer) {
   uvperf_set_t *set = timer->data;
   uvperf_reading_t *reading = NULL;
