@@ -329,7 +329,8 @@ static void map_that_may_only_be_read_says_so(void **state) {
     assert_int_equal(uvperf__bpf_map_put(&map, 0, event, &error), -EPERM);
     explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "BPF_F_RDONLY");
     assert_int_equal(uvperf__bpf_map_take(&map, 0, &error), -EPERM);
-    explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION, "deleted");
+    explain_check(&error, -EPERM, UVPERF_CAUSE_PERMISSION,
+                  "cannot delete entry");
     uvperf__bpf_map_close(&map);
   }
   assert_false(had_entry(probe, 0));

@@ -23,31 +23,39 @@ static const char *const stilted[] = {
 
 /* Words that begin a remedy, which comes after "; " and not after ": ". */
 static const char *const remedies[] = {
-    "add",  "call",  "choose", "clear", "close", "compile", "create",
-    "give", "leave", "load",   "lower", "make",  "measure", "mount",
-    "name", "open",  "pass",   "put",   "raise", "read",    "run",
-    "see",  "set",   "start",  "try",   "use",   "wait",    "write",
+    "add",   "call",  "choose", "clear", "close",   "compile", "create",
+    "leave", "load",  "lower",  "make",  "measure", "mount",   "name",
+    "open",  "pass",  "put",    "raise", "read",    "run",     "see",
+    "set",   "start", "try",    "use",   "wait",    "write",
 };
 
-/* Copies the words in lower case, each with one space around it. Names in
- * quotation marks are left out. */
-static void take_words(const char *reason, char *words) {
-  const char *at = reason;
+/* Copies the text with an x for each name in quotation marks, which may hold
+ * anything. An apostrophe follows a letter. */
+static void leave_out_quotes(const char *text, char *out) {
+  const char *at = text;
   const char *end;
 
-  *words++ = ' ';
   while (*at != '\0') {
     end = NULL;
-    if ((*at == '\'' || *at == '"') && (at == reason || !isalnum(at[-1])))
+    if ((*at == '\'' || *at == '"') &&
+        (at == text || !isalnum((unsigned char)at[-1])))
       end = strchr(at + 1, *at);
-    if (end != NULL)
-      at = end + 1;
-    else if (isalnum((unsigned char)*at) || *at == '-' || *at == '_')
-      *words++ = (char)tolower((unsigned char)*at++);
-    else
-      at++;
-    if (words[-1] != ' ' && !isalnum((unsigned char)*at) && *at != '-' &&
-        *at != '_')
+    *out++ = (char)(end != NULL ? 'x' : *at);
+    at = end != NULL ? end + 1 : at + 1;
+  }
+  *out = '\0';
+}
+
+/* Copies the words in lower case, each with one space around it. */
+static void take_words(const char *text, char *words) {
+  int is_word;
+
+  *words++ = ' ';
+  for (; *text != '\0'; text++) {
+    is_word = isalnum((unsigned char)*text) || *text == '-' || *text == '_';
+    if (is_word)
+      *words++ = (char)tolower((unsigned char)*text);
+    else if (words[-1] != ' ')
       *words++ = ' ';
   }
   strcpy(words, words[-1] == ' ' ? "" : " ");
@@ -64,7 +72,7 @@ static int is_remedy(const char *at) {
   return 0;
 }
 
-/* Whether a word after a colon or a comma begins a remedy. */
+/* Whether a remedy begins after a colon. */
 static int has_hidden_remedy(const char *text) {
   const char *at;
 
@@ -87,7 +95,7 @@ static int begins_with_capital(const char *text) {
 
 const char *reason_form_text_fault(const char *text) {
   static char fault[64];
-  char words[1024];
+  char plain[1024], words[1024];
   size_t length = strlen(text);
   size_t i;
 
@@ -100,12 +108,13 @@ const char *reason_form_text_fault(const char *text) {
   if (text[length - 1] == '.' &&
       (length < 3 || strcmp(text + length - 3, "...") != 0))
     return "it ends with a full stop";
-  if (strstr(text, "  ") != NULL || strstr(text, " ;") != NULL ||
-      has_two_sentences(text))
+  leave_out_quotes(text, plain);
+  if (strstr(plain, "  ") != NULL || strstr(plain, " ;") != NULL ||
+      has_two_sentences(plain))
     return "it has two spaces, or two sentences";
-  if (has_hidden_remedy(text))
+  if (has_hidden_remedy(plain))
     return "a remedy comes after ': ' instead of '; '";
-  take_words(text, words);
+  take_words(plain, words);
   for (i = 0; i < COUNT_OF(stilted); i++)
     if (strstr(words, stilted[i]) != NULL) {
       snprintf(fault, sizeof(fault), "it has \"%s\"", stilted[i]);
