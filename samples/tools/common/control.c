@@ -25,7 +25,7 @@
 /* A limit, because another process could fill the terminal. */
 #define MAX_MESSAGES 10
 
-/* In place of an fd. */
+/* The value of an fd without a reader. */
 #define NO_READER (-2)
 
 /* -- the two ends ---------------------------------------------------------- */

@@ -24,8 +24,8 @@ void common_list_add(char **names, const char *text) {
   *names = all;
 }
 
-/* A name that does not exist is the user's mistake. A name that cannot be
- * looked up now is not. */
+/* A name that does not exist is the user's mistake, but a lookup that fails now
+ * is not. */
 int common_list_explain(const char *names, const uvperf_error_t *error) {
   size_t size = strlen(names) + 1;
   int status = COMMON_EXIT_USAGE;

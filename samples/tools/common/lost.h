@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Reports the records that were lost since the last call, if any. If stderr
- * would block, the next call reports them. */
+/* Reports the records that were lost since the last call, if any. *reported is
+ * the number up to then. If stderr would block, the next call reports them. */
 void common_lost_note(uint64_t lost, uint64_t *reported);
 
 #endif

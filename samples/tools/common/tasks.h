@@ -16,8 +16,9 @@ void common_tasks_follow(struct perf_event_attr *attr);
  * can have -1 (kernel/events/core.c, perf_event_pid_type). */
 int common_tasks_has_id(uint32_t id);
 
-/* Returns 1 if there can be tasks outside. In the first pid namespace only idle
- * tasks have the id 0. Returns 0 also if this is not known. */
+/* Returns 1 if there can be tasks outside the pid namespace. In the first
+ * namespace only idle tasks have the id 0. Returns 0 also if this is not
+ * known. */
 int common_tasks_has_outsiders(void);
 
 #endif
