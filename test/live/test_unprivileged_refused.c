@@ -116,7 +116,7 @@ static void task_of_another(unprivileged_report_t *report) {
   }
   live_comm_attr(&attr);
   unprivileged_refused(report, &attr, 1, -1, UV_EACCES,
-                       "): run as that user or with CAP_");
+                       "); run as that user or with CAP_");
 }
 
 static void unprivileged_targets_of_others_are_refused(void **state) {
