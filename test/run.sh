@@ -39,7 +39,7 @@ root=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 build=${UVPERF_BUILD_DIR:-$root/build/test}
 sanitizers=${UVPERF_SANITIZE-address,undefined}
 skips=$root/test/skips.txt
-run_seconds=1800
+run_seconds=3000
 program_seconds=200
 
 say_privileges() {
