@@ -320,7 +320,8 @@ uint32_t uvperf__attr_stack(const struct perf_event_attr *attr) {
   return (uint32_t)uvperf__attr_value(attr, UVPERF_ATTR_SAMPLE_STACK_USER);
 }
 
-/* Fields that write records which never count for wakeup_events. */
+/* Fields that request side-band records. These records never count for
+ * wakeup_events. */
 static const enum uvperf_attr_field side_band[] = {
     UVPERF_ATTR_MMAP,           UVPERF_ATTR_MMAP_DATA, UVPERF_ATTR_MMAP2,
     UVPERF_ATTR_COMM,           UVPERF_ATTR_TASK,      UVPERF_ATTR_NAMESPACES,
@@ -388,9 +389,9 @@ int uvperf__attr_closes_slowly(const struct perf_event_attr *attr) {
 #define MOST_BRANCHES 64
 
 /* Returns the maximum size of a sample in bytes. AUX data is not counted,
- * because the kernel cuts it to fit. Call chains have the default length of
- * /proc/sys/kernel/perf_event_max_stack. Each bit stands for at least one word:
- * a value, a number or a size. */
+ * because the kernel cuts it to fit. The function assumes that call chains have
+ * the default length of /proc/sys/kernel/perf_event_max_stack. Each bit of
+ * sample_type stands for at least one word: a value, a number or a size. */
 static uint64_t largest_sample(const struct perf_event_attr *attr) {
   uint64_t type = attr->sample_type;
   uint64_t words = 1 + uvperf__bits(type);
@@ -419,10 +420,10 @@ static uint64_t largest_sample(const struct perf_event_attr *attr) {
 /* For a stack of 0 bytes perf_prepare_sample in kernel/events/core.c counts 8
  * bytes, for the stack's size. But perf_output_sample_ustack writes 16 bytes,
  * because it adds dyn_size. This happens with and without
- * PERF_SAMPLE_REGS_USER, for everything that has a user side (kernel threads
- * have none). The extra word shifts the fields after the stack, and the last
- * field overwrites the next record. This is the oldest record of a full ring,
- * or a record of an interrupt.
+ * PERF_SAMPLE_REGS_USER, in every thread except kernel threads, which have no
+ * user stack. The extra word shifts the fields after the stack, and the last
+ * field overwrites the next record. The overwritten record is the oldest record
+ * of a full ring, or a record that an interrupt has written.
  *
  * A larger stack is cut so that the stack and the fields before it have 65528
  * bytes (perf_sample_ustack_size). Registers and AUX data are added after that,

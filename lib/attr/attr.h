@@ -37,29 +37,31 @@ const char *uvperf__attr_field_name(unsigned int field);
  * the number is not a field. */
 uint32_t uvperf__attr_end(enum uvperf_attr_field field);
 
-/* Returns the flag bits that are set and have no name. Each is the bit of its
- * position. The last name is defer_output, 39, so these bits start at 40. */
+/* Returns the flag bits that are set and have no name. The flag at position n
+ * is bit n of the result. The last named flag is defer_output at position 39,
+ * so these bits start at 40. */
 uint64_t uvperf__attr_unknown_flags(const struct perf_event_attr *attr);
 
-/* Returns the number of bytes that must be exceeded for a wakeup, or 0 if
- * samples are counted instead. A ring of exactly that number of bytes never
- * wakes its reader: see __perf_output_begin() in kernel/events/ring_buffer.c.
- * It is also 0 with write_backward: an overwritable ring has no waiting reader,
- * and the largest watermark interrupts least. */
+/* Returns the watermark: the ring wakes its reader when it has more than this
+ * number of bytes. Returns 0 if samples are counted instead. A ring whose size
+ * is exactly the watermark never wakes its reader: see __perf_output_begin() in
+ * kernel/events/ring_buffer.c. Also returns 0 with write_backward: no reader
+ * waits for an overwritable ring, and the largest watermark causes the fewest
+ * interrupts. */
 uint32_t uvperf__attr_watermark(const struct perf_event_attr *attr);
 
 /* Returns the maximum size of the stack in a sample, in bytes, or 0 without a
  * stack. */
 uint32_t uvperf__attr_stack(const struct perf_event_attr *attr);
 
-/* Returns the clock of the times in records. -1 means the kernel's own
- * clock. */
+/* Returns the id of the clock for the times in records. -1 means the kernel's
+ * own clock. */
 int uvperf__attr_clock(const struct perf_event_attr *attr);
 
 /* Sets the clock. Does nothing for -1. The memory must have room for the field,
- * as after uvperf__attr_dup. The first versions of the struct end before the
- * field, so a smaller size is raised. Each kernel that has clocks knows the new
- * size. */
+ * as after uvperf__attr_dup. The first versions of the struct end before this
+ * field, so attr->size is raised if it is too small. Each kernel that has
+ * clocks knows the new size. */
 void uvperf__attr_set_clock(struct perf_event_attr *attr, int clock);
 
 /* Returns the unit of the event's counts: "ns" for the two clocks, else "". */
@@ -75,18 +77,20 @@ int uvperf__attr_writes_records(const struct perf_event_attr *attr);
 int uvperf__attr_writes_samples(const struct perf_event_attr *attr);
 
 /* Whether the kernel may need some 40 ms to close the event. Closing a
- * tracepoint waits until no CPU is in it (tracepoint_synchronize_unregister);
- * so does closing a probe, whose PMU has a type of its own. */
+ * tracepoint waits until no CPU executes it
+ * (tracepoint_synchronize_unregister). Closing a probe waits in the same way.
+ * The PMU of probes has its own type. */
 int uvperf__attr_closes_slowly(const struct perf_event_attr *attr);
 
-/* Returns the fault of an attr that the kernel opens, but whose samples damage
- * their ring. It is a static text, to be used as in "attr has …". Returns NULL
- * if there is no such fault. */
+/* Finds out whether the kernel would open this attr although its samples damage
+ * their ring. If so, returns a static text that names the fault and completes
+ * "attr has …". Otherwise returns NULL. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr);
 
-/* Whether each record wakes the reader: watermark 1 with wakeup_watermark 1, or
- * wakeup_events 1 without any side-band bit and without inherit_stat, whose
- * records would not wake the reader. */
+/* Whether each record wakes the reader. It does with watermark 1 and
+ * wakeup_watermark 1. It also does with wakeup_events 1, but only without
+ * side-band bits and without inherit_stat, because the records of these would
+ * not wake the reader. */
 int uvperf__attr_wakes_each(const struct perf_event_attr *attr);
 
 #endif

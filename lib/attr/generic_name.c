@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of perf(1)'s names for generic events, searched both ways. Whether
  * this machine counts an event is not known here. On hybrid machines the upper
- * half of config holds the type of the PMU. It is not evaluated here. */
+ * half of config holds the type of the PMU. This file does not evaluate it. */
 #include "attr/generic_name.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Headers before Linux 5.13 do not have it. */
+/* Headers before Linux 5.13 do not define this number. */
 #define SW_CGROUP_SWITCHES 11
 
 /* The spellings of one name, ended by NULL. */
@@ -120,9 +120,9 @@ static size_t match(const char *spelling, const char *text, size_t length) {
   return i;
 }
 
-/* Finds the row with the longest spelling at the beginning of the text that is
- * followed by a '-' or by the end. Returns the length, or 0 if no row
- * matches. */
+/* Finds the row that has a spelling with which the text begins. A '-' or the
+ * end of the text must follow the spelling. The longest such spelling wins.
+ * Returns its length, or 0 if no row matches. */
 static size_t find_prefix(const row_t *rows, size_t nr, const char *text,
                           size_t length, size_t *row) {
   size_t longest = 0;
@@ -255,7 +255,8 @@ static int each_cache(uvperf__generic_each_fn each, void *data) {
   return rc;
 }
 
-/* Calls `each` with the spellings from index `from` to before `to`. */
+/* Calls `each` with a part of each row: the spellings at index `from` and
+ * later, but before index `to`. */
 static int each_row(uint32_t type, size_t from, size_t to,
                     uvperf__generic_each_fn each, void *data) {
   size_t nr;

@@ -10,11 +10,12 @@
 /* Enough bytes for each of these names, including the NUL. */
 #define UVPERF__GENERIC_NAME_BYTES 32
 
-/* Finds an event by any of its spellings, in upper or lower case; `name` has
- * `length` bytes. Returns 0, -ENOENT or -EINVAL, and writes the results only
- * with 0. -ENOENT: there is no such name. -EINVAL: a cache event whose
- * operation this cache does not have ("iTLB-stores"). A name that is also a
- * cache event, such as "branches", means the hardware event. */
+/* Finds an event by any of its spellings, in upper or lower case. `name` has
+ * `length` bytes. Returns 0 and writes the results, or returns a code and
+ * writes nothing. -ENOENT means that there is no such name. -EINVAL means a
+ * cache event with an operation that this cache does not have ("iTLB-stores").
+ * A name that is also a cache event, such as "branches", means the hardware
+ * event. */
 int uvperf__generic_find(const char *name, size_t length, uint32_t *type,
                          uint64_t *config);
 
@@ -24,8 +25,8 @@ int uvperf__generic_find(const char *name, size_t length, uint32_t *type,
 int uvperf__generic_name(uint32_t type, uint64_t config, char *name,
                          size_t size);
 
-/* Called with each name, which is valid during the call. A result other than 0
- * ends the walk and is returned. */
+/* Called with each name, which is valid during the call. If it returns a value
+ * other than 0, the walk ends and returns that value. */
 typedef int (*uvperf__generic_each_fn)(const char *name, void *data);
 
 /* Calls `each` with the first spelling of each event of PERF_TYPE_HARDWARE,
@@ -34,12 +35,12 @@ int uvperf__generic_each(uint32_t type, uvperf__generic_each_fn each,
                          void *data);
 
 /* Returns the second spelling of an event of PERF_TYPE_HARDWARE or _SOFTWARE,
- * as a static text. Returns NULL if the event has none or is of another
- * type. */
+ * as a static text. Returns NULL if the event has no second spelling or is of
+ * another type. */
 const char *uvperf__generic_alias(uint32_t type, uint64_t config);
 
-/* Calls `each` with the other spellings of these events. Cache events have
- * none. */
+/* Calls `each` with all spellings of a type's events except the first ones.
+ * Cache events have none. */
 int uvperf__generic_each_alias(uint32_t type, uvperf__generic_each_fn each,
                                void *data);
 

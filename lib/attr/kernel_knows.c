@@ -41,7 +41,7 @@ static void prepare(question_t *question) {
   question->attr.exclude_hv = 1;
 }
 
-/* Sets a flag, and the flag that it needs: perf_copy_attr(). */
+/* Sets a flag, and the other flag that perf_copy_attr() requires with it. */
 static void put_flag(struct perf_event_attr *attr, unsigned int flag) {
   if (flag == UVPERF_ATTR_INHERIT_THREAD)
     attr->inherit = 1;
@@ -87,8 +87,8 @@ static void put(question_t *question, enum uvperf__word word,
   }
 }
 
-/* Returns the result of perf_event_open(2), or 0 if it accepted everything
- * except the event. */
+/* Returns 0 if the kernel accepted everything except the event. Otherwise
+ * returns the error of perf_event_open(2). */
 static int ask(question_t *question) {
   int rc = uvperf__sys_open(&question->attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -97,9 +97,9 @@ static int ask(question_t *question) {
   return rc == -ENOENT ? 0 : rc;
 }
 
-/* Some errors also mean that the kernel knows the bit. EACCES: namespaces and
- * PERF_SAMPLE_PHYS_ADDR without privileges. EOPNOTSUPP: the architecture has no
- * branch stacks. ENOSYS: it has no user stacks. */
+/* Some errors also mean that the kernel knows the bit. EACCES is for namespaces
+ * and PERF_SAMPLE_PHYS_ADDR without privileges. EOPNOTSUPP means that the
+ * architecture has no branch stacks, and ENOSYS that it has no user stacks. */
 static int find_out(enum uvperf__word word, unsigned int position) {
   uint64_t bit = UINT64_C(1) << position;
   question_t question;

@@ -27,10 +27,10 @@ typedef struct uvperf__known_s {
   _Atomic uint64_t no;
 } uvperf__known_t;
 
-/* The answers so far. All handles of the process share them. They are facts
- * about the kernel, the same for all handles, and never change while the
- * process lives. Two threads that ask at once get the same answer, so neither
- * waits for the other. Visible for tests, which simulate other kernels. */
+/* The answers so far. All handles of the process share them, because the
+ * answers are facts about the kernel and never change while the process lives.
+ * Two threads that ask at once get the same answer, so neither waits for the
+ * other. The array is not static, so that tests can simulate other kernels. */
 extern uvperf__known_t uvperf__known[UVPERF__WORDS];
 
 /* Finds which of the bits the kernel does not know. Returns 0 and *unknown, or

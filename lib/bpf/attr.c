@@ -17,8 +17,8 @@
  * kernel/events/core.c counts the wakeup_events (a signed number there) of the
  * event that writes, unless this event has `watermark`. __perf_output_begin in
  * ring_buffer.c uses the watermark of the ring, which is the watermark of the
- * ring's owner. An overwritable ring needs no wakeup, which would only cause an
- * interrupt. */
+ * ring's owner. An overwritable ring needs no wakeup: a wakeup would only cause
+ * an interrupt. */
 static void set_wakeup(struct perf_event_attr *attr,
                        const uvperf__bpf_outputs_options_t *options) {
   attr->watermark = options->wakeup_events == 0 || options->overwrite;
@@ -101,9 +101,10 @@ int uvperf__bpf_attr_make(struct perf_event_attr **attr,
   return 0;
 }
 
-/* The kernel writes a record that is larger than an overwritable ring over its
- * own header (__perf_output_begin in kernel/events/ring_buffer.c). The size of
- * payloads is not known here, but the size of a stack dump is. */
+/* If a record is larger than an overwritable ring, the kernel overwrites the
+ * record's header with the rest of the record (__perf_output_begin in
+ * kernel/events/ring_buffer.c). The size of payloads is not known here, but the
+ * size of a stack dump is. */
 int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
                            const uvperf__bpf_outputs_options_t *options,
                            const struct perf_event_attr *attr,

@@ -17,8 +17,8 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
                            const struct perf_event_attr *attr,
                            uvperf_error_t *error);
 
-/* Adds PERF_FORMAT_LOST to read_format if this kernel has it. Finding out takes
- * an event, so call it before the first event is opened. */
+/* Adds PERF_FORMAT_LOST to read_format if this kernel has it. This check may
+ * open an event of its own, so call it before the first event is opened. */
 void uvperf__bpf_attr_ask_format(struct perf_event_attr *attr, const char *root,
                                  int may_ask);
 

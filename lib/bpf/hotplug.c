@@ -7,7 +7,8 @@
 
 static void report(reader_t *impl, int cpu, int status,
                    const uvperf_error_t *error) {
-  /* A record callback may have run the loop, inside a flush. */
+  /* This may be inside a record callback that has run the loop during a
+   * flush. */
   int was_in_callback = impl->in_callback;
 
   if (impl->cpu_cb == NULL)
@@ -22,8 +23,8 @@ static void report(reader_t *impl, int cpu, int status,
 void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
   reader_t *impl = owner;
 
-  /* The callback before this one may have forked. CPUs that the reader does not
-   * use are not reported. */
+  /* The callback that was called before may have forked. CPUs that the reader
+   * does not use are not reported. */
   if (uvperf__bpf_reader_is_forked(impl) ||
       uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_ENOENT)
     return;

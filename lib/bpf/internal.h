@@ -42,8 +42,8 @@ typedef struct reader_s {
   uint32_t start_flags;
   int is_started;
   int in_callback; /* in any callback of the handle */
-  /* The ring to which a status without a record belongs, in a callback or after
-   * uvperf_bpf_reader_next; else NULL. */
+  /* The ring of a status that was reported without a record. Set in the
+   * callback, or after uvperf_bpf_reader_next. Otherwise NULL. */
   const uvperf__cpu_ring_t *failed_ring;
 
   /* For uvperf_bpf_reader_next: the ring that is being read, the size in bytes
@@ -53,7 +53,8 @@ typedef struct reader_s {
   uvperf__cpu_ring_t *lender;
   uvperf_bpf_sample_t sample;
 
-  /* A snapshot that was begun, until its callback; else NULL. */
+  /* The snapshot that has begun and whose callback has not been called. NULL if
+   * there is none. */
   uvperf__snapshot_job_t *snapshot;
   uvperf_bpf_reader_snapshot_cb snapshot_cb;
   int is_snapping; /* inside uvperf_bpf_reader_snapshot */
@@ -118,7 +119,7 @@ int uvperf__bpf_reader_begin_opening(reader_t *impl, uv_loop_t *loop,
                                      uvperf_error_t *error);
 
 /* Called when the handle closes. The opening ends soon, and the teardown waits
- * for that. */
+ * for its end. */
 void uvperf__bpf_reader_cancel_opening(reader_t *impl);
 
 /* -- drain.c: called by the watch -- */

@@ -107,12 +107,13 @@ static int add_output(uvperf__bpf_outputs_t *outputs, int cpu,
   return 0;
 }
 
-/* Returns 1 also if this is not known. Then opening is tried. */
+/* Also returns 1 if this is not known, so that the caller tries to open the
+ * event. */
 static int is_online(const uvperf__bpf_outputs_t *outputs, int cpu) {
   return uvperf__system_has_cpu(outputs->root, "online", cpu) != 0;
 }
 
-/* Without a list from the user, all planned CPUs are opened. */
+/* Without a list from the user, the events of all planned CPUs are opened. */
 static int is_to_open(const uvperf__bpf_outputs_t *outputs, int cpu) {
   return outputs->cpus == NULL || is_online(outputs, cpu);
 }
@@ -370,8 +371,8 @@ static int end_open(uvperf__bpf_outputs_t *outputs) {
   return 0;
 }
 
-/* If the first rings used up the locked memory, all are opened again,
- * smaller. */
+/* If the first rings used up the locked memory, all rings are opened again,
+ * with a smaller size. */
 static void fail_open(uvperf__bpf_outputs_t *outputs, int rc) {
   bpf_opening_t *opening = &outputs->opening;
   size_t nr = uvperf__cpu_rings_nr(outputs->rings);
@@ -449,9 +450,9 @@ void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs) {
 
 /* -- in the map ------------------------------------------------------------ */
 
-/* `is_put` of each output records the progress. A failure undoes the outputs
- * before it. This restores the old state, because before the call either no
- * event or every event was in the map. */
+/* `is_put` of each output records the progress. If an output fails, the outputs
+ * before it are undone. This restores the old state, because before the call
+ * either no event or every event was in the map. */
 static int move_all(uvperf__bpf_outputs_t *outputs, int put,
                     uvperf_error_t *error) {
   bpf_output_t *all = outputs->outputs;
@@ -490,8 +491,8 @@ int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs) {
   return outputs->is_put;
 }
 
-/* Deletes entries only if closing the map does not do it, because another
- * process may have replaced an entry by now. */
+/* If closing the map deletes the entries, they are left alone here, because
+ * another process may have replaced an entry by now. */
 void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs) {
   size_t i;
 
@@ -572,8 +573,9 @@ static int make(uvperf__bpf_outputs_t *outputs,
 }
 
 /* One more fd would not help, so the error reports how many are needed in all.
- * Called when everything is closed again. nr is 0 if the program opens the
- * events. Then another process may have run out of fds. */
+ * Called when everything is closed again. If the program opens the events
+ * itself, nr is 0 and nothing is explained, because another process may have
+ * run out of fds. */
 static void explain_fds(size_t nr, uvperf_error_t *error) {
   uvperf__fd_limits_t fds;
   uint64_t needed;

@@ -45,7 +45,7 @@ int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
                             const uvperf__bpf_outputs_options_t *options,
                             uvperf_error_t *error);
 
-/* The same in steps.
+/* Do the same as uvperf__bpf_outputs_new in steps.
  * - begin checks the options and opens the map.
  * - open_next opens one event on any thread, and returns 1 while there are
  *   more. No other thread may use the outputs meanwhile.
@@ -71,31 +71,32 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs);
 void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,
                                  uvperf__leftovers_t *leftovers);
 
-/* Enable or disable the events. They go on after a failure. They return 0, or
- * the code and error of the first failure. An offline CPU is not a failure. */
+/* Enable or disable the events. If one event fails, they go on with the others.
+ * They return 0, or the code and error of the first failure. An offline CPU is
+ * not a failure. */
 int uvperf__bpf_outputs_enable(uvperf__bpf_outputs_t *outputs,
                                uvperf_error_t *error);
 void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs);
 
-/* Put all events into the map, or take them out. After a failure, the steps
- * before it are undone. They return 0 (also if there is nothing to do), or a
- * code and the error. It is not a failure if another process has taken an entry
- * out. */
+/* Put all events into the map, or take them out. If an event fails, they undo
+ * what they did to the events before it. They return 0 (also if there is
+ * nothing to do), or a code and the error. It is not a failure if another
+ * process has taken an entry out. */
 int uvperf__bpf_outputs_put(uvperf__bpf_outputs_t *outputs,
                             uvperf_error_t *error);
 int uvperf__bpf_outputs_take(uvperf__bpf_outputs_t *outputs,
                              uvperf_error_t *error);
 int uvperf__bpf_outputs_are_put(const uvperf__bpf_outputs_t *outputs);
 
-/* For a close: takes the events out for good and closes the map. It cannot
- * fail. If the map is open as our own file (ring/bpf_map.h), entries that
- * another process has put in place of ours stay. uvperf__bpf_outputs_take
+/* Called at close. Takes the events out of the map for good and closes the map.
+ * It cannot fail. If the map is open as our own file (ring/bpf_map.h), entries
+ * that another process has put in place of ours stay. uvperf__bpf_outputs_take
  * deletes such entries too, because the kernel does not report who made an
  * entry. */
 void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs);
 
-/* Called when a CPU has gone offline. Its event is dead: closes it and takes it
- * out of the map. Records in its ring stay. */
+/* Called when a CPU has gone offline. Its event is dead, so the function closes
+ * the event and takes it out of the map. Records in the CPU's ring stay. */
 void uvperf__bpf_outputs_cpu_gone(uvperf__bpf_outputs_t *outputs, int cpu);
 /* Called when a CPU has come online. Opens the CPU's event again, if the CPU
  * should have one. Enables the event if the other events are enabled, and puts
@@ -107,7 +108,7 @@ int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
 int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
                                    int cpu);
 
-/* Adds the samples that the kernel has lost to the `lost` of each ring. It
+/* Adds to the `lost` of each ring how many samples the kernel has lost. It
  * takes one read(2) for each CPU, which interrupts that CPU. Does nothing
  * before Linux 6.0, or if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
  * Must not be called in a forked child. */

@@ -24,9 +24,9 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
  *
  * uvperf_bpf_reader_start requests both, until stop. With
  * UVPERF_START_NO_ENABLE it requests neither. uvperf_bpf_reader_resume requests
- * both until close. But if start has requested them, it only ends the pause.
- * While there is a request, the events are enabled, and they are in the map
- * unless the reader is paused:
+ * both until close. But if start has requested them, resume only ends the
+ * pause. While there is a request, the events are enabled, and they are in the
+ * map unless the reader is paused:
  *
  *    request of     not paused         paused
  *    none           out                out
@@ -34,8 +34,8 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
  *    resume         in                 enabled, out
  *
  * So stop takes events out of the map if start has put them there, whatever
- * pause and resume did in between. It leaves them there if resume had put them
- * there before start. */
+ * pause and resume did in between. Stop leaves them there if resume had put
+ * them there before start. */
 
 /* Enables first, so that no program finds a disabled event. */
 static int enable_and_put(reader_t *impl, int is_paused,
@@ -54,7 +54,7 @@ static int enable_and_put(reader_t *impl, int is_paused,
  * event is disabled, and programs get -EOPNOTSUPP. */
 static void end_delivery(reader_t *impl) {
   impl->is_started = 0;
-  /* This is also done when the watch is not started, because this may be inside
+  /* The watch is stopped even if it was not started, because this may be inside
    * a flush. */
   uvperf__watch_stop(impl->watch);
   if (impl->is_wanted_by_start && !impl->is_wanted_by_resume) {
@@ -84,7 +84,8 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
     uvperf__bpf_outputs_give_up(impl->outputs, leftovers);
 }
 
-/* No polled fd and no ring is released earlier: see event/event.c. */
+/* No polled fd and no ring is released before this callback: see
+ * event/event.c. */
 static void closed(void *owner) {
   reader_t *impl = owner;
   uvperf_bpf_reader_t *handle = impl->handle;
@@ -390,7 +391,7 @@ int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader) {
   return 0;
 }
 
-/* Begins a flush, unless it returns a code. */
+/* Begins a flush. If a flush is not allowed now, returns a code instead. */
 static int begin_flush(reader_t *impl) {
   int rc = uvperf__bpf_reader_check(impl, NULL);
 
@@ -536,8 +537,8 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader) {
 
 /* -- as any uv handle ----------------------------------------------------- */
 
-/* These may also be called for a closing handle, and for a closed handle (impl
- * NULL) while its memory lives. */
+/* These functions may also be called for a closing handle, and for a closed
+ * handle (impl NULL) while its memory lives. */
 
 void uvperf_bpf_reader_ref(uvperf_bpf_reader_t *reader) {
   reader_t *impl = reader->impl;

@@ -13,9 +13,10 @@
 
 /* -- states --------------------------------------------------------------- */
 
-/* The event was enabled and is not known to have been on a counter. A value
- * shows that it was: the kernel reads the times first and then the value, while
- * the event may count (__perf_event_read_value in kernel/events/core.c). */
+/* Whether the event was enabled but never on a counter, as far as is known. A
+ * value other than 0 shows that it was on a counter, even if the running time
+ * is 0: the kernel reads the times first and then the value, while the event
+ * may count (__perf_event_read_value in kernel/events/core.c). */
 static int never_ran(const uvperf__cell_t *cell) {
   return cell->enabled > 0 && cell->running == 0 && cell->value == 0;
 }
@@ -37,10 +38,10 @@ int uvperf__cell_was_read(const uvperf__cell_t *cell) {
          cell->state == UVPERF_COUNT_GONE;
 }
 
-/* Returns the state that is reported. NEVER_SCHEDULED says too much about an
- * event that cannot always run, so it becomes NOT_ENABLED. A gone event that
- * never ran has no value, so it becomes NEVER_SCHEDULED. (Its cell stays GONE,
- * for later differences.) */
+/* Returns the state that is reported. For an event that cannot always run,
+ * NEVER_SCHEDULED would say too much, so this state becomes NOT_ENABLED. A gone
+ * event that never ran has no value, so its state becomes NEVER_SCHEDULED. (Its
+ * cell stays GONE, for later differences.) */
 static uint32_t state_of(const uvperf__cell_t *cell, int unscaled) {
   if (cell->state == UVPERF_COUNT_NEVER_SCHEDULED && unscaled)
     return UVPERF_COUNT_NOT_ENABLED;
@@ -71,8 +72,8 @@ static double ratio_of(uint64_t enabled, uint64_t running) {
   return running < enabled ? (double)running / (double)enabled : 1;
 }
 
-/* The count of a cell that was not read has no numbers, whatever the cell
- * contains, so that no sum adds them. */
+/* If a cell was not read, its count gets no numbers, whatever the cell
+ * contains. So no sum includes this cell. */
 void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
                            int unscaled) {
   memset(count, 0, sizeof(*count));

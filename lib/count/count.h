@@ -20,23 +20,23 @@ typedef struct uvperf__cell_s {
   int32_t code;
 } uvperf__cell_t;
 
-/* Returns the state of a cell that was read, whose value, enabled and running
- * are filled. The state is GONE if `gone` is set, else NOT_ENABLED,
+/* Computes the state of a cell that was read. The cell's value, enabled and
+ * running must be filled. The state is GONE if `gone` is set, else NOT_ENABLED,
  * NEVER_SCHEDULED or COUNTING. */
 uint32_t uvperf__cell_state(const uvperf__cell_t *cell, int gone);
 
 /* Whether a cell was read, so that its numbers mean something. */
 int uvperf__cell_was_read(const uvperf__cell_t *cell);
 
-/* Turns the newer cell into the difference. */
+/* Replaces the newer cell by its difference to the older cell. */
 void uvperf__cell_subtract(uvperf__cell_t *newer, const uvperf__cell_t *older);
 
-/* Fills a count. `unscaled` is set if the cell's event is also enabled while it
+/* Fills a count. Set `unscaled` if the cell's event stays enabled even while it
  * cannot be on a counter (see UVPERF_COUNT_UNSCALED). */
 void uvperf__count_of_cell(uvperf_count_t *count, const uvperf__cell_t *cell,
                            int unscaled);
 
-/* The same for a value that was read in this format. */
+/* Does the same for a value that was read with PERF_FORMAT_* bits `format`. */
 void uvperf__count_of_value(uvperf_count_t *count, uint64_t format,
                             const uvperf__value_t *value, int unscaled);
 

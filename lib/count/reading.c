@@ -60,7 +60,7 @@ static void lay_out(uvperf_reading_t *reading) {
   reading->attr_flags = (uint8_t *)(reading->next_parts + reading->nr_attrs);
 }
 
-/* Memory only grows, so that repeated readings allocate nothing. */
+/* The memory never shrinks, so repeated readings allocate nothing. */
 static int make_room(uvperf_reading_t *reading, size_t bytes) {
   void *memory;
 
@@ -135,7 +135,7 @@ void uvperf__reading_end(uvperf_reading_t *reading) {
 
 /* Some events of tasks can be on a counter only on some CPUs. They are enabled
  * even while the task runs on other CPUs: event_filter_match and the filter of
- * the PMU keep the event from being scheduled, not from being enabled
+ * the PMU stop the event from being scheduled, but do not disable it
  * (kernel/events/core.c). */
 static int is_part_time(const uvperf_reading_t *reading, size_t attr,
                         size_t place) {
@@ -163,12 +163,12 @@ static int has_value(const uvperf_reading_t *reading, size_t attr,
 /* -- events of several parts ---------------------------------------------- */
 
 /* An event with several parts has one part for each kind of cores. A part of a
- * task is always enabled, but runs only on its kind of cores. So the whole
- * event is enabled as long as one part, and its running time is the sum of the
- * parts' running times. If the running time is less than the enabled time, the
- * PMUs were shared, and the value is scaled. Parts are enabled one after the
- * other, so each part's running time is taken as a share of its own enabled
- * time. */
+ * task is always enabled, but runs only on its kind of cores. So the enabled
+ * time of the whole event is the enabled time of one part, and its running time
+ * is the sum of the parts' running times. If the running time is less than the
+ * enabled time, the PMUs were shared, and the value is scaled. Parts are
+ * enabled one after the other, so each part's running time is taken as a share
+ * of its own enabled time. */
 
 static uint64_t share_of(uint64_t enabled, const uvperf_count_t *part) {
   uint64_t running;
@@ -248,8 +248,8 @@ uint64_t uvperf_reading_interval(const uvperf_reading_t *reading) {
   return reading->is_filled ? reading->interval : 0;
 }
 
-/* Adds up the places of a target, or all places if it is NULL, and returns
- * their number. */
+/* Adds up the places of a target, or all places if the target is NULL. Returns
+ * the number of these places. */
 static size_t sum_up(const uvperf_reading_t *reading, size_t attr,
                      const uint32_t *target, uvperf_count_t *count) {
   uvperf_count_t more;
@@ -372,8 +372,8 @@ int uvperf_reading_delta(uvperf_reading_t *delta, const uvperf_reading_t *older,
   if (rc != 0)
     return rc;
   delta->is_delta = 1;
-  /* After a reset the newer reading has only later counts, and is the
-   * difference. */
+  /* After a reset the newer reading has only counts from after the reset, so it
+   * already is the difference. */
   if (older != NULL && older->resets == newer->resets) {
     delta->interval = newer->time - older->time;
     for (place = 0; place < delta->nr_places; place++)
@@ -410,7 +410,8 @@ int uvperf_reading_subtract(uvperf_reading_t *reading,
   return 0;
 }
 
-/* Whether a cell includes the cost of a measurement: its event was counted. */
+/* Whether a cell includes the cost of a measurement. It does if its event was
+ * counted. */
 static int is_counted(const uvperf_reading_t *reading, size_t attr,
                       size_t place) {
   return has_value(reading, attr, place) &&

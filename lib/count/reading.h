@@ -20,10 +20,10 @@ typedef struct uvperf__reading_origin_s {
 /* Flag of an attr: its counts are momentary values and not totals
  * (UVPERF_ITEM_SNAPSHOT). */
 #define UVPERF__READING_SNAPSHOT 1u
-/* Flag of an attr on a hybrid machine: its PMU has only some of the CPUs, and
- * it is opened for tasks on any CPU. It is enabled but not running while they
- * run on other CPUs. A place that is a task on one CPU behaves the same way
- * without the flag. */
+/* Flag of an attr on a hybrid machine: its PMU has only some of the CPUs, but
+ * the event is opened for tasks on any CPU. While a task runs on another CPU,
+ * its event is enabled but not running. A place that is a task on one CPU
+ * behaves the same way without the flag. */
 #define UVPERF__READING_PART_TIME 2u
 
 /* Flag of an attr that is one part of an event on several kinds of cores. The
@@ -82,9 +82,9 @@ uvperf__reading_const_cell(const uvperf_reading_t *reading, size_t attr,
 /* Call it when all cells and places are filled. Places are in the order of
  * targets, then of serials. */
 void uvperf__reading_end(uvperf_reading_t *reading);
-/* Replaces each cell of `least` by the cell of the other reading if that has a
- * smaller value (for uvperf_measure_overhead). Returns 0, or -EINVAL if the
- * owners differ or a reading was never filled. */
+/* Replaces each cell of `least` by the cell of the other reading if the other
+ * cell has a smaller value (for uvperf_measure_overhead). Returns 0, or -EINVAL
+ * if the owners differ or a reading was never filled. */
 int uvperf__reading_least(uvperf_reading_t *least,
                           const uvperf_reading_t *other);
 
