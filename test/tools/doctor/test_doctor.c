@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the doctor says is what the kernel does: its answers against events that
- * the test opens itself, as whoever runs it, without privileges, behind a
- * filter, with few fds and without tracefs. */
+/* The doctor's answers match the kernel. The test opens the same events itself:
+ * as the calling user, without privileges, under a seccomp filter, with few fds
+ * and without tracefs. */
 #include "doctor_run.h"
 #include "explain_check.h"
 #include "json_check.h"
@@ -29,8 +29,8 @@
 #endif
 #define USER (FLAG(0) | FLAG(5) | FLAG(6)) /* disabled, exclude_* */
 
-/* An event that is opened without the library: the flags are those of the word
- * behind read_format. */
+/* An event that is opened without the library. `flags` is the word of
+ * bit-fields that follows read_format in the attr. */
 typedef struct question_s {
   const char *group;
   const char *key;
@@ -81,7 +81,7 @@ static const question_t questions[] = {
      PERF_SAMPLE_CALLCHAIN, 0, 0, -1},
 };
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int ask(const question_t *question) {
   struct perf_event_attr attr;
   int fd;
@@ -120,7 +120,8 @@ static int ask_all(void *arg) {
   return 0;
 }
 
-/* The doctor is run as nobody instead where `prepare` would make it so. */
+/* Compares the doctor's answers with the kernel's. If `prepare` drops
+ * privileges, the doctor must have run as the user nobody. */
 static void compare(tool_run_t *run, void (*prepare)(void)) {
   size_t size = sizeof(int) * COUNT_OF(questions), i;
   errand_t errand = {prepare, NULL};
@@ -162,8 +163,8 @@ static void answers_without_privileges_are_the_kernels(void **state) {
   doctor_expect_remedies(&run);
 }
 
-/* What facts a user without privileges has at paranoid 2: by answers, not by
- * events that another opens. */
+/* A user without privileges gets these answers at paranoid 2. They are listed
+ * here, so the test opens no events. */
 static void unprivileged_at_paranoid_2_is_told_what_works(void **state) {
   static const char *const yes[][2] = {
       {"targets", "own_user"},      {"targets", "own_process"},
@@ -196,7 +197,7 @@ static void unprivileged_at_paranoid_2_is_told_what_works(void **state) {
   for (i = 0; i < COUNT_OF(yes); i++)
     doctor_expect(&run, yes[i][0], yes[i][1], "result", "yes");
   for (i = 0; i < COUNT_OF(no); i++) {
-    /* Not in this kernel, or not mounted. */
+    /* This kernel does not have it, or it is not mounted. */
     if (strcmp(doctor_member(&run, no[i][0], no[i][1], "errno"), "ENOENT") == 0)
       continue;
     doctor_expect(&run, no[i][0], no[i][1], "errno", no[i][2]);
@@ -205,8 +206,9 @@ static void unprivileged_at_paranoid_2_is_told_what_works(void **state) {
   }
 }
 
-/* As a container's root with CAP_PERFMON: exec gives it what is in the bounding
- * set. Since Linux 6.16 that is not enough for uprobes. */
+/* Like the root of a container with CAP_PERFMON: at exec root gets the
+ * capabilities of the bounding set. Since Linux 6.16 these are not enough for
+ * uprobes. */
 static void drop_admin(void) {
   if (prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) != 0 ||
       prctl(PR_CAPBSET_DROP, CAP_SYSLOG, 0, 0, 0) != 0)
@@ -237,7 +239,7 @@ static void perfmon_without_admin_is_enough_but_for_uprobes(void **state) {
 #define IS_ARM 0
 #endif
 
-/* ARM's PMU drivers open such an event, and do nothing for it. */
+/* ARM's PMU drivers open an event with precise_ip, but ignore precise_ip. */
 static void precise_ip_is_only_what_the_kernel_heeds(void **state) {
   static tool_run_t run;
   struct perf_event_attr attr;
@@ -284,13 +286,13 @@ static void filter_is_the_reason_for_everything(void **state) {
     doctor_expect_part(&run, some[i][0], some[i][1], "remedy",
                        "a seccomp profile that allows perf_event_open");
   }
-  /* Names of the kernel are no matter of events. */
+  /* The names of kernel functions do not depend on events. */
   *strstr(run.out, "\"symbols\":") = '\0';
   assert_null(strstr(run.out, "\"result\":\"yes\""));
 }
 
-/* With each number of fds it either cannot begin, and says so, or tells what is
- * lacking. The loader takes one. */
+/* With each number of fds the doctor either fails with a message, or reports
+ * that fds are missing. The loader needs one fd. */
 static void few_fds_are_told(void **state) {
   static char number[8];
   int lacking = 0, nr;
@@ -307,7 +309,7 @@ static void few_fds_are_told(void **state) {
     run.args[4] = number;
     snprintf(number, sizeof(number), "%d", nr);
     tool_run(&run);
-    /* With inherited fds there may be too few for the loader already. */
+    /* If fds were inherited, even the loader may have too few. */
     if (run.status == 127)
       continue;
     if (run.status != 0) {
@@ -327,7 +329,7 @@ static void few_fds_are_told(void **state) {
   assert_true(lacking > 0);
 }
 
-/* In a mount namespace of its own. */
+/* Hides tracefs in a mount namespace of its own. */
 static void hide_tracefs(void) {
   if (unshare(CLONE_NEWNS) != 0 ||
       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
@@ -435,8 +437,7 @@ static void limits_are_those_of_the_system(void **state) {
   expect_number(&run, "cpus_online", sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Linux 6.19 brought defer_callchain; namespaces is older than what is asked
- * for. */
+/* Linux 6.19 added defer_callchain. */
 static void bits_that_the_kernel_does_not_know_are_listed(void **state) {
   static const question_t deferred = {"", "", 1, 0, USER | FLAG(38),
                                       0,  0,  0, -1};
@@ -452,7 +453,7 @@ static void bits_that_the_kernel_does_not_know_are_listed(void **state) {
                    ask(&deferred) == EINVAL);
 }
 
-/* Where the value begins that is behind a title of one word. */
+/* Returns the column of the value after a title of one word. */
 static size_t value_column(const char *line) {
   size_t title = strspn(line, " ");
 
@@ -460,8 +461,8 @@ static size_t value_column(const char *line) {
   return title + strspn(line + title, " ");
 }
 
-/* The same number of answers, no longer than a terminal, the values below each
- * other. */
+/* The text has as many answers as the JSON, its lines fit into a terminal, and
+ * its values are in one column. */
 static void text_has_what_json_has(void **state) {
   static tool_run_t json, text = {.args = {DOCTOR_PATH}};
   size_t yes = 0, no = 0, unknown = 0, column;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What flight-recorder calls threads: by what records and a scan of those that
- * are there tell of them. */
+/* The names that flight-recorder uses for threads. They come from records and
+ * from a scan of the existing threads. */
 #include "support.h"
 
 #include "flight-recorder/names.h"
@@ -77,7 +77,7 @@ thread_with_the_id_of_one_that_ended_has_its_own_name(void **state) {
   add_comm(&names, 1, 9, "maker");
   add_exit(&names, 10, 5);
   add_fork(&names, 20, 5, 9);
-  add_fork(&names, 30, 5, 8); /* whose maker is not known */
+  add_fork(&names, 30, 5, 8); /* its creator is not known */
   expect_name(&names, 5, 19, "old");
   expect_name(&names, 5, 20, "maker");
   expect_name(&names, 5, 30, "");
@@ -91,7 +91,7 @@ static void fork_takes_the_name_that_its_maker_had_then(void **state) {
   flight_names_init(&names, 100);
   add_comm(&names, 1, 5, "one");
   add_comm(&names, 9, 5, "two");
-  add_fork(&names, 8, 6, 5); /* it comes late */
+  add_fork(&names, 8, 6, 5); /* the record comes late */
   expect_name(&names, 6, 8, "one");
   flight_names_free(&names);
 }
@@ -124,7 +124,7 @@ idle_task_is_the_swapper_and_ids_of_others_are_nobody(void **state) {
   flight_names_free(&names);
 }
 
-/* How many names are kept of a thread. */
+/* Returns how many names of a thread are kept. */
 static size_t count_names(const flight_names_t *names, uint32_t tid) {
   const flight_thread_t *thread = names->buckets[tid % FLIGHT_NAME_BUCKETS];
 
@@ -154,13 +154,14 @@ static void names_that_are_over_are_bounded_and_the_oldest_go(void **state) {
   }
   assert_int_equal(count_names(&names, 999), 0);
   assert_int_equal(count_names(&names, 1), 11);
-  expect_name(&names, 1, 20000 + 48, ""); /* not a younger one */
+  expect_name(&names, 1, 20000 + 48, ""); /* no later name is used instead */
   expect_name(&names, 1, 20000 + 49, "name-49");
   expect_name(&names, 1, 20000 + 59, "name-59");
   flight_names_free(&names);
 }
 
-/* One that renames itself all the time has few, and others keep theirs. */
+/* A thread that renames itself all the time keeps few names, and the other
+ * threads keep theirs. */
 static void names_of_one_thread_do_not_cost_others_theirs(void **state) {
   flight_names_t names;
   uint64_t i;
@@ -186,7 +187,8 @@ static void names_of_one_thread_do_not_cost_others_theirs(void **state) {
   flight_names_free(&names);
 }
 
-/* Ids that come again and again, in all orders: AddressSanitizer looks. */
+/* The same ids occur again and again, in any order. AddressSanitizer checks the
+ * accesses. */
 static void names_are_kept_and_forgotten_in_any_order(void **state) {
   uint64_t random = 88172645463325252u, time;
   flight_names_t names;
@@ -238,14 +240,15 @@ static void scan_mends_what_lost_records_would_have_told(void **state) {
   assert_int_equal(count_names(&names, 5), 1);
   expect_name(&names, 6, 49, "before");
   expect_name(&names, 6, 50, "after");
-  expect_name(&names, 7, 50, "gone"); /* it is kept for a while */
+  expect_name(&names, 7, 50, "gone"); /* the name is kept for a while */
   expect_name(&names, 9, 50, "new");
-  /* Over are the first name of 6, and that of 7, not that of 8. */
+  /* Two names have ended: the first name of 6 and the name of 7. 8 is younger
+   * than the scan. */
   assert_int_equal(names.past_nr, 2);
   flight_names_free(&names);
 }
 
-/* What /proc tells of a kworker changes with each piece of work. */
+/* The name of a kworker in /proc changes with each piece of work. */
 static void kworker_is_called_what_it_always_is(void **state) {
   flight_names_t names;
 

@@ -12,7 +12,7 @@
 static char *const args[] = {(char *)"record", (char *)"-e",
                              (char *)"cpu-clock", NULL};
 
-/* perf(1) wants the same sample_type of all. */
+/* perf(1) requires the same sample_type for all events. */
 static void clock_attr(struct perf_event_attr *attr) {
   uvperf_attr_software(attr, PERF_COUNT_SW_CPU_CLOCK);
   uvperf_attr_set_period(attr, 1000000);
@@ -44,8 +44,8 @@ static void init(uv_loop_t *loop, uvperf_event_t *event,
     fail_msg("%s", error.reason);
 }
 
-/* What the recording is to show: a name, a program that is mapped, hits, and
- * time enough for some samples. */
+/* Does the recorded work: sets a name, maps a program, hits the tracepoint, and
+ * runs long enough for some samples. */
 static void work(const record_live_t *live) {
   uint64_t end = live_now() + 20000000;
   void *mapping;
@@ -135,7 +135,7 @@ static void add(const record_live_t *live, record_file_t *file,
     record_file_add_id(file, index, id_of(event));
 }
 
-/* As it would be found if the program were killed now. */
+/* Copies the file in the state that a kill would leave now. */
 static void copy(const record_live_t *live) {
   tool_run_t run = {.args = {"/bin/cp", live->path, live->synced}};
 

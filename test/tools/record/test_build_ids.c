@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which build ids a perf.data file tells of what was mapped: those of the files
- * that were mapped, not of others that have their names now. */
+/* The build ids in a perf.data file are those of the files that were mapped,
+ * not of other files that have the same names now. */
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 /* -- files ----------------------------------------------------------------- */
 
-/* A program of one segment of notes, which holds one build id. */
+/* A program with one segment: its notes, one of which is a build id. */
 typedef struct image_s {
   Elf64_Ehdr elf;
   Elf64_Phdr segment;
@@ -91,12 +91,12 @@ static void short_build_id_is_told_as_it_is(void **state) {
   image_t image;
 
   make_image(&image, 3);
-  image.note.n_descsz = 8; /* as of --build-id=fast */
+  image.note.n_descsz = 8; /* like ld's --build-id=fast */
   assert_int_equal(note_of(*state, &image, sizeof(image), id), 8);
   assert_memory_equal(id, image.id, 8);
 }
 
-/* A library's own, read from memory. */
+/* Finds the build id of this program in memory. */
 static int find_own(struct dl_phdr_info *info, size_t size, void *arg) {
   int i;
 
@@ -108,7 +108,7 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *arg) {
                              info->dlpi_phdr[i].p_memsz, arg) > 0)
       return 1;
   }
-  return -1; /* this program is the first */
+  return -1; /* only the first is this program */
 }
 
 static void live_build_id_of_this_program_is_that_in_memory(void **state) {
@@ -124,7 +124,7 @@ static void live_build_id_of_this_program_is_that_in_memory(void **state) {
   assert_memory_equal(id, loaded, ID_BYTES);
 }
 
-/* Whatever a file is, nothing is read outside of it: ASan looks. */
+/* Nothing is read outside of a file, whatever it contains. ASan checks that. */
 static void damaged_program_has_a_build_id_or_none(void **state) {
   unsigned char id[ID_BYTES];
   uint64_t random = 1;
@@ -203,7 +203,7 @@ static void begin(maps_t *maps) {
   maps->ids = record_build_ids_new();
 }
 
-/* The id that is told of a name, or NULL. */
+/* Returns the build id that is recorded for a name, or NULL. */
 static const unsigned char *told(maps_t *maps, const char *name) {
   const unsigned char *found = NULL;
   struct perf_event_header header;
@@ -268,7 +268,8 @@ static void build_id_is_read_when_the_file_is_first_mapped(void **state) {
   end(&maps);
 }
 
-/* What now has its name may be another file, unless the inode says not. */
+/* The name may belong to another file now. With an inode, the file must have
+ * this inode. */
 static void process_that_is_gone_has_the_file_of_its_inode(void **state) {
   pid_t pid = dead_process();
   char path[128];
@@ -297,7 +298,7 @@ static int live_in(void *root) {
     pause();
 }
 
-/* Waits until it has its root. */
+/* Starts a process in this root, and waits until it has entered it. */
 static pid_t process_in(char *root) {
   pid_t pid = support_fork(live_in, root);
   char path[64], has[128] = "";
@@ -313,7 +314,7 @@ static pid_t process_in(char *root) {
   return pid;
 }
 
-/* Whoever owns a container may put links where a mapped file was. */
+/* The owner of a container may replace a mapped file by a link. */
 static void links_of_a_container_stay_in_its_root(void **state) {
   const temp_tree_t *tree = *state;
   char path[128], root[96], ours[128];
@@ -359,7 +360,7 @@ static void what_is_no_program_has_none(void **state) {
   end(&maps);
 }
 
-/* To open them may do something. */
+/* Opening such a file may have side effects. */
 static void what_is_no_program_is_not_opened(void **state) {
   static const char *const names[] = {"/fifo", "/empty", "/other"};
   char path[128], events[4096];
@@ -399,7 +400,7 @@ static void mapping_of_data_is_not_looked_at(void **state) {
   end(&maps);
 }
 
-/* A record's name that does not end within it. */
+/* The name in the record is not terminated. */
 static void record_without_a_name_is_not_looked_at(void **state) {
   struct perf_event_header header = {PERF_RECORD_MMAP2, 2, 80};
   unsigned char *record;

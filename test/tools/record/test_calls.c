@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How many system calls record makes, and perf(1) for the same. Counted by
- * ptrace(2), in all threads and children. */
+/* record makes about as many system calls as perf(1) for the same recording.
+ * ptrace(2) counts them in all threads and children. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,15 +12,15 @@
 #include "perf_dump.h"
 #include "record_run.h"
 
-/* What a stop of a system call is told as: PTRACE_O_TRACESYSGOOD. */
+/* The signal number of a stop at a system call, with PTRACE_O_TRACESYSGOOD. */
 #define SYSCALL_STOP (SIGTRAP | 0x80)
 
 #define TRACED                                                                 \
   (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |          \
    PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)
 
-/* LeakSanitizer stops the threads by ptrace(2) itself, which cannot be done
- * twice. */
+/* LeakSanitizer uses ptrace(2) itself, and a thread can have one tracer
+ * only. */
 static void run_traced(const char *const *args) {
   int fd = open("/dev/null", O_RDWR);
 
@@ -33,8 +33,8 @@ static void run_traced(const char *const *args) {
   _exit(121);
 }
 
-/* The signal that a stopped task is to get, and whether it enters or leaves a
- * system call. */
+/* Returns the signal to pass on to a stopped task. Counts the stop if the task
+ * enters or leaves a system call. */
 static int signal_of(int status, size_t *nr_stops) {
   int number = WSTOPSIG(status);
 
@@ -44,7 +44,8 @@ static int signal_of(int status, size_t *nr_stops) {
              : number;
 }
 
-/* Runs a program to its end, and gives the calls of it and its children. */
+/* Runs a program to its end. Returns the number of system calls that it and its
+ * children made. */
 static size_t count_calls(const char *const *args) {
   size_t nr_stops = 0;
   int status = 0, of_first = 0;
@@ -67,7 +68,7 @@ static size_t count_calls(const char *const *args) {
   return nr_stops / 2;
 }
 
-/* The same with the file that the test has. */
+/* Records into the file of this test, and returns the number of calls. */
 static size_t calls_of(const char *program, const char *event, int is_perf) {
   const char *const args[] = {
       program, is_perf ? "record" : "-a", "-a", "-e",   event,
@@ -76,7 +77,7 @@ static size_t calls_of(const char *program, const char *event, int is_perf) {
   return count_calls(args);
 }
 
-/* As few as 1.2 times those of perf(1), which are much the same each time. */
+/* perf(1) makes about the same number of calls each time. */
 static void
 calls_for_tracepoints_are_at_most_a_fifth_more_than_perfs(void **state) {
   size_t perfs, ours;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The format of pipes: what a file has in its header comes as records. */
+/* The format of pipes: records contain everything that a file has in its
+ * header. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -21,7 +22,8 @@ enum {
   FEATURE = 80
 };
 
-/* -- a recording, and what came of it -------------------------------------- */
+/* -- a recording, and the bytes of its stream
+ * -------------------------------------- */
 
 typedef struct stream_s {
   record_file_t *file;
@@ -32,7 +34,7 @@ typedef struct stream_s {
   size_t size;
 } stream_t;
 
-/* With "-", as stdout leads to a file here. */
+/* Opens "-" while stdout is a file, so that the test can read the stream. */
 static void begin(stream_t *stream, void **state) {
   int fd;
 
@@ -89,8 +91,8 @@ static void end(stream_t *stream) {
   free(stream->bytes);
 }
 
-/* The record of a type behind an offset, or NULL; the data of TRACING_DATA lie
- * behind the record. */
+/* Returns the next record of this type from an offset on, or NULL. *at becomes
+ * the offset after it. The data of TRACING_DATA follows its record. */
 static const unsigned char *find(const stream_t *stream, size_t *at,
                                  uint32_t type) {
   struct perf_event_header header;
@@ -133,7 +135,7 @@ static uint64_t word(const unsigned char *record, size_t offset) {
   return value;
 }
 
-/* An attr, with these ids. */
+/* Expects a record that holds the clock's attr and these ids. */
 static void expect_attr(const unsigned char *record, const uint64_t *ids,
                         size_t nr) {
   struct perf_event_attr attr;
@@ -227,7 +229,7 @@ static void late_id_makes_an_event_more(void **state) {
   end(&stream);
 }
 
-/* perf(1) crashes on a tracepoint that comes behind the formats. */
+/* perf(1) crashes on a tracepoint whose attr comes after the formats. */
 static void late_id_of_a_tracepoint_makes_none(void **state) {
   size_t at = 0;
   stream_t stream;
@@ -245,7 +247,7 @@ static void late_id_of_a_tracepoint_makes_none(void **state) {
   end(&stream);
 }
 
-/* Sizes of records have 16 bits. */
+/* The size of a record has 16 bits. */
 static void many_ids_come_in_more_than_one_record(void **state) {
   const unsigned char *record;
   size_t at = 0, nr = 0, events = 0, i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What ran before a recording, made into records: each is one that the kernel
- * could have written, as the decoder says, and tells what /proc does. */
+/* Records about tasks that ran before the recording. The decoder accepts each
+ * record as one of the kernel's, and its content matches /proc. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,10 +20,11 @@
   (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |                       \
    PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
-/* What a name may hold, as that of any thread. */
+/* A thread's name may contain any bytes. */
 #define OWN_NAME "synth \x01\xff\n)"
 
-/* -- what is written ------------------------------------------------------- */
+/* -- the written records
+ * ------------------------------------------------------- */
 
 typedef struct seen_s {
   record_synth_t synth;
@@ -31,14 +32,14 @@ typedef struct seen_s {
   uvperf_decoder_t *decoder;
   uvperf_source_t source;
   uint64_t records;
-  uint64_t types[32]; /* of the kernel's types */
+  uint64_t types[32]; /* records of each kernel type */
   uint64_t last_bytes[8192];
   size_t last_size;
-  /* Called with each of the kernel's types, or NULL. */
+  /* Called for each record of a type that the kernel has, or NULL. */
   void (*hook)(struct seen_s *seen, const uvperf_record_t *record);
   const void *wanted;
   uint64_t found;
-  int fail_after; /* records; 0: never */
+  int fail_after; /* number of records; 0: never */
 } seen_t;
 
 static int on_write(void *arg, const void *bytes, size_t size) {
@@ -58,7 +59,7 @@ static int on_write(void *arg, const void *bytes, size_t size) {
   if (header.type >= 32)
     return 0;
   seen->types[header.type]++;
-  copy = malloc(size); /* for ASan to watch over */
+  copy = malloc(size); /* so that ASan checks its end */
   assert_non_null(copy);
   memcpy(copy, bytes, size);
   assert_int_equal(uvperf_decode(seen->decoder, copy, size, &record), 0);
@@ -134,7 +135,8 @@ static void live_process_has_its_name_and_parent(void **state) {
   end(&seen);
 }
 
-/* Each trailer that an attr can ask for is left room for, and no other. */
+/* A record has room for each trailer that the attr requests, and for no
+ * other. */
 static void trailers_are_as_long_as_the_attr_says(void **state) {
   static const uint64_t bits[] = {PERF_SAMPLE_TID,  PERF_SAMPLE_TIME,
                                   PERF_SAMPLE_ID,   PERF_SAMPLE_STREAM_ID,
@@ -160,7 +162,7 @@ static void trailers_are_as_long_as_the_attr_says(void **state) {
     assert_int_equal(seen.last_size,
                      bare + 8 * (size_t)__builtin_popcount(set & 63));
     assert_int_equal(record_synth_cpu_map(&seen.synth, &cpus), 0);
-    assert_int_equal(seen.last_size, 16); /* perf's own have none */
+    assert_int_equal(seen.last_size, 16); /* perf's own types have no trailer */
     end(&seen);
   }
 }
@@ -171,7 +173,8 @@ static void on_map(seen_t *seen, const uvperf_record_t *record) {
     seen->found++;
 }
 
-/* Maps a page of a file so called, and looks whether its record is there. */
+/* Maps a page of a file with this name, and expects one record with the name
+ * `wanted`. */
 static void expect_map(const char *path, const char *wanted, int prot,
                        int is_unlinked, int mmap_data) {
   seen_t seen;
@@ -219,8 +222,8 @@ static void live_mapping_of_data_is_told_where_asked_for(void **state) {
   expect_map(path, path, PROT_READ, 0, 1);
 }
 
-/* Longer than a path may be: made from below. The kernel's own records say
- * //toolong too. */
+/* The path is longer than PATH_MAX, so it is made step by step. The kernel's
+ * own records say //toolong too. */
 static void live_mapping_of_too_long_a_path_is_told(void **state) {
   char name[201], before[4096];
   unsigned i;
@@ -259,7 +262,7 @@ static void live_memory_without_a_file_is_anon(void **state) {
   munmap(map, 4096);
 }
 
-/* It was there when /proc was listed. */
+/* The process existed when /proc was listed. */
 static void live_process_that_is_gone_is_no_error(void **state) {
   seen_t seen;
   pid_t pid;
@@ -313,7 +316,7 @@ static void *wait_for_the_end(void *arg) {
   return NULL;
 }
 
-/* As many as may be. */
+/* Starts as many threads as the system allows, up to THREADS. */
 static void gather(crowd_t *crowd) {
   pthread_attr_t attr;
 
@@ -447,7 +450,7 @@ static void live_cgroups_are_told(void **state) {
   assert_int_equal(record_synth_cgroups(&seen.synth), 0);
   live_cgroup_remove(&cgroup);
   assert_int_equal(seen.found, 1);
-  assert_true(seen.records >= 2); /* it and the root */
+  assert_true(seen.records >= 2); /* its cgroup and the root */
   end(&seen);
 }
 
