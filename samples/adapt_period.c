@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes about 100 samples a second of the page faults of a process until it
- * ends, however many faults it has. Five times a second the period is corrected
- * by the number of samples that came. An attr with a frequency does this in the
- * kernel, but for each thread on each CPU alone: more threads mean more
- * samples. A process of your own needs no privileges up to perf_event_paranoid
- * 2.
+/* Samples the page faults of a process until it ends: about 100 samples a
+ * second, however many page faults the process has. Five times a second the
+ * period is corrected by the number of samples that came. In an attr with a
+ * frequency, the kernel corrects the period, but separately for each thread on
+ * each CPU. So more threads mean more samples. A process of your own needs no
+ * privileges up to perf_event_paranoid 2.
  *
  *   adapt_period PID */
 #include <stdio.h>
@@ -68,8 +68,8 @@ int main(int argc, char **argv) {
   }
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   uvperf_attr_set_period(&attr, period);
-  /* Not with PERF_SAMPLE_PERIOD: then the kernel samples each event of a
-   * software event. */
+  /* Do not add PERF_SAMPLE_PERIOD: with it the kernel writes a sample for each
+   * page fault. */
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_ADDR;
   attr.exclude_kernel = 1;
   process.type = UVPERF_TARGET_PROCESS;

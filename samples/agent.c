@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Joins several samples in one monitoring daemon. Its clients connect to a unix
- * socket and get lines of JSON: each second the counts of the cgroups directly
- * below a given one, and each minute, or every SECONDS, the functions in which
- * the machine spent most time. SIGINT or SIGTERM ends it. Needs root and
- * elfutils' libelf: cc agent.c $(pkg-config --cflags --libs uvperf libelf)
+ * socket and get lines of JSON. Each second the agent sends the counts of the
+ * cgroups directly below a given one. Each minute, or every SECONDS, it sends
+ * the functions in which the machine spent most time. SIGINT or SIGTERM ends
+ * it. Needs root and elfutils' libelf: cc agent.c $(pkg-config --cflags --libs
+ * uvperf libelf)
  *
  *   agent PATH DIRECTORY [SECONDS [EVENTS]]         nc -U PATH
  *
@@ -87,7 +88,7 @@ static void send_top(top_t *top) {
   send_line(&agent->server, line);
 }
 
-/* Each part closes its own handles, so that their data may be anything. */
+/* Each part closes its own handles, so a handle's `data` may be anything. */
 static void close_agent(uv_signal_t *signal, int number) {
   agent_t *agent = signal->data;
 

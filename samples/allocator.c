@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes libuv and uvperf take their memory from the same four functions, and
- * counts the pieces in use: none at the end. Needs no privileges. */
+ * counts the pieces in use. At the end none is in use. Needs no privileges. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ int main(void) {
   uv_loop_t loop;
   int rc;
 
-  /* Before any other call of either library. */
+  /* This comes before any other call of either library. */
   rc = uv_replace_allocator(count_malloc, count_realloc, count_calloc,
                             count_free);
   if (rc == 0)

@@ -26,8 +26,8 @@ static uv_pipe_t reader;
 static chunk_t *chunk; /* of this slice, or NULL */
 static unsigned int pauses;
 
-/* The counts include all lost records, also if no LOST record could be written
- * for them before the end (Linux 6.0). */
+/* Since Linux 6.0 the counts include all lost records, even those for which the
+ * kernel could not write a LOST record before the end. */
 static void end(uvperf_set_t *set, const char *why) {
   uvperf_reading_t *reading = NULL;
   uvperf_count_t count;
@@ -83,8 +83,8 @@ static void on_record(uvperf_set_t *set, int status,
   }
 }
 
-/* As start does not enable the set, stop does not disable it: what happens
- * during a pause is recorded. */
+/* Starting does not enable the set, so stopping does not disable it. Events
+ * during a pause are recorded. */
 static int start(uvperf_set_t *set, uvperf_error_t *error) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
 

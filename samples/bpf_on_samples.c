@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a BPF program of your own at each sample on each CPU. It counts the
- * samples of each process in a map and returns 0, so that no record is written.
- * Prints the map each second, until Ctrl-C. Needs root, or CAP_BPF and
- * CAP_PERFMON. Program and map are pinned:
+/* Runs a BPF program of your own at each sample on each CPU. The BPF program
+ * counts the samples of each process in a map and returns 0, so that no record
+ * is written. This program prints the map each second, until Ctrl-C. Needs
+ * root, or CAP_BPF and CAP_PERFMON. Program and map are pinned:
  *
  *   clang -O2 -g -target bpf -c count.bpf.c    # Debian also needs
  *       -I/usr/include/$(uname -m)-linux-gnu
@@ -31,8 +31,7 @@
  *     else
  *       bpf_map_update_elem(&counts, &pid, &one, BPF_ANY);
  *     return 0;
- *   }
- */
+ *   } */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>
@@ -70,7 +69,8 @@ static void on_timer(uv_timer_t *timer) {
   next.map_fd = lookup.map_fd = (uint32_t)map;
   next.next_key = lookup.key = (uintptr_t)&pid;
   lookup.value = (uintptr_t)&count;
-  /* Without a key this finds the first one, later the one after pid. */
+  /* The first call, without a key, finds the first key. Later calls find the
+   * key after `pid`. */
   for (; call_bpf(BPF_MAP_GET_NEXT_KEY, &next) == 0; next.key = next.next_key)
     if (call_bpf(BPF_MAP_LOOKUP_ELEM, &lookup) == 0)
       printf("%llu samples of %u\n", (unsigned long long)count, pid);

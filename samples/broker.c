@@ -52,7 +52,7 @@ static int send_fd(int peer, void *data, size_t size, int fd) {
 static int receive_fd(int peer, void *data, size_t size, int *fd) {
   control_t control;
   struct iovec part = {data, size};
-  /* CMSG_SPACE has room for a second fd, which would be leaked. */
+  /* With CMSG_SPACE a second fd would fit, and would be leaked. */
   struct msghdr message = {.msg_iov = &part,
                            .msg_iovlen = 1,
                            .msg_control = &control,
@@ -80,10 +80,10 @@ static int unix_socket(const char *path, struct sockaddr_un *address) {
 
 /* -- the broker ------------------------------------------------------------ */
 
-/* The policy: software and hardware events of whole CPUs, user side only, up to
- * 1000 samples a second with place and time; and the owner of a set's ring, a
- * dummy of the user's own process that writes nothing. Whatever is not copied
- * to `known` is refused. */
+/* The policy. It allows software and hardware events of whole CPUs: user side
+ * only, up to 1000 samples a second with address and time. It also allows the
+ * dummy event that owns a set's ring: it measures the user's own process and
+ * writes nothing. An attr in which any other field is set is refused. */
 static int is_allowed(const request_t *request, pid_t peer) {
   const uint64_t fields = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
                           PERF_SAMPLE_ID | PERF_SAMPLE_CPU |

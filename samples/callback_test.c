@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tests a record callback as the tests of your program would, also in CI. Made
- * records need no kernel and no privileges. Records of the kernel are used as
- * well, if it lets a process sample its own page faults. */
+/* Tests a record callback as the tests of your program would, also in CI. The
+ * test makes most records itself, which needs no kernel and no privileges. It
+ * also uses records of the kernel, if the kernel lets a process sample its own
+ * page faults. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -130,8 +131,8 @@ static void test_with_records_of_the_kernel(void) {
 }
 
 int main(void) {
-  /* The library may not be the one of the headers: 0.x promises nothing between
-   * minor versions. */
+  /* The library may have another version than the headers. Minor versions of
+   * 0.x are not compatible. */
   CHECK(uvperf_version() >> 8 == UVPERF_VERSION_HEX >> 8);
   test_with_made_records();
   test_with_records_of_the_kernel();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints each second what happened in the cgroups directly below a given one,
- * until Ctrl-C. Follows cgroups and CPUs that come and go: a new cgroup is
- * found within a second, and counted from then on. A cgroup in which nothing
- * ran has counts of 0 that are "not enabled". Needs root, CAP_PERFMON or
- * perf_event_paranoid 0, and one fd for each event, cgroup and CPU.
+ * until Ctrl-C. Cgroups and CPUs may come and go: a new cgroup is found within
+ * a second, and counted from then on. A cgroup in which nothing ran has counts
+ * of 0 that are "not enabled". Needs root, CAP_PERFMON or perf_event_paranoid
+ * 0, and one fd for each event, cgroup and CPU.
  *
  *   count_cgroups DIRECTORY [EVENTS]      such as /sys/fs/cgroup/system.slice
  */
@@ -72,7 +72,7 @@ static void add_group(uvperf_set_t *set, const struct dirent *entry) {
 }
 
 /* Finds cgroups that are new, and forgets those that are gone. Returns 0, or -1
- * if the directory cannot be read: then all are gone. */
+ * if the directory cannot be read. Then it forgets all cgroups. */
 static int scan_groups(uvperf_set_t *set) {
   DIR *directory = opendir(parent);
   const struct dirent *entry;
@@ -106,8 +106,8 @@ static int scan_groups(uvperf_set_t *set) {
   return directory != NULL ? 0 : -1;
 }
 
-/* Counts what happens in the cgroups below the directory. `cb` gets what each
- * second had, and must call scan_groups. */
+/* Counts events in the cgroups below the directory. `cb` gets the counts of
+ * each second, and must call scan_groups. */
 static void start_groups(uv_loop_t *loop, uvperf_set_t *set,
                          const char *directory, const char *names,
                          uvperf_set_read_cb cb) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts a group of events in each part of a program. The events of a group are
- * on the PMU together or not at all, and are read by one system call, so their
- * counts can be compared. Needs no privileges up to perf_event_paranoid 2.
- * With a PMU, cycles:u and instructions:u are a good group. */
+/* Counts a group of events in each part of a program. The events of a group
+ * count at the same time or not at all, and one system call reads all of them.
+ * So their counts can be compared. Needs no privileges up to
+ * perf_event_paranoid 2. With a PMU, cycles:u and instructions:u are a good
+ * group. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <uvperf.h>
@@ -39,7 +40,7 @@ int main(void) {
   for (i = 0; i < NR; i++) {
     if (uvperf_attr_parse(&attr, names[i], &error) != 0)
       goto failed;
-    /* With both times a count is scaled if the PMU was shared. */
+    /* If the PMU was shared, both times are needed to scale a count. */
     attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
                        PERF_FORMAT_TOTAL_TIME_RUNNING;
     group[i] = &events[i];

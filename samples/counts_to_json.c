@@ -7,15 +7,17 @@
  * {"time":85429.803694,"seconds":1.000213,"counts":
  *  [{"event":"context-switches","unit":"","value":1204}, ...]}
  *
- * The time is of CLOCK_MONOTONIC, as uv_hrtime. "seconds" is the time that the
- * values cover: more than one interval if the loop was late. A value is
- * in the event's unit, and null if any CPU's count is not known. */
+ * "time" is of CLOCK_MONOTONIC, as uv_hrtime returns it. "seconds" is the time
+ * that the values cover; it is more than one interval if the loop was late. A
+ * value is in the event's unit. It is null if the count of any CPU is not
+ * known. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <uvperf.h>
 
-/* The size of the UTF-8 character at text; 0 for ASCII, or if it is none. */
+/* Returns the size of the UTF-8 character at text, or 0 for ASCII and for bytes
+ * that are not UTF-8. */
 static size_t utf8_size(const unsigned char *text) {
   static const unsigned long least[] = {0, 0, 0x80, 0x800, 0x10000};
   size_t size = *text >= 0xf8 ? 0 : *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
@@ -32,7 +34,8 @@ static size_t utf8_size(const unsigned char *text) {
   return code < least[size] || code > 0x10ffff || code >> 11 == 0x1b ? 0 : size;
 }
 
-/* A name in quotes. It may be any bytes, as names of files and symbols are. */
+/* Writes a name in quotes. The name may have any bytes, as the names of files
+ * and symbols do. */
 static void put_string(FILE *out, const char *name) {
   const unsigned char *at = (const unsigned char *)name;
   size_t size;
@@ -55,7 +58,7 @@ static void put_string(FILE *out, const char *name) {
   fputc('"', out);
 }
 
-/* The counts of one target, or of all if it is NULL. */
+/* Writes the counts of one target, or of all targets if `target` is NULL. */
 static void put_counts(FILE *out, const uvperf_set_t *set,
                        const uvperf_reading_t *delta, const uint32_t *target) {
   const uvperf_event_item_t *item;
@@ -82,7 +85,8 @@ static void put_counts(FILE *out, const uvperf_set_t *set,
   fputc(']', out);
 }
 
-/* Says why values will be null: for each event at the first place. */
+/* Says why values will be null: prints each event's failure at the first place
+ * that failed. */
 static void print_failures(const uvperf_set_t *set) {
   const uvperf_set_failure_t *failures;
   size_t nr, i;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes the records of a perf.data file, as perf record and uvperf-record
- * write it, and prints each as a line after the number of its event. Needs
- * neither privileges nor a loop. The file is not trusted: all offsets and sizes
- * in it are checked. */
+ * write it, and prints each record as a line that begins with the number of its
+ * event. Needs neither privileges nor a loop. The file is not trusted: all
+ * offsets and sizes in it are checked. */
 #include <stdint.h>
 #include <limits.h>
 #include <stdio.h>

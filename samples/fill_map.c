@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lets BPF programs read the count of an event on the CPU that they run on. The
- * events of all CPUs are in a pinned map of BPF_MAP_TYPE_PERF_EVENT_ARRAY until
- * Ctrl-C. A program reads the count by
+/* Lets a BPF program read the count of an event on the CPU on which the program
+ * runs. The events of all CPUs are in a pinned map of
+ * BPF_MAP_TYPE_PERF_EVENT_ARRAY until Ctrl-C. A program reads the count with
  *
  *   struct bpf_perf_event_value value;
  *   bpf_perf_event_read_value(&map, BPF_F_CURRENT_CPU, &value, sizeof(value));

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the newest context switches of each CPU in rings that overwrite
- * themselves, and prints them when SIGUSR1 comes; Ctrl-C ends it. Nothing wakes
- * the loop meanwhile, and a snapshot does not stop it. For all tasks it needs
- * root, CAP_PERFMON or perf_event_paranoid 0; for a process of your own it
- * needs no privileges up to perf_event_paranoid 2:
+ * themselves, and prints them when SIGUSR1 comes. Ctrl-C ends the program.
+ * Until a signal comes, nothing wakes the loop. A snapshot does not stop the
+ * recording. To record all tasks, the program needs root, CAP_PERFMON or
+ * perf_event_paranoid 0. For a process of your own it needs no privileges up to
+ * perf_event_paranoid 2:
  *
  *   flight_recorder [PID] */
 #include <signal.h>
@@ -49,7 +50,7 @@ static void on_dump(uv_signal_t *signal, int number) {
   uvperf_error_t error;
 
   (void)signal, (void)number;
-  /* UV_EBUSY: the one before has not ended. */
+  /* UV_EBUSY: the previous snapshot has not ended. */
   if (uvperf_set_snapshot_start(&set, UVPERF_SNAPSHOT_ALL, on_snapshot,
                                 &error) != 0)
     fprintf(stderr, "%s\n", error.reason);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the newest records of this thread in a ring that overwrites itself. If
- * a piece of work is too slow, it takes them out of the ring, newest first, to
- * see what happened last. Without a problem it costs nothing but the records:
- * no callback and no system call. Needs no privileges. */
+ * a piece of work is too slow, the program takes the records out of the ring,
+ * newest first, to see what happened last. If no work is slow, there is no
+ * callback and no system call: the only cost is that the kernel writes the
+ * records. Needs no privileges. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <uvperf.h>
@@ -14,7 +15,8 @@ static int fail(const char *reason) {
   return 1;
 }
 
-/* New memory, of which each page is a page fault; too little for huge pages. */
+/* Touches new memory: each page is a page fault. The memory is too small for
+ * huge pages. */
 static int touch(void) {
   const size_t size = 1 << 20;
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -26,7 +28,7 @@ static int touch(void) {
   return memory != MAP_FAILED && munmap(memory, size) == 0;
 }
 
-/* All of them must be taken, or the next time begins with the rest. */
+/* It must take all records. Otherwise the next call begins with the rest. */
 static int print_newest(uvperf_event_t *event, uvperf_error_t *error) {
   const uvperf_record_t *record;
   unsigned long nr = 0;

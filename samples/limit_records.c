@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes at most five records a second of an event that comes much more often,
- * for three seconds: the kernel disables the event when its limit is used up,
- * and a timer adds the used part again. The event is each page fault of this
- * thread. Needs no privileges up to perf_event_paranoid 2. */
+ * for three seconds. The kernel disables the event when its limit is used up. A
+ * timer adds the used part to the limit again. The event is a page fault of
+ * this thread. Needs no privileges up to perf_event_paranoid 2. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ static void on_record(uvperf_event_t *handle, int status,
 static void on_second(uv_timer_t *timer) {
   uvperf_error_t error;
 
-  /* The rest of the limit stays, so this makes it LIMIT again. */
+  /* The unused part of the limit stays, so this makes the limit LIMIT again. */
   if (used != 0 && uvperf_event_refresh(&event, used, &error) != 0)
     fail(error.reason);
   used = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A benchmark without a loop: measures the first call of a function, which
- * finds nothing in the caches, then many more, each by itself, and what
- * measuring itself costs. The events are opened once.
- * Needs no privileges up to perf_event_paranoid 2. */
+/* A benchmark without a loop. It measures the first call of a function, which
+ * finds nothing in the caches, then each of many more calls. It also measures
+ * the cost of measuring itself. The events are opened once. Needs no privileges
+ * up to perf_event_paranoid 2. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <uvperf.h>

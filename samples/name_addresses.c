@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the functions at addresses of a running process, such as those that
- * sample_thread prints, or of the kernel, which has the upper half of all
- * addresses. Needs elfutils' libelf, and nothing of uvperf:
+/* Prints the functions at addresses, for example at the addresses that
+ * sample_thread prints. An address is of a running process or, in the upper
+ * half of all addresses, of the kernel. Needs elfutils' libelf, but not uvperf:
  * cc name_addresses.c $(pkg-config --cflags --libs libelf)
  *
  *   name_addresses PID ADDRESS...
  *
  * Files are read once. The first address in a large file takes up to 100 ms,
  * later ones some microseconds. A loop should not wait for that:
- * top_functions.c shows how a thread does it. The kernel's addresses are for
- * root: see kernel.kptr_restrict in proc_sys_kernel(5). */
+ * top_functions.c shows how a thread reads the files. Only root may see the
+ * kernel's addresses: see kernel.kptr_restrict in proc_sys_kernel(5). */
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdint.h>
@@ -167,8 +167,9 @@ static void read_symbols(file_t *file) {
   sort_symbols(file);
 }
 
-/* Opens a file that a process has mapped, as the process sees it, which may be
- * in a container. Another file may be there now: it has no symbols then. */
+/* Opens a file that a process has mapped. The path is as the process sees it:
+ * the process may be in a container. If another file has replaced it at that
+ * path, `file` has no symbols. */
 static void open_file(file_t *file, uint32_t pid) {
   char path[4200];
   struct stat is;
@@ -283,11 +284,12 @@ static void forget_process(names_t *names, uint32_t pid) {
   free(process);
 }
 
-/* Finds the function at an address. /proc/PID/maps is read for the first of a
- * process, and once a second at most if an address is in none.
- *  @param now  In nanoseconds, of any clock; not 0.
- *  @return The symbol's name is NULL if that is not known. The names', until
- *    forget_names. */
+/* Finds the function at an address. Reads /proc/PID/maps for the first address
+ * of a process. If an address is in no known mapping, reads it again, at most
+ * once a second.
+ * @param now  In nanoseconds, of any clock; not 0.
+ * @return The symbol's name is NULL if it is not known. The result belongs to
+ *   `names` and is valid until forget_names. */
 static place_t find_place(names_t *names, uint32_t pid, uint64_t address,
                           uint64_t now) {
   place_t place = {&names->unknown, &names->unknown.nameless};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens a set of events on threads of libuv's pool while the loop goes on, and
- * counts until Ctrl-C, also if that comes before the set is open. A timer notes
- * how long the loop waited. Needs no privileges; tracepoints,
- * open_on_pool 'syscalls:sys_enter_*', need root. */
+ * counts until Ctrl-C, which may come before the set is open. A timer notes how
+ * long the loop waited. Needs no privileges, except for tracepoints:
+ * open_on_pool 'syscalls:sys_enter_*' needs root. */
 #include <stdio.h>
 #include <uvperf.h>
 
@@ -76,7 +76,7 @@ static void on_open(uvperf_set_t *set, int status,
     return;
   fprintf(stderr, "%s\n", error->reason);
   program->status = 1;
-  end(program); /* one that could not be opened is closed as well */
+  end(program); /* close a set that failed to open, too */
 }
 
 int main(int argc, char **argv) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes records one by one in an epoll(7) loop of the program's own, beside its
- * other fds: prints each new name in a process and its children (an exec is
- * one) until the last of them ends, or until Ctrl-C. No callback is called, and
- * libuv's loop runs only to close. A process of your own needs no privileges.
- */
+/* Takes records one by one in the program's own epoll(7) loop, beside its other
+ * fds. Prints each new name of a task in a process and its children, until the
+ * last task ends or until Ctrl-C. An exec also sets a new name. No callback is
+ * called, and libuv's loop runs only to close. A process of your own needs no
+ * privileges. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,8 +19,7 @@ static int fail(const char *reason) {
   return 1;
 }
 
-/* Returns an fd that is readable after Ctrl-C, as an example of your other
- * fds. */
+/* Returns an fd that is readable after Ctrl-C. It stands for your other fds. */
 static int open_interrupt(void) {
   sigset_t signals;
 
@@ -91,8 +90,8 @@ int main(int argc, char **argv) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   fprintf(stderr, "own_loop: follows %d\n", process.pid);
   do {
-    /* epoll reports a ring once, not as long as it has records: ask the set
-     * whether some are left. The end of the process wakes no ring, so there is
+    /* epoll reports a ring once, even if records are left in it. So ask the set
+     * whether it has records. The end of the process wakes no ring, so there is
      * a timeout. */
     nr = epoll_wait(epoll, &ready, 1, uvperf_set_has_record(&set) ? 0 : 100);
     if (nr < 0 && errno != EINTR)

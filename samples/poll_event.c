@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes the records of one event in a poll(2) loop: samples a thread a thousand
- * times a second of its CPU time, and prints where it was, until it ends. No
- * callback is called, and libuv's loop runs only to close. A thread of your own
- * needs no privileges. */
+/* Takes the records of one event in a poll(2) loop. Samples a thread a thousand
+ * times per second of its CPU time until the thread ends, and prints where it
+ * was. No callback is called, and libuv's loop runs only to close. A thread of
+ * your own needs no privileges. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,8 +38,8 @@ int main(int argc, char **argv) {
     rc = uvperf_event_next(&event, &record);
     if (rc == UV_EAGAIN) {
       /* Readiness is reported once for each wakeup, so all records are taken
-       * first. The timeout is for the last samples, if they are fewer than
-       * 10. */
+       * first. The timeout is for the last samples: fewer than 10 samples cause
+       * no wakeup. */
       poll(&fd, 1, 100);
     } else if (rc == 0 && record->type == PERF_RECORD_SAMPLE) {
       printf("%#llx\n", (unsigned long long)record->ip);

@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
     fds[nr++] = (struct pollfd){ring.fd, POLLIN, 0};
   sigaction(SIGINT, &action, NULL);
   setvbuf(stdout, NULL, _IOLBF, 0);
-  /* Only now programs find an event in the map. */
+  /* From here on programs find an event in the map. */
   if (uvperf_bpf_reader_resume(&reader, &error) != 0)
     return fail(error.reason);
   for (rc = 0; !is_over && (rc == 0 || rc == UV_EAGAIN); rc = take(&reader))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Resolves names of events on a thread of libuv's pool, as patterns and symbols
- * take milliseconds, while the loop goes on. A timer notes how long the loop
- * waited. Needs no privileges; names of tracepoints need a tracefs that may be
- * read. */
+/* Resolves names of events on a thread of libuv's pool while the loop goes on,
+ * because patterns and symbols take milliseconds. A timer notes how long the
+ * loop waited. Needs no privileges; names of tracepoints need a tracefs that
+ * may be read. */
 #include <stdio.h>
 #include <string.h>
 #include <uvperf.h>
@@ -36,7 +36,7 @@ static void resolve(uv_work_t *work) {
                                            &resolver->error);
 }
 
-/* On the loop again, where the list could open a set. */
+/* This runs on the loop again. Here the list could be used to open a set. */
 static void on_resolved(uv_work_t *work, int status) {
   resolver_t *resolver = work->data;
   const uvperf_event_item_t *item;

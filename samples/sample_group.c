@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples an event and reads others with each sample, in the kernel: where this
- * thread is each millisecond of CPU time, and how many page faults it had since
- * the sample before. Needs no privileges. */
+/* Samples an event. With each sample the kernel also reads the other events of
+ * the group. Shows where this thread is in each millisecond of CPU time, and
+ * how many page faults it had since the previous sample. Needs no
+ * privileges. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <uvperf.h>
@@ -27,7 +28,8 @@ static void on_record(uvperf_event_t *event, int status,
   }
 }
 
-/* New memory, of which each page is a page fault; too little for huge pages. */
+/* Touches new memory: each page is a page fault. The memory is too small for
+ * huge pages. */
 static int touch(void) {
   const size_t size = 1 << 20;
   void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -65,7 +67,7 @@ int main(void) {
     goto failed;
   uvperf_attr_software(&attr, PERF_COUNT_SW_PAGE_FAULTS);
   attr.exclude_kernel = 1;
-  options.leader = &clock; /* starting that starts both */
+  options.leader = &clock; /* starting the leader starts both */
   clock.data = &program;
   if (uvperf_event_init(loop, &faults, &attr, &options, &error) != 0 ||
       uvperf_event_id(&faults, &program.faults_id) != 0 ||

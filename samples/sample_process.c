@@ -5,8 +5,8 @@
  *
  *   sample_process PID...
  *
- * The kernel follows frame pointers: code compiled without them has short
- * stacks. tools/profile resolves addresses and unwinds without frame
+ * The kernel follows frame pointers, so code that is compiled without them has
+ * short stacks. tools/profile resolves addresses and can unwind without frame
  * pointers. */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples a thread a thousand times a second and prints where it was, until it
- * ends: the thread with the given id, or the first thread of the parent. */
+ * ends. The thread is the one with the given id, or the parent's first
+ * thread. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Sends each line of its standard input, a pipe, to every client of a unix
- * socket, until the input ends, or SIGINT. Does not use uvperf itself.
+ * socket. Ends when the input ends, or at SIGINT. Does not use uvperf itself.
  *
  *   counts_to_json | serve_lines PATH          nc -U PATH
  *
- * A client that does not read loses lines. When it reads again it gets their
- * number, {"dropped":12}. Only the same user and root can connect.
+ * A client that does not read loses lines. When the client reads again, it gets
+ * the number of lost lines: {"dropped":12}. Only the same user and root can
+ * connect.
  *
  * To send your own lines, copy everything above "this program". Call
  * start_server, then begin_line and send_line for each line, and at the end
- * close_server. agent.c does so. */
+ * close_server. agent.c is an example. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -55,7 +56,8 @@ static void release_line(line_t *line) {
   free(line);
 }
 
-/* Begins a line: print it into line->out. NULL if memory is short. */
+/* Begins a line. Print the line into line->out. Returns NULL if out of
+ * memory. */
 static line_t *begin_line(void) {
   line_t *line = calloc(1, sizeof(*line));
 
@@ -170,8 +172,8 @@ static void on_connection(uv_stream_t *stream, int status) {
     close_client(client);
 }
 
-/* Binds to a path, also to one that a daemon left when it was killed. Two must
- * not start at the same time. */
+/* Binds to a path, also if a killed daemon left its socket there. Two daemons
+ * must not start at the same time. */
 static int bind_to(uv_pipe_t *pipe, const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   int fd, rc, is_stale;
@@ -190,7 +192,7 @@ static int bind_to(uv_pipe_t *pipe, const char *path) {
   return is_stale && unlink(path) == 0 ? uv_pipe_bind(pipe, path) : rc;
 }
 
-/* Returns 0 or a UV_E* code; close the server after both. */
+/* Returns 0 or a UV_E* code. Close the server in either case. */
 static int start_server(uv_loop_t *loop, server_t *server, const char *path) {
   mode_t mask = umask(0177); /* the socket's mode is 0600 */
   int rc;
@@ -205,7 +207,7 @@ static int start_server(uv_loop_t *loop, server_t *server, const char *path) {
                  : uv_listen((uv_stream_t *)&server->pipe, 16, on_connection);
 }
 
-/* Also removes the socket. The loop must run until it is closed. */
+/* Also removes the socket. The loop must run until the server is closed. */
 static void close_server(server_t *server) {
   client_t *client;
 

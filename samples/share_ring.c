@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Two events write into one ring, with one callback: where this thread computes
- * and which pages it touches, in the order in which it happened. Needs no
- * privileges. For many events, or several CPUs, use a set instead. */
+/* Two events write into one ring, with one callback. Shows where this thread
+ * computes and which pages it touches, in time order. Needs no privileges. For
+ * many events, or several CPUs, use a set instead. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <uvperf.h>
 
 #define PAGES 20
 
-/* The callback of the ring's owner, which `event` always is. The source says
- * which event wrote the record. */
+/* The callback of the ring's owner: `event` is always the owner. The record's
+ * source says which event wrote the record. */
 static void on_record(uvperf_event_t *event, int status,
                       const uvperf_record_t *record) {
   const uvperf_event_t *writer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the newest output of a BPF program in a pinned perf event array, and
- * prints it when SIGUSR1 comes; Ctrl-C ends it. In between no sample wakes the
- * program. Needs root, or CAP_BPF and CAP_PERFMON. */
+ * prints it when SIGUSR1 comes. Ctrl-C ends the program. Samples never wake it.
+ * Needs root, or CAP_BPF and CAP_PERFMON. */
 #include <stdio.h>
 #include <string.h>
 #include <uvperf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints for all CPUs, in time order: each fork, exit and new name of a task,
- * and 99 times a second what runs. Needs root, or CAP_PERFMON and a tracefs
- * that may be read. */
+/* Prints, for all CPUs and in time order, each fork, exit and new name of a
+ * task. Also prints 99 times a second which task runs. Needs root, or
+ * CAP_PERFMON and a tracefs that may be read. */
 #include <stdio.h>
 #include <uvperf.h>
 

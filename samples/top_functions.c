@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints every five seconds, or SECONDS, the ten functions in which the machine
- * spent most time. Needs root, or CAP_PERFMON with CAP_SYS_PTRACE to read what
- * other users' processes have mapped. Needs elfutils' libelf too, and includes
- * name_addresses.c:
- * cc top_functions.c $(pkg-config --cflags --libs uvperf libelf)
+ * spent most time. Needs root, or CAP_PERFMON and CAP_SYS_PTRACE.
+ * (CAP_SYS_PTRACE is for the mappings of other users' processes.) Needs
+ * elfutils' libelf too, and includes name_addresses.c: cc top_functions.c
+ * $(pkg-config --cflags --libs uvperf libelf)
  *
  *   top_functions [SECONDS]
  *
@@ -104,7 +104,7 @@ static void on_counted(uv_work_t *work, int status) {
     start_counting(top);
 }
 
-/* Hands the hits that wait to the thread, if that is idle. */
+/* Hands the waiting hits to the thread if the thread is idle. */
 static void start_counting(top_t *top) {
   hits_t empty = top->counting;
 
@@ -154,8 +154,9 @@ static void on_sample(uvperf_set_t *set, int status,
   start_counting(top);
 }
 
-/* Calls `cb` at this interval. top->rows are sorted then, most samples first.
- * Returns 0 or a UV_E* code, after which the program must end. */
+/* Calls `cb` at this interval. When it calls, top->rows are sorted, most
+ * samples first. Returns 0 or a UV_E* code. If it fails, the program must
+ * end. */
 static int start_top(uv_loop_t *loop, top_t *top, uint64_t seconds,
                      void (*cb)(top_t *top), uvperf_error_t *error) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;

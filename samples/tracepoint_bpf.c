@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a BPF program at each hit of a tracepoint, until Ctrl-C, and prints
- * the ids of all programs that are attached there (bpftool prog show id ID).
- * Opening a tracepoint takes the kernel milliseconds, so a thread of libuv's
- * pool does it. The program is pinned, of type BPF_PROG_TYPE_TRACEPOINT:
+/* Runs a BPF program at each hit of a tracepoint, until Ctrl-C, and prints the
+ * ids of all programs that are attached there (bpftool prog show id ID). The
+ * kernel needs milliseconds to open a tracepoint, so a thread of libuv's pool
+ * opens it. The program must be pinned and of type BPF_PROG_TYPE_TRACEPOINT:
  *
  *   bpftool prog load hits.bpf.o /sys/fs/bpf/hits
  *   tracepoint_bpf sched:sched_switch /sys/fs/bpf/hits
  *
- * It should return 1: after a 0 no perf event of any process sees the hit.
- * Needs root, or CAP_BPF, CAP_PERFMON and a tracefs that may be read. */
+ * The BPF program should return 1. If it returns 0, no perf event of any
+ * process sees the hit. Needs root, or CAP_BPF, CAP_PERFMON and a tracefs that
+ * may be read. */
 #include <errno.h>
 #include <linux/bpf.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the system calls of a thread that fail, until it ends: a tracepoint,
- * its fields by name, and a filter that the kernel applies. Needs the library
- * uvperf_tracepoint and a tracefs that may be read (root's by default); for
- * your own threads that is enough up to perf_event_paranoid 2.
+/* Prints the failed system calls of a thread until the thread ends. Uses a
+ * tracepoint, its fields by name, and a filter that the kernel applies. Needs
+ * the library uvperf_tracepoint and a tracefs that may be read (by default only
+ * root may). For your own threads nothing else is needed up to
+ * perf_event_paranoid 2.
  *
  *   cc tracepoint_fields.c $(pkg-config --cflags --libs uvperf_tracepoint)
  *   ./tracepoint_fields TID */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Closes every handle of a loop by uv_walk, as some daemons do when they end:
- * uvperf_walk_close closes those that belong to uvperf. Until then two handles
- * measure the program in the background. They are unref'd, so that they do not
- * keep its loop alive. Needs no privileges. */
+/* Closes every handle of a loop with uv_walk, as some daemons do when they end.
+ * uvperf_walk_close closes the handles of uvperf. Until then two handles
+ * measure the program in the background. These handles are unref'd, so they do
+ * not keep the program's loop alive. Needs no privileges. */
 #include <stdio.h>
 #include <uvperf.h>
 

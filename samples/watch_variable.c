@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Watches variables of the program itself with one of the CPU's breakpoints:
- * how often each is written, and where. `addr2line -f -e FILE OFFSET` names a
- * place. Needs no privileges up to perf_event_paranoid 2. */
+/* Watches variables of the program itself with the CPU's breakpoints. Prints
+ * how often each variable is written, and where. `addr2line -f -e FILE OFFSET`
+ * names a place. Needs no privileges up to perf_event_paranoid 2. */
 #define _GNU_SOURCE 1 /* dladdr; with glibc before 2.34 link with -ldl */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -64,7 +64,7 @@ int main(void) {
       goto failed;
     printf("%s was written %llu times\n", names[i],
            (unsigned long long)count.value);
-    uvperf_event_flush(&event); /* a loop that runs calls back by itself */
+    uvperf_event_flush(&event); /* a running loop would call back by itself */
   }
   uvperf_event_close(&event, NULL);
   uv_run(loop, UV_RUN_DEFAULT);

@@ -17,7 +17,7 @@
 #define NR_BYTES   65536
 #define NR_RECENT  4096
 
-/* Not inlined: each is a row of its own in a profile. */
+/* These functions are not inlined, so each is a row of its own in a profile. */
 #define FUNCTION __attribute__((noinline)) static
 
 /* Without this a compiler may leave out the frame, and a profiler that follows
@@ -42,7 +42,7 @@ static uint64_t cpu_ns(void) {
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The sum of all numbers. */
+/* Returns the sum of all numbers. */
 FUNCTION uint64_t parse(const unsigned char *text) {
   uint64_t sum = 0, number = 0;
 
@@ -58,7 +58,7 @@ FUNCTION uint64_t parse(const unsigned char *text) {
   return sum;
 }
 
-/* The number of bytes that remain if repetitions are replaced. */
+/* Returns the number of bytes that remain if repetitions are replaced. */
 FUNCTION uint64_t compress(const unsigned char *text) {
   uint16_t recent[NR_RECENT] = {0};
   uint64_t left = 0;

@@ -5,8 +5,9 @@
  *   sample(events, [options], callback)   -> Promise of a handle
  *   symbol(address)                       -> the function of this process there
  *
- * README.md describes both. There is no global state: each open handle has a
- * hook, for which node waits before it ends an environment, a worker's too. */
+ * README.md describes count and sample. There is no global state: each open
+ * handle has a hook. Node waits for these hooks before it ends an environment,
+ * also the environment of a worker. */
 #define _GNU_SOURCE  1 /* dladdr(3) */
 #define NAPI_VERSION 8
 #include <dlfcn.h>
@@ -29,7 +30,7 @@ typedef struct handle_s {
   int env_ends;
   int samples;
   uint32_t interval; /* ms */
-  /* The samples of this slice, in a scope that ends with it. */
+  /* The scope of the samples of this slice. It ends with the slice. */
   napi_handle_scope batch_scope;
   napi_value batch; /* NULL: no samples */
   uint32_t batch_size;
@@ -84,8 +85,8 @@ static int throw_type(napi_env env, const char *reason) {
 
 /* -- calling JavaScript ---------------------------------------------------- */
 
-/* Calls back with (null, result, number), or with an error and no result. An
- * exception of the callback is an 'uncaughtException', as in a timer. */
+/* Calls back with (null, result, number), or with an error and no result. If
+ * the callback throws, this is an 'uncaughtException', as in a timer. */
 static void call(handle_t *handle, int code, napi_value result, double number) {
   napi_env env = handle->env;
   napi_value args[3] = {NULL, result, NULL};
@@ -173,7 +174,7 @@ static napi_value count_of(handle_t *handle, const uvperf_reading_t *reading,
   napi_create_object(env, &object);
   set_text(env, object, "name", item->label);
   napi_get_null(env, &unknown);
-  if (count.nr_counts == 0) /* which does not mean 0 */
+  if (count.nr_counts == 0) /* no count is not a count of 0 */
     napi_set_named_property(env, object, "value", unknown);
   else
     set_number(env, object, "value", (double)count.scaled * item->scale);
@@ -239,7 +240,8 @@ static napi_value read_now(handle_t *handle) {
 
 /* -- samples --------------------------------------------------------------- */
 
-/* Innermost first, without the marks between kernel and user. */
+/* Returns a stack, innermost first, without the marks between kernel and
+ * user. */
 static napi_value stack_of(napi_env env, const uvperf_sample_t *sample) {
   napi_value stack;
   uint32_t used = 0;
@@ -366,7 +368,7 @@ static void on_open(uvperf_set_t *set, int status,
   napi_close_handle_scope(env, scope);
 }
 
-/* A method of a handle. The function's data says which one. */
+/* Any method of a handle. The function's data says which method it is. */
 static napi_value on_method(napi_env env, napi_callback_info info) {
   handle_t *handle = NULL;
   bool is_handle = false;
