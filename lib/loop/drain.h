@@ -7,7 +7,7 @@
  * of them only locals and the next header are touched. A run ends when
  * something must be checked (a bound of the slice, the clock) or done (the tail
  * must be published), or when it has become long. It also ends at a record that
- * is not a sound sample in place; that record is delivered separately. */
+ * is not a sound sample in place. That record is delivered separately. */
 #ifndef UVPERF_LIB_LOOP_DRAIN_H
 #define UVPERF_LIB_LOOP_DRAIN_H
 
@@ -18,29 +18,30 @@
 #include "ring/ring.h"
 #include "util/bytes.h"
 
-/* The most records of a run. A flush needs it too: it has no bounds, and each
- * callback that reads the statistics counts the run's records again. */
+/* The most records of a run. A flush needs this limit too, although a flush has
+ * no bounds: each callback that reads the statistics counts the run's records
+ * again. */
 #define UVPERF__DRAIN_RUN 1024
 
 /* Operations of the owner. They should be constants and inline functions, so
  * that the user's callback is the only call through a pointer. */
 typedef struct uvperf__drain_ops_s {
-  /* The reader of all samples of the run that begins now; or NULL. */
+  /* Returns the reader for all samples of the run that begins now, or NULL. */
   uvperf__reader_t *(*reader)(const void *owner);
-  /* Delivers a record whose header is already loaded, if it is a sound sample
-   * that can be decoded, and returns 1. Otherwise returns 0. There are as many
-   * bytes as the header's size says. Nothing else was checked. `form` is a
-   * constant: the reader's form or UVPERF__FORM_OTHER. With UVPERF__FORM_OTHER
-   * the reader may be NULL. `remaining` bytes of the ring follow the record.
-   * Does not count the record. */
+  /* The record's header is already loaded. If the record is a sound sample that
+   * can be decoded, delivers it and returns 1. Otherwise returns 0. There are
+   * as many bytes as the header's size says. Nothing else was checked. `form`
+   * is a constant: the reader's form or UVPERF__FORM_OTHER. With
+   * UVPERF__FORM_OTHER the reader may be NULL. `remaining` bytes of the ring
+   * follow the record. Does not count the record. */
   int (*sample)(void *owner, uvperf__reader_t *reader, unsigned int form,
                 const uint8_t *bytes, uint64_t header, uint64_t remaining);
   /* Delivers any record whose header is sound, and counts it. */
   void (*record)(void *owner, const void *bytes, size_t size,
                  uint64_t remaining);
-  /* Called when the slice is stopped. Returns whether the callback has closed
-   * the handle and forked, in either order, and this is the child. A child has
-   * no ring whose tail could be moved. */
+  /* Called when the slice is stopped. Returns 1 if the callback has forked and
+   * closed the handle, in either order, and this process is the child. A child
+   * has no ring, so it must not move the tail. */
   int (*has_no_ring)(const void *owner);
 } uvperf__drain_ops_t;
 
@@ -121,9 +122,9 @@ uvperf__drain_run(uvperf__ring_t *ring, uvperf__slice_t *slice,
 #undef RUN
 }
 
-/* Delivers all records up to the head that it reads first. The stats count the
- * samples of a run when it has ended: see uvperf__stats_add_run. The scratch
- * has UVPERF__RING_SCRATCH_BYTES. Returns the same codes as
+/* Reads the head, then delivers all records up to it. The stats count the
+ * samples of a run when the run has ended: see uvperf__stats_add_run. The
+ * scratch has UVPERF__RING_SCRATCH_BYTES. Returns the same codes as
  * uvperf__watch_ops_t.drain. */
 static inline int uvperf__drain(uvperf__ring_t *ring, void *scratch,
                                 uvperf__slice_t *slice, uvperf_stats_t *stats,

@@ -155,8 +155,8 @@ static int note_cpus(uvperf__hotplug_t *hotplug) {
   return 0;
 }
 
-/* Whether a CPU that is listed, and was online before, has been offline
- * meanwhile. */
+/* The CPU is listed now and was online before. Returns whether it has been
+ * offline in between. */
 static int was_away(const cpu_t *cpu, uint64_t inode) {
   if (cpu->inode != 0 && inode != 0)
     return cpu->inode != inode;
@@ -164,9 +164,10 @@ static int was_away(const cpu_t *cpu, uint64_t inode) {
 }
 
 /* Reports the changes of one CPU. The kernel lists a CPU while it is still
- * coming up and nothing can be opened there (perf_event_open returns ENODEV).
- * So it is reported when a uevent says that it is up, or if the scan before has
- * listed it too. Returns whether it must be checked again soon. */
+ * coming up, when no event can be opened there yet (perf_event_open returns
+ * ENODEV). So the CPU is reported if a uevent says that it is up, or if the
+ * previous scan has listed it too. Returns whether the CPU must be checked
+ * again soon. */
 static int check_cpu(uvperf__hotplug_t *hotplug, size_t index) {
   cpu_t *cpu = &hotplug->cpus[index];
   uint64_t inode = cpu->is_listed ? read_inode(hotplug, index) : 0;
@@ -248,11 +249,11 @@ static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
 
   if (cpu < 0)
     return 0;
-  /* Without memory it is reported by a later scan. */
+  /* If out of memory, a later scan reports the CPU. */
   if (grow_cpus(hotplug, (size_t)cpu + 1) == 0) {
     hotplug->cpus[cpu].came |= came >= 0;
     hotplug->cpus[cpu].went |= went >= 0;
-    /* It came before it went, so it may not be up. */
+    /* The CPU came before it went, so it may not be up. */
     if (went >= 0)
       hotplug->cpus[cpu].came = 0;
   }
@@ -261,7 +262,7 @@ static int take_uevent(uvperf__hotplug_t *hotplug, const char *text) {
 
 /* Reads the socket. Returns whether there is a reason to scan: the uevent of a
  * CPU, or lost uevents (ENOBUFS). Only messages of the kernel are accepted.
- * *is_sound says whether more can come. */
+ * *is_sound says whether the socket can still return messages. */
 static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
   char text[UEVENT_BYTES];
   int has_news = 0;
@@ -289,8 +290,8 @@ static int take_uevents(uvperf__hotplug_t *hotplug, int *is_sound) {
 
 /* With an error status, libuv has stopped the handle. The status is ENOBUFS if
  * the socket has overrun (netlink_overrun in net/netlink/af_netlink.c). Reading
- * has cleared this error. A socket that can return nothing more is stopped, and
- * the timer continues. */
+ * has cleared this error. A socket that can return nothing more is no longer
+ * polled. The timer continues. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__hotplug_t *hotplug = poll->data;
   int has_news, is_sound;
@@ -337,7 +338,8 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug_out, const char *root,
   hotplug->root = root;
   hotplug->process = uvperf__process();
   hotplug->fd = -1;
-  /* If it fails, start tries again and returns the code. */
+  /* If note_cpus fails, uvperf__hotplug_start tries again and returns the
+   * code. */
   note_cpus(hotplug);
   *hotplug_out = hotplug;
   return 0;
@@ -368,8 +370,8 @@ int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug) {
   return hotplug->is_attached;
 }
 
-/* Whether there is a socket whose handle others have not closed. libuv aborts
- * when a closed handle is started or stopped. */
+/* Whether there is a socket, and its handle was not closed by other code. libuv
+ * aborts when a closed handle is started or stopped. */
 static int has_poll(const uvperf__hotplug_t *hotplug) {
   return hotplug->fd >= 0 &&
          !uv_is_closing((const uv_handle_t *)&hotplug->poll);
@@ -433,8 +435,8 @@ void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
     uvperf__teardown_close(teardown, &hotplug->poll, on_closed);
 }
 
-/* As with the interval timer, `data` is only read once our own callback says
- * that the handle is ours. */
+/* As with the interval timer, `data` is read only if the handle's callback
+ * shows that the handle is ours. */
 int uvperf__hotplug_close_owner(uv_handle_t *handle) {
   uvperf__hotplug_t *hotplug;
 

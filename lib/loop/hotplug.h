@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports on a loop which CPUs have come online and gone offline. sysfs lists
- * which are online. It is read at an interval, and also when the kernel sends a
- * uevent through a netlink socket. The socket needs no privileges. It receives
- * nothing in a network namespace that belongs to a user namespace other than
- * the initial one (uevent_net_init in lib/kobject_uevent.c). The inner handles
- * never keep the loop alive. */
+ * the online CPUs. sysfs is read at an interval, and also when the kernel sends
+ * a uevent through a netlink socket. The socket needs no privileges. The socket
+ * receives nothing in a network namespace that belongs to a user namespace
+ * other than the initial one (uevent_net_init in lib/kobject_uevent.c). The
+ * inner handles never keep the loop alive. */
 #ifndef UVPERF_LIB_LOOP_HOTPLUG_H
 #define UVPERF_LIB_LOOP_HOTPLUG_H
 
@@ -18,7 +18,7 @@
 
 typedef struct uvperf__hotplug_s uvperf__hotplug_t;
 
-/* The owner may stop and close the hotplug in each of these. */
+/* The owner may stop and close the hotplug in each of these functions. */
 typedef struct uvperf__hotplug_ops_s {
   /* A CPU has come online and is completely up. */
   void (*come)(void *owner, int cpu);
@@ -38,28 +38,28 @@ int uvperf__hotplug_new(uvperf__hotplug_t **hotplug, const char *root,
  * allowed. */
 void uvperf__hotplug_free(uvperf__hotplug_t *hotplug);
 
-/* Registers its handles with the loop: from here on it must be closed before it
- * is freed. Does nothing if it is attached already. */
+/* Registers the inner handles with the loop. Afterwards the hotplug must be
+ * closed before it is freed. Does nothing if it is attached already. */
 void uvperf__hotplug_attach(uvperf__hotplug_t *hotplug, uv_loop_t *loop);
 int uvperf__hotplug_is_attached(const uvperf__hotplug_t *hotplug);
 
-/* Starts a hotplug that is attached. From the next iteration on it reports the
- * changes since it was made or has last reported. It reads sysfs at least every
- * rescan_ms (above 0). It works without the socket too (EMFILE,
- * EPROTONOSUPPORT, seccomp). Returns 0 (also if it was started before), the
- * code of reading sysfs, UV_EINVAL if others have closed the inner handle, or
- * UV_EPERM in a forked child. */
+/* Starts a hotplug that is attached. From the next iteration on it reports all
+ * changes since its last report, or since it was made. It reads sysfs at least
+ * every rescan_ms (above 0). It also works if the socket could not be opened
+ * (EMFILE, EPROTONOSUPPORT, seccomp). Returns 0 (also if it was started
+ * before), the code of reading sysfs, UV_EINVAL if others have closed the inner
+ * handle, or UV_EPERM in a forked child. */
 int uvperf__hotplug_start(uvperf__hotplug_t *hotplug, uint64_t rescan_ms);
 
 /* How often sysfs is read by default, in case no uevents come. */
 #define UVPERF__HOTPLUG_RESCAN_MS 1000
 
-/* Explains why it could not be started. `remedy` is what the user can do
- * besides mounting sysfs: "do without …". Returns the code. */
+/* Explains why the hotplug could not be started. `remedy` is what the user can
+ * do besides mounting sysfs: "do without …". Returns the code. */
 int uvperf__hotplug_explain(uvperf_error_t *error, int code,
                             const char *remedy);
 
-/* Nothing is reported afterwards. */
+/* Stops. Nothing is reported afterwards. */
 void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug);
 
 /* Stops, and closes the inner handles as a part of the owner's teardown. Call
@@ -67,8 +67,8 @@ void uvperf__hotplug_stop(uvperf__hotplug_t *hotplug);
 void uvperf__hotplug_close(uvperf__hotplug_t *hotplug,
                            uvperf__teardown_t *teardown);
 
-/* Returns 1 if the handle is an inner one of a hotplug, else 0. With 1, it also
- * closes the owner, unless the owner is closing already. */
+/* If the handle is an inner handle of a hotplug, closes the owner (unless it is
+ * closing already) and returns 1. Otherwise returns 0. */
 int uvperf__hotplug_close_owner(uv_handle_t *handle);
 
 #endif

@@ -118,7 +118,8 @@ int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
       (interval_ms < most_ms ? interval_ms : most_ms) * NS_PER_MS;
   interval->start_ns = uv_hrtime();
   interval->due_ns = interval->start_ns + interval->interval_ns;
-  /* Returns UV_EINVAL for a timer that others have closed: libuv #2416. */
+  /* uv_timer_start returns UV_EINVAL if others have closed the timer: libuv
+   * #2416. */
   return arm(interval, interval->start_ns);
 }
 
@@ -157,8 +158,8 @@ static int is_ours(const uv_handle_t *handle) {
          ((const uv_timer_t *)handle)->timer_cb == on_timer;
 }
 
-/* Every handle on the loop may be passed here, so `data` is only read once the
- * type and our own callback show that the handle is ours. */
+/* Any handle of the loop may be passed here. So `data` is read only if the
+ * handle's type and callback show that the handle is ours. */
 int uvperf__interval_timer_close_owner(uv_handle_t *handle) {
   uvperf__interval_timer_t *interval;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A timer that ticks at start + k * interval, measured by uv_hrtime: for the
- * readings of a set at even intervals. (watch.c does flushes.) Work that a tick
- * begins can continue in the next iterations of the loop. */
+/* A timer that ticks at start + k * interval, measured by uv_hrtime. A set uses
+ * it for readings at even intervals. (Flushes use flush_timer.h.) Work that a
+ * tick begins can continue in the next iterations of the loop. */
 #ifndef UVPERF_LIB_LOOP_INTERVAL_TIMER_H
 #define UVPERF_LIB_LOOP_INTERVAL_TIMER_H
 
@@ -14,22 +14,22 @@
 typedef struct uvperf__interval_timer_s uvperf__interval_timer_t;
 
 typedef struct uvperf__interval_timer_ops_s {
-  /* start + k * interval was reached, for the greatest k. Called at most once
-   * for each k and never early. A loop that was late for several intervals gets
-   * one tick for all of them, and the next tick at the next multiple. The owner
-   * may start, stop and close the timer in it.
+  /* Called when start + k * interval is reached, at most once for each k and
+   * never early. If the loop was late by several intervals, there is one tick
+   * for all of them, and the next tick comes at the next multiple. The owner
+   * may start, stop and close the timer in this function.
    *
-   * Returns 0, or 1 to be called again, with is_new 0, in the next iteration,
-   * which then does not wait for fds. Multiples that are reached meanwhile are
-   * left out. */
+   * Returns 0 if the work is done. Returns 1 to be called again, with is_new 0,
+   * in the next iteration. The loop does not wait for fds before that.
+   * Multiples that are reached meanwhile cause no tick. */
   int (*tick)(void *owner, int is_new);
   /* Closes the owner: uvperf__interval_timer_close_owner has found an inner
    * handle. */
   void (*close)(void *owner);
 } uvperf__interval_timer_ops_t;
 
-/* Makes an interval timer and registers its inner handles with the loop: from
- * here on it must be closed before it is freed. Returns 0 or UV_ENOMEM. */
+/* Makes an interval timer and registers its inner handles with the loop:
+ * afterwards it must be closed before it is freed. Returns 0 or UV_ENOMEM. */
 int uvperf__interval_timer_new(uvperf__interval_timer_t **interval,
                                uv_loop_t *loop,
                                const uvperf__interval_timer_ops_t *ops,
@@ -41,7 +41,7 @@ int uvperf__interval_timer_new(uvperf__interval_timer_t **interval,
 int uvperf__interval_timer_start(uvperf__interval_timer_t *interval,
                                  uint64_t interval_ms);
 
-/* No tick comes or continues afterwards. */
+/* Stops. No tick comes or continues afterwards. */
 void uvperf__interval_timer_stop(uvperf__interval_timer_t *interval);
 
 /* Stops, and closes the inner handles as a part of the owner's teardown. Call
@@ -52,8 +52,8 @@ void uvperf__interval_timer_close(uvperf__interval_timer_t *interval,
 /* Frees an interval timer whose teardown is done. NULL is allowed. */
 void uvperf__interval_timer_free(uvperf__interval_timer_t *interval);
 
-/* Returns 1 if the handle is an inner one of an interval timer, else 0. With 1,
- * it also closes the owner, unless the owner is closing already. */
+/* If the handle is an inner handle of an interval timer, closes the owner
+ * (unless it is closing already) and returns 1. Otherwise returns 0. */
 int uvperf__interval_timer_close_owner(uv_handle_t *handle);
 
 /* Sets whether the timer keeps the loop alive while it is started. By default

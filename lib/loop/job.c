@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The jobs of a loop take turns. Only the thread of the loop uses its queue.
- * Finding the queue needs no lock, because only that thread takes or returns
- * the queue with its loop. */
+ * Finding the queue needs no lock, because only that thread occupies or frees
+ * the queue of its loop. */
 #include "loop/job.h"
 
 #include <assert.h>
@@ -69,8 +69,9 @@ static void pop(job_queue_t *queue) {
 
 /* -- one request ---------------------------------------------------------- */
 
-/* In a forked child such a job would close copies of the parent's fds, and
- * mappings that the child does not have. */
+/* Whether this is a forked child and the job belongs to the parent. The job
+ * would close copies of the parent's fds, and mappings that the child does not
+ * have. */
 static int is_parents(const uvperf__job_t *job) {
   return job->process != uvperf__process();
 }
@@ -92,7 +93,8 @@ static int run(uvperf__job_t *job, uv_loop_t *loop) {
   return uv_queue_work(loop, &job->work, work, on_worked);
 }
 
-/* Runs the first job of the queue, or returns the queue if it is empty. */
+/* Runs the first job of the queue, or frees the queue for another loop if it is
+ * empty. */
 static void run_first(job_queue_t *queue, uv_loop_t *loop) {
   int rc = 0;
 
@@ -104,7 +106,7 @@ static void run_first(job_queue_t *queue, uv_loop_t *loop) {
   (void)rc;
 }
 
-/* A job that runs again belongs to the pool, so it is not touched
+/* A job that runs again belongs to the pool, so this function does not touch it
  * afterwards. */
 static void on_worked(uv_work_t *request, int status) {
   uvperf__job_t *job = (uvperf__job_t *)request;

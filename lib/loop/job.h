@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes slow system calls of the handles of a loop on libuv's thread pool. Each
- * loop has at most one request in the pool, which takes a millisecond or one
- * system call. So the program's own file and name requests get threads in
+ * loop has at most one request in the pool. A request ends after a millisecond
+ * or one system call. So the program's own file and DNS requests get threads in
  * between. */
 #ifndef UVPERF_LIB_LOOP_JOB_H
 #define UVPERF_LIB_LOOP_JOB_H
@@ -16,7 +16,7 @@ typedef struct uvperf__job_s {
   uv_work_t work;
   struct uvperf__job_s *next; /* of the loop's queue */
   struct job_queue_s *queue;
-  uint32_t process; /* the one that began it */
+  uint32_t process; /* the process that began it */
   int is_done;
   /* Called on a thread of the pool. Makes one system call or a few. Returns 0
    * when nothing is left to do. */
@@ -29,9 +29,8 @@ typedef struct uvperf__job_s {
  * and the loop stays alive until done was called. Returns a code if the process
  * cannot make threads (UV_EAGAIN) or is out of memory.
  *
- * In a forked child the jobs of the parent never end: done is not called, even
- * if libuv finishes their requests, which are in the child's copy of the
- * loop. */
+ * In a forked child the jobs of the parent never end. The child's copy of the
+ * loop has their requests. Even if libuv finishes them, done is not called. */
 int uvperf__job_begin(uv_loop_t *loop, uvperf__job_t *job);
 
 /* The same, but also fills the error. The error names `instead`, the function

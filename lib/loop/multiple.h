@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Timers that are due at multiples of their interval, in the time of uv_now,
- * fire in the same iteration of the loop, whenever each was started. */
+ * fire in the same iteration of the loop, no matter when they were started. */
 #ifndef UVPERF_LIB_LOOP_MULTIPLE_H
 #define UVPERF_LIB_LOOP_MULTIPLE_H
 

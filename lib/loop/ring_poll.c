@@ -28,8 +28,8 @@ static int init_handle(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop) {
   return 0;
 }
 
-/* Returns 0 also if others have closed the handle, because libuv aborts when
- * such a handle is started or stopped. */
+/* Whether the handle may be started and stopped. libuv aborts if others have
+ * closed the handle. */
 static int usable(const uvperf__ring_poll_t *ring_poll) {
   return !uv_is_closing((const uv_handle_t *)&ring_poll->poll);
 }
@@ -88,9 +88,9 @@ static void on_replaced(uv_handle_t *handle) {
   ring_poll->ops->replaced(ring_poll->owner);
 }
 
-/* Returns 0, or why the event will cause no more wakeups. libuv reports POLLHUP
- * as the events that were requested, so the poll callback cannot distinguish a
- * hang-up from a wakeup. */
+/* Returns 0, or the code that says why the event will cause no more wakeups.
+ * libuv reports POLLHUP as the events that were requested, so the poll callback
+ * cannot distinguish a hang-up from a wakeup. */
 static int hangup_status(int fd) {
   int revents;
 
@@ -98,7 +98,7 @@ static int hangup_status(int fd) {
   if (revents < 0)
     return revents;
   if (revents & POLLERR)
-    return UV_EBADF; /* perf_poll(): pinned, in error state */
+    return UV_EBADF; /* perf_poll(): a pinned event in error state */
   return revents & (POLLHUP | POLLNVAL) ? UV_EOF : 0;
 }
 
@@ -174,8 +174,8 @@ void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll) {
 }
 
 /* The event bits are only a hint: the ring is always checked for records. libuv
- * reports EPOLLERR (a pinned event in error state) as a status. It has stopped
- * the handle then. */
+ * reports EPOLLERR (a pinned event in error state) as a status, and has then
+ * stopped the handle. */
 static void on_poll(uv_poll_t *poll, int status, int events) {
   uvperf__ring_poll_t *ring_poll = poll->data;
 

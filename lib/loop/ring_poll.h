@@ -12,16 +12,16 @@
 #include "loop/teardown.h"
 
 typedef struct uvperf__ring_poll_ops_s {
-  /* All fds have hung up. Returns another fd to poll for the ring (a spare).
-   * Otherwise returns the code that explains why there will be no more wakeups,
-   * which is `status` if there is no better code. */
+  /* Called when all fds have hung up. Returns another fd to poll for the ring
+   * (a spare). If there is no spare, returns the code that explains why there
+   * will be no more wakeups: a specific code, or `status`. */
   int (*spare)(void *owner, int status);
   /* The kernel woke the ring's reader, or claims to. */
   void (*wakeup)(void *owner);
   /* Whether another fd should still be polled. After the program has closed all
    * handles of the loop, a new handle would keep the loop alive. */
   int (*is_wanted)(void *owner);
-  /* Another fd is polled from now on, or this failed and `gone` is set.
+  /* Another fd is polled from now on, or polling it failed and `gone` is set.
    * Registering the fd can swallow a wakeup, like any registration. */
   void (*replaced)(void *owner);
   /* libuv has closed the handle, after uvperf__ring_poll_close. */
@@ -44,8 +44,8 @@ typedef struct uvperf__ring_poll_s {
   int gone;
 } uvperf__ring_poll_t;
 
-/* Begins with an array of fds, which belongs to the owner and must stay valid.
- * Returns 0, or the code of uv_poll_init. */
+/* Initializes ring_poll. The array `fds` belongs to the owner and must stay
+ * valid. Returns 0, or the code of uv_poll_init. */
 int uvperf__ring_poll_init(uvperf__ring_poll_t *ring_poll, uv_loop_t *loop,
                            const int *fds, size_t nr_fds,
                            const uvperf__ring_poll_ops_t *ops, void *owner);
@@ -62,9 +62,9 @@ int uvperf__ring_poll_start(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_stop(uvperf__ring_poll_t *ring_poll);
 
-/* Checks whether the polled event has hung up, and elects another or sets
- * `gone`. It consumes a pending wakeup, so the caller must read the ring once
- * more. */
+/* Checks whether the polled event has hung up. If it has, elects another event
+ * or sets `gone`. The check consumes a pending wakeup, so the caller must read
+ * the ring once more. */
 void uvperf__ring_poll_probe(uvperf__ring_poll_t *ring_poll);
 
 void uvperf__ring_poll_set_ref(uvperf__ring_poll_t *ring_poll, int ref);

@@ -8,7 +8,8 @@
 
 #include <uv.h>
 
-/* Records between two reads of the clock: at first, and at most. */
+/* The number of records between two reads of the clock: at first, and at
+ * most. */
 #define FIRST_RECORDS_PER_CLOCK_READ 32
 #define MOST_RECORDS_PER_CLOCK_READ  128
 

@@ -37,7 +37,7 @@ enum {
 void uvperf__slice_unbounded(uvperf__slice_t *slice, const uint64_t *session);
 
 /* Begins a slice that ends when its first bound is reached. If its clock was
- * not started before the first record, it ends with that record. */
+ * not started before the first record, the slice ends after that record. */
 void uvperf__slice_begin(uvperf__slice_t *slice, const uint64_t *session,
                          uint64_t max_records, uint64_t max_bytes,
                          uint64_t max_ns);

@@ -203,7 +203,8 @@ void uvperf__snapshot_job_close(uvperf__snapshot_job_t *self,
   uvperf__teardown_expect(teardown);
 }
 
-/* If the request never ends, libuv keeps its memory. */
+/* If the request never ends, the job is not freed: libuv still has the
+ * request. */
 void uvperf__snapshot_job_closed(uvperf__snapshot_job_t *self) {
   const uvperf__snapshot_ops_t *ops;
   void *owner;

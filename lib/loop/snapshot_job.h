@@ -2,9 +2,9 @@
 /* A snapshot of all rings of a handle. It is taken and delivered at once, or
  * taken by a thread of libuv's pool and delivered in slices.
  *
- * The thread uses memory of the job, mappings and fds. So no ring may be
- * unmapped or closed meanwhile. A handle that closes waits for the thread with
- * uvperf__snapshot_job_close. */
+ * The thread uses the job's memory and the rings' mappings and fds. So no ring
+ * may be unmapped or closed meanwhile. A handle that closes waits for the
+ * thread with uvperf__snapshot_job_close. */
 #ifndef UVPERF_LIB_LOOP_SNAPSHOT_JOB_H
 #define UVPERF_LIB_LOOP_SNAPSHOT_JOB_H
 
@@ -20,12 +20,12 @@
 typedef struct uvperf__snapshot_job_s uvperf__snapshot_job_t;
 
 typedef struct uvperf__snapshot_ops_s {
-  /* Delivers from job->at on. Returns the same codes as `drain` of the watch's
-   * operations, but never a negative code. */
+  /* Delivers the snapshots from job->at on. Returns the same codes as `drain`
+   * of the watch's operations, but never a negative code. */
   int (*deliver)(void *owner, uvperf__snapshot_job_t *job,
                  uvperf__slice_t *slice);
-  /* A snapshot that was begun has ended and is freed. The status is 0,
-   * UV_ECANCELED, -ENOMEM, or the code of pausing or resuming a ring. */
+  /* A job that was begun has ended and is freed. The status is 0, UV_ECANCELED,
+   * -ENOMEM, or the code of pausing or resuming a ring. */
   void (*done)(void *owner, int status);
 } uvperf__snapshot_ops_t;
 
@@ -40,7 +40,7 @@ struct uvperf__snapshot_job_s {
   uint32_t flags;               /* UVPERF_SNAPSHOT_* */
   int is_in_pool;
   int is_installed;
-  int code;  /* of copying */
+  int code;  /* the result of copying */
   size_t at; /* the snapshot that is being delivered */
   size_t nr;
   uvperf__snapshot_t snapshots[]; /* one for each ring, by its index */
@@ -50,7 +50,7 @@ struct uvperf__snapshot_job_s {
 typedef struct uvperf__snapshot_ask_s {
   uint32_t flags;      /* UVPERF_SNAPSHOT_*, or others */
   const char *missing; /* advice if rings are not overwritable; else NULL */
-  int is_started;      /* ever, with a callback */
+  int is_started;      /* the handle was ever started with a callback */
   int is_busy;
 } uvperf__snapshot_ask_t;
 
@@ -66,13 +66,13 @@ int uvperf__snapshot_job_new(uvperf__snapshot_job_t **job,
                              size_t nr, uint32_t flags, uvperf_error_t *error);
 
 /* Takes the snapshot, delivers it without bounds, and frees the job. Returns 0.
- * On failure returns the error and -ENOMEM or the code of pausing or resuming a
- * ring. */
+ * On failure fills the error, and returns -ENOMEM or the code of pausing or
+ * resuming a ring. */
 int uvperf__snapshot_job_run(uvperf__snapshot_job_t *job,
                              uvperf_error_t *error);
 
-/* Begins the job, whose end `done` reports. Returns 0. On failure frees the
- * job, fills the error, and returns UV_EINVAL if others have closed the inner
+/* Begins the job. `done` reports its end. Returns 0. On failure frees the job,
+ * fills the error, and returns UV_EINVAL if others have closed the inner
  * handles, or the code of uv_queue_work. `instead` names the function that does
  * not need the pool. */
 int uvperf__snapshot_job_begin(uvperf__snapshot_job_t *job, uv_loop_t *loop,
@@ -90,9 +90,9 @@ void uvperf__snapshot_job_closed(uvperf__snapshot_job_t *job);
 /* Frees a job that was not begun. */
 void uvperf__snapshot_job_free(uvperf__snapshot_job_t *job);
 
-/* Functions for a `deliver` that goes ring by ring. `record` delivers a record
- * that `remaining` bytes of the ring follow. `skipped` reports that older
- * records of the ring cannot be read. */
+/* Functions for a `deliver` that goes ring by ring. `record` delivers a record;
+ * `remaining` bytes of the ring follow it. `skipped` reports that older records
+ * of the ring cannot be read. */
 typedef struct uvperf__snapshot_walk_s {
   void (*record)(void *owner, size_t ring_index, const void *bytes, size_t size,
                  uint64_t remaining, const uvperf__slice_t *slice);

@@ -31,15 +31,15 @@ static inline void uvperf__stats_count(uvperf_stats_t *stats,
     stats->lost_records += record->lost_samples.lost;
 }
 
-/* Adds the samples of the current run that were delivered. They are not in the
- * stats before the run ends. Must not be called in a forked child: see
- * uvperf__ring_run_delivered. */
+/* Adds the samples of the current run that were delivered. Without this, the
+ * stats contain them only when the run has ended. Must not be called in a
+ * forked child: see uvperf__ring_run_delivered. */
 void uvperf__stats_add_run(uvperf_stats_t *stats, const uvperf__ring_t *ring);
 
 /* -- the rings of CPUs ----------------------------------------------------- */
 
 /* All records that a ring delivers in one loop iteration count as one slice. A
- * flush belongs to no iteration and counts none. */
+ * flush belongs to no iteration and does not count as a slice. */
 static inline void uvperf__stats_ring_slice(uvperf__cpu_ring_t *ring,
                                             const uvperf__slice_t *slice) {
   if (slice->iteration != ring->iteration && slice->iteration != 0) {
@@ -48,8 +48,8 @@ static inline void uvperf__stats_ring_slice(uvperf__cpu_ring_t *ring,
   }
 }
 
-/* Notes that a ring has ended with this status. Nothing more is read from
- * it. */
+/* Notes that a ring has ended with this status. Nothing more is read from the
+ * ring. */
 void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
 
 /* Call it when a ring makes no sense. Counts this, and skips the ring up to its
@@ -57,8 +57,9 @@ void uvperf__stats_ring_end(uvperf__cpu_ring_t *ring, int status);
 void uvperf__stats_ring_skip(uvperf__cpu_ring_t *ring);
 
 /* Returns the sums of all rings. `rings` is NULL if there are no rings. `watch`
- * has the first rings, in the same order, or is NULL. In a forked child, which
- * does not have the mappings, the samples of a current run are not counted. */
+ * has the first of these rings, in the same order, or is NULL. In a forked
+ * child, which does not have the mappings, the samples of a current run are not
+ * counted. */
 void uvperf__stats_of_rings(const uvperf__cpu_rings_t *rings,
                             const uvperf__watch_t *watch, int is_forked,
                             uvperf_stats_t *stats);

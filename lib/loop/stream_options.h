@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options with which an event, a set or a BPF reader delivers: their
- * defaults, and the options of a watch that they set. */
+/* The delivery options of an event, a set or a BPF reader: their defaults, and
+ * the options of a watch that follow from them. */
 #ifndef UVPERF_LIB_LOOP_STREAM_OPTIONS_H
 #define UVPERF_LIB_LOOP_STREAM_OPTIONS_H
 

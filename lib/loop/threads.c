@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tries whether libuv can make the threads of its pool. */
+/* Makes threads to check whether libuv can make the threads of its pool. */
 #include "loop/threads.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a process may make the threads of libuv's pool: libuv calls abort(3)
- * if it cannot. */
+/* Checks whether the process can make the threads of libuv's pool. libuv calls
+ * abort(3) if it cannot make them. */
 #ifndef UVPERF_LIB_LOOP_THREADS_H
 #define UVPERF_LIB_LOOP_THREADS_H
 

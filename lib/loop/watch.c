@@ -54,8 +54,8 @@ struct uvperf__watch_s {
   int unref;
   int delivering; /* inside the check callback or a flush */
   int pending;    /* the next check phase has something to do */
-  /* From a start until a drain has happened after the poll phase that really
-   * registered the fds with epoll; see await_registration. */
+  /* Set by a start. Cleared when the rings were drained after the poll phase
+   * that really registered the fds with epoll: see await_registration. */
   int registering;
   int polled;             /* a poll phase has come since the start */
   uint64_t registrations; /* how often await_registration was called */
@@ -80,7 +80,8 @@ static int can_use(const void *handle) {
   return !uv_is_closing(handle);
 }
 
-/* A forked child has neither the mappings nor any right to the records. */
+/* A forked child does not have the mappings, and must not take the parent's
+ * records. */
 static int is_forked(const uvperf__watch_t *watch) {
   return uvperf__process() != watch->process;
 }
@@ -157,8 +158,8 @@ static void start_check(uvperf__watch_t *watch) {
     uv_check_start(&watch->check, on_check);
 }
 
-/* Schedules the queue for the next check phase. The idle handle keeps the poll
- * phase before it from waiting for fds. */
+/* Schedules the queue for the next check phase. Until then the idle handle
+ * keeps the poll phase from waiting for fds. */
 static void schedule(uvperf__watch_t *watch) {
   if (!can_use(&watch->check))
     return; /* closed by others: the idle handle would only spin */
@@ -177,13 +178,14 @@ static void unschedule(uvperf__watch_t *watch) {
     uv_check_stop(&watch->check);
 }
 
-/* Drains every ring until a drain has happened after its fd was registered.
- * uv_poll_init adds the fd to epoll and removes it again. After uv_poll_start
- * the fd is added inside the next poll phase. Each addition polls once and so
- * swallows an earlier wakeup. A ring that is full by then never causes a wakeup
- * again. An idle callback comes before each poll phase, so `polled` shows that
- * a poll phase has come since the start. After a start inside a poll phase, the
- * fd is registered only in the next poll phase. */
+/* Drains every ring again and again, until it was drained after its fd was
+ * registered. uv_poll_init adds the fd to epoll and removes it again. After
+ * uv_poll_start the fd is added inside the next poll phase. Each time, epoll
+ * polls the fd once and so swallows an earlier wakeup. A ring that is full by
+ * then never causes a wakeup again. An idle callback comes before each poll
+ * phase, so `polled` shows that a poll phase has come since the start. After a
+ * start inside a poll phase, the fd is registered only in the next poll
+ * phase. */
 static void await_registration(uvperf__watch_t *watch) {
   watch->registering = 1;
   watch->registrations += 1;
@@ -202,7 +204,8 @@ static void on_idle(uv_idle_t *idle) {
 
 /* -- the flush timer ------------------------------------------------------- */
 
-/* A ring whose last records waited for their time ends when they are read. */
+/* If all events of a ring are gone and its last records wait for their time, a
+ * flush reads these records and then ends the ring. */
 static int needs_flush(const watched_ring_t *ring) {
   return !ring->ended &&
          (ring->watch->options.flush_all || ring->ring_poll.gone != 0 ||
@@ -314,7 +317,7 @@ static int after_drain(watched_ring_t *ring, int gone, int has_news,
    * ring. */
   if (gone != 0 && ring->ring_poll.gone != 0) {
     /* The end of a slice is reported first, if this is still possible. The next
-     * iteration then ends the ring, if nothing has come by then. */
+     * iteration then ends the ring, if no record has come by then. */
     if (slice->records > 0 && watch->nr_live == 1) {
       enqueue(ring);
       return UVPERF__CUT;
@@ -347,8 +350,8 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
     if (rc != UVPERF__DRAINED || ring->ended != 0)
       return rc;
   }
-  /* A slice without a clock is for a single record. If it was the only record,
-   * the ring is drained. */
+  /* A slice without a clock is for a single record. If the ring had only this
+   * record, the ring is drained. */
   if (rc == UVPERF__CUT &&
       (slice->start_ns != 0 || uvperf__ring_has_data(ring->ring))) {
     ring->had_wakeup = 0;
@@ -361,7 +364,7 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
 }
 
 /* Drains ring by ring. Reading the clock takes longer than a record, so a slice
- * of a single record has no clock: it is started only if there are more
+ * of a single record has no clock: the clock is started only if there are more
  * records. */
 static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   while (watch->first != NULL) {
@@ -620,8 +623,8 @@ int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
   rings[watch->nr_rings++] = made;
   if (watch->started)
     rc = uvperf__ring_poll_start(&made->ring_poll);
-  /* The ring is added even if this failed: its handle is registered and must be
-   * closed. */
+  /* The ring is added even if polling failed: its handle is registered and must
+   * be closed. */
   made->ended = rc;
   if (rc != 0)
     return rc;
@@ -763,7 +766,7 @@ void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown) {
   size_t i;
 
   assert(watch->teardown == NULL);
-  watch->extra = NULL; /* the owner ends it */
+  watch->extra = NULL; /* its owner ends it */
   uvperf__watch_stop(watch);
   watch->teardown = teardown;
   for (i = 0; i < watch->nr_rings; i++)
@@ -795,8 +798,8 @@ static int is_ours(const uv_handle_t *handle) {
   }
 }
 
-/* Every handle on the loop may be passed here, so `data` is only read once the
- * type and our own callback say that the handle is ours. */
+/* Any handle of the loop may be passed here. So `data` is read only if the
+ * handle's type and callback show that the handle is ours. */
 int uvperf__watch_close_owner(uv_handle_t *handle) {
   uvperf__ring_poll_t *ring_poll = uvperf__ring_poll_of(handle);
   uvperf__watch_t *watch;
@@ -818,7 +821,7 @@ typedef struct each_s {
   void *arg;
 } each_t;
 
-/* Each watch has one check handle. */
+/* Finds each watch once, by its only check handle. */
 static void on_walk(uv_handle_t *handle, void *arg) {
   const each_t *each = arg;
   const uvperf__watch_t *watch;

@@ -31,7 +31,7 @@
 typedef struct uvperf__watch_s uvperf__watch_t;
 
 typedef struct uvperf__watch_ops_s {
-  /* Delivers the ring's records up to the head that it reads first, or until
+  /* Reads the ring's head, then delivers the records up to it, or until
    * uvperf__slice_check ends the slice. Returns UVPERF__DRAINED, _CUT,
    * _STOPPED, or a negative code: see uvperf__watch_ring_failed. */
   int (*drain)(void *owner, size_t ring_index, uvperf__slice_t *slice);
@@ -52,10 +52,10 @@ typedef struct uvperf__watch_ops_s {
    * user. Returns 1 to drain all rings and to call iteration_end, even if no
    * ring has records; else 0. May be NULL. */
   int (*flush_due)(void *owner);
-  /* Every fd of a ring has hung up. Returns a spare: another fd to poll for the
-   * ring, which must stay open until the teardown is done or until the second
-   * call after this one. Or it returns a code, and the ring ends with this
-   * code. If this function is NULL, the ring ends. */
+  /* Every fd of a ring has hung up. Returns a spare, which is another fd to
+   * poll for the ring, or a code with which the ring ends. The spare must stay
+   * open until the teardown is done, or until the second call after this one.
+   * If this function is NULL, the ring ends. */
   int (*spare)(void *owner, size_t ring_index);
   /* A ring made no sense and was skipped up to its head. Delivery goes on. */
   void (*ring_skipped)(void *owner, size_t ring_index);
@@ -74,8 +74,8 @@ typedef struct uvperf__watch_extra_s {
   /* The same as `drain` of the operations, but never returns a negative
    * code. */
   int (*deliver)(struct uvperf__watch_extra_s *extra, uvperf__slice_t *slice);
-  /* All were delivered (0), or the watch was stopped in that session
-   * (UV_ECANCELED). Not called once the watch is closing. */
+  /* All records were delivered (0), or the watch was stopped in that session
+   * (UV_ECANCELED). Not called if the watch is closing. */
   void (*done)(struct uvperf__watch_extra_s *extra, int status);
   uint64_t session; /* see uvperf__watch_session */
 } uvperf__watch_extra_t;
@@ -88,8 +88,9 @@ typedef struct uvperf__watch_options_s {
   int flush_all;     /* a flush drains rings without records too */
 } uvperf__watch_options_t;
 
-/* Makes a watch without rings and registers its inner handles with the loop:
- * from here on it must be closed before it is freed. Returns 0 or UV_ENOMEM. */
+/* Makes a watch without rings and registers its inner handles with the loop.
+ * Afterwards the watch must be closed before it is freed. Returns 0 or
+ * UV_ENOMEM. */
 int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
                       const uvperf__watch_ops_t *ops, void *owner);
 
@@ -98,9 +99,9 @@ int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
  * were added before. The ring and the array belong to the owner and must stay
  * valid until the teardown is done. Exactly one of the fds is polled; when it
  * hangs up, another live one takes its place. May be called at any time, also
- * in a callback. A started watch polls the ring at once. Returns 0, or
- * UV_ENOMEM or the code of uv_poll_init if nothing was added. Returns the code
- * of uv_poll_start if the ring was added but has ended. */
+ * in a callback. A started watch polls the ring at once. Returns 0. If nothing
+ * was added, returns UV_ENOMEM or the code of uv_poll_init. If the ring was
+ * added but has ended, returns the code of uv_poll_start. */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);
 
@@ -152,23 +153,23 @@ int uvperf__watch_start(uvperf__watch_t *watch,
 void uvperf__watch_stop(uvperf__watch_t *watch);
 
 /* Drains all rings, and calls iteration_end, in the next check phase. Does
- * nothing while it is stopped. */
+ * nothing while the watch is stopped. */
 void uvperf__watch_drain(uvperf__watch_t *watch);
 
 /* Requests one more flush in `ms` milliseconds, above 0, unless an earlier one
- * was requested. It drains the rings that have records. Does nothing while it
- * is stopped. */
+ * was requested. The flush drains the rings that have records. Does nothing
+ * while the watch is stopped. */
 void uvperf__watch_flush_in(uvperf__watch_t *watch, uint64_t ms);
 
 /* Delivers all records that the rings hold now, without bounds. Returns 0, or
  * UV_EBUSY inside a callback of this watch. */
 int uvperf__watch_flush(uvperf__watch_t *watch);
 
-/* The same for one ring of a watch that reads its rings one by one. */
+/* Flushes one ring of a watch that reads its rings one by one. */
 int uvperf__watch_flush_ring(uvperf__watch_t *watch, size_t ring_index);
 
-/* For the owner's own slices: a number that changes when the watch is stopped
- * or closed. */
+/* Returns a number that changes when the watch is stopped or closed. The owner
+ * needs it for its own slices. */
 const uint64_t *uvperf__watch_session(const uvperf__watch_t *watch);
 
 /* Closes every inner handle as a part of the owner's teardown. Call it once. */
@@ -177,8 +178,8 @@ void uvperf__watch_close(uvperf__watch_t *watch, uvperf__teardown_t *teardown);
 /* Frees a watch whose teardown is done. NULL is allowed. */
 void uvperf__watch_free(uvperf__watch_t *watch);
 
-/* Returns 1 if the handle is an inner one of a watch, else 0. With 1, it also
- * closes the owner, unless the owner is closing already. */
+/* If the handle is an inner handle of a watch, closes the owner (unless it is
+ * closing already) and returns 1. Otherwise returns 0. */
 int uvperf__watch_close_owner(uv_handle_t *handle);
 
 /* Calls `fn` with the owner of each watch on the loop that has these ops and
@@ -190,8 +191,8 @@ void uvperf__watch_each(uv_loop_t *loop, const uvperf__watch_ops_t *ops,
 void uvperf__watch_set_ref(uvperf__watch_t *watch, int ref);
 int uvperf__watch_has_ref(const uvperf__watch_t *watch);
 
-/* Whether the watch is started. In a forked child it stops when the loop first
- * runs it. */
+/* Whether the watch is started. In a forked child the watch stops when the loop
+ * first runs it. */
 int uvperf__watch_is_started(const uvperf__watch_t *watch);
 
 /* Whether the watch is started and some ring has not ended. */
@@ -204,8 +205,9 @@ uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
 /* Returns the number of iterations in which something was delivered. */
 uint64_t uvperf__watch_slices(const uvperf__watch_t *watch);
 
-/* Explain why uvperf__watch_add or uvperf__watch_start failed, or why the ring
- * of a new CPU cannot be watched. They return the code. */
+/* The first function explains why uvperf__watch_add or uvperf__watch_start
+ * failed. The second explains why the ring of a new CPU cannot be watched. Both
+ * return the code. */
 int uvperf__watch_explain(uvperf_error_t *error, int code);
 int uvperf__watch_explain_ring(uvperf_error_t *error, int code, int cpu);
 
