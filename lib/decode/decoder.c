@@ -34,14 +34,15 @@ static uint64_t flags_of(const uvperf_source_t *source) {
   return source->size < least ? 0 : source->flags;
 }
 
-/* An attr is aligned, so that the flags fit into its address. */
+/* An attr is aligned, so its address has low bits that are 0. The flags fit
+ * there. */
 static uint64_t key_of(const uvperf_source_t *source) {
   return (uint64_t)(uintptr_t)source->attr | flags_of(source);
 }
 
 /* Notes where the samples of one more source have their time. A source may be
- * removed before its records are read. So once the times were at two places,
- * they count as being at two places for ever. */
+ * removed before its records are read. So once the times have been at two
+ * places, the decoder assumes this for ever. */
 static void place_time(uvperf_decoder_t *decoder,
                        const uvperf__reader_t *reader) {
   size_t least = reader->plan.front_size;
@@ -313,8 +314,8 @@ static const uint8_t *find_id(const uvperf_decoder_t *decoder, uint32_t type,
   return bytes + size - decoder->id_back;
 }
 
-/* Returns a reader for records of a type, if they have the same layout in all
- * sources; or NULL. */
+/* Returns a reader for records of a type if they have the same layout in all
+ * sources. Otherwise returns NULL. */
 static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
                                      uint32_t type) {
   uvperf__reader_t *common = NULL;
@@ -336,9 +337,9 @@ static uvperf__reader_t *find_common(const uvperf_decoder_t *decoder,
 
 /* Finds the source of a record and its reader. The source is NULL if it is
  * unknown, and the reader is NULL if the record cannot be read. A sample can
- * have the id of another process's event. Then it belongs to `alone`, the only
- * source that writes samples into that ring, if `alone` is not NULL. Records of
- * unknown types may have no id. */
+ * have the id of another process's event. If `alone` is not NULL, such a sample
+ * belongs to `alone`, the only source that writes samples into that ring.
+ * Records of unknown types may have no id. */
 static uvperf__id_slot_t find_writer(const uvperf_decoder_t *decoder,
                                      const uvperf_source_t *alone,
                                      const struct perf_event_header *header,
@@ -386,7 +387,7 @@ static void make_raw(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
 
 /* Decodes a sample that uvperf__decode_sample does not accept, because it is
  * longer than its fields or its id is unknown. The sample is decoded into a
- * separate record, because the reader's record has no surplus. */
+ * separate record, because surplus_bytes must stay 0 in the reader's record. */
 static int decode_longer(uvperf_decoder_t *decoder,
                          const uvperf__id_slot_t *writer,
                          const struct perf_event_header *header,
@@ -420,9 +421,9 @@ static int decode_side_band(uvperf_decoder_t *decoder,
                                record);
 }
 
-/* Decodes a type that is newer than the library. The record is raw. It has the
- * trailer that all records except samples have had so far, if there is room for
- * a trailer. */
+/* Decodes a type that is newer than the library. The record is raw. If there is
+ * room for a trailer, the record gets the trailer that all records except
+ * samples have had so far. */
 static void decode_unknown(uvperf_decoder_t *decoder,
                            const uvperf__id_slot_t *writer,
                            const struct perf_event_header *header,
@@ -440,8 +441,8 @@ static void decode_unknown(uvperf_decoder_t *decoder,
 }
 
 /* Decodes a record with a sound header that uvperf__decode_sample did not
- * accept. Not inlined, because that would slow down the samples that it
- * accepts. */
+ * accept. Not inlined, because inlining would slow down the samples that
+ * uvperf__decode_sample accepts. */
 __attribute__((noinline)) static int
 decode_other(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
              const struct perf_event_header *header, const uint8_t *bytes,

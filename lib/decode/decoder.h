@@ -15,8 +15,8 @@
 #include "util/bytes.h"
 
 /* How to read the records of all sources with one attr, and their sample
- * record. Each is allocated separately, so that a record never moves while the
- * user has it. */
+ * record. Each reader is allocated separately, so that a record never moves
+ * while the user has it. */
 typedef struct uvperf__reader_s {
   /* Each sample writes all fields that were requested. The other fields are 0
    * from the start, so nothing is cleared for each sample. */
@@ -50,7 +50,8 @@ struct uvperf_decoder_s {
   uvperf__id_table_t attrs;
   /* The reader whose sample was delivered last: the user may still have it. */
   uvperf__reader_t *last;
-  /* The same reader, once its last source was removed. */
+  /* A reader whose last source was removed while the user might still have its
+   * sample. NULL if there was none. */
   uvperf__reader_t *kept;
   /* For the owner: the next older one in a list. */
   struct uvperf_decoder_s *older;
@@ -58,25 +59,25 @@ struct uvperf_decoder_s {
   uvperf_record_t other;
 };
 
-/* Makes a decoder whose sources come and go. The source of each record is found
- * by its id, also while there is only one source, or none. Free it by
- * uvperf_decoder_free. Returns 0 or -ENOMEM. */
+/* Makes a decoder whose sources come and go. The decoder finds the source of
+ * each record by the id, even while there is only one source, or none. Free it
+ * by uvperf_decoder_free. Returns 0 or -ENOMEM. */
 int uvperf__decoder_make(uvperf_decoder_t **decoder);
 
 /* Adds a source with its ids to a decoder of uvperf__decoder_make. Sources with
- * the same attr (the same pointer) share a reader, so each of thousands of
- * events takes only a table entry. The source and its ids must stay unchanged
- * until uvperf__decoder_remove. A record that the user has does not change.
- * Returns 0, -ENOMEM, -EEXIST if another source has one of the ids, or -EINVAL
- * and -E2BIG as uvperf_decoder_new does for several sources. After a failure
+ * the same attr (the same pointer) share a reader, so thousands of events need
+ * only one table entry each. The source and its ids must stay unchanged until
+ * uvperf__decoder_remove. A record that the user has does not change. Returns
+ * 0, -ENOMEM, -EEXIST if another source has one of the ids, or -EINVAL and
+ * -E2BIG as uvperf_decoder_new does for several sources. After a failure
  * nothing has changed. */
 int uvperf__decoder_add(uvperf_decoder_t *decoder,
                         const uvperf_source_t *source);
 
-/* Removes a source and its ids. With the last source of an attr it also removes
- * the attr's reader, so that the attr may be freed. A record that the user has
- * stays valid until the next uvperf_decode, except its `source`, if that is
- * freed. */
+/* Removes a source and its ids. If it was the last source with its attr, also
+ * removes the attr's reader, so that the attr may be freed. A record that the
+ * user has stays valid until the next uvperf_decode. Only its `source` does
+ * not, if the caller frees the source. */
 void uvperf__decoder_remove(uvperf_decoder_t *decoder,
                             const uvperf_source_t *source);
 
@@ -85,17 +86,17 @@ void uvperf__decoder_remove(uvperf_decoder_t *decoder,
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
 
-/* Decodes a record of a ring. Its size was checked before and is not read from
- * the header again, because another process's record can be written over it.
- * The result is always a record. Returns 0, or -EPROTO if the record is raw.
- * `alone`, or NULL, is the only source of this decoder (of
- * uvperf__decoder_make) that writes samples into the record's ring: a sample
- * whose id is unknown belongs to it. */
+/* Decodes a record of a ring. The caller has checked `size`. It is not read
+ * from the header again, because another process's record can be written over
+ * the header. The result is always a record. Returns 0, or -EPROTO if the
+ * record is raw. `alone` is NULL, or the only source of this decoder that
+ * writes samples into the record's ring. A sample with an unknown id then
+ * belongs to `alone`. The decoder must come from uvperf__decoder_make. */
 int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record);
 
-/* The same as uvperf__decoder_time, but always finds the source by the id
+/* Does the same as uvperf__decoder_time, but always finds the source by the id
  * first. */
 int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
                               const void *bytes, size_t size, uint64_t *time);
@@ -103,12 +104,13 @@ int uvperf__decoder_find_time(const uvperf_decoder_t *decoder,
 /* Finds when a record was written, without decoding it. Returns 1 and *time, or
  * 0 if the record has no time. A record has no time if its id is unknown, if it
  * is too short, or if its source lacks PERF_SAMPLE_TIME (or sample_id_all,
- * unless the record is a sample). uvperf_decode finds the same time in it, if
- * any. The id is not needed if the time is at one place in the samples of all
- * sources that were ever added. Then a sample of a removed source has a time
- * too. `size` is header.size, which the caller has checked: a multiple of 8,
- * and all bytes are there. The decoder's record does not change. Inline,
- * because it is called for each record in time order. */
+ * unless the record is a sample). If there is a time, uvperf_decode finds the
+ * same time. The id is not needed if the time is at one place in the samples of
+ * all sources that were ever added. In this case a sample of a removed source
+ * has a time too. `size` is header.size. The caller has checked that it is a
+ * multiple of 8 and that all bytes are there. The decoder's record does not
+ * change. The function is inline, because it is called for each record in time
+ * order. */
 static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
                                        const void *bytes, size_t size,
                                        uint64_t *time) {
@@ -118,7 +120,7 @@ static inline int uvperf__decoder_time(const uvperf_decoder_t *decoder,
   return 1;
 }
 
-/* Returns the slot of a sample's source, which it finds by the id. */
+/* Finds the source of a sample by the id, and returns its slot. */
 static inline const uvperf__id_slot_t *
 uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
                      size_t size) {
@@ -131,12 +133,12 @@ uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
   return slot->reader != NULL ? slot : NULL;
 }
 
-/* Decodes a record whose header is already loaded, if it is a sample that has
- * exactly the bytes of its fields. Otherwise it returns NULL, and
- * uvperf__decode must be called. There are as many bytes as the header's size
- * says. Form and front_size come from the reader's plan. The record is valid as
- * long as a record of uvperf_decode. Inline, because it is called for each
- * sample. */
+/* Decodes a record if it is a sample that has exactly the bytes of its fields.
+ * Otherwise returns NULL, and the caller must call uvperf__decode. The header
+ * is already loaded, and as many bytes are there as its size says. Form and
+ * front_size come from the reader's plan. The record is valid as long as a
+ * record of uvperf_decode. The function is inline, because it is called for
+ * each sample. */
 __attribute__((always_inline)) static inline const uvperf_record_t *
 uvperf__decode_sample_of(uvperf__reader_t *reader, unsigned int form,
                          size_t front_size, const uint8_t *bytes,
@@ -152,8 +154,8 @@ uvperf__decode_sample_of(uvperf__reader_t *reader, unsigned int form,
   return &reader->sample;
 }
 
-/* The same for a sample of any source. The forms of a set's samples are tested
- * first. */
+/* Does the same for a sample of any source. The forms of a set's samples are
+ * tested first. */
 __attribute__((always_inline)) static inline const uvperf_record_t *
 uvperf__decode_sample(uvperf_decoder_t *decoder, const uint8_t *bytes,
                       uint64_t header) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ids come and go for months, so a removed id leaves no mark. Instead the ids
- * that follow it move up. Marks would collect until every search passes all of
- * them. */
+ * that follow it move up. Marks would grow in number until every search had to
+ * pass all of them. */
 #include "decode/id_table.h"
 
 #include <errno.h>

@@ -30,7 +30,7 @@ typedef struct uvperf__id_table_s {
 int uvperf__id_table_make(uvperf__id_table_t *table);
 void uvperf__id_table_free(uvperf__id_table_t *table);
 
-/* Makes room for nr more ids. Returns 0; or -ENOMEM, and nothing has changed.
+/* Makes room for nr more ids. Returns 0, or -ENOMEM with the table unchanged.
  * Slots that find has returned are not valid afterwards. */
 int uvperf__id_table_reserve(uvperf__id_table_t *table, size_t nr);
 

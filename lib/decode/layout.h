@@ -24,8 +24,8 @@ typedef struct uvperf__layout_s {
   size_t trailer_size;
   /* MMAP2 has no prot and flags: UVPERF_SOURCE_OLD_MMAP2. */
   int has_old_mmap2;
-  /* Whether a bit is set that the library does not know, so that there may be
-   * bytes that it cannot explain. */
+  /* Whether the attr has a bit that the library does not know. Then a record
+   * may have bytes that the library cannot explain. */
   int has_unknown_bits;
 } uvperf__layout_t;
 
@@ -37,7 +37,7 @@ typedef struct uvperf__layout_s {
 void uvperf__layout_read(uvperf__layout_t *layout,
                          const struct perf_event_attr *attr);
 
-/* Whether records of a type have the same layout with both. */
+/* Whether records of a type have the same layout with both attrs. */
 int uvperf__layout_is_same(const uvperf__layout_t *layout,
                            const uvperf__layout_t *other, uint32_t type);
 

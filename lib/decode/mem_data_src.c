@@ -48,8 +48,8 @@ static unsigned int bits(uint64_t data_src, int shift, int nr) {
 }
 
 /* Adds the names of the bits that are set, with " or " between them, because
- * the PMU does not report which of them it was. A bit without a name is left
- * out. Returns how many names were added. */
+ * the PMU does not report which of the cases it was. A bit without a name is
+ * left out. Returns how many names were added. */
 static int add_bits(text_t *text, unsigned int set, const char *const *names,
                     size_t nr, int already) {
   size_t i;
@@ -79,7 +79,7 @@ static void describe_op(text_t *text, uint64_t data_src) {
     add(text, "N/A");
 }
 
-/* mem_lvl_num; 0 and 15 say nothing. */
+/* The numbers of mem_lvl_num. 0 and 15 mean that the level is not known. */
 static const char *level_name(unsigned int number) {
   static const char *const names[] = {NULL,
                                       "L1",

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Several rings in time order. Within a ring records are nearly in order
- * already, so only the first records of the rings are compared. (An NMI between
- * the stamp of a record and its place in the ring puts it after a younger one.)
- * Each node of the tree keeps the loser. When the winner's ring moves on, its
- * new entry is compared only with the entries that lost against it. */
+ * already, so only the first records of the rings are compared. (If an NMI
+ * comes after a record got its time and before it got its place in the ring,
+ * the record comes after a younger record.) Each node of the tree keeps the
+ * loser. When the winner's ring moves on, its new entry is compared only with
+ * the entries that lost against it. */
 #include "decode/merge.h"
 
 #include "util/alloc.h"
@@ -19,7 +20,8 @@ static uvperf__entry_t no_ring(uvperf__merge_t *merge) {
   return entry;
 }
 
-/* No two entries are equal. */
+/* Entries with the same time have the order of their rings, so no two entries
+ * are equal. */
 static int is_before(const uvperf__entry_t *one, const uvperf__entry_t *other) {
   if (one->time == other->time)
     return one->track->index < other->track->index;
@@ -47,8 +49,8 @@ static void build_tree(uvperf__merge_t *merge) {
     nodes[i] = nodes[nodes[2 * i].track == nodes[i].track ? 2 * i + 1 : 2 * i];
 }
 
-/* Removes a ring from the tree, whether it is the top or has lost. Entries that
- * lost against it are compared for its place. */
+/* Removes a ring from the tree, whether it is the top or has lost. The entries
+ * that lost against it compete for its place. */
 static void leave(uvperf__merge_t *merge, uvperf__track_t *track) {
   uvperf__entry_t entry = no_ring(merge);
   uvperf__entry_t loser;
@@ -264,7 +266,7 @@ void uvperf__merge_begin(uvperf__merge_t *merge, uint64_t earliest,
 void uvperf__merge_replay_and_limit(uvperf__merge_t *merge,
                                     uvperf__entry_t entry) {
   uvperf__merge_replay(merge, entry);
-  /* A ring that was first twice may stay so for long. */
+  /* A ring that was first twice may stay first for a long time. */
   merge->limit = merge->top.track == entry.track ? limit_of(merge) : 0;
 }
 
@@ -302,8 +304,8 @@ int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
   merged->track = track;
   merged->ring = track->index;
   if (!fetch(merge, track, merged)) {
-    /* The owner drops the ring after the report, which may come only after
-     * another start. */
+    /* The owner drops the ring after it has reported the failure, and this
+     * report may come only after another start. */
     leave(merge, track);
     return -EPROTO;
   }

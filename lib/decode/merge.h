@@ -2,16 +2,16 @@
 /* Delivers the records of several rings in time order. Records stay in place;
  * only a record that wraps is copied, into a scratch. Nothing is sorted: the
  * first records of all rings are the leaves of a loser tree (Knuth, The Art of
- * Computer Programming, 5.4.1), whose top is the oldest of them. The merge
- * reads nothing of a record except its time (uvperf__decoder_time).
+ * Computer Programming, 5.4.1), whose top is the oldest record. The merge reads
+ * only the time of a record (uvperf__decoder_time).
  *
  * One pass over the rings calls heads and begin, then next and consume for each
- * record (or run for many records), then end. A run is a row of samples that
- * lie in place and in order. uvperf__merge_run delivers it in one call.
+ * record (or run for many records), then end. A run is a sequence of samples
+ * that lie in place and in order. uvperf__merge_run delivers it in one call.
  *
- * Another process can stamp our records with a clock of its own. So begin takes
- * bounds: a time outside them is impossible, and such a record takes the time
- * of the record before it in its ring. */
+ * Another process can stamp our records with a clock of its own. So begin has
+ * bounds as parameters. A time outside the bounds is impossible, and a record
+ * with such a time gets the time of the record before it in its ring. */
 #ifndef UVPERF_LIB_DECODE_MERGE_H
 #define UVPERF_LIB_DECODE_MERGE_H
 
@@ -25,8 +25,8 @@
 #include "ring/ring.h"
 #include "util/bytes.h"
 
-/* Up to this number of leaves, a replay takes less time than checking whether
- * it is needed. */
+/* Up to this number of leaves, a replay takes less time than a check whether
+ * the replay is needed. */
 #define UVPERF__MERGE_FEW 4
 
 /* A ring and the first record in it that was not consumed. */
@@ -40,8 +40,9 @@ typedef struct uvperf__track_s {
   /* The record's header as it was checked. Afterwards another process's record
    * can be written over it, if that record is longer than the kernel says. */
   uint64_t header;
-  /* Up to here, records follow each other in place. At this point the records
-   * that begin saw end, or the ring ends, or the tail must be published. */
+  /* Up to here, records follow each other in place. `stop` is where the records
+   * that begin saw end, or where the ring ends, or where the tail must be
+   * published. */
   const uint8_t *stop;
   /* The record's time. If the record has no time or an impossible one, this is
    * the time of the record before it in the ring. */
@@ -66,8 +67,9 @@ typedef struct uvperf__merge_s {
   size_t nr_tracks;
   size_t track_room;
   /* Each ring in which begin found something has a leaf, from nr_leaves on. A
-   * node's parent is at half its index. Nodes from 1 on hold the loser of the
-   * two entries that met there; the winner of all is the top. */
+   * node's parent is at half its index. Each node from 1 on holds the loser of
+   * the two entries that met there. The entry that won against all others is
+   * the top. */
   uvperf__entry_t *nodes;
   size_t nr_leaves;
   size_t node_room;
@@ -101,15 +103,15 @@ int uvperf__merge_new(uvperf__merge_t **merge, const uvperf_decoder_t *decoder,
 /* Frees the merge. Does not touch the rings. NULL is allowed. */
 void uvperf__merge_free(uvperf__merge_t *merge);
 
-/* Adds a ring, which belongs to the caller; `owner` is passed back with its
- * records. Its records are delivered from the next begin on. May be called
+/* Adds a ring, which belongs to the caller. `owner` is passed back with the
+ * ring's records, which are delivered from the next begin on. May be called
  * between begin and end, in a record's callback. Returns 0 or -ENOMEM. */
 int uvperf__merge_add(uvperf__merge_t *merge, uvperf__ring_t *ring,
                       void *owner);
 
-/* Removes a ring. Nothing more of it is delivered and it is not touched again,
- * so it may be unmapped. May be called between begin and end, in a record's
- * callback. */
+/* Removes a ring. No more records of the ring are delivered. The merge does not
+ * touch the ring again, so it may be unmapped. May be called between begin and
+ * end, in a record's callback. */
 void uvperf__merge_drop(uvperf__merge_t *merge, size_t ring);
 
 /* Reads the heads of all rings. A ring that makes no sense is reported by
@@ -132,7 +134,7 @@ static inline int uvperf__merge_is_pressed(const uvperf__merge_t *merge) {
   return merge->is_pressed;
 }
 
-/* Whether records are left that begin saw, or a ring is still to be
+/* Whether there is still a record that begin saw, or a ring that must be
  * reported. */
 static inline int uvperf__merge_has_more(const uvperf__merge_t *merge) {
   return merge->top.track != &merge->none;
@@ -148,28 +150,29 @@ void uvperf__merge_forget(uvperf__merge_t *merge);
 /* -- record by record ------------------------------------------------------ */
 
 /* Finds the oldest record that is not younger than the horizon. Returns 1 and
- * *merged; 0 if no such record is left; or -EPROTO and merged->ring if that
- * ring makes no sense. The other rings go on. The bad ring is reported again
- * after the next begin, unless it is dropped. Records of the same time come in
- * the order of their rings. A record without a possible time counts as old as
- * the record before it in its ring. If it is the first of its ring, it is older
- * than all others. Call consume (or end) before the next call. */
+ * *merged, or 0 if no such record is left. Returns -EPROTO and merged->ring if
+ * that ring makes no sense. The other rings are still delivered. The bad ring
+ * is reported again after the next begin, unless it is dropped. Records with
+ * the same time come in the order of their rings. A record without a possible
+ * time counts as old as the record before it in its ring. If it is the first of
+ * its ring, it is older than all others. Call consume (or end) before the next
+ * call. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);
 
-/* Call it when the record that next found was delivered. Moves its ring's tail,
- * as uvperf__ring_consume does. Returns 1 if the record was late: a record with
- * a later time was consumed before it. (A record without a possible time is
- * never late.) */
+/* Call it when the record that uvperf__merge_next found was delivered. Moves
+ * its ring's tail, as uvperf__ring_consume does. Returns 1 if the record was
+ * late: a record with a later time was consumed before it. (A record without a
+ * possible time is never late.) */
 int uvperf__merge_consume(uvperf__merge_t *merge,
                           const uvperf__merged_t *merged);
 
 /* -- a run ----------------------------------------------------------------- */
 
-/* Delivers and counts a record of the ring that was added with this owner, if
- * it is a sample that can be decoded. Its header is already loaded and is
- * sound. Returns 1 to go on, 0 to end the run after this record, or -1 if it
- * did nothing. It should be a constant inline function, so that the user's
+/* Delivers and counts a record if it is a sample that can be decoded. The
+ * record's ring was added with this owner. The record's header is already
+ * loaded and is sound. Returns 1 to go on, 0 to end the run after this record,
+ * or -1 if it did nothing. Pass a constant inline function, so that the user's
  * callback is the only call through a pointer. */
 typedef int uvperf__merge_sample_fn(void *user, void *owner,
                                     const uint8_t *bytes, uint64_t header);
@@ -205,8 +208,8 @@ static inline void uvperf__merge_replay(uvperf__merge_t *merge,
   merge->top = entry;
 }
 
-/* The same for many rings: also finds `limit`, up to which the next records of
- * the top's ring need no replay. */
+/* Does the same for many rings, and also finds `limit`, up to which the next
+ * records of the top's ring need no replay. */
 void uvperf__merge_replay_and_limit(uvperf__merge_t *merge,
                                     uvperf__entry_t entry);
 
@@ -216,7 +219,7 @@ void uvperf__merge_advance(uvperf__merge_t *merge, uvperf__track_t *track);
 
 /* Moves the top's ring on to the sample at `next`, if that sample lies in
  * place, is sound, has a possible time and will not be late. Returns the new
- * top's track; or NULL, and nothing has changed. */
+ * top's track. Otherwise returns NULL and changes nothing. */
 static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
                                                   uvperf__track_t *track,
                                                   const uint8_t *next) {
@@ -234,7 +237,7 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
       size > room)
     return NULL;
   entry.time = uvperf__u64(next + merge->decoder->time_front);
-  /* It is earlier than the top, or later than possible. */
+  /* The sample is earlier than the top, or later than possible. */
   if (entry.time - merge->top.time > merge->latest - merge->top.time)
     return NULL;
   entry.track = track;
@@ -251,10 +254,11 @@ static inline uvperf__track_t *uvperf__merge_step(uvperf__merge_t *merge,
 }
 
 /* Delivers and consumes the next records, as next and consume would, as long as
- * they are samples that lie in place and are not late. It delivers at most
- * `most` records, and stops when they make up max_bytes (neither is 0). Returns
- * their number, and *bytes. It may end early; if it returns 0, call next.
- * Inline, because all records in time order pass through it. */
+ * they are samples that lie in place and are not late. Delivers at most `most`
+ * records, and stops when they have max_bytes or more (neither limit is 0).
+ * Returns how many records were delivered, and their *bytes. The run may end
+ * early. If it returns 0, call next. The function is inline, because all
+ * records in time order pass through it. */
 static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
                                          uint64_t horizon, uint64_t most,
                                          uint64_t max_bytes,
@@ -290,7 +294,7 @@ static inline uint64_t uvperf__merge_run(uvperf__merge_t *merge,
     if (track->ring == NULL)
       break;
     track->ring->tail += size;
-    /* The next record is not touched: only end may follow. */
+    /* The next record is not touched. The caller may only call end now. */
     if (rc == 0)
       break;
     top = uvperf__merge_step(merge, track, at + size);

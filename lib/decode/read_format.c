@@ -95,7 +95,7 @@ static void locate(const uvperf_values_t *read, uint64_t index,
   }
 }
 
-/* id and lost follow a value, as far as the format has them. */
+/* id and lost follow a value if the format has them. */
 static void take(const uvperf_values_t *read, const uint8_t *at,
                  const uint8_t *rest, uvperf__value_t *value) {
   value->value = uvperf__u64(at);

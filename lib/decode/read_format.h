@@ -29,12 +29,12 @@ typedef struct uvperf__value_s {
 void uvperf__read_format_get(const uvperf_values_t *read, uint64_t index,
                              uvperf__value_t *value);
 
-/* Finds the value of an id. It is probably the value number `likely`. Returns
+/* Finds the value of an id. The value number `likely` is tried first. Returns
  * 0, or -ENOENT if no value has that id or the format has no PERF_FORMAT_ID. */
 int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
                              uint64_t likely, uvperf__value_t *value);
 
-/* The most words of a value without PERF_FORMAT_GROUP. */
+/* The maximum number of words in a value without PERF_FORMAT_GROUP. */
 #define UVPERF__READ_FORMAT_SINGLE 5
 
 /* Parses such a value without a uvperf_values_t. Returns 0, or -EPROTO if it

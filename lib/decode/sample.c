@@ -43,7 +43,7 @@ _Static_assert(FOLLOWS(pid, ip, 8) && FOLLOWS(tid, pid, 4) &&
 typedef struct uvperf__cursor_s {
   const uint8_t *at;
   const uint8_t *end;
-  /* The second reading of a branch stack, see above. */
+  /* Whether the branch stack gets the second reading: see above. */
   int second;
 } uvperf__cursor_t;
 
@@ -144,7 +144,7 @@ static int take_regs(uvperf__cursor_t *cursor, uint64_t nr,
   return take_words(cursor, regs->nr, &regs->regs);
 }
 
-/* A size of 0 comes alone, without dyn_size: see perf_output_sample_ustack. */
+/* If the size is 0, no dyn_size follows it: see perf_output_sample_ustack. */
 static int take_stack_user(uvperf__cursor_t *cursor, uvperf_sample_t *sample) {
   uint64_t size, dyn_size = 0;
 
@@ -257,7 +257,7 @@ static int take_word(uint64_t is_there, uvperf__cursor_t *cursor,
   return is_there ? take_u64(cursor, value) : 0;
 }
 
-/* Takes the fields after them. */
+/* Takes the fields of the tail after the first fields. */
 static int take_rest(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
                      uvperf_sample_t *sample) {
   uint64_t type = layout->sample_type;
@@ -321,10 +321,10 @@ int uvperf__sample_decode_tail(const uvperf__sample_plan_t *plan,
   return -EPROTO;
 }
 
-/* A sample with a branch stack comes from the PMU, which shares it with no
- * other event. So if neither reading ends at the record's end, the reading
- * without the promised fields is accepted only if the attr has bits that are
- * unknown here. */
+/* A sample with a branch stack comes from the PMU and is not shared with other
+ * events. So a reading should end at the record's end. If neither reading does,
+ * the reading without the promised fields is accepted only if the attr has bits
+ * that are unknown here. */
 int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record) {

@@ -63,9 +63,9 @@ typedef struct uvperf__sample_plan_s {
   uvperf__layout_t layout;
 } uvperf__sample_plan_t;
 
-/* Makes the plan, and prepares the record that it is used with: all 0 except
- * the fields that are the same in all samples of the event (type, present,
- * masks). */
+/* Makes the plan, and prepares the record into which the samples will be
+ * decoded. The record is all 0 except the fields that are the same in all
+ * samples of the event (type, present, masks). */
 void uvperf__sample_plan(uvperf__sample_plan_t *plan,
                          const uvperf__layout_t *layout,
                          uvperf_record_t *record);
@@ -158,8 +158,8 @@ uvperf__sample_copy_front(unsigned int form, uint32_t front, const uint8_t *at,
 /* Decodes a sample of `size` bytes, header included, into a record that was
  * prepared with this plan. Writes all requested fields and no others. Returns
  * 0, or -EPROTO (also if size is not a multiple of 8). Form and front_size come
- * from the plan. If only a payload or a call chain at the end of a sample
- * varies in size, it is decoded without a call. */
+ * from the plan. If a payload or a call chain at the end is the only field of
+ * varying size, the sample is decoded without a call. */
 __attribute__((always_inline)) static inline int
 uvperf__sample_decode(const uvperf__sample_plan_t *plan, unsigned int form,
                       size_t front_size, const uint8_t *bytes, size_t size,

@@ -68,8 +68,8 @@ static const char *name_of(unsigned long request) {
 }
 
 /* Finds the name of a tracepoint whose filter was refused. Returns 1 if it was
- * found, else 0. It takes up to a tenth of a second. This is too long for other
- * requests, which a program may repeat on its loop. */
+ * found, else 0. This takes up to a tenth of a second, which is too long for
+ * other requests, because a program may repeat those on its loop. */
 static int name_tracepoint(const refusal_t *refusal, char *name, size_t size) {
   const struct perf_event_attr *attr = refusal->control->attr;
 
@@ -112,8 +112,8 @@ static int say(const refusal_t *refusal, int cause, const char *format, ...) {
 
 /* -- REFRESH, PERIOD ------------------------------------------------------ */
 
-/* Each function for a request and a code fills the error and returns 1, or
- * returns 0 if it does not know the reason. */
+/* Each of these functions is for one request and one code. It fills the error
+ * and returns 1, or returns 0 if it does not know the reason. */
 
 static int explain_counting(const refusal_t *refusal) {
   if (refusal->control->attr->sample_period != 0)
@@ -301,8 +301,8 @@ static int bpf_e2big(const refusal_t *refusal) {
   return 1;
 }
 
-/* __perf_event_set_bpf_prog returns EACCES for tracepoints. For other events it
- * comes from a security module. */
+/* For tracepoints, EACCES comes from __perf_event_set_bpf_prog. For other
+ * events it comes from a security module. */
 static int bpf_eacces(const refusal_t *refusal) {
   if (refusal->control->attr->type != PERF_TYPE_TRACEPOINT)
     return 0;
@@ -347,8 +347,8 @@ static int may_differ(unsigned int field) {
          field == UVPERF_ATTR_SIG_DATA;
 }
 
-/* Returns the first field that differs although it must not, or NULL if there
- * is no such field. */
+/* Returns the first field that differs but must not differ, or NULL if there is
+ * no such field. */
 static const char *difference(const uvperf__control_t *control) {
   unsigned int field;
 
@@ -540,13 +540,14 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
 
 /* -- bpf(2) ---------------------------------------------------------------- */
 
-/* Each kernel with bpf(2) has this file since Linux 4.4. */
+/* Since Linux 4.4, each kernel with bpf(2) has this file. */
 #define BPF_LEVEL "/proc/sys/kernel/unprivileged_bpf_disabled"
 
 /* If kernel.unprivileged_bpf_disabled is not 0, bpf(2) needs the capability. Up
- * to Linux 5.18 every command needs it (__sys_bpf in kernel/bpf/syscall.c),
- * later only some. Some commands always need it. Seccomp profiles of containers
- * allow the call to processes that have it. */
+ * to Linux 5.18 every command needs it (__sys_bpf in kernel/bpf/syscall.c).
+ * Later only some commands do. Whatever the setting is, some commands always
+ * need the capability. Seccomp profiles of containers allow the call to
+ * processes that have it. */
 static int explain_denied(uvperf_error_t *error, int code, const char *root,
                           const char *what) {
   int has_filter = uvperf__system_has_filter(root);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Describes an event and its target in words, for the reasons of failures. Only
- * generic events get their name: this is not the inverse of a parser. */
+ * generic events get their name. For other events the text is not a name that a
+ * parser would accept. */
 #include "explain/internal.h"
 
 #include <stdarg.h>

@@ -65,9 +65,9 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
 int uvperf__explain_bpf(uvperf_error_t *error, int code, const char *root,
                         const char *what);
 
-/* Returns the fault in a breakpoint's bp_type, bp_len and bp_addr for which the
- * kernel returns `code`, -EINVAL or -EOPNOTSUPP. It is a static text, or NULL
- * if no fault is known. */
+/* Finds the fault in a breakpoint's bp_type, bp_len and bp_addr for which the
+ * kernel returns `code` (-EINVAL or -EOPNOTSUPP). Returns a static text, or
+ * NULL if no fault is known. */
 const char *uvperf__breakpoint_fault(const struct perf_event_attr *attr,
                                      int code);
 

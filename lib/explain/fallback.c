@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides which fallback fits a failure of perf_event_open(2), changes the
  * attr, records the changes, and describes them in words. It opens nothing: the
- * caller asks for the next fallback again and again, until the event opens or
- * no fallback is left. */
+ * caller asks for one fallback after the other, until the event opens or no
+ * fallback is left. */
 #include "explain/fallback.h"
 
 #include <errno.h>
@@ -64,8 +64,8 @@ static int is_zero(const struct perf_event_attr *attr, size_t from, size_t to) {
   return from >= to;
 }
 
-/* After E2BIG the attr has the kernel's size, and the fields after that must
- * become 0. Bytes after the last field with a name cannot be reported as a
+/* After E2BIG the attr has the kernel's size, and the fields past that size
+ * must become 0. Bytes after the last field with a name cannot be reported as a
  * change, so they must be 0 already. */
 static int cut_to_size(uvperf__fallback_t *fallback,
                        struct perf_event_attr *attr, uint32_t asked_size) {
@@ -111,8 +111,8 @@ static int clear_flags(uvperf__fallback_t *fallback,
   return unknown != 0;
 }
 
-/* Clears all unknown bits at once, because EINVAL does not name the wrong one.
- * Without PERF_SAMPLE_BRANCH_STACK the kernel does not check
+/* Clears all unknown bits at once, because EINVAL does not show which bit is
+ * wrong. Without PERF_SAMPLE_BRANCH_STACK the kernel does not check
  * branch_sample_type. */
 static int clear_unknown(uvperf__fallback_t *fallback,
                          struct perf_event_attr *attr) {
@@ -273,10 +273,10 @@ static void add_applied(const uvperf__fallback_t *fallback,
   uvperf__error_add(error, text);
 }
 
-/* The last error replaces the first in two cases. Either fds or memory ran out,
- * so it is unknown whether the change would have helped. Or the first try
- * lacked privileges, but the user side alone is not available either, so
- * privileges would not help. */
+/* The last error replaces the first in two cases. In the first case fds or
+ * memory ran out, so it is unknown whether the change would have helped. In the
+ * second case the first try lacked privileges, but the user side alone is not
+ * available either, so privileges would not help. */
 void uvperf__fallback_report(const uvperf__fallback_t *fallback,
                              const uvperf_error_t *last,
                              uvperf_error_t *error) {
@@ -292,8 +292,8 @@ void uvperf__fallback_report(const uvperf__fallback_t *fallback,
 
 /* -- in words -------------------------------------------------------------- */
 
-/* Returns the names of the numbers in a change of event, or NULL for plain
- * numbers. */
+/* If a fallback has replaced the event, returns the name for the old or new
+ * number in the change. Returns NULL for a plain number. */
 static const char *event_name(const uvperf_change_t *change, int is_after) {
   if (change->fallback != UVPERF_FALLBACK_CLOCK)
     return NULL;

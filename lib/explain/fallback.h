@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes an attr that the kernel refused, so that it may accept it. Opens
- * nothing. */
+/* If the kernel refused an attr, changes the attr so that the kernel may accept
+ * it. Opens nothing. */
 #ifndef UVPERF_LIB_EXPLAIN_FALLBACK_H
 #define UVPERF_LIB_EXPLAIN_FALLBACK_H
 
@@ -29,16 +29,17 @@ typedef struct uvperf__fallback_s {
  *   attr        as the kernel left it: E2BIG has put its own size into it;
  *   asked_size  its size before the call;
  *   failed      code and cause, from uvperf__explain_open.
- * Returns 1 if it was changed and can be tried again; 0 if no fallback helps.
- * The calls come to an end, because each one takes something away. */
+ * Returns 1 if the attr was changed and can be tried again, or 0 if no fallback
+ * helps. The calls come to an end, because each one takes something away. */
 int uvperf__fallback_next(uvperf__fallback_t *fallback,
                           struct perf_event_attr *attr, uint32_t asked_size,
                           const uvperf_error_t *failed);
 
 /* Chooses the error to report for an event that cannot be opened. *error is the
- * error of the first try. It usually stays, and its reason gets the list of
- * fallbacks that did not help, if there is room. It is replaced by the error of
- * the last try if that shows that the first is not the real problem. */
+ * error of the first try. This error usually stays. If there is room, its
+ * reason gets the list of fallbacks that did not help. If the error of the last
+ * try shows that the first error is not the real problem, the last error
+ * replaces it. */
 void uvperf__fallback_report(const uvperf__fallback_t *fallback,
                              const uvperf_error_t *last, uvperf_error_t *error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Details of a refused filter of a tracepoint, which the kernel does not
- * report: perf events get only EINVAL, and the `filter` file of tracefs
- * explains only filters that are written to it. */
+/* Finds details about a tracepoint's filter that the kernel refused. The kernel
+ * does not report them: perf events get only EINVAL, and the `filter` file of
+ * tracefs explains only filters that are written to it. */
 #ifndef UVPERF_LIB_EXPLAIN_FILTER_H
 #define UVPERF_LIB_EXPLAIN_FILTER_H
 

@@ -13,8 +13,9 @@
 /* Enough bytes for any description of an event, including the NUL. */
 #define UVPERF__DESCRIBE_BYTES 104
 
-/* "'page-faults'", "tracepoint 316", "event 0x1 of PMU msr" …; the
- * names of PMUs are read under `root`. The text is cut, never overrun. */
+/* Writes a text such as "'page-faults'", "tracepoint 316" or "event 0x1 of PMU
+ * msr". The names of PMUs are read under `root`. The text is cut, never
+ * overrun. */
 void uvperf__describe_event(char *text, size_t size, const char *root,
                             const struct perf_event_attr *attr);
 
@@ -24,13 +25,13 @@ int uvperf__open_say(const uvperf__open_call_t *call, int cause,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds ", or allow UVPERF_FALLBACK_…" to a remedy, if there is room, and the
- * caller can still allow it. Always 1. */
+/* Adds ", or allow UVPERF_FALLBACK_…" to a remedy, if there is room and the
+ * caller can still allow this fallback. Always returns 1. */
 int uvperf__open_or_allow(const uvperf__open_call_t *call,
                           enum uvperf_fallback fallback);
 
-/* Fills limit and needed. Call it after a reason that names both. Always
- * returns 1. */
+/* Fills limit and needed. Call it after a reason that names both numbers.
+ * Always returns 1. */
 int uvperf__open_limit(const uvperf__open_call_t *call, uint64_t limit,
                        uint64_t needed);
 
@@ -42,7 +43,7 @@ int uvperf__open_fault(const uvperf__open_call_t *call, int cause,
 int uvperf__open_cpu(const uvperf__open_call_t *call, const char *list,
                      const char *why);
 
-/* Explains any errno that comes from a seccomp filter: open_denied.c. */
+/* If the errno comes from a seccomp filter, explains it: open_denied.c. */
 int uvperf__open_filtered(const uvperf__open_call_t *call);
 /* EACCES and EPERM. */
 int uvperf__open_denied(const uvperf__open_call_t *call);

@@ -55,8 +55,8 @@ static int is_unlimited(const char *root) {
 /* perf_mmap_calc_limits in kernel/events/core.c: a user's rings may take
  * mlock_kb for each online CPU. The rest counts for RLIMIT_MEMLOCK, together
  * with the memory that the process has pinned already. The page before the data
- * counts too. How much of the first limit the user's other processes take
- * cannot be seen. */
+ * counts too. We cannot see how much of the first limit the user's other
+ * processes take. */
 static void explain_locked(uvperf_error_t *error, int code, const char *root,
                            size_t bytes) {
   uint64_t needed = (uint64_t)bytes + page_bytes();

@@ -55,7 +55,7 @@ static int is_sure(const struct perf_event_attr *attr) {
           attr->config <= PERF_COUNT_SW_BPF_OUTPUT);
 }
 
-/* A clock stands in for cycles only: fallback.c. */
+/* A clock can replace only cycles: see fallback.c. */
 static int or_allow_clock(const uvperf__open_call_t *call) {
   if (call->attr->type != PERF_TYPE_HARDWARE ||
       (uint32_t)call->attr->config != PERF_COUNT_HW_CPU_CYCLES)
@@ -235,8 +235,9 @@ static int explain_ebadf(const uvperf__open_call_t *call) {
   return uvperf__open_fault(call, UVPERF_CAUSE_ARGUMENT, fault);
 }
 
-/* Reasons that depend on the opener. The program's function may ask another
- * process, so the rights and fds of this process do not explain a refusal. */
+/* Reasons that depend on the opener. The program's open function may ask
+ * another process, so the rights and fds of this process do not explain a
+ * refusal. */
 static int explain_program(const uvperf__open_call_t *call) {
   switch (call->code) {
     case -EACCES:
@@ -293,8 +294,8 @@ static const struct {
     {-ENOSYS, explain_enosys},
 };
 
-/* The reasons of codes that have only one, and a last reason for some codes of
- * the first table. */
+/* The reasons of codes that have only one reason, and a last reason for some
+ * codes of the first table. */
 static const struct {
   int code;
   int cause;
@@ -304,9 +305,9 @@ static const struct {
      "the PMU has no room left; close another of its events"},
     {-ENOMEM, UVPERF_CAUSE_MEMORY,
      "the kernel is out of memory; close some events"},
-    /* exclusive_event_init and exclusive_event_installable return it, because
-     * tracing PMUs accept only one user. So does x86_reserve_hardware, for the
-     * counters of a CPU. */
+    /* exclusive_event_init and exclusive_event_installable return this code,
+     * because tracing PMUs accept only one user. x86_reserve_hardware returns
+     * it too, for the counters of a CPU. */
     {-EBUSY, UVPERF_CAUSE_BUSY,
      "another user holds the PMU exclusively (a tracer, a virtual machine or "
      "the firmware); wait until it is free"},

@@ -23,8 +23,9 @@ static int64_t paranoid(const uvperf__open_call_t *call) {
 }
 
 /* A seccomp filter sees only the number of the call. The kernel reads the attr
- * after the filter, and returns EFAULT if there is no attr. So any other error
- * of a call without an attr comes from the filter, with two exceptions:
+ * after the filter, and returns EFAULT if there is no attr. So if a call
+ * without an attr gets any other error, the error comes from the filter, with
+ * two exceptions:
  * - Distributions that refuse every event do so before they read the attr, with
  *   EACCES.
  * - A kernel without perf events returns ENOSYS itself, and has no
@@ -154,9 +155,9 @@ static int has_kernel_branches(const struct perf_event_attr *attr) {
   return !attr->exclude_kernel || !attr->exclude_hv;
 }
 
-/* Returns the part of the event that needs the lowest perf_event_paranoid, so
- * that the remedy is sufficient. Sources: perf_trace_event_perm, perf_allow_cpu
- * and perf_allow_kernel. */
+/* Returns the part of the event that needs the lowest perf_event_paranoid. A
+ * remedy for this part helps the whole event. Sources: perf_trace_event_perm,
+ * perf_allow_cpu and perf_allow_kernel. */
 static const char *paranoid_need(const uvperf__open_call_t *call,
                                  int64_t *level) {
   const struct perf_event_attr *attr = call->attr;
@@ -182,7 +183,7 @@ static const char *paranoid_need(const uvperf__open_call_t *call,
   return "any event";
 }
 
-/* The remedy that needs no privileges, if the kernel side is what is denied. */
+/* If the kernel side is denied, adds the remedy that needs no privileges. */
 static int or_exclude_kernel(const uvperf__open_call_t *call) {
   if (call->attr->exclude_user || (call->fallbacks & UVPERF_FALLBACK_USER))
     return 1;
@@ -245,8 +246,8 @@ static int explain_lockdown(const uvperf__open_call_t *call) {
                           "PERF_SAMPLE_REGS_INTR to all users; leave it out");
 }
 
-/* Explains a denial in spite of CAP_PERFMON, at a level that only CAP_SYS_ADMIN
- * lifts. */
+/* Explains a denial although the process has CAP_PERFMON: at this level of
+ * perf_event_paranoid only CAP_SYS_ADMIN helps. */
 static int explain_in_spite(const uvperf__open_call_t *call) {
   if (paranoid(call) <= LAST_COMMON_LEVEL ||
       uvperf__system_has_capability(call->root, UVPERF__CAP_SYS_ADMIN) != 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* EINVAL, the errno of perf_event_open(2) with the most meanings. Looks for
  * known faults in the order in which perf_copy_attr and perf_event_open in
- * kernel/events/core.c check: the attr, the target, and the group's leader,
- * which can be ENODEV too. */
+ * kernel/events/core.c check: the attr, the target, and the group's leader. A
+ * bad leader can also cause ENODEV. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -307,10 +307,10 @@ static const char *group_fault(const uvperf__open_call_t *call) {
   return NULL;
 }
 
-/* The kernel checks the leader before it looks for the task. For a leader whose
- * task has ended it returns ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15). For a
- * moment before that it returns EINVAL, when the leader no longer belongs to
- * the task's context. */
+/* The kernel checks the leader before it looks for the task. If the leader's
+ * task has ended, it returns ENODEV (PERF_EVENT_STATE_DEAD, Linux 6.15). For a
+ * moment before that, the leader no longer belongs to the task's context, and
+ * the kernel returns EINVAL. */
 int uvperf__open_dead_group(const uvperf__open_call_t *call) {
   uvperf__task_t task;
   int rc;
@@ -435,7 +435,8 @@ static int explain_combination(const uvperf__open_call_t *call) {
 }
 
 /* The kernel returns the same code for an id that does not exist and for all
- * other faults. Only tracefs can distinguish them, if it is readable. */
+ * other faults. Only tracefs shows which of the two it is, if tracefs is
+ * readable. */
 static int explain_tracepoint(const uvperf__open_call_t *call) {
   uvperf__tracefs_ids_t own = {0};
   int is_ftrace;

@@ -51,8 +51,8 @@ static const char *place_fault(const struct perf_event_attr *attr) {
   if (IS_X86 && attr->bp_type != BREAKPOINT_X &&
       attr->bp_addr % attr->bp_len != 0)
     return "bp_addr must be a multiple of bp_len";
-  /* This is not checked for 32-bit kernels, which do not all begin at the same
-   * address. */
+  /* This fault is not found on 32-bit kernels, because those do not all begin
+   * at the same address. */
   if (attr->exclude_kernel && attr->bp_addr >> 63)
     return "bp_addr is in the kernel, which exclude_kernel excludes; clear "
            "exclude_kernel";
