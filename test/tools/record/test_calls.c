@@ -19,8 +19,8 @@
   (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |          \
    PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_EXITKILL)
 
-/* LeakSanitizer uses ptrace(2) itself, and a thread can have one tracer
- * only. */
+/* LeakSanitizer uses ptrace(2) itself, and a thread can have only one
+ * tracer. */
 static void run_traced(const char *const *args) {
   int fd = open("/dev/null", O_RDWR);
 

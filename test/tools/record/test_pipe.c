@@ -22,8 +22,7 @@ enum {
   FEATURE = 80
 };
 
-/* -- a recording, and the bytes of its stream
- * -------------------------------------- */
+/* -- a recording, and the bytes of its stream ------------------------------ */
 
 typedef struct stream_s {
   record_file_t *file;

@@ -23,8 +23,7 @@
 /* A thread's name may contain any bytes. */
 #define OWN_NAME "synth \x01\xff\n)"
 
-/* -- the written records
- * ------------------------------------------------------- */
+/* -- the written records --------------------------------------------------- */
 
 typedef struct seen_s {
   record_synth_t synth;
@@ -135,8 +134,8 @@ static void live_process_has_its_name_and_parent(void **state) {
   end(&seen);
 }
 
-/* A record has room for each trailer that the attr requests, and for no
- * other. */
+/* A record has room for the trailers that the attr requests, and for no
+ * others. */
 static void trailers_are_as_long_as_the_attr_says(void **state) {
   static const uint64_t bits[] = {PERF_SAMPLE_TID,  PERF_SAMPLE_TIME,
                                   PERF_SAMPLE_ID,   PERF_SAMPLE_STREAM_ID,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --control: another process says when stat counts. Here that process is the
- * command itself, so that both are at the same place. */
+/* --control: another process controls when stat counts. Here the command itself
+ * is that process, so the order of its calls and its requests is known. */
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,7 +8,8 @@
 #include "call_server.h"
 #include "stat_fields.h"
 
-/* Runs a script, which has `say` for a command with its answer, and `calls`. */
+/* The begin of each script. `say` sends a request and waits for the answer,
+ * `calls` makes calls. */
 static const char begin[] =
     "exec 7>\"$1.ctl\" 8<\"$1.ack\"; say() { echo \"$*\" >&7; read x <&8; "
     "test \"$x\" = ack || exit 9; }; calls() { \"$0\" calls \"$1\"; }; ";
@@ -82,7 +83,8 @@ static void stop_ends_the_count(void **state) {
   tool_run_expect_text(run.err, "counts have no snapshots");
 }
 
-/* A script for one of several runs, which write a line each. */
+/* Runs a script only in the run with this number. Each run appends a line to a
+ * file. */
 #define IN_RUN(number, script)                                                 \
   "echo run; echo >>$1.runs; test $(wc -l <$1.runs) = " number " && { " script \
   "; }; "
@@ -125,8 +127,8 @@ static void command_that_never_enables_counts_nothing(void **state) {
   tool_run_expect_text(run.err, "<not counted> msec task-clock");
 }
 
-/* Another process could fill the terminal. Commands after "stop" are not run,
- * so that nothing begins again. */
+/* The number of messages is limited, because another process could fill the
+ * terminal. Requests after "stop" are ignored, so that nothing begins again. */
 static void commands_after_stop_are_not_run_and_messages_end(void **state) {
   static const struct {
     const char *lines, *told;

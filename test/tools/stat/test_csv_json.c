@@ -41,7 +41,7 @@ static void expect_objects(const stat_table_t *table, size_t nr) {
   free(text);
 }
 
-/* A table with the same counts as these lines of perf-stat(1), which are
+/* Fills a table with counts for which perf-stat(1) printed the lines that are
  * expected below. */
 static void fill_software(stat_table_t *table) {
   stat_line_t *line;
@@ -150,7 +150,7 @@ static void fields_and_objects_of_a_cgroup_name_it(void **state) {
   expect_objects(&table, 4);
 }
 
-/* With the separator, which perf-stat(1) forgets. */
+/* The line of a second metric has a separator that perf-stat(1) forgets. */
 static void second_metric_is_a_line_of_empty_fields(void **state) {
   stat_table_t table;
 
@@ -327,8 +327,8 @@ static void make_comma_locale(const temp_tree_t *tree) {
 
 #define NO_LOCALE 77
 
-/* Whether a report is printed as expected; for a child, which must not
- * assert. */
+/* Returns whether a report is printed as expected. It does not assert, because
+ * it runs in a child. */
 static int prints(const stat_table_t *table, stat_table_print_fn print,
                   const char *expected) {
   char *text = stat_table_print(table, print);
@@ -340,7 +340,8 @@ static int prints(const stat_table_t *table, stat_table_print_fn print,
   return is_same;
 }
 
-/* In a child, as glibc loses the memory that it takes for LOCPATH. */
+/* This runs in a child, because glibc leaks the memory that it allocates for
+ * LOCPATH. */
 static int print_with_comma(void *arg) {
   const temp_tree_t *tree = arg;
   stat_table_t table;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stat counts hardware events of a command: to the instruction, and about right
- * where the PMU has too few counters. */
+/* stat counts the hardware events of a command: exactly, to the instruction, or
+ * within a percent if the PMU has too few counters. */
 #include "live_hardware.h"
 
 #include <sys/personality.h>
@@ -10,7 +10,7 @@
 #define RUNS   20
 #define EVENTS 14
 
-/* What a program does before main depends on where its memory is. */
+/* The number of instructions before main depends on the program's addresses. */
 static void keep_layout(void) {
   personality(ADDR_NO_RANDOMIZE);
 }
@@ -25,8 +25,9 @@ static void run_loop(tool_run_t *run, const char *events, const char *length) {
   tool_run_expect_status(run, 0);
 }
 
-/* Of 20 runs; most are equal, but QEMU adds what other CPUs execute meanwhile,
- * and x86 one for each interrupt. */
+/* Returns the least count of 20 runs. Most counts are equal, but QEMU adds the
+ * instructions that other CPUs execute meanwhile, and x86 adds one for each
+ * interrupt. */
 static uint64_t least_instructions(const char *length) {
   static tool_run_t run;
   uint64_t least = UINT64_MAX;
@@ -58,7 +59,8 @@ static void command_is_counted_to_the_instruction(void **state) {
                    100000 * LIVE_LOOP_INSTRUCTIONS);
 }
 
-/* The first is pinned and knows it. */
+/* Only the first event is pinned, so only this one is on a counter all the
+ * time. */
 static void events_that_share_counters_are_within_a_percent(void **state) {
   static tool_run_t run;
   stat_fields_t line;
@@ -83,7 +85,8 @@ static void events_that_share_counters_are_within_a_percent(void **state) {
       truth = value;
     else
       live_assert_near(value, truth);
-    /* Percent of the time that it was on a counter. */
+    /* The field has the percentage of time in which the event was on a
+     * counter. */
     assert_int_equal(strcmp(line.field[4], "100.00") == 0, i == 0);
   }
   assert_in_range(truth, 200000000, 210000000);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How stat sums up readings of places to lines, and lines of runs; how it names
- * what it counts, and tells whether it still lives. */
+/* How stat adds up the counts of places to lines, and the lines of several
+ * runs. How it names events, and how it finds out whether a target still
+ * lives. */
 #include "support.h"
 
 #include <pthread.h>
@@ -111,8 +112,9 @@ static void lines_are_the_sums_of_all_places(void **state) {
   stat_lines_free(&lines);
 }
 
-/* Event by event, and of each its CPUs, ascending, whatever the order of the
- * places is; that of a target that could not be looked up is on none. */
+/* The lines are ordered by event and then by CPU, whatever the order of the
+ * places is. A target that could not be looked up has no CPU, and so no
+ * line. */
 static void lines_by_cpu_are_those_of_its_places(void **state) {
   static const place_t places[] = {
       {0, 8, {COUNTED(5), NONE}},
@@ -124,7 +126,7 @@ static void lines_by_cpu_are_those_of_its_places(void **state) {
 
   (void)state;
   read_places(&lines, 1, STAT_BY_CPU, places, 4);
-  assert_int_equal(lines.nr, 3); /* b is not of CPU 8 */
+  assert_int_equal(lines.nr, 3); /* CPU 8 does not have b */
   expect(&lines, 0, 0, 1, 7);
   expect(&lines, 1, 0, 8, 14);
   expect(&lines, 2, 1, 1, 35);
@@ -171,8 +173,8 @@ static void lines_of_no_place_are_none(void **state) {
   stat_lines_free(&lines);
 }
 
-/* What is open and idle is no unsupported event because another place has
- * none. */
+/* An event that is open but idle at one place is supported, even if another
+ * place refused it. */
 static void line_that_is_open_somewhere_is_supported(void **state) {
   static const place_t places[] = {
       {0, -1, {IDLE, REFUSED}},
@@ -199,8 +201,8 @@ static void add_run(stat_lines_t *sum, const place_t *places, size_t nr,
   stat_lines_free(&lines);
 }
 
-/* Of 4, 6 and 8 the mean is 6, and the standard deviation of it 2 / sqrt(3),
- * 19.245 %. */
+/* The mean of 4, 6 and 8 is 6. The standard deviation of this mean is 2 /
+ * sqrt(3), which is 19.245 % of it. */
 static void runs_have_a_mean_and_its_deviation(void **state) {
   stat_lines_t sum;
   uint64_t i;
@@ -220,7 +222,7 @@ static void runs_have_a_mean_and_its_deviation(void **state) {
   stat_lines_free(&sum);
 }
 
-/* The mean is of those runs in which it was counted. */
+/* The mean covers only the runs in which the event was counted. */
 static void run_without_a_value_is_not_in_the_mean(void **state) {
   static const place_t counted = {0, -1, {COUNTED(10), COUNTED(4)}};
   static const place_t idle = {0, -1, {IDLE, COUNTED(4)}};
@@ -235,7 +237,7 @@ static void run_without_a_value_is_not_in_the_mean(void **state) {
   stat_lines_free(&sum);
 }
 
-/* A CPU went offline and another came. */
+/* Between the runs a CPU went offline and another came online. */
 static void runs_on_other_cpus_keep_their_lines(void **state) {
   static const place_t first[] = {{0, 0, {COUNTED(1), COUNTED(2)}},
                                   {0, 1, {COUNTED(3), COUNTED(4)}}};
@@ -286,7 +288,7 @@ static void expect_title(char **argv, int argc, const char *title) {
   stat_options_t options;
   char *text;
 
-  optind = 0; /* getopt(3): begin anew */
+  optind = 0; /* getopt(3): start again */
   assert_int_equal(stat_options_parse(&options, argc, argv), 0);
   text = stat_targets_title(&options);
   assert_string_equal(text, title);
@@ -308,7 +310,7 @@ static void title_names_who_is_counted(void **state) {
   expect_title((char *[]){stat, g, c, NULL}, 3, "cgroup 'x,y'");
 }
 
-/* -- what still lives ------------------------------------------------------ */
+/* -- whether a target still lives ------------------------------------------ */
 
 static void stat_of_a_task_is_read_whatever_its_name_is(void **state) {
   static const char text[] =
@@ -325,7 +327,7 @@ static void stat_of_a_task_is_read_whatever_its_name_is(void **state) {
   assert_int_equal(start, UINT64_C(98765432109));
 }
 
-/* Whether stat would go on for a process that has this id. */
+/* Returns whether stat would go on counting the process with this id. */
 static int is_alive(pid_t pid) {
   stat_options_t options;
   stat_alive_t alive;
@@ -346,13 +348,13 @@ static void *wait_for_ever(void *arg) {
   return arg;
 }
 
-/* Its first thread is a zombie then, of a process that runs. */
+/* The process still runs afterwards, but its first thread is a zombie. */
 static int leave_a_thread(void *arg) {
   pthread_t thread;
 
   if (pthread_create(&thread, NULL, wait_for_ever, arg) != 0)
     return 1;
-  syscall(SYS_exit, 0); /* this thread alone */
+  syscall(SYS_exit, 0); /* ends only this thread */
   return 1;
 }
 
@@ -390,7 +392,7 @@ static int exit_at_once(void *arg) {
   return 0;
 }
 
-/* Nobody need have waited for it. */
+/* The process has ended even if its parent has not waited for it. */
 static void process_that_has_ended_does_not_live(void **state) {
   pid_t pid = support_fork(exit_at_once, NULL);
 

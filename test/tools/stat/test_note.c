@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How stat says that something was not counted, or only in part, and why. */
+/* How stat reports that an event was not counted, or only in part, and why. */
 #include "stat_table.h"
 #include "support.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stat writes, where, and when: fields, JSON, files, intervals. */
+/* The forms, files and intervals in which stat writes its counts. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ static void fields_have_the_separator_that_is_asked_for(void **state) {
   assert_false(stat_fields_line(run.err, '\t', 1, 2, &line));
 }
 
-/* All lines; also for events that are not there, CPUs and intervals. */
+/* Expects that each line is a JSON object, and that there are at least
+ * `least`. */
 static void expect_json(const char *text, size_t least) {
   size_t nr = 0, size;
   char line[4096];
@@ -68,7 +69,7 @@ static void json_is_an_object_a_line(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   expect_json(run.err, 4);
-  /* The command is gone, and its counts are good. */
+  /* The command has ended, but its counts are valid. */
   assert_null(strstr(run.err, "\"state\":\"gone\""));
   tool_run_expect_text(run.err, "\"state\":\"counting\"");
   tool_run_expect_text(run.err, "\"counter-value\":\"88.000000\"");
@@ -88,7 +89,7 @@ static void json_of_intervals_and_cpus_is_valid(void **state) {
   tool_run_expect_text(run.err, "\"cpu\":\"0\"");
 }
 
-/* The command's stderr is its own then. */
+/* With -o only the command writes to stderr. */
 static void file_receives_the_table_and_nothing_else(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX", text[4096] = "";
   tool_run_t run = {.args = {STAT_PATH, "-o", path, "-e", "page-faults,cycles",
@@ -113,7 +114,7 @@ static void file_receives_the_table_and_nothing_else(void **state) {
   tool_run_expect_text(text, "seconds time elapsed");
 }
 
-/* What is before it stays, and each table says when it began. */
+/* The old content stays, and each table begins with its start time. */
 static void appended_table_stands_behind_the_file(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX", text[4096] = "";
   tool_run_t run = {
@@ -168,7 +169,7 @@ static void control_characters_are_not_printed(void **state) {
 
 /* -- intervals ------------------------------------------------------------- */
 
-/* Nothing is lost between two of them, nor at the end. */
+/* No call is lost between two intervals or at the end. */
 static void intervals_add_up_to_what_the_command_did(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-I", "1", "-x,", "-e",
                              CALL_SERVER_EVENT, "--", TARGET_PATH, "children",
@@ -190,7 +191,7 @@ static void intervals_add_up_to_what_the_command_did(void **state) {
   assert_true(i >= 2);
 }
 
-/* Which is the sum of the intervals. */
+/* The summary is the sum of the intervals. */
 static void summary_follows_the_intervals(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-I", "5", "--summary", "-x,", "-e",
                              CALL_SERVER_EVENT, TARGET_PATH, "children", "20",
@@ -271,12 +272,12 @@ static void intervals_have_a_heading_and_times(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_int_equal(strncmp(run.err, heading, strlen(heading)), 0);
-  /* Once more after 25. */
+  /* The heading is printed again after 25 intervals. */
   assert_non_null(strstr(run.err + 1, heading));
   assert_null(strstr(run.err, "seconds time elapsed"));
 }
 
-/* Ctrl-C: the interval that has begun is told too. */
+/* After Ctrl-C, the interval that has begun is printed too. */
 static void interrupted_intervals_end_with_a_shorter_one(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-v", "-I", "100000", "-x,", "-a", "-e",
                              "cpu-clock"}};
@@ -293,7 +294,7 @@ static void interrupted_intervals_end_with_a_shorter_one(void **state) {
 
 /* -- readers --------------------------------------------------------------- */
 
-/* The run returns when stat is gone: it has our pipe. */
+/* The run returns when stat has ended, because stat has our pipe. */
 static void reader_that_goes_ends_the_intervals(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "\"$0\" -I 5 -a -e cpu-clock 2>&1 >/dev/null | "

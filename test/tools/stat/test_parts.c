@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What stat shows of events with a part for each kind of cores, on a made-up
- * machine: their sum, or with --no-merge each part. */
+/* An event can have a part for each kind of cores. On a made-up machine, stat
+ * shows the sum of the parts, or with --no-merge each part. */
 #include "support.h"
 #include "temp_tree.h"
 

@@ -9,13 +9,14 @@
 
 #define RUNS 4
 
-/* How often perf stat is run until it says something. */
+/* perf stat is run at most this often until it prints something. */
 #define TRIES 20
 
-/* How often a process that is counted is to work, and waits after it. */
+/* How often the counted process works. It sleeps after each time. */
 #define ANSWERS 50
 
-/* Looked for in PATH, and by a shell, as each distribution has it elsewhere. */
+/* A shell looks for perf(1) in PATH, because each distribution installs it
+ * elsewhere. */
 static int perf_works(void) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c", "perf stat -x, -e task-clock true"}};
@@ -39,7 +40,7 @@ static void need_setarch(const char *test) {
     support_skip(test, "setarch(8)");
 }
 
-/* The same arguments for both, as words of a shell. */
+/* Both tools get the same arguments, as words of a shell. */
 static void run_perf(tool_run_t *run, const char *before, const char *args) {
   static char line[512];
 
@@ -80,9 +81,10 @@ static void tracepoint_is_counted_as_by_perf(void **state) {
   assert_int_equal(stat_fields_value(stat.err, CALL_SERVER_EVENT), value);
 }
 
-/* At random places in memory a program has a fault more or less, and so it has
- * while other programs push its pages out, and with the PATH that perf(1) makes
- * longer: both have some of the same counts, but for one. */
+/* setarch(8) turns off random addresses, because these change the number of
+ * faults by one. Other programs that push out pages, and the longer PATH that
+ * perf(1) sets, can still change it. So at least half of our counts must be
+ * within one of perf's. */
 static void page_faults_are_counted_as_by_perf(void **state) {
   static const char args[] = "-x, -e minor-faults " TARGET_PATH " touch 321";
   uint64_t least = UINT64_MAX, most = 0, value, ours[RUNS];
@@ -111,9 +113,9 @@ static void page_faults_are_counted_as_by_perf(void **state) {
   assert_in_range(nr, RUNS / 2, RUNS);
 }
 
-/* One process of which perf stat and stat count the same while: from before it
- * begins, as perf stat counts it while stat runs and stat tells when it does,
- * until it is gone. */
+/* Both tools count the work of one process, from before its begin to its end.
+ * stat is the command of perf stat, so both count when stat prints "counting".
+ * Then the process works and ends. */
 static void answer_and_end(tool_run_t *run) {
   unsigned i;
 
@@ -122,8 +124,8 @@ static void answer_and_end(tool_run_t *run) {
   call_server_end(run->data);
 }
 
-/* So that it is not switched between the beginning of the one and that of the
- * other. */
+/* Waits until the process sleeps. It must not have a context switch after only
+ * one of the tools has begun to count. */
 static void wait_until_it_waits(const call_server_t *serve) {
   char path[32], text[256];
   FILE *file;
@@ -148,7 +150,8 @@ static double milliseconds(const char *text) {
   return strtod(line.field[0], NULL);
 }
 
-/* Two runs differ by far more, as the machine has other things to do. */
+/* Both tools count the same run, because two runs differ by far more: the
+ * machine has other work, too. */
 static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
   static const char events[] = "-x, -e context-switches,task-clock";
   double theirs, ours;
@@ -169,7 +172,8 @@ static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
   run.data = &serve;
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  /* It need not wait for each call: the next one may be there already. */
+  /* The process need not sleep before each request: the next one may be there
+   * already. */
   assert_true(stat_fields_value(run.err, "context-switches") > 0);
   assert_int_equal(stat_fields_value(run.err, "context-switches"),
                    stat_fields_value(run.out, "context-switches"));
@@ -180,13 +184,14 @@ static void clock_and_switches_of_one_run_are_those_of_perf(void **state) {
   assert_true(fabs(ours - theirs) < 0.01 * theirs + 0.01);
 }
 
-/* The same fields are there, with the same words in them. */
+/* Both tools print the same number of fields, with the same words in them. */
 static void expect_same_fields(const char *args, size_t nr, size_t event) {
   tool_run_t perf, stat;
   stat_fields_t theirs, ours;
   int tries = TRIES;
 
-  /* With -I it says nothing of a command that ends before it looks. */
+  /* With -I perf stat prints nothing if the command ends before perf stat looks
+   * at it. */
   do
     run_perf(&perf, "", args);
   while (perf.err[0] == '\0' && --tries > 0);
@@ -227,7 +232,7 @@ static void fields_of_cpus_and_cgroups_are_those_of_perf(void **state) {
   expect_same_fields("-p 1 --per-thread -x, -e task-clock true", 8, 3);
 }
 
-/* Where there is no PMU; with one they are counted by both. */
+/* Without a PMU the event is missing. With a PMU both tools count it. */
 static void event_that_is_not_there_has_the_fields_of_perf(void **state) {
   static const char args[] = "-x, -e task-clock,cycles true";
   tool_run_t perf, stat;

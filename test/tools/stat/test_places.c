@@ -14,7 +14,7 @@ static void serve_100(tool_run_t *run) {
   call_server_calls(run->data, 100);
 }
 
-/* The index-th line is of a thread with this name, or of this id. */
+/* Expects that line `index` is of the thread with this name or this id. */
 static void expect_thread(const char *text, size_t index, const char *name,
                           const char *id, const char *value) {
   stat_fields_t line;
@@ -28,8 +28,8 @@ static void expect_thread(const char *text, size_t index, const char *name,
   assert_string_equal(line.field[3], CALL_SERVER_EVENT);
 }
 
-/* A thread that was not there when counting began is added to the one that made
- * it. */
+/* A thread that was created after counting began is added to its creator's
+ * line. */
 static void threads_of_a_process_have_a_line_each(void **state) {
   call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "--per-thread", "-v", "-x,", "-e",
@@ -54,7 +54,7 @@ static void serve_100_and_end(tool_run_t *run) {
   call_server_end(run->data);
 }
 
-/* They keep their names when they are gone. */
+/* Threads keep their names after they have ended. */
 static void threads_that_end_keep_their_lines(void **state) {
   call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "--per-thread", "-v", "-x,", "-I",
@@ -77,7 +77,7 @@ static void threads_that_end_keep_their_lines(void **state) {
   tool_run_expect_text(run.err, ",one-");
 }
 
-/* Only those that did something have a line. */
+/* Only threads with a count have a line. */
 static void threads_of_the_machine_are_counted(void **state) {
   call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "--per-thread", "-v", "-j", "-e",
@@ -121,7 +121,7 @@ static void cores_add_up_to_what_the_command_did(void **state) {
   assert_true(strtoul(line.field[1], NULL, 10) >= 1);
 }
 
-/* Ids of CPUs say nothing of cores. */
+/* The id of a CPU does not show which core it belongs to. */
 static stat_cpu_t cpus[] = {
     {0, 0, 0, 0, 0}, {4, 0, 0, 0, 0}, {2, 0, 1, 0, 1}, {1, 1, 0, 0, 2}};
 
@@ -209,8 +209,8 @@ static void each_group_of_cpus_has_its_columns(void **state) {
   }
 }
 
-/* What was not counted is less than 0, and a thread that was gone is not an
- * event that is not there. */
+/* A thread that was not counted comes after one that counted 0. A thread that
+ * has ended is <not counted>, not <not supported>. */
 static void threads_that_did_most_come_first(void **state) {
   static const stat_place_t places[] = {{7, "a\033b"}, {20, "two"}};
   stat_table_t table;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* stat where no event can be opened: the command runs all the same. */
+/* stat runs its command even if it can open no event. */
 #include "container.h"
 #include "tool_run.h"
 
-/* No kernel has it. */
+/* No kernel has this event. */
 #define MISSING "software/config=99/"
 
 #define COMMAND "/bin/sh", "-c", "echo ran; exit 3"
@@ -49,7 +49,7 @@ static void missing_command_is_told_first(void **state) {
   assert_null(strstr(run.err, "supported"));
 }
 
-/* Its status is kept where the kernel refuses the event to users. */
+/* stat keeps the command's status if the kernel refuses the event to users. */
 static void command_runs_without_privileges(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-e", "page-faults:k," MISSING, COMMAND},
@@ -68,7 +68,7 @@ static void enter_container(void) {
   container_enter(CONTAINER_EPERM);
 }
 
-/* Where perf_event_open(2) is forbidden, only the clock is left. */
+/* If perf_event_open(2) is forbidden, stat can still measure times. */
 static void command_runs_in_a_container(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-e",
                              "task-clock,duration_time,"
@@ -84,7 +84,8 @@ static void command_runs_in_a_container(void **state) {
   assert_null(strstr(run.err, "duration_time: not"));
 }
 
-/* It only tells how long others are counted, and there is nothing to count. */
+/* With -a the command only decides how long CPUs are counted, and here no event
+ * can be counted. */
 static void stopwatch_runs_unless_privileges_are_missing(void **state) {
   tool_run_t missing = {
       .args = {STAT_PATH, "-a", "-A", "-e", MISSING, COMMAND}};

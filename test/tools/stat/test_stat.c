@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* stat counts a command: exactly, with what it starts, whatever signals come,
- * and leaves it as it is. */
+/* stat counts a command and its children exactly, whatever signals come. The
+ * command runs as it would without stat. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,7 +69,7 @@ static void members_of_a_group_are_all_counted(void **state) {
                        stat_fields_value(run.err, "major-faults"));
 }
 
-/* Each of the events of one -e has the filter behind it. */
+/* A filter applies to the events of the -e before it. */
 static void filter_counts_what_fits(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-x,", "-e", "duration_time,page-faults", "-e",
@@ -88,7 +88,7 @@ static void filter_counts_what_fits(void **state) {
   tool_run_ends(&wrong, 2, "none: --filter 'polcy == 0': ");
 }
 
-/* On a machine that has a PMU nothing is missing. */
+/* On a machine with a PMU no event is missing. */
 static void usual_events_are_counted_or_explained_once(void **state) {
   static const char *const events[] = {
       "task-clock", "context-switches", "cpu-migrations", "page-faults",
@@ -129,8 +129,8 @@ static void status_is_that_of_the_command(void **state) {
   tool_run_expect_text(killed.err, "seconds time elapsed");
 }
 
-/* Its input and output are its own, and so are its limits and signals, in each
- * run. */
+/* In each run the command has the input, output, limits and signals that it
+ * would have without stat. */
 static void command_runs_as_it_would_alone(void **state) {
   static const char alone[] =
       "ulimit -Sn 123; echo input | \"$0\" -r 2 -x, -e task-clock -- sh -c "
@@ -165,7 +165,8 @@ static void command_finds_closed_what_was_closed(void **state) {
   assert_string_equal(run.out, "1\n");
 }
 
-/* As parents leave them that handle signals in a thread of their own. */
+/* Some parents that handle signals in a separate thread leave signals blocked
+ * and ignored like this. */
 static void block_and_ignore(void) {
   sigset_t set;
   int i;
@@ -183,7 +184,8 @@ static void block_and_ignore(void) {
   sigprocmask(SIG_SETMASK, &set, NULL);
 }
 
-/* stat hears of its end all the same. */
+/* stat notices the end of the command although SIGCHLD is blocked and
+ * ignored. */
 static void command_finds_signals_as_stat_did(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "grep",
                              "-E", "Sig(Blk|Ign)", "/proc/self/status"}};
@@ -201,13 +203,13 @@ static void command_finds_signals_as_stat_did(void **state) {
 
 /* -- signals ---------------------------------------------------------------
  *
- * The command tells on stderr when it waits. */
+ * The command prints "waiting" on stderr when it waits. */
 
 static void lead_a_group(void) {
   setpgid(0, 0);
 }
 
-/* As a terminal does. */
+/* A terminal sends SIGINT to the whole group, too. */
 static void interrupt_group(tool_run_t *run) {
   kill(-run->pid, SIGINT);
 }
@@ -224,7 +226,8 @@ static void interrupt_is_for_the_command(void **state) {
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = interrupt_group;
   tool_run(&run);
-  /* What it did because of the signal is counted, and its status told. */
+  /* stat counts what the command did because of the signal, and exits with its
+   * status. */
   tool_run_expect_status(&run, 7);
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 17);
 }
@@ -258,7 +261,7 @@ static void expect_terminated(int with, const char *test) {
   tool_run_expect_text(run.err, "seconds time elapsed");
 }
 
-/* The run returns when the command is gone too: it has our pipe. */
+/* The run returns when the command has ended too, because it has our pipe. */
 static void sigterm_prints_and_terminates_the_command(void **state) {
   (void)state;
   expect_terminated(SIGTERM, __func__);
@@ -273,7 +276,7 @@ static void ignore_hangup(void) {
   signal(SIGHUP, SIG_IGN);
 }
 
-/* As nohup(1) has it: neither the run ends nor the series. */
+/* Under nohup(1) SIGHUP ends neither the run nor the series of runs. */
 static void sighup_that_is_ignored_stays_so(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-r2", "-e", "task-clock", "--", "sh",
                              "-c", "kill -HUP $PPID; exit 7"}};
@@ -316,8 +319,9 @@ static void runs_give_mean_and_deviation(void **state) {
   assert_false(stat_fields_line(run.err, ',', 8, 1, &line));
 }
 
-/* 10 calls, then 20, then 30 …: mean 30 of five, and a deviation of the mean of
- * 10 * sqrt(2.5) / sqrt(5) = 7.071, which is 23.57 % of it. */
+/* The five runs make 10, 20, 30, 40 and 50 calls. Their mean is 30. The
+ * deviation of the mean is 10 * sqrt(2.5) / sqrt(5) = 7.071, which is 23.57 %
+ * of 30. */
 static void runs_that_differ_deviate(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX";
   tool_run_t run = {.args = {STAT_PATH, "-r", "5", "-x,", "-e",
@@ -355,7 +359,8 @@ static void runs_are_named_in_the_title(void **state) {
   assert_null(strstr(run.err, "seconds user"));
 }
 
-/* Two runs of 5 calls; the third waits for Ctrl-C, and is no whole one then. */
+/* Two runs make 5 calls each. The third waits for Ctrl-C, so it is not complete
+ * and not counted. */
 static void interrupt_ends_the_runs(void **state) {
   char path[] = "/tmp/uvperf-stat-XXXXXX";
   tool_run_t run = {.args = {STAT_PATH, "-r", "10", "-x,", "-e",
@@ -382,7 +387,7 @@ static void interrupt_ends_the_runs(void **state) {
                        "stat: interrupted: 2 of 10 runs are counted\n");
 }
 
-/* Then there is nothing better. */
+/* An interrupted run is counted if there is no complete one. */
 static void interrupted_first_run_is_counted(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-r", "10", "-x,", "-e",
                              CALL_SERVER_EVENT, "--", "sh", "-c",
@@ -420,7 +425,7 @@ static void runs_for_ever_have_a_table_each(void **state) {
 
 /* -- closing ---------------------------------------------------------------
  *
- * To close so many takes the kernel seconds. */
+ * Closing so many events takes the kernel seconds. */
 
 #define MANY "syscalls:sys_enter_s*"
 
@@ -445,7 +450,7 @@ static void table_is_printed_while_the_events_are_open(void **state) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_true(nr_events > 0);
-  assert_null(strstr(run.err, "closing")); /* for terminals */
+  assert_null(strstr(run.err, "closing")); /* only for terminals */
 }
 
 static void second_interrupt_does_not_wait_for_the_close(void **state) {

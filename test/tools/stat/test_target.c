@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* stat counts what runs already: processes, threads, CPUs, cgroups; until they
- * are gone, or until it is told to end. */
+/* stat counts processes, threads, CPUs and cgroups that exist already. It
+ * counts until they are gone or until a signal, a timeout or a command ends
+ * it. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -34,7 +35,7 @@ static void process_is_counted_until_ctrl_c(void **state) {
   (void)state;
   need_calls(__func__);
   call_server_start(&serve, TARGET_PATH);
-  call_server_calls(&serve, 1000); /* before: not counted */
+  call_server_calls(&serve, 1000); /* too early to be counted */
   run.interrupt_at = "counting";
   run.work = serve_123;
   run.data = &serve;
@@ -90,7 +91,7 @@ static void two_processes_are_summed_until_both_are_gone(void **state) {
   need_calls(__func__);
   call_server_start(&two.serves[0], TARGET_PATH);
   call_server_start(&two.serves[1], TARGET_PATH);
-  /* One of them twice: it is counted once. */
+  /* One process is listed twice, but counted once. */
   snprintf(two.ids, sizeof(two.ids), "%s,%s,%s", two.serves[0].id,
            two.serves[1].id, two.serves[0].id);
   run.interrupt_at = "counting";
@@ -102,7 +103,7 @@ static void two_processes_are_summed_until_both_are_gone(void **state) {
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 543);
 }
 
-/* It is told before counting begins. */
+/* The missing process is reported before counting begins. */
 static void process_that_is_not_there_is_told_and_others_counted(void **state) {
   call_server_t serve;
   char ids[40];
@@ -158,7 +159,7 @@ static void thread_is_counted_alone(void **state) {
   assert_int_equal(stat_fields_value(run.err, CALL_SERVER_EVENT), 45);
 }
 
-/* The command tells how long; it is not counted itself. */
+/* The command only decides how long stat counts. It is not counted itself. */
 static void command_beside_a_process_is_a_clock(void **state) {
   call_server_t serve;
   tool_run_t run = {.args = {STAT_PATH, "-x,", "-e", CALL_SERVER_EVENT, "-p",
@@ -203,7 +204,8 @@ static void nothing_chosen_is_the_whole_machine(void **state) {
   tool_run_expect_text(run.err, "CPUs utilized");
 }
 
-/* Opens a count of the calls that are made on a CPU; -1 where there is none. */
+/* Returns an fd that counts the calls on a CPU, or -1 if the CPU is not
+ * online. */
 static int count_cpu(uint64_t tracepoint, int cpu) {
   struct perf_event_attr attr;
 
@@ -213,9 +215,10 @@ static int count_cpu(uint64_t tracepoint, int cpu) {
                       PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Runs a sample that counts CPUs until it was alone with its command: others
- * may make such calls too. Of these tests, run twice at a time, one does this:
- * trying again they would disturb each other for ever. */
+/* Runs stat on CPUs, again and again until only its command made such calls
+ * meanwhile: other processes may make them too. If this test program runs twice
+ * at the same time, the lock lets only one do this. Otherwise the two would
+ * disturb each other for ever. */
 static void run_alone(tool_run_t *run, const char *test, uint64_t calls) {
   uint64_t tracepoint = support_need_tracepoint(test, CALL_SERVER_EVENT);
   int nr = (int)sysconf(_SC_NPROCESSORS_CONF);
@@ -261,7 +264,7 @@ static void cpus_add_up_to_what_the_command_did(void **state) {
   assert_int_equal(stat_fields_sum(each.err, CALL_SERVER_EVENT, 1), 200);
   for (i = 0; stat_fields_line(each.err, ',', 8, i, &line); i++)
     assert_int_equal(strncmp(line.field[0], "CPU", 3), 0);
-  /* Those of this process may be fewer than are online. */
+  /* This process may be allowed on fewer CPUs than are online. */
   assert_true(i >= live_cpus(cpus, 64) || i >= 64);
 }
 
@@ -280,7 +283,7 @@ static void list_of_cpus_leaves_others_out(void **state) {
   if (live_last_cpu() == 0)
     support_skip(__func__, "two CPUs");
   snprintf(here, sizeof(here), "%d", live_last_cpu());
-  live_pin(live_last_cpu(), &before); /* what it starts stays there too */
+  live_pin(live_last_cpu(), &before); /* its children stay there too */
   run_alone(&on, __func__, 50);
   run_alone(&off, __func__, 50);
   live_unpin(&before);
@@ -288,7 +291,7 @@ static void list_of_cpus_leaves_others_out(void **state) {
   assert_int_equal(stat_fields_value(off.err, CALL_SERVER_EVENT), 0);
 }
 
-/* The value is of the others, and says so. */
+/* The value is only of CPU 0, and the table says that one CPU is missing. */
 static void cpu_that_is_not_there_is_missing(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-C", "0,4000", "-e",
                              "cpu-clock,page-faults", "true"}};
@@ -321,7 +324,7 @@ static void many_places_are_counted_and_not_all_named(void **state) {
 
 typedef struct groups_s {
   live_cgroup_t one;
-  live_cgroup_t below; /* in that one: what it counts, that one does too */
+  live_cgroup_t below; /* inside of `one`, which includes its counts */
   call_server_t serve;
   char names[1100];
 } groups_t;
@@ -431,7 +434,8 @@ static void unprivileged_user_counts_own_command(void **state) {
   assert_true(strtoul(strstr(run.err, ":\n\n") + 3, NULL, 10) > 0);
 }
 
-/* The shell can fork, and its child, the program, is not counted. */
+/* The shell can fork with the uprobe, but its child, which runs the program, is
+ * not counted. */
 static void uprobe_of_a_command_leaves_its_children_out(void **state) {
   tool_run_t run = {
       .args = {STAT_PATH, "-x,", "-e",

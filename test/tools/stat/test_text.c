@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How stat prints counts for people, and what it derives of them. The expected
- * columns and numbers are those that perf-stat(1) of Linux 6.1 prints of the
- * same counts, without the blanks at the end of its lines. */
+/* How stat prints counts for people, and the metrics that it derives from them.
+ * perf-stat(1) of Linux 6.1 prints the same columns and numbers for the same
+ * counts, except for blanks at the end of lines. */
 #include "stat_table.h"
 #include "support.h"
 
@@ -22,7 +22,8 @@ static void expect_near(double value, double expected) {
     fail_msg("%.17g is not %.17g", value, expected);
 }
 
-/* The last one: three runs of which perf-stat(1) told 26.24%. */
+/* `forks` has the counts of three runs for which perf-stat(1) printed
+ * 26.24%. */
 static void series_gives_mean_and_its_deviation(void **state) {
   static const double eight[] = {2, 4, 4, 4, 5, 5, 7, 9};
   static const double large[] = {1e15 + 1, 1e15 + 2, 1e15 + 3};
@@ -173,8 +174,9 @@ static void misses_of_each_cache_are_compared(void **state) {
   }
 }
 
-/* Instructions of the user side by cycles of both sides tell nothing, nor do
- * those of one kind of cores by cycles of the other, or of another CPU. */
+/* A metric needs two counts of the same side, the same kind of cores and the
+ * same CPU. For example, user instructions divided by the cycles of both sides
+ * mean nothing. */
 static void what_is_not_alike_is_not_compared(void **state) {
   stat_table_t table;
   stat_line_t *line;
@@ -276,7 +278,8 @@ static void event_of_other_cpus_has_no_line(void **state) {
                     "CPU0                        5      cycles\n");
 }
 
-/* The clock of each CPU, whatever the order of the lines is. */
+/* A line is divided by the clock of its own CPU, whatever the order of the
+ * lines is. */
 static void intervals_by_cpu_have_both_columns(void **state) {
   stat_table_t table;
 
@@ -408,7 +411,7 @@ static void one_run_ends_with_its_times(void **state) {
                     "   98765.432109000 seconds sys\n\n");
 }
 
-/* Of what users name nothing gets to the terminal that could be a command. */
+/* Names that users choose reach the terminal without its control characters. */
 static void names_are_cleaned_for_terminals(void **state) {
   stat_table_t table;
 

@@ -11,8 +11,8 @@ static double value_of(const char *text, const char *event) {
   return (double)stat_fields_value(text, event);
 }
 
-/* They are printed in the order of their names, and are the command's own
- * times. */
+/* The times are printed in the requested order, and are those of the command
+ * alone. */
 static void times_are_events_of_a_command(void **state) {
   static const char *const names[] = {"duration_time", "page-faults",
                                       "user_time", "system_time"};
@@ -37,7 +37,7 @@ static void times_are_events_of_a_command(void **state) {
               value_of(run.err, "duration_time"));
 }
 
-/* The first CPU has the line. */
+/* Only the first CPU has a line for the time. */
 static void times_of_a_machine_are_on_one_line(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-a", "-A", "-x,", "--timeout", "50",
                              "-e", "{duration_time,context-switches}"}};
@@ -52,7 +52,8 @@ static void times_of_a_machine_are_on_one_line(void **state) {
   assert_null(strstr(first + 1, ",ns,duration_time,"));
 }
 
-/* The table is never empty. */
+/* Without a command, user_time and system_time are refused. With one, they work
+ * together with -a, too. */
 static void times_of_a_command_need_one(void **state) {
   static const tool_usage_t cases[] = {
       {{"-e", "user_time", "-a", "--timeout", "50"},
@@ -132,7 +133,7 @@ static void delay_leaves_out_what_comes_before(void **state) {
   assert_true(value_of(run.err, "duration_time") >= 0.4e9);
 }
 
-/* The timeout begins with the count, and so do the intervals. */
+/* The timeout and the intervals begin when counting begins. */
 static void delay_comes_before_timeout_and_intervals(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "--delay", "300", "--timeout", "200",
                              "-I", "50", "-x,", "-e", "task-clock", "sleep",

@@ -71,7 +71,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(STAT_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-/* Those of perf stat in Linux 6.1. */
+/* These are the options of perf stat in Linux 6.1. */
 static void options_of_perf_are_taken_or_explained(void **state) {
   static const char options[] =
       "-A -a -B -C -D -d -e -G -g -I -i -j -M -n -o -p -r -S -T -t -v -x "
@@ -146,7 +146,8 @@ static void missing_command_is_reported_with_status_127(void **state) {
   tool_usage_missing_command(STAT_PATH);
 }
 
-/* The first run shows it, and no other run is tried. */
+/* The first run shows that the command is missing, and no other run is
+ * tried. */
 static void missing_command_is_reported_once_for_several_runs(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-r", "5", "/nonexistent/command"}};
   const char *first;
@@ -228,8 +229,8 @@ static void expect_too_many(int as_nobody) {
   tool_run_expect_text(run.err, "it is 30 (hard limit 30)");
 }
 
-/* No event is counted in part then; nor without privileges, where each event is
- * tried twice. */
+/* With too few fds no event is counted, not even in part. The same is true
+ * without privileges, where each event is tried twice. */
 static void too_many_events_for_the_fds_are_reported(void **state) {
   (void)state;
   support_need_own_events(__func__);
