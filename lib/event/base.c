@@ -52,7 +52,7 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
     return rc;
   (*copy)->disabled = 1;
   if (flags & UVPERF_EVENT_FD)
-    return 0; /* as it was opened */
+    return 0; /* the other fields stay as the fd was opened */
   if ((*copy)->read_format & PERF_FORMAT_GROUP)
     (*copy)->read_format |= PERF_FORMAT_ID;
   if (flags & UVPERF_EVENT_IDENTIFY) {

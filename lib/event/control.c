@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Operations on an open event: enable, disable, refresh, change, pause. They
- * include the event's group: a leader's siblings are enabled before the
+ * also act on the event's group: a leader's siblings are enabled before the
  * leader. */
 #include "event/internal.h"
 
@@ -18,7 +18,8 @@
 #include "util/error.h"
 
 /* BPF_TRACE_MAX_PROGS in include/linux/trace_events.h: a tracepoint reports the
- * ids of at most this number of programs. Room for more is E2BIG. */
+ * ids of at most this number of programs. The ioctl fails with E2BIG if the
+ * array has room for more. */
 #define MOST_PROGRAMS 64
 
 /* The same as struct perf_event_query_bpf, but its array has a size. */
@@ -59,8 +60,9 @@ static int can_stick(const event_t *impl) {
          impl->attr->type != PERF_TYPE_RAW;
 }
 
-/* Whether the target may be off its CPU now. A new period does not start the
- * event then. The next tick starts an event with a frequency. */
+/* Whether the target may be off its CPU now. A new period then does not start
+ * the event. Returns 0 for an event with a frequency, because the next tick
+ * starts it. */
 static int is_elsewhere(const event_t *impl) {
   int pid = impl->source.pid;
 
@@ -89,7 +91,7 @@ static void schedule_group(const event_t *leader) {
  * __perf_event_period calls pmu->start, while the event is scheduled in. */
 static void unstick(const event_t *impl) {
   if (!can_stick(impl) || (is_elsewhere(impl) && impl->limit_end != UINT64_MAX))
-    return; /* is_dead would have refused to enable it */
+    return; /* if it had run out, is_dead would have refused to enable it */
   if (impl->leader != NULL)
     schedule_group(impl->leader);
   uvperf__ioctl_period(impl->fd, impl->attr, impl->attr->sample_period);
@@ -151,7 +153,7 @@ void uvperf__event_leave_group(event_t *impl) {
   event_t *member;
   event_t **link;
 
-  /* Without the leader each member is alone. */
+  /* Without the leader each member is an event of its own. */
   while ((member = impl->members) != NULL) {
     impl->members = member->next_member;
     member->next_member = NULL;
@@ -193,7 +195,7 @@ static void unstick_group(const event_t *leader) {
     unstick(member);
 }
 
-/* Failures are ignored: the leader closes anyway. */
+/* Failures are ignored, because the leader closes anyway. */
 void uvperf__event_disable_siblings(event_t *leader) {
   event_t *member;
 
@@ -311,7 +313,8 @@ int uvperf_event_change_period(uvperf_event_t *event, uint64_t period,
   if (rc != 0)
     return rc;
   rc = uvperf__ioctl_period(impl->fd, impl->attr, period);
-  /* The kernel's attr has the period now, and modify must pass the same. */
+  /* The kernel's attr has the new period now, and uvperf_event_modify must pass
+   * the same period. */
   if (rc >= 0) {
     if (!has_run_out(impl))
       impl->limit_end = UINT64_MAX;
@@ -376,7 +379,7 @@ int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids, size_t *nr,
   room = *nr < MOST_PROGRAMS ? *nr : MOST_PROGRAMS;
   query.ids_len = (uint32_t)room;
   rc = uvperf__sys_ioctl_ptr(impl->fd, PERF_EVENT_IOC_QUERY_BPF, &query);
-  /* Without room, bpf_prog_array_copy_info succeeds. */
+  /* bpf_prog_array_copy_info succeeds even if the array has no room at all. */
   if (rc >= 0 && query.prog_cnt > room)
     rc = UV_ENOSPC;
   if (rc >= 0 || rc == UV_ENOSPC) {
@@ -428,9 +431,10 @@ static int is_zero(const void *bytes, size_t size) {
   return i == size;
 }
 
-/* Sets the attr's size to the size that was opened, because the kernel compares
- * it too (modify_user_hw_breakpoint_check). An attr with non-zero bytes beyond
- * that size is left as it is, and the kernel refuses it. */
+/* Sets the size of the new attr to the size of the opened attr, because the
+ * kernel compares the sizes too (modify_user_hw_breakpoint_check). If the new
+ * attr has non-zero bytes beyond that size, it stays as it is, and the kernel
+ * refuses it. */
 static int resize(struct perf_event_attr **attr, uint32_t size) {
   uint32_t old_size = (*attr)->size;
   struct perf_event_attr *larger;

@@ -35,8 +35,9 @@ void uvperf__event_take_back(event_t *impl) {
   uvperf__event_free_old_decoders(impl);
 }
 
-/* A callback may replace the decoder. The old one stays until the drain ends,
- * and the records of the run were written before the change. */
+/* A callback may replace the decoder. The old decoder stays until the drain
+ * ends. It fits the records of the run, which were written before the
+ * change. */
 static inline uvperf__reader_t *find_reader(const void *owner) {
   const event_t *impl = owner;
 
@@ -99,8 +100,8 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
 
 /* Whether the event is pinned and got no counter, and no other event may still
  * write into its ring. poll(2) reports this by POLLERR, but only since Linux
- * 6.15. read(2) without a buffer returns 0 for such an event, and an error for
- * any other event (__perf_read in kernel/events/core.c). */
+ * 6.15. With size 0, read(2) returns 0 for such an event, and an error for any
+ * other event (__perf_read in kernel/events/core.c). */
 static int is_in_error(const event_t *impl) {
   return impl->attr->pinned && impl->nr_fds == 1 &&
          uvperf__sys_read(impl->fd, NULL, 0) == 0;
@@ -115,8 +116,8 @@ int uvperf__event_drain(void *owner, size_t ring_index,
   int rc;
 
   (void)ring_index;
-  /* This happens only if a callback inside a flush has run the loop. The next
-   * iteration makes up for this one. */
+  /* The scratch is in use only if a callback inside a flush has run the loop.
+   * The next iteration then drains the ring. */
   if (room == NULL)
     return UVPERF__CUT;
   rc = uvperf__event_deliver(impl, &impl->ring, room, slice);
@@ -164,7 +165,8 @@ static int next_whole(event_t *impl, const void **bytes, size_t *size) {
   if (room == NULL)
     return UV_ENOMEM;
   rc = uvperf__ring_next(&impl->ring, room, bytes, size);
-  /* The user keeps the record, but other events share the scratch. */
+  /* The user keeps the record, but other events share the scratch, so the
+   * record is copied. */
   if (rc > 0 && *bytes == room) {
     impl->whole = uvperf__calloc(1, *size);
     if (impl->whole != NULL)
@@ -176,8 +178,8 @@ static int next_whole(event_t *impl, const void **bytes, size_t *size) {
   return rc;
 }
 
-/* The same as next_whole. Reads the head again only when all records up to the
- * last head are used up. */
+/* Does the same as next_whole, but reads the head only when all records up to
+ * the previous head were returned. */
 static int next_bytes(event_t *impl, const void **bytes, size_t *size) {
   int rc;
 
@@ -210,7 +212,7 @@ static int poll_writers(const event_t *impl) {
       return revents;
     if (!(revents & (POLLERR | POLLHUP | POLLNVAL)))
       return is_in_error(impl) ? UV_EBADF : 0;
-    /* perf_poll(): pinned, in error state */
+    /* perf_poll(): a pinned event in error state */
     status = revents & POLLERR ? UV_EBADF : UV_EOF;
   }
   return status;
@@ -231,7 +233,7 @@ static int next_or_end(event_t *impl, const void **bytes, size_t *size) {
     return rc;
   }
   status = poll_writers(impl);
-  /* No event writes any more: deliver all records before the end. */
+  /* No event writes any more: return all remaining records before the end. */
   if (status != 0)
     impl->snapped = 0;
   rc = next_bytes(impl, bytes, size);

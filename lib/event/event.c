@@ -76,10 +76,10 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   impl->fd = -1;
 }
 
-/* Called in the last inner close callback. Fd and ring must stay until then for
- * two reasons. First, while the ring is mapped the file lives although its fd
- * is closed, and epoll would keep reporting it. Second, libuv 1.45 to 1.48 may
- * have an EPOLL_CTL_DEL of the fd queued to io_uring until then (libuv
+/* Called in the last inner close callback. The fd and the ring must stay until
+ * then for two reasons. First, a mapped ring keeps the file alive even if the
+ * fd is closed, and epoll would keep reporting the file. Second, libuv 1.45 to
+ * 1.48 may have an EPOLL_CTL_DEL of the fd queued to io_uring until then (libuv
  * #4323). */
 static void closed(void *owner) {
   event_t *impl = owner;
@@ -104,11 +104,12 @@ static void begin_close(void *owner) {
   impl->closing = 1;
   uvperf__event_cancel_opening(impl);
   if (!uvperf__event_is_forked(impl)) {
-    /* When this fd is closed, siblings become leaders and would count. */
+    /* When the leader's fd is closed, its siblings become leaders and would
+     * count. */
     uvperf__event_disable_siblings(impl);
     if (impl->fd >= 0)
       uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
-    end_program(impl); /* not earlier: it may drop samples */
+    end_program(impl); /* not earlier: the program may drop samples */
   }
   uvperf__event_leave_group(impl);
   uvperf__event_unlink(impl);
@@ -120,7 +121,7 @@ static void begin_close(void *owner) {
 void uvperf_event_close(uvperf_event_t *event, uvperf_event_close_cb close_cb) {
   event_t *impl = event->impl;
 
-  /* uvperf_walk_close has closed it and the teardown is done. */
+  /* uvperf_walk_close has closed the handle, and the teardown is done. */
   if (impl == NULL) {
     assert(event->reserved[0] == NULL);
     event->reserved[0] = event;
@@ -166,8 +167,8 @@ static int check_leader(uv_loop_t *loop, const uvperf_event_options_t *options,
   return 0;
 }
 
-/* Zero is the default of each option, but also a valid id. So each id has a
- * flag. */
+/* Zero is the default of each id option, but zero is also a valid id. So each
+ * id has a flag. */
 static int check_id(int32_t id, int has_flag, const char *option,
                     const char *flag, uvperf_error_t *error) {
   if (has_flag ? id >= 0 : id == 0 || id == -1)
@@ -183,7 +184,7 @@ static int check_id(int32_t id, int has_flag, const char *option,
       option, id, flag, option);
 }
 
-/* Inside the library -1 means none, as for perf_event_open(2). */
+/* Inside the library -1 means no id, as for perf_event_open(2). */
 static int take_ids(uvperf_event_options_t *own, uvperf_error_t *error) {
   int has_cpu = (own->flags & UVPERF_EVENT_CPU) != 0;
   int has_cgroup = (own->flags & UVPERF_EVENT_CGROUP) != 0;
@@ -324,9 +325,9 @@ static void note_twin(void *owner, void *arg) {
     *impl = NULL;
 }
 
-/* Refuses an event that another handle of the loop already has: both would read
- * one ring and close one fd. Handles of other loops, sets and readers are not
- * checked. */
+/* Refuses an event that another handle of the loop already has, because both
+ * handles would read the same ring and close the same fd. Handles of other
+ * loops, sets and readers are not checked. */
 static int check_twin(const event_t *impl, uvperf_error_t *error) {
   const event_t *found = impl;
 
@@ -385,8 +386,8 @@ static int watch_ring(event_t *impl, uvperf_error_t *error) {
   return rc == 0 ? 0 : uvperf__watch_explain(error, rc);
 }
 
-/* In an init the watch comes last, so that nothing is registered with the loop
- * if another step fails. */
+/* An init makes the watch last, so that nothing is registered with the loop if
+ * another step fails. */
 static int install(event_t *impl, const event_plan_t *plan,
                    uvperf_error_t *error) {
   int rc = take_scratch(impl, error);
@@ -483,8 +484,8 @@ static void end_make(const make_t *make) {
   memset(event->reserved, 0, sizeof(event->reserved));
 }
 
-/* Frees the event, at once, or later if inner handles are registered with the
- * loop. */
+/* Frees the event at once. If inner handles are registered with the loop, frees
+ * it when they are closed. */
 static void fail_make(event_t *impl) {
   uvperf__event_give_back(impl);
   if (impl->watch != NULL)
@@ -542,8 +543,8 @@ int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
 
 /* -- start, stop, flush --------------------------------------------------- */
 
-/* execve(2) enables an event with enable_on_exec. Here only its siblings are
- * enabled. They wait for it. */
+/* execve(2) will enable an event with enable_on_exec, so only its siblings are
+ * enabled here. They do not count before the event does. */
 static int enable_by_start(event_t *impl, uvperf_error_t *error) {
   int rc;
 
@@ -565,7 +566,7 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
     uvperf__event_take_back(impl);
   uvperf__stream_options_for_watch(options, uvperf__event_default_flush(impl),
                                    &chosen);
-  chosen.flush_all = impl->attr->pinned; /* it may be in error state */
+  chosen.flush_all = impl->attr->pinned; /* the event may be in error state */
   if (impl->unsound)
     rc = UV_EPROTO;
   else if (uvperf__event_is_watched(impl))
@@ -587,15 +588,16 @@ static int start(event_t *impl, const uvperf_stream_options_t *options,
 }
 
 /* Whether the event can get records: its own records, READ records of children
- * (inherit_stat), or records of other events that write into its ring. The last
- * need UVPERF_EVENT_IDENTIFY. */
+ * (inherit_stat), or records of other events that write into its ring. Records
+ * of other events need UVPERF_EVENT_IDENTIFY. */
 static int can_get_records(const event_t *impl) {
   return uvperf__attr_writes_records(impl->attr) || impl->attr->inherit_stat ||
          (impl->attr->sample_type & PERF_SAMPLE_IDENTIFIER) != 0 ||
          impl->writers != NULL;
 }
 
-/* Snapshots deliver an overwritable ring, also through the callback. */
+/* An overwritable ring is delivered by snapshots, which also use the
+ * callback. */
 static int check_cb(const event_t *impl, uvperf_event_record_cb cb,
                     uvperf_error_t *error) {
   if (cb == NULL && uvperf__event_is_watched(impl))
@@ -652,14 +654,14 @@ int uvperf_event_stop(uvperf_event_t *event) {
 
   if (rc != 0)
     return rc;
-  /* This is also done when delivery has ended by itself. */
+  /* The event is disabled even if delivery has already ended by itself. */
   if (impl->enabled_by_start) {
     uvperf__sys_ioctl(impl->fd, PERF_EVENT_IOC_DISABLE, 0);
     impl->enabled = 0;
   }
   impl->enabled_by_start = 0;
   impl->started = 0;
-  /* This is also done when the watch is not started, because this may be inside
+  /* The watch is stopped even if it is not started, because this may be inside
    * a flush. */
   uvperf__watch_stop(impl->watch);
   return 0;
@@ -740,8 +742,8 @@ void uvperf_event_stats(const uvperf_event_t *event, uvperf_stats_t *stats) {
 
 /* -- as any uv handle ------------------------------------------------------ */
 
-/* These five may also be called for a closing handle, and for a closed handle
- * (impl NULL) while its memory lives. */
+/* The next five functions may also be called for a closing handle, and for a
+ * closed handle (impl NULL) while its memory lives. */
 
 void uvperf_event_ref(uvperf_event_t *event) {
   event_t *impl = event->impl;

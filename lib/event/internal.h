@@ -33,7 +33,7 @@ typedef struct uvperf__writer_s {
   uint64_t id;
   int has_left;
   uint64_t left_at; /* uv_hrtime */
-  int has_end;      /* its last records can be no later than `end` */
+  int has_end;      /* `end` is set: its records end there at the latest */
   uint64_t end;
   int is_overwritten; /* all its records are overwritten */
 } uvperf__writer_t;
@@ -45,8 +45,8 @@ struct event_s {
   uvperf_event_t *handle; /* NULL until init has succeeded */
   uvperf__watch_t *watch;
   uvperf__teardown_t teardown;
-  event_opening_t *opening; /* set while libuv's pool opens the event */
-  int has_failed;           /* opening it has failed */
+  event_opening_t *opening; /* not NULL while libuv's pool opens the event */
+  int has_failed;           /* the event could not be opened */
   struct perf_event_attr *attr;
   uvperf_decoder_t *decoder;
   uvperf__scratch_t *scratch; /* shared by the loop's events; NULL: no ring */
@@ -54,20 +54,21 @@ struct event_s {
   uvperf_source_t source;
   uint64_t id;
   int fd;
-  uint32_t process;         /* the one that opened it */
-  int cgroup;               /* fd in its options, may be closed; -1: none */
+  uint32_t process;         /* the process that opened it */
+  int cgroup;               /* options.cgroup, maybe closed by now; -1: none */
   uint32_t flags;           /* UVPERF_EVENT_* of its options */
   uvperf_change_t *changes; /* of attr, by fallbacks; NULL: none */
   size_t nr_changes;
 
-  /* The event into whose ring this one writes; NULL for its own ring or none.
-   * `rings` has an entry for each ring of another event that may have its
-   * records. */
+  /* The event into whose ring this event writes. NULL: it writes into its own
+   * ring, or has none. `rings` has an entry for each ring of another event that
+   * may have records of this event. */
   event_t *output;
   uvperf__writer_t *rings;
   /* Used if the event has a ring. `writers` are the other events that write or
    * have written into the ring, the latest first. `fds` are the fds of all
-   * events that write into it now, its own first (&fd while it is alone). */
+   * events that write into the ring now, the event's own fd first (&fd if no
+   * other event writes). */
   uvperf__writer_t *writers;
   int *fds;
   size_t nr_fds;
@@ -81,12 +82,12 @@ struct event_s {
   int limited; /* uvperf_event_refresh was called */
   /* The count at which its overflows run out. UINT64_MAX: unknown. */
   uint64_t limit_end;
-  int has_program;  /* has a BPF program, which may drop samples */
-  int bpf_link;     /* fd of the program's link; -1: no link was made */
-  int paused;       /* the ring is paused (PERF_EVENT_IOC_PAUSE_OUTPUT) */
-  int snapped;      /* since the pause, next has read the head (overwritable) */
-  event_t *leader;  /* of its group; NULL if it leads or is alone */
-  event_t *members; /* of a leader: the first sibling */
+  int has_program;      /* has a BPF program, which may drop samples */
+  int bpf_link;         /* fd of the program's link; -1: no link was made */
+  int paused;           /* the ring is paused (PERF_EVENT_IOC_PAUSE_OUTPUT) */
+  int snapped;          /* overwritable: next has read the head since pausing */
+  event_t *leader;      /* of its group; NULL: it leads or has no group */
+  event_t *members;     /* of a leader: the first sibling */
   event_t *next_member; /* of a sibling: the next one */
 
   /* The record that uvperf_event_next has lent to the user: its size in bytes
@@ -96,13 +97,14 @@ struct event_s {
   size_t lent;
   void *whole;
   uvperf_decoder_t *old_decoders;
-  int delivering; /* in a record callback, or between two in a drain */
+  int delivering; /* in a drain: in a record callback or between two */
   const uvperf__ring_t *drained; /* the ring, or the copy of one, that is being
                                   * drained; NULL: none */
   int was_empty;                 /* the last next found no record */
   int unsound; /* next has found that the ring cannot be read any more */
 
-  /* A snapshot that was begun, until its callback; else NULL. */
+  /* A snapshot that was begun and whose callback was not called yet, or
+   * NULL. */
   uvperf__snapshot_job_t *snapshot;
   uvperf_event_snapshot_cb snapshot_cb;
 
@@ -119,12 +121,12 @@ static inline int uvperf__event_is_watched(const event_t *impl) {
 
 /* -- base.c -- */
 
-/* Returns the impl of a handle. Asserts that the handle is not closing: that
- * would be a programming error, as with libuv's handles. */
+/* Returns the impl of a handle. Asserts that the handle is not closing: using a
+ * closing handle is a programming error, as with libuv's handles. */
 event_t *uvperf__event_impl(const uvperf_event_t *event);
 
-/* Whether this process is a forked child of the one that opened the event. A
- * child has the fd, which refers to the same kernel event, but not the ring
+/* Whether this process is a forked child of the process that opened the event.
+ * A child has the fd, which refers to the same kernel event, but not the ring
  * (VM_DONTCOPY). */
 int uvperf__event_is_forked(const event_t *impl);
 
@@ -145,15 +147,16 @@ int uvperf__event_attr_copy(struct perf_event_attr **copy,
 
 /* -- open.c: on any thread -- */
 
-/* The event's ring must be larger than this number of bytes. It is the event's
+/* The event's ring must be larger than this number of bytes: the event's
  * watermark, or for an overwritable ring its largest stack dump.
  * __perf_output_begin writes a record that is larger than the ring over its own
  * header. */
 uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr);
 
 /* Opens impl->attr, or takes options.fd, and maps the ring. If necessary it
- * uses fallbacks that the options allow. Returns 0 and fills fd, cgroup,
- * changes and ring; or returns a code and the error of the first failure. */
+ * uses fallbacks that the options allow. On success returns 0 and fills fd,
+ * cgroup, changes and ring. On failure returns a code and the error of the
+ * first failure. */
 int uvperf__event_open(event_t *impl, const event_plan_t *plan,
                        uvperf_error_t *error);
 
@@ -162,8 +165,8 @@ void uvperf__event_give_back(event_t *impl);
 
 /* -- opening.c: on libuv's pool -- */
 
-/* The last steps of opening, on the loop's thread, when fd and ring are there.
- * Returns 0, or a code and the error. */
+/* The last steps of opening, on the loop's thread, after the fd was opened and
+ * the ring was mapped. Returns 0, or a code and the error. */
 typedef int (*event_install_t)(event_t *impl, const event_plan_t *plan,
                                uvperf_error_t *error);
 
@@ -172,7 +175,7 @@ int uvperf__event_new_opening(event_t *impl, const event_plan_t *plan,
                               event_install_t install, uvperf_event_open_cb cb,
                               uvperf_error_t *error);
 
-/* Begins to open it. Returns 0, or a code and the error. */
+/* Begins to open the event. Returns 0, or a code and the error. */
 int uvperf__event_begin_opening(event_t *impl, uv_loop_t *loop,
                                 uvperf_error_t *error);
 
@@ -192,8 +195,9 @@ void uvperf__event_end(void *owner, size_t ring_index, int status);
 
 /* -- drain.c: of the event's ring, or of a copy of it -- */
 
-/* Reads the ring's head once and delivers the records up to it. Returns as
- * uvperf__watch_ops_t.drain. A record that wraps is copied into `scratch`. */
+/* Reads the ring's head once and delivers the records up to it. Returns the
+ * same codes as uvperf__watch_ops_t.drain. A record that wraps is copied into
+ * `scratch`. */
 int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
                           uvperf__slice_t *slice);
 
@@ -201,10 +205,10 @@ int uvperf__event_deliver(event_t *impl, uvperf__ring_t *ring, void *scratch,
 void uvperf__event_report(event_t *impl, int status);
 
 /* Frees the decoders that were replaced while the user had a record. Call it
- * when the user has none any more. */
+ * when the user has no record any more. */
 void uvperf__event_free_old_decoders(event_t *impl);
 
-/* Takes back the record that next has lent to the user. */
+/* Takes back the record that uvperf_event_next has lent to the user. */
 void uvperf__event_take_back(event_t *impl);
 
 /* -- output.c -- */
@@ -218,16 +222,17 @@ int uvperf__event_make_decoder(uvperf_decoder_t **decoder, const event_t *owner,
 /* Returns the flush_ms of an event for which the user has not chosen one. */
 uint64_t uvperf__event_default_flush(const event_t *impl);
 
-/* Called when the event closes. It stops writing into another event's ring, and
- * other events stop writing into its own. Records that it wrote are still
- * delivered. */
+/* Called when the event closes. The event stops writing into another event's
+ * ring, and other events stop writing into its own ring. Records that the event
+ * wrote are still delivered. */
 void uvperf__event_unlink(event_t *impl);
 
-/* Frees the list of the events that wrote into its ring. */
+/* Frees the list of the events that wrote into the event's ring. */
 void uvperf__event_free_writers(event_t *impl);
 
-/* Called when values in the event's attr have changed, but not which fields it
- * has. Updates the copies that decode its records in other events' rings. */
+/* Called when values in the event's attr have changed, but its records still
+ * have the same fields. Updates the copies that decode its records in other
+ * events' rings. */
 void uvperf__event_attr_changed(const event_t *impl);
 
 /* -- control.c -- */
@@ -242,18 +247,18 @@ int uvperf__event_enable(event_t *impl, uvperf_error_t *error);
 int uvperf__event_disable(event_t *impl, uvperf_error_t *error);
 
 /* A group is a leader and its members, all handles of one thread. An event
- * leaves when it closes or could not be opened. If a leader leaves, its group
- * is dissolved, as in the kernel. */
+ * leaves its group when it closes or could not be opened. If a leader leaves,
+ * its group is dissolved, as in the kernel. */
 void uvperf__event_join_group(event_t *impl, event_t *leader);
 void uvperf__event_leave_group(event_t *impl);
 
-/* Enables the siblings of a leader, if it has any, so that they count while it
- * does. Siblings with enable_on_exec are included only if also_on_exec is set.
- * Returns 0, or a code and the error of the first that fails. */
+/* Enables the siblings of a leader, if it has any, so that they count while the
+ * leader counts. Siblings with enable_on_exec are included only if also_on_exec
+ * is set. Returns 0, or a code and the error of the first that fails. */
 int uvperf__event_enable_siblings(event_t *leader, int also_on_exec,
                                   uvperf_error_t *error);
 
-/* Disables them when the leader closes. */
+/* Disables the siblings when the leader closes. */
 void uvperf__event_disable_siblings(event_t *leader);
 
 #endif

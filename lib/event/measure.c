@@ -46,7 +46,7 @@ static int check(const event_t *impl, size_t nr, uvperf_error_t *error) {
 }
 
 /* Lists the events in the order of opening, as the kernel returns them. The
- * list of members begins with the latest. */
+ * list of members begins with the latest event. */
 static int make_group(group_t *group, event_t *leader, size_t nr) {
   event_t *member;
   size_t i = nr;

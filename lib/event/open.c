@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens an event's attr, with fallbacks if the options allow them, or takes the
- * fd that the caller has opened; then maps the ring. explain/fallback.c decides
+ * fd that the caller has opened. Then maps the ring. explain/fallback.c decides
  * which fallbacks are tried. */
 #include "event/internal.h"
 
@@ -45,7 +45,7 @@ static int explain(const event_t *impl, const uvperf_event_options_t *options,
   return uvperf__explain_open(&call);
 }
 
-/* Tries once. Returns 0, or a code and the error. */
+/* Tries once to open the event. Returns 0, or a code and the error. */
 static int open_fd(event_t *impl, const event_plan_t *plan,
                    uvperf__tracefs_ids_t *tracepoints, uvperf_error_t *error) {
   const uvperf_event_options_t *options = &plan->options;
@@ -120,8 +120,8 @@ uint32_t uvperf__event_least_ring(const struct perf_event_attr *attr) {
                               : uvperf__attr_watermark(attr);
 }
 
-/* Uses the attr with which the event was opened: a fallback may have cleared
- * write_backward. */
+/* Uses the attr with which the event was opened, because a fallback may have
+ * cleared write_backward. */
 static int map_ring(event_t *impl, const event_plan_t *plan,
                     uvperf_error_t *error) {
   const struct perf_event_attr *attr = impl->attr;
@@ -162,7 +162,7 @@ void uvperf__event_give_back(event_t *impl) {
     return;
   uvperf__ring_unmap(&impl->ring);
   impl->fd = -1;
-  impl->id = 0; /* it is not this handle's event any more */
+  impl->id = 0; /* the event does not belong to this handle any more */
 }
 
 int uvperf__event_open(event_t *impl, const event_plan_t *plan,

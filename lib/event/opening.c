@@ -33,8 +33,8 @@ struct event_opening_s {
 /* -- on the pool ----------------------------------------------------------- */
 
 /* Adds the fds that are not needed any more to the leftovers, which are closed
- * one by one. The duplicate can be the last fd of a leader that has closed
- * meanwhile. */
+ * one by one. If the leader has closed meanwhile, the duplicate can be its last
+ * fd. */
 static void leave(event_opening_t *opening) {
   event_t *draft = &opening->draft;
 
@@ -110,8 +110,8 @@ static void on_opened(uvperf__job_t *job) {
 
 /* -- before ---------------------------------------------------------------- */
 
-/* Replaces an fd by a duplicate, because its owner, the caller or the leader,
- * may close it. */
+/* Replaces an fd by a duplicate, because the owner of the fd (the caller or the
+ * leader) may close it. */
 static int keep_fd(int *fd) {
   int kept;
 
@@ -139,7 +139,7 @@ static int keep_leader(event_opening_t *opening) {
   return 0;
 }
 
-/* Afterwards both fds of the plan are its own, or -1. */
+/* Afterwards both fds of the plan belong to the plan, or are -1. */
 static int keep(event_opening_t *opening, uvperf_error_t *error) {
   event_plan_t *plan = &opening->plan;
   int group_fd = plan->group_fd;

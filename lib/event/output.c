@@ -46,24 +46,25 @@ static void free_attachment(attachment_t *attachment) {
   uvperf__free(attachment->fds);
 }
 
-/* Records can arrive for this time after SET_OUTPUT, which does not wait for a
- * record that another CPU is writing. That CPU holds the old ring by RCU
- * (ring_buffer_attach) for microseconds, or longer if a hypervisor has taken
- * the CPU away. */
+/* For this time after SET_OUTPUT records can still arrive in the old ring:
+ * SET_OUTPUT does not wait for a record that another CPU is writing. That CPU
+ * holds the old ring by RCU (ring_buffer_attach) for microseconds, or longer if
+ * a hypervisor has taken the CPU away. */
 #define LATEST_RECORD_NS (100 * UINT64_C(1000000))
 
-/* Whether all bytes before `end` are overwritten, in an overwritable ring,
- * whose head moves down. Returns 0 while the user has a record (as in a
- * callback) or a snapshot is pending, because such records may no longer be in
- * the ring. */
+/* Whether an overwritable ring, whose head moves down, has overwritten all
+ * records that were written before its head was at `end`. Returns 0 while the
+ * user has a record (as in a callback) or a snapshot is pending, because the
+ * user may then still have records that are no longer in the ring. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
   return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
          owner->snapshot == NULL &&
          end - uvperf__ring_head(&owner->ring) >= owner->ring.size;
 }
 
-/* Notes where the records of writers that have left end, and whether they are
- * overwritten. The head may move at any time, so it is read only here. */
+/* For each writer that has left, notes where its records end, and whether they
+ * are overwritten. The head may move at any time, so the head is read only
+ * here. */
 static void note_ends(event_t *owner) {
   uvperf__writer_t *writer;
   uint64_t now = uv_hrtime();
@@ -182,8 +183,8 @@ static int prepare(attachment_t *attachment, event_t *impl, event_t *owner,
   return 0;
 }
 
-/* A record that the user holds belongs to the old decoder or to one before
- * it. */
+/* A record that the user holds belongs to the old decoder or to an earlier
+ * decoder. */
 static void use_decoder(event_t *owner, uvperf_decoder_t *decoder) {
   if (owner->lent > 0 || owner->delivering) {
     owner->decoder->older = owner->old_decoders;
@@ -256,7 +257,7 @@ static void remove_fd(event_t *owner, int fd) {
     uvperf__watch_set_fds(owner->watch, 0, owner->fds, owner->nr_fds);
 }
 
-/* Records that it has written are still delivered. */
+/* Records that the event has written are still delivered. */
 static void detach(event_t *impl) {
   event_t *owner = impl->output;
   uvperf__writer_t *writer;
@@ -268,7 +269,7 @@ static void detach(event_t *impl) {
   writer->has_left = 1;
   writer->has_end = 0;
   writer->left_at = uv_hrtime();
-  /* In a forked child, polling for another fd would take a wakeup from the
+  /* In a forked child, choosing another fd to poll would take a wakeup from the
    * parent. */
   if (uvperf__event_is_forked(owner))
     return;
@@ -314,7 +315,7 @@ static event_t *owner_of(event_t *impl) {
   return impl->output != NULL ? impl->output : impl;
 }
 
-/* Why the library refuses the output; NULL if it does not. */
+/* Returns the reason why the library refuses the output, or NULL. */
 static const char *fault_of(const uvperf_event_t *event,
                             const uvperf_event_t *output) {
   const event_t *impl = event->impl;
@@ -427,9 +428,9 @@ void uvperf__event_attr_changed(const event_t *impl) {
 
 /* -- latency -------------------------------------------------------------- */
 
-/* Whether each record of each writer wakes the reader. A ring has its owner's
- * watermark, but wakeup_events belong to each event: ring_buffer_init() and
- * __perf_output_begin() in kernel/events/ring_buffer.c. */
+/* Whether each record of each writer wakes the reader. The watermark of a ring
+ * is its owner's, but each event has its own wakeup_events: ring_buffer_init()
+ * and __perf_output_begin() in kernel/events/ring_buffer.c. */
 static int wakes_each(const event_t *impl) {
   const uvperf__writer_t *writer;
 

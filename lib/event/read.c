@@ -48,8 +48,9 @@ static int is_of_task_on_cpu(const event_t *impl) {
 }
 
 /* Reads the group of events[0] into `words`. Returns 0 or a code. -ENOSPC means
- * that there are too few words. Callers usually pass the events in the order of
- * opening, and the kernel returns them in that order. */
+ * that there are too few words. The search for a value is short if the events
+ * are in the order of opening, because the kernel returns the values in that
+ * order. */
 static int read_group(uvperf_event_t *const *events, size_t nr, uint64_t *words,
                       size_t nr_words, uvperf_count_t *counts) {
   const event_t *impl = uvperf__event_impl(events[0]);
@@ -106,7 +107,7 @@ int uvperf_event_read_group(uvperf_event_t *const *events, size_t nr,
   return rc == 0 ? 0 : explain(error, rc);
 }
 
-/* Little is done after read(2), because time counts there. */
+/* Little work is done after read(2), because the event may count this work. */
 int uvperf_event_read(uvperf_event_t *event, uvperf_count_t *count,
                       uvperf_error_t *error) {
   event_t *impl = uvperf__event_impl(event);

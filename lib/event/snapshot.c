@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Delivers snapshots of an event's overwritable ring to its record callback.
- * ring/snapshot.c and loop/snapshot_job.c take the snapshot, drain.c delivers
+ * ring/snapshot.c and loop/snapshot_job.c take the snapshot. drain.c delivers
  * its records. */
 #include "event/internal.h"
 
 #include "util/error.h"
 
 /* A callback may do anything with the handle, because the copy belongs to the
- * snapshot. After the callback has stopped or closed the handle, the handle is
- * not used any more. No record wraps in the copy. */
+ * snapshot. If the callback stops or closes the handle, this function does not
+ * use the handle any more. No record wraps in the copy. */
 static int deliver(void *owner, uvperf__snapshot_job_t *job,
                    uvperf__slice_t *slice) {
   uvperf__snapshot_t *snapshot = &job->snapshots[0];
