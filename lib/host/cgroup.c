@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds and opens the directory of a cgroup. Only the kernel knows whether
- * events can be opened for it. In a hierarchy without perf_event they
- * cannot. */
+ * events can be opened for the cgroup. In a hierarchy without perf_event this
+ * is not possible. */
 #include "host/cgroup.h"
 
 #include <errno.h>
@@ -113,8 +113,8 @@ static int explain(uvperf_error_t *error, int code, const char *path) {
   }
 }
 
-/* Checks that it is a cgroup's directory: for other directories the kernel
- * would return EBADF for each event. */
+/* Checks that the fd is a cgroup's directory. If it were another directory, the
+ * kernel would return EBADF for each event. */
 static int check(int fd) {
   uint64_t magic;
   int rc = uvperf__file_system(fd, &magic);
@@ -135,7 +135,8 @@ int uvperf__cgroup_open(const char *root, const char *path,
   length = snprintf(full, sizeof(full), "%s%s", root, found);
   if (length < 0 || (size_t)length >= sizeof(full))
     return explain(error, -ENAMETOOLONG, found);
-  /* Opens only a directory: opening another kind of file could block. */
+  /* Only directories are opened, because opening another kind of file could
+   * block. */
   fd = uvperf__directory_open(full);
   if (fd < 0)
     return explain(error, fd, found);

@@ -11,12 +11,14 @@
  *
  * A path at or below the mount of a hierarchy is used as it is. Any other path
  * is a path as in /proc/PID/cgroup. It is looked up below the mount of the
- * hierarchy with perf_event: the v1 mount that has this option, else the v2
- * mount. Of several such mounts the first is used.
+ * hierarchy that has perf_event. This is the v1 mount with the option
+ * perf_event, or the v2 mount if there is no such v1 mount. If there are
+ * several such mounts, the first is used.
  *
- * Returns the fd, which is close-on-exec, or the code of open(2), explained, or
+ * Returns the fd, which is close-on-exec, or a code with an error that explains
+ * it. The code is the code of open(2), or
  *   -ENOENT  also if no such hierarchy is mounted;
- *   -EINVAL  it is a directory, but not of a cgroup. */
+ *   -EINVAL  it is a directory, but not the directory of a cgroup. */
 int uvperf__cgroup_open(const char *root, const char *path,
                         uvperf_error_t *error);
 

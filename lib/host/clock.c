@@ -19,8 +19,8 @@ static int try_pair(uvperf_clock_pair_t *pair) {
     rc = uvperf__sys_now(CLOCK_MONOTONIC, &after);
   if (rc != 0)
     return rc;
-  /* The middle. The true time differs from it by at most half of the interval,
-   * rounded up. */
+  /* The result is the middle of the interval. The true time differs from the
+   * middle by at most half of the interval, rounded up. */
   pair->error = (after - before + 1) / 2;
   pair->monotonic = before + pair->error;
   return 0;

@@ -10,10 +10,10 @@
 #define UVPERF__MAX_CPU 65535
 
 /* Reads a list such as "0,2-5", with or without a newline at the end, into
- * cpus: each CPU once, ascending. *nr is the room in cpus and receives the
- * number of CPUs. Returns 0, -EINVAL if the text is not a list, or -ENOBUFS if
- * there is too little room. With -ENOBUFS *nr receives the room that is needed.
- * An empty list has 0 CPUs. cpus may be NULL if *nr is 0. */
+ * cpus: each CPU once, ascending. On entry *nr is the room in cpus. On return
+ * *nr is the number of CPUs. Returns 0, -EINVAL if the text is not a list, or
+ * -ENOBUFS if there is too little room. With -ENOBUFS, *nr is the room that is
+ * needed. An empty list has 0 CPUs. cpus may be NULL if *nr is 0. */
 int uvperf__cpu_list_parse(const char *list, int *cpus, size_t *nr);
 
 /* Whether a CPU is in a list. Returns 1, 0, or -EINVAL if the text is not a

@@ -66,7 +66,7 @@ void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
 }
 
 int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row) {
-  /* gcc does not see that the caller uses it only if the result is 1. */
+  /* gcc does not see that the caller uses *row only if the result is 1. */
   *row = NULL;
   if (rows->at == rows->end) {
     size_t nr = sizeof(rows->bytes) / rows->row_bytes;
@@ -198,8 +198,8 @@ int uvperf__elf_filter_has(const uvperf__elf_filter_t *filter, uint32_t at) {
   return (filter->words[bit / 64] >> bit % 64 & 1) != 0;
 }
 
-/* Adds the places of a text to the filter. The bytes begin at `offset` of the
- * strings. */
+/* Adds the places of a text to the filter. `offset` is where the bytes begin in
+ * the strings. */
 static void note_places(const char *bytes, size_t size, uint64_t offset,
                         const char *text, size_t length,
                         uvperf__elf_filter_t *filter) {

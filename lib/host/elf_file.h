@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs and shared libraries as ELF files, see elf(5): reads the header, the
- * tables that it points to (row by row), and strings. Reads 32-bit and 64-bit
- * files of this machine's byte order. The file is not trusted: a part that lies
- * outside the file is -EBADMSG. A sparse file can have any size, so there are
- * bounds (see below). A file beyond the bounds is -EFBIG. */
+ * tables to which the header points (row by row), and strings. Reads 32-bit and
+ * 64-bit files of this machine's byte order. The file is not trusted: a part
+ * that lies outside the file is -EBADMSG. A sparse file can have any size, so
+ * there are bounds (see below). If a file exceeds them, the result is
+ * -EFBIG. */
 #ifndef UVPERF_LIB_HOST_ELF_FILE_H
 #define UVPERF_LIB_HOST_ELF_FILE_H
 
@@ -78,8 +79,8 @@ void uvperf__elf_close(uvperf__elf_t *elf);
 int uvperf__elf_read(uvperf__elf_t *elf, void *bytes, size_t size,
                      uint64_t offset);
 
-/* Reads one section header. Returns 0 or a code as uvperf__elf_read. -EBADMSG
- * also means that there is no such section. */
+/* Reads one section header. Returns 0 or a code, as uvperf__elf_read does.
+ * -EBADMSG also means that there is no such section. */
 int uvperf__elf_section(uvperf__elf_t *elf, uint32_t index,
                         uvperf__elf_section_t *section);
 
@@ -98,12 +99,12 @@ typedef struct uvperf__elf_rows_s {
 void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                       uint64_t offset, uint64_t nr, size_t row_bytes);
 
-/* Returns 1 and the next row; 0 after the last row; -EBADMSG if the file ends
- * before that; or the code of read(2). The row is not aligned and is valid
- * until the next call. */
+/* Returns 1 and the next row, or 0 after the last row. Returns -EBADMSG if the
+ * file ends before the row's end, or the code of read(2). The row is not
+ * aligned and is valid until the next call. */
 int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row);
 
-/* The same for a table of symbols. Returns 0, -EBADMSG or -EFBIG. */
+/* Does the same for a table of symbols. Returns 0, -EBADMSG or -EFBIG. */
 int uvperf__elf_symbol_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                             const uvperf__elf_section_t *section);
 int uvperf__elf_symbol_rows_next(uvperf__elf_rows_t *rows,
@@ -132,7 +133,7 @@ typedef struct uvperf__elf_strings_s {
 } uvperf__elf_strings_t;
 
 /* Begins to read the strings of the section with this index. Returns 0 or a
- * code as uvperf__elf_section. */
+ * code, as uvperf__elf_section does. */
 int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
                         uint32_t index);
 
@@ -142,8 +143,8 @@ int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
 int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
                        const char **text, size_t *length);
 
-/* Places in the strings, as a Bloom filter: it contains every place that was
- * added, and sometimes also other places. */
+/* A set of places in the strings, as a Bloom filter. The filter contains every
+ * place that was added, and sometimes also other places. */
 #define UVPERF__ELF_FILTER_BITS (1 << 20)
 
 typedef struct uvperf__elf_filter_s {
@@ -153,9 +154,10 @@ typedef struct uvperf__elf_filter_s {
 int uvperf__elf_filter_has(const uvperf__elf_filter_t *filter, uint32_t at);
 
 /* Finds the places of a text that ends with a NUL or an '@', by reading the
- * strings once, in order. The linker orders names in its own way, so reading
- * the name of each symbol of a big table would need a system call for each.
- * Returns 0 or a code as uvperf__elf_read. */
+ * strings once, in order. This takes few system calls. Reading the names symbol
+ * by symbol would need one for each symbol of a big table, because the linker
+ * orders names in its own way. Returns 0 or a code, as uvperf__elf_read
+ * does. */
 int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
                              size_t length, uvperf__elf_filter_t *filter);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out which symbols of an ELF file are functions, which of them a name
- * means, and where in the file they begin. elf_file.c reads the file. */
+/* Finds out which symbols of an ELF file are functions, which function a name
+ * means, and where in the file the functions begin. elf_file.c reads the
+ * file. */
 #include "host/elf_symbol.h"
 
 #include <elf.h>
@@ -11,7 +12,7 @@
 #include "util/alloc.h"
 
 /* Values in .gnu.version: see "Symbol Versioning" in the LSB core
- * specification. <elf.h> defines neither of them. */
+ * specification. <elf.h> defines neither value. */
 #define VERSION_HIDDEN 0x8000
 #define VERSION_NUMBER 0x7fff
 
@@ -47,15 +48,16 @@ typedef struct walk_s {
   char name[UVPERF__ELF_NAME_MAX];
 } walk_t;
 
-/* Called with each candidate. A result other than 0 ends the walk. */
+/* Called with each candidate. If it returns a value other than 0, the walk
+ * ends. */
 typedef int (*candidate_fn)(walk_t *walk, const candidate_t *candidate,
                             void *arg);
 
 /* -- its place in the file ------------------------------------------------ */
 
 /* A symbol without a type is a function only if it lies in code. The linker
- * makes others, such as _end, or etext after the last byte of code. Returns 1,
- * 0 or -errno. */
+ * also makes other symbols without a type, such as _end, or etext after the
+ * last byte of code. Returns 1, 0 or -errno. */
 static int is_label_of_code(walk_t *walk, const uvperf__elf_row_t *row) {
   int rc;
 
@@ -74,9 +76,9 @@ static int is_label_of_code(walk_t *walk, const uvperf__elf_row_t *row) {
 }
 
 /* Finds the segment of code that contains an address. A segment of data is not
- * suitable for a probe: no call reaches it, and valid_vma in
- * kernel/events/uprobes.c lets the kernel write the breakpoint into the
- * data. */
+ * suitable for a probe: no call reaches the probe, but the kernel would write
+ * the breakpoint into the data, because valid_vma in kernel/events/uprobes.c
+ * allows it. */
 static const uvperf__elf_segment_t *find_segment(const uvperf__elf_t *elf,
                                                  uint64_t address) {
   uint32_t i;
@@ -130,8 +132,8 @@ static int place(walk_t *walk, const uvperf__elf_row_t *row,
 
 /* -- the walk over the tables --------------------------------------------- */
 
-/* This excludes the mapping symbols of ARM and RISC-V ("$x"), which are local
- * and without a type. */
+/* Mapping symbols of ARM and RISC-V ("$x") are excluded, because they are local
+ * and have no type. */
 static int may_be_function(const uvperf__elf_row_t *row) {
   if (row->name == 0 || row->section == SHN_UNDEF)
     return 0;
@@ -161,7 +163,7 @@ static void split_name(candidate_t *candidate) {
   candidate->version_length = (size_t)(end - at);
 }
 
-/* Returns 1 and the next candidate; 0 after the last one; or -errno. */
+/* Returns 1 and the next candidate, 0 after the last candidate, or -errno. */
 static int next_candidate(walk_t *walk, candidate_t *candidate) {
   const char *number;
   int rc;
@@ -296,8 +298,8 @@ static int is_wanted_version(walk_t *walk, const search_t *search,
 }
 
 /* Finds the number of the wanted version. 32-bit files have the same structs.
- * The number of definitions is bounded by the largest number, so a bad chain
- * ends too. */
+ * The loop makes at most as many steps as there can be version numbers, so even
+ * a bad chain of definitions ends. */
 static int find_version(walk_t *walk, search_t *search) {
   const uvperf__elf_section_t *section = &walk->elf.definitions;
   Elf64_Verdef definition;
@@ -367,10 +369,10 @@ static int bind_rank(const uvperf__elf_row_t *row) {
   }
 }
 
-/* Returns 0 if a function can have a uprobe, otherwise the -errno that says why
- * not. In Thumb code arch_uprobe_analyze_insn of arch/arm refuses addresses
- * that are not multiples of 4, and a probe at the other addresses is never
- * hit. */
+/* Returns 0 if a function can have a uprobe. Otherwise returns the -errno for
+ * the reason. In Thumb code arch_uprobe_analyze_insn of arch/arm refuses
+ * addresses that are not multiples of 4, and a probe at a multiple of 4 is
+ * never hit. */
 static int probe_fault(const walk_t *walk, const uvperf__elf_row_t *row) {
   if (row->type == STT_GNU_IFUNC)
     return -ENOTSUP;

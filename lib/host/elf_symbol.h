@@ -24,12 +24,12 @@ typedef struct uvperf__elf_symbol_s {
  * if it is not local and is in a section of code. In both cases it must lie in
  * a segment of code.
  *
- * "name@VERSION" and "name@@VERSION" mean that version. "name" means the
- * default version, else a symbol without a version, else any version. Of
- * several symbols, symbols with a type come first, then global, weak and local
- * symbols. On 64-bit PowerPC the offset is the local entry, because all calls
- * pass it, from the same module and from others. Names of 4096 bytes and more
- * are not found.
+ * "name@VERSION" and "name@@VERSION" mean this version. "name" means the
+ * default version. If there is none, it means a symbol without a version, and
+ * otherwise any version. If several symbols match, symbols with a type come
+ * first, then global, weak and local symbols. On 64-bit PowerPC the offset is
+ * that of the local entry, because all calls pass it: calls from the same
+ * module and from others. Names of 4096 bytes and more are not found.
  *
  * Returns 0, or
  *   -ENOENT    no such function;
@@ -38,7 +38,8 @@ typedef struct uvperf__elf_symbol_s {
  *   -ENODATA   no symbol table, or only one of imported symbols (stripped);
  *   -ENOTUNIQ  several functions of this name at different places;
  *   -ENOTSUP   an indirect function (STT_GNU_IFUNC), whose code is elsewhere;
- *              also 64-bit PowerPC's first ABI, whose symbols are descriptors;
+ *              also the first ABI of 64-bit PowerPC, whose symbols are
+ *              descriptors;
  *   -EILSEQ    Thumb code of 32-bit ARM, which the kernel cannot probe;
  *   -EFBIG     beyond the bounds;
  *   -ENOMEM, or the code of read(2).
@@ -47,8 +48,9 @@ int uvperf__elf_symbol(int fd, const char *name, uvperf__elf_symbol_t *symbol);
 
 /* Calls `each` with the name, without a version, of each function that can be
  * found. A function in both tables or in several versions is passed more than
- * once. A result of `each` other than 0 ends the walk and is returned. Used for
- * near misses. The errors are the same as above. */
+ * once. If `each` returns a value other than 0, the walk ends and returns that
+ * value. Callers use this to suggest similar names. The errors are those of
+ * uvperf__elf_symbol. */
 int uvperf__elf_each_symbol(int fd,
                             int (*each)(const uvperf__elf_symbol_t *, void *),
                             void *data);

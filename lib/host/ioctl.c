@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that need more than one ioctl(2). For the period of a clock the
- * kernel expects the value in another form than in the attr. A BPF program can
- * be attached in two ways. For a filter the kernel can return a number that is
- * not an errno. */
+/* Requests that need more than one ioctl(2). For the period of a clock, the
+ * kernel expects another form of the value than the form in the attr. A BPF
+ * program can be attached in two ways. For a filter the kernel can return a
+ * number that is not an errno. */
 #include "host/ioctl.h"
 
 #include <errno.h>
@@ -17,8 +17,9 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 /* perf_swevent_init_hrtimer has converted a clock's frequency to nanoseconds
- * and cleared the kernel's attr.freq. Therefore PERF_EVENT_IOC_PERIOD takes
- * nanoseconds, and the kernel's checks of a frequency are made here. */
+ * and cleared the kernel's attr.freq. Therefore PERF_EVENT_IOC_PERIOD expects
+ * nanoseconds, and this function does the checks of a frequency that the kernel
+ * would do. */
 static int period_argument(const struct perf_event_attr *attr, uint64_t period,
                            uint64_t *argument) {
   int64_t most;
@@ -102,7 +103,8 @@ int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
   rc = uvperf__sys_ioctl(fd, PERF_EVENT_IOC_SET_BPF, prog_fd);
   if (rc < 0)
     return rc;
-  /* The program was not the cause of the failure. A lack of fds may end. */
+  /* The program was not the cause of the failure. A lack of fds may be
+   * temporary. */
   if (refused != -EMFILE && refused != -ENFILE)
     *has_no_links = 1;
   return 0;

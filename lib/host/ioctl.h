@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to an open event that need more than ioctl(2): PERIOD, SET_FILTER
- * and SET_BPF. explain/control.c explains their failures. */
+/* Requests to an open event for which one ioctl(2) is not enough: PERIOD,
+ * SET_FILTER and SET_BPF. explain/control.c explains their failures. */
 #ifndef UVPERF_LIB_HOST_IOCTL_H
 #define UVPERF_LIB_HOST_IOCTL_H
 

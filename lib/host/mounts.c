@@ -10,7 +10,7 @@
 
 #include "util/file.h"
 
-/* A line, as far as it was read: "device place type options …". */
+/* A line "device place type options …", as far as it was read. */
 typedef struct line_s {
   int field;     /* from 0 */
   char *text;    /* where the field is stored; NULL: nowhere */
@@ -25,8 +25,8 @@ static int is_octal(char byte) {
   return byte >= '0' && byte <= '7';
 }
 
-/* proc(5), fstab(5): a space, tab, newline or backslash is written as \ and
- * three octal digits. */
+/* In lists of mounts a space, tab, newline or backslash is written as \ and
+ * three octal digits: see proc(5) and fstab(5). */
 static void unescape(char *text) {
   char *to = text;
 
@@ -59,7 +59,7 @@ static void start_field(line_t *line, int field) {
   }
 }
 
-/* A cut place would be the place of another mount. */
+/* A place that was cut could be the place of another mount. */
 static void end_field(line_t *line) {
   if (line->text == NULL)
     return;
@@ -129,9 +129,9 @@ static int open_mounts(const char *root, const char *task) {
   return uvperf__file_open(path);
 }
 
-/* /proc/self is the first thread. It has no mounts after it has ended, and
- * other threads may have mounts of their own. Linux before 3.17 has only
- * /proc/self. */
+/* /proc/self is the first thread. It shows no mounts after this thread has
+ * ended, and other threads may have mounts of their own. Linux before 3.17 has
+ * only /proc/self. */
 int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
                         void *data) {
   int fd = open_mounts(root, "thread-self");

@@ -11,8 +11,8 @@ typedef struct uvperf__mount_s {
   const char *options; /* "rw,nosuid,…", cut to 511 bytes */
 } uvperf__mount_t;
 
-/* Called with each mount. A result other than 0 ends the walk and is
- * returned. */
+/* Called with each mount. If it returns a value other than 0, the walk ends and
+ * returns that value. */
 typedef int (*uvperf__mounts_each_fn)(const uvperf__mount_t *mount, void *data);
 
 /* Whether a mount has an option. */

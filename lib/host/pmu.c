@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the files that the kernel's
  * Documentation/ABI/testing/sysfs-bus-event_source-* describe: PMUs, their
- * types, terms, named events and CPUs. name/ decides which of them an event
- * needs. */
+ * types, terms, named events and CPUs. name/ decides which of these files an
+ * event needs. */
 #define _GNU_SOURCE 1
 #include "host/pmu.h"
 
@@ -28,7 +28,7 @@ static int is_component(const char *name) {
 }
 
 /* Writes the path of a file of a PMU, without the root: the file "cpumask", the
- * file "tsc" in the directory "events", or the file next to that with the
+ * file "tsc" in the directory "events", or the file next to "tsc" with the
  * suffix ".scale". */
 static int file_path(char path[PATH_MAX], const char *pmu, const char *part,
                      const char *name, const char *suffix) {
@@ -198,7 +198,7 @@ int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size) {
 int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu) {
   uint32_t its;
 
-  /* The lower types are fixed. */
+  /* Types below PERF_TYPE_MAX are fixed. */
   return type >= PERF_TYPE_MAX && uvperf__pmu_type(root, pmu, &its) == 0 &&
          its == type;
 }
@@ -303,7 +303,7 @@ int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
 
 /* Changes the upper-case letters (`first` is 'A') or the lower-case letters
  * ('a') to the other case, independent of the locale. Returns 1 if there were
- * any. */
+ * such letters. */
 static int swap_case(char *name, char first) {
   int turned = 0;
 
@@ -338,7 +338,8 @@ static int read_beside(const char *root, const char *pmu, const char *event,
 
   if (rc == 0)
     return 1;
-  /* The name of an event may be too long for the suffix. */
+  /* The name of an event may be so long that there is no room for the
+   * suffix. */
   return rc == -ENOENT || rc == -ENAMETOOLONG ? 0 : rc;
 }
 
@@ -411,7 +412,7 @@ typedef struct cores_walk_s {
   uvperf__core_pmus_t *cores;
 } cores_walk_t;
 
-/* Sorts by type, which is the order in which the kernel tries them. */
+/* Sorts the PMUs by type, because the kernel tries them in this order. */
 static int add_core(const char *name, void *data) {
   char list[UVPERF__PMU_TEXT_BYTES];
   const cores_walk_t *walk = data;
@@ -433,9 +434,9 @@ static int add_core(const char *name, void *data) {
   return 0;
 }
 
-/* x86 has it since it has several PMUs ("cpu_core", Linux 5.13): init_hybrid in
- * arch/x86/events/core.c. Arm's PMU driver has it since Linux 6.6
- * (PERF_PMU_CAP_EXTENDED_HW_TYPE in drivers/perf/arm_pmu.c). */
+/* x86 has had extended types since it had several PMUs ("cpu_core", Linux
+ * 5.13): init_hybrid in arch/x86/events/core.c. Arm's PMU driver has had them
+ * since Linux 6.6 (PERF_PMU_CAP_EXTENDED_HW_TYPE in drivers/perf/arm_pmu.c). */
 static int has_extended_type(const char *root,
                              const uvperf__core_pmus_t *cores) {
   return strncmp(cores->pmus[0].name, "cpu_", 4) == 0 ||
@@ -461,7 +462,7 @@ int uvperf__pmu_cores(const char *root, uvperf__core_pmus_t *cores) {
 /* -- The public functions: a walk over all of it --------------------------- */
 
 /* An unusable file is left out and does not hide the others. The exception is a
- * shortage of this process, which would make all files look unusable. */
+ * shortage in this process, because it would make all files look unusable. */
 static int leave_out(int code) {
   return uvperf__is_shortage(code) ? code : 0;
 }

@@ -3,8 +3,8 @@
  * Reads one file at a time into the caller's memory. Keeps no memory and no fd.
  *
  * A file of more than one page is -EFBIG. A file with a zero byte is -EINVAL.
- * Other errors of open(2) and read(2) are returned (-ELOOP, -EISDIR). Names of
- * PMUs, terms and events must be one path component. Other names are
+ * Other errors of open(2) and read(2) are returned (-ELOOP, -EISDIR). Each name
+ * of a PMU, a term or an event must be one path component. Any other name is
  * -EINVAL. */
 #ifndef UVPERF_LIB_HOST_PMU_H
 #define UVPERF_LIB_HOST_PMU_H
@@ -34,14 +34,14 @@ int uvperf__pmu_type(const char *root, const char *pmu, uint32_t *type);
  * there is no such PMU. */
 int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size);
 
-/* Whether a type belongs to the PMU of this name, for PMUs whose type is not
- * fixed ("kprobe", "uprobe"). */
+/* Whether a type belongs to the PMU of this name. Used for PMUs whose type is
+ * not fixed ("kprobe", "uprobe"). */
 int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu);
 
 /* The PMUs for the kinds of cores of this machine, by ascending type. They are
  * the PMUs that have a file `cpus`. If all cores are alike there are 0 or 1 of
  * them, because a PMU "cpu" belongs to all cores. No known machine has more
- * PMUs than this array holds. Any more are left out. */
+ * PMUs than this array holds. If there are more, they are left out. */
 #define UVPERF__CORE_PMUS 8
 typedef struct uvperf__core_pmus_s {
   int is_read; /* for the owner, which reads them once */
@@ -55,14 +55,14 @@ typedef struct uvperf__core_pmus_s {
   int has_extended_type;
 } uvperf__core_pmus_t;
 
-/* Finds these PMUs. Returns 0, or the code of a shortage of fds or memory.
- * After a shortage the PMUs are unknown. */
+/* Finds the PMUs of the kinds of cores. Returns 0, or the code of a shortage of
+ * fds or memory. After a shortage the PMUs are unknown. */
 int uvperf__pmu_cores(const char *root, uvperf__core_pmus_t *cores);
 
-/* The bits of an attr that a term of format/ sets. For example
- * "config1:0-7,32-35" is UVPERF_ATTR_CONFIG1 and 0xf000000ff. The value's bits
- * go to the mask's bits, starting with the lowest, as in pmu_format_value() of
- * perf(1). */
+/* The bits of an attr that a term of format/ sets. For example,
+ * "config1:0-7,32-35" becomes UVPERF_ATTR_CONFIG1 and the mask 0xf000000ff. The
+ * bits of a value go to the bits of the mask, from the lowest bit on, as in
+ * pmu_format_value() of perf(1). */
 typedef struct uvperf__pmu_format_s {
   enum uvperf_attr_field field; /* UVPERF_ATTR_CONFIG … CONFIG4 */
   uint64_t mask;
@@ -81,7 +81,7 @@ int uvperf__pmu_each_format(const char *root, const char *pmu,
 /* Spreads a value over the bits of a mask. Returns -ERANGE if it does not
  * fit. */
 int uvperf__pmu_spread(uint64_t mask, uint64_t value, uint64_t *bits);
-/* Does the inverse. */
+/* Does the inverse of uvperf__pmu_spread. */
 uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits);
 
 /* Reads the terms of a named event without the newline: "event=0x3c,umask=0x1".
@@ -89,18 +89,18 @@ uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits);
  * event has no terms. */
 int uvperf__pmu_event(const char *root, const char *pmu, const char *event,
                       char terms[UVPERF__PMU_TEXT_BYTES]);
-/* The same for an event in upper or lower case. `event` receives the name in
- * sysfs if it is found. */
+/* Does the same for an event in upper or lower case. If the event is found,
+ * `event` receives its name in sysfs. */
 int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
                                   char event[UVPERF__PMU_NAME_BYTES],
                                   char terms[UVPERF__PMU_TEXT_BYTES]);
 /* Calls `each` with each named event, but not with the files EVENT.scale,
- * .unit, .per-pkg and .snapshot that belong to it. A PMU may have no named
- * events. Returns -ENOENT if there is no such PMU. */
+ * .unit, .per-pkg and .snapshot that belong to an event. A PMU may have no
+ * named events. Returns -ENOENT if there is no such PMU. */
 int uvperf__pmu_each_event(const char *root, const char *pmu,
                            uvperf__name_fn each, void *data);
 
-/* The value of one count of a named event. */
+/* What the counts of a named event mean. */
 typedef struct uvperf__pmu_measure_s {
   double scale;  /* 1 without EVENT.scale */
   char unit[64]; /* "" without EVENT.unit */
@@ -114,10 +114,11 @@ typedef struct uvperf__pmu_measure_s {
 int uvperf__pmu_measure(const char *root, const char *pmu, const char *event,
                         uvperf__pmu_measure_t *measure);
 
-/* Reads a list of CPUs as the kernel writes it. It has the CPUs on which to
- * open the PMU's events (file cpumask), or the CPUs that the PMU belongs to
- * (file cpus of hybrid PMUs). *is_mask is 1 for cpumask. Returns -ENOENT if the
- * events can be opened on any CPU, or there is no such PMU. */
+/* Reads a list of CPUs as the kernel writes it. The file cpumask lists the CPUs
+ * on which to open the PMU's events. The file cpus of hybrid PMUs lists the
+ * CPUs to which the PMU belongs. *is_mask is 1 if the list is from cpumask.
+ * Returns -ENOENT if the events can be opened on any CPU, or if there is no
+ * such PMU. */
 int uvperf__pmu_cpus(const char *root, const char *pmu,
                      char list[UVPERF__PMU_TEXT_BYTES], int *is_mask);
 
@@ -125,7 +126,7 @@ int uvperf__pmu_cpus(const char *root, const char *pmu,
  * file, or -EINVAL if it is not a number. */
 int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max);
 
-/* Does the walks of uvperf/system.h under a root. */
+/* Do the same as the functions of uvperf/system.h, under a root. */
 int uvperf__pmu_walk(const char *root, uvperf_pmu_cb cb, void *arg);
 int uvperf__pmu_walk_formats(const char *root, const char *pmu,
                              uvperf_pmu_format_cb cb, void *arg);

@@ -268,10 +268,11 @@ static const char *namespaced(int clockid) {
   }
 }
 
-/* The file has the offsets of future children, which are in our namespace
- * unless we have called unshare(2). The initial namespace has no offsets. Its
- * number is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. If the first thread has
- * ended, /proc/self has no links, and the offsets are empty. */
+/* The file has the offsets for future children. These children are in our
+ * namespace, unless we have called unshare(2). The initial namespace has no
+ * offsets. Its number is fixed: TIME_NS_INIT_INO in <linux/nsfs.h>. If the
+ * first thread has ended, /proc/self has no links, and the offsets are
+ * empty. */
 int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns) {
   const char *clock = namespaced(clockid);
   char own[64], childrens[64], text[64];
@@ -444,8 +445,8 @@ static void read_sysctls(const char *root, uvperf_limits_t *limits) {
   limits->file_max = number(root, "/proc/sys/fs/file-max");
 }
 
-/* One file exists in every kernel. If it is missing too, the other missing file
- * says nothing about this kernel. */
+/* One file exists in every kernel. If this file is missing too, the other
+ * missing file does not mean that the kernel lacks it. */
 int uvperf__system_lacks(const char *root, const char *path) {
   unsigned int major, minor;
   int64_t value;

@@ -55,24 +55,24 @@ int uvperf__system_has_capability(const char *root, int capability);
 int uvperf__system_has_perfmon(const char *root);
 
 /* Whether this process has a seccomp filter, from root + /proc/self/status.
- * Returns 1 or 0. Returns 0 also if this is unknown. */
+ * Returns 1, or 0 if it has none or if this is unknown. */
 int uvperf__system_has_filter(const char *root);
 
 /* Whether this process is in a user namespace other than the initial one, from
  * root + /proc/self/ns/user, else uid_map. Returns 1, 0 or -errno. */
 int uvperf__system_is_user_namespace(const char *root);
 
-/* How far a clock of this process is ahead of the kernel's clock, which stamps
- * records. They differ in a time namespace. Returns 0 and *ns, or -errno if
- * that is unknown. */
+/* Finds how far a clock of this process is ahead of the kernel's clock, from
+ * which records get their times. The two clocks differ in a time namespace.
+ * Returns 0 and *ns, or -errno if that is unknown. */
 int uvperf__system_clock_ahead(const char *root, int clockid, int64_t *ns);
 
 /* Returns the id of the calling thread from root + /proc/thread-self, or
  * -errno. */
 int uvperf__system_thread(const char *root);
 
-/* Whether this kernel does not have a file of /proc/sys. Returns 0 also if
- * /proc/sys cannot be read. */
+/* Returns 1 if this kernel does not have a file of /proc/sys. Returns 0 if it
+ * has the file, or if /proc/sys cannot be read. */
 int uvperf__system_lacks(const char *root, const char *path);
 
 /* Reads the version of the kernel. Returns 0 or -errno. */
@@ -84,8 +84,9 @@ int uvperf__system_kernel(const char *root, unsigned int *major,
 int uvperf__system_is_before(const char *root, unsigned int major,
                              unsigned int minor);
 
-/* Whether the kernel has PERF_FORMAT_LOST. Returns 1 or 0. Asks the kernel with
- * perf_event_open(2). Without may_ask it decides by the kernel's version. */
+/* Whether the kernel has PERF_FORMAT_LOST. Returns 1 or 0. With may_ask it asks
+ * the kernel with perf_event_open(2). Without may_ask it decides by the
+ * kernel's version. */
 int uvperf__system_has_lost(const char *root, int may_ask);
 
 /* Whether a CPU is in /sys/devices/system/cpu/`list` ("online", "possible").
@@ -102,12 +103,12 @@ int uvperf__system_online_cpus(const char *root);
 
 /* Finds the package of a CPU, as a number that no other package has. perf(1)
  * counts events of a package once for each die, so the number is made of
- * physical_package_id and die_id in topology/. An id of -1 (the machine does
- * not have it) and a missing die_id (before Linux 5.2) count as 0. Returns 0 or
- * -errno. An offline CPU is -ENOENT. */
+ * physical_package_id and die_id in topology/. An id counts as 0 if it is -1
+ * (the machine does not have this id) or if its file die_id is missing (before
+ * Linux 5.2). Returns 0 or -errno. An offline CPU is -ENOENT. */
 int uvperf__cpu_package(const char *root, int cpu, uint64_t *package);
 
-/* The functions of uvperf/system.h under a root. */
+/* Do the same as the functions of uvperf/system.h, under a root. */
 void uvperf__system_limits(const char *root, uvperf_limits_t *limits);
 /* Whether the process has these capabilities in the initial user namespace, as
  * the kernel requires. Returns 1, 0 or -errno. */

@@ -106,9 +106,9 @@ typedef struct expand_s {
   size_t nr_cpus;
 } expand_t;
 
-/* Lists the CPUs that the target lists, else the online CPUs. For a task, these
- * are the present CPUs: its events can also be opened on an offline CPU, and
- * count after the CPU comes online. */
+/* Returns the CPUs that the target lists. If the target lists none, returns the
+ * online CPUs, or for a task all present CPUs: the events of a task can also be
+ * opened on an offline CPU, and count after the CPU comes online. */
 static int list_cpus(const expand_t *expand, int *cpus, size_t *nr) {
   const uvperf_target_t *target = expand->target;
   int rc;
@@ -129,7 +129,8 @@ static int explain_cpus(const expand_t *expand, int code) {
                               "list the CPUs in target.cpus");
 }
 
-/* Repeats the call if another CPU comes online between two readings. */
+/* Gets the list of CPUs. Repeats the call if another CPU comes online between
+ * two readings. */
 static int take_cpus(expand_t *expand) {
   int rc;
 

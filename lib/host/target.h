@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets of a set, and the places at which their events are opened. They are
  * read from procfs and sysfs, under a root path that tests can set ("" is the
- * real one). Opens no perf events and does not include uv.h. Only the kernel
- * knows whether an event can be opened there. */
+ * real one). Opens no perf events and does not include uv.h. Whether an event
+ * can be opened at such a place is known only to the kernel. */
 #ifndef UVPERF_LIB_HOST_TARGET_H
 #define UVPERF_LIB_HOST_TARGET_H
 
@@ -34,8 +34,8 @@ typedef struct uvperf__target_spots_s {
 } uvperf__target_spots_t;
 
 /* Checks a target for errors that do not depend on the machine. The target is
- * the library's own complete copy. Returns 0, or explains -EINVAL, or -E2BIG
- * for fields of a later version. */
+ * the library's own complete copy. Returns 0. Otherwise fills the error and
+ * returns -EINVAL, or -E2BIG if fields of a later version are used. */
 int uvperf__target_check(const uvperf_target_t *target, uvperf_error_t *error);
 
 /* State that is shared by targets that are added together. */
@@ -43,8 +43,8 @@ typedef struct uvperf__target_context_s {
   const char *root;
   int has_rings;
   int no_starts; /* leave spot.start 0: it is not used */
-  /* 1 when root + /proc is known to show our own PID namespace. This is checked
-   * once, because it takes longer than opening an event. */
+  /* 1 if root + /proc is known to show our own PID namespace. This is checked
+   * once, because the check takes longer than opening an event. */
   int is_proc_own;
   int self; /* the id of the calling thread; 0: asked from the kernel */
 } uvperf__target_context_t;
@@ -54,8 +54,8 @@ typedef struct uvperf__target_context_s {
  * has one place for each present CPU, even an offline one, because a ring
  * belongs to one CPU.
  *
- * Returns 0, and spots must be freed with uvperf__target_free; or a code,
- * explained:
+ * Returns 0; free the spots with uvperf__target_free then. Otherwise fills the
+ * error and returns a code:
  *   -ESRCH   there is no such process, or all its threads have ended (NO_TASK);
  *   -EACCES  /proc hides it, or the cgroup may not be opened (PERMISSION);
  *   -ENOENT  there is no such cgroup, or no hierarchy for it is mounted; or the

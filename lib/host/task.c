@@ -22,8 +22,9 @@
 
 /* NSpid in /proc/PID/status lists a task's ids in several PID namespaces: first
  * the id in the namespace of /proc, last the id in the task's own. A single id
- * means that both namespaces are the same. The field is new in Linux 4.1. In
- * older kernels, and without CONFIG_PID_NS, there is no way to find out. */
+ * means that both namespaces are the same. The field NSpid exists since Linux
+ * 4.1. In older kernels, and without CONFIG_PID_NS, we cannot find out whether
+ * the namespaces differ. */
 int uvperf__task_proc_is_own(const char *root) {
   char text[64];
   int rc = uvperf__system_line(root, "/proc/self/status", "NSpid:", text,
@@ -39,7 +40,7 @@ int uvperf__task_proc_is_own(const char *root) {
   return at[strspn(at, " \t")] == '\0';
 }
 
-/* Returns the meaning of a failure to read /proc/ID. */
+/* Returns the code for a failure to read /proc/ID. */
 static int absent(int id, int code) {
   switch (code) {
     case -ENOENT:
@@ -120,7 +121,7 @@ int uvperf__task_is_gone(const char *root, int id, uint64_t start) {
     return rc == -ESRCH;
   }
   /* Between the two readings in uvperf__task_read another task may have taken
-   * the id. Then /proc shows that task the next time. */
+   * the id. In this case /proc shows the other task at the second try. */
   for (tries = 0; tries < 2; tries++) {
     rc = uvperf__task_read(root, id, &task);
     if (rc == 0)
@@ -206,8 +207,8 @@ static void sort(uvperf__tasks_t *tasks) {
   }
 }
 
-/* Reads each task of the sorted list, and leaves out those that are listed
- * twice or no longer exist. */
+/* Reads each task of the sorted list. Leaves out tasks that are listed twice or
+ * no longer exist. */
 static int read_listed(const char *root, int process, uvperf__tasks_t *tasks) {
   size_t from, to = 0;
   int id = 0;
@@ -251,11 +252,11 @@ static int count_threads(const char *root, int process, size_t *nr) {
 }
 
 /* Lists the threads until the listing is known to be complete, at most LISTINGS
- * times. A listing may miss existing threads: next_tid of fs/proc/base.c ends
- * it at a thread that ends at that moment, and first_tid continues by counting
- * from the beginning, where an earlier thread may be gone. The threads that
- * were listed and still exist afterwards are all threads if their number is the
- * number of threads that the process had in between. */
+ * times. A listing may miss existing threads, for two reasons. next_tid of
+ * fs/proc/base.c stops at a thread that ends at that moment. first_tid
+ * continues by counting from the beginning, where an earlier thread may be
+ * gone. After a listing we count the process's threads. The listing is complete
+ * if this is the number of the listed threads that still exist. */
 static int list_all(const char *root, int process, uvperf__tasks_t *threads) {
   size_t nr;
   int i;

@@ -2,16 +2,16 @@
 /* Tasks and the threads of processes, from /proc under a root path that tests
  * can set ("" is the real one). Keeps no fds and does not include uv.h.
  *
- * If /proc does not have an id, these functions return -ESRCH if kill(2) does
- * not find a task either, and -EACCES if it does: proc(5) mounted with hidepid=
- * shows no tasks of other users. */
+ * If /proc does not have an id, these functions ask kill(2). They return -ESRCH
+ * if kill(2) finds no task either. They return -EACCES if it finds one: if
+ * proc(5) is mounted with hidepid=, it shows no tasks of other users. */
 #ifndef UVPERF_LIB_HOST_TASK_H
 #define UVPERF_LIB_HOST_TASK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A task: a thread, of which a process has at least one. */
+/* A task, which is a thread. A process has at least one. */
 typedef struct uvperf__task_s {
   int id;
   int has_ended;  /* a zombie, which exists until it is waited for */
@@ -46,14 +46,14 @@ int uvperf__task_threads(const char *root, int process,
                          uvperf__tasks_t *threads);
 void uvperf__tasks_free(uvperf__tasks_t *tasks);
 
-/* Whether the task with this id and start has ended. A zombie has ended, and so
- * has a task whose id belongs to another task now. Returns 1 or 0. If this is
- * unknown, returns -EACCES as above, or the code of the read.
+/* Whether the task with this id and start has ended. A zombie counts as ended.
+ * A task whose id belongs to another task now has ended too. Returns 1 or 0. If
+ * this is unknown, returns -EACCES as above, or the code of the read.
  *
- * If the start is unknown (0), it returns 1 only if no task has the id. The id
- * -1 means every task, which never ends. If a thread other than the first calls
- * execve(2), it continues with the id of its process (de_thread of fs/exec.c):
- * its own id is gone. */
+ * If the start is unknown (0), the function returns 1 only if no task has the
+ * id. The id -1 means every task, which never ends. If a thread other than the
+ * first calls execve(2), it continues with the id of its process (de_thread of
+ * fs/exec.c): its own id is gone. */
 int uvperf__task_is_gone(const char *root, int id, uint64_t start);
 
 #endif

@@ -24,8 +24,8 @@ typedef struct search_s {
   int rc; /* the result for the places so far */
 } search_t;
 
-/* Takes a place if it has events/, which an empty mount point does not have.
- * Returns 1 to end the search. */
+/* Accepts a place if it has a directory events/. An empty mount point does not
+ * have it. Returns 1 to end the search. */
 static int try_place(search_t *search, const char *place, const char *rest) {
   char path[PATH_MAX];
   int length =
@@ -57,9 +57,9 @@ static int try_mount(const uvperf__mount_t *mount, void *data) {
 int uvperf__tracefs_path(const char *root, char *path, size_t size) {
   search_t search = {root, path, size, -ENODEV};
 
-  /* The first place is used since Linux 4.1, the second in older kernels. An
-   * error of the file of mounts is ignored: without the file nothing is
-   * mounted. */
+  /* The first place is used since Linux 4.1, and the second in older kernels.
+   * If the file of mounts cannot be read, this error is ignored: without the
+   * file nothing is mounted. */
   if (!try_place(&search, "/sys/kernel/tracing", "") &&
       !try_place(&search, "/sys/kernel/debug/tracing", ""))
     uvperf__mounts_each(root, try_mount, &search);
@@ -145,7 +145,8 @@ static int fits(const char *pattern, const char *name) {
   return pattern == NULL || uvperf__glob_match(pattern, name);
 }
 
-/* Skips events that are gone or denied: these errors do not end a walk. */
+/* Skips an event that is gone or that may not be read: these errors do not end
+ * a walk. */
 static int pass_over(walk_t *walk, int rc) {
   if (rc == -EACCES)
     walk->is_denied = 1;
@@ -285,9 +286,9 @@ int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
 
 /* -- fields ---------------------------------------------------------------- */
 
-/* Finds the name in "char comm[16]", "const char * filename" or "__data_loc
- * char[] name". It is the last word, without the brackets after it. Changes the
- * text. */
+/* Finds the name of a field in a text such as "char comm[16]", "const char *
+ * filename" or "__data_loc char[] name". It is the last word, without the
+ * brackets after it. Changes the text. */
 static const char *field_name(char *declaration) {
   size_t end = strlen(declaration);
   char *space;

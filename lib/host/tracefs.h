@@ -9,23 +9,23 @@
 
 #include "util/file.h"
 
-/* Called with a tracepoint's category, name and id. The result is used as the
- * result of a uvperf__name_fn. */
+/* Called with a tracepoint's category, name and id. Its result has the same
+ * meaning as the result of a uvperf__name_fn. */
 typedef int (*uvperf__tracefs_event_fn)(const char *category, const char *name,
                                         uint64_t id, void *data);
 
-/* Finds the path of tracefs, without the root: /sys/kernel/tracing, else
- * /sys/kernel/debug/tracing, else a mount of this root (mounts.h). A place
- * counts only if it has events/. Returns 0, -ENODEV if tracefs is not mounted,
- * -EACCES if it is mounted but this process may not access it, or -ENAMETOOLONG
- * if `size` is too small. */
+/* Finds the path of tracefs, without the root. Tries /sys/kernel/tracing, then
+ * /sys/kernel/debug/tracing, then the mounts of this root (mounts.h). A place
+ * counts only if it has a directory events/. Returns 0, -ENODEV if tracefs is
+ * not mounted, -EACCES if it is mounted but this process may not access it, or
+ * -ENAMETOOLONG if `size` is too small. */
 int uvperf__tracefs_path(const char *root, char *path, size_t size);
 
 /* Finds the id of category:name. Returns 0, -EINVAL, -ENOENT, or another code
- * as uvperf__tracefs_path. -EINVAL: one of the two cannot be a directory's name
- * (it is empty, ".", ".." or has a slash). -ENOENT: there is no such
- * tracepoint, or it has no id. (The kernel assigns an id to each tracepoint
- * that perf events can be opened for.) */
+ * of uvperf__tracefs_path. -EINVAL means that the category or the name cannot
+ * be a directory's name (it is empty, ".", ".." or has a slash). -ENOENT means
+ * that there is no such tracepoint, or that it has no id. (The kernel assigns
+ * an id to each tracepoint that perf events can be opened for.) */
 int uvperf__tracefs_id(const char *root, const char *category, const char *name,
                        uint64_t *id);
 
@@ -46,9 +46,9 @@ int uvperf__tracefs_walk(const char *root, const char *category,
                          const char *name, uvperf__tracefs_event_fn each,
                          void *data);
 
-/* The functions of uvperf/system.h under a root. The arguments are checked
- * there. If all names of tracers together have 4096 bytes or more, the result
- * is -EFBIG. */
+/* Do the same as the functions of uvperf/system.h, under a root. Those
+ * functions check the arguments. If all names of tracers together have 4096
+ * bytes or more, the result is -EFBIG. */
 int uvperf__tracefs_current_tracer(const char *root, char *tracer,
                                    size_t *size);
 int uvperf__tracefs_each_tracer(const char *root, uvperf__name_fn each,
@@ -62,14 +62,14 @@ int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
 
 /* Calls `each` with each field of a tracepoint, "group:name", in the order of
  * its format file. Reads only the first 8 KiB, because the fields come first.
- * Returns 0, the result of `each`, or -errno. -EINVAL means that the name has
- * another form. */
+ * Returns 0, the result of `each`, or -errno. -EINVAL means that `tracepoint`
+ * does not have the form "group:name". */
 int uvperf__tracefs_each_field(const char *root, const char *tracepoint,
                                uvperf__name_fn each, void *data);
 
-/* The ids of all tracepoints, read by one walk at the first lookup. Keep it
- * only during one call of a public function, because tracepoints come and go.
- * All zero at first. */
+/* The ids of all tracepoints, read by one walk at the first lookup. Must be all
+ * zero before that. Keep the struct only during one call of a public function,
+ * because tracepoints come and go. */
 typedef struct uvperf__tracefs_ids_s {
   int is_read;
   int code; /* of the walk */
@@ -81,9 +81,10 @@ typedef struct uvperf__tracefs_ids_s {
   uint64_t ftrace;
 } uvperf__tracefs_ids_t;
 
-/* Whether a tracepoint has the id. Returns 0, and *is_ftrace says whether the
- * tracepoint belongs to the category ftrace. Returns -ENOENT if no tracepoint
- * has the id, or another -errno if not all of tracefs could be read. */
+/* Finds out whether a tracepoint has the id. If so, returns 0, and *is_ftrace
+ * is 1 if the tracepoint belongs to the category ftrace. Returns -ENOENT if no
+ * tracepoint has the id, or another -errno if not all of tracefs could be
+ * read. */
 int uvperf__tracefs_find(uvperf__tracefs_ids_t *ids, const char *root,
                          uint64_t id, int *is_ftrace);
 
