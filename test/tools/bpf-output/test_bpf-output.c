@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs bpf-output as root would, and compares what it tells with the programs
- * that were executed meanwhile: which, by whom, on which CPU. */
+/* Runs bpf-output as root would, and compares its lines with the programs that
+ * were executed meanwhile: their paths, their parents and their CPUs. */
 #include "exec_lines.h"
 #include "live.h"
 #include "tool_run.h"
@@ -20,23 +20,23 @@
 #include "sys/sys.h"
 
 #define MAX_EXECS 500
-/* Children that are there at once. */
+/* The greatest number of children at a time. */
 #define BATCH 50
 
-/* What is executed while the sample runs. */
+/* The programs to execute while the sample runs. */
 typedef struct execs_s {
   const char *path;
   char *const *argv;
-  int directory; /* that path is relative to, by execveat(2); or AT_FDCWD */
+  int directory; /* for execveat(2): base of `path`, or AT_FDCWD */
   size_t nr;
-  int hold; /* the sample is stopped meanwhile */
+  int hold; /* stop the sample meanwhile */
   pid_t pids[MAX_EXECS];
   int cpus[MAX_EXECS];
 } execs_t;
 
 static char *const true_argv[] = {"true", NULL};
 
-/* The pids of the sample are those of the first pid namespace. */
+/* The sample prints pids of the initial pid namespace. */
 static void need(const char *test) {
   struct stat status;
 
@@ -60,7 +60,8 @@ static pid_t start(const execs_t *execs, int cpu) {
   _exit(125);
 }
 
-/* Its children come from all CPUs in turn; those that fill a ring, from one. */
+/* Starts the children on all CPUs in turn, or on one CPU if they shall fill its
+ * ring. */
 static void work(tool_run_t *run) {
   execs_t *execs = run->data;
   int cpus[CPU_SETSIZE];
@@ -80,8 +81,7 @@ static void work(tool_run_t *run) {
     kill(run->pid, SIGCONT);
 }
 
-/* The sample looks at this process's children alone, and is then
- * interrupted. */
+/* Runs the sample for the children of this process, and then interrupts it. */
 static void run_children(tool_run_t *run, execs_t *execs, exec_lines_t *lines) {
   static char pid[16];
   size_t i = 1;
@@ -105,7 +105,7 @@ static void run_children(tool_run_t *run, execs_t *execs, exec_lines_t *lines) {
   }
 }
 
-/* How often a child is told; each time right. */
+/* Returns how many lines a child has. Each of these lines must be right. */
 static size_t count_child(const exec_lines_t *lines, const execs_t *execs,
                           size_t child, const char *comm,
                           const char *filename) {
@@ -150,7 +150,7 @@ static void each_of_500_execs_of_all_cpus_is_told_once(void **state) {
   exec_lines_free(&lines);
 }
 
-/* They wait for the wakeup, and some for the timer. */
+/* Some execs wait for a wakeup, and the last ones for the timer. */
 static void execs_below_the_wakeup_are_told_too(void **state) {
   static execs_t execs = {
       .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 50};
@@ -164,7 +164,7 @@ static void execs_below_the_wakeup_are_told_too(void **state) {
   exec_lines_free(&lines);
 }
 
-/* Nothing is read while it is stopped, so that a small ring overflows. */
+/* The stopped sample reads nothing, so its small ring overflows. */
 static void execs_lost_in_a_tiny_ring_are_counted(void **state) {
   static execs_t execs = {.path = "/bin/true",
                           .argv = true_argv,
@@ -188,7 +188,7 @@ static void execs_lost_in_a_tiny_ring_are_counted(void **state) {
   exec_lines_free(&lines);
 }
 
-/* A path that is as long as one may be: "/bin/././…/true". */
+/* Makes a path of the greatest possible length: "/bin/././…/true". */
 static void long_path(char path[PATH_MAX], const char *start) {
   size_t used = (size_t)snprintf(path, PATH_MAX, "%s", start);
 
@@ -215,7 +215,7 @@ static void longest_path_is_told_whole(void **state) {
   exec_lines_free(&lines);
 }
 
-/* The kernel makes "/dev/fd/N/" and the path of it. */
+/* The kernel prints "/dev/fd/N/" before the path. */
 static void longest_path_of_a_directory_is_told_whole(void **state) {
   static char path[PATH_MAX], filename[PATH_MAX + 32];
   static execs_t execs = {.path = path, .argv = true_argv, .nr = 4};
@@ -234,7 +234,7 @@ static void longest_path_of_a_directory_is_told_whole(void **state) {
   exec_lines_free(&lines);
 }
 
-/* What a name is, and how it is written down. */
+/* A hostile name, and its forms in the output. */
 #define EVIL_NAME "\"\\\n\033[2J\xff\xc2\x9b"
 #define EVIL_TEXT "\"\\\\\\n\\x1b[2J\\xff\\xc2\\x9b"
 #define EVIL_JSON "\\\"\\\\\\u000a\\u001b[2J\\ufffd\xc2\x9b"
@@ -312,7 +312,7 @@ static void only_the_name_that_is_asked_for_is_told(void **state) {
   exec_lines_free(&lines);
 }
 
-/* The id of the first BPF program of which a process has an fd. */
+/* Returns the id of the first BPF program for which a process has an fd. */
 static uint32_t program_of(pid_t pid) {
   char path[64], line[256];
   unsigned id = 0;
@@ -346,7 +346,7 @@ static void find_program(tool_run_t *run) {
   *(uint32_t *)run->data = program_of(run->pid);
 }
 
-/* The kernel frees a program some time after its last fd was closed. */
+/* The kernel frees a program only some time after its last fd is closed. */
 static void program_is_gone_with_the_sample(void **state) {
   uint32_t id = 0;
   tool_run_t run = {.args = {BPF_OUTPUT_PATH},
@@ -365,7 +365,7 @@ static void program_is_gone_with_the_sample(void **state) {
   assert_false(is_loaded(id));
 }
 
-/* Counts the execs of children while the sample looks on. */
+/* The execs of children that this process counted while the sample ran. */
 static uint64_t hits;
 
 static void count_hits(tool_run_t *run) {
@@ -385,7 +385,7 @@ static void count_hits(tool_run_t *run) {
   uvperf__sys_close(fd);
 }
 
-/* A program that gives 0 would keep it from all of them. */
+/* A BPF program that returns 0 would hide the exec from all perf events. */
 static void perf_events_of_others_see_each_exec_too(void **state) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH},
                     .interrupt_at = "Ctrl-C ends it",

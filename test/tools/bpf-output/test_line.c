@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Those parts of bpf-output that need no kernel: what is written of what the
- * program has handed out, be that right or not. */
+/* The parts of bpf-output that need no kernel: the lines for samples of the BPF
+ * program, both valid and damaged ones. */
 #include "bpf-output/line.h"
 #include "json_check.h"
 #include "support.h"
@@ -9,8 +9,9 @@
 
 #include "bpf-output/exec.h"
 
-/* A sample as the ring has it: only what there is, and bytes of padding that
- * mean nothing. Each in a block of its own size, for ASan. */
+/* Formats a sample as it is in the ring: the head, the name, and meaningless
+ * bytes of padding. The block has exactly this size, so that ASan finds reads
+ * beyond it. */
 static int put(char *text, size_t text_size, int json,
                const struct exec_head *head, const char *filename,
                size_t padding) {
@@ -89,7 +90,7 @@ static void filename_that_was_cut_is_told_so(void **state) {
   assert_true(json_is_object(text));
 }
 
-/* Sizes that do not fit, and names without an end. */
+/* The sizes are wrong, or a name is not terminated. */
 static void sample_that_cannot_be_right_is_no_line(void **state) {
   struct exec_head head = head_of("/bin/ls");
   common_buffer_t buffer = {NULL, 0, 0};

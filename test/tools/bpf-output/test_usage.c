@@ -33,7 +33,7 @@ static void signal_that_ended_the_command_is_in_the_status(void **state) {
   tool_run_expect_status(&run, 128 + SIGUSR1);
 }
 
-/* The kernel may report an exec of another program meanwhile. */
+/* Meanwhile, the sample may print the execs of other programs. */
 static void missing_command_is_reported_with_status_127(void **state) {
   (void)state;
   exec_lines_need(__func__);
@@ -84,7 +84,8 @@ static void unprivileged_user_learns_what_is_needed(void **state) {
   assert_string_equal(run.out, "");
 }
 
-/* Called in the child that becomes the sample: gives it mounts of its own. */
+/* Called in the child that becomes the sample. Separates its mounts from
+ * ours. */
 static void take_mounts(void) {
   if (unshare(CLONE_NEWNS) != 0 ||
       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
@@ -108,7 +109,7 @@ static void hide_tracefs(void) {
   hide("/sys/kernel/debug");
 }
 
-/* Runs it without a part of /sys and checks the message. */
+/* Runs the sample without a part of /sys, and checks its message. */
 static void expect_message(const char *test, void (*prepare)(void), int status,
                            const char *message) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "true"}, .prepare = prepare};
@@ -133,7 +134,7 @@ static void missing_tracefs_is_reported(void **state) {
   expect_message(__func__, hide_tracefs, 1, "mount -t tracefs");
 }
 
-/* No process may read it, not even root without its capabilities. */
+/* No process may read tracefs then, not even root without its capabilities. */
 static void deny_tracefs(void) {
   hide_tracefs();
   if (chmod("/sys/kernel/tracing", 0) != 0 ||
@@ -197,7 +198,7 @@ static void reader_that_closes_the_pipe_ends_it(void **state) {
   tool_run_expect_text(run.err, " lost\n");
 }
 
-/* Prints nothing, because no process has this name. */
+/* The sample prints nothing, because no process has this name. */
 static void reader_that_closes_before_any_output_ends_it(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",
@@ -237,7 +238,7 @@ static void close_others(void) {
     close(fd);
 }
 
-/* ls itself opens 3, the directory. */
+/* ls opens fd 3 itself, for the directory. */
 static void command_inherits_no_fds(void **state) {
   tool_run_t run = {.args = {BPF_OUTPUT_PATH, "-o", "/dev/null", "--", "ls",
                              "-x", "/proc/self/fd"},

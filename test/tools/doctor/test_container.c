@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the doctor says in the settings of containers: its remedies are those of
- * a container, and not what cannot be done in one. */
+/* The doctor's answers with the settings of containers. Its remedies suit a
+ * container: they leave out what cannot be done in one. */
 #include "container.h"
 #include "doctor_run.h"
 #include "explain_check.h"
@@ -14,8 +14,8 @@
 typedef struct answer_s {
   const char *group;
   const char *key;
-  const char *error;  /* the errno; "": yes */
-  const char *remedy; /* a part of it */
+  const char *error;  /* its name; "": the answer is yes */
+  const char *remedy; /* a part of the text */
 } answer_t;
 
 static container_setting_t setting;
@@ -77,7 +77,7 @@ static void docker_with_perfmon_is_told_what_else_to_add(void **state) {
   expect_in(__func__, CONTAINER_DOCKER, answers, COUNT_OF(answers));
 }
 
-/* Nothing of it can be had inside. */
+/* None of these can be changed inside of the user namespace. */
 static void user_namespace_is_told_what_to_do_outside(void **state) {
   static const answer_t answers[] = {
       {"targets", "own_user", "", NULL},
@@ -118,7 +118,8 @@ static void lock_no_more(void) {
   container_enter(CONTAINER_DOCKER);
 }
 
-/* The container's root is the user of this process, whose ring takes all. */
+/* The container's root is the same user as this process. The ring of this
+ * process uses all the locked memory of the user. */
 static void docker_without_locked_memory_is_told_its_option(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   static tool_run_t run;

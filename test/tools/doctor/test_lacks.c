@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the doctor says where something of the system is not there, and that
- * what it says to do would help. */
+/* The doctor's answers if a part of the system is missing, and whether its
+ * remedies would help. */
 #include "doctor_run.h"
 #include "explain_check.h"
 #include "json_check.h"
@@ -16,7 +16,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* In a mount namespace of its own. */
+/* Hides a directory in a mount namespace of its own. */
 static void hide(const char *path) {
   if (unshare(CLONE_NEWNS) != 0 ||
       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
@@ -24,8 +24,8 @@ static void hide(const char *path) {
     _exit(1);
 }
 
-/* All but the directory of the process, by its number, which the leak sanitizer
- * does not do without. */
+/* Hides /proc, except for the directory of this process, which the leak
+ * sanitizer needs. */
 static void hide_proc(void) {
   static const char aside[] = "/mnt";
   char own[32];
@@ -53,7 +53,8 @@ static void what_procfs_would_tell_is_not_guessed(void **state) {
   support_need_root(__func__);
   if (access("/sys/bus/event_source/devices/uprobe", F_OK) != 0)
     support_skip(__func__, "the PMU uprobe");
-  /* The address sanitizer says on stderr that it misses it too. */
+  /* stderr is not checked: the address sanitizer complains there about the
+   * missing /proc. */
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   assert_true(json_is_tree(run.out));
@@ -86,7 +87,8 @@ static void what_sysfs_would_tell_is_not_guessed(void **state) {
   }
 }
 
-/* The first number of fds with which it can begin leaves none. */
+/* The least number of fds with which the doctor can start leaves no fd for
+ * these files. */
 static void
 files_that_no_fd_is_left_for_are_no_lack_of_the_kernel(void **state) {
   static const char *const unknown[][2] = {
@@ -117,8 +119,8 @@ files_that_no_fd_is_left_for_are_no_lack_of_the_kernel(void **state) {
   }
 }
 
-/* A tracefs of the test's own would be the same: its options are of all of
- * them. So only what the remedy is made of is looked at. */
+/* Mount options apply to all mounts of tracefs, so the test cannot mount its
+ * own. It only compares the remedy with the mode of the file. */
 static void ids_of_tracepoints_are_for_a_group(void **state) {
   static const char path[] = "/sys/kernel/tracing/events/sched/sched_switch/id";
   static tool_run_t run;
@@ -137,7 +139,7 @@ static void ids_of_tracepoints_are_for_a_group(void **state) {
     doctor_expect_part(&run, "events", "tracepoint", "remedy", "gid=");
 }
 
-/* -- capabilities that setcap(8) cannot give ------------------------------ */
+/* -- capabilities that setcap(8) cannot add -------------------------------- */
 
 static void drop_perfmon(void) {
   if (prctl(PR_CAPBSET_DROP, CAP_SYS_ADMIN, 0, 0, 0) != 0 ||
@@ -179,7 +181,7 @@ static void setcap_is_no_remedy_outside_of_the_bounding_set(void **state) {
   support_need_root(__func__);
   doctor_run(&run, DOCTOR_PATH, drop_perfmon, 0);
   expect_no_setcap(&run, "start it as root with CAP_PERFMON");
-  /* It is root. */
+  /* The doctor already runs as root. */
   assert_null(strstr(run.out, "run it as root"));
   assert_null(strstr(run.out, "run it as the process's user"));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which rings the doctor says that there can be, against the arithmetic of the
- * limits. */
+/* The sizes and numbers of rings that the doctor reports match the limits of
+ * locked memory. */
 #include "doctor_run.h"
 #include "explain_check.h"
 #include "uvperf.h"
@@ -32,8 +32,8 @@ static void lock_1_mib_more(void) {
     _exit(1);
 }
 
-/* Looks at the sizes of rings where so much may be locked in all: as large as
- * fits, and no larger. Each ring has a page more. */
+/* Expects the largest sizes of rings that fit into `budget` bytes of locked
+ * memory. Each ring has one more page. */
 static void expect_rings_of(const tool_run_t *run, long long budget) {
   long long page = (long long)support_page_bytes();
   long long largest = number_of(run, "rings", "largest");
@@ -51,7 +51,8 @@ static long long mlock_bytes(void) {
          sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* All rings of the user together, of which there are no others. */
+/* The limit is for all rings of the user together. The user has no other rings
+ * here. */
 static void rings_are_as_large_as_may_be_locked(void **state) {
   static const struct {
     void (*limit)(void);
@@ -73,8 +74,9 @@ static void rings_are_as_large_as_may_be_locked(void **state) {
   }
 }
 
-/* Holds a ring of 256 KiB as nobody, and says so; not longer than the test
- * program lives, as later tests would find less memory to be locked. */
+/* Holds a ring of 256 KiB as the user nobody, and writes a byte when it has it.
+ * It dies with the test program, because later tests need that locked
+ * memory. */
 static int hold_ring(void *arg) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   const int *ready = arg;

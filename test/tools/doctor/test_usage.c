@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How doctor treats bad input, and an output that nobody takes. */
+/* How doctor handles bad input. */
 #include "tool_run.h"
 #include "tool_usage.h"
 

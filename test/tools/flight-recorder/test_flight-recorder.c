@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs flight-recorder as a user would, and checks its dumps against switches
- * that are known. */
+/* Runs flight-recorder as a user would, and checks its dumps against known
+ * switches. */
 #include "flight_lines.h"
 #include "switch_pair.h"
 #include "tool_run.h"
@@ -9,9 +9,9 @@
 
 #define MAX_DUMPS 8
 
-/* What is done while it records: a pair before each of the dumps. */
+/* The work during the recording: a pair of processes runs before each dump. */
 typedef struct script_s {
-  int nr_pairs; /* before the first dumps */
+  int nr_pairs; /* run before the first dumps */
   int nr_dumps;
   int step;
   pid_t pid; /* the recorder's */
@@ -19,7 +19,8 @@ typedef struct script_s {
   char next[32];
 } script_t;
 
-/* Each time that what was waited for is there: the next dump, or the end. */
+/* Called when the expected message has come. Requests the next dump or the
+ * end. */
 static void work(tool_run_t *run) {
   script_t *script = run->data;
 
@@ -57,7 +58,8 @@ static void end_script(script_t *script, flight_lines_t *lines) {
   flight_lines_free(lines);
 }
 
-/* From each mark that a dump covers to the last. How many these are. */
+/* Checks the switches from each mark that a dump covers to the last mark.
+ * Returns the number of these marks. */
 static int expect_side(const flight_lines_t *lines, int dump, uint64_t from,
                        const switch_pair_side_t *side) {
   const switch_pair_mark_t *last = &side->marks[SWITCH_PAIR_HOPS], *first;
@@ -83,7 +85,8 @@ static int expect_pair(const flight_lines_t *lines, int dump,
          expect_side(lines, dump, from, &pair->sides[1]);
 }
 
-/* Each name is that of its time, on both sides. */
+/* Expects the name that the thread had at that time, if it is one of the
+ * pair. */
 static void expect_name(const switch_pair_t *pair, long tid, uint64_t time,
                         const char *comm) {
   int i = tid == pair->sides[1].pid;
@@ -100,7 +103,8 @@ static void expect_name(const switch_pair_t *pair, long tid, uint64_t time,
     assert_string_equal(comm, "flight-p\\u001bng");
 }
 
-/* Where others rename so much that it was too much, that was told. */
+/* If others renamed themselves so often that records were lost, there was a
+ * message. */
 static void expect_names(const flight_lines_t *lines, const tool_run_t *run,
                          const switch_pair_t *pair) {
   const flight_lines_line_t *line;
@@ -132,7 +136,7 @@ static void each_switch_is_in_the_dump_with_the_name_of_its_time(void **state) {
   end_script(&script, &lines);
 }
 
-/* The recorder itself came to its CPU to take the dump. */
+/* The newest switch is the one to the recorder, which took the dump. */
 static void expect_newest(const flight_lines_t *lines, const script_t *script,
                           uint64_t after) {
   size_t i, nr = 0;
@@ -153,7 +157,7 @@ static void ring_that_has_gone_round_has_the_newest(void **state) {
   support_need_cpu_wide(__func__);
   run_script(&run, &script, &lines);
   pair = script.pairs[0];
-  /* Its 800 switches do not fit. */
+  /* The 800 switches of the pair do not fit. */
   assert_true(flight_lines_cpu(&lines, 1, pair->cpu)->from >
               pair->sides[0].marks[0].time);
   assert_true(flight_lines_cpu(&lines, 1, pair->cpu)->number > 100);
@@ -210,7 +214,7 @@ static void dump_of_what_is_new_has_nothing_twice(void **state) {
   end_script(&script, &lines);
 }
 
-/* It runs for longer than the pair does. */
+/* The pair runs for longer than the last millisecond. */
 static void last_seconds_are_all_there_is(void **state) {
   static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-s", "0.001"}};
@@ -261,7 +265,8 @@ static void storm(tool_run_t *run) {
   run->interrupt_with = SIGTERM;
 }
 
-/* Signals that come while one waits are one; each that comes is a dump. */
+/* Signals that arrive while one is pending become one. Each delivered signal
+ * makes a dump. */
 static void storm_of_signals_is_survived(void **state) {
   static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-m", "4K"}};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of flight-recorder that need no kernel: what records make of
- * switches, and how these are written. */
+/* The parts of flight-recorder that need no kernel: switches from records, and
+ * the lines for them. */
 #include "support.h"
 
 #include "flight-recorder/line.h"
@@ -79,7 +79,8 @@ static void switch_of_which_half_was_overwritten_is_told(void **state) {
   assert_int_equal(switches.nr, 2);
   expect_switch(&switches, 0, FLIGHT_SWITCH, 5, 6);
   expect_switch(&switches, 1, FLIGHT_WAITS, 6, 7);
-  /* Another snapshot of all begins anew, one of what is new does not. */
+  /* A snapshot of everything starts again; a snapshot of new records
+   * continues. */
   flight_switches_begin(&switches, 0);
   add_in(&switches, 13, 7, 6);
   assert_int_equal(switches.nr, 1);
@@ -95,7 +96,7 @@ static void task_without_id_is_the_one_that_came(void **state) {
 
   (void)state;
   flight_switches_begin(&switches, 0);
-  add_out(&switches, 9, UINT32_MAX, 6); /* nobody knows */
+  add_out(&switches, 9, UINT32_MAX, 6); /* of an unknown task */
   add_in(&switches, 10, 6, UINT32_MAX);
   add_out(&switches, 11, UINT32_MAX, 7);
   expect_switch(&switches, 0, FLIGHT_WAITS, UINT32_MAX, 6);
@@ -115,7 +116,7 @@ static void loss_is_told_and_who_runs_is_not_known_after_it(void **state) {
   assert_int_equal(switches.list[1].kind, FLIGHT_LOST);
   assert_int_equal(switches.list[1].lost, 3);
   expect_switch(&switches, 2, FLIGHT_SWITCH, 9, 6);
-  /* Without a word of it too. */
+  /* A loss without a record of it has the same effect. */
   add_out(&switches, 13, 6, 7);
   add_in(&switches, 14, 8, 5);
   expect_switch(&switches, 4, FLIGHT_SWITCH, 5, 8);
@@ -197,7 +198,7 @@ static void switch_is_one_line(void **state) {
   item.to.pid = item.to.tid = FLIGHT_NONE;
   flight_line_switch(&buffer, &item, &names, 0);
   expect_text(&buffer, "12.345678 [003] ? -1 => -\n");
-  item.from.pid = 7; /* a thread that is gone, of a process that is there */
+  item.from.pid = 7; /* the thread has ended, its process has not */
   item.to.pid = item.to.tid = 0;
   flight_line_switch(&buffer, &item, &names, 0);
   expect_text(&buffer, "12.345678 [003] \"\\xff 7/-1 => swapper 0\n");

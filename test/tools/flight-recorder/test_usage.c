@@ -129,7 +129,7 @@ static void dump_at_exit_is_printed_if_wanted(void **state) {
   tool_run_expect_text(run.out, "# end of dump 1\n");
 }
 
-/* The command is ended, too, because it has our pipe. */
+/* The run returns when the command has ended, too, because it has our pipe. */
 static void reader_that_closes_the_pipe_ends_it(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "\"$0\" -- sh -c 'while :; do kill -USR1 $PPID;"
