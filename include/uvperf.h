@@ -3,9 +3,9 @@
  * headers except tracepoint.h. Only event.h, set.h, measure.h and bpf.h need
  * libuv.
  *
- * Some functions wait for the kernel, perhaps for more than a millisecond. They
- * are on the left here. The functions on the right do the same without blocking
- * the loop:
+ * The functions on the left wait for the kernel, perhaps for more than a
+ * millisecond. The functions on the right do the same without blocking the
+ * loop:
  *
  *   uvperf_event_init       uvperf_event_open
  *   uvperf_set_init         uvperf_set_open
@@ -19,7 +19,7 @@
  *
  * A handle belongs to the thread of its loop. The functions of attr.h, error.h,
  * name.h, system.h and version.h may be called on any thread, and on several
- * threads at once. uvperf(7) has the details, and the rules for other
+ * threads at once. uvperf(7) has the details, and the rules for the other
  * headers. */
 #ifndef UVPERF_H
 #define UVPERF_H

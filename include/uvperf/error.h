@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Why a call failed. perf_event_open(2)'s errnos are ambiguous (EINVAL has a
- * dozen meanings), so all functions that open, map, start and control fill a
- * uvperf_error_t. Needs no libuv. */
+ * dozen meanings), so all functions that open, map, start or control events
+ * fill a uvperf_error_t. Needs no libuv. */
 #ifndef UVPERF_ERROR_H
 #define UVPERF_ERROR_H
 
@@ -20,8 +20,8 @@ enum uvperf_cause {
   UVPERF_CAUSE_NONE = 0,
   /* An argument that is wrong on every machine. */
   UVPERF_CAUSE_ARGUMENT = 1,
-  /* Forbidden by perf_event_paranoid, a missing capability or a security
-   * module, or because the task is another user's. */
+  /* perf_event_paranoid or a security module forbids it, a capability is
+   * missing, or the task belongs to another user. */
   UVPERF_CAUSE_PERMISSION = 2,
   /* No such PMU or event on this machine: try another event. */
   UVPERF_CAUSE_NO_EVENT = 3,
@@ -49,11 +49,12 @@ enum uvperf_cause {
   UVPERF_CAUSE_SAMPLE_RATE = 13,
   /* sample_max_stack is above perf_event_max_stack: see limit and needed. */
   UVPERF_CAUSE_MAX_STACK = 14,
-  /* This kernel, or the container's seccomp filter, has no perf events. */
+  /* This kernel has no perf events, or the container's seccomp filter forbids
+   * them. */
   UVPERF_CAUSE_NO_PERF = 15,
-  /* libuv refused one of the inner handles. */
+  /* libuv refused one of the library's inner handles. */
   UVPERF_CAUSE_LOOP = 16,
-  /* The kernel refused, and the reason could not be found out. */
+  /* The kernel refused the call, and its reason could not be found out. */
   UVPERF_CAUSE_UNKNOWN = 17,
   /* The event already has a filter or a BPF program, and can have only one. */
   UVPERF_CAUSE_EXISTS = 18,
@@ -74,14 +75,15 @@ typedef struct uvperf_error_s {
   /* The index of the attr and of the target; 0 if there is only one. */
   uint32_t attr_index;
   uint32_t target_index;
-  /* The limit that was reached and the amount that was needed, in the cause's
-   * unit; 0 without a limit. */
+  /* The limit that was reached, and the amount that was needed. Their unit
+   * depends on the cause. Both are 0 without a limit. */
   uint64_t limit;
   uint64_t needed;
-  /* The position of a mistake in a parsed text: its byte, counted from 1; 0 if
-   * no text was parsed. */
+  /* In a parsed text, the byte at which the mistake is, counted from 1. 0 if no
+   * text was parsed. */
   uint32_t column;
-  /* The attempt, the reason and the remedy, in English, always terminated. */
+  /* What was tried, why it failed, and the remedy. A terminated English
+   * text. */
   char reason[228];
 } uvperf_error_t;
 

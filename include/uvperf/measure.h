@@ -24,42 +24,43 @@ extern "C" {
 typedef void (*uvperf_measure_fn)(void *arg);
 
 /** Measures one call of a function by a set. The set is reset (as by
- *  uvperf_set_reset), enabled for the call, disabled and read. Counts and times
- *  are of this call alone, also for each member of a group.
+ *  uvperf_set_reset), enabled for the call, disabled and read. All counts and
+ *  times are of this call alone, also the counts of members of a group.
  *
  *  The set's targets are measured while the call lasts, whatever they do. With
  *  UVPERF_TARGET_SELF the target is the thread that made the set, so call this
  *  on the same thread.
- *  @param set      The handle, disabled; disabled again when this returns.
+ *  @param set      The handle. It must be disabled, and is disabled when this
+ *    returns.
  *  @param fn       Called once, or not at all after an error. It must return
- *    exactly once: a child that it forks must exit or become another program.
- *    It may use the set, but not close it or measure with it again. If it
- *    disables the set, measuring ends there.
+ *    exactly once: a forked child must exit or become another program. It may
+ *    use the set, but not close it or measure with it again. If it disables the
+ *    set, measuring ends there.
  *  @param arg      Passed to fn.
- *  @param reading  Caller's; filled as by uvperf_set_read. time_enabled of its
- *    counts is the time of the call, in ns; the reading's interval is longer.
- *  @return 0, or, with fn not called,
+ *  @param reading  Caller's; filled as by uvperf_set_read. time_enabled of each
+ *    count is the time of the call in ns; the interval is longer.
+ *  @return 0, or a code. fn was not called, except where this list says so:
  *    UV_EINVAL  set, fn or reading is NULL;
  *    UV_EBUSY   the set is enabled, or a measurement by it runs;
  *    UV_ENOMEM  out of memory. If the reading was last filled by a smaller set,
  *      or if fn added targets, this can happen after the call;
  *    UV_EPERM   called in a forked child;
- *    another    see uvperf_set_enable; or uvperf_set_disable, and then fn was
- *      called and the reading is filled.
+ *    another    a code of uvperf_set_enable; or of uvperf_set_disable: then fn
+ *      was called and the reading is filled.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_measure(uvperf_set_t *set, uvperf_measure_fn fn,
                                  void *arg, uvperf_reading_t *reading,
                                  uvperf_error_t *error);
 
-/** Measures how many events measuring itself adds to each count. It measures a
- *  function that does nothing several times, and takes the least counts. Use
+/** Finds out how many events the measuring itself adds to each count. It
+ *  measures an empty function several times, and takes the least counts. Use
  *  uvperf_reading_subtract to subtract this overhead from a reading of
  *  uvperf_measure. The overhead depends on the attrs, the targets and the
  *  machine, so measure it when and where you measure the rest.
  *  @param set       As for uvperf_measure.
  *  @param runs      Number of measurements; 0 is the default, 100.
- *  @param overhead  Caller's; filled. After a failure it has the least of the
- *    measurements so far, or nothing.
+ *  @param overhead  Caller's; filled. After a failure it has the least counts
+ *    so far, or nothing.
  *  @return 0, or
  *    UV_EINVAL  set or overhead is NULL;
  *    another    see uvperf_measure. */
@@ -69,8 +70,9 @@ UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
 
 /* -- without a set -------------------------------------------------------- */
 
-/* Events and groups that measure calls of functions, one call after the other.
- * It needs no loop. uvperf_meter_new and uvperf_meter_new_options make one.
+/* A meter: events and groups that measure calls of functions, one call after
+ * the other. A meter needs no loop. uvperf_meter_new and
+ * uvperf_meter_new_options make a meter.
  *
  * Its events stay open but disabled, so that a measurement takes only a few
  * system calls. Opening an event can take 15 ms (see uvperf_set_init). Closing
@@ -80,22 +82,22 @@ UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
  * and the probe or its module cannot be removed (EBUSY). So the library keeps
  * no event open by itself.
  *
- * An event that cannot be opened, for example because it has no PMU here, does
- * not make the others fail. Its count is UVPERF_COUNT_NOT_AVAILABLE, and
- * uvperf_meter_failures has the reason. It is an error if no event can be
- * opened. */
+ * If an event cannot be opened, for example because it has no PMU here, the
+ * other events still work. The failed event's count is
+ * UVPERF_COUNT_NOT_AVAILABLE, and uvperf_meter_failures has the reason. It is
+ * an error if no event can be opened. */
 typedef struct uvperf_meter_s uvperf_meter_t;
 
 /** Makes a meter that measures the calling thread. Its events are disabled.
  *
- *  Without modifiers an event counts on the user side and in the kernel, which
+ *  Without modifiers an event counts on the user side and in the kernel. This
  *  needs perf_event_paranoid 1 or less, or CAP_PERFMON. With ":u" it counts on
  *  the user side alone.
  *  @param meter  Receives the meter, NULL on error. Free it with
  *    uvperf_meter_free.
  *  @param names  As for uvperf_event_list_parse, for example
  *    "{cycles,instructions}:u,page-faults". The events of a group are on
- *    counters together or not at all, so that their counts can be divided.
+ *    counters together or not at all, so the ratio of their counts is right.
  *  @param error  Receives the most specific failure of all events; may be NULL.
  *  @return 0, or
  *    UV_EINVAL  meter or names is NULL, a name is not valid in a list, or an
@@ -104,9 +106,10 @@ typedef struct uvperf_meter_s uvperf_meter_t;
 UVPERF_EXTERN int uvperf_meter_new(uvperf_meter_t **meter, const char *names,
                                    uvperf_error_t *error);
 
-/** Makes a meter as uvperf_meter_new does, from the options of a set. Events
- *  come from attrs or a list, strict or with fallbacks. Targets are the calling
- *  thread or others, whose counts are added up.
+/** Makes a meter as uvperf_meter_new does, but from the options of a set. The
+ *  events come from attrs or from a list. The options can allow fallbacks, or
+ *  make each failure an error. The meter measures the calling thread, or other
+ *  targets. The counts of several targets are added up.
  *  @param meter    As for uvperf_meter_new.
  *  @param options  Caller's, copied. Start from UVPERF_SET_OPTIONS_INIT. These
  *    fields are used: `attrs`, `nr_attrs` and `leaders`, or `events`; `targets`
@@ -123,9 +126,9 @@ UVPERF_EXTERN int uvperf_meter_new_options(uvperf_meter_t **meter,
                                            const uvperf_set_options_t *options,
                                            uvperf_error_t *error);
 
-/** Returns the number of events of a meter, in the order of the names or attrs.
- *  Events that could not be opened are included. An event with a part for each
- *  kind of cores is one event (see uvperf_event_item_t.first).
+/** Returns the number of events of a meter. Events that could not be opened are
+ *  included. The events are in the order of the names or attrs. An event with a
+ *  part for each kind of cores is one event (see uvperf_event_item_t.first).
  *  @param meter  The meter.
  *  @return The number of events. */
 UVPERF_EXTERN size_t uvperf_meter_nr_events(const uvperf_meter_t *meter);
@@ -152,17 +155,18 @@ uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
  *    with other meters, but neither use nor free this one. It must return, as
  *    for uvperf_measure.
  *  @param arg     Passed to fn.
- *  @param counts  Caller's; receives nr counts: counts[i] is the count of
- *    event i. Check the state: only UVPERF_COUNT_COUNTING has a value. scaled
- *    and ratio say whether the PMU was shared meanwhile.
+ *  @param counts  Caller's; receives nr counts: counts[i] is the count of event
+ *    i. Check the state: only UVPERF_COUNT_COUNTING has a value. `scaled` and
+ *    `ratio` show whether the PMU was shared meanwhile.
  *  @param nr      Number of counts: exactly uvperf_meter_nr_events.
- *  @return 0, or, with fn not called and counts unchanged,
+ *  @return 0, or a code. fn was not called and counts are unchanged, except
+ *    where this list says so:
  *    UV_EINVAL  meter, fn or counts is NULL; nr is not the number of events; or
  *      another thread made the meter (cause argument);
  *    UV_EBUSY   the meter is measuring (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
- *    another    see uvperf_set_enable; or uvperf_set_disable, and then fn was
- *      called and the counts are filled. */
+ *    another    a code of uvperf_set_enable; or of uvperf_set_disable: then fn
+ *      was called and the counts are filled. */
 UVPERF_EXTERN int uvperf_meter_measure(uvperf_meter_t *meter,
                                        uvperf_measure_fn fn, void *arg,
                                        uvperf_count_t *counts, size_t nr,
@@ -193,14 +197,14 @@ typedef struct uvperf_runs_s {
  *  @param times  Number of calls, at least 1.
  *  @param fn     Called that many times.
  *  @param arg    Passed to fn.
- *  @param runs   Caller's; receives nr results: runs[i] is of event i.
- *    After a failure they are of the calls before the failed one.
+ *  @param runs   Caller's; receives nr results: runs[i] is the result of event
+ *    i. After a failure the results are of the calls before the failed call.
  *  @param nr     Number of runs: exactly uvperf_meter_nr_events.
  *  @return 0, or
  *    UV_EINVAL  times is 0;
  *    UV_ENOMEM  out of memory; fn was not called;
- *    another    see uvperf_meter_measure. After the first call that fails there
- *      is no other. */
+ *    another    see uvperf_meter_measure. After a call that fails, no further
+ *      call is made. */
 UVPERF_EXTERN int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
                                       uvperf_measure_fn fn, void *arg,
                                       uvperf_runs_t *runs, size_t nr,
@@ -213,8 +217,8 @@ UVPERF_EXTERN int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
 UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
 
 /** Measures one call of a function in the calling thread. It makes a meter,
- *  measures, and frees it, so that nothing stays open or allocated. With a
- *  tracepoint each call takes some 40 ms, unless another event is open on the
+ *  measures, and frees the meter, so that nothing stays open or allocated. With
+ *  a tracepoint each call takes some 40 ms, unless another event is open on the
  *  tracepoint. To measure more than once, make a meter.
  *
  *    uvperf_count_t counts[2];
@@ -236,13 +240,13 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
 
 /* -- open events ---------------------------------------------------------- */
 
-/** Measures one call of a function by an open event and the siblings that it
- *  leads. They are read before and after the call, and enabled during it. Their
- *  targets (options.pid and options.cpu) are measured while the call lasts.
- *  Records are written as usual.
- *  @param event   The handle, disabled: alone or the leader of its group. It is
- *    disabled when this returns. With PERF_FORMAT_GROUP in its attr.read_format
- *    one read(2) reads all events.
+/** Measures one call of a function with an open event and the siblings that it
+ *  leads. These events are read before and after the call, and enabled during
+ *  the call. Their targets (options.pid and options.cpu) are measured while the
+ *  call lasts. Records are written as usual.
+ *  @param event   The handle. It must be disabled, and have no group or be the
+ *    leader of its group. It is disabled when this returns. With
+ *    PERF_FORMAT_GROUP in its attr.read_format one read(2) reads all events.
  *  @param fn      Called once, or not at all after an error. It may use the
  *    events, but not close them. It must return, as for uvperf_measure.
  *  @param arg     Passed to fn.
@@ -250,14 +254,15 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    siblings in the order in which they were opened. They are scaled if
  *    attr.read_format has both times.
  *  @param nr      Number of counts: exactly the number of events.
- *  @return 0, or, with fn not called and counts unchanged,
+ *  @return 0, or a code. fn was not called and counts are unchanged, except
+ *    where this list says so:
  *    UV_EINVAL  event, fn or counts is NULL; nr is not the number of events; or
  *      the event is a sibling (cause argument);
  *    UV_EBUSY   the event is enabled (cause busy);
  *    UV_EPERM   called in a forked child (cause argument);
  *    UV_ENOMEM  out of memory;
- *    another    see uvperf_event_read or uvperf_event_enable; or as
- *      uvperf_event_disable or uvperf_event_read, and then fn was called and
+ *    another    a code of uvperf_event_read or uvperf_event_enable; or, after
+ *      fn was called, a code of uvperf_event_disable or uvperf_event_read: then
  *      the counts mean nothing.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
 UVPERF_EXTERN int uvperf_event_measure(uvperf_event_t *event,

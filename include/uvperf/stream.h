@@ -11,48 +11,51 @@
 extern "C" {
 #endif
 
-/* Starts without enabling the events: the caller enables them later, or the
- * kernel enables them at execve(2), with attr.enable_on_exec, which implies
- * this flag. Stop then does not disable them either. */
+/* Starts without enabling the events. The caller enables them later. If an attr
+ * has enable_on_exec, this flag is implied, and the kernel enables the event at
+ * execve(2). With this flag, stop does not disable the events either. */
 #define UVPERF_START_NO_ENABLE 1u
-/* Calls the callback at the end of each slice that delivered a record, with
- * status 0 and without a record. */
+/* Also calls the callback at the end of each slice that delivered a record.
+ * This call has status 0 and no record. */
 #define UVPERF_START_SLICE_END 2u
 
-/* Delivers each ring's records oldest first. Without it the newest comes first,
- * as in the ring. In both orders a LOST record comes right before the record
- * that was written after it. */
+/* Delivers each ring's records oldest first. Without this flag the newest
+ * record comes first, as in the ring. In both orders a LOST record comes right
+ * before the record that was written after it. */
 #define UVPERF_SNAPSHOT_OLDEST_FIRST 1u
-/* Delivers everything in the rings. Without it, a snapshot has only records
- * that were written since the previous one, or since a later uvperf_event_next.
- * Records that are delivered twice count twice in the statistics. */
+/* Delivers all records in the rings. Without this flag, a snapshot has only
+ * records that were written since the previous snapshot, or since a later
+ * uvperf_event_next. Records that are delivered twice count twice in the
+ * statistics. */
 #define UVPERF_SNAPSHOT_ALL 2u
 /* Does not wait for records that other CPUs are writing at this moment. Such a
- * record is not in the snapshot, and may overwrite the oldest one. So the
+ * record is not in the snapshot, and may overwrite the oldest record. So the
  * oldest quarter of a full ring, at most 64 KiB, is left out, and its records
- * are not counted as cut. This is not enough if one CPU writes more than that
- * at a time (an interrupt's record within a task's). */
+ * are not counted as cut. This quarter is too small if one CPU writes more
+ * bytes than that at a time (an interrupt writes a record while a task's record
+ * is being written). */
 #define UVPERF_SNAPSHOT_NO_WAIT 4u
 
-/* How to deliver. Start from UVPERF_STREAM_OPTIONS_INIT; NULL means the same.
- * One turn of the loop delivers one slice. A slice ends at the first of three
- * limits, and the next turn goes on. */
+/* How to deliver records. Start from UVPERF_STREAM_OPTIONS_INIT; NULL means the
+ * same. One turn of the loop delivers one slice. A slice ends at the first of
+ * three limits, and the next turn continues. */
 typedef struct uvperf_stream_options_s {
   /* sizeof(uvperf_stream_options_t). */
   size_t size;
-  /* Records in a slice; 0 is the default, 4096. */
+  /* The limit of records in a slice. 0 means the default, 4096. */
   uint32_t slice_records;
-  /* Microseconds of a slice, with its callbacks; 0 is the default, 1000. The
-   * clock is read after the first record, and then at least once every 128
-   * records, more often if the callback is slow. */
+  /* The time limit of a slice in microseconds, including its callbacks. 0 means
+   * the default, 1000. The clock is read after the first record, and then at
+   * least once every 128 records. It is read more often if the callback is
+   * slow. */
   uint32_t slice_us;
-  /* Bytes in a slice. A slice has at least one record, even if that is longer.
-   * 0 is the default, 1 MiB. */
+  /* The limit of bytes in a slice. 0 means the default, 1 MiB. A slice has at
+   * least one record, even if that record is longer than the limit. */
   uint64_t slice_bytes;
-  /* The period of a timer, in milliseconds. The timer delivers records below
-   * the wakeup watermark, and does not keep the loop alive. 0 (the default)
-   * means 100 ms. It means no timer if each record wakes the loop, unless the
-   * event is pinned. -1 means no timer. The timers of all handles of a loop
+  /* The period of a timer, in milliseconds. The timer delivers records that are
+   * too few to wake the loop, and does not keep the loop alive. 0 (the default)
+   * means 100 ms. But if each record wakes the loop, 0 means no timer, except
+   * for a pinned event. -1 means no timer. The timers of all handles of a loop
    * fire in the same turn, at multiples of flush_ms on the loop's clock
    * (uv_now). A loop whose backend fd is polled by another loop (Electron,
    * GLib) loses wakeups, and needs the timer. With -1 and too high a watermark,
@@ -70,15 +73,15 @@ typedef struct uvperf_stream_options_s {
 typedef struct uvperf_stats_s {
   /* Records that were delivered, including those with UV_EPROTO. */
   uint64_t records;
-  /* Bytes of those records. */
+  /* Bytes of the delivered records. */
   uint64_t bytes;
-  /* Poll callbacks. */
+  /* How often the loop called a poll callback. */
   uint64_t wakeups;
   /* Turns of the loop that delivered at least one record. In uvperf_ring_info_t
    * only records of this ring count. */
   uint64_t slices;
-  /* Callbacks with UV_EPROTO: for each damaged record, and each time a ring
-   * made no sense. */
+  /* Callbacks with UV_EPROTO: one for each damaged record, and one each time
+   * the contents of a ring made no sense. */
   uint64_t corrupt;
   /* The most bytes that ever waited in one ring. */
   uint64_t high_water_bytes;
@@ -86,40 +89,41 @@ typedef struct uvperf_stats_s {
    * with uvperf_count_t.lost: never add the two. A BPF reader includes lost
    * samples that no record has reported yet: see uvperf_bpf_reader_stats. */
   uint64_t lost_records;
-  /* Records of an overwritable ring that newer records had overwritten in part
-   * before they could be delivered. Each is counted once. Records that were
-   * overwritten completely are not counted. */
+  /* Records of an overwritable ring that were overwritten in part by newer
+   * records before they could be delivered. Each record is counted once.
+   * Records that were overwritten completely are not counted. */
   uint64_t cut_records;
   /* With UVPERF_SET_TIME_ORDER: records that were delivered after a record with
    * a later time. */
   uint64_t late_records;
-  /* How often a CPU went offline, and how often a CPU came online. Counted with
-   * UVPERF_SET_FOLLOW_CPUS (see uvperf_set_on_cpu), and by a BPF reader that
-   * follows CPUs. */
+  /* How often a CPU went offline, and how often a CPU came online. These are
+   * counted with UVPERF_SET_FOLLOW_CPUS (see uvperf_set_on_cpu), and by a BPF
+   * reader that follows CPUs. */
   uint64_t cpus_gone;
   uint64_t cpus_come;
   /* Bytes that were skipped because a ring made no sense: all bytes up to its
-   * head, or all older bytes of an overwritable ring. Their number of records
-   * is unknown. Before Linux 6.6 a full ring can be damaged by an interrupt
-   * that writes while another record is written. In a ring that is not
-   * overwritable, bytes + skipped_bytes + uvperf_ring_info_t.waiting is the
-   * head, modulo 2^64, except inside callbacks and while a record of
-   * uvperf_event_next, uvperf_set_next or uvperf_bpf_reader_next is valid. */
+   * head, or all older bytes of an overwritable ring. How many records these
+   * bytes held is unknown. Before Linux 6.6 a full ring can be damaged by an
+   * interrupt that writes while another record is written. In a ring that is
+   * not overwritable, the head is bytes + skipped_bytes +
+   * uvperf_ring_info_t.waiting, modulo 2^64. This does not hold inside
+   * callbacks, and while a record of uvperf_event_next, uvperf_set_next or
+   * uvperf_bpf_reader_next is valid. */
   uint64_t skipped_bytes;
   /* With UVPERF_SET_TIME_ORDER: records with an impossible time. Such a time is
    * before the set was opened, or more than 1 ms ahead of the set's clock. The
    * cause is another process that samples the same software event with another
    * clock. The records are delivered with the time of the record before them in
-   * their ring (see uvperf_set_start), and are not in late_records. */
+   * their ring (see uvperf_set_start), and are not counted in late_records. */
   uint64_t bad_times;
-  /* Bytes after the last field of samples. The cause is another event, also of
-   * another process, that samples the same software event: see
+  /* Bytes after the last field of samples. The cause is another event, perhaps
+   * of another process, that samples the same software event: see
    * uvperf_sample_t. */
   uint64_t surplus_bytes;
-  /* Snapshots that could not wait for writers because membarrier(2) failed: it
-   * returns EINVAL with a nohz_full CPU, or a seccomp filter refuses it. Such
-   * snapshots are taken as with UVPERF_SNAPSHOT_NO_WAIT. Each ring of a
-   * snapshot counts. */
+  /* Snapshots that could not wait for writers because membarrier(2) failed. It
+   * returns EINVAL if a CPU is nohz_full, or a seccomp filter refuses it. Such
+   * snapshots are taken as with UVPERF_SNAPSHOT_NO_WAIT. A snapshot of several
+   * rings is counted once for each ring. */
   uint32_t unwaited_snapshots;
   uint32_t reserved0;
 } uvperf_stats_t;
@@ -132,14 +136,15 @@ typedef struct uvperf_ring_info_s {
   int32_t fd;
   /* Bytes of the data part. */
   uint64_t bytes;
-  /* Bytes that wait in it now; in an overwritable ring the bytes that were
-   * written since its last snapshot. */
+  /* Bytes that wait in the ring now. In an overwritable ring, the bytes that
+   * were written since its last snapshot. */
   uint64_t waiting;
-  /* Events that write into it. */
+  /* The number of events that write into the ring. */
   uint64_t nr_events;
   /* 0 while the ring is read. Any other code means that nothing more is read
-   * from it. UV_EPROTO means that its head is not a multiple of 8. Other codes
-   * are the error of polling it, or UV_EBADF if that error is unknown. */
+   * from the ring. UV_EPROTO means that the ring's head is not a multiple of 8.
+   * Other codes are the error of polling the ring, or UV_EBADF if that error is
+   * unknown. */
   int32_t status;
   uint32_t reserved0;
   uint64_t reserved[3];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields of tracepoints by name: reads the PERF_SAMPLE_RAW data of a record, as
- * the tracepoint's `format` file in tracefs describes it. This is a component
- * of its own. uvperf.h does not include it: link uvperf_tracepoint too. Needs
- * no libuv, and no header of libtraceevent.
+/* Reads fields of tracepoints by their names. The fields are in the
+ * PERF_SAMPLE_RAW data of a record. The tracepoint's `format` file in tracefs
+ * describes them. This is a component of its own: uvperf.h does not include
+ * this header, and a program must link uvperf_tracepoint too. Needs no libuv,
+ * and no header of libtraceevent.
  *
  *     uvperf_tracepoint_new(&tracepoint, "sched:sched_switch", &error);
  *     next_pid = uvperf_tracepoint_find(tracepoint, "next_pid");
@@ -10,10 +11,10 @@
  *     uvperf_field_value(next_pid, record->sample.raw.data,
  *                        record->sample.raw.size, &pid);
  *
- * The functions of fields never read outside of the record, whatever its bytes
- * are. They use this machine's byte order and size of `long`. They use
- * malloc(3), as libtraceevent does, and not the allocator of
- * uvperf_replace_allocator.
+ * The functions for fields never read outside of the record, whatever its bytes
+ * are. They use this machine's byte order and size of `long`. The component
+ * allocates memory with malloc(3), as libtraceevent does, and not with the
+ * allocator of uvperf_replace_allocator.
  *
  * Functions with a const pointer to a tracepoint do not change it, so any
  * number of threads may call them at once. Functions that return int return 0
@@ -45,8 +46,8 @@ enum uvperf_field_flag {
   UVPERF_FIELD_STRING = 4,
   /* An array, strings included. */
   UVPERF_FIELD_ARRAY = 8,
-  /* __data_loc or __rel_loc. The field itself has only the place and the number
-   * of its bytes in the record. */
+  /* __data_loc or __rel_loc. The field itself only says where in the record its
+   * bytes are, and how many. */
   UVPERF_FIELD_DYNAMIC = 16,
   /* __rel_loc. UVPERF_FIELD_DYNAMIC is set too. The place is counted from the
    * end of the field. */
@@ -94,7 +95,7 @@ typedef struct uvperf_tracepoint_s uvperf_tracepoint_t;
  *    -EACCES  this process may not read tracefs. By default only root may;
  *    -ENODEV  tracefs is not mounted;
  *    -EINVAL  an argument is NULL, or the name does not have that form;
- *    -EPROTO  its format file does not have the kernel's form;
+ *    -EPROTO  the format file does not have the kernel's form;
  *    -EFBIG   the file has more than 256 KiB;
  *    -ENOMEM  out of memory;
  *    another  the error of reading tracefs.
@@ -180,8 +181,8 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
 
 /** Writes the text that perf script prints after the name of the event: the
  *  "print fmt" of the format file, filled in by libtraceevent without plug-ins.
- *  If libtraceevent does not understand the "print fmt", the text starts with
- *  " [FAILED TO PARSE]" and has each field. This is not an error.
+ *  If libtraceevent does not understand the "print fmt", the text starts with "
+ *  [FAILED TO PARSE]" and lists each field. This is not an error.
  *
  *  libtraceevent trusts its input, so the format and the record must come from
  *  a kernel. This function checks the fields and the places of dynamic fields.
@@ -283,8 +284,8 @@ UVPERF_EXTERN int uvperf_field_bytes(const uvperf_field_t *field,
  *    not be terminated.
  *  @param length    Receives the length in bytes, without a NUL.
  *  @return 0, or, with *text and *length unchanged,
- *    -EINVAL  the field is not a string (UVPERF_FIELD_STRING), for example a
- *      pointer to one;
+ *    -EINVAL  the field is not a string (UVPERF_FIELD_STRING), for example
+ *      because it is a pointer to a string;
  *    -EPROTO  as uvperf_field_bytes. */
 UVPERF_EXTERN int uvperf_field_string(const uvperf_field_t *field,
                                       const void *raw, size_t raw_size,

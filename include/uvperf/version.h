@@ -11,10 +11,10 @@ extern "C" {
 #endif
 
 #ifndef UVPERF_EXTERN
-/* Marks the functions that the shared library exports. It is empty while the
- * static library is compiled. So a plugin that links the static library does
- * not export these functions, and never calls another copy of them in the same
- * process. */
+/* Marks the functions that the shared library exports. The macro is empty while
+ * the static library is compiled. So a plugin that links the static library
+ * does not export these functions, and never calls another copy of them in the
+ * same process. */
 #define UVPERF_EXTERN __attribute__((visibility("default")))
 #endif
 
@@ -68,19 +68,19 @@ typedef void (*uvperf_free_func)(void *ptr);
  *  allocated. No other thread may be in the library during the call. For
  *  libuv's own memory call uv_replace_allocator.
  *
- *  The library calls the functions inside of its own functions, in uv_run, and
- *  on threads of libuv's pool for asynchronous functions, so they must be
- *  thread-safe. It never calls them in a signal handler, and allocates nothing
- *  while it delivers records. It calls only calloc_func and free_func. The
- *  product of calloc_func's arguments never overflows, and free_func never
- *  receives NULL. Later versions may call the other two.
+ *  The library calls these functions inside its own functions and in uv_run.
+ *  Asynchronous functions call them on threads of libuv's pool, so they must be
+ *  thread-safe. The library never calls them in a signal handler, and allocates
+ *  nothing while it delivers records. This version calls only calloc_func and
+ *  free_func; later versions may call the other two. The product of
+ *  calloc_func's arguments never overflows, and free_func never receives NULL.
  *  @param malloc_func   Like malloc(3).
  *  @param realloc_func  Like realloc(3).
  *  @param calloc_func   Like calloc(3): returns zeroed memory, aligned for any
  *    type. If it returns NULL, the library's function returns UV_ENOMEM.
  *  @param free_func     Like free(3); must not change errno.
  *  @return 0, or
- *    UV_EINVAL  one of them is NULL; nothing has changed.
+ *    UV_EINVAL  one of the functions is NULL; nothing has changed.
  *  Source: uv_replace_allocator in libuv's src/uv-common.c. */
 UVPERF_EXTERN int uvperf_replace_allocator(uvperf_malloc_func malloc_func,
                                            uvperf_realloc_func realloc_func,
