@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* --control: another process says what is recorded, and the recording survives
- * whatever it sends. The other process is the recorded command itself, so that
- * both are at the same place. */
+/* --control: another process controls what is recorded, and the recording
+ * survives whatever it sends. Here the recorded command is that process, so the
+ * order of its calls and its requests is known. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,7 +18,8 @@ static void make_fifo(const char *name) {
   assert_int_equal(mkfifo(path, 0600), 0);
 }
 
-/* Records a script, which has `say` for a command with its answer. */
+/* Records a script. Its function `say` sends a request and waits for the
+ * answer. */
 static void record(tool_run_t *run, const char *options, const char *script) {
   char words[1024];
   const char *path = record_run_path();
@@ -46,7 +47,7 @@ static void sequence_of_commands_decides_what_is_recorded(void **state) {
   tool_run_expect_status(&run, 0);
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 1000);
-  /* Names of processes that were not sampled, too. */
+  /* Processes that were not sampled have names, too. */
   assert_true(count.nr_of_type[PERF_RECORD_COMM] >= 4 + 1);
   tool_run_expect_text(run.err, "Events disabled\nEvents enabled\n"
                                 "Events disabled\nEvents enabled\n"
@@ -69,7 +70,7 @@ static void single_events_are_turned_on_and_off_by_their_names(void **state) {
   tool_run_expect_text(run.err, "Event " CALL_SERVER_EVENT " disabled\n");
   tool_run_expect_text(run.err, "can't find 'no-such-event' event\n");
   record_run_count(&count);
-  /* A member counts while its leader does. */
+  /* A member of a group counts only while its leader counts. */
   assert_int_equal(count.nr_of_event[1], 20);
   assert_true(count.nr_of_event[0] > 20);
 }
@@ -118,7 +119,7 @@ static void snapshot_without_switch_output_is_reported(void **state) {
 
 /* -- what another process may do ------------------------------------------- */
 
-/* Nothing is lost, and the terminal is not filled. */
+/* No sample is lost, and the messages do not fill the terminal. */
 static void recording_goes_on_with_garbage(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",

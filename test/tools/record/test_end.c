@@ -12,7 +12,7 @@
 
 #define HEADER_EVENT_DESC 12
 
-/* Waits until the file says that it has samples. */
+/* Waits until the file contains samples. */
 static void wait_for_samples(tool_run_t *run) {
   record_run_count_t count;
 
@@ -31,8 +31,8 @@ static void expect_features(int expected) {
   perf_data_close(&data);
 }
 
-/* The number of records out of order, as the recording reports it: an emulated
- * CPU can stop for long while it writes one. */
+/* Returns the number of records out of order that the recording reports. An
+ * emulated CPU can stop for long while it writes a record. */
 static size_t late_records(const tool_run_t *run) {
   const char *end = strstr(run->err, " records came late");
   const char *start = end;
@@ -98,8 +98,8 @@ static void terminated_recording_ends_its_command(void **state) {
   end_by(SIGTERM, "-v -e cpu-clock:u -F 500 " STAT_TARGET " spin", 0);
 }
 
-/* Everything except the features and the last second. The command dies with
- * it. */
+/* The file lacks only the features and the last second. The command is killed,
+ * too. */
 static void killed_recording_can_be_read(void **state) {
   (void)state;
   support_need_own_events(__func__);
@@ -121,7 +121,8 @@ static void recording_ends_after_its_duration(void **state) {
 
 /* -- a file that cannot grow ----------------------------------------------- */
 
-/* Less than a ring holds, because a slow machine loses the rest. */
+/* Limits the file to less than a ring holds, because a slow machine loses the
+ * rest. */
 static void limit_file(void) {
   static const struct rlimit limit = {128 << 10, 128 << 10};
 
@@ -144,7 +145,7 @@ static void expect_full(void (*prepare)(void), const char *reason) {
   assert_true(count.nr_of_event[0] > 0);
 }
 
-/* And no file follows it. */
+/* No other file follows the one that could not be written. */
 static void full_disk_ends_one_file_after_the_other(void **state) {
   static tool_run_t run;
   record_run_count_t count;
@@ -196,10 +197,10 @@ static void full_disk_keeps_what_it_has(void **state) {
   assert_int_equal(umount2(directory, MNT_DETACH), 0);
 }
 
-/* -- a pipe --------------------------------------------------------------- */
+/* -- a pipe ---------------------------------------------------------------- */
 
-/* The reader waits until the end: records that do not fit into pipe, memory and
- * rings are lost and reported. */
+/* The reader waits until the end. Records that do not fit into the pipe, the
+ * memory and the rings are lost, and the loss is reported. */
 static void pipe_without_a_reader_does_not_hold_it(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",

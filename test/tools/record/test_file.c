@@ -44,7 +44,7 @@ static void put_record(record_file_t *file, uint32_t type,
 static char *args[] = {(char *)"record", (char *)"-e", (char *)"cpu-clock",
                        NULL};
 
-/* Two events; one sample, one COMM, the end of a round. */
+/* Writes a file with two events, a sample, a COMM and the end of a round. */
 static void write_file(const char *path) {
   record_file_t *file = record_file_open(path);
   struct perf_event_attr attr, dummy;
@@ -378,7 +378,7 @@ static void features_tell_groups_and_the_clock(void **state) {
   data_file_free(&data);
 }
 
-/* -- where it is written to ------------------------------------------------ */
+/* -- the place of the file ------------------------------------------------- */
 
 static void old_file_is_kept(void **state) {
   char path[128], old[128];
@@ -388,7 +388,7 @@ static void old_file_is_kept(void **state) {
   path_of(old, state, "perf.data.old");
   temp_tree_write(*state, "/perf.data", "");
   write_file(path);
-  assert_int_not_equal(access(old, F_OK), 0); /* an empty one is not */
+  assert_int_not_equal(access(old, F_OK), 0); /* not kept: it was empty */
   write_file(path);
   data_file_read(&file, old);
   data_file_free(&file);

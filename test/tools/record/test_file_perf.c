@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perf(1) reads what record's file.c and synth_*.c write, without a word on
- * stderr, and finds what was written. */
+/* perf(1) reads everything that record's file.c and synth_*.c write, and prints
+ * nothing on stderr. */
 #include <ctype.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -39,7 +39,7 @@ static void end(place_t *place) {
 
 /* -- perf(1) --------------------------------------------------------------- */
 
-/* Its standard output, in *file if it is not NULL. */
+/* Runs perf(1). Its standard output goes into *file if `file` is not NULL. */
 static void run_perf(tool_run_t *run, FILE **file, const char *args,
                      const char *path) {
   static char line[512];
@@ -59,7 +59,7 @@ static void run_perf(tool_run_t *run, FILE **file, const char *args,
     rewind(*file);
 }
 
-/* Reading is to warn of nothing. */
+/* Reads a file with perf(1), which must print no warning. */
 static void read_by_perf(tool_run_t *run, FILE **file, const char *args,
                          const char *path) {
   run_perf(run, file, args, path);
@@ -67,7 +67,7 @@ static void read_by_perf(tool_run_t *run, FILE **file, const char *args,
   assert_string_equal(run->err, "");
 }
 
-/* A file of its own, of true(1). */
+/* Lets perf record write its own file, of true(1). */
 static void record_by_perf(const char *options, const char *path) {
   static tool_run_t run;
   char args[256];
@@ -88,7 +88,7 @@ static void need_perf(const char *test) {
     support_skip(test, "perf(1)");
 }
 
-/* A recording of which perf(1) is to read the file. */
+/* Makes a recording whose file perf(1) then reads. */
 static void make(const char *test, place_t *place, void **state,
                  record_live_t *live) {
   need_perf(test);
@@ -139,7 +139,8 @@ static void live_samples_are_those_that_perf_script_prints(void **state) {
   end(&place);
 }
 
-/* "0 0 0x2d0 [0x40]: PERF_RECORD_FORK(1:1):(0:0)": the type's name, or NULL. */
+/* Returns the type's name, or NULL, from "0 0 0x2d0 [0x40]:
+ * PERF_RECORD_FORK(1:1):(0:0)". */
 static char *name_in(char *line) {
   char *name = strstr(line, "]: PERF_RECORD_"), *at;
 
@@ -200,8 +201,8 @@ static void live_records_of_each_type_are_those_that_perf_dumps(void **state) {
   end(&place);
 }
 
-/* The names of its functions, and of a task that began before, are those of
- * synthesized records. */
+/* perf(1) needs synthesized records for the names of a task and of its
+ * functions, because the task began before the recording. */
 static void live_report_names_what_ran_before(void **state) {
   record_live_t live = {.hits = HITS};
   tool_run_t run;
@@ -216,7 +217,7 @@ static void live_report_names_what_ran_before(void **state) {
   end(&place);
 }
 
-/* -- what is said of them -------------------------------------------------- */
+/* -- events and features --------------------------------------------------- */
 
 static void live_evlist_tells_the_events(void **state) {
   record_live_t live = {.hits = HITS};
@@ -246,7 +247,8 @@ static void live_evlist_tells_the_group(void **state) {
   end(&place);
 }
 
-/* A line of what perf tells of its own file is in what it tells of ours. */
+/* Expects a line that perf(1) prints for its own file in its output for
+ * ours. */
 static void expect_line(const char *ours, const char *line, size_t size) {
   char whole[1024];
 
@@ -255,7 +257,8 @@ static void expect_line(const char *ours, const char *line, size_t size) {
     fail_msg("not told: %s", whole);
 }
 
-/* What depends on neither the time nor the program. */
+/* Returns whether the line depends only on the machine, not on the time or the
+ * program. */
 static int is_of_machine(const char *line) {
   static const char *const names[] = {"# hostname", "# os release",
                                       "# arch",     "# nrcpus",
@@ -273,7 +276,8 @@ static int is_of_machine(const char *line) {
   return 0;
 }
 
-/* "# pmu mappings: software = 1, uprobe = 8": each, in any order. */
+/* Compares the items of "# pmu mappings: software = 1, uprobe = 8", in any
+ * order. */
 static void expect_pmus(const char *ours, const char *perfs) {
   char *at, *pmu, *rest, copy[8192];
 
@@ -319,8 +323,8 @@ static void live_header_tells_what_that_of_perf_record_tells(void **state) {
   end(&place);
 }
 
-/* "289ee39f8c07… /usr/lib/x86_64-linux-gnu/libc.so.6": where both have a name,
- * they have one id. */
+/* A name that is in both files has the same build id in both: "289ee39f8c07…
+ * /usr/lib/x86_64-linux-gnu/libc.so.6". */
 static void live_build_ids_are_those_of_perf_record(void **state) {
   static tool_run_t ours, perfs;
   record_live_t live = {.hits = HITS};
@@ -350,7 +354,7 @@ static void live_build_ids_are_those_of_perf_record(void **state) {
   end(&place);
 }
 
-/* -- before it is finished, and by a pipe ---------------------------------- */
+/* -- unfinished files, and pipes ------------------------------------------- */
 
 static void live_file_that_is_only_synced_is_read(void **state) {
   record_live_t live = {.without_tracepoint = 1};
@@ -367,7 +371,7 @@ static void live_file_that_is_only_synced_is_read(void **state) {
   end(&place);
 }
 
-/* A child that puts what comes out of the pipe into a file. */
+/* Starts a child that copies the pipe into a file. */
 static pid_t drain(const char *pipe, const char *path) {
   char line[512];
   pid_t pid;
@@ -413,7 +417,7 @@ static void live_pipe_is_read_as_a_file_is(void **state) {
   end(&place);
 }
 
-/* Those of a CPU that came back meanwhile, say. */
+/* For example, a CPU that came online meanwhile has new ids. */
 static void live_ids_that_come_late_are_known(void **state) {
   record_live_t live = {.hits = HITS, .late_id = 2};
   tool_run_t run;

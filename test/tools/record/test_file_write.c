@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A perf.data file can be read after each write(2) that makes it, and so
- * whenever its program is killed; and what was written before a failure stays.
- */
+/* A perf.data file can be read after each write(2), so its program may be
+ * killed at any time. Records that were written before a failure stay in the
+ * file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,23 +17,23 @@
 #include "temp_tree.h"
 #include "uvperf.h"
 
-/* -- pwrite(2), as it is and as it can be ---------------------------------- */
+/* -- a pwrite(2) that can fail --------------------------------------------- */
 
 typedef struct disk_s {
   uint64_t calls;
-  size_t most;        /* bytes that one call takes; 0: all */
-  uint64_t interrupt; /* each call of which this is a divisor is EINTR first */
+  size_t most;        /* bytes that a call can write; 0: all */
+  uint64_t interrupt; /* every n-th call fails with EINTR first */
   int interrupted;
-  uint64_t full_at; /* no byte at or behind this offset; 0: no limit */
-  uint64_t room;    /* bytes behind the header that may be written yet */
-  int is_checked;   /* what there is is read back after each call */
-  uint64_t records; /* found when it was last read */
+  uint64_t full_at; /* no byte from this offset on; 0: no limit */
+  uint64_t room;    /* bytes left after the header */
+  int is_checked;   /* read the file after each call */
+  uint64_t records; /* found at the last reading */
   uint64_t ids;
 } disk_t;
 
 static disk_t disk;
 
-/* What glibc calls pwrite(2) with an off_t of 64 bits. */
+/* glibc's name of pwrite(2) with an off_t of 64 bits. */
 #ifdef __GLIBC__
 #define __real_pwrite __real_pwrite64
 #define __wrap_pwrite __wrap_pwrite64
@@ -42,7 +42,7 @@ static disk_t disk;
 ssize_t __real_pwrite(int fd, const void *bytes, size_t size, off_t offset);
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t offset);
 
-/* Opened anew, as fd is for writing. */
+/* Reads the file. It is opened again, because fd is only for writing. */
 static void check(int fd) {
   const struct perf_event_header *record = NULL;
   uint64_t records = 0;
@@ -64,7 +64,7 @@ static void check(int fd) {
     data_file_free(&file);
   }
   close(again);
-  assert_true(records >= disk.records); /* nothing gets lost again */
+  assert_true(records >= disk.records); /* no record got lost */
   assert_true(ids >= disk.ids);
   disk.records = records;
   disk.ids = ids;
@@ -170,10 +170,10 @@ static uint64_t count(const recording_t *recording) {
   return nr;
 }
 
-/* -- whenever it is killed ------------------------------------------------- */
+/* -- a program that is killed ---------------------------------------------- */
 
-/* Many are fewer than it takes for the data to reach the attrs several times;
- * with ids that come all the while. */
+/* There are enough records for the data to reach the attrs several times. Ids
+ * are added all the time. */
 static void file_is_readable_after_each_write(void **state) {
   recording_t recording;
   unsigned i;
@@ -192,7 +192,7 @@ static void file_is_readable_after_each_write(void **state) {
   assert_int_equal(count(&recording), recording.written);
 }
 
-/* The same where a write may be cut anywhere. */
+/* The same is true if a write can end anywhere. */
 static void file_is_readable_after_each_part_of_a_write(void **state) {
   recording_t recording;
   unsigned i;
@@ -212,7 +212,7 @@ static void file_is_readable_after_each_part_of_a_write(void **state) {
   assert_int_equal(count(&recording), recording.written);
 }
 
-/* More than any room that could have been kept free for them. */
+/* These are more ids than any space that could have been reserved for them. */
 static void many_ids_may_come_late(void **state) {
   recording_t recording;
   data_file_t file;
@@ -238,7 +238,8 @@ static void many_ids_may_come_late(void **state) {
   assert_int_equal(count(&recording), 20);
 }
 
-/* The attrs that hold until it is finished are where features come to lie. */
+/* The features overwrite the attrs that were valid until the file is
+ * finished. */
 static void file_is_readable_while_it_is_finished(void **state) {
   recording_t recording;
   data_file_t file;
@@ -262,7 +263,7 @@ static void file_is_readable_while_it_is_finished(void **state) {
   assert_int_equal(count(&recording), recording.written);
 }
 
-/* A file of which the rest was cut is as long as what there is. */
+/* The rest of a finished file is cut off, so it ends after its last content. */
 static void finished_file_has_nothing_behind_it(void **state) {
   recording_t recording;
   data_file_t file;
@@ -315,7 +316,7 @@ static void interrupted_and_short_writes_are_gone_on_with(void **state) {
   assert_int_equal(count(&recording), 1000);
 }
 
-/* The one in the middle of which it happened is not told of. */
+/* The record that was only written in part does not count. */
 static void full_disk_leaves_whole_records(void **state) {
   recording_t recording;
   uint64_t at, found;
@@ -338,7 +339,7 @@ static void full_disk_leaves_whole_records(void **state) {
   }
 }
 
-/* Attrs lie behind the data, but not in the way of them: nearly all of it are
+/* Attrs are after the data, but do not limit them: nearly the whole file is
  * data. */
 static void limit_of_the_size_is_made_use_of(void **state) {
   recording_t recording;
@@ -378,7 +379,7 @@ static void live_limit_of_the_size_leaves_what_was_written(void **state) {
   assert_true(count(&recording) * recording.sample.size > 990000);
 }
 
-/* Room for the data, and none for what comes behind them. */
+/* The disk has room for the data, but not for the features after them. */
 static void disk_that_is_full_at_the_end_keeps_the_records(void **state) {
   recording_t recording;
 

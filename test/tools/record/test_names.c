@@ -30,7 +30,8 @@ static void expect_file(const char *path, char content) {
   assert_int_equal(found, content);
 }
 
-/* More of them than hundredths of a second, and none is lost. */
+/* More files are finished than there are hundredths of a second, and no file is
+ * lost. */
 static void files_of_one_moment_have_names_in_their_order(void **state) {
   record_names_t names = {0};
   size_t nr = 30, prefix = strlen(record_run_path()) + 1, i, digit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How record reads its command line, and what attrs it makes of it. */
+/* How record reads its command line, and which attrs it makes from it. */
 #include "support.h"
 
 #include <getopt.h>
@@ -28,7 +28,7 @@ static void parse(fixture_t *fixture, const char *words) {
     assert_true(argc < MAX_ARGS - 1);
     argv[argc++] = word;
   }
-  optind = 0; /* getopt(3): begin anew */
+  optind = 0; /* getopt(3): start again */
   assert_int_equal(record_options_parse(&fixture->options, argc, argv), 0);
 }
 
@@ -197,8 +197,8 @@ static void frames_are_of_the_kernel_or_of_registers_and_stack(void **state) {
   end(&f);
 }
 
-/* The members of a group each sample for themselves; with :S the leader does,
- * for all, and of its own tasks alone. */
+/* Each member of a group samples for itself. With :S the leader samples for all
+ * members, and does not follow the children of its tasks. */
 static void leader_samples_for_a_group_that_is_read(void **state) {
   fixture_t f = {0};
 
@@ -293,7 +293,8 @@ static void side_band_is_what_options_ask_for(void **state) {
 
 /* -- losses ---------------------------------------------------------------- */
 
-/* As perf record writes it, and as a kernel's trailer is read. */
+/* The record is like perf record's, and the decoder reads its trailer like the
+ * kernel's. */
 static void losses_of_an_event_are_a_record_of_its_own(void **state) {
   static const uint64_t ids[] = {4711};
   uvperf_place_t place = {.pid = 12, .cpu = 3};

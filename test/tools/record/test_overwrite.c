@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* --overwrite: the newest records, and the names of all that they are of,
- * however old these are. */
+/* --overwrite keeps the newest records, and the names of all their tasks and
+ * programs, however old the names are. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,10 +12,10 @@
 
 #define CALLS STAT_TARGET " calls "
 
-/* What a file has of one program. */
+/* The contents of a file about one program. */
 typedef struct program_s {
   size_t nr_maps, nr_samples, nr_last;
-  uint32_t last_pid; /* whose samples are the last ones */
+  uint32_t last_pid; /* of the last sample */
 } program_t;
 
 static void look(void *arg, const perf_data_record_t *entry) {
@@ -50,7 +50,7 @@ static void expect_names(const char *path) {
   snprintf(words, sizeof(words), "script -i %s -F comm", path);
   file = perf_dump_run(words, 1);
   while (fgets(line, sizeof(line), file) != NULL)
-    assert_null(strchr(line, ':')); /* ":17", whose name is not known */
+    assert_null(strchr(line, ':')); /* ":17" is a task without a name */
   fclose(file);
 }
 
@@ -130,7 +130,7 @@ static void send_usr2(tool_run_t *run) {
   usleep(200000);
 }
 
-/* perf(1) warns of what was lost while a snapshot was taken. */
+/* perf(1) would warn of records that were lost during a snapshot. */
 static void machine_is_written_at_a_signal_and_at_the_end(void **state) {
   static tool_run_t run;
   program_t program;

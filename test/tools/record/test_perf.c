@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perf(1) reads what record writes without a word of complaint, and reads the
- * same as the library's decoder. */
+/* perf(1) reads the files of record without a message, and reads the same as
+ * the library's decoder. */
 #include "call_server.h"
 #include "perf_check.h"
 #include "record_run.h"
@@ -38,8 +38,8 @@ static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
   assert_true(check.nr_named > 10);
 }
 
-/* What all of a busy machine does can be too much for a ring, of perf(1) too:
- * then both tell of losses. */
+/* A busy machine can overflow the rings of record and of perf(1). Both readers
+ * then report the same losses. */
 
 /* -- every record, every field --------------------------------------------- */
 
@@ -101,7 +101,7 @@ static void process_is_read_by_perf(void **state) {
   tool_run_expect_status(&run, 0);
   perf_check_file(&check, record_run_path());
   assert_int_equal(check.nr_of_event[0], 777);
-  /* Its name is from before: it has not changed since. */
+  /* The process's name is older than the recording. */
   assert_int_equal(check.nr_named, check.nr_of_type[PERF_RECORD_SAMPLE]);
 }
 

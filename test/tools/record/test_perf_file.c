@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* perf(1) finds in what record writes what it finds in its own: attrs, names of
- * functions, and all of it also where the file has not ended. */
+/* perf(1) finds the same in the files of record and in its own: attrs and names
+ * of functions, even if the file is not finished. */
 #include <signal.h>
 #include <time.h>
 
@@ -24,17 +24,17 @@ static void record(const char *words) {
 
 /* -- attrs ----------------------------------------------------------------- */
 
-/* A line of perf evlist -v as words between commas, but for fields that differ
+/* Splits a line of perf evlist -v at its commas. Leaves out fields that differ
  * for a reason:
  * - attrs are as short in the file as can be;
- * - one clock that programs can read, for the order of time, so use_clockid;
- * - a set reads its counts with their times, so read_format, and tells records
- *   from each other by PERF_SAMPLE_IDENTIFIER, never by ID;
- * - news of tasks and mappings are an event of their own, also of tasks;
+ * - use_clockid: one clock that programs can read orders all records;
+ * - read_format: a set reads its counts with their times, and identifies
+ *   records by PERF_SAMPLE_IDENTIFIER, never by ID;
+ * - tasks and mappings are recorded by a separate event, also for tasks;
  * - names without G or H mean guests too, as everywhere in this library;
  * - inherit does nothing on CPUs;
- * - of a stack for DWARF neither addresses nor data sources are needed, and of
- *   a breakpoint addresses are. */
+ * - stacks for DWARF need neither addresses nor data sources, and a breakpoint
+ *   needs addresses. */
 static void read_fields(const char *line, char fields[32][128]) {
   static const char *const differs[] = {
       "size:",         "read_format:", "use_clockid:", "clockid:",
@@ -58,7 +58,7 @@ static void read_fields(const char *line, char fields[32][128]) {
   }
 }
 
-/* "sample_type: IP|TID": without a bit. */
+/* Removes a bit from "sample_type: IP|TID". */
 static void drop_bit(char fields[32][128], const char *bit) {
   char *at;
   size_t i;
@@ -129,7 +129,7 @@ static void attrs_are_those_of_perf(void **state) {
 
 /* -- clocks ---------------------------------------------------------------- */
 
-/* A line of the file's header in perf(1)'s words. */
+/* Reads a line of the file's header as perf(1) prints it. */
 static void read_header(const char *begins, char line[256]) {
   char words[256], rest[256];
   FILE *file;
@@ -145,7 +145,7 @@ static void read_header(const char *begins, char line[256]) {
   fclose(file);
 }
 
-/* As perf script has it. */
+/* Prints the time in the format of perf script. */
 static void print_time_of_day(char text[32]) {
   time_t now = time(NULL);
   struct tm parts;
@@ -236,8 +236,8 @@ static void pipe_is_read_by_perf(void **state) {
 
 /* -- names ----------------------------------------------------------------- */
 
-/* Of the samples of record_inner: how many there are, in *nr, and of how many
- * the chain is right. */
+/* Sets *nr to the number of samples in record_inner. Returns how many of these
+ * have the right chain. */
 static size_t count_chains(size_t *nr) {
   static const char *const chain[] = {"record_inner", "record_middle",
                                       "record_outer", "main"};

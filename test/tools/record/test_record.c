@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What record writes: every hit that was requested, in time order; and what it
- * reports about it. */
+/* record writes every requested hit, in time order, and reports what it
+ * wrote. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -59,7 +59,8 @@ static void note_own_map(void *arg, const perf_data_record_t *record) {
     ++*nr;
 }
 
-/* The command is forked before it is another program. */
+/* After the fork, the command is still record's own program until its
+ * execve(2). */
 static void
 command_has_nothing_mapped_of_the_program_that_forked_it(void **state) {
   perf_data_t data;
@@ -149,7 +150,7 @@ static void machine_is_recorded_while_a_command_runs(void **state) {
   run_well("-a -e " CALL_SERVER_EVENT " " STAT_TARGET " children 2 100");
   record_run_count(&count);
   assert_int_equal(count.nr_of_event[0], 200);
-  /* Tasks that already ran are in it too. */
+  /* Tasks that already ran have records, too. */
   assert_true(count.nr_of_type[PERF_RECORD_COMM] > 3);
   run_well("-C 0 -e cpu-clock -c 1000000 " STAT_TARGET " children 9 9999");
   record_run_count(&count);
@@ -188,8 +189,8 @@ static void note_beginning(void *arg, const perf_data_record_t *record) {
     seen->nr_of_unknown += !seen->is_known[it->pid % MAX_PID];
 }
 
-/* Otherwise most samples of a short recording would be of record itself. But no
- * task is missed meanwhile. */
+/* record reads /proc first: otherwise most samples of a short recording would
+ * be of record itself. No task is missed meanwhile. */
 static void samples_begin_after_the_running_tasks(void **state) {
   static beginning_t seen;
   perf_data_t data;
@@ -251,9 +252,9 @@ static void filter_passes_matching_hits(void **state) {
   assert_int_equal(count.nr_of_event[1], 99);
 }
 
-/* Call chains are longer than that on average, with their context markers.
- * s390x's kernel recorded only the marker of user space; Arm's has no callers
- * of Thumb code. */
+/* The average call chain is longer than this number, context markers included.
+ * The kernel of s390x recorded only the marker of user space. Arm's kernel
+ * finds no callers of Thumb code. */
 #if defined(__s390x__)
 #define SHORT_CHAIN 0
 #elif defined(__arm__)
@@ -306,7 +307,8 @@ static void count_own(void *arg, const perf_data_record_t *record) {
              record->record->pid == own->pid;
 }
 
-/* It waits for records in epoll_wait(2). */
+/* Returns how many samples of record itself there are. record waits for records
+ * in epoll_wait(2), so it makes system calls. */
 static size_t samples_of_record(const char *words) {
   static tool_run_t run;
   perf_data_t data;
@@ -348,7 +350,7 @@ static void only_the_requested_side_is_recorded(void **state) {
 
 /* -- losses ---------------------------------------------------------------- */
 
-/* Each hit is in the file or counted as lost, by the kernel's own count. */
+/* Each hit is in the file, or in the kernel's count of lost hits. */
 static void lost_hits_are_counted(void **state) {
   static tool_run_t run;
   record_run_count_t count;
@@ -413,8 +415,8 @@ static void missing_cycles_become_a_clock(void **state) {
   perf_data_close(&data);
 }
 
-/* The number of samples in a function of the target, by its place in the file
- * and the mapping that was recorded. */
+/* Counts the samples in a function of the target, from the function's place in
+ * the file and the recorded mapping. */
 typedef struct hot_s {
   uvperf__elf_symbol_t symbol;
   uint64_t shift; /* from the file to memory */
@@ -458,7 +460,8 @@ static void cycles_of_a_pmu_are_in_the_hot_function(void **state) {
   assert_in_range(hot.nr_inside, hot.nr * 9 / 10, hot.nr);
 }
 
-/* Without a shell, which may not reach the program in a directory of root. */
+/* Runs no shell, because a shell may not reach the program in a directory of
+ * root. */
 static void unprivileged_user_records_the_user_side(void **state) {
   static tool_run_t run = {.args = {RECORD_PATH, "-o", NULL, "-g", "-e",
                                     "page-faults", "-c", "1", "ls", "/"},

@@ -88,7 +88,7 @@ static void nothing_is_sampled_with_an_endless_delay(void **state) {
   assert_int_equal(times.first_sample, 0);
 }
 
-/* The command would run for ever. */
+/* The recording must end by itself, because the command runs for ever. */
 static void recording_ends_with_the_last_range(void **state) {
   static tool_run_t run;
   times_t times;
@@ -116,7 +116,7 @@ static void file_ends_at_its_max_size(void **state) {
   record_run_count(&count);
   assert_true(count.nr_of_event[0] > 10);
   assert_int_equal(stat(record_run_path(), &stat_of), 0);
-  /* And the attrs and ids. */
+  /* The attrs and ids add to the size. */
   assert_in_range(stat_of.st_size, 150 << 10, (200 + 64) << 10);
 }
 
@@ -157,7 +157,7 @@ static void expect_target(void) {
   globfree(&files);
 }
 
-/* A file that shows by itself who ran, also to perf(1). */
+/* Expects that the file alone has the names of all tasks, also for perf(1). */
 static void expect_complete(const char *path) {
   char words[256], line[256];
   perf_data_t data;
@@ -169,7 +169,7 @@ static void expect_complete(const char *path) {
   snprintf(words, sizeof(words), "script -i %s -F comm", path);
   file = perf_dump_run(words, 1);
   while (fgets(line, sizeof(line), file) != NULL)
-    assert_null(strchr(line, ':')); /* ":17", whose name is not known */
+    assert_null(strchr(line, ':')); /* ":17" is a task without a name */
   fclose(file);
 }
 
@@ -202,7 +202,7 @@ static void wait_for_samples(tool_run_t *run) {
   } while (count.nr_of_type[PERF_RECORD_SAMPLE] == 0);
 }
 
-/* The next file does not exist at once, and cannot be read at once. */
+/* Interrupts once the next file exists and has content. */
 static void interrupt(tool_run_t *run) {
   struct stat stat_of;
 
@@ -239,7 +239,8 @@ static void signal_begins_a_file_that_is_as_complete(void **state) {
   "-m 1M -e page-faults:u -c 1 sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; "         \
   "do " STAT_TARGET " touch 1000; sleep 0.05; done'"
 
-/* The same as with perf record. A command finds the signal as it was. */
+/* perf record ignores it, too. The command gets the signal handling that record
+ * had at its start. */
 static void signal_is_ignored_unless_it_begins_a_file(void **state) {
   static tool_run_t run;
 
@@ -290,7 +291,7 @@ static void time_begins_a_file(void **state) {
   expect_target();
 }
 
-/* Its parent ends at once. */
+/* The parent of the orphan ends at once. */
 static void orphan_is_known_in_each_file(void **state) {
   static tool_run_t run;
 

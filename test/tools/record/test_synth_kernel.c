@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The mappings of the kernel and of its modules, and what is measured, as
- * records: of machines that are made up, and of this one. */
+/* Records of the mappings of the kernel and its modules, and of the measured
+ * threads and CPUs. The test uses made-up machines and this one. */
 #include <sys/utsname.h>
 
 #include "record/synth.h"
@@ -17,7 +17,7 @@ static const char symbols[] = "0000000000000000 A fixed_percpu_data\n"
                               "ffffffff82000000 T _etext\n"
                               "ffffffffc0a00000 t _text\t[xfs]\n";
 
-/* -- what is written ------------------------------------------------------- */
+/* -- the written records --------------------------------------------------- */
 
 #define MOST 16
 
@@ -228,7 +228,7 @@ static void live_kernel_is_told_to_root(void **state) {
   assert_true(seen->maps[0].size > 4096);
 }
 
-/* -- what is measured ------------------------------------------------------ */
+/* -- the measured threads and CPUs ----------------------------------------- */
 
 static void thread_map_names_the_threads(void **state) {
   int32_t ids[] = {-1, 1};

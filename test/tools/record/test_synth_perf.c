@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is synthesized is what perf record synthesizes of the same process. */
+/* record and perf record synthesize the same records for the same process. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@ typedef struct lines_s {
   size_t nr;
 } lines_t;
 
-/* Of the kernel, or of this process. */
+/* Returns whether the line is about the kernel or this process. */
 static int is_compared(const char *line) {
   char map[64], task[64], comm[64];
 
@@ -34,7 +34,8 @@ static int is_compared(const char *line) {
           strstr(line, comm) != NULL);
 }
 
-/* Without a time; the CPU stands before it, if there is one. */
+/* Returns whether the line has no time. A CPU can precede the place of the
+ * time. */
 static int is_synthesized(const char *line) {
   return strncmp(line, "0 0x", 4) == 0 || strncmp(line, "0 0 0x", 6) == 0;
 }
@@ -43,8 +44,8 @@ static int compare(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The synthesized records of this process and of the kernel, in the words of
- * perf script -D: those without a time. */
+/* Collects the synthesized records of this process and of the kernel from perf
+ * script -D. They have no time. */
 static void dump(lines_t *lines, const char *path) {
   char words[256], line[8192], *at;
   FILE *file;
@@ -138,7 +139,7 @@ static void live_synthesized_records_are_those_of_perf_record(void **state) {
   free_lines(&perfs);
 }
 
-/* A page of a file so called, which is unlinked if that is asked for. */
+/* Maps a page of a file with this name, and unlinks the file if requested. */
 static void *map_file(const char *path, int is_unlinked) {
   int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0700);
   void *map;

@@ -77,7 +77,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(RECORD_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-/* Those of perf record in Linux 6.1. */
+/* These are the options of perf record in Linux 6.1. */
 static void options_of_perf_are_taken_or_explained(void **state) {
   static const char options[] =
       "-a -B -b -C -c -D -d -e -F -G -g -I -i -j -k -m -N -n -o -P -p -q "
