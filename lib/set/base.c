@@ -55,8 +55,8 @@ void uvperf__set_leave_cpus(set_t *impl) {
 void uvperf__set_end_delivery(set_t *impl) {
   impl->session += 1;
   impl->is_started = 0;
-  /* This is also done if the watch is not started, because this may be inside a
-   * flush. */
+  /* The watch is stopped even if it is not started, because this may be inside
+   * a flush. */
   if (impl->watch != NULL)
     uvperf__watch_stop(impl->watch);
   if (impl->enabled_by_start)
@@ -79,10 +79,10 @@ static void wait_for_pool(set_t *impl) {
     uvperf__teardown_expect(&impl->teardown);
 }
 
-/* Closing the fds may wait for the loop. But no BPF program may run from now
- * on, so programs are detached: a tracepoint runs its programs even if its
- * events are disabled. All events are disabled too. But if closing them takes
- * long, the pool disables them before it closes them. In a forked child the
+/* The fds may be closed later, but no BPF program may run from now on. So
+ * programs are detached: a tracepoint runs its programs even if its events are
+ * disabled. All events are disabled too. But if closing the events takes long,
+ * the pool disables each event before it closes it. In a forked child the
  * counters do not touch the events, which belong to the parent. */
 void uvperf__set_begin_close(void *owner) {
   set_t *impl = owner;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel can take long to close the events of a removed target, or of a CPU
- * that is back online. They are put aside, and libuv's pool closes them while
- * the handle goes on. */
+ * that is back online. Such events are put aside, and libuv's pool closes them
+ * while the handle goes on. */
 #include "set/internal.h"
 
 #include "util/alloc.h"

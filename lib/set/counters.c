@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes and frees the counters, and has their getters. */
+/* Makes and frees the counters. Has their getters. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -136,8 +136,8 @@ void uvperf__counters_put_aside(uvperf__counters_t *counters,
     leftovers->are_enabled = 1;
 }
 
-/* In a forked child closing is fast: its fds are not the last of their
- * events. */
+/* In a forked child closing is fast, because its fds are not the last fds of
+ * the events. */
 void uvperf__counters_give_up(uvperf__counters_t *counters,
                               uvperf__leftovers_t *leftovers) {
   size_t i;

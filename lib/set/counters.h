@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens, controls and reads many events at many places, without a loop. Sets
  * and measurements are built on this. This is the interface of the counters*.c
- * files; counters_internal.h has what these share.
+ * files. What these files share is in counters_internal.h.
  *
  * A target stands for one or more places. An attr at a place is one event with
  * its own fd. Functions return 0 or -errno. `error` may be NULL. In a forked
@@ -24,8 +24,8 @@
 typedef struct uvperf__counters_s uvperf__counters_t;
 
 /* Opens every attr at every place of every target, disabled. `options` is a
- * full copy (by uvperf__options_copy). The data that it points to is copied
- * here.
+ * full copy (by uvperf__options_copy). The function copies the data that
+ * `options` points to.
  *
  * Returns 0 if any event could be opened, or if there are no targets. Otherwise
  * it leaves nothing open, and returns the code and the error of the most
@@ -35,9 +35,9 @@ int uvperf__counters_new(uvperf__counters_t **counters,
                          const uvperf_set_options_t *options,
                          uvperf_error_t *error);
 
-/* The same for events of the calling thread that only this thread reads, before
- * it does anything else. It does not look up what is needed to detect the end
- * of a task, because that takes longer than everything else here. */
+/* Does the same for events of the calling thread that only this thread reads,
+ * before it does anything else. Does not look up the data for detecting the end
+ * of a task, because that takes longer than all other steps. */
 int uvperf__counters_new_brief(uvperf__counters_t **counters,
                                const uvperf_set_options_t *options,
                                uvperf_error_t *error);
@@ -47,8 +47,8 @@ int uvperf__counters_new_brief(uvperf__counters_t **counters,
  * nothing. Returns NULL if out of memory. */
 uvperf__counters_t *uvperf__counters_new_none(void);
 
-/* Call it when the counters could not be opened. The placeholder returns -EBADF
- * from now on. */
+/* Call it when the counters could not be opened. From now on
+ * uvperf__counters_check returns -EBADF for the placeholder. */
 void uvperf__counters_never_come(uvperf__counters_t *counters);
 
 /* Closes every fd and frees the counters. NULL is allowed. It may be called in
@@ -64,8 +64,8 @@ int uvperf__counters_close_slowly(const uvperf__counters_t *counters,
 void uvperf__counters_give_up(uvperf__counters_t *counters,
                               uvperf__leftovers_t *leftovers);
 
-/* From now on closed events are put into `leftovers`. With NULL they are closed
- * at once again. */
+/* From now on, events to be closed are put into `leftovers`. If `leftovers` is
+ * NULL, they are closed at once again. */
 void uvperf__counters_put_aside(uvperf__counters_t *counters,
                                 uvperf__leftovers_t *leftovers);
 
@@ -83,8 +83,8 @@ typedef struct counter_cursor_s {
   size_t at; /* in the order of the attrs */
 } counter_cursor_t;
 
-/* Targets that are being added to counters. All but the first two members are
- * private. */
+/* Targets that are being added to counters. All members except the first two
+ * are private. */
 typedef struct uvperf__adding_s {
   uvperf__counters_t *counters;
   int is_deferred;
@@ -92,7 +92,7 @@ typedef struct uvperf__adding_s {
   uvperf_target_t *targets; /* copies */
   size_t nr;
   uvperf__tracefs_ids_t tracepoints;
-  /* The state before. */
+  /* The state before the adding began. */
   size_t first;
   size_t nr_failures;
   size_t nr_open;
@@ -111,23 +111,23 @@ typedef struct uvperf__adding_s {
 } uvperf__adding_t;
 
 /* Makes counters as uvperf__counters_new does, but without targets. `adding`
- * will add these. Opens nothing, and makes no request to the kernel. */
+ * will add the targets. Opens nothing, and makes no request to the kernel. */
 int uvperf__counters_new_adding(uvperf__counters_t **counters,
                                 const uvperf_set_options_t *options,
                                 uvperf__adding_t *adding,
                                 uvperf_error_t *error);
 
-/* Begins to add targets. `is_deferred` says that another thread makes the
- * steps, after the caller's options are gone. UVPERF_TARGET_SELF still means
- * the caller then, and a step closes at most one event. Returns 0, or a code
+/* Begins to add targets. `is_deferred` means that another thread makes the
+ * steps, after the caller's options are gone. Then UVPERF_TARGET_SELF still
+ * means the caller, and a step closes at most one event. Returns 0, or a code
  * and the error. After a failure do not call uvperf__adding_end. */
 int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
                          const uvperf_target_t *targets, size_t nr,
                          int is_deferred, uvperf_error_t *error);
 
-/* Makes a step; most steps are one system call. Returns 1 if there are more.
- * After a cancel it closes what it has opened, and fails with -ECANCELED. No
- * other code may use the counters until uvperf__adding_end. */
+/* Makes a step; most steps are one system call. Returns 1 if more steps follow.
+ * After a cancel the steps close what was opened, and the adding fails with
+ * -ECANCELED. No other code may use the counters until uvperf__adding_end. */
 int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled);
 
 /* Ends the adding after the last step or before the first, on the thread that
@@ -144,17 +144,17 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
                                     uvperf_error_t *error);
 
 /* Takes over the target that `made` has opened, and enables it if the other
- * targets are enabled. *index receives its index. Returns 0. On failure returns
- * a code and the error, and adds nothing. The caller frees `made` in any
- * case. */
+ * targets are enabled. *index receives the target's index. Returns 0. On
+ * failure returns a code and the error, and adds nothing. The caller frees
+ * `made` in any case. */
 int uvperf__counters_take_target(uvperf__counters_t *counters,
                                  uvperf__counters_t *made, uint32_t *index,
                                  uvperf_error_t *error);
 
 /* Opens every attr at every place of one more target, and enables it if the
- * other targets are enabled. *index, if not NULL, receives its index. Returns 0
- * if any event could be opened. Otherwise it returns a code and the error, as
- * above, and adds nothing. */
+ * other targets are enabled. *index, if not NULL, receives the target's index.
+ * Returns 0 if any event could be opened. Otherwise it returns a code and the
+ * error, as uvperf__counters_new does, and adds nothing. */
 int uvperf__counters_add_target(uvperf__counters_t *counters,
                                 const uvperf_target_t *target, uint32_t *index,
                                 uvperf_error_t *error);
@@ -172,32 +172,32 @@ int uvperf__counters_enable(uvperf__counters_t *counters,
 int uvperf__counters_disable(uvperf__counters_t *counters,
                              uvperf_error_t *error);
 
-/* Disables without checking for a fork. A measurement has made this check
- * earlier, because before Linux 4.14 it takes a system call, which would be
- * measured too. */
+/* Disables all events without checking for a fork. A measurement has made this
+ * check earlier, because before Linux 4.14 it takes a system call, which would
+ * be measured too. */
 int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
 
-/* Whether the last of these calls enabled the events. */
+/* Whether the last of these three calls enabled the events. */
 int uvperf__counters_is_enabled(const uvperf__counters_t *counters);
 
 /* From now on counts and times are relative to now. */
 int uvperf__counters_reset(uvperf__counters_t *counters);
 
 /* Fills a reading. If an event cannot be read, its state in the reading says
- * so. The call itself fails only in a forked child or with -ENOMEM. Then it
- * does not change the reading. */
+ * so. The call itself fails only in a forked child or with -ENOMEM. If it
+ * fails, it does not change the reading. */
 int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading);
 
-/* The same without checking which tasks are gone, which takes longer than the
- * rest. It is for a reading that is used only to compute differences. */
+/* Reads without checking which tasks are gone, because that check takes longer
+ * than the rest. For a reading that is used only to compute differences. */
 int uvperf__counters_read_base(uvperf__counters_t *counters,
                                uvperf_reading_t *reading);
 
-/* The same in steps, for a loop that has other work. The first function begins
- * a reading. The second reads for some time and returns 1 if there is more to
- * read. The last fills the reading, whose time is the time of the first call.
- * Any other call is allowed in between:
+/* These functions fill a reading in steps, for a loop that has other work. The
+ * first function begins a reading. The second reads for some time and returns 1
+ * if there is more to read. The last fills the reading. The reading has the
+ * time of the first call. Any other call is allowed in between:
  * - A target that is removed is not in the reading. A target that is added is
  *   read, because targets are read in the order of their indexes.
  * - After a reset the reading begins again.
@@ -215,27 +215,27 @@ int uvperf__counters_make_reading(const uvperf__counters_t *counters,
 
 /* These functions change one attr at every place, also for targets that are
  * added later. They go on after a failure and return the first failure. A later
- * target gets the value that at least one event has accepted. If no event is
- * open, it gets the last value. They return -EINVAL if there is no such
- * attr. */
+ * target gets a value if at least one event has accepted it, or if no event was
+ * open. They return -EINVAL if there is no such attr. */
 int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
                                 const char *filter, uvperf_error_t *error);
 int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
                                 uint64_t period, uvperf_error_t *error);
-/* Keeps a duplicate of the fd. */
+/* Keeps a duplicate of prog_fd. */
 int uvperf__counters_set_bpf(uvperf__counters_t *counters, size_t attr,
                              int prog_fd, uint64_t cookie,
                              uvperf_error_t *error);
 
-/* The first function does the same as uvperf_set_fill_map. The second closes
- * all maps when the handle closes. */
+/* The first function does the same as uvperf_set_fill_map. Call the second when
+ * the handle closes: it closes all maps. */
 int uvperf__counters_fill_map(const uvperf__counters_t *counters, size_t attr,
                               int map_fd, uvperf_error_t *error);
 void uvperf__counters_leave_maps(const uvperf__counters_t *counters);
 
 /* Detaches the programs that are attached by links, so that they end before the
- * events are closed. The events should be disabled. Call it only when closing:
- * the attrs keep their programs. Does nothing in a forked child. */
+ * events are closed. The events should be disabled. Call it only when the set
+ * closes, because the attrs still have their programs. Does nothing in a forked
+ * child. */
 void uvperf__counters_detach(uvperf__counters_t *counters);
 
 /* Events that are not open, ordered by target, place and attr. Valid until a
@@ -244,7 +244,7 @@ const uvperf_set_failure_t *
 uvperf__counters_failures(const uvperf__counters_t *counters, size_t *nr);
 
 /* Returns 0 if an event that writes records is open, or may be opened later.
- * Otherwise returns why none of them could be opened. */
+ * Otherwise returns the code that says why no such event could be opened. */
 int uvperf__counters_check_writers(const uvperf__counters_t *counters,
                                    uvperf_error_t *error);
 
@@ -253,8 +253,8 @@ int uvperf__counters_write_records(const uvperf__counters_t *counters);
 
 size_t uvperf__counters_nr_attrs(const uvperf__counters_t *counters);
 
-/* The same without the further parts of events. These parts come after all
- * events. */
+/* Returns the number of attrs without the further parts of events. These parts
+ * come after all events. */
 size_t uvperf__counters_nr_whole(const uvperf__counters_t *counters);
 
 /* Returns how many events are open. */
@@ -267,8 +267,8 @@ size_t uvperf__counters_nr_open(const uvperf__counters_t *counters);
 const uvperf_event_item_t *
 uvperf__counters_item(const uvperf__counters_t *counters, size_t attr);
 
-/* Returns the changes that fallbacks made to an attr. NULL and 0 mean that
- * there are none. */
+/* Returns the changes that fallbacks made to an attr, or NULL and 0 if there
+ * are no changes. */
 const uvperf_change_t *
 uvperf__counters_changes(const uvperf__counters_t *counters, size_t attr,
                          size_t *nr);
@@ -301,46 +301,47 @@ uint64_t uvperf__counters_clock(const uvperf__counters_t *counters);
 uint64_t uvperf__counters_opened(const uvperf__counters_t *counters);
 
 /* Frees the sources of closed events once every ring has been read past their
- * last record. In an overwritable ring, that record must have been overwritten.
- * Call it after an iteration, never inside a record callback. */
+ * last record. In an overwritable ring, the last record must have been
+ * overwritten. Call it after an iteration, never inside a record callback. */
 void uvperf__counters_free_sources(uvperf__counters_t *counters);
 
 /* -- CPU hotplug: counters_hotplug.c -- */
 
 /* Call it when a CPU is online (again).
  * - Opens again the events that are bound to this CPU (pid -1, cgroups), with
- *   the filters, periods and programs that were set. They are enabled if the
- *   set is, and their counts go on.
- * - Leaves alone the events that went on without the CPU, because their PMU's
- *   driver moved them to another one (perf_pmu_migrate_context in
+ *   the filters, periods and programs that were set. Enables them if the set is
+ *   enabled. Their counts go on.
+ * - Does not open events again that went on without the CPU, because their
+ *   PMU's driver moved them to another CPU (perf_pmu_migrate_context in
  *   kernel/events/core.c).
  * - Tries again to open the events that could not be opened there.
- * - If the CPU is new to a target whose `cpus` is NULL, adds places on it,
- *   except for tasks that have a place that follows them.
+ * - If the CPU is new to a target whose `cpus` is NULL, adds places on the CPU.
+ *   A task that has a place that follows it to every CPU gets no new place.
  * Goes on after a failure. Returns 0 or the first failure. */
 int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
                               uvperf_error_t *error);
 
 /* Call it when a CPU is offline. Its events have stopped, most of them for
- * good. Notes their running times. From these it knows, when the CPU is back,
+ * good. Notes their running times, which show later, when the CPU is back,
  * which events went on. */
 void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
 
 /* -- the end of targets: counters_gone.c -- */
 
 /* Finds out which targets are gone, by poll(2) on one event of each target that
- * was alive before. It polls more events only if that event has hung up. It
- * consumes wakeups of the rings: check all rings afterwards.
+ * was alive before. It polls more events of a target only if that event has
+ * hung up. It consumes wakeups of the rings, so check all rings afterwards.
  *
  * A target without events that write records is looked up in /proc, which takes
- * some 15 microseconds. Returns how many targets have newly ended. */
+ * about 15 microseconds. Returns how many targets have newly ended. */
 size_t uvperf__counters_probe(uvperf__counters_t *counters);
 
-/* Returns 1 and *index for one target that the probe found gone and that was
- * not returned yet; else 0. */
+/* Returns 1 and sets *index if the probe found a target gone that this function
+ * has not returned yet. Otherwise returns 0. */
 int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index);
 
-/* Whether there is a target of tasks that has not ended. Only these can end. */
+/* Whether there is a target of tasks that has not ended. Only targets of tasks
+ * can end. */
 int uvperf__counters_can_end(const uvperf__counters_t *counters);
 
 /* Whether there are targets, and the probe found every one of them gone. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The attrs of the counters. Copies the user's attrs, and takes the item of
- * each from a list or makes it from the attr. For records, sets the fields for
+/* The attrs of the counters. Copies the user's attrs. Takes the item of each
+ * attr from a list, or makes it from the attr. For records, sets the fields for
  * the id and the time, and chooses one clock. Opens nothing. */
 #include "set/counters_internal.h"
 
@@ -118,8 +118,9 @@ static int check_side_band(uint32_t bits, uvperf_error_t *error) {
   return 0;
 }
 
-/* No reader is woken for an overwritable ring. Its records stay until they are
- * overwritten. In a snapshot no record waits for its time. */
+/* These options have no meaning for an overwritable ring: it wakes no reader,
+ * its records stay until they are overwritten, and in a snapshot no record
+ * waits for its time. */
 static int check_overwrite(const uvperf_set_options_t *options,
                            uvperf_error_t *error) {
   if (!(options->flags & UVPERF_SET_OVERWRITE))
@@ -171,8 +172,8 @@ static int no_memory(uvperf_error_t *error) {
   return uvperf__error_shortage(error, -ENOMEM, "cannot copy the attrs");
 }
 
-/* Makes the item of an attr that is not from a list. `label` is NULL, or the
- * user's label. Returns 0 or -ENOMEM. */
+/* Makes the item of an attr that is not from a list. `label` is the user's
+ * label, or NULL. Returns 0 or -ENOMEM. */
 static int make_item(const uvperf__counters_t *counters, counter_attr_t *own,
                      size_t leader, const char *label) {
   own->item.scale = 1;
@@ -206,9 +207,9 @@ static void number_groups(uvperf__counters_t *counters) {
 
 /* The kernel creates a probe again for each task that inherits it, and reads
  * the probe's name again, by our pointer, in the task that forks. If the name
- * is not there, its fork(2) and pthread_create(3) fail with EFAULT
- * (perf_uprobe_init in kernel/trace/trace_event_perf.c). All members of a group
- * must have the same inherit. */
+ * is not at that address, fork(2) and pthread_create(3) fail with EFAULT in
+ * that task (perf_uprobe_init in kernel/trace/trace_event_perf.c). All members
+ * of a group must have the same inherit. */
 static void keep_alone(uvperf__counters_t *counters) {
   counter_attr_t *attrs = counters->attrs;
   size_t i;
@@ -224,9 +225,10 @@ static void keep_alone(uvperf__counters_t *counters) {
 
 /* Makes the attr for UVPERF_SIDE_BAND_* bits. The exclude_* bits do not change
  * the records, because perf_iterate_sb in kernel/events/core.c ignores them.
- * They allow the event without privileges for one's own tasks. On a CPU the
- * kernel reports cgroups and namespaces only to events that have another bit
- * too (is_sb_event). comm_exec is such a bit, and writes nothing by itself. */
+ * The bits allow the user to open the event for own tasks without privileges.
+ * On a CPU the kernel reports cgroups and namespaces only to events that have
+ * another bit too (is_sb_event). comm_exec is such a bit, and writes nothing by
+ * itself. */
 static void make_side_band(uint32_t bits, struct perf_event_attr *attr) {
   static const struct {
     uint32_t bit;
@@ -284,8 +286,8 @@ static int refuse_clocks(const uvperf__counters_t *counters, size_t first,
 
 /* Chooses the clock of the attrs that write, because the kernel does not
  * redirect an event into a ring with another clock (perf_event_set_output in
- * kernel/events/core.c). Attrs that choose no clock get the same clock, and so
- * does the side-band attr, which is the last. */
+ * kernel/events/core.c). Attrs that choose no clock get the same clock. The
+ * side-band attr, which is the last attr, also gets it. */
 static int choose_clock(uvperf__counters_t *counters, size_t nr_given,
                         uvperf_error_t *error) {
   size_t first = nr_given;
@@ -345,14 +347,14 @@ static void add_fields(const uvperf__counters_t *counters,
     asked->sample_type |= PERF_SAMPLE_TIME;
   /* The kernel does not redirect an event that writes forward into a ring that
    * is written backward (perf_event_set_output in kernel/events/core.c). The
-   * bit is in the first version of the attr. A wakeup for each record would
-   * only cost interrupts, because nothing waits for it. */
+   * bit is in the first version of the attr. Wakeups would only cost
+   * interrupts, because no reader waits for them. */
   if ((counters->flags & UVPERF_SET_OVERWRITE) && writes) {
     asked->write_backward = 1;
     asked->watermark = 0;
     asked->wakeup_events = 0;
   }
-  /* This is done for attrs that only count too, because a group has one clock
+  /* Attrs that only count get the clock too, because a group has one clock
    * (perf_event_open() in kernel/events/core.c). */
   uvperf__attr_set_clock(asked, counters->clockid);
 }
@@ -379,11 +381,12 @@ static int prepare_records(uvperf__counters_t *counters,
 
 /* -- copies --------------------------------------------------------------- */
 
-/* The times say whether a count is reliable. The ids say which value of a group
- * belongs to which event. The user's read_format does not matter: only the
- * library reads these events. PERF_SAMPLE_READ uses the same format. It is
- * cleared for attrs that write no records here, because with inherit it is
- * EINVAL (has_inherit_and_sample_read in kernel/events/core.c). */
+/* The times show whether a count is reliable. The ids show which value of a
+ * group belongs to which event. The user's read_format does not matter, because
+ * only the library reads these events. PERF_SAMPLE_READ uses the same format.
+ * PERF_SAMPLE_READ is cleared for attrs that write no records here, because the
+ * kernel refuses it with inherit: EINVAL (has_inherit_and_sample_read in
+ * kernel/events/core.c). */
 static void choose_read_formats(uvperf__counters_t *counters) {
   uint64_t format = PERF_FORMAT_TOTAL_TIME_ENABLED |
                     PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
@@ -403,7 +406,8 @@ static void choose_read_formats(uvperf__counters_t *counters) {
   }
 }
 
-/* If the kernel does not answer (for example EMFILE), LOST is left out. */
+/* If the kernel cannot be asked (for example EMFILE), PERF_FORMAT_LOST is left
+ * out. */
 void uvperf__counters_ask_formats(uvperf__counters_t *counters) {
   size_t i;
 
@@ -501,8 +505,8 @@ static int copy_attrs(uvperf__counters_t *counters,
     rc = uvperf__counters_find_cores(counters, error);
   if (rc != 0)
     return rc;
-  /* Reading a group loops over its members, and should not loop over all
-   * attrs. */
+  /* With `end`, reading a group loops over the group's members only, not over
+   * all attrs. */
   for (i = 0; i < counters->nr_attrs; i++)
     counters->attrs[counters->attrs[i].item.leader].end = i + 1;
   keep_alone(counters);
@@ -514,9 +518,10 @@ static int copy_attrs(uvperf__counters_t *counters,
   return rc;
 }
 
-/* Dummies write about tasks and mappings, which are needed to resolve the
- * samples of other events. So they come first. This holds for leaders only:
- * other members of a group must come after their leader. */
+/* Dummies come first, because they write records about tasks and mappings,
+ * which are needed to resolve the samples of other events. Only dummies that
+ * lead come first, because the other members of a group must come after their
+ * leader. */
 static void choose_order(uvperf__counters_t *counters) {
   counter_attr_t *attr;
   size_t nr = 0;
@@ -537,8 +542,8 @@ static void choose_order(uvperf__counters_t *counters) {
 }
 
 /* Returns the most bytes that read(2) can return. A group may have more members
- * than our events: another process that has the leader's fd can add some. The
- * limit is in perf_event_validate_size in kernel/events/core.c. */
+ * than our events, because another process that has the leader's fd can add
+ * members. The limit is in perf_event_validate_size in kernel/events/core.c. */
 static size_t most_read_bytes(const uvperf__counters_t *counters) {
   size_t i;
 
@@ -598,8 +603,8 @@ int uvperf__counters_copy_attrs(uvperf__counters_t *counters,
 
 /* -- attrs of one software event ------------------------------------------ */
 
-/* The fields that decide the layout of samples, and cannot be seen in their
- * bytes. */
+/* The fields that decide the layout of samples. The bytes of a sample do not
+ * show these fields. */
 typedef struct fields_s {
   uint64_t sample_type;
   uint64_t read_format;
@@ -608,12 +613,12 @@ typedef struct fields_s {
   uint32_t stack_user; /* bytes */
 } fields_t;
 
-/* Above PERF_COUNT_SW_MAX of any kernel. */
+/* Higher than PERF_COUNT_SW_MAX of any kernel. */
 #define NR_SOFTWARE 64
 
-/* Whether the kernel shares one sample among the events. Clock events take
- * samples with a timer of their own, and the output of a BPF program is for one
- * event. */
+/* Whether events of this type and config share one sample in the kernel. Clock
+ * events do not, because they take samples with their own timers. The output of
+ * a BPF program is not shared either, because it is for one event. */
 static int is_shared(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_SOFTWARE && attr->sample_period != 0 &&
          attr->config < NR_SOFTWARE &&
@@ -655,8 +660,8 @@ static void set_fields(const fields_t *fields, struct perf_event_attr *attr) {
 
 /* If several events sample the same software event, do_perf_sw_event in
  * kernel/events/core.c fills one perf_sample_data for all of them, with the id
- * of the first event. So they get each other's fields. A sample is then decoded
- * as it was written, whichever event it is attributed to. */
+ * of the first event. So these events get each other's fields. A sample is then
+ * decoded as it was written, no matter which event's id it has. */
 int uvperf__counters_unify_software(uvperf__counters_t *counters,
                                     uvperf_error_t *error) {
   fields_t fields[NR_SOFTWARE];
@@ -676,7 +681,8 @@ int uvperf__counters_unify_software(uvperf__counters_t *counters,
     set_fields(&fields[asked->config], asked);
     uvperf__counter_attr_restore(&counters->attrs[i]);
   }
-  /* The set has added fields, and an attr may have fields of another attr. */
+  /* The attrs are checked again, because the set has added fields, and an attr
+   * may have fields of another attr. */
   for (i = 0; i < counters->nr_attrs; i++) {
     why = uvperf__attr_fault(counters->attrs[i].asked);
     if (why == NULL)

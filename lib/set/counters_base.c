@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of the counters. Checks for a fork and for probes, reads
- * the time, finds a target by its index, and restores the user's attr. */
+/* Shared by the files of the counters. Checks for a fork and for probes. Reads
+ * the time. Finds a target by its index. Restores the user's attr. */
 #include "set/counters_internal.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Controls all events at once, by ioctl(2) or a BPF link: enables and disables
- * them, and sets a filter, a period or a program. The last three are kept for
- * places that are added later. */
+ * them, and sets a filter, a period or a program. Filters, periods and programs
+ * are kept for places that are added later. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -22,10 +22,10 @@ enum part {
   PART_LATE
 };
 
-/* Whether a command has not called execve(2) yet. If we enabled it now, it
- * would count the program that forked it. If we disabled it, execve(2) would
- * still enable it. time_enabled is the second word in the values of a group and
- * of a single event. */
+/* Whether a command has not called execve(2) yet. If we enabled its events now,
+ * they would count the program that forked it. If we disabled its events,
+ * execve(2) would still enable them. time_enabled is the second word in the
+ * values of a group and of a single event. */
 static int is_waiting(const uvperf__counters_t *counters,
                       counter_place_t *place, size_t leader) {
   ssize_t size;
@@ -91,8 +91,8 @@ static int has_early(const uvperf__counters_t *counters) {
   return counters->attrs[counters->order[0]].is_early;
 }
 
-/* Dummies are enabled at all places before the other events, and disabled after
- * them, because a task moves from one CPU to another. */
+/* At all places, dummies are enabled before the other events and disabled after
+ * them, because a task can move from one CPU to another meanwhile. */
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error) {
   int early = 0;
@@ -177,9 +177,9 @@ static int is_attached(const uvperf__counters_t *counters, size_t attr) {
   return 0;
 }
 
-/* A tracepoint's program runs for every event of the tracepoint, at all places,
- * and is attached once: bpf_prog_array_copy in kernel/bpf/core.c refuses a
- * second time. Other events each have their own program. */
+/* A tracepoint's program runs for every event of the tracepoint, at all places.
+ * So it is attached only once: bpf_prog_array_copy in kernel/bpf/core.c refuses
+ * a second time. For other attrs the program is attached to each event. */
 static int attach(uvperf__counters_t *counters, size_t attr, counter_t *event) {
   const counter_attr_t *own = &counters->attrs[attr];
   int link;
@@ -203,7 +203,7 @@ typedef struct setting_s {
   uvperf__control_t control;
 } setting_t;
 
-/* Checks that the attr exists, and sets it in the control. */
+/* Checks that the attr exists, and puts it into setting->control. */
 static int check(setting_t *setting, uvperf_error_t *error) {
   const uvperf__counters_t *counters = setting->counters;
   int rc = uvperf__counters_check_attr(counters, setting->attr, error);
@@ -303,7 +303,7 @@ int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
   return rc;
 }
 
-/* Later places are opened with it. */
+/* Later places are opened with the new period. */
 static int set_period(uvperf__counters_t *counters, size_t attr,
                       uint64_t period, uvperf_error_t *error) {
   setting_t setting = {
@@ -317,8 +317,8 @@ static int set_period(uvperf__counters_t *counters, size_t attr,
   if (rc != 0)
     return rc;
   own = &counters->attrs[attr];
-  /* This is the kernel's rule. It is checked here because perhaps no event is
-   * open. */
+  /* The kernel has this rule too. It is checked here because perhaps no event
+   * is open. */
   if (own->attr->sample_period == 0 || period == 0)
     return refuse(&setting, -EINVAL, 0, error);
   rc = apply_to_all(&setting, &nr_taken, error);
@@ -354,8 +354,8 @@ static int set_bpf(uvperf__counters_t *counters, size_t attr, int prog_fd,
   if (rc != 0)
     return rc;
   own = &counters->attrs[attr];
-  /* This check is not left to the kernel: for a tracepoint it refuses a second
-   * program only at the place through which the first is attached. */
+  /* The library must check this itself. For a tracepoint the kernel refuses a
+   * second program only at the place through which the first is attached. */
   if (own->bpf_fd >= 0 && own->nr_open != 0)
     return refuse(&setting, -EEXIST, 0, error);
   fd = uvperf__file_dup(prog_fd);
@@ -395,8 +395,8 @@ static int is_linked(const counter_t *event) {
 
 /* Closing an event ends its program, but the link is closed before that.
  * Without the program the event would write the samples that the program drops,
- * so the event is disabled first. In a forked child it is not disabled, because
- * it belongs to the parent. */
+ * so the event is disabled first. In a forked child the event is not disabled,
+ * because it belongs to the parent. */
 void uvperf__counters_detach_event(const uvperf__counters_t *counters,
                                    counter_t *event) {
   if (is_linked(event)) {
@@ -456,7 +456,8 @@ int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
   return uvperf__counters_attach(counters, attr, event, error);
 }
 
-/* The program can be attached: the kernel has just detached it. */
+/* The program can be attached again, because the kernel has just detached
+ * it. */
 static void reattach(uvperf__counters_t *counters, size_t attr) {
   const counter_target_t *target;
   counter_t *event;

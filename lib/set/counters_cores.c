@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For machines with several kinds of cores: finds the CPUs of attrs without a
  * name, and the attrs that are parts of one event. The items of a list already
- * have both, where the list's text specifies them. */
+ * have CPUs and parts if the list's text specifies them. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static int keep_cpus(const uvperf__counters_t *counters, counter_attr_t *own,
     rc = uvperf__cpu_list_parse(list, NULL, &nr);
   if (uvperf__is_shortage(rc))
     return uvperf__error_shortage(error, rc, "cannot read the CPUs of a PMU");
-  if (rc != -ENOBUFS) /* the kernel then decides on which CPUs it counts */
+  if (rc != -ENOBUFS) /* the kernel then chooses the CPUs of the event */
     return 0;
   own->cpus = uvperf__calloc(nr, sizeof(own->cpus[0]));
   if (own->cpus == NULL)

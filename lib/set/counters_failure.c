@@ -12,7 +12,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Whether the failure is of a later attr at the same place. */
+/* Whether the failure belongs to a later attr at the same place. */
 static int is_after(const uvperf_set_failure_t *failure,
                     const uvperf_place_t *place, uint32_t attr) {
   return failure->error.target_index == place->target &&
@@ -32,7 +32,8 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
     return uvperf__error_shortage(error, -ENOMEM, "cannot save a failure");
   counters->failures = failures;
   failure = &failures[counters->nr_failures++];
-  /* A group that is opened again can fail after later attrs have failed. */
+  /* The failure goes before the failures of later attrs: a group that is opened
+   * again can fail after these. */
   for (; failure != failures && is_after(&failure[-1], place, (uint32_t)attr);
        failure--)
     *failure = failure[-1];
@@ -45,8 +46,9 @@ int uvperf__counters_fail(uvperf__counters_t *counters,
   return 0;
 }
 
-/* Removes the failures of a target. If a place or an attr is passed, removes
- * only the failures there. NULL, SIZE_MAX and pid 0 of the place match any. */
+/* Removes the failures of a target that match the place and the attr. A NULL
+ * place matches all places, pid 0 in the place matches all pids, and SIZE_MAX
+ * matches all attrs. */
 static void forget(uvperf__counters_t *counters, uint32_t target,
                    const uvperf_place_t *place, size_t attr) {
   const uvperf_set_failure_t *failure;

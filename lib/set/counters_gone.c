@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds out which targets are gone, by the POLLHUP of their events.
+/* Finds the targets that are gone, by the POLLHUP of their events.
  * is_event_hup() in kernel/events/core.c reports POLLHUP for an event whose
  * task has ended. If the event is inherited, all children must have ended too.
  * POLLHUP is permanent.
  *
  * An event without a ring always reports POLLHUP (perf_poll). So only events
- * that write into a ring, which have a source, are polled. If a target has
- * none, its tasks are looked up in /proc, without their children.
+ * that write into a ring, which have a source, are polled. If a target has no
+ * such event, its tasks are looked up in /proc, without their children.
  *
  * A target is gone when all of its events have hung up. One live event is
  * enough to know that the target is not gone, so the place and attr of that
- * event are kept. A probe polls one fd for each live target, many with one
- * poll(2). For each event that has hung up since, it polls one more. */
+ * event are kept. A probe polls one fd for each live target, and many fds with
+ * one poll(2). For each event that has hung up since the last probe, it polls
+ * one more event. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -32,10 +33,10 @@ static int is_task_gone(const uvperf__counters_t *counters,
 
 /* -- by POLLHUP ------------------------------------------------------------ */
 
-/* POLLERR means an event in error state, whose task may be alive. Or it means
- * an event whose PMU was unregistered, which never hangs up
- * (PERF_EVENT_STATE_REVOKED, Linux 6.15). An event that cannot be polled is
- * assumed to be alive. */
+/* POLLERR alone does not mean that the task is gone. It means an event in error
+ * state, whose task may be alive, or an event whose PMU was unregistered, which
+ * never hangs up (PERF_EVENT_STATE_REVOKED, Linux 6.15). An event that cannot
+ * be polled is assumed to be alive. */
 static int has_hung_up(const uvperf__counters_t *counters,
                        const counter_place_t *place, const counter_t *event) {
   int revents = uvperf__sys_poll(event->fd, 0);
@@ -47,8 +48,8 @@ static int has_hung_up(const uvperf__counters_t *counters,
   return (revents & POLLERR) != 0 && is_task_gone(counters, place);
 }
 
-/* Moves on to the next event that is alive. Returns 1, or 0 if all have hung
- * up. */
+/* Moves on to the next event that is alive. Returns 1, or 0 if all events have
+ * hung up. */
 static int find_alive(const uvperf__counters_t *counters,
                       counter_target_t *target) {
   const counter_place_t *place;
@@ -90,7 +91,7 @@ static int find_task(const uvperf__counters_t *counters,
 
   for (; target->alive_task < target->nr_places; target->alive_task++) {
     place = &target->places[target->alive_task];
-    /* A task has a place for each CPU, and these follow one another. */
+    /* A task has a place for each CPU, and these places follow one another. */
     if (target->alive_task > 0 && place[-1].place.pid == place->place.pid)
       continue;
     if (!was_never_there(counters, place) && !is_task_gone(counters, place))
@@ -117,8 +118,9 @@ typedef struct batch_s {
   size_t nr;
 } batch_t;
 
-/* Returns the event that was alive when it was last polled. Returns NULL if it
- * was closed since, or if no event of the target was found alive yet. */
+/* Returns the event that was alive when it was last polled. Returns NULL if
+ * that event was closed since, or if no event of the target was found alive
+ * yet. */
 static const counter_t *find_last_alive(const counter_target_t *target) {
   const counter_t *event;
 
@@ -149,7 +151,8 @@ static size_t poll_batch(const uvperf__counters_t *counters, batch_t *batch) {
   return nr;
 }
 
-/* Not in a forked child: it would consume wakeups of the parent. */
+/* Does nothing in a forked child, because it would consume wakeups of the
+ * parent. */
 size_t uvperf__counters_probe(uvperf__counters_t *counters) {
   counter_target_t *target;
   const counter_t *event;

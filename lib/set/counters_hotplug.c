@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* CPU hotplug. The events of a CPU that goes offline are turned off. They stay
- * off when the CPU is back, whatever PERF_EVENT_IOC_ENABLE does, because they
- * are not in the lists of the CPU's context (perf_event_exit_cpu in
+ * off when the CPU is back, even after PERF_EVENT_IOC_ENABLE, because they are
+ * not in the lists of the CPU's context (perf_event_exit_cpu in
  * kernel/events/core.c). They can still be read, so they stay open until the
  * CPU is back. Then new events replace them, and the old counts are added.
  *
  * The events of package PMUs go on: their drivers move them to another CPU of
- * the package. No field of an attr shows which events these are, but their
- * running time advances. The enabled time does not show it: it also advances
- * for an event that is enabled when its CPU is back, although that event is in
- * no list (__perf_event_enable does not check). */
+ * the package. No field of an attr shows which events go on, but their running
+ * time advances. The enabled time is no proof: it also advances for an event
+ * that is enabled when its CPU is back, although that event is in no list
+ * (__perf_event_enable does not check). */
 #include "set/counters_internal.h"
 
 #include <string.h>
@@ -51,16 +51,17 @@ void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu) {
 
 /* -- planning -------------------------------------------------------------- */
 
-/* In a set that is not enabled, no running time advances, and opening an event
- * again loses nothing. */
+/* In a set that is not enabled, no running time advances, so no event seems to
+ * have gone on. But opening an event again then loses nothing. */
 static int has_gone_on(const uvperf__counters_t *counters,
                        const counter_t *event) {
   return counters->is_enabled && event->code == 0 &&
          event->last.running != event->left;
 }
 
-/* Closes the events of this leader, to open them again. Members come first: if
- * the leader were closed first, the kernel would make them leaders. */
+/* Closes the events of this leader, so that they can be opened again. Members
+ * come first: if the leader were closed first, the kernel would make them
+ * leaders. */
 static void close_group(uvperf__counters_t *counters, counter_place_t *place,
                         size_t leader) {
   counter_t *event;
@@ -75,7 +76,7 @@ static void close_group(uvperf__counters_t *counters, counter_place_t *place,
     event->code = 0;
     event->carry = event->last;
     event->is_carried = 1;
-    /* A value that is not a sum does not go on from the old one. */
+    /* A value that is not a sum does not go on from the old value. */
     if (counters->attr_flags[i] & UVPERF__READING_SNAPSHOT)
       event->carry.value = 0;
   }
@@ -100,8 +101,8 @@ static void replan_events(uvperf__counters_t *counters,
   }
 }
 
-/* Plans a place again whose CPU was offline when it was opened, or went offline
- * and is back. */
+/* Plans a place again. Its CPU was offline when the place was opened, or went
+ * offline later, and is back now. */
 static void replan_place(uvperf__counters_t *counters, counter_target_t *target,
                          counter_place_t *place) {
   if (!place->is_away)
@@ -134,7 +135,7 @@ static void fail_rest(uvperf__counters_t *counters, counter_place_t *place,
       continue;
     place->events[i].state = COUNTER_FAILED;
     place->events[i].code = why->code;
-    /* Without memory for the failure, readings still have its code. */
+    /* If there is no memory for the failure, readings still have its code. */
     uvperf__counters_fail(counters, &place->place, i, why, NULL);
   }
 }
@@ -206,9 +207,9 @@ static int has_cpu(const counter_target_t *target, int cpu) {
   return 0;
 }
 
-/* Lists a place for each task of the target, in `places` if it is not NULL. The
- * places on the target's first CPU show which tasks there are. Returns their
- * number. */
+/* Writes one place for each task of the target into `places`, if this is not
+ * NULL. The places on the target's first CPU show which tasks there are.
+ * Returns the number of tasks. */
 static size_t list_tasks(const counter_target_t *target, size_t nr,
                          counter_place_t *places) {
   const counter_place_t *place;
@@ -255,8 +256,8 @@ static int add_cpu(uvperf__counters_t *counters, counter_target_t *target,
 
 /* -- online ---------------------------------------------------------------- */
 
-/* Events of tasks follow the tasks to every CPU. Only events that could not be
- * opened here must be opened. */
+/* Events of tasks follow the tasks to every CPU. So only events that could not
+ * be opened at this place must be opened. */
 static void plan_failed(uvperf__counters_t *counters, counter_place_t *place) {
   size_t i;
 
@@ -291,7 +292,7 @@ static void update_target(uvperf__counters_t *counters,
   }
 }
 
-/* Reports the first failure on that CPU. */
+/* Fills the error with the first failure on that CPU. */
 static void report_failure(const uvperf__counters_t *counters, int cpu,
                            uvperf_error_t *error) {
   size_t i;
