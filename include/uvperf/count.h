@@ -39,9 +39,9 @@ enum uvperf_count_state {
    * reading after the end can still be COUNTING. */
   UVPERF_COUNT_GONE = 5,
   /* The event cannot be read, and value means nothing. `code` is UV_EBADF for a
-   * pinned event that the PMU could not hold, or the error of read(2), or the
-   * error of opening the event again on a CPU that has come back online
-   * (UVPERF_SET_FOLLOW_CPUS). */
+   * pinned event that the PMU could not hold. Otherwise it is the error of
+   * read(2), or the error of opening the event again on a CPU that has come
+   * back online (UVPERF_SET_FOLLOW_CPUS). */
   UVPERF_COUNT_ERROR = 6
 };
 
@@ -69,19 +69,19 @@ typedef struct uvperf_count_s {
   /* 0, or the UV_E* code of a count without a value. A sum has the first such
    * code. */
   int32_t code;
-  /* The count, in units of the event: events, or nanoseconds for clocks. If its
-   * event comes from a list, value * item->scale is the count in item->unit. */
+  /* The count, in units of the event: events, or nanoseconds for clocks. If the
+   * event comes from a list, the count in item->unit is value * item->scale. */
   uint64_t value;
   /* The estimated count if the event had been on a counter all the time. It is
-   * value times time_enabled divided by time_running, exact, rounded down, and
-   * UINT64_MAX if that does not fit. With UVPERF_COUNT_UNSCALED it is value. In
-   * a sum each count is scaled before it is added. As an estimate, `scaled` can
-   * be less than in an older count. For a number that never falls, add up the
-   * `scaled` of deltas. */
+   * value times time_enabled divided by time_running, computed exactly and
+   * rounded down, or UINT64_MAX if the result does not fit. With
+   * UVPERF_COUNT_UNSCALED it is value. In a sum each count is scaled before it
+   * is added. Because `scaled` is an estimate, it can be less than in an older
+   * count. To get a number that never falls, add up the `scaled` of deltas. */
   uint64_t scaled;
-  /* Nanoseconds. A sum adds the times of all its counts. If running is less
-   * than enabled, the PMU was shared (multiplexed), unless
-   * UVPERF_COUNT_UNSCALED is set. */
+  /* Nanoseconds. A sum adds the times of all its counts. If time_running is
+   * less than time_enabled, the PMU was shared (multiplexed). With
+   * UVPERF_COUNT_UNSCALED the times do not show this. */
   uint64_t time_enabled;
   uint64_t time_running;
   /* Records that the kernel could not write, PERF_FORMAT_LOST (Linux 6.0). They
@@ -95,7 +95,7 @@ typedef struct uvperf_count_s {
   /* nr_counts is the number of counts that are in the value. They are COUNTING,
    * GONE or NOT_ENABLED. nr_missing is the number of counts that are missing.
    * They are NEVER_SCHEDULED, NOT_AVAILABLE or ERROR. A single count has 1 in
-   * one of the two numbers. NONE counts in neither. */
+   * one of the two numbers. A count that is NONE has 0 in both. */
   uint32_t nr_counts;
   uint32_t nr_missing;
   /* UVPERF_COUNT_UNSCALED. */
@@ -105,8 +105,9 @@ typedef struct uvperf_count_s {
 } uvperf_count_t;
 
 /** Estimates what the count would be if its event had been on a counter all the
- *  time. This is value times enabled divided by running, exact in 128 bits,
- *  rounded down. If running is not less than enabled, the result is the value.
+ *  time. This is value times enabled divided by running, computed in 128 bits
+ *  and rounded down. If running is not less than enabled, the result is the
+ *  value.
  *
  *  Do not use it for an event of a task on one CPU: the kernel counts the event
  *  as enabled also while the task runs on other CPUs.
@@ -123,17 +124,17 @@ typedef struct uvperf_count_s {
 UVPERF_EXTERN int uvperf_count_scale(uint64_t value, uint64_t enabled,
                                      uint64_t running, uint64_t *scaled);
 
-/** Subtracts two counts of the same event. Value, times and lost are the
- *  differences, and `scaled` uses the ratio of this interval alone. If the
+/** Subtracts two counts of the same event. In the delta, value, times and lost
+ *  are differences, and `scaled` uses the ratio of this interval alone. If the
  *  newer value is less, the count was reset in between (uvperf_event_reset),
  *  and the delta is the newer value. The same holds for lost, and for both
  *  times together.
  *
- *  The state describes the interval, as in uvperf_reading_delta, which does
- *  this for each count of a reading. Do not use it for sums.
+ *  The state describes the interval, as in uvperf_reading_delta, which
+ *  subtracts each count of a reading. Do not use this function for sums.
  *  @param older  The first count.
  *  @param newer  The second count.
- *  @param delta  Caller's; receives the difference. May be one of the two.
+ *  @param delta  Caller's; receives the difference. May be `older` or `newer`.
  *  @return 0, or
  *    -EINVAL  an argument is NULL, or both counts have ids and these differ;
  *      delta is unchanged.
@@ -147,7 +148,7 @@ UVPERF_EXTERN int uvperf_count_delta(const uvperf_count_t *older,
  *    becomes the greatest number.
  *  @param count  A count or a sum. May be `sum`.
  *  @return 0, or
- *    -EINVAL  one of them is NULL or has a state that is not in enum
+ *    -EINVAL  an argument is NULL or has a state that is not in enum
  *      uvperf_count_state; sum is unchanged. */
 UVPERF_EXTERN int uvperf_count_add(uvperf_count_t *sum,
                                    const uvperf_count_t *count);
@@ -208,8 +209,9 @@ typedef struct uvperf_place_s {
   uint64_t reserved[2];
 } uvperf_place_t;
 
-/** Makes an empty reading, for uvperf_set_read and uvperf_reading_delta. They
- *  can fill it any number of times, and allocate memory only when it grows.
+/** Makes an empty reading, for uvperf_set_read and uvperf_reading_delta. These
+ *  functions can fill a reading any number of times, and allocate memory only
+ *  when it grows.
  *  @param reading  Receives the reading, NULL on failure. Free it with
  *    uvperf_reading_free.
  *  @return 0, or
@@ -237,14 +239,15 @@ UVPERF_EXTERN int uvperf_reading_copy(uvperf_reading_t *copy,
  *  @return The number; 0 for a reading that was never filled. */
 UVPERF_EXTERN size_t uvperf_reading_nr_attrs(const uvperf_reading_t *reading);
 
-/** Returns the number of places. All targets at the time of the reading count.
+/** Returns the number of places. The places of all targets at the time of the
+ *  reading are included.
  *  @param reading  A reading.
  *  @return The number; 0 for a reading that was never filled. */
 UVPERF_EXTERN size_t uvperf_reading_nr_places(const uvperf_reading_t *reading);
 
 /** Returns the time at which the reading was begun. A delta has the time of the
- *  newer reading. If a set has many events, some are read later than this: see
- *  uvperf_set_read_start.
+ *  newer reading. If a set has many events, some events are read later than
+ *  this: see uvperf_set_read_start.
  *  @param reading  A reading.
  *  @return nanoseconds of CLOCK_MONOTONIC, as uv_hrtime; 0 for a reading that
  *    was never filled. */
@@ -257,10 +260,10 @@ UVPERF_EXTERN uint64_t uvperf_reading_time(const uvperf_reading_t *reading);
  *  @return nanoseconds; 0 for a reading that was never filled. */
 UVPERF_EXTERN uint64_t uvperf_reading_interval(const uvperf_reading_t *reading);
 
-/** Returns the sum of an attr over all places. Targets that overlap, such as a
- *  cgroup and one below it, are counted twice. If the event has a part for each
- *  kind of cores, the index of its first part returns the sum of all parts. The
- *  index of another part returns that part alone.
+/** Returns the sum of an attr over all places. If two targets overlap, such as
+ *  a cgroup and a cgroup below it, the common part is counted twice. If the
+ *  event has a part for each kind of cores, the index of its first part returns
+ *  the sum of all parts. The index of another part returns that part alone.
  *  @param reading  A reading.
  *  @param attr     The attr's index.
  *  @param count    Receives the sum.
@@ -318,25 +321,25 @@ UVPERF_EXTERN int uvperf_reading_part(const uvperf_reading_t *reading,
 UVPERF_EXTERN const uvperf_place_t *
 uvperf_reading_place(const uvperf_reading_t *reading, size_t place);
 
-/** Subtracts two readings of the same set. Value, times and lost of each count
- *  are the differences, and `scaled` uses the ratio of this interval alone. No
- *  difference is negative: after a reset (uvperf_set_reset, or another
- *  process's PERF_EVENT_IOC_RESET) counting begins at the reset. A new place
- *  counts from its beginning; a place that has gone is left out. Events that
- *  are no sums (UVPERF_ITEM_SNAPSHOT) have the newer value.
+/** Subtracts two readings of the same set. In each count of the delta, value,
+ *  times and lost are differences, and `scaled` uses the ratio of this interval
+ *  alone. No difference is negative: after a reset (uvperf_set_reset, or
+ *  another process's PERF_EVENT_IOC_RESET) counting begins at the reset. A new
+ *  place counts from its beginning; a place that has gone is left out. Counts
+ *  that are not sums (UVPERF_ITEM_SNAPSHOT) have the newer value.
  *
  *  The states describe the interval. An event that was on a counter only before
  *  the interval is NEVER_SCHEDULED. An event that was not enabled in the
  *  interval is NOT_ENABLED. GONE stays GONE. A count that could not be read in
  *  one of the readings is ERROR.
- *  @param delta  Caller's; receives the delta. It must not be one of the
- *    others.
+ *  @param delta  Caller's; receives the delta. It must not be one of the other
+ *    readings.
  *  @param older  The older reading. NULL, or a reading that was never filled,
  *    stands for zeros.
  *  @param newer  The newer reading, of the same set.
  *  @return 0, or, with delta unchanged,
- *    -EINVAL  delta or newer is NULL, or delta is one of the others; newer was
- *      never filled; the readings are of two sets, in the wrong order, or
+ *    -EINVAL  delta or newer is NULL, or delta is older or newer; newer was
+ *      never filled; the readings are of different sets, in the wrong order, or
  *      deltas themselves;
  *    -ENOMEM  out of memory.
  *  Source: tools/perf/util/stat.c of Linux, process_counter_values, for
@@ -347,11 +350,12 @@ UVPERF_EXTERN int uvperf_reading_delta(uvperf_reading_t *delta,
 
 /** Subtracts the cost of measuring (uvperf_measure_overhead) from each value,
  *  but not below 0. Values and sums are scaled again; states, times and lost do
- *  not change. Events that are no sums (UVPERF_ITEM_SNAPSHOT) are not changed.
+ *  not change. Counts that are not sums (UVPERF_ITEM_SNAPSHOT) are not changed.
  *  @param reading   Caller's; changed.
  *  @param overhead  The overhead, of the same set.
  *  @return 0, or, with nothing changed,
- *    -EINVAL  one is NULL or was never filled, or they are of two sets. */
+ *    -EINVAL  an argument is NULL or was never filled, or the two are of
+ *      different sets. */
 UVPERF_EXTERN int uvperf_reading_subtract(uvperf_reading_t *reading,
                                           const uvperf_reading_t *overhead);
 

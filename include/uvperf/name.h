@@ -30,13 +30,14 @@ extern "C" {
  * Modifiers of a group add to the modifiers of each member. D and e apply to
  * the leader alone. Two modifiers are about the group:
  *
- *    S   the leader samples the counts of all members, by PERF_SAMPLE_READ, and
- *        PERF_FORMAT_GROUP and ID in its read_format; a member samples only by
- *        terms of its own
- *    W   if the PMU cannot hold the group, the members may be opened without it
+ *    S   the leader samples the counts of all members: it gets
+ *        PERF_SAMPLE_READ, and PERF_FORMAT_GROUP and ID in read_format; a
+ *        member samples only if its own terms say so
+ *    W   if the PMU cannot hold the group, the members may be opened without a
+ *        group
  *
  * A value can be in quotation marks, as in name='a b' and name="a b". All other
- * characters between them stand for themselves. */
+ * characters between the quotation marks stand for themselves. */
 
 /* @page events_patterns Patterns
  *
@@ -51,17 +52,17 @@ extern "C" {
 
 /* @page events_probes Probes
  *
- * A uprobe is a place in a file, a kprobe a place in the kernel:
+ * A uprobe is a place in a file. A kprobe is a place in the kernel:
  *
  *    kprobe/func=do_sys_openat2/  the beginning of a function
  *    kprobe/func=do_sys_openat2,offset=4/
- *                                 4 bytes after it
+ *                                 4 bytes after that beginning
  *    kprobe/addr=0xffffffff81000000/
  *                                 an address
  *    uprobe/path="/bin/x",symbol=main/
  *                                 the beginning of a function
  *    uprobe/path="/bin/x",symbol=main,offset=4/
- *                                 4 bytes after it
+ *                                 4 bytes after that beginning
  *    uprobe/path=/bin/x,offset=0x1234/
  *                                 an offset in the file, in bytes
  *
@@ -95,16 +96,16 @@ extern "C" {
  * one event.
  *
  * The first part has the index and the label of the event, and stands for the
- * whole: see uvperf_reading_total. The other parts come after all events of the
- * text, so an event has the same index on every machine. A group with such an
- * event becomes one group for each PMU. Its other members are in each of these
- * groups, as parts too.
+ * whole event: see uvperf_reading_total. The other parts come after all events
+ * of the text, so an event has the same index on every machine. A group with
+ * such an event becomes one group for each PMU. The other members are in each
+ * of these groups, as parts too.
  *
- * uvperf_attr_parse makes one attr, and the kernel chooses the PMU. On a CPU it
- * takes the PMU of the CPU. For a task it takes one PMU, and the event counts
- * only while the task runs on that kind of cores. On Arm before Linux 6.6 an
- * attr cannot choose the PMU of a generic event, so the kernel chooses it for
- * lists too. */
+ * uvperf_attr_parse makes one attr, and the kernel chooses the PMU. For an
+ * event on a CPU the kernel takes the PMU of that CPU. For an event of a task
+ * it takes one PMU, and the event counts only while the task runs on that kind
+ * of cores. On Arm before Linux 6.6 an attr cannot choose the PMU of a generic
+ * event, so the kernel chooses it for lists too. */
 
 /* @page events_examples Examples
  *
@@ -125,7 +126,7 @@ extern "C" {
  *   UVPERF_SET_RECORDS samples names as perf record does: see
  *   uvperf_set_options_t.
  * - A term after an event of sysfs replaces the term in the event. perf(1)
- *   joins the bits of both.
+ *   joins the bits of both terms.
  * - perf(1)'s own tables of events and metrics (its JSON files) are unknown.
  *   Events that perf(1) measures itself, such as duration_time, are unknown
  *   too; uvperf-stat, however, has duration_time.
@@ -150,7 +151,7 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
 /* Modifier P: precise_ip may be lowered until the event opens. */
 #define UVPERF_ITEM_PRECISE_MAX 4u
 /* Modifier W of the group: if the PMU cannot hold the group, the event may be
- * opened without it. */
+ * opened without the group. */
 #define UVPERF_ITEM_WEAK 8u
 /* The event must be opened for all tasks, on each CPU in cpus (the PMU's
  * cpumask), because its PMU cannot measure a task. Without this bit, cpus are
@@ -161,8 +162,8 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
  * UVPERF_SET_RECORDS, which samples names without a period or frequency. */
 #define UVPERF_ITEM_COUNT 32u
 
-/* One event of a list. It and everything it points to belong to the list, and
- * are valid until uvperf_event_list_free.
+/* One event of a list. The item and everything it points to belong to the list,
+ * and are valid until uvperf_event_list_free.
  *
  * A set opens the events of a list. A program that opens them itself must do so
  * in the order of the list, each event with its attr. It opens a member of a
@@ -172,14 +173,14 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
 typedef struct uvperf_event_item_s {
   /* The attr, as from uvperf_attr_parse. attr->size is the size in the
    * library's <linux/perf_event.h>, or more if config3 or config4 is not 0. To
-   * change the attr, copy attr->size bytes. These can be more than the caller's
-   * struct has. config1 of a probe points to a string of the list. The kernel
+   * change the attr, copy attr->size bytes. The caller's struct can be smaller
+   * than that. config1 of a probe points to a string of the list. The kernel
    * reads the string when the event is opened, and uvperf_attr_label reads it
    * too. */
   const struct perf_event_attr *attr;
   /* The value of name=, or the text as it was written, without white space
-   * around it. If the text is a pattern or means several PMUs, the name of this
-   * event alone. */
+   * around it. If the text is a pattern or means several PMUs, the label is the
+   * name of this event alone. */
   const char *label;
   /* A count is value * scale, in this unit. Both are from sysfs. If sysfs does
    * not have them, scale is 1, and unit is "ns" for the two clocks and "" for
@@ -227,8 +228,8 @@ typedef struct uvperf_event_item_s {
  *    -ENOEXEC   the file is not a program for this machine;
  *    -EBADMSG   the file is damaged;
  *    -EFBIG     the file is too large;
- *    -ENOTSUP   the code is elsewhere (an indirect function);
- *    -EILSEQ    it is Thumb code, in which 32-bit ARM has no uprobes;
+ *    -ENOTSUP   the function's code is elsewhere (an indirect function);
+ *    -EILSEQ    the function is Thumb code, in which 32-bit ARM has no uprobes;
  *    -E2BIG     more than 65536 events (ARGUMENT, `limit`);
  *    -ENOMEM    out of memory (MEMORY);
  *    another    the error of open(2) or read(2). */
@@ -248,8 +249,9 @@ UVPERF_EXTERN size_t uvperf_event_list_count(const uvperf_event_list_t *list);
 /** Returns an event of a list.
  *  @param list   A list.
  *  @param index  From 0, in the order of the text. Events of a pattern are in
- *    the order of tracefs and sysfs. All parts after the first come last. The
- *    parts of one event are in the order of the PMU's type.
+ *    the order of tracefs and sysfs. Parts of an event other than the first
+ *    come at the end of the list. The parts of one event are in the order of
+ *    the PMU's type.
  *  @return the event, or NULL if index is too large. The list owns it. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_event_list_get(const uvperf_event_list_t *list, size_t index);
@@ -266,9 +268,9 @@ enum uvperf_name_kind {
   UVPERF_NAME_TRACEPOINT = 16 /* "sched:sched_switch" */
 };
 
-/* One event that has a name. It and everything it points to are valid until the
- * callback returns. The fields from pmu on are for events of PMUs. For other
- * events they are NULL or 0, and scale is 1. */
+/* One event that has a name. The struct and everything it points to are valid
+ * until the callback returns. The fields from pmu on are for events of PMUs.
+ * For other events they are NULL or 0, and scale is 1. */
 typedef struct uvperf_event_name_s {
   /* One of enum uvperf_name_kind. */
   uint32_t kind;
@@ -288,12 +290,12 @@ typedef struct uvperf_event_name_s {
   const char *event;
   /* The event's terms, such as "event=0x00"; never empty. */
   const char *terms;
-  /* The unit of its counts; "" for a plain count. */
+  /* The unit of the event's counts; "" for a plain count. */
   const char *unit;
   /* The event must be opened on each CPU of this list (see
    * uvperf_cpu_list_parse). NULL if any CPU will do. */
   const char *cpus;
-  /* One count in that unit; 1 for a plain count. */
+  /* The value of one count in that unit; 1 for a plain count. */
   double scale;
   /* As in uvperf_pmu_event_t. */
   int is_per_package;
@@ -311,22 +313,22 @@ typedef int (*uvperf_event_name_cb)(const uvperf_event_name_t *name, void *arg);
 
 /** Reports the names of events, each event once. First come all hardware,
  *  software and cache events by their numbers, even if this machine cannot
- *  count them. Then come its events of PMUs and its tracepoints, in the
- *  arbitrary order of directories. It does not check whether this process may
- *  open an event. Some 2,300 tracepoints take about 20 ms.
+ *  count them. Then come this machine's events of PMUs and its tracepoints, in
+ *  the arbitrary order of directories. The walk does not check whether this
+ *  process may open an event. Some 2,300 tracepoints take about 20 ms.
  *
  *  Raw events, breakpoints, probes, terms and modifiers are not reported.
  *  Nothing is kept between calls.
  *  @param pattern  A pattern as for fnmatch(3) with FNM_NOESCAPE, byte for byte
  *    (*, ?, [a-z], [!a-z]). It must match the whole name, the alias, or the own
- *    name of a PMU's event. Without *, ? and [ it is a name. NULL means all.
+ *    name of a PMU's event. A pattern without *?[ is a name. NULL means all.
  *  @param kinds    UVPERF_NAME_*, or several joined by |. 0 means all.
- *  @param cb       Called for each, before the function returns.
+ *  @param cb       Called for each name, before this function returns.
  *  @param arg      Caller's, for cb.
  *  @return 0, also if nothing matches. If cb returns another value, the walk
- *    ends and returns it; a positive value is never an error. Otherwise the
- *    first error, after everything else was reported (one kind at a time shows
- *    which kind failed):
+ *    ends and returns that value; a positive value is never an error. Otherwise
+ *    the first error, after everything else was reported. Walk one kind at a
+ *    time to learn which kind failed:
  *    -EACCES  this process may not read tracefs, or a match in it;
  *    -ENODEV  tracefs is not mounted, and pattern can match tracepoints;
  *    -ENOENT  sysfs is not mounted, or the kernel has no perf events;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of a set of events: which attrs it measures, and at which
+/* The options of a set of events: which attrs it measures, and on which
  * targets. Needs no libuv. */
 #ifndef UVPERF_SET_OPTIONS_H
 #define UVPERF_SET_OPTIONS_H
@@ -36,10 +36,10 @@ enum uvperf_target_type {
   /* A forked child that has not called execve(2) yet. Counting starts at its
    * execve(2) (attr.enable_on_exec) and includes its children. Before that,
    * uvperf_set_enable and uvperf_set_disable do not affect it. uv_spawn returns
-   * after execve(2), so let it start a shell that waits, as
-   * samples/count_command.c does: sh -c 'read go <&3 && exec 3<&- "$@"' sh
-   * COMMAND ARG…. Write a newline into the pipe that is its fd 3 when the set
-   * is ready, or close the pipe to cancel the command. */
+   * after execve(2), so spawn a shell that waits, as samples/count_command.c
+   * does: sh -c 'read go <&3 && exec 3<&- "$@"' sh COMMAND ARG…. The shell's fd
+   * 3 is a pipe. Write a newline into it when the set is ready, or close it to
+   * cancel the command. */
   UVPERF_TARGET_COMMAND = 4,
   /* All tasks in a cgroup and in the cgroups below it, on some CPUs. */
   UVPERF_TARGET_CGROUP = 5
@@ -62,9 +62,9 @@ typedef struct uvperf_target_s {
   /* A list of CPUs, such as "0-3,8", or NULL. NULL for CPUS and CGROUP means
    * all online CPUs, and with UVPERF_SET_FOLLOW_CPUS also CPUs that come online
    * later. NULL for tasks means one event that follows the task to every CPU.
-   * With UVPERF_SET_RECORDS it means one event for each present CPU, because a
-   * ring belongs to one CPU. Counts of a task by CPU are not scaled: see
-   * UVPERF_COUNT_UNSCALED. */
+   * With UVPERF_SET_RECORDS, NULL for tasks means one event for each present
+   * CPU, because a ring belongs to one CPU. Counts of a task on a single CPU
+   * are not scaled: see UVPERF_COUNT_UNSCALED. */
   const char *cpus;
   /* For CGROUP the directory of the cgroup; NULL for other types. A path at or
    * below a mount of cgroups, such as "/sys/fs/cgroup/x", is used unchanged.
@@ -75,8 +75,8 @@ typedef struct uvperf_target_s {
   /* UVPERF_TARGET_*. */
   uint32_t flags;
   uint32_t reserved; /* 0 */
-  /* The caller's; the set never uses it. It is uvperf_source_t.data of the
-   * target's records. */
+  /* The caller's; the set never uses it. In the target's records it is
+   * uvperf_source_t.data. */
   void *data;
 } uvperf_target_t;
 
@@ -85,41 +85,43 @@ typedef struct uvperf_target_s {
   { sizeof(uvperf_target_t), UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 0, NULL }
 
 /* The call fails if one event cannot be opened. Without this flag the set has
- * all events that can be opened, and uvperf_set_failures reports the others. */
+ * all events that can be opened, and uvperf_set_failures reports the other
+ * events. */
 #define UVPERF_SET_STRICT 1u
 /* Reads the counts of the calling thread without a system call (rdpmc), if CPU
  * and kernel allow it. Otherwise the set uses read(2). It also uses read(2)
  * when called from other threads, for events with attr.inherit, for events that
- * write into rings, and for a whole group if one of its events needs it. Each
- * event maps a page, which counts against perf_event_mlock_kb.
+ * write into rings, and for a whole group if one of its events needs read(2).
+ * Each event maps a page, which counts against perf_event_mlock_kb.
  *
  * On aarch64 the event must request this with bit 1 of attr.config1
  * (`rdpmc=1`), kernel.perf_user_access must be 1, and the thread must stay on
- * CPUs of the event's PMU. An administrator can forbid it later, by writing 0
- * there, or into /sys/devices/cpu/rdpmc on x86. Then a signal ends the process
- * at the next reading.
+ * CPUs of the event's PMU. An administrator can forbid it later, by setting
+ * kernel.perf_user_access to 0, or on x86 by writing 0 into
+ * /sys/devices/cpu/rdpmc. Then a signal ends the process at the next reading.
  *
- * When the kernel enables or disables another event of the thread, the times of
- * a page advance by about a microsecond more than the times of read(2). The
- * times in readings never go back. */
+ * When the kernel enables or disables another event of the thread, the times in
+ * an event's page advance by about a microsecond more than the times of
+ * read(2). The times in readings never go back. */
 #define UVPERF_SET_USER_READ 2u
 /* Maps one ring for each measured CPU. All events on the CPU write their
  * records into it: see set.h. Each ring needs one more fd. The ring belongs to
  * an event that counts nothing, on the process's first thread, so the ring
  * outlives targets and CPUs.
  *
- * The set adds PERF_SAMPLE_IDENTIFIER and sample_id_all to all attrs: they
- * assign a record to its event. All attrs get one clock: CLOCK_MONOTONIC, the
- * clock of uv_hrtime, unless attrs that write records have use_clockid. Their
- * clocks must be the same. attr.write_backward needs UVPERF_SET_OVERWRITE.
- * attr.inherit_stat is not allowed: Linux writes its records into another CPU's
+ * The set adds PERF_SAMPLE_IDENTIFIER and sample_id_all to all attrs, so that
+ * each record has the id of its event. All attrs get one clock. If attrs that
+ * write records have use_clockid, they must have the same clock, and all attrs
+ * get that clock. Otherwise the clock is CLOCK_MONOTONIC, the clock of
+ * uv_hrtime. attr.write_backward needs UVPERF_SET_OVERWRITE. attr.inherit_stat
+ * is not allowed, because Linux would write its READ records into another CPU's
  * ring without a lock.
  *
  * On each CPU, let only one event sample the same software event. If several do
  * (two attrs with page-faults, or a task and its CPU), each sample has the id
- * of the first one (Linux 6.18), even if another program opened that. The set
- * makes such records decodable: all its attrs that sample the same event get
- * the union of their PERF_SAMPLE_* and registers, and the largest
+ * of the first event (Linux 6.18), even if another program opened that event.
+ * The set makes such records decodable: all its attrs that sample the same
+ * event get the union of their PERF_SAMPLE_* and registers, and the largest
  * sample_stack_user. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their times: see
@@ -144,24 +146,25 @@ typedef struct uvperf_target_s {
 /* Makes all rings overwritable, for a flight recorder: they keep the newest
  * records and never wake the loop. uvperf_set_snapshot delivers the records;
  * uvperf_set_start delivers nothing. The set sets write_backward in each attr
- * that writes records, and clears its wakeups. Put records that must not be
- * overwritten, such as names of tasks, into another set.
+ * that writes records, and clears the wakeups of the attr. Put records that
+ * must not be overwritten, such as names of tasks, into another set.
  *
  * Needs UVPERF_SET_RECORDS. wakeup_bytes and slack_us must be 0. Each record,
  * and so each attr's sample_stack_user, must be smaller than a ring: see
  * uvperf_event_snapshot. A removed target keeps some hundred bytes for each of
  * its events until its ring has been overwritten completely. */
 #define UVPERF_SET_OVERWRITE 32u
-/* Enables the set as soon as all events are open, as uvperf_set_enable does;
- * uvperf_set_open does it on the thread pool. Records wait in their rings until
- * uvperf_set_start. */
+/* Enables the set as soon as all events are open, as uvperf_set_enable does.
+ * uvperf_set_open enables it on the thread pool. Records wait in their rings
+ * until uvperf_set_start. */
 #define UVPERF_SET_ENABLED 64u
 /* Allows a set without targets: uvperf_set_add_target adds them later. Without
- * this flag that is UV_EINVAL, because the set would count nothing. */
+ * this flag a set without targets is UV_EINVAL, because it would count
+ * nothing. */
 #define UVPERF_SET_TARGETS_LATER 128u
 /* Attrs without use_clockid keep perf's own clock, so that times can be
- * compared with files of perf(1) (on x86 with a stable TSC). Programs cannot
- * read that clock. Cannot be combined with UVPERF_SET_TIME_ORDER. */
+ * compared with times in files of perf(1) (on x86 with a stable TSC). Programs
+ * cannot read that clock. Cannot be combined with UVPERF_SET_TIME_ORDER. */
 #define UVPERF_SET_PERF_CLOCK 256u
 
 /* -- side-band records: see uvperf_set_options_t.side_band ---------------- */
@@ -190,23 +193,25 @@ typedef struct uvperf_target_s {
 #define UVPERF_SIDE_BAND_TEXT_POKE 512u
 
 /* What to measure. Start from UVPERF_SET_OPTIONS_INIT. The set copies
- * everything that it points to, with one exception: config1 and config2 of a
- * probe in `attrs` point to strings, which must stay as long as targets are
- * added. Unknown bits and wrong values are UV_EINVAL. New versions only append
- * fields. */
+ * everything that these options point to, with one exception: config1 and
+ * config2 of a probe in `attrs` point to strings. These strings must stay as
+ * long as targets are added. Unknown bits and wrong values are UV_EINVAL. New
+ * versions only append fields. */
 typedef struct uvperf_set_options_s {
   /* sizeof(uvperf_set_options_t). */
   size_t size;
   /* Pointers to the attrs, because the sizes of attrs can differ. No pointer is
-   * NULL. The array is NULL with `events`, or with `side_band` alone. If the
-   * PMU of an attr belongs to one kind of cores, the attr is opened only on
-   * these cores. A name in `events` is opened on each kind.
+   * NULL. The array is NULL if `events` is used, or if the set has only
+   * `side_band`. If the PMU of an attr belongs to one kind of cores, the attr
+   * is opened only on these cores. A name in `events` is opened on each kind of
+   * cores.
    *
    * The set changes its copies. It sets `disabled` and read_format. It sets
-   * inherit and enable_on_exec as the target requires. Its flags and fallbacks
-   * can change more. It clears PERF_SAMPLE_READ, unless the attr writes records
-   * into a ring of the set. PERF_SAMPLE_STACK_USER is UV_EINVAL if the kernel
-   * would write such samples over the next record: see uvperf_event_init. */
+   * inherit and enable_on_exec as the target requires. The set's flags and
+   * fallbacks can change more fields. The set clears PERF_SAMPLE_READ, unless
+   * the attr writes records into a ring of the set. PERF_SAMPLE_STACK_USER is
+   * UV_EINVAL if the kernel would write such samples over the next record: see
+   * uvperf_event_init. */
   const struct perf_event_attr *const *attrs;
   size_t nr_attrs;
   /* For each attr the index of its group's leader. The leader comes before its
@@ -233,16 +238,16 @@ typedef struct uvperf_set_options_s {
    *
    * Side-band records come from one more attr, the last one of the set: a dummy
    * event (PERF_COUNT_SW_DUMMY, "dummy:u"). It is opened and enabled before all
-   * others, and disabled after them, so no mapping is missed. The caller's own
-   * dummy attrs are opened in the same order, unless they are members of a
-   * group. Side-band records have PERF_SAMPLE_TID, TIME and CPU. The dummy's
-   * count is always 0. If the kernel does not know a bit, the dummy cannot be
-   * opened. */
+   * other events, and disabled after them, so no mapping is missed. The
+   * caller's own dummy attrs are opened in the same order, unless they are
+   * members of a group. Side-band records have PERF_SAMPLE_TID, TIME and CPU.
+   * The dummy's count is always 0. If the kernel does not know a bit, the dummy
+   * cannot be opened. */
   uint32_t side_band;
-  /* A ring wakes the loop after this number of bytes since the last wakeup, at
-   * most half of the ring. 0 is the default: a quarter of the ring. 1 wakes for
-   * each record. An attr's wakeup_events add wakeups; its wakeup_watermark is
-   * ignored. */
+  /* A ring wakes the loop when this number of bytes was written since the last
+   * wakeup. At most half of the ring. 0 is the default: a quarter of the ring.
+   * 1 wakes for each record. An attr's wakeup_events add wakeups; its
+   * wakeup_watermark is ignored. */
   uint32_t wakeup_bytes;
   /* Bytes of each ring's data part, rounded up to a power of two of pages. 0 is
    * the default: 512 KiB, or less if perf_event_mlock_kb does not allow that.
@@ -251,8 +256,8 @@ typedef struct uvperf_set_options_s {
    * other than 0 is never reduced. */
   size_t ring_bytes;
   /* Microseconds that a record may need from its time stamp until it is visible
-   * in its ring. Younger records wait. 0 is the default: 1000. Must be 0
-   * without UVPERF_SET_TIME_ORDER. */
+   * in its ring. Records that are younger than this wait. 0 is the default:
+   * 1000. Must be 0 without UVPERF_SET_TIME_ORDER. */
   uint32_t slack_us;
   uint32_t reserved; /* 0 */
   /* A function that opens the events, and its argument. NULL means
@@ -261,14 +266,14 @@ typedef struct uvperf_set_options_s {
   uvperf_open_fn open;
   void *open_arg;
   /* The label of each attr (see uvperf_set_item). A NULL label means the name
-   * from uvperf_attr_label; a NULL array means that for all attrs. In a list of
-   * events the term name= is the label. */
+   * from uvperf_attr_label. A NULL array means these names for all attrs. In a
+   * list of events the term name= is the label. */
   const char *const *labels;
   /* PERF_SAMPLE_* of each event in `events` that samples. 0 is the default: IP,
    * TID, TIME, CPU and PERIOD, and RAW for tracepoints and bpf-output. These
    * bits are added to the bits that the name requests (call-graph=). This field
-   * and the following ones need UVPERF_SET_RECORDS and `events`. If a name has
-   * a number of its own, the name's number is used. */
+   * and the following ones need UVPERF_SET_RECORDS and `events`. If a name sets
+   * one of these fields itself, the name's value is used. */
   uint64_t sample_type;
   /* PERF_SAMPLE_BRANCH_*. Needs PERF_SAMPLE_BRANCH_STACK in sample_type. */
   uint64_t branch_sample_type;
