@@ -17,7 +17,8 @@ struct {
   __type(value, __u32);
 } events SEC(".maps");
 
-/* The stack of a program has 512 bytes, too few for a filename. */
+/* The stack of a BPF program has 512 bytes, which are too few for a
+ * filename. */
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
   __uint(max_entries, 1);
@@ -29,12 +30,12 @@ struct {
 const volatile __u32 wanted_pid = 0;
 const volatile char wanted_comm[EXEC_COMM_BYTES] = "";
 
-/* The return value of the program. After a 0 no perf event on the machine would
- * see the hit of the tracepoint (perf_trace_run_bpf_submit in
+/* The return value of the program. If the program returned 0, no perf event on
+ * the machine would see the hit of the tracepoint (perf_trace_run_bpf_submit in
  * kernel/events/core.c). */
 #define LET_OTHERS_SEE 1
 
-/* The number of wanted execs that could not be output. */
+/* The number of execs that matched the filters but could not be output. */
 __u64 lost = 0;
 
 /* libbpf finds the offsets of these fields in the kernel's BTF. A kernel with

@@ -16,8 +16,9 @@ struct exec_head {
   __u32 pid;
   __u32 ppid;
   char comm[EXEC_COMM_BYTES];
-  /* Bytes of the filename with its end: the number that follows, and the whole
-   * number. The size of a sample is no help, because the kernel pads it. */
+  /* Bytes of the filename, including the final 0: how many follow here, and how
+   * many the whole filename has. The size of the sample does not show this,
+   * because the kernel pads it. */
   __u32 filename_bytes;
   __u32 filename_bytes_all;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats the data from the map. Does not trust it: processes may choose any
- * names, and sizes are checked. */
+/* Formats the data from the map. Does not trust the data: processes may choose
+ * any names, and sizes are checked. */
 #include "bpf-output/line.h"
 
 #include <inttypes.h>
@@ -56,7 +56,7 @@ static void put_text_head(common_buffer_t *buffer, uint64_t time, int32_t cpu) {
   common_buffer_print(buffer, " %4d ", cpu);
 }
 
-/* Puts a name, padded to its column. */
+/* Writes a name, padded to the width of its column. */
 static void put_text_comm(common_buffer_t *buffer, const char *comm) {
   size_t before = buffer->used, width;
 

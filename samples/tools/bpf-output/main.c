@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* bpf-output: prints each exec on the machine, which a BPF program outputs to a
- * perf event array, on a libuv loop. This file is the life-cycle: load, open,
- * start, run the loop until something ends it, stop. */
+/* bpf-output: prints each exec on the machine, on a libuv loop. A BPF program
+ * outputs the execs to a perf event array. This file is the life-cycle: load,
+ * open, start, run the loop until something ends it, stop. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

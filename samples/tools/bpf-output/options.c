@@ -135,8 +135,8 @@ int bpf_output_options_parse(bpf_output_options_t *options, int argc,
   memset(options, 0, sizeof(*options));
   options->wakeup = 1;
   opterr = 0;
-  /* The + ends the options at the first word that is not one. The rest belongs
-   * to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not an option. The rest of
+   * the line is the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, "+:d:m:n:o:p:h", names, NULL)) !=
          -1) {
     rc = parse_option(options, option, argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads and attaches the BPF program, and explains why that failed. The only
+/* Loads and attaches the BPF program, and explains failures. This is the only
  * file that uses libbpf. */
 #include "bpf-output/program.h"
 

@@ -36,8 +36,8 @@ uint64_t bpf_output_program_lost(const bpf_output_program_t *program);
 /* Removes the program from the kernel. */
 void bpf_output_program_unload(bpf_output_program_t *program);
 
-/* Whether processes have other ids in the BPF program than here: it uses the
- * ids of the initial pid namespace. */
+/* Returns 1 if processes have other ids in the BPF program than here. The BPF
+ * program uses the ids of the initial pid namespace. */
 int bpf_output_program_has_other_pids(void);
 
 #endif

@@ -31,8 +31,8 @@ typedef struct doctor_try_s {
 typedef struct doctor_check_s {
   const char *key;
   const char *title;
-  /* Fills `try` and returns DOCTOR_YES. Otherwise it returns the final answer,
-   * with the error in `item`. */
+  /* Fills `try` and returns DOCTOR_YES. If there is nothing to open, returns
+   * the final answer instead, with the error in `item`. */
   doctor_result_t (*make)(doctor_try_t *try, const doctor_machine_t *machine,
                           const struct doctor_check_s *check,
                           doctor_item_t *item);
@@ -41,8 +41,8 @@ typedef struct doctor_check_s {
   const char *since; /* the first version of Linux with it; NULL: 5.0 */
 } doctor_check_t;
 
-/* Sets the error of a no or an unknown, with a reason of our own. Returns
- * `result`. */
+/* Sets the error of an item whose answer is DOCTOR_NO or DOCTOR_UNKNOWN, with a
+ * reason of our own. Returns `result`. */
 doctor_result_t doctor_cannot(doctor_item_t *item, doctor_result_t result,
                               int code, int cause, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
@@ -62,14 +62,14 @@ doctor_result_t doctor_unreadable(doctor_item_t *item,
                                   const doctor_machine_t *machine, int code,
                                   const char *what, const char *mount);
 
-/* Returns who may set a sysctl or mount: "as root", or root of the host or of
- * the initial user namespace. */
+/* Returns who may set a sysctl or mount a file system: "as root", or as root of
+ * the host or of the initial user namespace. */
 const char *doctor_root(const doctor_machine_t *machine);
 
-/* Whether setcap(8) on the program grants it this capability. */
+/* Returns 1 if setcap(8) can give this capability to the program. */
 int doctor_can_setcap(const doctor_machine_t *machine, int capability);
 
-/* Sets the remedy for the item's error, unless it has one. */
+/* Sets the remedy for the item's error, if the error has no remedy yet. */
 void doctor_remedy(doctor_item_t *item, const doctor_machine_t *machine,
                    const doctor_check_t *check, const doctor_try_t *try);
 

@@ -103,9 +103,9 @@ static doctor_result_t breakpoint(doctor_try_t *try,
   return DOCTOR_YES;
 }
 
-/* Without tracefs the answer is not "no", because a program may know the id
- * from elsewhere. Only the owner and the group may read the files with the
- * ids. */
+/* Without tracefs the answer is "unknown", not "no", because a program may have
+ * the id from another source. Only the owner and the group may read the files
+ * with the ids. */
 static doctor_result_t without_id(doctor_item_t *item,
                                   const doctor_machine_t *machine, int rc,
                                   const char *name) {
@@ -155,8 +155,9 @@ static doctor_result_t system_call(doctor_try_t *try,
   return tracepoint(try, machine, item, "syscalls", "sys_enter_openat");
 }
 
-/* Measures the user side like the other checks, so that a refusal is about the
- * data. A process that may have the data may have the kernel side too. */
+/* Measures only the user side, like the other checks. So a refusal can only be
+ * about the data. A process that may read the data may also measure the kernel
+ * side. */
 static doctor_result_t scheduler(doctor_try_t *try,
                                  const doctor_machine_t *machine,
                                  const doctor_check_t *check,
@@ -236,7 +237,7 @@ static doctor_result_t kprobe(doctor_try_t *try,
   return pmu(try, machine, item, "kprobe", "CONFIG_KPROBE_EVENTS");
 }
 
-/* Opens it on a CPU, as it is used by BPF programs. */
+/* Opens the event on a CPU, because BPF programs use it there. */
 static doctor_result_t bpf_output(doctor_try_t *try,
                                   const doctor_machine_t *machine,
                                   const doctor_check_t *check,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks the records, the fields of samples and other features of events, most
- * of which are a bit of the attr. */
+/* Checks the records, the fields of samples and other features of events. Most
+ * features are a bit of the attr. */
 #include "doctor/check.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ static doctor_result_t field(doctor_try_t *try, const doctor_machine_t *machine,
   try->attr.config = PERF_COUNT_SW_CPU_CLOCK;
   try->attr.sample_type = check->arg;
   uvperf_attr_set_period(&try->attr, 1000000);
-  /* The first register, which any processor has; a page of stack. */
+  /* Asks for the first register, which any processor has, and for a page of
+   * stack. */
   if (check->arg & PERF_SAMPLE_REGS_USER)
     try->attr.sample_regs_user = 1;
   if (check->arg & PERF_SAMPLE_REGS_INTR)

@@ -18,7 +18,8 @@
 #include "common/loop.h"
 #include "common/memory.h"
 
-/* Starts a child that only waits, and ends with this process in any case. */
+/* Starts a child that only waits. It ends when this process ends, however that
+ * happens. */
 static pid_t fork_waiter(void) {
   pid_t parent = getpid(), child = fork();
 
@@ -78,7 +79,7 @@ static int is_read_only(const char *path) {
   return statvfs(path, &about) == 0 && (about.f_flag & ST_RDONLY) != 0;
 }
 
-/* Counts the open fds, without the one that this function opens. */
+/* Counts the open fds, except the fd that this function opens. */
 static int64_t count_fds(void) {
   DIR *directory = opendir("/proc/self/fd");
   struct dirent *entry;

@@ -34,8 +34,8 @@ typedef struct doctor_machine_s {
 int doctor_machine_init(doctor_machine_t *machine);
 void doctor_machine_free(doctor_machine_t *machine);
 
-/* Finds the type of a PMU. Returns 0 or -ENOENT, also if the PMUs could not be
- * read. */
+/* Finds the type of a PMU. Returns 0, or -ENOENT if there is no such PMU or the
+ * PMUs could not be read. */
 int doctor_machine_pmu(const doctor_machine_t *machine, const char *name,
                        uint32_t *type);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the remedy: what would turn a "no" into a "yes". */
+/* Finds the remedy: the change that would turn a "no" into a "yes". */
 #include "doctor/check.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ static int wants_admin(const uvperf_limits_t *limits, doctor_need_t need) {
 }
 
 /* Perf events need the capability in the initial user namespace. exec(2) grants
- * no capability that is not in the bounding set, and after PR_SET_NO_NEW_PRIVS
- * the capabilities of a file grant nothing. */
+ * only capabilities of the bounding set. After PR_SET_NO_NEW_PRIVS the
+ * capabilities of a file have no effect. */
 int doctor_can_setcap(const doctor_machine_t *machine, int capability) {
   return machine->limits.is_user_namespace != 1 &&
          prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 &&
@@ -52,7 +52,7 @@ static int is_at_most(const uvperf_limits_t *limits, int level) {
 }
 
 /* Writes how to get the capability. If setcap(8) does not help, the process
- * must be started with it. */
+ * must be started with the capability. */
 static void put_gain(const doctor_machine_t *machine, doctor_need_t need,
                      const char *before, char *text, size_t size) {
   int is_admin = wants_admin(&machine->limits, need);

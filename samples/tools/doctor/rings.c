@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks which rings are possible: the largest one, and how many at once. Each
- * is mapped and unmapped. */
+/* Checks which rings are possible: the largest ring, and how many rings at
+ * once. Each ring is mapped and unmapped. */
 #include "doctor/check.h"
 
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 
 /* The size that uvperf_event_init maps by default, if permitted. */
 #define DEFAULT_BYTES ((size_t)512 << 10)
-/* More than any program needs. With little free memory, less is tried. */
+/* This is more than any program needs. If little memory is free, a smaller ring
+ * is tried. */
 #define MAX_BYTES ((size_t)64 << 20)
 
 static const doctor_check_t own = {.need = DOCTOR_NEED_OWN};
@@ -70,8 +71,8 @@ static void overwritable_ring(doctor_report_t *report,
   answer(report, machine, "overwritable", "overwritable", rc, &error);
 }
 
-/* Returns the first size to try, which must not take memory that others
- * need. */
+/* Returns the first size to try. A ring of this size must leave other programs
+ * the memory that they need. */
 static size_t most_bytes(void) {
   struct sysinfo about;
   size_t bytes = MAX_BYTES;
@@ -147,9 +148,9 @@ static void rings_of_all(doctor_report_t *report, doctor_machine_t *machine) {
 }
 
 /* See perf_mmap in kernel/events/core.c. Each ring has one more page. All rings
- * of a user may lock perf_event_mlock_kb for each CPU, and each process
- * RLIMIT_MEMLOCK in addition. With CAP_IPC_LOCK or perf_event_paranoid -1 there
- * is no limit. */
+ * of a user together may lock perf_event_mlock_kb for each CPU. Each process
+ * may lock RLIMIT_MEMLOCK in addition. With CAP_IPC_LOCK or perf_event_paranoid
+ * -1 there is no limit. */
 static void by_memory(doctor_report_t *report,
                       const doctor_machine_t *machine) {
   const uvperf_limits_t *limits = &machine->limits;

@@ -8,10 +8,10 @@
 
 #include <linux/capability.h>
 
-/* Whether the file shows addresses. The kernel decides that when the file is
- * opened, and otherwise shows 0 (kallsyms_show_value in kernel/ksyms_common.c).
- * Only code is checked, because symbols of per-CPU data may be at 0 anyway.
- * Returns 1, 0, or -errno. */
+/* Checks whether the file shows addresses. The kernel decides this when the
+ * file is opened. If it hides them, all addresses are 0 (kallsyms_show_value in
+ * kernel/ksyms_common.c). Only code is checked, because symbols of per-CPU data
+ * may be at 0 anyway. Returns 1, 0, or -errno. */
 static int has_addresses(FILE *symbols) {
   char line[256], type;
   uint64_t address;
@@ -35,8 +35,8 @@ static doctor_result_t without_file(doctor_item_t *item,
                        "this kernel has no /proc/kallsyms");
 }
 
-/* In kallsyms_show_value, no process may see addresses at kptr_restrict 2, and
- * only those with CAP_SYSLOG at 1. */
+/* The rules of kallsyms_show_value: at kptr_restrict 2 no process may see
+ * addresses. At 1 only processes with CAP_SYSLOG may see them. */
 static doctor_result_t hidden(doctor_item_t *item,
                               const doctor_machine_t *machine) {
   int is_for_nobody = machine->limits.kptr_restrict >= 2;

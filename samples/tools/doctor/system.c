@@ -129,7 +129,8 @@ static void places(doctor_report_t *report, const doctor_machine_t *machine) {
   uvperf_tracefs_current_tracer(item->text, &size);
 }
 
-/* The bits that were added after Linux 5.0, the newest first. */
+/* Lists the bits that this kernel lacks. Asks about the bits that were added
+ * after Linux 5.0, the newest first. */
 static void unknown_bits(doctor_report_t *report) {
   static const struct {
     const char *name;

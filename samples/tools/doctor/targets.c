@@ -57,8 +57,9 @@ static doctor_result_t cpu(doctor_try_t *try, const doctor_machine_t *machine,
   return DOCTOR_YES;
 }
 
-/* Opens the top cgroup of the hierarchy with perf_event: v1 if that is mounted,
- * otherwise v2. Returns the fd, -ENODEV without either, or another -errno. */
+/* Opens the top cgroup of the hierarchy with perf_event: v1 if it is mounted,
+ * otherwise v2. Returns the fd, -ENODEV if neither is mounted, or another
+ * -errno. */
 static int open_cgroup(doctor_item_t *item) {
   FILE *mounts = setmntent("/proc/self/mounts", "re");
   struct mntent *mount;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Takes a snapshot, then reads the names up to its end, and only then makes the
- * text. Meanwhile the kernel writes to the rings again. */
+/* Takes a snapshot, then reads the records of names up to the snapshot's end,
+ * and only then makes the text. Meanwhile the kernel writes to the rings
+ * again. */
 #include "flight-recorder/dump.h"
 
 #include <stdlib.h>
@@ -42,8 +43,8 @@ static uint64_t count_cut(const flight_dump_t *dump) {
   return stats.cut_records;
 }
 
-/* Finds for each CPU the time from which on nothing is missing, at the earliest
- * `from`. */
+/* Finds for each CPU the time from which on nothing is missing. It is never
+ * before `from`. */
 static void find_places(const flight_dump_t *dump, flight_place_t *places,
                         uint64_t from) {
   flight_place_t *place;

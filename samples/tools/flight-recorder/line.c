@@ -8,7 +8,8 @@
 
 /* -- switches -------------------------------------------------------------- */
 
-/* A thread that has lost its id has the name of its process. */
+/* Returns the name of a switch's task. If the thread has lost its id, returns
+ * the name of its process. */
 static const char *name_of(const flight_switch_t *item,
                            const flight_task_t *task,
                            const flight_names_t *names) {

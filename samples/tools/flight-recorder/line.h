@@ -20,8 +20,9 @@ typedef struct flight_sums_s {
   uint64_t lost, cut; /* records */
 } flight_sums_t;
 
-/* These add whole lines to a buffer: the first lines of a dump, a line for each
- * CPU, a line for each switch, and the last line. */
+/* Each of these functions adds whole lines to a buffer. They add the first
+ * lines of a dump, a line for each CPU, a line for each switch, and the last
+ * line. */
 void flight_line_begin(common_buffer_t *buffer, const flight_sums_t *sums,
                        int json);
 void flight_line_cpu(common_buffer_t *buffer, const flight_sums_t *sums,

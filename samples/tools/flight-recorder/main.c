@@ -28,8 +28,8 @@
 #define SLOW_TICKS 20
 /* With this much unwritten text a dump waits for the slow reader. */
 #define MAX_TEXT_BYTES ((size_t)64 << 20)
-/* One past name is kept for each NAME_BYTES of the rings, the size of the
- * smallest record, which is half of a switch. */
+/* One past name is kept for each NAME_BYTES of the rings. This is the size of
+ * the smallest record of a switch. Each switch makes two records. */
 #define NAME_BYTES 48
 #define MIN_NAMES  1024
 
@@ -189,7 +189,7 @@ static void on_taken(uvperf_set_t *set, int status) {
     flight_sets_close(&flight->sets);
 }
 
-/* If a dump is being taken, on_taken calls finish after it. */
+/* If a dump is being taken, on_taken calls finish() after the dump. */
 static void on_stop(common_session_t *session) {
   flight_t *flight = session->data;
 
@@ -236,8 +236,8 @@ static int start_sets(flight_t *flight, uvperf_error_t *error) {
 
   sets->names.data = sets->switches.data = flight;
   uvperf_set_on_cpu(&sets->switches, on_cpu);
-  /* Threads may end while the set starts, and others may begin: scan before and
-   * after. From then on records report new threads. */
+  /* While the set starts, threads may end and others may begin, so scan before
+   * and after. From then on records report new threads. */
   scan_names(flight, 0);
   rc = uvperf_set_start(&sets->names, NULL, on_name, error);
   if (rc != 0)

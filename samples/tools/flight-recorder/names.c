@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the names that threads had, each with the time from which on it was
- * valid. Switches are read long after they happened, when a thread may have
- * another name or have ended. Each useful past name belongs to a switch, which
- * takes space in a ring. So the number of names need not be greater than that
- * number of switches. Does not use /proc. */
+ * valid. Switches are read long after they happened. By then a thread may have
+ * another name, or may have ended. A past name is useful only for a switch in
+ * the rings. So there need not be more past names than switches that fit into
+ * the rings. Does not use /proc. */
 #include "flight-recorder/names.h"
 
 #include <ctype.h>
@@ -126,8 +126,9 @@ static void append(flight_thread_t *thread, const char *comm, uint64_t since) {
 }
 
 /* A thread that changes its name all the time must not push out the names of
- * others. Beyond FLIGHT_NAMES_OF_ONE it loses its own oldest name, whose entry
- * in the ring then stands for its next past name. */
+ * other threads. If it has more than FLIGHT_NAMES_OF_ONE names, it loses its
+ * own oldest name. That name's entry in the ring then stands for the thread's
+ * next past name. */
 static void drop_own(flight_thread_t *thread) {
   free(thread->names[thread->first].comm);
   thread->first++;
@@ -163,8 +164,8 @@ static void begin(flight_names_t *names, uint32_t tid, const char *comm,
 
 /* -- records --------------------------------------------------------------- */
 
-/* A new thread has the name of its creator. That is copied, because it may
- * move. */
+/* A new thread has the name of its creator. The name is copied first, because
+ * the original may move in memory. */
 static void follow_fork(flight_names_t *names, const uvperf_record_t *record) {
   char *comm = copy_of(flight_names_at(names, record->task.ptid, record->time));
 
@@ -232,10 +233,10 @@ void flight_names_scan_begin(flight_names_t *names) {
   names->lost = 0;
 }
 
-/* To the name of a kworker /proc adds its current or last work
- * (wq_worker_comm() in kernel/workqueue.c). At the time of a switch that was
- * other work, so it is cut off. The name of a rescuer, kworker/R-NAME, is kept
- * whole. */
+/* /proc adds the current or last work to the name of a kworker
+ * (wq_worker_comm() in kernel/workqueue.c). At the time of a switch the work
+ * was different, so the added part is cut off. The name of a rescuer,
+ * kworker/R-NAME, is kept whole. */
 static void cut_work(char *comm) {
   static const char worker[] = "kworker/";
   char *id = comm + sizeof(worker) - 1;
@@ -258,9 +259,9 @@ void flight_names_scan_found(flight_names_t *names, uint32_t tid,
   free(name);
 }
 
-/* Ends the threads that the scan did not find, unless they were named after it
- * began. Ending one may remove another thread, so each bucket is searched from
- * its start again. */
+/* Ends the threads that the scan did not find. Threads that got a name after
+ * the scan began are not ended. Ending a thread may remove another thread, so
+ * each bucket is then searched from its start again. */
 void flight_names_scan_end(flight_names_t *names, uint64_t time) {
   flight_thread_t *thread;
   size_t i;

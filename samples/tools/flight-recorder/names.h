@@ -17,7 +17,7 @@ typedef struct flight_name_s {
   char *comm;
 } flight_name_t;
 
-/* All threads with this id, one after the other. */
+/* All threads that had this id, one after the other. */
 typedef struct flight_thread_s {
   uint32_t tid;
   int is_ended;
@@ -44,19 +44,20 @@ typedef struct flight_names_s {
 void flight_names_init(flight_names_t *names, size_t nr_past);
 void flight_names_free(flight_names_t *names);
 
-/* Follows FORK, COMM, EXIT and LOST, in the order of time. Ignores other
- * records. */
+/* Processes a FORK, COMM, EXIT or LOST record; call it in time order. Ignores
+ * other records. */
 void flight_names_record(flight_names_t *names, const uvperf_record_t *record);
 
-/* Returns the name of a thread at a time, or "" if it is not known. Valid until
- * the next call of another function here. */
+/* Returns the name that a thread had at a time, or "" if it is not known. The
+ * string is valid until another function of this file is called. */
 const char *flight_names_at(const flight_names_t *names, uint32_t tid,
                             uint64_t time);
 
 /* A scan of all living threads, because records do not report all of them. Call
  * begin, then found for each thread, then end. `time` is the begin of the scan,
  * or 0 if its names are valid from the beginning on. `comm` is the name in
- * /proc; the work that /proc adds to the name of a kworker is left out. */
+ * /proc. If /proc added the work of a kworker to the name, this part is cut
+ * off. */
 void flight_names_scan_begin(flight_names_t *names);
 void flight_names_scan_found(flight_names_t *names, uint32_t tid,
                              const char *comm, uint64_t time);

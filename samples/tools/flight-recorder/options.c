@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses the command line and explains errors in it. Does not check the
- * machine: whether it can be recorded is found out by opening it. */
+ * machine: opening the events shows whether it can be recorded. */
 #include "flight-recorder/options.h"
 
 #include <getopt.h>
@@ -169,8 +169,8 @@ int flight_options_parse(flight_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* The + ends the options at the first word that is not one. The rest belongs
-   * to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not an option. The rest of
+   * the line is the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)

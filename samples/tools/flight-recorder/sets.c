@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens two sets, because only the newest switches are needed, but all records
- * of names. */
+/* Opens two sets: of the switches only the newest are needed, but of the names
+ * all records are needed. */
 #include "flight-recorder/sets.h"
 
 #include <string.h>
@@ -38,8 +38,8 @@ static int open_switches(flight_sets_t *sets, uv_loop_t *loop,
   return rc;
 }
 
-/* Records the names on all CPUs: a thread that switches on some CPUs may be
- * named on others. */
+/* Records the names on all CPUs, because a thread may get its name on a CPU
+ * whose switches are not recorded. */
 static int open_both(flight_sets_t *sets, uv_loop_t *loop,
                      const uvperf_target_t *target, const char *cpus,
                      size_t ring_bytes, uvperf_error_t *error) {

@@ -16,9 +16,9 @@ typedef struct flight_sets_s {
   int of_command;              /* only tasks of the command are recorded */
 } flight_sets_t;
 
-/* Opens both sets, disabled: for all tasks if that is permitted, otherwise for
- * the command (0 for none). Returns 0 or a UV_E*. Call flight_sets_close in
- * both cases. */
+/* Opens both sets, disabled. They record all tasks if that is permitted,
+ * otherwise the tasks of `command` (0: no command). Returns 0 or a UV_E*. Call
+ * flight_sets_close in both cases. */
 int flight_sets_open(flight_sets_t *sets, uv_loop_t *loop,
                      const flight_options_t *options, int32_t command,
                      uvperf_error_t *error);

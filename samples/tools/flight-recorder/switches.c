@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes one switch from the two records that the kernel writes for it, one for
- * the task that leaves the CPU and one for the next task (perf_event_switch in
- * kernel/events/core.c). The first record has everything, except the id of a
- * task that has ended and was reaped; that id is known from the task's arrival.
- * The second record is used if the first was overwritten or lost. */
+/* Makes one switch from the two records that the kernel writes for it: one for
+ * the task that leaves the CPU, and one for the next task (perf_event_switch in
+ * kernel/events/core.c). The first record normally has everything. Only the id
+ * of a task that has ended and was reaped is missing; it is known from the
+ * switch that brought the task to the CPU. The second record is used if the
+ * first was overwritten or lost. */
 #include "flight-recorder/switches.h"
 
 #include <stdlib.h>
@@ -11,9 +12,9 @@
 
 #include "common/memory.h"
 
-/* The most that a snapshot leaves out: LEFT_OUT_BYTES of a ring if it cannot
- * wait (see UVPERF_SNAPSHOT_NO_WAIT), and CUT_BYTES of a record that newer
- * records have overwritten in part. */
+/* A snapshot leaves out at most LEFT_OUT_BYTES of a ring, if it cannot wait
+ * (see UVPERF_SNAPSHOT_NO_WAIT). It also leaves out a record that newer records
+ * have overwritten in part: at most CUT_BYTES. */
 #define LEFT_OUT_BYTES UINT64_C(65536)
 #define CUT_BYTES      UINT64_C(64)
 
@@ -116,7 +117,7 @@ static void follow_in(flight_switches_t *switches, flight_cpu_t *cpu,
   cpu->is_switching = 0;
 }
 
-/* For the tasks of a command: the record does not have the other task. */
+/* Used for the tasks of a command: these records do not name the other task. */
 static void follow_one(flight_switches_t *switches,
                        const uvperf_record_t *record) {
   static const flight_task_t none = {FLIGHT_NONE, FLIGHT_NONE};

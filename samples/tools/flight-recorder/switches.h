@@ -15,8 +15,8 @@ typedef enum flight_kind_e {
   FLIGHT_LOST
 } flight_kind_t;
 
-/* No task, for records with only one task. A task that has lost its id has -1
- * for both ids. */
+/* This id means no task, in a switch whose records have only one task. A task
+ * that has lost its id has -1 for both ids. */
 #define FLIGHT_NONE (UINT32_MAX - 1)
 
 typedef struct flight_task_s {
@@ -41,7 +41,7 @@ typedef struct flight_cpu_s {
   uint64_t oldest;  /* time of the oldest record of the snapshot; 0: none */
   uint64_t bytes;   /* of the records of the snapshot */
   int has_running;  /* `running` is known */
-  int is_switching; /* `running` comes from the record of the task before */
+  int is_switching; /* `running` comes from the previous task's record */
   flight_task_t running;
 } flight_cpu_t;
 
@@ -60,12 +60,12 @@ void flight_switches_free(flight_switches_t *switches);
 void flight_switches_since(flight_switches_t *switches, uint32_t cpu,
                            uint64_t time);
 
-/* Call it before a snapshot. If that continues where the last one ended, the
- * running tasks are still known. */
+/* Call it before a snapshot. If the snapshot continues where the last one
+ * ended, the running tasks are still known. */
 void flight_switches_begin(flight_switches_t *switches, int goes_on);
 
-/* Follows SWITCH, SWITCH_CPU_WIDE and LOST, for each CPU in the order in which
- * the kernel wrote them. Ignores other records. */
+/* Processes a SWITCH, SWITCH_CPU_WIDE or LOST record. For each CPU, call it in
+ * the order in which the kernel wrote the records. Ignores other records. */
 void flight_switches_record(flight_switches_t *switches,
                             const uvperf_record_t *record);
 

@@ -35,7 +35,8 @@ void flight_writer_push(flight_writer_t *writer) {
 int flight_writer_finish(flight_writer_t *writer, const char *file) {
   while (common_output_drain(&writer->output) && take_piece(writer))
     continue;
-  /* Without a reader, the message about unwritten bytes counts all of them. */
+  /* If the reader is gone, this passes on all bytes, so that the message counts
+   * all unwritten bytes. */
   while (take_piece(writer))
     continue;
   return common_output_finish(&writer->output, file);

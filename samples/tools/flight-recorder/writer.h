@@ -6,8 +6,8 @@
 #include "common/buffer.h"
 #include "common/output.h"
 
-/* Open the output first; the rest is zero. The next push writes text that was
- * added. */
+/* Open the output first, and set the other fields to zero. Add text to `text`;
+ * the next push writes it. */
 typedef struct flight_writer_s {
   common_output_t output;
   common_buffer_t text;
@@ -17,8 +17,8 @@ typedef struct flight_writer_s {
 /* Returns the number of bytes that are not written yet. */
 size_t flight_writer_waiting(const flight_writer_t *writer);
 
-/* Writes as much as possible without waiting. After an error, text is dropped;
- * see writer->output.error. */
+/* Writes as much as possible without waiting. After an error (see
+ * writer->output.error) text is dropped. */
 void flight_writer_push(flight_writer_t *writer);
 
 /* Writes everything and returns the result of common_output_finish. */

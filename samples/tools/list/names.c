@@ -35,7 +35,8 @@ static int name_matches(const char *pattern, const uvperf_event_name_t *event) {
          text_matches(pattern, event->alias) || text_matches(pattern, own);
 }
 
-/* Whether the event is wanted. Counts it for all matching patterns. */
+/* Returns 1 if the event matches the command line. Counts it for all matching
+ * patterns. */
 static int is_wanted(list_names_t *names, const uvperf_event_name_t *event) {
   const list_options_t *options = names->options;
   int wanted = (options->kinds & event->kind) != 0;
@@ -52,8 +53,8 @@ static int is_wanted(list_names_t *names, const uvperf_event_name_t *event) {
 
 /* -- keeping -------------------------------------------------------------- */
 
-/* The number of strings of an event. They belong to the walk, so they are
- * copied. */
+/* The number of strings of an event. The strings belong to the walk, so they
+ * are copied. */
 #define NR_STRINGS 7
 
 static void strings_of(uvperf_event_name_t *event,
@@ -86,8 +87,8 @@ static void keep_strings(list_name_t *name) {
   }
 }
 
-/* The walk has type and config; only events of PMUs are parsed, for their
- * terms. */
+/* The walk returns type and config. Only the events of PMUs are parsed, because
+ * they have terms. */
 static void make_attr(list_name_t *name) {
   const uvperf_event_name_t *event = &name->event;
 

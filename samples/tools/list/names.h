@@ -19,8 +19,8 @@ typedef struct list_name_s {
   char *bytes;
   struct perf_event_attr attr;
   int has_attr; /* 0: the name cannot be parsed, perhaps for lack of a value */
-  /* The result of opening it. Without --available only hardware and cache
-   * events are opened, and others have LIST_YES. */
+  /* The result of opening the event. Without --available only hardware and
+   * cache events are opened; the other events have LIST_YES. */
   list_answer_t answer;
   int code;
   char *reason; /* NULL for a yes */
@@ -41,8 +41,8 @@ void list_names_find(list_names_t *names, const list_options_t *options);
 /* Prints on stderr the patterns without matches, and similar names. */
 void list_names_say_unmatched(const list_names_t *names);
 
-/* Opens all events with --available, otherwise hardware and cache events only:
- * an event that this machine does not have becomes LIST_NO. Returns 0, or 1
+/* With --available opens all events, otherwise only hardware and cache events.
+ * Sets LIST_NO for an event that this machine does not have. Returns 0, or 1
  * after a message. */
 int list_names_try(list_names_t *names);
 

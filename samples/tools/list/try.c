@@ -11,15 +11,15 @@
 #include "common/remedies.h"
 #include "common/say.h"
 
-/* How long it takes to open and close a tracepoint, because the kernel waits
+/* The time to open and close a tracepoint. It is long because the kernel waits
  * for all CPUs. */
 #define MS_OF_A_TRACEPOINT 60
 
 /* Trying more tracepoints than this is announced. */
 #define SILENT_TRACEPOINTS 50
 
-/* Chooses the calling thread. A PMU that counts for several CPUs is opened on
- * the first of its CPUs, for all tasks. */
+/* The target is the calling thread. Only a PMU that counts for several CPUs is
+ * opened on the first of its CPUs, for all tasks. */
 static void choose_target(const uvperf_event_name_t *event,
                           uvperf_event_options_t *options) {
   options->flags = UVPERF_EVENT_NO_RING;
@@ -46,9 +46,10 @@ static int try_open(uv_loop_t *loop, const list_name_t *name, int user_only,
   return rc;
 }
 
-/* Whether the user side alone counts anything. Tracepoints hit in the kernel.
- * For the user side they can be opened but count nothing, except those for
- * system calls, which have the user's registers. */
+/* Returns 1 if the event counts anything on the user side alone. Tracepoints
+ * are hit in the kernel. If they are opened for the user side only, they count
+ * nothing. Only the tracepoints of system calls have the user's registers, so
+ * they count. */
 static int has_user_side(const uvperf_event_name_t *event) {
   return event->kind != UVPERF_NAME_TRACEPOINT ||
          strncmp(event->name, "syscalls:", strlen("syscalls:")) == 0;
@@ -82,9 +83,9 @@ static void try_one(uv_loop_t *loop, list_name_t *name) {
     name->answer = LIST_USER;
 }
 
-/* Checks whether the machine has the event, whatever the privileges. So opening
- * the user side is enough, and an event that is busy or not permitted
- * exists. */
+/* Checks whether the machine has the event; privileges do not matter. So
+ * opening the user side is enough, and an event that is busy or not permitted
+ * counts as existing. */
 static void try_hardware(uv_loop_t *loop, list_name_t *name) {
   uvperf_error_t error;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Records come in time order, so each address is turned into an object and an
- * offset at once, and no samples are kept. Does not depend on function names or
- * on the source of the records. */
+ * offset at once, and no samples are kept. This file does not depend on
+ * function names or on the source of the records. */
 #include "profile/account.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ void profile_account_free(profile_account_t *account) {
 
 /* -- frames ---------------------------------------------------------------- */
 
-/* If a record had no build id, a table of the recorded file may have it. */
+/* If a record has no build id, the recorded file may have the id in a table. */
 static void find_build_id(const profile_account_t *account,
                           profile_object_t *object) {
   if (object->build_id_bytes == 0 && account->build_id != NULL)
@@ -92,8 +92,8 @@ symbols_mapping_t profile_account_object(const profile_account_t *account,
       profile_objects_get(&account->objects, map->object);
   symbols_mapping_t mapping = mapping_of(account, object, pid, map);
 
-  /* The compiler's map file is on the other machine. A file here with the same
-   * pid belongs to another process. */
+  /* The map file of the JIT compiler is on the other machine. A map file here
+   * with the same pid belongs to another process. */
   if (object->has_symbols ||
       (account->is_elsewhere && object->kind == SYMBOLS_JIT))
     return mapping;
@@ -157,9 +157,10 @@ static uint64_t context_of(uint16_t misc) {
   }
 }
 
-/* If a call never returns, its return address can be the start of the next
- * function; the byte before it is in the caller. The first address of each
- * context is no return address: the code was interrupted there. */
+/* A frame is the byte before the return address, because this byte is always in
+ * the caller. If a call never returns, its return address can be the start of
+ * the next function. The first address of each context is no return address:
+ * the code was interrupted there. */
 static size_t take_frames(profile_account_t *account,
                           const uvperf_record_t *record) {
   const uvperf_sample_t *sample = &record->sample;
@@ -195,8 +196,8 @@ static size_t take_frames(profile_account_t *account,
 
 /* -- tasks ----------------------------------------------------------------- */
 
-/* For a task whose records were lost, its pid. The kernel reports pid -1 for a
- * task that has fully exited (see perf_event_pid). */
+/* Names a task by its pid if its records were lost. The kernel reports pid -1
+ * for a task that has fully exited (see perf_event_pid). */
 static uint32_t name_unknown(profile_account_t *account, uint32_t pid) {
   char name[16] = "[exited]";
 
@@ -301,8 +302,8 @@ void profile_account_cgroup(profile_account_t *account, uint64_t id,
 
 /* -- records --------------------------------------------------------------- */
 
-/* The kernel's own maps have pid -1. kallsyms covers them, except modules of a
- * recorded kernel, which may have other addresses now. */
+/* The kernel's own mappings have pid -1. kallsyms covers these mappings, except
+ * the modules of a recorded kernel, which may have other addresses now. */
 static int is_wanted(const profile_account_t *account,
                      const uvperf_record_t *record) {
   /* perf record --call-graph dwarf also records data mappings. The end of a

@@ -13,14 +13,15 @@
 #include "profile/tasks.h"
 
 /* A place in code: an address in the kernel, an offset in a file, or an address
- * in a JIT's memory. For a caller it is the byte before the return address. */
+ * in a JIT's memory. For a caller, the place is the byte before the return
+ * address. */
 typedef struct profile_frame_s {
   uint64_t object; /* index in objects */
   uint64_t offset; /* 0 if the object is not known */
 } profile_frame_t;
 
-/* A task that ran; equal ones are counted together. The ids are 0 unless `by`
- * needs them or has_ids is set. */
+/* A task that ran. Equal tasks are counted together. The ids are 0, except if
+ * `by` needs them or has_ids is set. */
 typedef struct profile_who_s {
   uint32_t thread, process; /* ids of their names, in names */
   uint32_t pid, tid;
@@ -57,7 +58,7 @@ typedef struct profile_account_s {
   size_t who_capacity;
   stacks_tally_t stacks;  /* the number is a who, the items are frames */
   stacks_tally_t cgroups; /* by id; the weight is the newest path in `names` */
-  stacks_entry_t other;   /* stacks that did not fit */
+  stacks_entry_t other;   /* all stacks that did not fit */
   uint64_t samples, weight;
   size_t nr_refused; /* processes whose mappings may not be read */
   uint32_t nr_restarts;
@@ -75,7 +76,8 @@ void profile_account_free(profile_account_t *account);
 void profile_account_record(profile_account_t *account,
                             const uvperf_record_t *record);
 
-/* The frame of an address in a process, by its current mappings. */
+/* Returns the frame of an address in a process, by the process's current
+ * mappings. */
 profile_frame_t profile_account_user_frame(const profile_account_t *account,
                                            uint32_t pid, uint64_t address);
 
@@ -90,14 +92,16 @@ void profile_account_stack(profile_account_t *account,
                            const uvperf_record_t *record,
                            profile_stack_t *stack);
 
-/* Returns the entry of a stack, to be counted later. It is valid until stacks
- * are forgotten: by profile_fade, a restart or profile_account_free. */
+/* Returns the entry of a stack, which can be counted later. The entry is valid
+ * until stacks are forgotten by profile_fade, a restart or
+ * profile_account_free. */
 stacks_entry_t *profile_account_keep(profile_account_t *account,
                                      const profile_stack_t *stack);
 void profile_account_add(profile_account_t *account, stacks_entry_t *entry,
                          uint64_t samples, uint64_t weight);
 
-/* Return the index in whos, for a thread or for a filled-in task. */
+/* Both return an index in `whos`: for a thread, or for a task that the caller
+ * has filled in. */
 uint32_t profile_account_who(profile_account_t *account, uint32_t pid,
                              uint32_t tid, uint64_t cgroup);
 uint32_t profile_account_keep_who(profile_account_t *account,
@@ -115,8 +119,8 @@ void profile_account_restart(profile_account_t *account);
 void profile_account_cgroup(profile_account_t *account, uint64_t id,
                             const char *path);
 
-/* Forgets tasks that died long enough before `time` that no more samples of
- * them can come. */
+/* Forgets tasks that died so long before `time` that no samples of these tasks
+ * can still come. */
 void profile_account_reap(profile_account_t *account, uint64_t time);
 
 #endif

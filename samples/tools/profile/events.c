@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the event and opens it for its target. Does not depend on the use of
- * the records. */
+/* Chooses the event and opens it for its target. Does not depend on what is
+ * done with the records. */
 #include "profile/events.h"
 
 #include <unistd.h>
@@ -41,14 +41,14 @@ static void fill_attr(const profile_events_t *events, int is_of_cpus,
     attr->exclude_hv = 1;
     attr->exclude_callchain_kernel = 1;
   }
-  /* Idle time is of no interest. Cycles do not count it, and some PMUs refuse
-   * the bit. */
+  /* Excludes idle time. Cycles do not count idle time, and some PMUs refuse the
+   * bit. */
   if (!events->hardware && !events->off_cpu && is_of_cpus)
     attr->exclude_idle = 1;
 }
 
-/* Drops what the last attempt could not open. Returns 0 if there is nothing to
- * drop. */
+/* Drops the part that the last attempt could not open. Returns 0 if there is
+ * nothing to drop. */
 static int drop_what_failed(profile_events_t *events, int cause) {
   if (events->off_cpu)
     return 0;
@@ -64,9 +64,9 @@ static int drop_what_failed(profile_events_t *events, int cause) {
   return 0;
 }
 
-/* A machine can switch 100,000 times a second, which keeps its CPUs busy, and
- * 999 copied stacks are 8 MiB. The rings hold the records of a tenth of a
- * second or more, but at most 64 MiB for all CPUs. */
+/* A machine can switch 100,000 times a second, and then its CPUs are busy. 999
+ * copied stacks are 8 MiB. The rings hold the records of a tenth of a second or
+ * more, but have at most 64 MiB together. */
 static size_t large_ring_bytes(void) {
   long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
   size_t bytes = ((size_t)64 << 20) / (size_t)(nr_cpus > 0 ? nr_cpus : 1);

@@ -17,10 +17,10 @@ typedef struct profile_events_s {
   int kernel;   /* kernel code is sampled too */
 } profile_events_t;
 
-/* Opens the events of a target, disabled: cycles if the machine has them, else
- * cpu-clock. Kernel code is included if that is allowed. For options->off_cpu
- * it opens context switches, which cannot be measured without the kernel. On
- * failure nothing is left open. */
+/* Opens the events of a target, disabled: cycles if the machine can count them,
+ * otherwise cpu-clock. Kernel code is sampled if that is allowed. With
+ * options->off_cpu it opens context switches, which cannot be measured without
+ * the kernel. On failure nothing is left open. */
 int profile_events_open(profile_events_t *events, uv_loop_t *loop,
                         const uvperf_target_t *target,
                         const profile_options_t *options,

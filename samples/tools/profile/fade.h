@@ -5,8 +5,8 @@
 
 #include "profile/account.h"
 
-/* Multiplies all counts by 7/8. Called once a second, this makes half of the
- * weight come from the last 5 seconds. Stacks of almost no weight are
+/* Multiplies all counts by 7/8. If it is called once a second, half of the
+ * weight comes from the last 5 seconds. Stacks whose weight is almost 0 are
  * forgotten, with their tasks. Pointers to entries become invalid.
  * account->unit must be PROFILE_FADE_UNIT. */
 void profile_fade(profile_account_t *account);

@@ -60,8 +60,8 @@ void profile_kernel_see(profile_kernel_t *kernel,
 
 /* -- the running kernel ---------------------------------------------------- */
 
-/* A recording without build ids (from a pipe) is of this kernel if its release
- * and host name are the same. */
+/* A recording without build ids (from a pipe) counts as a recording of this
+ * kernel if it has this machine's release and host name. */
 static int is_same_machine(const recording_t *recording) {
   const char *release = recording_release(recording);
   const char *host = recording_hostname(recording);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks whether a recording's kernel is the one that runs here. Only then does
- * /proc/kallsyms name its functions, perhaps at other addresses (KASLR). */
+ * /proc/kallsyms have the names of its functions. The addresses may still
+ * differ (KASLR). */
 #ifndef PROFILE_KERNEL_H
 #define PROFILE_KERNEL_H
 
@@ -16,7 +17,7 @@ typedef struct profile_kernel_s {
   uint64_t address; /* of that symbol, as recorded */
   unsigned char build_id[20];
   size_t build_id_bytes;
-  int has_moved_modules; /* one has another address now */
+  int has_moved_modules; /* a module has another address now */
   char *modules;         /* contents of /proc/modules */
 } profile_kernel_t;
 
@@ -27,8 +28,8 @@ void profile_kernel_see(profile_kernel_t *kernel,
                         const uvperf_record_t *record);
 
 /* Call it before the first sample. Sets the kernel's fields in the account and
- * in the options of symbols. Returns NULL, or why kernel functions have no
- * names. */
+ * in the options of symbols. Returns NULL, or the reason why kernel functions
+ * have no names. */
 const char *profile_kernel_decide(const profile_kernel_t *kernel,
                                   recording_t *recording,
                                   profile_account_t *account,

@@ -59,8 +59,8 @@ static profile_key_t take_key(profile_keys_t *keys, unsigned char byte) {
   }
 }
 
-/* Arrow keys are ESC [ C and ESC [ D, or with O for [. Other sequences end with
- * a letter or ~, and are ignored. */
+/* Arrow keys are ESC [ C and ESC [ D, or ESC O C and ESC O D. Other sequences,
+ * which end with a letter or ~, are ignored. */
 static int take_escape(profile_keys_t *keys, unsigned char byte,
                        profile_key_t *key) {
   int state = keys->escape;

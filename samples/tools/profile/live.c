@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records from a live set: opens and starts it, reads what is already running,
- * runs the loop until something ends it, and stops. */
+/* Takes records from a live set: opens and starts the set, reads the tasks that
+ * already run, runs the loop until something ends it, and stops the set. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,7 +35,7 @@ typedef struct live_s {
   uint64_t ticks;
   common_proc_time_t began; /* CPU time of a process before the start */
   uint64_t cpu_ns;          /* CPU time of the target; 0: not known */
-  uint64_t kernel_ns;       /* its part in the kernel, if not sampled */
+  uint64_t kernel_ns;       /* the part in the kernel, if not sampled */
   size_t nr_cpus;           /* CPUs that were sampled */
   int has_stopped;
 } live_t;
@@ -84,7 +84,7 @@ static uint64_t read_clock(live_t *live) {
 }
 
 /* cpu-clock also counts the time without samples. On a CPU it counts idle time
- * too, so -a is left out. */
+ * too, so this is not done with -a. */
 static void read_cpu_time(live_t *live) {
   const profile_events_t *events = &live->events;
   common_proc_time_t time;
@@ -165,8 +165,8 @@ static void on_command(common_session_t *session, int status) {
   profile_notes_command(status);
 }
 
-/* Asks after 1, 2, 4, 8 … seconds: then little is left to find at the end, and
- * a large file is not read each second. */
+/* Asks after 1, 2, 4, 8 … seconds. So few names are left to find at the end,
+ * and a large file is not read each second. */
 static void ask_for_names(live_t *live) {
   uint64_t ticks = ++live->ticks;
 
@@ -215,8 +215,8 @@ static void on_record(uvperf_set_t *set, int status,
     else if (profile_members_take(&live->members, record))
       profile_account_record(&profile->account, record);
   } else if (status == UV_EOF) {
-    /* The end of a command is reported by SIGCHLD, because the exec of a setuid
-     * program ends its events too. */
+    /* SIGCHLD reports the end of a command. The end of its events does not,
+     * because the exec of a setuid program also ends them. */
     if (profile->session.command.pid == 0)
       common_session_stop_soon(&profile->session);
   } else if (record == NULL) {
@@ -289,10 +289,10 @@ static int add_cgroup(void *arg, uint64_t id, const char *path) {
   return 0;
 }
 
-/* Reads /proc after the events have started, and treats it as older than any
- * record. A mapping made meanwhile is then seen in /proc, in a record or in
- * both, which does no harm. If /proc were read before the start, a mapping made
- * in between would be missed. */
+/* Reads /proc after the events have started, and treats its contents as older
+ * than any record. A mapping that is made meanwhile is seen in /proc, in a
+ * record or in both; seeing it twice does no harm. If /proc were read before
+ * the start, a mapping made in between would be missed. */
 static void read_running(profile_t *profile) {
   profile_account_t *account = &profile->account;
 

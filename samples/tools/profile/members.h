@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selects the samples of a process and its descendants from those of all
+/* Selects the samples of a process and its descendants from the samples of all
  * processes. */
 #ifndef PROFILE_MEMBERS_H
 #define PROFILE_MEMBERS_H
@@ -13,8 +13,8 @@ typedef struct profile_members_s {
 void profile_members_init(profile_members_t *members, int32_t pid);
 void profile_members_free(profile_members_t *members);
 
-/* Call it for each record, in time order. Returns 0 for samples of other
- * processes, else 1. */
+/* Call it for each record, in time order. Returns 0 for a sample of another
+ * process, and 1 for all other records. */
 int profile_members_take(profile_members_t *members,
                          const uvperf_record_t *record);
 

@@ -23,7 +23,8 @@ static int symbols_of(const profile_account_t *account, uint64_t index,
   return object->has_symbols ? 0 : -1;
 }
 
-/* Asks again about JIT memory, where functions may have been added. */
+/* Asks again about memory of JIT compilers, where functions may have been
+ * added. */
 static void ask_again(const profile_account_t *account) {
   const profile_object_t *object;
   size_t i;
@@ -59,8 +60,8 @@ typedef struct builder_s {
   const profile_account_t *account;
   stacks_t *stacks;
   uint32_t *objects; /* index in `stacks` + 1, by index in the account */
-  /* Frames by object and offset: the weight is the index of the first in
-   * `frames`, the samples are their number. */
+  /* Frames by object and offset. An entry's weight is the index of its first
+   * frame in `frames`, and its samples are the number of its frames. */
   stacks_tally_t known;
   stacks_frame_t *frames;
   size_t nr_frames, frame_capacity;
@@ -104,7 +105,7 @@ static void add_frame(builder_t *builder, const symbols_name_t *name,
   frame->line = name->line & INT32_MAX;
 }
 
-/* Uses the start of its function if that is known, so that the function is one
+/* Uses the start of the function if it is known, so that the function is one
  * row. */
 static void add_unnamed(builder_t *builder, const profile_frame_t *key,
                         uint32_t object, const symbols_place_t *place) {

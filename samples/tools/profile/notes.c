@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All longer messages of the profiler, in one place to keep them alike and the
- * life-cycle short. */
+/* All longer messages of the profiler. They are in one place to stay
+ * consistent, and to keep the life-cycle short. */
 #include "profile/notes.h"
 
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 #include "common/say.h"
 #include "profile/naming.h"
 
-/* Context switches can be measured in the kernel only, so there is no smaller
- * form. */
+/* Context switches can be measured in the kernel only. So no smaller
+ * measurement can be suggested. */
 static int refused_off_cpu(const profile_options_t *options,
                            const uvperf_error_t *error) {
   if (error->cause == UVPERF_CAUSE_PERMISSION)

@@ -19,8 +19,8 @@ int profile_notes_refused(const profile_options_t *options,
 void profile_notes_opened(const profile_options_t *options,
                           const profile_events_t *events);
 
-/* Prints the line of each second. `new_samples` came since the last one. On a
- * terminal it overwrites the last line. */
+/* Prints the line of each second. `new_samples` is the number of samples since
+ * the last line. On a terminal the line overwrites the last line. */
 void profile_notes_live(const profile_totals_t *totals, uint64_t new_samples);
 
 /* Ends the live line. */
@@ -33,8 +33,8 @@ void profile_notes_stats(const profile_options_t *options,
 /* Reports which samples have no function name, and why. */
 void profile_notes_gaps(const profile_account_t *account);
 
-/* Reports the share of user stacks without callers, if it is large and copied
- * stacks would have them. */
+/* Reports the share of user stacks without callers, if the share is large and
+ * copied stacks would have the callers. */
 void profile_notes_callers(const profile_account_t *account,
                            const profile_options_t *options);
 
@@ -46,8 +46,8 @@ void profile_notes_waits(uint64_t nr_unknown);
 void profile_notes_idle(const profile_options_t *options,
                         const profile_totals_t *totals, size_t nr_cpus);
 
-/* Reports how much of a target's CPU time has no samples, and why, unless
- * chance explains it. Both times are in nanoseconds. */
+/* Reports how much of a target's CPU time has no samples, and why. Reports
+ * nothing if chance explains it. Both times are in nanoseconds. */
 void profile_notes_unsampled(const profile_options_t *options,
                              const profile_events_t *events, uint64_t cpu_ns,
                              uint64_t unsampled_ns);

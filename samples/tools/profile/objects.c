@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Equal mappings of a file are one object, in any number of processes. */
+/* Equal mappings of a file in several processes are one object. */
 #include "profile/objects.h"
 
 #include <stdlib.h>
@@ -39,9 +39,9 @@ static int begins(const char *text, const char *with) {
   return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* "//anon" comes from the kernel's perf_event_mmap_event; /proc/PID/maps leaves
- * the name empty or says "[anon:name]". All other mappings without a file on a
- * disk may have been filled by a compiler. */
+/* "//anon" comes from the kernel's perf_event_mmap_event. /proc/PID/maps has an
+ * empty name or "[anon:name]" for such a mapping. Any other mapping without a
+ * file on a disk may also have code of a JIT compiler. */
 static symbols_kind_t kind_of(const char *path) {
   if (strcmp(path, "[vdso]") == 0)
     return SYMBOLS_VDSO;
@@ -77,8 +77,8 @@ static uint32_t name_of(stacks_names_t *names, symbols_kind_t kind,
   return name_of_file(names, path);
 }
 
-/* A key. It lives as long as its object, so the object's path points to the end
- * of it. */
+/* A key. It lives as long as its object. The object's path points to the end of
+ * the key. */
 typedef struct object_key_s {
   uint64_t kind_and_owner;
   uint64_t device;

@@ -40,13 +40,13 @@ typedef struct profile_objects_s {
 void profile_objects_init(profile_objects_t *objects);
 void profile_objects_free(profile_objects_t *objects);
 
-/* Returns the index of an object, which is added if it is new. Set its path,
- * device, inode and build id; the other fields are found. `pid` is the process
- * that mapped it. */
+/* Returns the index of an object, and adds the object if it is new. Set its
+ * path, device, inode and build id. The function finds the other fields. `pid`
+ * is the process that mapped it. */
 uint32_t profile_objects_add(profile_objects_t *objects,
                              const profile_object_t *object, uint32_t pid);
 
-/* Valid until an object is added. */
+/* The pointer is valid until an object is added. */
 profile_object_t *profile_objects_get(const profile_objects_t *objects,
                                       uint32_t i);
 

@@ -203,8 +203,8 @@ int profile_options_parse(profile_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* The + ends the options at the first word that is not one. All that follows
-   * belongs to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not an option. The rest of
+   * the line is the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, "+:F:d:p:agh", names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files are opened first, so that a wrong path is reported before the
- * measurement and not after it. */
+ * measurement. */
 #include "profile/outputs.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@
 /* Rows of the table. */
 #define MAX_ROWS 20
 
-/* Returns 1 for an option that names an output file, which a reader of the
- * title does not need. Moves *i to the file name if that is the next word. */
+/* Returns 1 for an option that names an output file. The title leaves such
+ * options out. Moves *i to the file name if the file name is the next word. */
 static int is_output(const profile_options_t *options, int argc, char **argv,
                      int *i) {
   const char *next = *i + 1 < argc ? argv[*i + 1] : NULL;
@@ -80,8 +80,8 @@ static FILE *open_file(const char *path) {
   return NULL;
 }
 
-/* Compares files because the second of two outputs in one file would replace
- * the first. */
+/* Two outputs must not have the same file, because the second output would
+ * replace the first. */
 static int is_same(int fd, const struct stat *other) {
   struct stat info;
 
@@ -158,7 +158,7 @@ static void write_table(const stacks_t *stacks,
   fflush(stdout);
 }
 
-/* Removes the old contents; for a pipe or a device this fails and does no
+/* Removes the old contents. For a pipe or a device this fails, which does no
  * harm. */
 static void write_file(const profile_outputs_t *outputs, int output,
                        const stacks_t *stacks) {

@@ -21,8 +21,8 @@ int profile_outputs_open(profile_outputs_t *outputs,
                          const profile_options_t *options, int argc,
                          char **argv);
 
-/* Writes the table and the files. A failed write is reported when they are
- * closed. */
+/* Writes the table and the files. profile_outputs_close reports a failed
+ * write. */
 void profile_outputs_write(profile_outputs_t *outputs, const stacks_t *stacks,
                            const profile_options_t *options,
                            const struct profile_totals_s *totals);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Does not depend on events or records. */
+/* This file does not depend on events or records. */
 #include "profile/proc.h"
 
 #include <errno.h>

@@ -8,8 +8,9 @@
 
 #include "profile/account.h"
 
-/* Adds the threads and mappings of a process. Returns 0, or -errno if its
- * mappings cannot be read (another user's process, or it has ended). */
+/* Adds the threads and mappings of a process. Returns 0, or -errno if the
+ * mappings cannot be read: the process belongs to another user, or has
+ * ended. */
 int profile_proc_read(profile_account_t *account, int32_t pid);
 
 /* Does the same for all processes. Returns the number of processes whose

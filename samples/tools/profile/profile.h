@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the profiler share. A source of records (live.c or
- * recorded.c) fills the account, and end.c makes the result from it. */
+/* The state that the parts of the profiler share. A source of records (live.c
+ * or recorded.c) fills the account, and end.c makes the result from the
+ * account. */
 #ifndef PROFILE_PROFILE_H
 #define PROFILE_PROFILE_H
 
@@ -35,8 +36,8 @@ struct profile_s {
   const char *event, *unit; /* see stacks_t */
   uint64_t started_at_ns;   /* since 1970 */
   int failed;
-  /* Set by the source. Called when the result is written; closes the source's
-   * handles on the loop. */
+  /* The source of records sets this function. It is called when the result is
+   * written, and closes the source's handles on the loop. */
   void (*on_written)(profile_t *profile);
   enum {
     PROFILE_RUNS,
@@ -45,8 +46,8 @@ struct profile_s {
   } state; /* private */
 };
 
-/* Looks up the names of the functions (a live table has them already), writes
- * the result and calls on_written. Call it once, after the last record. */
+/* Looks up the names of the functions, writes the result and calls on_written.
+ * A live table already has the names. Call it once, after the last record. */
 void profile_end(profile_t *profile);
 
 /* Writes the result at once, with the names that are known. Returns 1, or 0 if

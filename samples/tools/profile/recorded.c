@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records from a file. Each turn of the loop reads a slice of it, so that
- * signals are handled and symbol files are opened meanwhile. */
+/* Takes records from a file. Each turn of the loop reads a slice of the file,
+ * so that signals are handled and symbol files are opened meanwhile. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 #define TICK_MS     1000
 #define QUIET_TICKS 5 /* between lines if stderr is no terminal */
 
-/* Bytes of samples that may wait to be unwound. Unwinding is slower than
- * reading, and samples that do not fit there would have no callers. */
+/* How many bytes of samples may wait to be unwound. Unwinding is slower than
+ * reading. Samples beyond the limit of the queue would have no callers. */
 #define UNWINDING_BYTES ((size_t)16 << 20)
 
 #define NONE SIZE_MAX
@@ -35,9 +35,10 @@ typedef struct recorded_s {
   int has_ended; /* the whole file is read */
   int has_line;  /* a line of progress is on the terminal */
   size_t ticks;
-  size_t event;    /* whose samples count; NONE: no samples yet */
+  size_t event;    /* its samples are counted; NONE: none yet */
   uint64_t fields; /* PERF_SAMPLE_* that its samples have */
-  /* Number of samples by event; events past the last one have none. */
+  /* Number of samples by event. Events past the end of the array have no
+   * samples. */
   uint64_t *samples;
   size_t nr_samples;
   uint64_t first_ns, last_ns;
@@ -55,8 +56,8 @@ static recorded_t *recorded_of(const common_session_t *session) {
 
 /* -- events ---------------------------------------------------------------- */
 
-/* A file without its end has no names of events. The name then says what the
- * event counts, not how it was sampled. */
+/* A file whose end is missing has no names of events. Then the name is made
+ * from the attr: it says what the event counts, not how it was sampled. */
 static void name_of(const recorded_t *recorded, size_t i, char *name,
                     size_t size) {
   recording_event_t event;
@@ -115,7 +116,7 @@ static void start_unwinding(recorded_t *recorded,
 }
 
 /* Only the end of the file shows which event is the first with samples. If an
- * earlier event gets its first sample, the counts of a later one are
+ * earlier event gets its first sample, the counts of the later event are
  * dropped. */
 static void choose(recorded_t *recorded, size_t i) {
   profile_t *profile = recorded->profile;
@@ -155,7 +156,8 @@ static size_t find_build_id(void *arg, const char *path,
   return recording_build_id(arg, path, build_id);
 }
 
-/* Called at the first sample, when the header is known, also from a pipe. */
+/* Call it at the first sample. By then the header is known, even if the
+ * recording comes from a pipe. */
 static void make_symbols(recorded_t *recorded) {
   profile_t *profile = recorded->profile;
   profile_account_t *account = &profile->account;
@@ -364,8 +366,8 @@ static unsigned char *find_sampled(const profile_account_t *account) {
   return sampled;
 }
 
-/* For a recording of another machine. A file that was found has a build id in
- * symbols. */
+/* Reports missing files, for a recording of another machine. A file that was
+ * found has a build id in symbols. */
 static void say_missing(const recorded_t *recorded,
                         const unsigned char *sampled) {
   const profile_account_t *account = &recorded->profile->account;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps names and mappings of tasks. Calls come in time order, so only the
- * present is kept, no history. Memory is bounded by the number of live tasks
- * and MAX_MAPS for each. Does not depend on records. */
+ * present state is kept, no history. Memory is bounded by the number of live
+ * tasks and by MAX_MAPS for each task. Does not depend on records. */
 #include "profile/tasks.h"
 
 #include <stdlib.h>
@@ -147,7 +147,7 @@ void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time) {
   leave(tasks, task, time);
 }
 
-/* The first map that ends after an address. */
+/* Returns the index of the first map that ends after an address. */
 static size_t first_after(const profile_task_t *task, uint64_t address) {
   size_t low = 0, high = task->nr_maps, middle;
 
@@ -161,8 +161,8 @@ static size_t first_after(const profile_task_t *task, uint64_t address) {
   return low;
 }
 
-/* Makes room for two more maps at both ends, where most are added: the kernel
- * maps downwards, and /proc lists upwards. */
+/* Makes room for two more maps at each end. Most maps are added at the ends:
+ * the kernel maps downwards, and /proc lists upwards. */
 static void make_room(profile_task_t *task) {
   size_t before = (size_t)(task->maps - task->memory);
   size_t after = task->map_capacity - before - task->nr_maps;
@@ -180,8 +180,9 @@ static void make_room(profile_task_t *task) {
   task->maps = memory + before;
 }
 
-/* Replaces the maps from `first` up to but not including `last` by `nr` others,
- * at most two more than before. Moves the maps on the side that has fewer. */
+/* Replaces the maps from `first` up to but not including `last` by `nr` other
+ * maps, at most two more than before. Moves the maps on the side that has fewer
+ * maps. */
 static void replace(profile_task_t *task, size_t first, size_t last,
                     const profile_map_t *maps, size_t nr) {
   size_t left = first, right = task->nr_maps - last, old = last - first;

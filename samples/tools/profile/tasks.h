@@ -27,8 +27,8 @@ typedef struct profile_wait_s {
   struct stacks_entry_s *stack;
 } profile_wait_t;
 
-/* A thread. The one whose tid is the pid holds the maps of the process, also
- * after it has ended. */
+/* A thread. The thread whose tid is the pid holds the maps of the process, even
+ * after this thread has ended. */
 typedef struct profile_task_s {
   uint32_t tid;
   uint32_t process;   /* whose nr_others counts it; 0: none */
@@ -55,7 +55,8 @@ typedef struct profile_tasks_s {
 
 void profile_tasks_free(profile_tasks_t *tasks);
 
-/* Returns a thread, which is added if it is new. Valid until it is reaped. */
+/* Returns a thread, and adds it if it is new. The pointer is valid until the
+ * thread is reaped. */
 profile_task_t *profile_tasks_get(profile_tasks_t *tasks, uint32_t tid);
 
 void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm);
@@ -63,18 +64,19 @@ void profile_tasks_name(profile_tasks_t *tasks, uint32_t tid, uint32_t comm);
 /* Makes a thread a member of a process. */
 void profile_tasks_thread(profile_tasks_t *tasks, uint32_t pid, uint32_t tid);
 
-/* Returns 0 and the name of a thread, or of its process if only that is known;
- * else -1. */
+/* Returns 0 and the name of a thread, or the name of its process if only that
+ * is known. Returns -1 if neither is known. */
 int profile_tasks_comm(const profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
                        uint32_t *comm);
 
-/* Adds a new thread, or, if pid is not ppid, a new process with the same
- * maps. */
+/* Adds a new thread. If pid is not ppid, adds a new process with the same maps
+ * instead. */
 void profile_tasks_fork(profile_tasks_t *tasks, uint32_t pid, uint32_t tid,
                         uint32_t ppid, uint32_t ptid);
 
 /* Processes an exec: all maps and all other threads are gone. The thread that
- * called it takes the tid of the first thread, which may have ended before. */
+ * called exec takes the tid of the first thread. The first thread may have
+ * ended before. */
 void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid);
 
 void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time);
@@ -83,7 +85,7 @@ void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time);
 void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
                        const profile_map_t *map);
 
-/* The mapping that holds an address, or NULL. */
+/* Returns the mapping that holds an address, or NULL. */
 const profile_map_t *profile_tasks_find(const profile_tasks_t *tasks,
                                         uint32_t pid, uint64_t address);
 

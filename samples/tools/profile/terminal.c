@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Switch to the alternate screen, without a cursor and without wrapped lines;
- * and back. The first byte of leave_text cancels a sequence that was only
- * partly written. */
+/* enter_text switches to the alternate screen, without a cursor and without
+ * wrapped lines. leave_text switches back. The first byte of leave_text cancels
+ * a sequence that was only partly written. */
 static const char enter_text[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
 static const char leave_text[] = "\030\033[?7h\033[?25h\033[?1049l";
 
@@ -41,8 +41,8 @@ static void on_crash(int number) {
   raise(number);
 }
 
-/* For signals of a crash; the session handles those that ask the program to
- * end. */
+/* Called for the signals of a crash. The session handles the signals that ask
+ * the program to end. */
 static void leave_at_crash(void) {
   static const int numbers[] = {SIGABRT, SIGBUS,  SIGFPE,
                                 SIGILL,  SIGQUIT, SIGSEGV};
@@ -119,8 +119,8 @@ void profile_terminal_draw(profile_terminal_t *terminal, const char *text) {
   write_frame(terminal);
 }
 
-/* Sets the mode twice: libuv skips a mode that it has already set, but the
- * terminal may have another mode after the program was stopped. */
+/* Sets the mode twice, because the terminal may have another mode after the
+ * program was stopped, and libuv skips a mode that it has already set. */
 static void enter(profile_terminal_t *terminal) {
   is_entered = 1;
   terminal->is_new = 1;

@@ -39,8 +39,8 @@ int profile_terminal_open(profile_terminal_t *terminal, uv_loop_t *loop);
 void profile_terminal_size(const profile_terminal_t *terminal, size_t *columns,
                            size_t *lines);
 
-/* Shows lines, each ended by a newline; the second is the head of a table. Does
- * nothing while the last lines are still being written. */
+/* Shows lines, each ended by a newline. The second line is the head of a table.
+ * Does nothing while the previous lines are still being written. */
 void profile_terminal_draw(profile_terminal_t *terminal, const char *text);
 
 /* Stops the program as Ctrl-Z does, until the shell continues it. */

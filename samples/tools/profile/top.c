@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Each second the table is built again from fading stacks, with the names that
- * are known by then. Names are requested when a second ends. */
+/* Each second the table is built again from the stacks, whose counts fade. It
+ * has the names that are known by then. Names are requested when a second
+ * ends. */
 #include "profile/top.h"
 
 #include <stdio.h>
@@ -146,7 +147,7 @@ static void name_target(profile_top_t *top) {
 
 /* -- beginning and end ----------------------------------------------------- */
 
-/* A command uses the terminal itself. */
+/* If a command is measured, the command uses the terminal itself. */
 static int wants_screen(const profile_t *profile) {
   return profile->options.command == NULL && profile_terminal_is_there();
 }
@@ -202,8 +203,8 @@ static void show(profile_top_t *top) {
     print(top);
 }
 
-/* Shows a second when its names are known, or when the next one ends. Its
- * samples fade after that. */
+/* Shows the result of a second when its names are known, or when the next
+ * second ends. Its samples fade after that. */
 static void end_second(profile_top_t *top) {
   if (!top->is_second_open)
     return;

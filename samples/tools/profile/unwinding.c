@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel copies the top of the stack. The task, kernel frames and weight of
- * the sample go with it through the queue. */
+/* The kernel copies the top of the stack. The sample's task, kernel frames and
+ * weight go through the queue together with this copy. */
 #include "profile/unwinding.h"
 
 #include <stdlib.h>
@@ -85,7 +85,8 @@ static void on_stack(void *arg, const void *context, unwind_end_t end,
     return;
   stack.who = profile_account_keep_who(unwinding->account, &taken->who);
   memcpy(frames, taken->frames, (taken->nr_kernel + 1) * sizeof(*frames));
-  /* Registers can be copied later than a precise event, so its frame stays. */
+  /* The kernel can copy the registers later than the moment of a precise event,
+   * so the sample's own user frame stays. */
   for (i = taken->is_user; i < nr; i++) {
     frames[stack.nr + i].object = places[i].object == UNWIND_NO_OBJECT
                                       ? PROFILE_OBJECT_UNKNOWN

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* User stacks of samples with a copy of the stack. The worker process unwinds
- * them, and they are counted when its answers come. */
+/* Finds the user stacks of samples with a copy of the stack. The worker process
+ * unwinds the stacks, and the samples are counted when its answers come. */
 #ifndef PROFILE_UNWINDING_H
 #define PROFILE_UNWINDING_H
 
@@ -16,20 +16,21 @@ typedef struct profile_unwinding_s {
 } profile_unwinding_t;
 
 /* Makes the account unwind such samples from now on. `arch` is the machine that
- * recorded them, as uname -m prints it; NULL is this one. Returns -1 if its
- * stacks cannot be unwound. */
+ * recorded them, as uname -m prints it. NULL means this machine. Returns -1 if
+ * stacks of that machine cannot be unwound. */
 int profile_unwinding_init(profile_unwinding_t *unwinding,
                            profile_account_t *account, const char *arch);
 
-/* Sets the fields of an attr that copied stacks need; nothing for 0 bytes. */
+/* Sets the fields of an attr that copied stacks need. Changes nothing for 0
+ * bytes. */
 void profile_unwinding_ask(struct perf_event_attr *attr, uint32_t stack_bytes);
 
 /* Returns 1 if samples of a machine can be unwound. */
 int profile_unwinding_can(const char *arch);
 
-/* Queues a sample. `stack` has its kernel frames, or its place in user code if
- * it was interrupted there. Returns 0, or -1 if the caller must count it as it
- * is. */
+/* Queues a sample. `stack` has the sample's kernel frames, or its place in user
+ * code if user code was interrupted. Returns 0, or -1 if the caller must count
+ * the sample with this stack. */
 int profile_unwinding_take(profile_unwinding_t *unwinding,
                            const uvperf_record_t *record,
                            const profile_stack_t *stack, uint64_t weight);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A thread that is switched out makes two records: a sample with its stack,
  * then a SWITCH that says whether it waits or was preempted. The next SWITCH in
- * ends the wait. Kernel threads are left out, because waiting is all they do
- * without work. Idle tasks are kernel threads too. */
+ * ends the wait. Kernel threads, which include the idle tasks, are left out: a
+ * kernel thread without work only waits. */
 #include "profile/waits.h"
 
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "common/symbols/kallsyms.h"
 #include "common/tasks.h"
 
-/* Functions between these symbols belong to the scheduler, such as schedule()
- * and mutex_lock(). All waits end in them, and /proc/PID/wchan leaves them out
- * too. */
+/* The functions between these symbols belong to the scheduler, for example
+ * schedule() and mutex_lock(). They are the innermost frames of all waits.
+ * /proc/PID/wchan leaves them out too. */
 void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
                         const char *kallsyms) {
   static const char *const names[] = {"__sched_text_start", "__sched_text_end"};
@@ -60,7 +60,8 @@ static stacks_entry_t *stack_of(const profile_waits_t *waits,
   return profile_account_keep(waits->account, &stack);
 }
 
-/* The same stack with one more innermost frame, such as [ready to run]. */
+/* Returns the same stack with one more innermost frame, for example [ready to
+ * run]. */
 static stacks_entry_t *stack_under(const profile_waits_t *waits,
                                    uint32_t object,
                                    const stacks_entry_t *entry) {
@@ -78,7 +79,7 @@ static stacks_entry_t *stack_under(const profile_waits_t *waits,
   return profile_account_keep(account, &stack);
 }
 
-/* A stack of one frame, which says why there are no others. */
+/* Returns a stack of one frame, which says why there are no other frames. */
 static stacks_entry_t *stack_without(const profile_waits_t *waits,
                                      uint32_t object, uint32_t pid,
                                      uint32_t tid) {
@@ -88,8 +89,8 @@ static stacks_entry_t *stack_without(const profile_waits_t *waits,
   return stack_under(waits, object, &none);
 }
 
-/* The stack of a thread that has waited since before the start, as far as /proc
- * knows it. */
+/* Returns the stack of a thread that has waited since before the start, as far
+ * as /proc knows this stack. */
 static stacks_entry_t *stack_before(const profile_waits_t *waits, uint32_t pid,
                                     uint32_t tid) {
   uint64_t ips[] = {(uint64_t)PERF_CONTEXT_USER, 0};
@@ -130,7 +131,8 @@ static void count(profile_waits_t *waits, stacks_entry_t *stack, uint64_t from,
     profile_account_add(waits->account, stack, 1, to - from);
 }
 
-/* That stack, with the thread's current name and ids. */
+/* Returns the stack from before the start, with the thread's current name and
+ * ids. */
 static stacks_entry_t *before(const profile_waits_t *waits,
                               const profile_wait_t *wait, uint32_t pid,
                               uint32_t tid, uint64_t cgroup) {
@@ -216,7 +218,7 @@ static void forget(profile_waits_t *waits, uint32_t tid, int state) {
 
 /* -- records --------------------------------------------------------------- */
 
-/* A task that has ended is switched out once more, which is no wait. */
+/* A task that has ended is switched out once more. This is not a wait. */
 static void on_switch(profile_waits_t *waits, const uvperf_record_t *record) {
   profile_task_t *task;
 
@@ -280,7 +282,7 @@ static void end_of(profile_waits_t *waits, const profile_task_t *task,
     end_of_new(waits, task, now, pid);
   if (wait->state != PROFILE_WAIT_OUT && wait->state != PROFILE_WAIT_LEAVES)
     return;
-  /* A lost record may have ended it long ago. */
+  /* The wait may have ended long ago, in a lost record. */
   if (wait->since <= waits->lost_ns)
     waits->nr_unknown++;
   else

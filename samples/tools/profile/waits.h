@@ -23,8 +23,8 @@ void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
 /* Notes where the known threads wait. Call it before the first record. */
 void profile_waits_look(profile_waits_t *waits);
 
-/* Processes the next record, in time order: samples of context switches,
- * SWITCH, LOST, and the records that the account needs. */
+/* Processes the next record, in time order. These are samples of context
+ * switches, SWITCH, LOST, and the records that the account needs. */
 void profile_waits_record(profile_waits_t *waits,
                           const uvperf_record_t *record);
 

@@ -17,8 +17,8 @@
 
 /* -- how often ------------------------------------------------------------- */
 
-/* 0 if it cannot be read: then the kernel refuses a frequency that is too
- * high. */
+/* Returns the highest frequency that is allowed, or 0 if it cannot be read.
+ * Then the kernel refuses a frequency that is too high. */
 static uint64_t max_frequency(void) {
   uvperf_limits_t limits;
 
@@ -80,7 +80,7 @@ static int is_of_cpus(const record_options_t *options) {
   return options->all || options->sample_cpu;
 }
 
-/* Prefers the newer bit, which has more in it. */
+/* Prefers the newer bit, whose field has more information. */
 static uint64_t weight_bit(void) {
   return uvperf_kernel_knows(UVPERF_ATTR_SAMPLE_TYPE,
                              UVPERF_SAMPLE_WEIGHT_STRUCT) == 1
@@ -125,8 +125,9 @@ static void set_side(struct perf_event_attr *attr,
   attr->exclude_user = options->all_kernel != 0;
 }
 
-/* Parses --call-graph as an event's term call-graph=, which knows the registers
- * of this machine. Events with a term of their own keep it. */
+/* Parses --call-graph with the parser of the event term call-graph=, which
+ * knows the registers of this machine. An event with its own term call-graph=
+ * keeps it. */
 static int parse_stack(struct perf_event_attr *stack,
                        const record_options_t *options) {
   uvperf_error_t error;
@@ -161,8 +162,8 @@ static void set_stack(struct perf_event_attr *attr,
 
 /* -- the attrs ------------------------------------------------------------- */
 
-/* Sets one clock for all events: rings are merged in time order, and a group
- * has only one clock. */
+/* Sets one clock for all events, because rings are merged in time order, and
+ * because a group has only one clock. */
 static void set_clock(struct perf_event_attr *attr,
                       const record_options_t *options) {
   attr->use_clockid = 1;
@@ -182,8 +183,8 @@ static void fill(record_attrs_t *attrs, const record_options_t *options,
   attrs->attrs[index] = attr;
   attrs->leaders[index] = item->leader;
   leader = attrs->attrs[item->leader];
-  /* With :S the leader samples for its whole group. perf(1) expects the same
-   * fields in the samples of the whole group. */
+  /* With :S only the leader of a group samples. perf(1) expects that all events
+   * of the group have the same fields in their samples. */
   if (leader->sample_type & PERF_SAMPLE_READ) {
     attrs->reads_groups = 1;
     attr->sample_type |= PERF_SAMPLE_READ;
@@ -202,8 +203,8 @@ static void fill(record_attrs_t *attrs, const record_options_t *options,
 }
 
 /* The values of a group in a sample belong to one task. perf(1) before 6.12
- * takes them for sums; kernels before 6.12 refuse them together with
- * inherit. */
+ * takes these values for sums. Kernels before 6.12 refuse such samples together
+ * with inherit. */
 static void set_inherit(record_attrs_t *attrs,
                         const record_options_t *options) {
   size_t i;
@@ -278,7 +279,7 @@ int record_attrs_is_clock(const uvperf_set_t *set, size_t index) {
   return 0;
 }
 
-/* The name of an opened event, without terms about its sampling. */
+/* Returns the name of an opened event, without the terms about its sampling. */
 static char *name_opened(const struct perf_event_attr *opened) {
   struct perf_event_attr attr;
   char label[256];

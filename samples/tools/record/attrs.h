@@ -15,25 +15,26 @@ typedef struct record_attrs_s {
   size_t *leaders;
   size_t nr;
   uint64_t frequency_hz;
-  int reads_groups; /* samples of a leader have the counts of its group */
+  int reads_groups; /* a leader's samples have its group's counts */
 } record_attrs_t;
 
 /* Makes the attrs from the options. Returns 0, or the exit status after a
  * message. Call record_attrs_free in either case. */
 int record_attrs_make(record_attrs_t *attrs, const record_options_t *options);
 
-/* The records that a set writes besides samples: UVPERF_SIDE_BAND_*. */
+/* Returns the records that a set writes besides samples: UVPERF_SIDE_BAND_*. */
 uint32_t record_attrs_side_band(const record_options_t *options);
 
-/* The name of an event on the command line. The event that is added for
- * side_band comes last and has a description instead. */
+/* Returns the name of an event as on the command line. The event that is added
+ * for side_band comes last; for it, returns a description. */
 const char *record_attrs_label(const record_attrs_t *attrs, size_t index);
 
 /* Returns 1 if an event was replaced by a clock, because no PMU here can count
  * it. */
 int record_attrs_is_clock(const uvperf_set_t *set, size_t index);
 
-/* The name of an event of the set, after fallbacks. The caller frees it. */
+/* Returns the name of an event of the set, after fallbacks. The caller frees
+ * the name. */
 char *record_attrs_name(const record_attrs_t *attrs, const uvperf_set_t *set,
                         size_t index);
 

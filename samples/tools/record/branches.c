@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses kinds of branches with an event's term branch_type=, which takes one
- * of them. */
+/* Parses each kind of branches with the event term branch_type=, which takes
+ * one kind. */
 #include "record/branches.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "common/options.h"
 #include "uvperf.h"
 
-/* A side alone means any branch there. */
+/* A side alone, such as "u", means any branch on that side. */
 static int parse_word(const char *word, size_t length, uint64_t *bits) {
   struct perf_event_attr attr;
   uvperf_error_t error;

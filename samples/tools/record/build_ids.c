@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Each file is read when its name first appears, because later it may be
+/* Each file is read when its name first appears, because later the file may be
  * replaced or its process may be gone. perf record -a reads files at its end,
- * and only those with samples; perf record --buildid-all is closer to this. */
+ * and only files with samples. perf record --buildid-all reads all files, as
+ * this does. */
 #include "record/build_ids.h"
 
 #include <errno.h>
@@ -84,11 +85,11 @@ static size_t bucket_of(const char *name, size_t size) {
 /* Opens a file that can be a program, with this inode if it is not 0. `found`
  * is an O_PATH fd, which is closed. Returns an fd, or -1.
  *
- * The names come from other processes. A process that is gone may have mapped a
- * file of its own under a name that is a device here. Opening a device has
- * effects (a watchdog starts), and so has reading /proc/kmsg or trace_pipe,
- * whose size is 0. O_PATH has no effects, and /proc/self/fd leads to the same
- * file. */
+ * The names come from other processes. In the root of a process that is gone, a
+ * name may have been a file, but here it may be a device. Opening a device has
+ * effects (a watchdog starts). Reading /proc/kmsg or trace_pipe has effects
+ * too; their size is 0. Opening with O_PATH has no effects, and /proc/self/fd
+ * leads to the same file. */
 static int open_program(int found, uint64_t inode) {
   struct stat stat;
   int opened = -1;
@@ -135,8 +136,9 @@ static int find_in_root(int32_t pid, const char *name) {
   return fd;
 }
 
-/* The process may have a root of its own, as in a container. If it is gone, the
- * file with that name here can be another one, which the inode shows. */
+/* The process may have its own root, as in a container. If the process is gone,
+ * the file with this name in our root can be another file. The inode shows
+ * whether it is. */
 static size_t read_user(const mapping_t *mapping,
                         unsigned char id[COMMON_BUILD_ID_BYTES]) {
   size_t nr;
@@ -194,8 +196,8 @@ static void read_id(const mapping_t *mapping, object_t *object) {
     object->nr = read_module(mapping->name, object->id);
 }
 
-/* The name of the kernel's mapping ends with a symbol, which does not belong to
- * the object's name. */
+/* The name of the kernel's mapping ends with a symbol. The symbol is not part
+ * of the object's name. */
 static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
                              int *is_new) {
   size_t size = is_kernel(mapping->name) ? 17 : strlen(mapping->name);
@@ -219,8 +221,8 @@ static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
   return object;
 }
 
-/* MMAP2 may contain the id: then the kernel read it when the file was
- * mapped. */
+/* MMAP2 may contain the id. In that case the kernel read the id when the file
+ * was mapped. */
 static int take_id(const unsigned char *record, object_t *object) {
   size_t nr = record[40];
 

@@ -14,8 +14,8 @@ typedef struct record_build_ids_s record_build_ids_t;
 record_build_ids_t *record_build_ids_new(void);
 void record_build_ids_free(record_build_ids_t *ids);
 
-/* Takes an MMAP or MMAP2 record, which has at least a header, and reads its
- * file if the name is new. */
+/* Processes an MMAP or MMAP2 record, which has at least a header. Reads the
+ * mapped file if its name is new. */
 void record_build_ids_map(record_build_ids_t *ids, const void *record,
                           size_t size);
 
