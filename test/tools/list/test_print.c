@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What list writes of events that this machine may not have. */
+/* How list prints events that this machine may not have. */
 #include "json_check.h"
 #include "support.h"
 
@@ -28,7 +28,7 @@ static list_name_t pmu_event(const char *name) {
   return made;
 }
 
-/* What is written, for free(). */
+/* Returns the output of list. The caller frees it with free(3). */
 static char *write_text(list_name_t *events, size_t nr,
                         const list_options_t *options) {
   list_names_t names = {.options = options, .names = events, .nr = nr};
@@ -63,7 +63,7 @@ static void expect_text(list_name_t *events, size_t nr,
   free(text);
 }
 
-/* In the only object of an array. */
+/* Expects a member in the only object of an array. */
 static void expect_member(list_name_t *event, const list_options_t *options,
                           const char *member) {
   char *text = write_json(event, 1, options);
@@ -162,7 +162,7 @@ static void text_of_what_was_tried_has_what_may_be_measured(void **state) {
               "      no: the reason\n");
 }
 
-/* That this machine does not have the first of two, or both. */
+/* Here the first of two events does not open, or both do not. */
 static void text_says_how_many_are_left_out(void **state) {
   static const list_options_t all = {.kinds = UVPERF_NAME_PMU, .all = 1};
   list_name_t events[2] = {pmu_event("a/no/"), pmu_event("a/yes/")};
@@ -259,7 +259,7 @@ hostile_names_can_neither_write_to_a_terminal_nor_break_json(void **state) {
   free(text);
 }
 
-/* In the bytes of sysfs the longest name has 4608. */
+/* The longest name that sysfs can define has 4608 bytes. */
 static void very_long_names_are_cut_in_text_alone(void **state) {
   char name[5000] = "";
   list_name_t event = pmu_event(name);

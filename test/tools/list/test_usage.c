@@ -80,7 +80,7 @@ static void words_after_two_dashes_are_patterns(void **state) {
   tool_run_ends(&run, 1, "nothing matches '--json'");
 }
 
-/* -- tracefs that may not be read ----------------------------------------- */
+/* -- tracefs that may not be read ------------------------------------------ */
 
 static void need_tracefs_of_root(const char *test) {
   struct stat status;
@@ -123,7 +123,7 @@ static void plain_user_gets_no_tracepoints(void **state) {
   assert_string_equal(run.out, "[]\n");
 }
 
-/* -- the output ----------------------------------------------------------- */
+/* -- the output ------------------------------------------------------------ */
 
 static void interrupt_ends_it_at_once(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--available", "syscalls:*"},
@@ -137,8 +137,8 @@ static void interrupt_ends_it_at_once(void **state) {
   assert_string_equal(run.out, "");
 }
 
-/* With each number of fds it either reports that there are too few, or
- * works. */
+/* With each number of fds, list either works or reports that there are too
+ * few. */
 static void few_fds_do_not_abort(void **state) {
   char number[8];
   int reported = 0, nr;
@@ -151,7 +151,7 @@ static void few_fds_do_not_abort(void **state) {
 
     snprintf(number, sizeof(number), "%d", nr);
     tool_run(&run);
-    /* With inherited fds there may be too few for the loader already. */
+    /* If fds were inherited, even the loader may have too few. */
     assert_true(run.status <= 1 || run.status == 127);
     reported += run.status == 1 && strstr(run.err, "ulimit -n") != NULL;
   }

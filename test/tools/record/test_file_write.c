@@ -238,7 +238,7 @@ static void many_ids_may_come_late(void **state) {
   assert_int_equal(count(&recording), 20);
 }
 
-/* The features overwrite the attrs that were valid until the file is
+/* The features go to the place of the attrs, which are valid until the file is
  * finished. */
 static void file_is_readable_while_it_is_finished(void **state) {
   recording_t recording;

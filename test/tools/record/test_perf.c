@@ -38,8 +38,8 @@ static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
   assert_true(check.nr_named > 10);
 }
 
-/* A busy machine can overflow the rings of record and of perf(1). Both readers
- * then report the same losses. */
+/* A whole busy machine can overflow a ring, also a ring of perf(1). Then both
+ * perf(1) and record report losses. */
 
 /* -- every record, every field --------------------------------------------- */
 

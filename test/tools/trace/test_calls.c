@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Begins and ends of system calls, put together: by numbers of this machine,
- * without its kernel. */
+/* How begins and ends of system calls become calls. The numbers are those of
+ * this machine, but the test needs no kernel. */
 #include "support.h"
 
 #include <string.h>
@@ -87,11 +87,11 @@ static void result_is_an_error_from_minus_4095_on(void **state) {
 
 static void call_with_one_end_is_not_measured(void **state) {
   (void)state;
-  end(1, 7, 7, READ, 0); /* began before */
+  end(1, 7, 7, READ, 0); /* its begin was not traced */
   begin(2, 7, 7, READ);  /* its end is lost */
   begin(3, 7, 7, WRITE);
-  end(4, 7, 7, READ, 0); /* of yet another */
-  begin(5, 7, 7, READ);  /* runs at the end */
+  end(4, 7, 7, READ, 0); /* its begin is lost, too */
+  begin(5, 7, 7, READ);  /* still runs at the end */
   begin(6, 7, 8, WRITE); /* ends with its thread */
   trace_calls_exit(&calls, 8);
   trace_calls_finish(&calls);
@@ -103,7 +103,8 @@ static void call_with_one_end_is_not_measured(void **state) {
   assert_int_equal(call_of(7, WRITE)->ended, 1);
 }
 
-/* Its end may have been lost, and that of the next one have come. */
+/* The end of the first call may have been lost, and the end that came may be of
+ * the next call. */
 static void
 call_that_runs_while_records_are_lost_is_not_measured(void **state) {
   (void)state;
@@ -131,7 +132,7 @@ static void new_thread_leaves_the_call_that_made_it(void **state) {
   assert_int_equal(call_of(9, SYS_clone)->no_begin, 0);
 }
 
-/* Some machines clear the number when a program is executed. */
+/* Some machines clear the number of the call during execve(2). */
 static void execve_ends_in_the_first_thread(void **state) {
   (void)state;
   begin(1, 7, 7, READ);
@@ -147,7 +148,7 @@ static void execve_ends_in_the_first_thread(void **state) {
   assert_int_equal(calls.nr, 1);
 }
 
-/* Where only some calls are traced, no execve is. */
+/* If only some calls are traced, execve(2) is not traced. */
 static void process_that_executes_is_the_same(void **state) {
   (void)state;
   begin(1, 7, 7, READ);
@@ -160,7 +161,8 @@ static void process_that_executes_is_the_same(void **state) {
   assert_int_equal(call_of(7, READ)->latency.nr, 2);
 }
 
-/* The registers are those that the signal interrupted. */
+/* After sigreturn the registers are those of the interrupted code, so they hold
+ * no result. */
 static void result_of_sigreturn_is_none(void **state) {
   (void)state;
   begin(1, 7, 7, SYS_rt_sigreturn);
@@ -224,7 +226,7 @@ static void smallest_that_ended_are_joined_beyond_the_bound(void **state) {
   assert_int_equal(call_of(1, READ)->running, 1);
 }
 
-/* A percentile is an upper bound, at most a quarter too large. */
+/* A percentile is an upper bound that is at most a quarter too large. */
 static void percentiles_and_powers_are_those_of_the_times(void **state) {
   static const uint64_t times[] = {0, 1, 2, 3, 5, 1000, 1023, 1024, UINT64_MAX};
   trace_latency_t latency = {0}, half = {0}, other = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How trace tells the fields of a tracepoint, with formats and records that are
- * made up. */
+/* How trace prints the fields of a tracepoint, with made-up formats and
+ * records. */
 #include "support.h"
 
 #include "json_check.h"
@@ -28,7 +28,7 @@ static void expect(const char *format, const void *raw, size_t size,
   common_buffer_add(&buffer, "", 1);
   assert_string_equal(buffer.text, text);
   buffer.used = 0;
-  /* In an object, behind another member. */
+  /* The fields follow another member of an object. */
   common_buffer_add(&buffer, "{\"a\":1", 6);
   trace_fields_json(fields, &buffer, raw, size);
   common_buffer_add(&buffer, "}", 2);
@@ -94,7 +94,7 @@ static void strings_are_quoted_and_escaped(void **state) {
          "\"b_hex\":\"225c0aff\",\"c\":\"\\u001b[m\"}");
 }
 
-/* The kernel would not write it. */
+/* The kernel would not write such a record. */
 static void string_outside_of_the_record_is_empty(void **state) {
   static const char format[] =
       TEXT_HEAD("strings", 7) TEXT_FIELD("__data_loc char[] a", 8, 4, 0)
@@ -130,8 +130,8 @@ static void arrays_are_lists_and_bytes_are_digits(void **state) {
          "\"d\":\"aabb\"}");
 }
 
-/* The kernel calls all of them unsigned, and what is above an int is left over
- * from something else. */
+/* The kernel marks all arguments as unsigned. The upper bits of an int argument
+ * are garbage. */
 static void arguments_of_system_calls_are_of_their_c_type(void **state) {
   static const char format[] = TEXT_HEAD("sys_enter_openat", 7)
       TEXT_FIELD("int __syscall_nr", 8, 4, 1) TEXT_FIELD("int dfd", 16, 8, 0)
@@ -162,11 +162,12 @@ static void tracepoint_without_fields_has_an_empty_object(void **state) {
   expect(format, raw, 8, "", ",\"fields\":{}");
 }
 
-/* One that was removed and made anew while the record waited, say. */
+/* For example, the tracepoint was removed and another was added before the
+ * record was read. */
 static void record_of_another_tracepoint_comes_as_bytes(void **state) {
   static const char format[] =
       TEXT_HEAD("one", 1799) TEXT_FIELD("int a", 8, 4, 1) TEXT_PRINT;
-  unsigned char raw[RAW_BYTES] = {8, 8}; /* in either byte order */
+  unsigned char raw[RAW_BYTES] = {8, 8}; /* the same in both byte orders */
 
   (void)state;
   expect(format, raw, 12, " raw=080800000000000000000000",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs trace -i on files of known hits, and on files that were changed. */
+/* Runs trace -i on files with known hits, and on damaged files. */
 #include "random_run.h"
 #include "trace_lines.h"
 
@@ -51,7 +51,7 @@ static file_t load(void) {
   return file;
 }
 
-/* Stores it in a file that the run can open by this name. */
+/* Stores the bytes in a file that the run can open by the name. */
 static int store(const file_t *file, char name[64]) {
   int fd = memfd_create("trace", 0);
 
@@ -125,7 +125,7 @@ static void limit_ends_a_file_too(void **state) {
   trace_lines_free(&lines);
 }
 
-/* Not the formats of this machine. */
+/* The formats are those of the file, not of this machine. */
 static void formats_come_from_the_file(void **state) {
   static const char old[] = "field:int who;", changed[] = "field:int wxo;";
   static tool_run_t run = {.args = {TRACE_PATH, "-l", "1", "-i"}};

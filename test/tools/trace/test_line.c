@@ -71,7 +71,7 @@ static void tasks_of_other_pid_namespaces_are_nobody(void **state) {
   trace_names_free(&names);
 }
 
-/* What a thread does on its way out is told by its name still. */
+/* Hits of a thread that is exiting are still printed with its name. */
 static void name_is_kept_for_a_while_after_the_exit(void **state) {
   static trace_names_t names;
   uint32_t tid;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* trace and perf(1) tell the same of the same work, hit for hit. */
+/* trace and perf(1) print the same for each hit of the same work. */
 #include "tool_run.h"
 
 #include <unistd.h>
 
 #define EVENTS "syscalls:sys_enter_getpriority,syscalls:sys_exit_getpriority"
 
-/* perf record and perf script of the same command: a line for each hit, of
- * name, event and words. */
+/* Records the command with perf record, and prints it with perf script. Each
+ * hit is a line with the name, the event and its fields. */
 static char *perf_lines(void) {
   static tool_run_t run = {
       .args = {"/bin/sh", "-c",
@@ -22,7 +22,7 @@ static char *perf_lines(void) {
   return run.out;
 }
 
-/* The same of trace: without time, CPU and pid. */
+/* Prints the same lines with trace: without time, CPU and pid. */
 static char *trace_lines(void) {
   static tool_run_t run = {
       .args = {"/bin/sh", "-c",

@@ -21,7 +21,8 @@ static void run_summary(const char *test, trace_lines_t *lines,
   trace_lines_run(lines, run, 0);
 }
 
-/* Adds up the rows of this call and of this process; "" and 0: of all. */
+/* Adds up the rows of this call (all if it is "") and this process (all if it
+ * is 0). */
 static sums_t sum_of(const trace_lines_t *lines, const char *call, long pid) {
   sums_t sums = {0};
   char name[64];
@@ -95,7 +96,7 @@ static void known_calls_are_counted_with_errors_and_times(void **state) {
   assert_int_equal(sums.calls, 3);
   assert_int_equal(sums.errors, 0);
   assert_int_equal(sum_of(&lines, "execve", 0).calls, 1);
-  /* Two processes end, so none is running at the end. */
+  /* Both processes end, so no call still runs at the end. */
   assert_int_equal(sum_of(&lines, "exit_group", 0).ended, 2);
   sums = sum_of(&lines, "", 0);
   assert_int_equal(sums.running, 0);
@@ -123,7 +124,7 @@ static long run_strace(const trace_lines_t *lines, const char *command) {
   for (line = strtok_r(run.out, "\n", &rest); line != NULL;
        line = strtok_r(NULL, "\n", &rest)) {
     assert_int_equal(sscanf(line, "%63s %ld %ld", name, &calls, &errors), 3);
-    /* The first execve has begun before trace does. */
+    /* The first execve(2) began before tracing did. */
     if (strcmp(name, "execve") == 0)
       calls--;
     sums = sum_of(lines, name, 0);
@@ -286,7 +287,8 @@ static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
 }
 #endif
 
-/* Otherwise each record that trace reads would cause more records. */
+/* If trace counted itself, each record that it reads would cause more
+ * records. */
 static void summary_of_the_machine_excludes_trace_itself(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "-s", "-a", "--json", TARGET_PATH, "calls", "500"}};

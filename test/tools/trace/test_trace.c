@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs trace as a user would and checks what it tells against a program whose
+/* Runs trace as a user would and checks its lines against a program whose
  * system calls are known. */
 #include "trace_lines.h"
 
@@ -9,7 +9,7 @@
 #define ENTER "syscalls:sys_enter_getpriority"
 #define EXIT  "syscalls:sys_exit_getpriority"
 
-/* Whose comes one after the other, each once. */
+/* Expects `nr` calls, numbered from 0 on by `who`, each once and in order. */
 static void expect_calls(const trace_lines_t *lines, size_t nr) {
   size_t i, next = 0;
 
@@ -47,9 +47,10 @@ static void each_of_100000_hits_is_told_once_with_its_fields(void **state) {
   trace_lines_free(&lines);
 }
 
-/* Nobody reads the rings while trace is stopped, so that small ones overflow.
- * The kernel tells of it in the next record that finds room: once trace has
- * read the rings, which nothing tells. */
+/* While trace is stopped it does not read its rings, so small rings overflow.
+ * The kernel reports the loss with the next record that fits, after trace has
+ * read the rings. Nothing shows when that is, so the command makes calls five
+ * times. */
 static void told_and_lost_are_all_that_happened(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-m", "4K", "-e", ENTER, "sh", "-c",
@@ -76,8 +77,9 @@ static void told_and_lost_are_all_that_happened(void **state) {
   trace_lines_free(&lines);
 }
 
-/* Two processes on two CPUs call in turns: time on one CPU has to fit that on
- * the other. Calls of others on this machine do not have our pid as `which`. */
+/* Two processes on two CPUs make calls in turns, so the times of the two CPUs
+ * must be comparable. Other calls on this machine do not have our pid as
+ * `which`. */
 static void hits_of_all_cpus_are_in_the_order_in_which_they_came(void **state) {
   char which[16], filter[32];
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e", ENTER,
@@ -163,7 +165,8 @@ static void limit_ends_it_after_so_many_lines(void **state) {
   trace_lines_free(&lines);
 }
 
-/* A process and what it makes, until both are gone. */
+/* Starts a process that waits until `go` is closed. Then it and its child make
+ * `nr` calls each. */
 static void start_waiting(const char *nr, int *go, pid_t *pid) {
   int fds[2];
 
@@ -200,7 +203,7 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
   run.interrupt_with = TOOL_RUN_NO_SIGNAL;
   run.work = let_go;
   run.data = &go;
-  /* It must end by itself, once the target is a zombie. */
+  /* trace must end by itself once the target is a zombie. */
   trace_lines_run(&lines, &run, 0);
   assert_int_equal(support_wait(pid), 0);
   assert_int_equal(lines.nr, 200 + 1);
@@ -212,7 +215,7 @@ static void process_is_traced_with_its_child_until_they_are_gone(void **state) {
   trace_lines_free(&lines);
 }
 
-/* The read that it waits in began before. */
+/* The thread waits in a read(2) that began before tracing. */
 static void thread_is_summed_up_without_what_it_starts(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "-s", "--json", "--summary-mode", "thread", "-t"}};
@@ -265,7 +268,7 @@ static void thread_is_told_by_the_name_that_it_has_then(void **state) {
   trace_lines_free(&lines);
 }
 
-/* Its own writing would be most of what it writes. */
+/* Otherwise most lines of trace would be about its own writes. */
 static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
   static const char write_event[] = "syscalls:sys_enter_write";
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-a", "-e",
@@ -307,7 +310,7 @@ static void software_events_are_told_by_their_address(void **state) {
   trace_lines_free(&lines);
 }
 
-/* The string is not at a fixed place in the record. */
+/* A string field has no fixed place in the record. */
 static void string_fields_are_those_of_the_event(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e",
                                     "sched:sched_process_exec", "sh", "-c",
@@ -327,7 +330,7 @@ static void string_fields_are_those_of_the_event(void **state) {
   trace_lines_free(&lines);
 }
 
-/* Nothing idle executes anything. */
+/* The idle task executes no programs. */
 static void live_tasks_outside_of_the_pid_namespace_have_no_name(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",
@@ -348,9 +351,8 @@ static void note_events(tool_run_t *run) {
   *(size_t *)run->data = tool_run_nr_events(run);
 }
 
-/* Who reads its lines until they end need not wait until all events are closed,
- * which takes the kernel seconds. What is hit meanwhile is older than the end.
- */
+/* The reader of stdout need not wait until all events are closed, which takes
+ * the kernel seconds. No hit has a later time than the last line. */
 static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER, "-e",
                                     "syscalls:sys_enter_s*", "-e",

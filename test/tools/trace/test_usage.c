@@ -52,7 +52,7 @@ static void bad_options_exit_2_with_a_message(void **state) {
   tool_usage_refused(TRACE_PATH, cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-/* The options of perf trace in Linux 6.1. */
+/* These are the options of perf trace in Linux 6.1. */
 static void options_of_perf_are_taken_or_explained(void **state) {
   static const char options[] =
       "-a -C -D -e -F -f -G -i -m -o -p -S -s -T -t -u -v --all-cpus "
@@ -74,7 +74,8 @@ static void help_goes_to_stdout(void **state) {
   tool_usage_help(TRACE_PATH, "Usage: uvperf-trace");
 }
 
-/* They hit in the kernel, and this user may measure only the user side. */
+/* These events happen in the kernel, and this user may measure only the user
+ * side. */
 static void raw_system_calls_are_refused_without_the_kernel_side(void **state) {
   tool_run_t run = {.args = {"/usr/bin/env", "ASAN_OPTIONS=detect_leaks=0",
                              "setpriv", "--reuid=65534", "--regid=65534",
@@ -101,7 +102,7 @@ static void unknown_name_is_reported_with_a_similar_one(void **state) {
   tool_run_expect_text(run.err, "^");
 }
 
-/* A name cannot write to the terminal. */
+/* The name could otherwise control the terminal. */
 static void unknown_name_is_printed_without_control_characters(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "cs,\033[31m:x", "true"}};
 
@@ -122,7 +123,7 @@ static void filter_with_an_unknown_field_is_reported(void **state) {
       "\"who == 1\": it has no field who; its fields are __syscall_nr, ret\n");
 }
 
-/* With a period of 1 they would stop the machine. */
+/* With a period of 1 these events would stop the machine. */
 static void clocks_and_counters_are_refused(void **state) {
   tool_run_t run = {.args = {TRACE_PATH, "-e", "cpu-clock", "true"}};
 

@@ -96,7 +96,7 @@ static void exec_has_its_arguments_behind_the_executable(void **state) {
               "0.000000 exec   5 ls ? -l \"a b\" \"\" \"say \\\"\" "
               "\\x1b\\xff\n");
   event.path = path;
-  set_args(&event, "ls\0-l", 6, 6); /* without the last NUL */
+  set_args(&event, "ls\0-l", 6, 6); /* the last NUL is missing */
   expect_line(&event, 0, "0.000000 exec   5 ls /bin/ls -l\n");
   set_args(&event, "ls\0", 3, 3);
   expect_line(&event, 0, "0.000000 exec   5 ls /bin/ls\n");
@@ -140,7 +140,7 @@ static void exit_has_its_status_or_signal(void **state) {
   }
 }
 
-/* Every byte, alone and behind a lead byte of UTF-8. */
+/* The test uses every byte, alone and after lead bytes of UTF-8. */
 static void name_of_any_bytes_is_one_safe_line(void **state) {
   static const char *const leads[] = {"", "\xc2", "\xe2\x80", "\xf0\x9f\x98"};
   watch_event_t event = {.kind = WATCH_EXEC, .pid = 1, .tid = 1};
@@ -230,14 +230,14 @@ static void grandchild_of_a_dead_parent_stays_in_the_tree(void **state) {
   assert_int_equal(tasks.nr_shown, 3);
   watch_tasks_remove(&tasks, child);
   assert_true(watch_tasks_fork(&tasks, 13, 12, 12)->is_shown);
-  /* The id of the dead child comes again, elsewhere. */
+  /* The id of the dead child is reused outside of the tree. */
   assert_false(watch_tasks_fork(&tasks, 11, 1, 1)->is_shown);
   assert_int_equal(tasks.nr_shown, 3);
   watch_tasks_free(&tasks);
   assert_int_equal(tasks.nr_shown, 0);
 }
 
-/* As /proc lists them: the youngest first, and in buckets that are shared. */
+/* The youngest processes are added first, and all are in the same bucket. */
 static void descendants_are_found_in_any_order(void **state) {
   static watch_tasks_t tasks;
   uint32_t pid;
@@ -252,7 +252,8 @@ static void descendants_are_found_in_any_order(void **state) {
   watch_tasks_free(&tasks);
 }
 
-/* Each is named as the one before, while the threads move to more memory. */
+/* Each thread gets the name of the one before it, while the array of threads is
+ * reallocated. */
 static void threads_keep_the_name_of_who_made_them(void **state) {
   static watch_tasks_t tasks;
   watch_process_t *process;
@@ -263,7 +264,7 @@ static void threads_keep_the_name_of_who_made_them(void **state) {
   watch_process_thread(process, 1, "first");
   for (tid = 2; tid < 1000; tid++)
     watch_process_thread(process, tid, watch_process_comm(process, tid - 1));
-  /* Its own, as if it had made itself. */
+  /* The thread gets its own name, as if it had created itself. */
   watch_process_thread(process, 999, watch_process_comm(process, 999));
   assert_string_equal(watch_process_comm(process, 999), "first");
   watch_tasks_free(&tasks);

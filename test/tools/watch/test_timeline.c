@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The timeline, without a kernel: the records are made here. */
+/* The timeline with made-up records, without a kernel. */
 #include "record_builder.h"
 #include "support.h"
 
 #include "watch/timeline.h"
 
-/* A timeline and what is needed to make its records. */
+/* A timeline, and the attr and source for its records. */
 typedef struct scenario_s {
   struct perf_event_attr attr;
   uvperf_source_t source;
@@ -41,7 +41,7 @@ static void scenario_free(scenario_t *scenario) {
   common_buffer_free(&scenario->buffer);
 }
 
-/* Passes the record on as the handle would. */
+/* Passes the record to the timeline as a handle would. */
 static void add(scenario_t *scenario, record_builder_t *builder, uint64_t time,
                 uint32_t cpu) {
   const uvperf_source_t *source = &scenario->source;
@@ -148,7 +148,7 @@ static void process_exits_with_its_last_thread(void **state) {
   scenario_free(&scenario);
 }
 
-/* The kernel gives the thread that execs the id of the first (fs/exec.c,
+/* A thread that calls execve(2) takes the id of the first thread (fs/exec.c,
  * de_thread). */
 static void exec_leaves_one_thread(void **state) {
   scenario_t scenario;
@@ -184,7 +184,7 @@ static void exec_waits_for_its_executable_but_not_forever(void **state) {
   scenario_free(&scenario);
 }
 
-/* The record after the gap is perhaps not the first mapping. */
+/* The mapping after the gap need not be the first one. */
 static void executable_is_not_guessed_after_a_loss(void **state) {
   scenario_t scenario;
 
@@ -214,7 +214,7 @@ static void exec_does_not_wait_after_a_loss(void **state) {
   scenario_free(&scenario);
 }
 
-/* The events of other CPUs meanwhile were already written. */
+/* Newer events of other CPUs were already written. */
 static void loss_on_a_quiet_cpu_is_not_late(void **state) {
   scenario_t scenario;
 
@@ -253,14 +253,14 @@ static void unwanted_kinds_are_left_out(void **state) {
   add_comm(&scenario, 7000, 8, 1, "ls\0\0\0\0\0");
   add_task(&scenario, PERF_RECORD_EXIT, 8000, 9, 9, 6);
   expect_lines(&scenario, 9000, "0.000008 exit   9 ?\n");
-  /* If the process still pointed to it, the sanitizers would report that. */
+  /* The sanitizers would report if the process still pointed to the exec. */
   add_map(&scenario, 9000, 8, "/bin/ls");
   add_task(&scenario, PERF_RECORD_EXIT, 10000, 8, 8, 6);
   expect_lines(&scenario, 11000, "0.000010 exit   8 ls\n");
   scenario_free(&scenario);
 }
 
-static int known; /* the status for the timeline, -1 for none yet */
+static int known; /* the status to report; -1: none yet */
 
 static int add_status(void *arg, watch_event_t *event) {
   assert_ptr_equal(arg, &known);
@@ -272,7 +272,8 @@ static int add_status(void *arg, watch_event_t *event) {
   return 1;
 }
 
-/* It is the status of the last thread, and comes later than the record. */
+/* The status of a process is that of its last thread. It comes later than the
+ * record. */
 static void exit_waits_for_its_status_but_not_forever(void **state) {
   scenario_t scenario;
 
@@ -360,7 +361,7 @@ static void process_created_after_the_loss_is_trusted(void **state) {
   scenario_free(&scenario);
 }
 
-/* Without this a tree would never end. */
+/* Without its removal a tree would never end. */
 static void process_whose_exit_was_lost_is_removed(void **state) {
   scenario_t scenario;
 

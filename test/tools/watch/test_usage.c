@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How watch ends, and how it treats bad input and targets that it cannot
- * have. */
+/* How watch ends, and how it handles bad input and targets that it cannot
+ * open. */
 #include "tool_run.h"
 #include "tool_usage.h"
 
@@ -85,14 +85,14 @@ static void unprivileged_user_watches_own_command(void **state) {
   run.as_nobody = 1;
   tool_run(&run);
   tool_run_expect_status(&run, 4);
-  /* The command's own fork was before; there are two more, or three if the
-   * shell forks for the parentheses. */
+  /* The number of forks is not checked: it is two, or three if the shell forks
+   * for the parentheses. */
   tool_run_expect_text(run.err, " 3 execs, ");
   tool_run_expect_text(run.err, "; 0 records lost");
   tool_run_expect_text(run.out, " exec ");
 }
 
-/* 1 is the pid of another user's process. */
+/* Process 1 belongs to another user. */
 static void unprivileged_user_learns_that_a_process_is_not_his(void **state) {
   tool_run_t run = {.args = {WATCH_PATH, "-p", "1"}};
 
@@ -127,7 +127,7 @@ static void duration_ends_with_the_last_line(void **state) {
   tool_run_expect_text(run.err, "watch: 0 forks, 1 exec, ");
 }
 
-/* The run returns when the command is gone too: it has our pipe. */
+/* The run returns when the command has ended too, because it has our pipe. */
 static void reader_that_has_enough_ends_it(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "\"$0\" -- sh -c 'while :; do "
@@ -142,7 +142,7 @@ static void reader_that_has_enough_ends_it(void **state) {
   tool_run_expect_text(run.err, " records lost\n");
 }
 
-/* Nothing happens that could be written. */
+/* No event happens that watch could write. */
 static void reader_that_goes_in_silence_ends_it(void **state) {
   char text[16];
   tool_run_t run = {
@@ -175,7 +175,7 @@ static void reader_that_never_reads_does_not_hold_it(void **state) {
   tool_run_expect_text(run.err, " 502 execs, ");
 }
 
-/* Stopped by its command, it cannot read the rings. */
+/* The command stops watch, so watch cannot read the rings. */
 static void loss_is_told_while_it_goes_on(void **state) {
   tool_run_t run = {.args = {WATCH_PATH, "-m", "4K", "-o", "/dev/null", "--",
                              "sh", "-c",

@@ -12,10 +12,11 @@
 
 #define MAX_PIDS 4096
 
-/* The helper program, which runs while watch runs, and what it printed. */
+/* The helper program that runs while watch runs, and the pids that it
+ * printed. */
 typedef struct helper_s {
   const char *mode, *argument;
-  int hold; /* stop watch meanwhile; or the fd for which the helper waits */
+  int hold; /* stop watch meanwhile; or an fd that ends the helper's wait */
   pid_t pid;
   long pids[MAX_PIDS];
   size_t nr;
@@ -79,8 +80,9 @@ static const watch_lines_line_t *last_of(const watch_lines_t *lines) {
   return &lines->lines[lines->nr - 1];
 }
 
-/* Returns how many of the fork, exec and exit of one child of the storm have
- * lines. None may have two lines, and the lines must be in this order. */
+/* Returns how many of these three events of a child of the storm have a line:
+ * fork, exec and exit. No event may have two lines, and the lines must be in
+ * this order. */
 static size_t count_child(const watch_lines_t *lines, helper_t *helper,
                           long pid) {
   static const char *const types[] = {"fork", "exec", "exit"};
@@ -100,7 +102,7 @@ static size_t count_child(const watch_lines_t *lines, helper_t *helper,
       assert_int_equal(lines->lines[at].ppid, helper->pid);
     if (i == 1) {
       assert_string_equal(lines->lines[at].comm, "true");
-      /* A child that waits long for a CPU has no path. */
+      /* The exec of a child that waits long for a CPU has no path. */
       if (lines->lines[at].path[0] != '\0')
         assert_string_equal(lines->lines[at].path, helper->true_path);
       helper->with_path += lines->lines[at].path[0] != '\0';
@@ -117,7 +119,7 @@ static size_t count_children(const watch_lines_t *lines, helper_t *helper) {
   return found;
 }
 
-/* The counts of the last line must match the lines. */
+/* The counts in the last line must match the lines before it. */
 static void expect_counts(const watch_lines_t *lines) {
   static const char *const types[] = {"fork", "exec", "exit", "mmap"};
   static const char *const counts[] = {"forks", "execs", "exits", "maps"};
@@ -192,7 +194,7 @@ static void records_lost_in_a_tiny_ring_are_counted(void **state) {
   assert_true(found < 3 * 300);
   for (i = 0; i < helper.nr; i++)
     maps += watch_lines_count(&lines, "mmap", helper.pids[i], NULL);
-  /* Each program has at least the mapping of itself. */
+  /* Each program maps at least its own file. */
   assert_true((size_t)lost + found + maps >= 4 * 300);
   assert_null(strstr(run.err, "; 0 records lost\n"));
   tool_run_expect_text(run.err, "try a larger -m");
@@ -216,7 +218,8 @@ static void slow_reader_gets_everything_later(void **state) {
   watch_lines_free(&lines);
 }
 
-/* Its first thread, which has the id of the process, ends first. */
+/* The first thread, which has the id of the process, ends before the last
+ * one. */
 static void process_lives_until_its_last_thread_ends(void **state) {
   static tool_run_t run = {.args = {WATCH_PATH, "--json", "--threads"}};
   static helper_t helper = {.mode = "leader"};
@@ -360,7 +363,7 @@ static void unprivileged_user_sees_arguments_and_ends(void **state) {
   assert_null(strstr(run.out, " fork "));
 }
 
-/* Starts a helper that waits until its stdin is closed, perhaps as the user
+/* Starts a helper that waits until its stdin is closed. It can run as the user
  * nobody. */
 static void start_waiting(helper_t *helper, int as_nobody) {
   int go[2];
@@ -431,7 +434,7 @@ static void watch_waiting(tool_run_t *run, helper_t *helper, int as_nobody) {
   run->file = tmpfile();
   assert_non_null(run->file);
   tool_run(run);
-  if (run->interrupt_at != NULL) /* let_go was not called */
+  if (run->interrupt_at != NULL) /* let_go() was not called */
     close(helper->hold);
   assert_int_equal(support_wait(helper->pid), 0);
   tool_run_expect_status(run, 0);
