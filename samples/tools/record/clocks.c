@@ -62,8 +62,8 @@ static int now(int clock, uint64_t *time) {
   return 0;
 }
 
-/* Reads the clock before and after the time of day. For the monotonic clock the
- * library does that better. */
+/* Reads the clock before and after the time of day. For the monotonic clock,
+ * uses a better function of the library. */
 int record_clock_pair(int clock, uint64_t *time, uint64_t *realtime) {
   uvperf_clock_pair_t pair;
   uint64_t after;

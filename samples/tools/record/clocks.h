@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Parses the name of a clock, with or without CLOCK_, or its number. Returns 0,
- * or COMMON_EXIT_USAGE after a message, also if this machine has no such
- * clock. */
+ * or COMMON_EXIT_USAGE after a message. It is also an error if this machine has
+ * no such clock. */
 int record_clock_parse(const char *text, int *clock);
 
 /* Reads a clock and the time of day at one moment, in nanoseconds. Returns 0,

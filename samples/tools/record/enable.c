@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* uvperf_set_enable enables all events of a set. This file uses their fds to
- * enable single ones. */
+/* uvperf_set_enable enables all events of a set. This file enables single
+ * events with their fds. */
 #include "record/enable.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ void record_enable_later(record_enable_t *enable, const record_attrs_t *attrs) {
   memset(enable->is_off, 1, enable->nr);
 }
 
-/* Whether an event has this name, on the command line or in the file. */
+/* Returns 1 if an event has this name on the command line or in the file. */
 static int has_name(const record_attrs_t *attrs, const uvperf_set_t *set,
                     size_t attr, const char *name) {
   char *full = record_attrs_name(attrs, set, attr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns single events of a set on and off during a recording. The event for
- * tasks and mappings, which comes last, stays on. */
+/* Turns single events of a set on and off during a recording. The last event,
+ * which records tasks and mappings, stays on. */
 #ifndef RECORD_ENABLE_H
 #define RECORD_ENABLE_H
 
@@ -22,8 +22,9 @@ int record_enable_side_band(const record_attrs_t *attrs,
 /* Marks all events as off, for -D. */
 void record_enable_later(record_enable_t *enable, const record_attrs_t *attrs);
 
-/* Marks the events with a name as on or off, or all with NULL, for
- * record_enable_apply. Returns 0, or -1 if no event has the name. */
+/* Marks the events with a name as on or off. With NULL marks all events.
+ * record_enable_apply does what was marked. Returns 0, or -1 if no event has
+ * the name. */
 int record_enable_choose(record_enable_t *enable, const record_attrs_t *attrs,
                          const uvperf_set_t *set, const char *name, int is_on);
 

@@ -38,8 +38,8 @@ void record_events_free(record_events_t *events) {
   memset(events, 0, sizeof(*events));
 }
 
-/* The published sizes of attrs, PERF_ATTR_SIZE_VER0 to _VER8 of
- * <linux/perf_event.h>; beyond them the next multiple of 8. */
+/* Returns a published size of attrs: PERF_ATTR_SIZE_VER0 to _VER8 of
+ * <linux/perf_event.h>. Larger attrs have the next multiple of 8. */
 static size_t published_size(size_t used) {
   static const size_t sizes[] = {64, 72, 80, 96, 104, 112, 120, 128, 136};
   size_t i;

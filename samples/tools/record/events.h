@@ -31,17 +31,18 @@ size_t record_events_add(record_events_t *events,
                          const struct perf_event_attr *attr, const char *name);
 void record_events_free(record_events_t *events);
 
-/* The size of an attr in the file, the same for all. perf(1) refuses attrs that
- * are longer than it knows (read_attr of tools/perf/util/header.c), so this is
- * the shortest size that holds all nonzero bytes. */
+/* Returns the size that all attrs have in the file. perf(1) refuses attrs that
+ * are longer than the attr that it knows (read_attr of
+ * tools/perf/util/header.c). So this is the shortest size that holds all
+ * nonzero bytes. */
 size_t record_events_attr_size(const record_events_t *events);
 
 /* Appends an attr, cut or padded to attr_size. */
 void record_events_put_attr(const record_event_t *event, size_t attr_size,
                             record_bytes_t *bytes);
 
-/* Appends the section of attrs, then all ids, for this offset in the file.
- * Returns the size of the section. */
+/* Appends the section of attrs, then all ids. They will be at this offset in
+ * the file. Returns the size of the section. */
 size_t record_events_put(const record_events_t *events, uint64_t offset,
                          record_bytes_t *bytes);
 
@@ -49,7 +50,7 @@ size_t record_events_put(const record_events_t *events, uint64_t offset,
 uint64_t record_events_bytes(const record_events_t *events);
 
 /* Copies the beginning of an attr: the fields that our headers know. Fields
- * that the attr lacks are 0. */
+ * that are not in the attr are 0. */
 void record_events_head(const record_event_t *event,
                         struct perf_event_attr *attr);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The features about the recording itself, and the table of all features. Each
- * has the layout of its write_… function in tools/perf/util/header.c. */
+ * feature has the layout of its write_… function in
+ * tools/perf/util/header.c. */
 #include "record/features.h"
 
 #include <string.h>
@@ -55,8 +56,8 @@ static int put_event_desc(const record_file_t *file, record_bytes_t *bytes) {
   return events->nr > 0;
 }
 
-/* perf(1) describes a group of this name in its own words: evsel__group_desc of
- * tools/perf/util/evsel.c. */
+/* perf(1) makes its own description for a group of this name: evsel__group_desc
+ * of tools/perf/util/evsel.c. */
 static int put_group_desc(const record_file_t *file, record_bytes_t *bytes) {
   const record_events_t *events = &file->events;
   uint32_t i, nr = 0;
@@ -80,7 +81,7 @@ static int put_sample_time(const record_file_t *file, record_bytes_t *bytes) {
   return file->first_time <= file->last_time;
 }
 
-/* perf(1) knows one clock for all events. */
+/* perf(1) allows only one clock for all events. */
 static int clock_of(const record_file_t *file, int *clock) {
   struct perf_event_attr attr;
 
@@ -105,7 +106,7 @@ static int put_clockid(const record_file_t *file, record_bytes_t *bytes) {
   return 1;
 }
 
-/* The clock and the time of day at one moment. */
+/* Puts the clock's time and the time of day at the same moment. */
 static int put_clock_data(const record_file_t *file, record_bytes_t *bytes) {
   uint64_t time, realtime;
   int clock;

@@ -38,13 +38,13 @@ enum {
   RECORD_FEATURES = 32
 };
 
-/* Appends a feature. Returns 1, or 0 without any bytes if it does not exist
- * here. */
+/* Appends a feature. Returns 1. If the feature does not exist here, appends
+ * nothing and returns 0. */
 int record_feature_put(const record_file_t *file, unsigned feature,
                        record_bytes_t *bytes);
 
-/* Appends the table of features and the features themselves, for this offset in
- * the file. Returns the bits of the features. */
+/* Appends the table of features and the features themselves. They will be at
+ * this offset in the file. Returns the bits of the features. */
 uint64_t record_features_put(const record_file_t *file, uint64_t offset,
                              record_bytes_t *bytes);
 

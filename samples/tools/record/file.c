@@ -3,12 +3,12 @@
  * table of features right after the data, and attrs and ids where the header
  * points.
  *
- * While data still come, attrs and ids are some distance after the data. Before
- * the data reach them, or when there are new ones, they are written again
- * further back. Then the header is rewritten with one write(2) to point to
- * them. So the file can be read whenever the program is killed. Closing puts
- * features, attrs and ids right after the data, and truncates the file
- * there. */
+ * While data still come, the attrs and ids are some distance after the data.
+ * Before the data reach them, or when there are new attrs or ids, all are
+ * written again further back. Then one write(2) makes the header point to the
+ * new place. So the file can be read even if the program is killed at any
+ * moment. Closing puts features, attrs and ids right after the data, and
+ * truncates the file there. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -42,8 +42,9 @@ typedef struct header_s {
 /* PERF_RECORD_FINISHED_ROUND of tools/lib/perf/include/perf/event.h. */
 #define FINISHED_ROUND 68
 
-/* The distance of the attrs from the data. If it is too large, a limit of the
- * file's size is reached early; if it is too small, the attrs move often. */
+/* The distance of the attrs from the data. If the distance is too large, a
+ * limit of the file's size is reached early. If it is too small, the attrs are
+ * moved often. */
 #define LEAST_GAP ((uint64_t)64 << 10)
 #define MOST_GAP  ((uint64_t)64 << 20)
 
@@ -125,7 +126,8 @@ static uint64_t free_place(const record_file_t *file, uint64_t least,
   return (file->attrs_end + gap + 7) / 8 * 8;
 }
 
-/* The file's size may be limited, so the gap shrinks until the attrs fit. */
+/* The file's size may be limited, so this tries smaller gaps until the attrs
+ * fit. */
 static int move_attrs(record_file_t *file, uint64_t least) {
   uint64_t gap = least / 4 + 4 * record_events_bytes(&file->events);
   int rc;
@@ -174,8 +176,8 @@ static int append(record_file_t *file, const unsigned char *bytes,
   return rc;
 }
 
-/* If a limit of the file's size does not allow all records, writes as many as
- * fit. */
+/* If the file's size is limited and not all records fit, writes as many records
+ * as fit. */
 static int flush_file(record_file_t *file) {
   size_t done = 0, size = file->used;
   uint64_t start = file->end;
@@ -313,7 +315,7 @@ void record_file_add_id(record_file_t *file, size_t event, uint64_t id) {
 /* -- the end --------------------------------------------------------------- */
 
 /* Writes features, attrs and ids in one piece. The header points to them only
- * afterwards, so if there is no room, the old ones remain valid. */
+ * afterwards. So if there is no room, the old attrs and ids remain valid. */
 static int finish_file(record_file_t *file) {
   record_bytes_t bytes = {NULL, 0, 0};
   uint64_t features, end, attrs;

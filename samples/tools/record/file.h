@@ -12,9 +12,10 @@
 
 typedef struct record_file_s record_file_t;
 
-/* Creates the file; an old one becomes PATH.old, as with perf record. A FIFO, a
- * device such as /dev/null, and "-" (stdout) get the format of pipes. Returns
- * NULL after a message. The program must ignore SIGPIPE and SIGXFSZ. */
+/* Creates the file. An old file is renamed to PATH.old, as with perf record.
+ * The format of pipes is written to a FIFO, to a device such as /dev/null, and
+ * to "-" (stdout). Returns NULL after a message. The program must ignore
+ * SIGPIPE and SIGXFSZ. */
 record_file_t *record_file_open(const char *path);
 
 /* Adds an event: its attr (copied, attr->size bytes) and name. Returns its
@@ -27,22 +28,22 @@ size_t record_file_add_event(record_file_t *file,
 void record_file_set_group(record_file_t *file, size_t leader,
                            size_t nr_members);
 
-/* Adds an id of an event, any time until close: a CPU that comes back has new
- * ids. In a pipe, an id after the first record makes another event with the
- * same attr and name. A late id of a tracepoint is dropped there, and readers
- * cannot use its samples. */
+/* Adds an id of an event. This is possible until close, because a CPU that
+ * comes back has new ids. In a pipe, an id after the first record makes another
+ * event with the same attr and name. But a late id of a tracepoint is dropped
+ * in a pipe, and readers cannot use its samples. */
 void record_file_add_id(record_file_t *file, size_t event, uint64_t id);
 
 /* Writes one record, from the kernel or synthesized. Returns 0, or -errno of
- * this or an earlier write (a full disk, for example); after that nothing more
- * is written. A record without a sound header is left out with -EINVAL, because
- * perf(1) would stop there. */
+ * this write or of an earlier write (a full disk, for example). After a failed
+ * write, nothing more is written. If a record has no sound header, it is left
+ * out and -EINVAL is returned, because perf(1) would stop at this record. */
 int record_file_write(record_file_t *file, const void *bytes, size_t size);
 
 /* Chooses whether writes to a pipe wait. Bytes that a slow reader does not take
- * are kept in memory. If there are many, each write waits for a moment, so that
- * the reader catches up. With 1 writes never wait, for times when records must
- * not be lost or there is no time. Initially 0. */
+ * are kept in memory. If there are many such bytes, each write waits for a
+ * moment, so that the reader catches up. With 1 writes never wait: use it when
+ * waiting would lose records, or when there is no time. Initially 0. */
 void record_file_hurry(record_file_t *file, int is_hurried);
 
 /* Ends a round (PERF_RECORD_FINISHED_ROUND): all later records are younger than
@@ -58,9 +59,9 @@ uint64_t record_file_bytes(const record_file_t *file);
 int record_file_sync(record_file_t *file);
 
 /* Writes features, attrs and header, closes the file and frees the struct. argv
- * is the program's own. Returns 0, or -errno of the first failure, -EAGAIN if
- * the reader of a pipe does not read. Bytes from before the failure can be
- * read. */
+ * is the program's own. Returns 0, or -errno of the first failure. It is
+ * -EAGAIN if the reader of a pipe does not read. Bytes from before the failure
+ * can be read. */
 int record_file_close(record_file_t *file, char **argv);
 
 #endif

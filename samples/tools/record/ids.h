@@ -15,16 +15,17 @@ typedef struct record_ids_s {
   size_t nr;
 } record_ids_t;
 
-/* Adds the ids of all events that are open at the places of a reading and not
- * yet in the file. `first` is the file's index of the set's first attr. Call it
- * again when there are new events. */
+/* Adds the ids of all events that are open at the places of a reading, except
+ * the ids that are already in the file. `first` is the file's index of the
+ * set's first attr. Call it again when there are new events. */
 void record_ids_add(record_ids_t *ids, const uvperf_set_t *set,
                     const uvperf_reading_t *reading, record_file_t *file,
                     size_t first);
 
 void record_ids_free(record_ids_t *ids);
 
-/* The id of the event of an attr at a place; 0 if it is not open. */
+/* Returns the id of an attr's event at a place, or 0 if the event is not
+ * open. */
 uint64_t record_ids_of(const uvperf_set_t *set, size_t attr, uint64_t serial);
 
 #endif

@@ -9,8 +9,8 @@
 
 #define MAX_FILES 100000u
 
-/* Parses a whole number and a letter: units[n] multiplies by factors[n].
- * Returns 0, or -1. */
+/* Parses a whole number and a letter. The letter units[n] multiplies the number
+ * by factors[n]. Returns 0, or -1. */
 static int parse_unit(const char *text, const char *units,
                       const uint64_t *factors, uint64_t max, uint64_t *value) {
   size_t size = strlen(text);

@@ -53,7 +53,7 @@ int record_put_nrcpus(record_bytes_t *bytes) {
 }
 
 /* Finds the text after "name : " on the first such line of /proc/cpuinfo.
- * Returns 1, or 0 without such a line. */
+ * Returns 1, or 0 if there is no such line. */
 static int find_field(const char *text, const char *name, char *value,
                       size_t size) {
   size_t length = strlen(name), nr;
@@ -123,8 +123,8 @@ static int put_x86(const char *text, record_bytes_t *bytes) {
   return 1;
 }
 
-/* aarch64: the register that names the CPU, without variant and revision; as
- * _get_cpuid of tools/perf/arch/arm64/util/header.c. */
+/* aarch64: puts the register that names the CPU, without variant and revision,
+ * like _get_cpuid of tools/perf/arch/arm64/util/header.c. */
 static int put_arm(record_bytes_t *bytes) {
   static const char path[] =
       "/sys/devices/system/cpu/cpu0/regs/identification/midr_el1";
@@ -152,7 +152,8 @@ int record_put_cpuid(record_bytes_t *bytes) {
   return found;
 }
 
-/* In KiB, though the description of the format says bytes: write_total_mem. */
+/* The size is in KiB, as write_total_mem writes it, although the description of
+ * the format says bytes. */
 int record_put_total_mem(record_bytes_t *bytes) {
   char value[64], *text;
   size_t size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of record, in one place to keep them consistent. */
+/* The messages of record. They are in one place to stay consistent. */
 #include "record/messages.h"
 
 #include <errno.h>

@@ -34,8 +34,8 @@ void record_messages_opened(const record_options_t *options,
                             const record_attrs_t *attrs,
                             const uvperf_set_t *set);
 
-/* With -v: says that everything is recorded from now on, except a command that
- * is still to begin. */
+/* With -v: says that everything is recorded from now on. A command may still
+ * have to begin. */
 void record_messages_recording(const record_options_t *options,
                                const uvperf_set_t *set);
 
@@ -44,8 +44,8 @@ void record_messages_recording(const record_options_t *options,
 void record_messages_cpu(const record_options_t *options, int cpu, int status,
                          const uvperf_error_t *error);
 
-/* Prints the line of progress over the last one; on a terminal only. `now` is
- * one second later than `then`. Returns 1 if there is such a line. */
+/* Prints the line of progress over the last line, on a terminal only. `now` is
+ * one second later than `then`. Returns 1 if the line was printed. */
 int record_messages_progress(const record_options_t *options,
                              const record_totals_t *now,
                              const record_totals_t *then);
@@ -53,7 +53,7 @@ int record_messages_progress(const record_options_t *options,
 /* Ends the line of progress. */
 void record_messages_progress_end(void);
 
-/* Says that an event, or all with NULL, was turned on or off, in the words of
+/* Says that an event (NULL: all events) was turned on or off, in the words of
  * perf record. */
 void record_messages_enabled(const record_options_t *options, const char *name,
                              int is_on);

@@ -14,7 +14,7 @@
 #include "common/memory.h"
 
 #define STAMP_BYTES 24
-/* The number of names to try: those within a second. */
+/* The number of names to try: all names of one second. */
 #define MOST_TRIES 100
 
 static void put_stamp(char stamp[STAMP_BYTES], uint64_t hundredths) {

@@ -309,7 +309,7 @@ int record_options_parse(record_options_t *options, int argc, char **argv) {
   options->file = DEFAULT_FILE;
   options->clock = CLOCK_MONOTONIC;
   opterr = 0;
-  /* The + ends the options at the first word that is not an option: the rest is
+  /* The + ends the options at the first word that is not an option. The rest is
    * the command, with or without -- before it. */
   while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     rc = parse_option(options, option, argv);

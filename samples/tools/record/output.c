@@ -26,7 +26,7 @@ int record_output_at(int fd, uint64_t offset, const void *bytes, size_t size,
       continue;
     if (nr < 0)
       return -errno;
-    if (nr == 0) /* POSIX allows it if nothing fits */
+    if (nr == 0) /* POSIX allows 0 if nothing fits */
       return -ENOSPC;
     *done += (size_t)nr;
   }
@@ -38,8 +38,8 @@ static int refuse(const char *path, const char *reason) {
   return -1;
 }
 
-/* Links in these directories lead to files that the program was given, not to
- * files of its own: /dev/stdout. */
+/* Links in these directories, such as /dev/stdout, lead to files that the
+ * program was given. These files are not the program's own. */
 static int is_given(const char *path) {
   return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
 }
@@ -74,8 +74,8 @@ static int open_stdout(void) {
   return fd < 0 ? refuse("stdout", strerror(errno)) : fd;
 }
 
-/* open(2) of a FIFO waits for a reader, and libuv's handlers would restart it.
- * So meanwhile signals end the program. */
+/* open(2) of a FIFO waits for a reader. With libuv's handlers a signal would
+ * only restart open(2). So signals end the program meanwhile. */
 static int open_to_write(const char *path, int is_fifo) {
   static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
   struct sigaction before[3], ends = {.sa_handler = SIG_DFL};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The format of pipes: the contents of a file's header come as records, once,
- * before the kernel's records. A record's size has 16 bits, so a longer feature
- * is left out, as perf record does. Build ids are read during the recording and
- * left out too: perf inject -b adds them. */
+ * before the kernel's records. A record's size has 16 bits. A feature that does
+ * not fit is left out, as perf record does. Build ids are left out too, because
+ * they are read during the recording: perf inject -b adds them. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,9 +22,8 @@ enum {
 
 #define MOST_BYTES 65528
 
-/* The bytes that are buffered until a system call is worth it, and the bytes
- * that may wait for a slow reader. When there are more, records wait in the
- * rings. */
+/* PUSH_BYTES are buffered before a system call is made. If WAITING_BYTES or
+ * more wait for a slow reader, further records wait in the rings. */
 #define PUSH_BYTES    ((size_t)64 << 10)
 #define WAITING_BYTES ((size_t)1 << 20)
 #define WAIT_MS       100
@@ -62,8 +61,8 @@ static void put_name(const record_event_t *event, uint64_t id,
   end_record(bytes, start);
 }
 
-/* Each attr makes an event, which is named by its first id. If there are too
- * many ids for one record, there is another one. */
+/* Each attr makes an event, which is named by its first id. If one record has
+ * no room for all ids, another record follows. */
 static void put_event(const record_event_t *event, size_t attr_size,
                       const uint64_t *ids, size_t nr, record_bytes_t *bytes) {
   size_t most = (MOST_BYTES - sizeof(struct perf_event_header) - attr_size) /
@@ -174,9 +173,9 @@ int record_pipe_begin(record_file_t *file) {
   return write_out(file, &bytes);
 }
 
-/* perf(1) takes the formats of tracepoints only once, and crashes on an event
- * that comes after them. So late ids of tracepoints are dropped, and perf(1)
- * reports samples whose id is not in the header. */
+/* perf(1) reads the formats of tracepoints only once, and crashes if an event
+ * of a tracepoint comes later. So late ids of tracepoints are dropped, and
+ * perf(1) reports samples whose id is not in the header. */
 int record_pipe_add_id(record_file_t *file, size_t event, uint64_t id) {
   record_bytes_t bytes = {NULL, 0, 0};
   struct perf_event_attr attr;

@@ -23,9 +23,9 @@ static int say_code(const char *what, int code) {
 
 /* -- records --------------------------------------------------------------- */
 
-/* A damaged record is left out and counted. perf(1) skips the rest of a file
- * after a sample that it cannot parse (evlist__parse_sample in
- * tools/perf/util/session.c), and it cannot use a record whose id is in no
+/* A damaged record is left out and counted. If perf(1) cannot parse a sample,
+ * it skips the rest of the file (evlist__parse_sample in
+ * tools/perf/util/session.c). It cannot use a record whose id belongs to no
  * attr. */
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
@@ -114,7 +114,7 @@ static void on_side_cpu(uvperf_set_t *set, int cpu, int status,
 
   (void)cpu;
   (void)status;
-  (void)error; /* the other set reports the same */
+  (void)error; /* the other set reports the same CPU */
   run->failed |= record_run_file_add_ids(run);
 }
 
@@ -134,8 +134,8 @@ static void listen_to_usr2(record_run_t *run) {
   sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Ignores SIGUSR2, as perf record does by default. Otherwise a SIGUSR2 after
- * its handle is closed would end the program. */
+/* Ignores SIGUSR2, as perf record does by default. Otherwise a SIGUSR2 that
+ * comes after the signal's handle is closed would end the program. */
 static void ignore_usr2(record_run_t *run) {
   sigset_t set;
 
@@ -177,7 +177,7 @@ static void on_tick(common_session_t *session) {
 }
 
 /* Signals are blocked meanwhile, so that the end of the file is written even if
- * the user asks twice. */
+ * the user sends a second signal. */
 static void on_close(common_session_t *session) {
   record_run_t *run = session->data;
 
@@ -223,7 +223,7 @@ static void make_targets(const record_run_t *run, common_target_list_t *list) {
   }
 }
 
-/* With --overwrite, tasks and mappings have a set of their own. */
+/* With --overwrite, tasks and mappings have their own set. */
 static int open_side(record_run_t *run, const uvperf_set_options_t *options,
                      uvperf_error_t *error) {
   return !run->options->limits.overwrites
@@ -296,9 +296,9 @@ static int check_events(record_run_t *run) {
 }
 
 /* /proc is read when mappings and tasks are already recorded. So a change
- * during the reading is seen by at least one of the two; twice does no harm.
- * Samples begin later, or they would show this reading. The mappings and tasks
- * of a command are recorded from its execve(2) on. */
+ * meanwhile is seen in /proc, in a record, or in both, which does no harm.
+ * Samples begin later; otherwise they would show this program reading /proc.
+ * The mappings and tasks of a command are recorded from its execve(2) on. */
 static int write_beginning(record_run_t *run) {
   uvperf_error_t error;
   int rc = 0;

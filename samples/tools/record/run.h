@@ -23,7 +23,7 @@ typedef struct record_run_s {
   const record_attrs_t *attrs;
   char **argv; /* written to the file */
   /* -- results -- */
-  int command_status; /* to exit with; 0 if the command was terminated */
+  int command_status; /* exit status; 0 if the command was terminated */
   /* -- private -- */
   record_file_t *file; /* the current file; NULL: it could not be created */
   record_names_t names;
@@ -56,8 +56,8 @@ typedef struct record_run_s {
 } record_run_t;
 
 /* Records into a file. Returns 0, or the exit status after a message. Set
- * options, attrs and argv, and clear all other fields. `signals` are those that
- * the program inherited, for the command. */
+ * options, attrs and argv, and clear all other fields. `signals` is the state
+ * of signals that the program inherited; the command gets this state. */
 int record_run(record_run_t *run, const common_signals_t *signals);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each file begins with the running tasks, ends with the losses, and can be
- * read alone. */
+/* Each file begins with the running tasks and ends with the losses. So it can
+ * be read without the other files. */
 #include "record/run_file.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "record/lost.h"
 #include "record/running.h"
 
-/* perf(1) holds back two rounds, so it still puts a record into its place that
- * is late by up to this time. */
+/* perf(1) holds back two rounds. So it can still put a record into its place if
+ * the record is late by up to this time. */
 #define ROUND_MS 100
 /* The number of synthesized records between two flushes of the rings. */
 #define FLUSH_RECORDS 64
@@ -116,8 +116,8 @@ void record_run_file_write(record_run_t *run, const uvperf_record_t *record) {
     record_run_file_switch_soon(run);
 }
 
-/* perf(1) sorts the records of two rounds by time. It takes older records in
- * the order of the file. */
+/* perf(1) sorts the records of two rounds by time. Records that are older than
+ * that stay in the order of the file. */
 void record_run_file_round(record_run_t *run) {
   uint64_t now = uv_now(&run->session.loop);
   int rc;
@@ -162,7 +162,8 @@ static void add_groups(record_run_t *run) {
   }
 }
 
-/* Refuses a device: the whole machine would miss it after a rename. */
+/* Refuses a device, because renaming it would take it away from the whole
+ * machine. */
 static int check_file(const record_run_t *run) {
   struct stat stat_of;
 
@@ -205,8 +206,8 @@ static void flush(record_run_t *run) {
 }
 
 /* Takes a synthesized record. The rings fill while thousands of files are read,
- * so they are flushed in between. No round ends before that, so perf(1) sees
- * the running tasks before their records. */
+ * so the rings are flushed in between. No round ends before all tasks are
+ * written. So perf(1) sees the running tasks before their records. */
 static int write_running(void *arg, const void *bytes, size_t size) {
   record_run_t *run = arg;
 
@@ -271,8 +272,8 @@ static int read_losses(record_run_t *run) {
   return rc == 0 ? uvperf_reading_copy(run->before, run->reading) : rc;
 }
 
-/* Losses after the last record are only in the counts. Each file has its own
- * losses. */
+/* Losses after the last record are only in the counts. Each file gets only the
+ * losses of its own time. */
 static void write_losses(record_run_t *run) {
   uint64_t lost;
   int rc;
@@ -302,8 +303,8 @@ static int write_records(record_run_t *run, const common_buffer_t *records) {
   return rc;
 }
 
-/* Names and mappings are read after the snapshot, so that none are missing, and
- * written before it. */
+/* Names and mappings are read after the snapshot, so that none is missing. In
+ * the file they come before the snapshot. */
 static void dump(record_run_t *run) {
   uvperf_error_t error;
   int rc;
@@ -337,8 +338,8 @@ void record_run_file_stop(record_run_t *run) {
   take_totals(run);
 }
 
-/* Closes and renames the file also after a failure: the records before it can
- * be read. */
+/* Closes and renames the file, even after a failure: the records from before
+ * the failure can be read. */
 static void finish(record_run_t *run) {
   int rc;
 
@@ -388,9 +389,9 @@ void record_run_file_wait(record_run_t *run) {
     uv_timer_start(&run->switching, on_switch_time, ms, 0);
 }
 
-/* While /proc is read, records go to the old file, and tasks and mappings to
- * both. So the new file has the name of each task that it samples, and no
- * record is missed. */
+/* While /proc is read, records go to the old file. Records of tasks and
+ * mappings go to both files. So the new file has the name of each task that it
+ * samples, and no record is missed. */
 static void write_last(record_run_t *run) {
   run->ahead.used = 0;
   run->is_ahead = 1;

@@ -5,12 +5,12 @@
 
 #include "record/run.h"
 
-/* Creates the file; an old one is not changed before. Returns 0, or 1 after a
- * message. */
+/* Creates the file. Until this call an old file is not changed. Returns 0, or 1
+ * after a message. */
 int record_run_file_open(record_run_t *run);
 
-/* Writes the running tasks. The file can be read from here on. Returns 0, or 1;
- * the message comes at the end. */
+/* Writes the running tasks. The file can be read from here on. Returns 0, or 1.
+ * The message about a failure comes at the end. */
 int record_run_file_begin(record_run_t *run);
 
 /* Adds the ids of new events. Returns 0, or 1 after a message. */
@@ -26,8 +26,8 @@ void record_run_file_round(record_run_t *run);
 /* Writes buffered records, for programs that read the file now. */
 void record_run_file_sync(record_run_t *run);
 
-/* These continue in a new file: soon, or at once. Callbacks of the set may only
- * use the first one. */
+/* Both functions continue the recording in a new file, the first one soon, the
+ * second at once. Callbacks of the set may use only the first function. */
 void record_run_file_switch_soon(record_run_t *run);
 void record_run_file_switch(record_run_t *run);
 
@@ -37,7 +37,7 @@ void record_run_file_wait(record_run_t *run);
 /* Writes the last records, after all events are disabled. */
 void record_run_file_stop(record_run_t *run);
 
-/* Finishes the file, and says why it could not be written, if so. */
+/* Finishes the file. If it could not be written, says why. */
 void record_run_file_close(record_run_t *run);
 
 #endif

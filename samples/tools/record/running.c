@@ -10,7 +10,8 @@
 #include "common/say.h"
 #include "uvperf/system.h"
 
-/* A reused id does no harm: one process too many is described. */
+/* If an id was reused, one process too many is described, which does no
+ * harm. */
 static void drop_ended(common_ids_t *born) {
   size_t nr = 0, i;
 
@@ -21,8 +22,8 @@ static void drop_ended(common_ids_t *born) {
   born->nr = nr;
 }
 
-/* Ended processes are removed when the list is full. If most are alive, it
- * grows. */
+/* When the list is full, processes that have ended are removed. If most are
+ * alive, the list grows. */
 void record_running_born(common_ids_t *born, const uvperf_record_t *record) {
   if (record->type != PERF_RECORD_FORK || record->task.pid == record->task.ppid)
     return;
@@ -136,8 +137,9 @@ static int write_kernel(record_synth_t *synth,
   return rc;
 }
 
-/* Tasks come first, because a task that has ended by then has neither name nor
- * maps. Reading /proc/kallsyms takes as long as hundreds of tasks. */
+/* Tasks come first, because the name and the maps of a task are gone when it
+ * has ended. Reading /proc/kallsyms takes as long as reading hundreds of
+ * tasks. */
 int record_running_write(const record_options_t *options, pid_t command,
                          common_ids_t *born, const struct perf_event_attr *attr,
                          record_synth_cb write, void *arg) {

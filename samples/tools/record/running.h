@@ -13,9 +13,9 @@
 
 /* Calls `write` with records of the kernel and of the recorded tasks, one by
  * one. If `born` is NULL, the command (0: none) has not called execve(2) yet.
- * Otherwise `born` lists processes that have started since; ended ones are
- * removed from it. `attr` is the first event's. Returns 0, or the code of
- * `write`. */
+ * Otherwise `born` lists the processes that have started since the beginning;
+ * processes that have ended are removed from it. `attr` is the attr of the
+ * first event. Returns 0, or the code of `write`. */
 int record_running_write(const record_options_t *options, pid_t command,
                          common_ids_t *born, const struct perf_event_attr *attr,
                          record_synth_cb write, void *arg);

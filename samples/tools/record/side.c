@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps records in memory. Does not write them. */
+/* Keeps records in memory, but does not write them to the file. */
 #include "record/side.h"
 
 #include "record/running.h"
 
-/* A name or a mapping takes a hundred bytes; a large machine has some megabytes
- * of them. */
+/* A name or a mapping takes about a hundred bytes. On a large machine all names
+ * and mappings take some megabytes. */
 #define LEAST_BYTES ((size_t)16 << 20)
 
 int record_side_open(record_side_t *side, uv_loop_t *loop,

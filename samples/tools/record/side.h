@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A set for the tasks and mappings of a recording whose rings are overwritten.
- * It is separate because old samples need even older names. */
+/* A separate set for the tasks and mappings of a recording whose rings are
+ * overwritten. It keeps all names, because old samples need even older
+ * names. */
 #ifndef RECORD_SIDE_H
 #define RECORD_SIDE_H
 
@@ -20,8 +21,8 @@ typedef struct record_side_s {
   void *owner;
 } record_side_t;
 
-/* The part of side_band that stays in the overwritten rings: these records are
- * too many to be kept. */
+/* The part of side_band that stays in the overwritten rings. There are too many
+ * of these records to keep them all. */
 #define RECORD_SIDE_IN_RINGS UVPERF_SIDE_BAND_SWITCH
 
 /* Opens the set, with the targets, flags and fallbacks of these options.
@@ -35,13 +36,13 @@ int record_side_open(record_side_t *side, uv_loop_t *loop,
 int record_side_start(record_side_t *side, common_buffer_t *records,
                       uvperf_error_t *error);
 
-/* Returns 1 if there were too many records, and drops them: the owner adds the
- * running tasks again, then calls record_side_allow, which doubles the limit if
- * these are many. */
+/* Returns 1 if there were too many records, and drops all records. Then the
+ * owner adds the running tasks again and calls record_side_allow, which doubles
+ * the limit if there are many tasks. */
 int record_side_is_long(record_side_t *side);
 void record_side_allow(record_side_t *side);
 
-/* Only after record_side_open. */
+/* Call it only after record_side_open. */
 void record_side_stop(record_side_t *side);
 
 void record_side_free(record_side_t *side);

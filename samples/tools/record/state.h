@@ -26,8 +26,8 @@ struct record_file_s {
   unsigned char *buffer;
   size_t used;
   uint64_t end; /* of the file's data; for a pipe, all bytes so far */
-  /* Attrs and ids are some distance after the data, which grow towards them:
-   * see file.c. */
+  /* The attrs and ids are some distance after the data. The data grow towards
+   * them: see file.c. */
   uint64_t attrs_offset;
   uint64_t attrs_bytes; /* of the attrs, without ids */
   uint64_t attrs_end;   /* with ids */
@@ -41,15 +41,15 @@ struct record_file_s {
   char **argv;
 };
 
-/* Writes bytes to a pipe. Bytes that the reader does not take stay in memory;
- * if there are many, this waits for the reader for a moment. Returns 0, or
+/* Writes bytes to a pipe. Bytes that the reader does not take stay in memory.
+ * If there are many such bytes, waits a moment for the reader. Returns 0, or
  * -errno. */
 int record_pipe_write(record_file_t *file, const void *bytes, size_t size);
 
 /* Writes as much as the reader takes at once. Returns 0, or -errno. */
 int record_pipe_push(record_file_t *file);
 
-/* Writes the rest. Returns 0, or -errno, -EAGAIN if the reader does not
+/* Writes the rest. Returns 0, or -errno. It is -EAGAIN if the reader does not
  * read. */
 int record_pipe_drain(record_file_t *file);
 

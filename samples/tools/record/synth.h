@@ -19,15 +19,16 @@ typedef int (*record_synth_cb)(void *arg, const void *bytes, size_t size);
 typedef struct record_synth_s {
   record_synth_cb write; /* for example record_file_write */
   void *arg;
-  /* The attr of the file's first event: perf(1) takes records without an id for
-   * this event's. Its sample_type and sample_id_all determine the length of
-   * trailers. */
+  /* The attr of the file's first event. perf(1) assumes that records without an
+   * id belong to this event. The attr's sample_type and sample_id_all determine
+   * the length of trailers. */
   const struct perf_event_attr *attr;
   int mmap_data;  /* also mappings that are not executable */
   int namespaces; /* also NAMESPACES records */
   /* A child of ours that has not called execve(2) yet; 0: none. Its mappings
-   * are still ours and will be gone. perf(1) would keep them, and it unwinds by
-   * the lowest mapping that a file ever had. */
+   * are still a copy of ours and will soon be gone, so they are not written.
+   * perf(1) would keep these mappings, and it unwinds with the lowest mapping
+   * that a file ever had. */
   int32_t command;
   /* A prefix for the paths of the kernel's files; NULL: none. */
   const char *root;
@@ -36,13 +37,13 @@ typedef struct record_synth_s {
   int kernel_hidden;
 } record_synth_t;
 
-/* Call these when the kernel already records mappings and tasks, so that
- * nothing is missed in between. A task that ends meanwhile is not an error.
- * They return 0, or the value of `write`. */
+/* Call these functions when the kernel already records mappings and tasks, so
+ * that nothing is missed in between. A task that ends meanwhile is not an
+ * error. The functions return 0, or the value of `write`. */
 
-/* Writes the mappings of the kernel and its modules. They rarely change, so
- * this may be called before the events run: reading /proc/kallsyms takes about
- * 80 ms, in which a ring may fill. */
+/* Writes the mappings of the kernel and its modules. These mappings rarely
+ * change, so you may call this before the events run. Reading /proc/kallsyms
+ * takes about 80 ms, and a ring could fill in this time. */
 int record_synth_kernel(record_synth_t *synth);
 
 /* Writes all processes. */
@@ -51,8 +52,8 @@ int record_synth_all(record_synth_t *synth);
 /* Writes these processes, with all their threads. */
 int record_synth_processes(record_synth_t *synth, const common_ids_t *pids);
 
-/* These write which threads are measured, -1 for a whole CPU, and which
- * CPUs. */
+/* The first function writes which threads are measured (-1: all threads of
+ * CPUs), the second writes which CPUs are measured. */
 int record_synth_thread_map(record_synth_t *synth, const common_ids_t *tids);
 int record_synth_cpu_map(record_synth_t *synth, const common_ids_t *cpus);
 

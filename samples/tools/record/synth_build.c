@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Types from here on are perf(1)'s and have no sample_id. */
+/* Types from here on are perf(1)'s own. Records of these types have no
+ * sample_id. */
 #define FIRST_OF_PERF 64
 
 void record_synth_begin(record_synth_build_t *build, uint32_t type,

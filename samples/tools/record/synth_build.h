@@ -31,7 +31,7 @@ void record_synth_put_text(record_synth_build_t *build, const char *text);
 void record_synth_put_path(record_synth_build_t *build, const char *path);
 
 /* Completes the record and passes it to synth->write. Records of the kernel's
- * types get a trailer of zeros: perf(1) takes id 0 for a synthesized record.
+ * types get a trailer of zeros: id 0 means a synthesized record for perf(1).
  * Returns the value of synth->write. */
 int record_synth_end(const record_synth_t *synth, record_synth_build_t *build);
 

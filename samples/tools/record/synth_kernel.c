@@ -16,7 +16,7 @@
 /* Where the kernel's functions are. */
 typedef struct text_s {
   uint64_t start, end;
-  /* The symbol at the start: perf(1) computes from it how far the kernel was
+  /* The symbol at the start. perf(1) uses it to compute how far the kernel was
    * moved at boot. */
   char symbol[16];
 } text_t;
@@ -39,8 +39,8 @@ static void take_symbol(text_t *text, uint64_t address, const char *name) {
     text->end = address;
 }
 
-/* Lines are "ffffffff81000000 T _text"; symbols of modules are followed by a
- * tab and the module's name. */
+/* A line is like "ffffffff81000000 T _text". The symbol of a module is followed
+ * by a tab and the module's name. */
 static int read_text(text_t *text, const char *path) {
   FILE *file = fopen(path, "re");
   char line[1024], name[16], buffer[4096];
@@ -49,7 +49,7 @@ static int read_text(text_t *text, const char *path) {
   memset(text, 0, sizeof(*text));
   if (file == NULL)
     return -1;
-  /* It has megabytes, and stdio would read 1024 bytes at a time. */
+  /* The file has megabytes, and stdio would read 1024 bytes at a time. */
   setvbuf(file, buffer, _IOFBF, sizeof(buffer));
   while (fgets(line, sizeof(line), file) != NULL) {
     /* Most lines are not read further than this. */
@@ -61,7 +61,8 @@ static int read_text(text_t *text, const char *path) {
   return text->start == 0 ? -1 : 0; /* hidden addresses read as 0 */
 }
 
-/* If /proc/kallsyms does not show the end, it is the end of all addresses. */
+/* If /proc/kallsyms does not show the end of the text, the text ends at the end
+ * of all addresses. */
 static uint64_t text_bytes(const text_t *text) {
   return text->end > text->start ? text->end - text->start : 0 - text->start;
 }
@@ -81,8 +82,8 @@ static int write_map(const record_synth_t *synth, record_synth_build_t *build,
 
 /* -- modules --------------------------------------------------------------- */
 
-/* Whether a path such as "kernel/fs/xfs/xfs.ko.xz" is the file of this module.
- * Dashes and underscores are equal. */
+/* Returns 1 if a path such as "kernel/fs/xfs/xfs.ko.xz" is the file of this
+ * module. Dashes and underscores count as equal. */
 static int is_dep_path(const char *path, size_t size, const char *module) {
   const char *end = path + size, *base = end;
   size_t i;

@@ -12,8 +12,8 @@
 #include "record/synth.h"
 #include "record/synth_build.h"
 
-/* TASK_COMM_LEN. The kernel's records have no more, but its own threads have
- * longer names in /proc. */
+/* TASK_COMM_LEN. Names in the kernel's records are not longer, but kernel
+ * threads can have longer names in /proc. */
 #define COMM_BYTES 16
 
 typedef struct task_s {
@@ -29,9 +29,10 @@ static void put_ids(task_t *task) {
   record_synth_put_u32(&task->build, (uint32_t)task->tid);
 }
 
-/* It is not known who made a thread, so it is the process's first one.
- * PERF_RECORD_MISC_FORK_EXEC: perf(1) does not copy the parent's mappings to
- * the child, because all of the child's follow. */
+/* /proc does not say which thread created a thread, so the record names the
+ * first thread of the process. With PERF_RECORD_MISC_FORK_EXEC, perf(1) does
+ * not copy the parent's mappings to the child. All mappings of the child
+ * follow. */
 static int write_fork(task_t *task, uint32_t ppid) {
   uint32_t parent = task->tid == task->pid ? ppid : (uint32_t)task->pid;
 
@@ -76,8 +77,8 @@ static int write_comm(task_t *task, char *comm) {
   return record_synth_end(task->synth, &task->build);
 }
 
-/* The mappings that perf(1) takes: executable ones, and with mmap_data readable
- * ones too. */
+/* Returns 1 for the mappings that perf(1) uses: executable mappings, and with
+ * mmap_data also readable mappings. */
 static int is_wanted(const task_t *task, const common_proc_map_t *map) {
   return map->prot[2] == 'x' || (task->synth->mmap_data && map->prot[0] == 'r');
 }

@@ -62,8 +62,9 @@ static void free_texts(texts_t *texts) {
   free(texts->texts);
 }
 
-/* Puts the lists of CPUs that belong together, each once. Older kernels have
- * other names for them: Documentation/admin-guide/cputopology.rst. */
+/* Puts the lists of CPUs that belong together, each list once. Older kernels
+ * have other names for these files:
+ * Documentation/admin-guide/cputopology.rst. */
 static size_t put_lists(int last, const char *name, const char *old_name,
                         record_bytes_t *bytes) {
   texts_t texts = {NULL, 0, 0};
@@ -223,7 +224,8 @@ static int read_cache(int cpu, int index, cache_t *cache) {
              : -1;
 }
 
-/* Compares like cpu_cache_level__cmp: CPUs that share a cache all list it. */
+/* Compares like cpu_cache_level__cmp. If CPUs share a cache, each of them lists
+ * it. */
 static int is_same(const cache_t *a, const cache_t *b) {
   return memcmp(a->numbers, b->numbers, sizeof(a->numbers)) == 0 &&
          strcmp(a->type, b->type) == 0 && strcmp(a->size, b->size) == 0 &&

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The formats of the recorded tracepoints, from tracefs. Without them perf(1)
- * refuses a file with tracepoints. The layout is version 0.5 of
- * tracing_data_get in tools/perf/util/trace-event-info.c, which does not yet
- * have the names of tasks at its end: these are in the records. */
+/* The formats of the recorded tracepoints, from tracefs. Without the formats
+ * perf(1) refuses a file with tracepoints. The layout is version 0.5 of
+ * tracing_data_get in tools/perf/util/trace-event-info.c. Later versions have
+ * the names of tasks at the end; here the names are in the records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,9 +71,9 @@ static int find(const char *category, const char *name, uint64_t id,
   return 0;
 }
 
-/* Finds tracepoints by the events' names, which begin with "category:name"
- * unless the user chose another name. The id shows that. Returns 1 if all were
- * found. */
+/* Finds tracepoints by the events' names. A name begins with "category:name",
+ * except if the user chose another name; the id shows whether it is the right
+ * tracepoint. Returns 1 if all were found. */
 static int find_by_names(tracepoints_t *tracepoints) {
   const record_events_t *events = tracepoints->events;
   char category[256], name[256];
@@ -116,7 +116,8 @@ static void sort(tracepoints_t *tracepoints) {
   tracepoints->nr = nr;
 }
 
-/* Without names, all ids of tracefs have to be read. */
+/* Finds all tracepoints. If the names are not enough, all ids of tracefs have
+ * to be read. */
 static void find_all(tracepoints_t *tracepoints) {
   if (!find_by_names(tracepoints)) {
     tracepoints->nr = 0;
@@ -126,7 +127,7 @@ static void find_all(tracepoints_t *tracepoints) {
   sort(tracepoints);
 }
 
-/* Puts a file after its size, which has size_bytes bytes. */
+/* Puts the size of a file, as a number of size_bytes bytes, then the file. */
 static int put_file(const char *root, const char *path, size_t size_bytes,
                     record_bytes_t *bytes) {
   char whole[8192], *text;

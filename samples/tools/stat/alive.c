@@ -12,8 +12,8 @@
 
 #include "common/memory.h"
 
-/* A task's name may contain any character, also ")": it ends at the last one.
- * See proc(5), /proc/pid/stat. */
+/* A task's name may contain any character, also ")". So the name ends at the
+ * last ")". See proc(5), /proc/pid/stat. */
 int stat_alive_parse(const char *text, char *state, long *nr_threads,
                      uint64_t *start) {
   const char *fields = strrchr(text, ')');
@@ -29,7 +29,7 @@ int stat_alive_parse(const char *text, char *state, long *nr_threads,
 }
 
 /* Returns 1 and the start time, 0 if the task has ended, or -1 if /proc does
- * not say. */
+ * not show whether it has. */
 static int read_task(int32_t id, int is_process, uint64_t *start) {
   char path[32], text[1024], state;
   long nr_threads;
@@ -47,7 +47,7 @@ static int read_task(int32_t id, int is_process, uint64_t *start) {
     return -1;
   if (state != 'Z' && state != 'X')
     return 1;
-  /* The first thread may end before the others and stays as a zombie. */
+  /* If the first thread ends before the others, it stays as a zombie. */
   return is_process && nr_threads > 1;
 }
 

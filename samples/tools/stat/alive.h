@@ -22,13 +22,13 @@ typedef struct stat_alive_s {
 /* Remembers the tasks of -p and -t that are alive now. */
 void stat_alive_begin(stat_alive_t *alive, const stat_options_t *options);
 
-/* Returns 1 if any of them is still alive, otherwise 0. */
+/* Returns 1 if any of these tasks is still alive, otherwise 0. */
 int stat_alive_any(const stat_alive_t *alive);
 
 void stat_alive_end(stat_alive_t *alive);
 
 /* Parses the text of /proc/ID/stat: the state, the number of threads and the
- * start time. Returns 0, or -1 if it has no such fields. */
+ * start time. Returns 0, or -1 if the text has no such fields. */
 int stat_alive_parse(const char *text, char *state, long *nr_threads,
                      uint64_t *start);
 

@@ -18,17 +18,17 @@ typedef struct stat_columns_s {
   size_t capacity;
 } stat_columns_t;
 
-/* Finds the metrics of the open events, whether or not they have a value now.
- * Like perf-stat(1) it leaves out rates per second and CPUs utilized, so
- * software events have no columns. */
+/* Finds the metrics of the open events, also metrics without a value now. Like
+ * perf-stat(1), leaves out rates per second and CPUs utilized. So software
+ * events have no columns. */
 void stat_columns_find(stat_columns_t *columns, const stat_report_t *report);
 
-/* Returns 1 if a row begins with this line: it is the first one of its
- * place. */
+/* Returns 1 if a row begins with this line, because the line is the first of
+ * its place. */
 int stat_columns_is_row(const stat_report_t *report, size_t line);
 
-/* Reads the value of a column in the row that begins with a line. Returns 1, or
- * 0 if the column has no value. */
+/* Returns the value of a column in the row that begins with this line. Returns
+ * 1, or 0 if the column has no value. */
 int stat_columns_value(const stat_report_t *report, const stat_column_t *column,
                        const stat_line_t *row, stat_metric_t *metric);
 

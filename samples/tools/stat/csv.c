@@ -122,7 +122,7 @@ static void put_note(fields_t *fields, const stat_line_t *line) {
     put(fields, text);
 }
 
-/* A second metric has a line of its own, on which the fields of the event are
+/* A second metric has its own line, in which the fields of the event are
  * empty. */
 static void put_line(FILE *file, const char *separator,
                      const stat_report_t *report, const stat_line_t *line) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Describes the failures of an event in a sentence: the places without it, up
- * to a limit, and why it could not be opened there. */
+/* Describes the failures of an event in a sentence: the places where it is
+ * missing, up to a limit, and why it could not be opened there. */
 #include "stat/failures.h"
 
 #include <inttypes.h>
@@ -14,9 +14,9 @@
 /* The number of places that are listed by name. */
 #define MAX_PLACES 4
 
-/* The reason without the event and place at its beginning, which are printed
- * separately here. The failure of a whole target has no place, and its reason
- * is kept whole. */
+/* Returns the reason without the event and the place at its beginning, because
+ * they are printed separately here. The failure of a whole target has no place;
+ * its reason is kept whole. */
 static const char *reason_of(const uvperf_set_failure_t *failure) {
   const char *reason = failure->error.reason, *why = strstr(reason, ": ");
 
@@ -25,7 +25,7 @@ static const char *reason_of(const uvperf_set_failure_t *failure) {
   return why + 2;
 }
 
-/* The index of the report's event that has failed. */
+/* Returns the index of the report's event that has failed. */
 static size_t event_of(const stat_failures_t *failures,
                        const uvperf_set_failure_t *failure) {
   size_t group = failures->nr_groups > 1 ? failure->error.target_index : 0;
@@ -64,7 +64,7 @@ static void add(why_t *why, const uvperf_set_failure_t *failure) {
     why->nr_others++;
     return;
   }
-  /* The reason of a whole target already names it. */
+  /* The reason of a whole target already names the target. */
   if (reason_of(failure) == failure->error.reason)
     return;
   if (why->nr_places++ >= MAX_PLACES)
@@ -133,8 +133,8 @@ void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
   make_whys(failures);
 }
 
-/* Whether a failure belongs to the place of a line. The places of cores, dies,
- * sockets and nodes are not compared. */
+/* Returns 1 if a failure belongs to the place of a line. The places of cores,
+ * dies, sockets and nodes are not compared. */
 static int is_at(const uvperf_set_failure_t *failure, enum stat_by by,
                  int32_t place) {
   if (place < 0)
@@ -144,7 +144,7 @@ static int is_at(const uvperf_set_failure_t *failure, enum stat_by by,
   return by != STAT_BY_THREAD || failure->pid == place;
 }
 
-/* The first failure of a line's event at its place, or NULL. */
+/* Returns the first failure of a line's event at the line's place, or NULL. */
 static const uvperf_set_failure_t *first_of(const stat_failures_t *failures,
                                             const stat_line_t *line,
                                             enum stat_by by) {

@@ -12,18 +12,18 @@
 typedef struct stat_failures_s {
   uvperf_set_failure_t *list;
   size_t nr;
-  /* For each event of a report, the places without it and the reason; NULL if
-   * it is open everywhere. */
+  /* For each event of a report: the places where it is missing, and the reason.
+   * NULL if the event is open everywhere. */
   char **whys;
   size_t nr_whys;
   size_t nr_groups;
   size_t nr_attrs;
 } stat_failures_t;
 
-/* Replaces the list with a copy of the set's failures, or of the refused events
- * if none are open. With several groups each target is a group, otherwise all
- * targets are one. Failures of all parts of an event go to its first part,
- * unless no_merge is set. */
+/* Replaces the list with a copy of the set's failures. If no events are open,
+ * copies the failures of the refused events instead. With several groups each
+ * target is a group; otherwise all targets are one group. Without no_merge, the
+ * failures of all parts of an event go to its first part. */
 void stat_failures_take(stat_failures_t *failures, const uvperf_set_t *set,
                         const stat_refused_t *refused, size_t nr_groups,
                         int no_merge);

@@ -93,7 +93,7 @@ static void put_state(FILE *file, const stat_line_t *line) {
   char why[STAT_NOTE_BYTES];
 
   fputc(',', file);
-  /* The count of a task that has ended is as good as any other. */
+  /* The count of a task that has ended is complete. */
   put_string(file, "state",
              uvperf_count_state_name(stat_value_is_counted(line)
                                          ? UVPERF_COUNT_COUNTING

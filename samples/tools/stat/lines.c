@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds up the counts of places to the lines of a table, and the lines of
- * runs. */
+/* Adds up the counts of places to lines of a table. Also adds up the lines of
+ * several runs. */
 #include "stat/lines.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int compare_ids(const void *left, const void *right) {
 }
 
 /* Collects the CPUs, cores or threads of all places, in ascending order. A
- * place without one belongs to a target that could not be looked up. */
+ * place without such an id belongs to a target that could not be looked up. */
 static void find_ids(common_ids_t *ids, const stat_sums_t *sums,
                      const uvperf_reading_t *reading) {
   size_t nr = uvperf_reading_nr_places(reading), kept = 0, i;
@@ -53,7 +53,8 @@ static void find_ids(common_ids_t *ids, const stat_sums_t *sums,
   ids->nr = kept;
 }
 
-/* Returns the index of the id that a place adds to; SIZE_MAX for none. */
+/* Returns the index of the id to whose line a place is added, or SIZE_MAX for
+ * none. */
 static size_t row_of(const common_ids_t *ids, const stat_sums_t *sums,
                      const uvperf_place_t *place) {
   const int32_t *found;
@@ -68,8 +69,8 @@ static size_t row_of(const common_ids_t *ids, const stat_sums_t *sums,
   return found == NULL ? SIZE_MAX : (size_t)(found - ids->ids);
 }
 
-/* Makes an empty line for each event on each CPU: first all CPUs of the first
- * event, as in perf-stat(1). */
+/* Makes an empty line for each event on each CPU. All CPUs of the first event
+ * come first, as in perf-stat(1). */
 static void lay_out(stat_lines_t *lines, const common_ids_t *ids,
                     size_t nr_events) {
   size_t i, event;
@@ -114,7 +115,7 @@ static void add_places(stat_lines_t *lines, const common_ids_t *ids,
   }
 }
 
-/* Whether a line is a part that is already in the sum of another line. */
+/* Returns 1 if the count of a line is already in the sum of another line. */
 static int is_merged(const stat_sums_t *sums, size_t nr_attrs,
                      const stat_line_t *line) {
   size_t attr = line->event % nr_attrs;
@@ -186,7 +187,8 @@ void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
   drop_lines(lines, sums, uvperf_reading_nr_attrs(reading));
   for (i = 0; i < lines->nr; i++) {
     line = &lines->lines[i];
-    /* The event is open somewhere, but nothing ran there: it is supported. */
+    /* If the event is open somewhere, it is supported, even if nothing ran
+     * there. */
     if (line->count.state == UVPERF_COUNT_NOT_AVAILABLE &&
         line->count.nr_counts > 0)
       line->count.state = UVPERF_COUNT_NOT_ENABLED;

@@ -24,20 +24,21 @@ typedef struct stat_sums_s {
   size_t nr_groups;           /* 1: all targets are added up */
   enum stat_by by;
   /* The list of the attrs. It shows which attrs are parts of one event, for
-   * different kinds of cores. Parts are added up too, unless no_merge is set.
-   * NULL: there are no parts. */
+   * different kinds of cores. Without no_merge, parts are added up too. NULL:
+   * there are no parts. */
   const uvperf_event_list_t *list;
   int no_merge;
   const stat_places_t *places; /* by core */
 } stat_sums_t;
 
-/* Makes the lines of a reading; old lines are dropped. An event that is not
- * measured on a CPU, on purpose, has no line for that CPU. */
+/* Makes the lines of a reading, and drops the old lines. If an event is not
+ * measured on a CPU on purpose, it has no line for this CPU. */
 void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
                      const uvperf_reading_t *reading);
 
-/* Sorts lines as perf-stat(1) does: core by core, or the threads of an event
- * with the highest counts first. The series of runs are not sorted. */
+/* Sorts lines as perf-stat(1) does: core by core, or by thread. Of the threads
+ * of an event, those with the highest counts come first. The series of runs are
+ * not sorted. */
 void stat_lines_sort(stat_lines_t *lines, enum stat_by by);
 
 /* Adds a run to the sum of all runs. `sum` is all zero at first. */

@@ -119,7 +119,7 @@ static void print_runs(stat_t *stat) {
   stat_output_table(&stat->output, &report, stat->events.has_user_only);
 }
 
-/* After intervals, prints why counts are missing in the last one. */
+/* After the last interval, prints why counts are missing in it. */
 static void print_end(stat_t *stat) {
   stat_report_t report;
 
@@ -178,8 +178,8 @@ static void on_counted(stat_run_t *run) {
     print_results(stat);
 }
 
-/* A signal came while the events close: no other run begins, so this prints the
- * runs so far. */
+/* Called if a signal comes while the events close. No other run begins, so this
+ * prints the runs so far. */
 static int on_late_signal(stat_run_t *run) {
   stat_t *stat = run->data;
 

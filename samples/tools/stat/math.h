@@ -14,9 +14,9 @@ typedef struct stat_series_s {
 
 void stat_series_add(stat_series_t *series, double value);
 
-/* The standard deviation of the mean (not of the values), in percent of the
- * mean, as `perf stat -r` prints it; 0 for fewer than two values, or if the
- * mean is 0. */
+/* Returns the standard deviation of the mean (not of the values), in percent of
+ * the mean, as `perf stat -r` prints it. Returns 0 for fewer than two values,
+ * or if the mean is 0. */
 double stat_series_deviation_percent(const stat_series_t *series);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of stat, in one place to keep them consistent. They go to
- * stderr, wherever the table goes. */
+/* The messages of stat. They are in one place to stay consistent. They go to
+ * stderr, even if the table goes to another file. */
 #include "stat/messages.h"
 
 #include <inttypes.h>
@@ -39,7 +39,8 @@ void stat_messages_opened(const stat_options_t *options,
     common_failures_all(set);
     return;
   }
-  /* With -a --per-thread, some processes always end while they are opened. */
+  /* With -a --per-thread, some processes always end while their events are
+   * opened. */
   if (!options->all || options->by != STAT_BY_THREAD)
     common_failures_missing(set, &options->pids, &options->tids);
   common_failures_children(set);

@@ -14,13 +14,14 @@
 int stat_messages_refused(const stat_options_t *options,
                           const uvperf_error_t *error);
 
-/* Reports targets that do not exist; with -v all failures and changes. */
+/* Reports targets that do not exist. With -v reports all failures and
+ * changes. */
 void stat_messages_opened(const stat_options_t *options,
                           const uvperf_set_t *set,
                           const stat_refused_t *refused);
 
-/* With -v: says that everything is counted from now on, except a command that
- * is still to begin. */
+/* With -v: says that everything is counted from now on. A command may still
+ * have to begin. */
 void stat_messages_counting(const stat_options_t *options,
                             const uvperf_set_t *set);
 

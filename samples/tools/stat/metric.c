@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Derives the metrics of perf-stat(1), by its rules. An event is compared with
- * one of the same privilege levels and PMU, on the same CPU and in the same
- * cgroup. Events without such a rule get a rate, per second of the clock
- * event. */
+ * another event of the same privilege levels and PMU, on the same CPU and in
+ * the same cgroup. An event without such a rule gets a rate per second of the
+ * clock event. */
 #include "stat/metric.h"
 
 #include <math.h>
@@ -63,15 +63,15 @@ static int is_alike(const struct perf_event_attr *one,
          one->exclude_idle == other->exclude_idle;
 }
 
-/* Whether two lines count the same tasks on the same CPUs. */
+/* Returns 1 if two lines count the same tasks on the same CPUs. */
 static int is_beside(const stat_report_t *report, const stat_line_t *line,
                      const stat_line_t *other) {
   return other->place == line->place && report->events[other->event].cgroup ==
                                             report->events[line->event].cgroup;
 }
 
-/* The value of the event with this config, for the same tasks and CPUs as
- * `line`; 0 without one. */
+/* Returns the value of the event with this config, for the same tasks and CPUs
+ * as `line`, or 0 if there is no such event. */
 static double value_beside(const stat_report_t *report, const stat_line_t *line,
                            uint64_t config) {
   const struct perf_event_attr *attr = report->events[line->event].attr;
@@ -88,8 +88,8 @@ static double value_beside(const stat_report_t *report, const stat_line_t *line,
   return 0;
 }
 
-/* The nanoseconds of the clock event for the same tasks and CPUs as `line`; 0
- * without one. */
+/* Returns the nanoseconds of the clock event for the same tasks and CPUs as
+ * `line`, or 0 if there is no such event. */
 static double clock_beside(const stat_report_t *report,
                            const stat_line_t *line) {
   size_t i;
@@ -105,7 +105,7 @@ static double clock_beside(const stat_report_t *report,
   return 0;
 }
 
-/* A rate per second, with a prefix that leaves at most three digits before the
+/* Fills in a rate per second. Its prefix leaves at most three digits before the
  * point. */
 static void fill_rate(stat_metric_t *metric, double per_second) {
   static const char *const units[] = {"/sec", "K/sec", "M/sec", "G/sec"};
@@ -118,8 +118,8 @@ static void fill_rate(stat_metric_t *metric, double per_second) {
   *metric = (stat_metric_t){per_second, 8, 3, "", units[i]};
 }
 
-/* Stalled cycles, of the frontend or the backend, whichever has more, for each
- * instruction. */
+/* Fills in the stalled cycles per instruction: of the frontend or of the
+ * backend, whichever has more. */
 static size_t fill_stalled(const stat_report_t *report, const stat_line_t *line,
                            stat_metric_t *metric) {
   double front =

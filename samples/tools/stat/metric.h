@@ -17,8 +17,8 @@ typedef struct stat_metric_s {
   const char *unit;
 } stat_metric_t;
 
-/* Derives the metrics of a line from it and other lines of the same place.
- * Returns their number. */
+/* Derives the metrics of a line, from this line and other lines of the same
+ * place. Returns the number of metrics. */
 size_t stat_metrics(const stat_report_t *report, const stat_line_t *line,
                     stat_metric_t metrics[STAT_METRICS]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Explains missing and incomplete counts, so that they are not misread. On a
  * machine with many CPUs the same reason often applies to many counts, so each
- * is printed once. */
+ * reason is printed once. */
 #include "stat/note.h"
 
 #include <inttypes.h>
@@ -45,8 +45,8 @@ int stat_note_why(const stat_line_t *line, char text[STAT_NOTE_BYTES]) {
   return text[0] != '\0';
 }
 
-/* Prints what is wrong with a line: the word in place of its value, without <
- * and >. */
+/* Prints what is wrong with a line: the word that stands in place of its value,
+ * without < and >. */
 static void print_what(FILE *file, const stat_line_t *line) {
   const char *word = stat_value_word(line);
 
@@ -64,7 +64,8 @@ static int is_wrong_alike(const stat_line_t *line, const stat_line_t *other) {
           strcmp(stat_value_word(line), stat_value_word(other)) == 0);
 }
 
-/* Whether a line has the same problem as another one, and the reason `why`. */
+/* Returns 1 if a line has the same problem as another line, and the reason
+ * `why`. */
 static int is_same(const stat_line_t *line, const stat_line_t *other,
                    const char *why) {
   char text[STAT_NOTE_BYTES];
@@ -91,7 +92,8 @@ static void print_event(FILE *file, const stat_event_t *event) {
   fputc(')', file);
 }
 
-/* Prints the note of a line and of all later lines that share it. */
+/* Prints the note of a line, for this line and all later lines with the same
+ * note. */
 static void print_note(FILE *file, const stat_report_t *report, size_t index,
                        const char *why) {
   const stat_line_t *line = &report->lines[index];

@@ -141,7 +141,7 @@ static int parse_intervals(stat_options_t *options, const char *text) {
   return 0;
 }
 
-/* Shells do not expand \t. Like perf-stat(1), this takes the two characters for
+/* Shells do not expand \t. Like perf-stat(1), this treats the two characters as
  * a tab. */
 static int parse_separator(stat_options_t *options, const char *text) {
   options->separator = strcmp(text, "\\t") == 0 ? "\t" : text;
@@ -277,7 +277,7 @@ static int choose_target(stat_options_t *options) {
 
   if (tasks + places > 1)
     return common_options_bad("choose one of -p, -t, and -a, -C or -G");
-  /* A cgroup is counted on CPUs, but only its own tasks are. */
+  /* A cgroup is counted on CPUs, but only its own tasks are counted. */
   options->all = options->nr_cgroups == 0 &&
                  (places || (tasks == 0 && options->command == NULL));
   if (options->by != STAT_BY_NONE && options->by != STAT_BY_THREAD &&
@@ -340,7 +340,7 @@ int stat_options_parse(stat_options_t *options, int argc, char **argv) {
   options->nr_runs = 1;
   options->log_fd = -1;
   opterr = 0;
-  /* The + ends the options at the first word that is not an option: the rest is
+  /* The + ends the options at the first word that is not an option. The rest is
    * the command, with or without -- before it. */
   while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     rc = parse_option(options, option, argv);

@@ -83,7 +83,8 @@ static void write_text(stat_output_t *output, const stat_report_t *report,
     write_end(output, report, user_only);
 }
 
-/* The names of columns are above the first row, and in text repeated. */
+/* The names of columns are printed above the first row. Text output repeats
+ * them. */
 static void write_metrics(stat_output_t *output, const stat_report_t *report,
                           int user_only) {
   const char *separator = output->options->separator;

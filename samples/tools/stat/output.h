@@ -18,8 +18,8 @@ typedef struct stat_output_s {
 /* Opens the output. Returns 0, or 1 after a message. */
 int stat_output_open(stat_output_t *output, const stat_options_t *options);
 
-/* Writes the table of a run or interval. `user_only`: the names of some events
- * say that only the user side was counted. */
+/* Writes the table of a run or interval. `user_only` means: the names of some
+ * events say that only the user side was counted. */
 void stat_output_table(stat_output_t *output, const stat_report_t *report,
                        int user_only);
 

@@ -28,7 +28,7 @@ static void add_threads(stat_places_t *places,
 
   for (i = 0; i < nr; i++) {
     tid = uvperf_reading_place(reading, i)->pid;
-    /* /proc/TID exists for each thread, though it is not listed. */
+    /* /proc/TID exists for each thread, although /proc does not list it. */
     if (tid > 0 && stat_place_find(places->list, known, tid) == NULL)
       common_proc_comm(tid, tid, append(places, tid)->name);
   }

@@ -29,7 +29,7 @@ typedef struct stat_places_s {
  * names. */
 void stat_places_add(stat_places_t *places, enum stat_by by, uvperf_set_t *set);
 
-/* The id of the line that a place belongs to; -1 for none. */
+/* Returns the id of the line to which a place belongs, or -1 for none. */
 int32_t stat_places_id(const stat_places_t *places, enum stat_by by,
                        const uvperf_place_t *place);
 

@@ -31,8 +31,8 @@ int stat_refused_runs(const stat_options_t *options,
   }
 }
 
-/* Does not change the error if the event opens by itself: then another event of
- * its group prevents it. */
+/* If the event can be opened alone, the error is not changed: then another
+ * event of its group is the cause. */
 static void try_open(uv_loop_t *loop, const struct perf_event_attr *attr,
                      const uvperf_target_t *target, uvperf_error_t *error) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;

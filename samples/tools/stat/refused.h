@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why none of the events can be opened. */
+/* Finds out why none of the events can be opened. */
 #ifndef STAT_REFUSED_H
 #define STAT_REFUSED_H
 
@@ -15,10 +15,11 @@ typedef struct stat_refused_s {
   size_t nr;
 } stat_refused_t;
 
-/* Returns 1 if the command runs although, because of this error, no event is
- * open; otherwise 0. A command that is measured runs, because it matters more
- * to users than its counts. A command that only determines the duration runs if
- * the machine lacks the events, as with perf-stat(1). */
+/* Returns 1 if the command runs even though this error left no event open,
+ * otherwise 0. A measured command runs, because it matters more to users than
+ * its counts. But it does not run after an error that is not about the events,
+ * such as a lack of fds or memory. A command that only determines the duration
+ * runs only if the machine lacks the events, as with perf-stat(1). */
 int stat_refused_runs(const stat_options_t *options,
                       const uvperf_error_t *error);
 

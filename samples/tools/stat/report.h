@@ -19,14 +19,14 @@ enum stat_tool {
 };
 
 /* An event of a report. task-clock and cpu-clock count nanoseconds and are
- * shown in msec, which needs only attr. */
+ * shown in msec; they are recognized by `attr` alone. */
 typedef struct stat_event_s {
   const char *label;
   const char *unit; /* "" for none */
   double scale;     /* a count is value * scale in this unit */
   const struct perf_event_attr *attr; /* as opened; for metrics */
-  /* The cgroup in which it is counted, one pointer for all events of a cgroup;
-   * NULL: none. */
+  /* The cgroup in which the event is counted, or NULL. All events of a cgroup
+   * have the same pointer. */
   const char *cgroup;
   enum stat_tool tool; /* a time in nanoseconds, not counted by the kernel */
 } stat_event_t;
@@ -56,8 +56,8 @@ typedef struct stat_line_s {
   size_t event;     /* its index */
   int32_t place;    /* a CPU or thread, or the number of a core…; -1: all */
   uint32_t nr_cpus; /* of a core…: CPUs with the event */
-  /* Of one run or interval. Of several runs it is the sum by uvperf_count_add,
-   * and its state and times are shown, but not its value. */
+  /* The count of one run or interval. With several runs, it is the sum by
+   * uvperf_count_add. Then its state and times are shown, but not its value. */
   uvperf_count_t count;
   /* The value that is shown: the mean of the runs' scaled counts, times the
    * event's scale. */
@@ -93,8 +93,9 @@ typedef struct stat_report_s {
   const char *title;
 } stat_report_t;
 
-/* Prints the text above the lines: the title, or with is_interval the names of
- * the columns. The caller repeats these every STAT_HEAD_EVERY intervals. */
+/* Prints the text above the lines: the title, or the names of the columns if
+ * is_interval is set. The caller prints these names again after every
+ * STAT_HEAD_EVERY intervals. */
 #define STAT_HEAD_EVERY 25
 void stat_text_head(FILE *file, const stat_report_t *report);
 
@@ -102,13 +103,14 @@ void stat_text_head(FILE *file, const stat_report_t *report);
  * called setlocale(3)). An incomplete value is marked. */
 void stat_text_lines(FILE *file, const stat_report_t *report);
 
-/* Prints the times (not with is_interval), and below them each reason for
+/* Prints the times, except for an interval. Below them prints each reason for
  * missing counts once. */
 void stat_text_tail(FILE *file, const stat_report_t *report);
 
-/* With --metric-only these replace the lines: the names of the columns, and a
- * row for each place. Fields are followed by the separator, also the last one.
- * A JSON object has a key for each metric that has a value. */
+/* With --metric-only these functions replace the lines. They print the names of
+ * the columns, and a row for each place. Each field is followed by the
+ * separator, also the last field. A JSON object has a key for each metric that
+ * has a value. */
 struct stat_columns_s;
 void stat_text_metrics_head(FILE *file, const stat_report_t *report,
                             const struct stat_columns_s *columns);
@@ -129,12 +131,12 @@ void stat_json_metrics(FILE *file, const stat_report_t *report,
  *   [time,][CPU,]value,unit,event,[cgroup,][deviation,]runtime,percent,
  *   metric,unit
  *
- * A field with the separator or a quotation mark in it is quoted, and the
- * quotation marks in it are doubled (RFC 4180); perf-stat(1) does not quote.
- * Control characters become question marks. If a value is incomplete or could
- * not be read, its line has one more field, which says so. A second metric has
- * a line on which the fields from value to percent are empty. The separator is
- * not empty and contains no quotation mark. */
+ * A field that contains the separator or a quotation mark is quoted, and its
+ * quotation marks are doubled (RFC 4180). perf-stat(1) does not quote. Control
+ * characters become question marks. If a value is incomplete or could not be
+ * read, the line has one more field, which says so. A second metric has a line
+ * on which the fields from value to percent are empty. The separator is not
+ * empty and contains no quotation mark. */
 void stat_csv_lines(FILE *file, const char *separator,
                     const stat_report_t *report);
 

@@ -18,9 +18,10 @@
 /* How often the tasks of -p and -t are checked. */
 #define ALIVE_MS 100
 
-/* Checks for a pending signal. Signals are blocked between two runs, while no
- * loop handles them: one would end the program before it has printed anything,
- * and the end of a command that is killed before its exec would be missed. */
+/* Checks for a pending signal. Between two runs no loop handles signals, so
+ * signals are blocked. Otherwise a signal would end the program before it has
+ * printed anything. And if a command is killed before its exec, its end would
+ * be missed. */
 static int is_signal_waiting(void) {
   sigset_t set;
 
@@ -64,7 +65,7 @@ static void report_rest(stat_run_t *run) {
     run->on_interval(run, run->delta);
 }
 
-/* All events stop before the first one is read, so that events that are
+/* All events are stopped before the first event is read. So events that are
  * compared have counted for the same time. */
 static void on_stop(common_session_t *session) {
   stat_run_t *run = session->data;
@@ -92,7 +93,8 @@ static void on_command(common_session_t *session, int status) {
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The first interval begins before the events count, so that it misses none. */
+/* The first interval begins before the events count, so that no counts are
+ * missed. */
 static int start_intervals(stat_run_t *run) {
   uint64_t interval_ms = run->options->interval_ms;
   uvperf_error_t error;
@@ -122,7 +124,7 @@ static int enable(stat_run_t *run) {
   return 0;
 }
 
-/* Begins to count, by -D or --control. */
+/* Begins to count because of -D or --control. */
 static void begin(stat_run_t *run) {
   if (enable(run) != 0) {
     run->failed = 1;
@@ -187,7 +189,7 @@ static void on_tick(common_session_t *session) {
     common_session_stop(session);
 }
 
-/* The times of all commands so far that have been waited for. */
+/* Returns the times of all commands that this program has waited for so far. */
 static void take_times(uint64_t *user_ns, uint64_t *system_ns) {
   struct rusage usage;
 
@@ -231,7 +233,8 @@ static int on_late_signal(common_session_t *session) {
 
 /* -- the run --------------------------------------------------------------- */
 
-/* Whether counting begins with the run, and not by -D or --control. */
+/* Returns 1 if counting begins with the run. With -D or --control it may begin
+ * later. */
 static int counts_from_start(const stat_run_t *run) {
   return run->control->is_on && run->options->delay.nr == 0;
 }
@@ -292,7 +295,7 @@ static int start(stat_run_t *run) {
   if (is_on && enable(run) != 0)
     return 1;
   status = common_session_go(&run->session);
-  /* A command determines itself how long to count. */
+  /* A command determines how long to count. */
   common_session_start(&run->session,
                        of_tasks && options->command == NULL ? ALIVE_MS : 0,
                        is_on ? options->timeout_ms : 0);

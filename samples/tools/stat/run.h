@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One run: opens the events and counts once, from the start of the command, or
- * from now on, to its end. */
+/* One run: opens the events and counts once. Counting begins at the start of
+ * the command, or now, and lasts to the end of the run. */
 #ifndef STAT_RUN_H
 #define STAT_RUN_H
 
@@ -29,8 +29,8 @@ struct stat_run_s {
   void *data;                      /* the owner's */
   /* Called when the events are open or refused, before anything is counted. */
   void (*on_open)(stat_run_t *run, uvperf_set_t *set);
-  /* With -I: called with the counts of each interval, also the last, shorter
-   * one. */
+  /* With -I: called with the counts of each interval, also of the last, shorter
+   * interval. */
   void (*on_interval)(stat_run_t *run, const uvperf_reading_t *delta);
   /* Called when everything is counted. The results below are final, except
    * command_status. The events are still open, because closing them may take
@@ -64,8 +64,9 @@ struct stat_run_s {
 int stat_control_open(stat_control_t *control, const stat_options_t *options);
 
 /* Counts once. Returns 0, or the exit status after a message. Before each run,
- * set the public fields above the results and clear all others. Signals are
- * blocked when it returns, so a signal between two runs is for the next run. */
+ * set the public fields above the results and clear all other fields. When it
+ * returns, signals are blocked. So the next run handles a signal that came
+ * between two runs. */
 int stat_run(stat_run_t *run);
 
 /* Frees the reading, and the errors of refused events. */

@@ -21,8 +21,8 @@ static void add_cgroups(common_target_list_t *targets,
   }
 }
 
-/* Adds every process, for --per-thread: the count of a CPU does not show the
- * threads. */
+/* Adds every process, for --per-thread: the count of a CPU does not show what
+ * each thread counted. */
 static void add_all_processes(common_target_list_t *targets, uint32_t flags) {
   common_ids_t pids = {NULL, 0, 0};
 

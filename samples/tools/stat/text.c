@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints a report for people, in the columns of perf-stat(1). Unlike there, no
- * line ends in blanks, and a second metric is below the first. */
+/* Prints a report for people, in the columns of perf-stat(1). Two things differ
+ * from perf-stat(1): no line ends in blanks, and a second metric is below the
+ * first. */
 #include "stat/report.h"
 
 #include <inttypes.h>
@@ -28,7 +29,8 @@ enum {
   METRIC_WIDTH = 35
 };
 
-/* The line that is being written. Blanks are written when more text follows. */
+/* The line that is being written. Blanks are written only when more text
+ * follows. */
 typedef struct row_s {
   FILE *file;
   size_t blanks;
@@ -85,7 +87,7 @@ static size_t unit_width(const stat_report_t *report) {
   return width;
 }
 
-/* The width of the cgroups' column; 0 without cgroups. */
+/* Returns the width of the column for cgroups, or 0 without cgroups. */
 static size_t cgroup_width(const stat_report_t *report) {
   size_t width = 0, i;
 
@@ -98,7 +100,7 @@ static size_t cgroup_width(const stat_report_t *report) {
   return width;
 }
 
-/* The width of the name of a core, die, socket or node. */
+/* Returns the width of the name of a core, die, socket or node. */
 static size_t group_width(enum stat_by by) {
   if (by == STAT_BY_CORE)
     return 15;
@@ -151,7 +153,8 @@ static void put_begin(row_t *row, const stat_report_t *report,
 
 static void put_value(row_t *row, const stat_report_t *report,
                       const stat_line_t *line) {
-  /* In a variable, because ISO C does not know the flag that groups digits. */
+  /* The format is in a variable, because ISO C does not know the flag that
+   * groups digits. */
   const char *grouped = "%'.*f";
   char text[STAT_NUMBER_BYTES];
 
@@ -165,8 +168,8 @@ static void put_value(row_t *row, const stat_report_t *report,
   row->blanks++;
 }
 
-/* Puts the last column before the metrics, which begin at the same place in all
- * lines. */
+/* Puts the last column before the metrics. It is padded, so metrics begin at
+ * the same place in all lines. */
 static void put_cgroup(row_t *row, const char *cgroup, size_t width) {
   if (width == 0)
     return;
@@ -353,7 +356,7 @@ void stat_text_metrics(FILE *file, const stat_report_t *report,
 
 /* -- below the lines ------------------------------------------------------- */
 
-/* As many decimals as show two digits of the deviation. */
+/* Returns the number of decimals that show two digits of the deviation. */
 static int get_decimals(double deviation) {
   int decimals = 2;
 

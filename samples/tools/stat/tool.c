@@ -47,8 +47,9 @@ static const char *end_of_name(const char *text) {
   return text;
 }
 
-/* Writes the list with dummy events for times. With `same_length` all other
- * names keep their positions. Returns the number of times. */
+/* Writes the list of names, with a dummy event in place of each time. With
+ * `same_length` all other names keep their positions. Returns how many names
+ * are times. */
 static size_t put_names(FILE *file, const char *names, int same_length) {
   size_t nr = 0, size;
   enum stat_tool tool;
@@ -82,8 +83,8 @@ static char *make_names(const char *names, int same_length, size_t *nr) {
   return text;
 }
 
-/* Modifiers select what the kernel counts. A time that ignored them would be
- * misleading, so they are refused. */
+/* Modifiers select what the kernel counts. The kernel does not count these
+ * times, so a time with modifiers is refused. */
 static int refuse_modifiers(const char *names) {
   const char *name = names;
   uvperf_error_t error;

@@ -15,9 +15,9 @@ typedef struct stat_times_s {
   int has_command;             /* these two are known */
 } stat_times_t;
 
-/* Parses names as common_list_parse does, including names of times. In the list
- * a time is a dummy event with its name, which counts nothing. So it has its
- * place in the table and can be counted alone. */
+/* Parses names as common_list_parse does, including names of times. In the
+ * list, a time is a dummy event that has the time's name and counts nothing. So
+ * a time has its place in the table, and can be the only event. */
 int stat_tool_parse(uvperf_event_list_t **list, const char *names);
 
 /* Returns the time that an event stands for, or STAT_TOOL_NONE. */

@@ -8,8 +8,8 @@
 /* Room for a number; longer ones are cut. */
 #define STAT_NUMBER_BYTES 400
 
-/* Returns 1 if a line does not exist: its event is not measured on its CPU, on
- * purpose. */
+/* Returns 1 if a line does not exist, because its event is not measured on this
+ * CPU on purpose. */
 int stat_value_is_none(const stat_report_t *report, const stat_line_t *line);
 
 /* Returns 1 if a line is not shown. */
@@ -21,10 +21,11 @@ int stat_place_compare(const void *left, const void *right);
 const stat_place_t *stat_place_find(const stat_place_t *places, size_t nr,
                                     int32_t id);
 
-/* The name of a group of CPUs: "core", "die"…; NULL for other places. */
+/* Returns the name of a group of CPUs: "core", "die"…, or NULL for other
+ * places. */
 const char *stat_value_group(enum stat_by by);
 
-/* The name of a line's core or thread; "" for none. */
+/* Returns the name of a line's core or thread, or "" for none. */
 const char *stat_value_place(const stat_report_t *report,
                              const stat_line_t *line);
 
@@ -32,25 +33,28 @@ const char *stat_value_place(const stat_report_t *report,
  * never on a counter or its task never ran. */
 int stat_value_is_counted(const stat_line_t *line);
 
-/* The word in place of a value, for a line without a count. */
+/* Returns the word that stands in place of the value, for a line without a
+ * count. */
 const char *stat_value_word(const stat_line_t *line);
 
-/* The value as it is shown, its unit, and its decimals. */
+/* These return the value as it is shown, its unit, and its decimals. */
 double stat_value(const stat_report_t *report, const stat_line_t *line);
 const char *stat_value_unit(const stat_event_t *event);
 int stat_value_decimals(const stat_event_t *event);
 
-/* Whether an event counts nanoseconds, and the nanoseconds of a line of it. */
+/* The first function returns 1 if an event counts nanoseconds. The second
+ * returns the nanoseconds of a line of such an event. */
 int stat_value_is_clock(const stat_event_t *event);
 double stat_value_ns(const stat_report_t *report, const stat_line_t *line);
 
-/* How long the event was on a counter: in percent, and in nanoseconds per
- * run. */
+/* These return how long the event was on a counter: in percent, and in
+ * nanoseconds per run. */
 double stat_value_percent(const stat_line_t *line);
 uint64_t stat_value_runtime(const stat_report_t *report,
                             const stat_line_t *line);
 
-/* Writes a number for programs, with a decimal point whatever LC_NUMERIC is. */
+/* Writes a number for programs. It always has a decimal point, whatever
+ * LC_NUMERIC is. */
 void stat_value_print(char text[STAT_NUMBER_BYTES], double value, int decimals);
 
 #endif

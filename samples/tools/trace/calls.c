@@ -11,8 +11,8 @@
 #include "common/tasks.h"
 #include "trace/syscalls.h"
 
-/* From include/linux/errno.h: the call was interrupted. It is restarted, or
- * returns EINTR if the handler of the signal wants that. */
+/* From include/linux/errno.h: the call was interrupted. The call is restarted
+ * or returns EINTR. This depends on the handler of the signal. */
 #define ERESTARTSYS           512
 #define ERESTARTNOINTR        513
 #define ERESTARTNOHAND        514
@@ -26,7 +26,7 @@ struct trace_caller_s {
   trace_call_t *call;   /* the call that it is in, or NULL */
   uint64_t began;
   uint64_t losses; /* before the call began */
-  int is_new;      /* the next end belongs to the call that created it */
+  int is_new;      /* the next end is of the call that created it */
   trace_caller_t *next;
 };
 
@@ -106,7 +106,8 @@ static trace_group_t *add_group(trace_calls_t *calls) {
              common_calloc(1, sizeof(*calls->groups[0]));
 }
 
-/* Makes room: joins the smallest group that has ended, if there is one. */
+/* Makes room: if a group has ended, joins the smallest such group to the sum of
+ * ended groups. */
 static void join_smallest(trace_calls_t *calls) {
   size_t i, smallest = SIZE_MAX;
 
@@ -197,7 +198,8 @@ static trace_caller_t *add_at(trace_caller_t **link, uint32_t pid,
 }
 
 /* Returns the thread with its group, or NULL if the task has no id of its own.
- * A thread that had this id with another pid is removed: its end was lost. */
+ * If a thread had this id with another pid, it is removed, because the record
+ * of its end was lost. */
 static trace_caller_t *find_caller(trace_calls_t *calls,
                                    const trace_caller_now_t *now) {
   trace_caller_t **link, *caller;
@@ -253,8 +255,8 @@ void trace_calls_comm(trace_calls_t *calls, uint32_t pid, uint32_t tid,
   snprintf(caller->group->comm, sizeof(caller->group->comm), "%s", comm);
 }
 
-/* Finds the group again after an exec: the process is the same one, even if its
- * first thread was known and ended at the exec. */
+/* Finds the group again after an exec. The process is still the same, even if
+ * its first thread was known and ended at the exec. */
 static void rejoin(trace_calls_t *calls, trace_caller_t *caller) {
   size_t i;
 
@@ -268,8 +270,8 @@ static void rejoin(trace_calls_t *calls, trace_caller_t *caller) {
 }
 
 /* After an exec all other threads of the process have ended, and the thread
- * that called execve has the id of the first one. A thread that was not known
- * before is new: measuring began in its execve, as it does for a command. */
+ * that called execve has the id of the first thread. If the thread was not
+ * known before, measuring began during its execve, as for a command. */
 void trace_calls_exec(trace_calls_t *calls, uint32_t pid, uint32_t tid) {
   trace_caller_t **link, *caller = *place_of(calls, tid), *other;
   size_t i;
@@ -361,7 +363,8 @@ void trace_calls_end(trace_calls_t *calls, const trace_caller_now_t *now,
       find_call(calls, caller->group, nr, is_compat, name)->no_begin++;
   } else if (call->nr != nr && !call->is_exec && !call->is_sigreturn) {
     /* execve and sigreturn replace the register that holds the number of the
-     * call, so the next end is theirs, whatever its number. */
+     * call. So the next end belongs to this execve or sigreturn, whatever its
+     * number is. */
     call->no_end++;
     find_call(calls, caller->group, nr, is_compat, name)->no_begin++;
   } else if (caller->losses != calls->losses || now->time < caller->began) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Matches the begins and ends of system calls, and adds up the calls of each
- * process or thread. Expects them in the order of time. Opens nothing. */
+ * process or thread. Expects begins and ends in time order. Opens nothing. */
 #ifndef TRACE_CALLS_H
 #define TRACE_CALLS_H
 
@@ -74,26 +74,27 @@ typedef struct trace_caller_now_s {
 
 void trace_calls_free(trace_calls_t *calls);
 
-/* A call begins, or ends. `name` must live as long as `calls`; if it is NULL,
- * the name is looked up by the number. */
+/* Call these when a system call begins or ends. `name` must live as long as
+ * `calls`. If it is NULL, the name is looked up by the number. */
 void trace_calls_begin(trace_calls_t *calls, const trace_caller_now_t *now,
                        int64_t nr, const char *name, int is_compat);
 void trace_calls_end(trace_calls_t *calls, const trace_caller_now_t *now,
                      int64_t nr, const char *name, int is_compat,
                      int64_t result);
 
-/* A thread was created, was named, has executed a program, or has ended. */
+/* Call these when a thread was created, got a name, has executed a program, or
+ * has ended. */
 void trace_calls_fork(trace_calls_t *calls, uint32_t pid, uint32_t tid);
 void trace_calls_comm(trace_calls_t *calls, uint32_t pid, uint32_t tid,
                       const char *comm);
 void trace_calls_exec(trace_calls_t *calls, uint32_t pid, uint32_t tid);
 void trace_calls_exit(trace_calls_t *calls, uint32_t tid);
 
-/* Records of any thread were lost, so the next end of a running call may belong
- * to a later call. (The kernel reports a loss only with the next record of that
- * CPU. If a thread ends a call and begins the same one again in the lost
- * records, and continues on another CPU before the report, the two are measured
- * as one.) */
+/* Call it when records of any thread were lost, because the next end of a
+ * running call may belong to a later call. (The kernel reports a loss only with
+ * the next record of that CPU. In the lost records a thread may end a call and
+ * begin the same call again. If this thread continues on another CPU before the
+ * report, the two calls are measured as one.) */
 void trace_calls_lost(trace_calls_t *calls);
 
 /* Counts running calls, and sorts the groups by their numbers of calls. Call it
