@@ -33,9 +33,9 @@ extern "C" {
 #define UVPERF_SAMPLE_BRANCH_COUNTERS  (UINT64_C(1) << 19) /* Linux 6.8 */
 
 /* The fields and flag bits of struct perf_event_attr up to Linux 6.19, for
- * uvperf_attr_set and uvperf_attr_get. These also reach fields that the
- * caller's header does not have. Values 0 to 63 are a flag's position in the
- * 64-bit flag word. */
+ * uvperf_attr_set and uvperf_attr_get. These functions also reach fields that
+ * the caller's header does not have. Values 0 to 63 are a flag's position in
+ * the 64-bit flag word. */
 enum uvperf_attr_field {
   UVPERF_ATTR_DISABLED = 0,
   UVPERF_ATTR_INHERIT = 1,
@@ -241,7 +241,7 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *    r1a8                     a raw event: the code of the CPU's PMU, in hex
  *    sched:sched_switch       a tracepoint: its category and name in tracefs
  *    mem-loads                an event of a PMU, a file in events/ of sysfs
- *    cpu/mem-loads,ldlat=30/  the same of the PMU cpu, with a term
+ *    cpu/mem-loads,ldlat=30/  the same event of the PMU cpu, with a term
  *    cpu/event=0x3c,umask=1/  an event of a PMU by its terms, in format/
  *    cpu_core/cycles/         a generic or raw event of the PMU cpu_core
  *    mem:0x1000/8:rw          a breakpoint: address, length, access
@@ -254,16 +254,17 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  * are the same for generic events and for events of sysfs. A cache event
  * without an operation means loads. Without a result it means accesses. A
  * breakpoint without a length has 4 bytes, or sizeof(long) for access x. Its
- * access is one or more of r, w and x. The default is rw. An event by type= can
- * also set config1 to config4 and bp_type. */
+ * access is one or more of r, w and x. The default is rw. An event in the form
+ * type= can also set config1 to config4 and bp_type. */
 
 /* @page events_terms Terms
  *
  * Terms are separated by commas: "cycles/period=1000,time/". After type= they
  * are written as further items: "type=1,config=0,period=1000". A term without a
- * value is 1, but an item needs a value. If a term is given twice, or repeats a
- * term of an event in sysfs, the last one counts. Every event has these terms.
- * If a PMU has a term with the same name, the PMU's term is used:
+ * value has the value 1, but an item after type= needs a value. If a term is
+ * given twice, or repeats a term of an event in sysfs, the last one counts.
+ * Every event has these terms. If a PMU has a term with the same name, the
+ * PMU's term is used:
  *
  *    period=n           sample_period
  *    freq=n             freq, and sample_freq in Hz
@@ -273,7 +274,7 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *    aux-output         aux_output
  *    aux-sample-size=n  PERF_SAMPLE_AUX, and aux_sample_size in bytes
  *    config, config1    the field, up to config4; config1 of a probe is a
- *                       pointer, and refused
+ *                       pointer, so this is refused
  *    name=mine          the event's label (only in a list) */
 
 /* @page events_chains Call chains and branches
@@ -285,9 +286,10 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *    call-graph=lbr     CALLCHAIN, and BRANCH_STACK with CALL_STACK on the
  *                       user side
  *    call-graph=no      none of these
- *    max-stack=n        sample_max_stack; call-graph=fp unless another is given
- *    branch_type=any    BRANCH_STACK with one filter of perf record -j; no
- *                       means none
+ *    max-stack=n        sample_max_stack; without call-graph= it also means
+ *                       call-graph=fp
+ *    branch_type=any    BRANCH_STACK with one filter of perf record -j;
+ *                       branch_type=no means none
  *
  * call-graph=lbr and branch_type exclude each other. */
 
@@ -324,8 +326,8 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *    msr/tsc/                      an event that the PMU has a name for
  *    cpu/event=0x3c,umask=0x1/     terms of the PMU's format
  *    r1a8                          raw events
- *    type=9,config=0x1             all others, and if sysfs or tracefs cannot
- *                                  be read
+ *    type=9,config=0x1             all other events, and all events if sysfs or
+ *                                  tracefs cannot be read
  *
  * The name has terms and modifiers for sample_period, freq, sample_max_stack,
  * inherit, write_backward, aux_output, precise_ip, exclude_idle, pinned and
@@ -358,9 +360,10 @@ UVPERF_EXTERN int uvperf_attr_parse_sized(struct perf_event_attr *attr,
  *    -ENOENT      this machine has no such event, PMU or term, or tracefs is
  *      not mounted (NO_EVENT);
  *    -EINVAL      the name is wrong on any machine; a number in it is greater
- *      than `limit`; it means several events, or an event that needs memory
- *      (name=, path=, func=): use uvperf_event_list_parse (all ARGUMENT); or a
- *      file of the PMU in sysfs is not understood (NOT_SUPPORTED);
+ *      than `limit`; the name means several events, or an event that needs
+ *      memory (name=, path=, func=): use uvperf_event_list_parse (all
+ *      ARGUMENT); or a file of the PMU in sysfs is not understood
+ *      (NOT_SUPPORTED);
  *    -EACCES      this process may not read tracefs or sysfs (PERMISSION);
  *    -E2BIG       the event needs a field that the caller's struct does not
  *      have (ARGUMENT);
@@ -386,8 +389,8 @@ static inline int uvperf_attr_parse(struct perf_event_attr *attr,
  *  parse: probes with bits that are not terms of the PMU, and probes whose
  *  string has both kinds of quotation marks or some thousand bytes.
  *  @param attr   Caller's. In an event of the PMU uprobe or kprobe, config1
- *    must be 0 or point to a string of this process, as for the kernel. Set it
- *    to 0 in an attr from elsewhere, such as a file.
+ *    must be 0 or point to a string of this process, as for the kernel. Set
+ *    config1 to 0 in an attr from elsewhere, such as a file.
  *  @param label  Caller's; receives the terminated name. May be NULL if *size
  *    is 0.
  *  @param size   Bytes of `label`; receives the bytes needed, with the ending
@@ -424,8 +427,8 @@ UVPERF_EXTERN void uvperf_attr_set_frequency(struct perf_event_attr *attr,
 UVPERF_EXTERN void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
                                                  uint32_t records);
 
-/** Wakes the loop when more than a number of bytes was written, by records of
- *  any type.
+/** Wakes the loop when more than this number of bytes was written. Records of
+ *  any type count.
  *  @param attr   Caller's.
  *  @param bytes  Bytes, less than the size of the ring. 1 wakes for every
  *    record. 0 wakes when the ring is half full. */
@@ -439,12 +442,13 @@ UVPERF_EXTERN void uvperf_attr_set_wakeup_bytes(struct perf_event_attr *attr,
  * change is made only after a failure that it can repair. uvperf_event_changes
  * and uvperf_set_changes return the changes. */
 enum uvperf_fallback {
-  /* Cycles become a clock, if no PMU has cycles (ENOENT, ENODEV, ENXIO) or can
-   * sample them (EOPNOTSUPP). This applies to PERF_COUNT_HW_CPU_CYCLES of type
-   * PERF_TYPE_HARDWARE, with any PMU in the upper half of config. It does not
-   * apply to the same event under the type of a PMU. The clock is
-   * PERF_COUNT_SW_TASK_CLOCK, or PERF_COUNT_SW_CPU_CLOCK for a whole CPU or
-   * cgroup. It counts nanoseconds of the user and the kernel side.
+  /* Cycles become a clock if no PMU has cycles (ENOENT, ENODEV, ENXIO), or if
+   * no PMU can sample cycles (EOPNOTSUPP). This applies to
+   * PERF_COUNT_HW_CPU_CYCLES of type PERF_TYPE_HARDWARE, with any PMU in the
+   * upper half of config. It does not apply to the same event under the type of
+   * a PMU. The clock is PERF_COUNT_SW_TASK_CLOCK, or PERF_COUNT_SW_CPU_CLOCK
+   * for a whole CPU or cgroup. It counts nanoseconds of the user and the kernel
+   * side.
    *
    * A frequency is kept. A period of cycles becomes the same number of
    * nanoseconds. So the rate is the same on a CPU of 1 GHz, and lower on a
@@ -458,29 +462,30 @@ enum uvperf_fallback {
    * because the kernel refuses a clock of a whole CPU too. For a task see
    * UVPERF_FALLBACK_USER. */
   UVPERF_FALLBACK_CLOCK = 1,
-  /* Only the user side is measured (exclude_kernel, exclude_hv), if
-   * perf_event_paranoid forbids the kernel side (EACCES, EPERM). This does not
-   * apply to an attr with exclude_user or exclude_kernel. An event that happens
-   * only in the kernel then opens, but counts 0. Such events are context
-   * switches, and all tracepoints except tracepoints of system calls. */
+  /* If perf_event_paranoid forbids the kernel side (EACCES, EPERM), only the
+   * user side is measured (exclude_kernel, exclude_hv). This does not apply to
+   * an attr with exclude_user or exclude_kernel. An event that happens only in
+   * the kernel then opens, but counts 0. Such events are context switches, and
+   * all tracepoints except tracepoints of system calls. */
   UVPERF_FALLBACK_USER = 2,
   /* precise_ip becomes the highest lower value that the PMU accepts, perhaps 0
    * (EOPNOTSUPP, EINVAL, ENOENT). */
   UVPERF_FALLBACK_PRECISE = 4,
-  /* Flags, fields, and bits of sample_type, read_format, branch_sample_type and
-   * aux_action become 0 if this kernel does not know them (EINVAL, E2BIG). Then
-   * records and counts lack something, or more is measured. For example,
-   * without inherit_thread child processes are measured too. Flags and fields
-   * newer than enum uvperf_attr_field are not changed. */
+  /* If this kernel does not know some flags, fields, or bits of sample_type,
+   * read_format, branch_sample_type or aux_action (EINVAL, E2BIG), these become
+   * 0. Then records and counts lack something, or more is measured. For
+   * example, without inherit_thread child processes are measured too. Flags and
+   * fields newer than enum uvperf_attr_field are not changed. */
   UVPERF_FALLBACK_KERNEL = 8,
   /* All changes that the caller can allow. */
   UVPERF_FALLBACK_ALL = 15,
   /* inherit becomes 0, so children are not measured. A set makes this change
-   * even if the caller does not allow it, for events of the PMUs uprobe and
-   * kprobe that name a file or a function, and for the rest of their group. In
-   * a task that inherits such an event, fork(2) and pthread_create(3) would
-   * fail with EFAULT, because Linux reads the name at config1 again, in the
-   * memory of that task. To measure children too, measure CPUs. */
+   * for events of the PMUs uprobe and kprobe that name a file or a function,
+   * and for the rest of their group. It does so even if the caller does not
+   * allow the change. In a task that inherits such an event, fork(2) and
+   * pthread_create(3) would fail with EFAULT, because Linux reads the name at
+   * config1 again, in the memory of that task. To measure children too, measure
+   * CPUs. */
   UVPERF_FALLBACK_INHERIT = 16
 };
 
@@ -517,23 +522,24 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *
  *  It is called for each attr, and again for CPUs and targets that come later.
  *  It is also called for the rings of a set or reader: each belongs to a dummy
- *  event of this process (PERF_COUNT_SW_DUMMY).
- *  The loop's thread calls it and waits. In asynchronous opening a thread of
- *  libuv's pool calls it: one thread per loop, perhaps at the same time as the
- *  loop's thread. The function must not call functions of the handle.
+ *  event of this process (PERF_COUNT_SW_DUMMY). The loop's thread calls it and
+ *  waits. For asynchronous opening a thread of libuv's pool calls it: one
+ *  thread per loop, perhaps at the same time as the loop's thread. The function
+ *  must not call functions of the handle.
  *  @param attr      attr->size bytes, valid during the call. config1 and
  *    config2 of a uprobe or kprobe by name point to a string of this process.
  *  @param pid       A thread's id in this process's PID namespace, never 0. -1
- *    means all tasks. With PERF_FLAG_PID_CGROUP the fd of a cgroup's directory.
+ *    means all tasks. With PERF_FLAG_PID_CGROUP it is the fd of a cgroup's
+ *    directory.
  *  @param cpu       A CPU's id, or -1 for any.
  *  @param group_fd  The fd of the group's leader, or -1.
  *  @param flags     PERF_FLAG_*.
  *  @param arg       options.open_arg.
  *  @return the fd of a perf event, or a negative errno. The handle then owns
- *    the fd and makes it close-on-exec. Another kind of fd fails with
- *    UV_ENOTTY. The handle explains an errno as if it came from the kernel:
- *    return -EACCES or -EPERM to refuse. After -E2BIG the handle does not know
- *    the kernel's size of the attr.
+ *    the fd and makes it close-on-exec. If the fd is of another kind, opening
+ *    fails with UV_ENOTTY. The handle explains an errno as if it came from the
+ *    kernel. To refuse an event, return -EACCES or -EPERM. After -E2BIG the
+ *    handle does not know the kernel's size of the attr.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
                               int32_t cpu, int group_fd, unsigned long flags,

@@ -26,8 +26,8 @@ extern "C" {
 #define UVPERF_RECORD_AUX_OUTPUT_HW_ID   21        /* Linux 5.16 */
 #define UVPERF_RECORD_CALLCHAIN_DEFERRED 22        /* Linux 6.19 */
 #define UVPERF_RECORD_MISC_MMAP_BUILD_ID (1 << 14) /* Linux 5.12 */
-/* Ends a call chain whose user part follows in a CALLCHAIN_DEFERRED record. The
- * next entry is its cookie. */
+/* Marks the end of a call chain whose user part follows in a CALLCHAIN_DEFERRED
+ * record. The next entry of the chain is the cookie of that record. */
 #define UVPERF_CONTEXT_USER_DEFERRED ((uint64_t)-640) /* Linux 6.19 */
 
 /* The source of records: one perf event, or one attr and all events that were
@@ -47,14 +47,14 @@ typedef struct uvperf_source_s {
    * cpu is -1 for any. */
   int32_t pid;
   int32_t cpu;
-  /* The caller's; the library never uses it. In a record of an event's handle
-   * it is the uvperf_event_t that wrote the record, or NULL after that handle
-   * is closed. In a record of a set it is the target's `data`. */
+  /* The caller's; the library never uses it. In a record of a uvperf_event_t it
+   * is the uvperf_event_t whose event wrote the record, or NULL after that
+   * handle is closed. In a record of a set it is the target's `data`. */
   void *data;
   /* In a record of a set these are the attr's index, the target's index, and
    * the place's uvperf_place_t.serial. In other records they are 0. All parts
    * of an event (see uvperf_event_item_t.first) have the index of the first
-   * part; `attr` is the part's own. */
+   * part; `attr` is the part's own attr. */
   uint32_t attr_index;
   uint32_t target_index;
   uint64_t serial;
@@ -72,8 +72,8 @@ typedef struct uvperf_source_s {
 typedef struct uvperf_values_s {
   /* attr.read_format: PERF_FORMAT_*. */
   uint64_t format;
-  /* The number of values: 1, or the size of the group with
-   * PERF_FORMAT_GROUP. */
+  /* The number of values: 1, or with PERF_FORMAT_GROUP the number of events in
+   * the group. */
   uint64_t nr;
   /* Nanoseconds; 0 if the format does not have this time. */
   uint64_t time_enabled;
@@ -99,16 +99,16 @@ typedef struct uvperf_regs_s {
 
 /* The body of PERF_RECORD_SAMPLE. Fields whose PERF_SAMPLE_* bit is not in the
  * record's `present` are 0. Pointers are valid as long as the record, and NULL
- * if their count or size is 0. All except raw.data are 8-byte aligned.
+ * if their count or size is 0. All pointers except raw.data are 8-byte aligned.
  *
  * Several events, even of different processes, can sample the same software
- * event on a CPU. This is so for page faults, context switches and migrations,
- * but not for the clocks. The kernel fills one sample for all of them, usually
- * with the values of the event that was enabled last: id, stream_id, time (of
- * its clock), pid and tid (of its namespace), callchain (with its limits) and
- * stack_user (with its size). Fields that only that event has can make the
- * record longer: see surplus_bytes. If that event has fewer registers, the
- * record ends too early, and is delivered with UV_EPROTO. */
+ * event on a CPU. This happens with page faults, context switches and
+ * migrations, but not with the clocks. The kernel fills one sample for all
+ * these events, usually with the values of the event that was enabled last: id,
+ * stream_id, time (of its clock), pid and tid (of its namespace), callchain
+ * (with its limits) and stack_user (with its size). Fields that only that event
+ * has can make the record longer: see surplus_bytes. If that event has fewer
+ * registers, the record ends too early, and is delivered with UV_EPROTO. */
 typedef struct uvperf_sample_s {
   uvperf_values_t read; /* PERF_SAMPLE_READ */
   /* PERF_SAMPLE_CALLCHAIN: frames innermost first, with PERF_CONTEXT_* marks
@@ -119,8 +119,8 @@ typedef struct uvperf_sample_s {
   } callchain;
   /* PERF_SAMPLE_RAW. size is in bytes and includes the kernel's padding: 4 +
    * size is a multiple of 8. The data is not aligned to 8: read it by memcpy.
-   * For a tracepoint it has the fields, at the offsets in the tracepoint's
-   * `format` file in tracefs. */
+   * For a tracepoint the data has the fields, at the offsets in the
+   * tracepoint's `format` file in tracefs. */
   struct {
     uint32_t size;
     const void *data;
@@ -165,8 +165,8 @@ typedef struct uvperf_sample_s {
     uint64_t size;
     const void *data;
   } aux;
-  /* Bytes of the record after its last known field. They mean nothing, unless
-   * sample_type has a bit that is newer than the library. */
+  /* Bytes of the record after its last known field. These bytes mean nothing,
+   * unless sample_type has a bit that is newer than the library. */
   uint64_t surplus_bytes;
 } uvperf_sample_t;
 
@@ -327,9 +327,9 @@ typedef struct uvperf_record_s {
   /* The `size` bytes of the record as the kernel wrote it, with its header,
    * 8-byte aligned. */
   const void *bytes;
-  /* The event that wrote it, or NULL if that is unknown. If only one event of
-   * the ring writes samples, all samples belong to that event, whatever their
-   * id. Otherwise the id decides, and the id can be wrong: see
+  /* The event that wrote the record, or NULL if it is unknown. If only one
+   * event of the ring writes samples, all samples belong to that event,
+   * whatever their id. Otherwise the id decides, and the id can be wrong: see
    * uvperf_sample_t. */
   const uvperf_source_t *source;
   /* The PERF_SAMPLE_* bits of the fields that are valid. For a sample it is
@@ -338,9 +338,9 @@ typedef struct uvperf_record_s {
    * IDENTIFIER of sample_type. It is 0 for a record that has no trailer or
    * could not be decoded. */
   uint64_t present;
-  /* Where and when, in the kernel's order. TID, TIME, ID, CPU and STREAM_ID
-   * come from the sample or from the trailer. ip, period and addr are 0 if the
-   * record is not a sample. */
+  /* Where and when the record was written. The fields are in the kernel's
+   * order. TID, TIME, ID, CPU and STREAM_ID come from the sample or from the
+   * trailer. ip, period and addr are 0 if the record is not a sample. */
   uint64_t ip;        /* PERF_SAMPLE_IP */
   uint32_t pid, tid;  /* PERF_SAMPLE_TID */
   uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock. A sample can
@@ -383,12 +383,13 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
 
 /** Makes a decoder for the records of one or more sources.
  *
- *  With several sources each record is decoded with the attr of its own event,
- *  which is found by its id (never by STREAM_ID). The id 0 means the first
- *  source, because perf(1) writes 0 into its own records. A record with an
- *  unknown id has source NULL, and is decoded if all sources have the same
- *  layout for its type. For samples this means the same sample_type,
- *  read_format, branch_sample_type and masks in all sources that write samples.
+ *  With several sources each record is decoded with the attr of its own event.
+ *  The record's id (never its STREAM_ID) shows which event that is. The id 0
+ *  means the first source, because perf(1) writes 0 into records that it makes
+ *  itself. A record with an unknown id has source NULL, and is decoded if all
+ *  sources have the same layout for its type. For samples this means the same
+ *  sample_type, read_format, branch_sample_type and masks in all sources that
+ *  write samples.
  *  @param decoder  Receives the decoder, NULL on an error. Free it with
  *    uvperf_decoder_free.
  *  @param sources  The array is copied. The sources belong to the caller and
@@ -398,10 +399,11 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
  *  @return 0, or
  *    -EINVAL  nr is 0; a source has no attr, an attr.size of 1 to 63, unknown
  *      flags, or a size below the first version's (up to `data`); or, with
- *      several sources, one has no ids, two share an id, sample_id_all is not
- *      set in all, or PERF_SAMPLE_IDENTIFIER (or ID at the same place) is not;
- *    -E2BIG   a source is longer than in this version and not all 0 there, or
- *      longer than a page;
+ *      several sources: one has no ids, two share an id, one lacks
+ *      sample_id_all, or not all have PERF_SAMPLE_IDENTIFIER (or ID at the same
+ *      place);
+ *    -E2BIG   a source is longer than this version's struct and has a byte
+ *      other than 0 there, or is longer than a page;
  *    -ENOMEM  out of memory.
  *  Source: perf_event_open(2), PERF_SAMPLE_IDENTIFIER. */
 UVPERF_EXTERN int uvperf_decoder_new(uvperf_decoder_t **decoder,
@@ -423,10 +425,10 @@ UVPERF_EXTERN void uvperf_decoder_free(uvperf_decoder_t *decoder);
  *    bytes and go on. With an unsound header it is NULL.
  *  @return 0, also for a type that the library does not know, or
  *    -EPROTO  the header is unsound: its size is below 8, not a multiple of 8,
- *      or above `size`. Or the body is unsound; a sample may be longer than its
- *      fields (surplus_bytes). Or the id belongs to none of several sources
- *      with different layouts; for an unknown type the result is 0 then, with
- *      source NULL;
+ *      or above `size`. Or the body is unsound. (A sample may be longer than
+ *      its fields: see surplus_bytes.) Or there are several sources with
+ *      different layouts, and the id belongs to none of them. (For an unknown
+ *      type the result is 0 then, with source NULL);
  *    -EINVAL  bytes is not 8-byte aligned; *record is NULL. */
 UVPERF_EXTERN int uvperf_decode(uvperf_decoder_t *decoder, const void *bytes,
                                 size_t size, const uvperf_record_t **record);
@@ -489,8 +491,8 @@ UVPERF_EXTERN const char *uvperf_record_cpu_mode_name(uint16_t misc);
  *  Times are in seconds, bytes in hexadecimal. A control character in a name
  *  becomes '?'. The function allocates no memory.
  *  @param record  From a callback or uvperf_decode; not NULL.
- *  @param status  The status that came with it. With UV_EPROTO the line has the
- *    bytes instead of the body.
+ *  @param status  The status that came with the record. With UV_EPROTO the line
+ *    has the record's bytes instead of the body.
  *  @param text    Caller's; receives the terminated line, cut to size. May be
  *    NULL if size is 0.
  *  @param size    Bytes of text. 256 are enough for most records without a call
@@ -571,7 +573,8 @@ enum uvperf_sample_mem_part {
  *  @param part      enum uvperf_sample_mem_part.
  *  @param text      Caller's; receives a terminated text such as "L3 hit" or
  *    "remote RAM (1 hop) hit", with " or " between several possibilities; "yes"
- *    or "no" for UVPERF_SAMPLE_MEM_LOCK; "N/A" if the PMU did not report it.
+ *    or "no" for UVPERF_SAMPLE_MEM_LOCK; "N/A" if the PMU did not report this
+ *    part.
  *  @param size      Bytes of text.
  *  @return 0, or
  *    -ENOBUFS  text is too small; it has the terminated beginning;

@@ -45,7 +45,7 @@ typedef struct uvperf_limits_s {
   /* The level of restrictions without privileges: -1 to 2. Some distributions
    * have 3 or 4, which deny everything. */
   int64_t perf_event_paranoid;
-  /* KiB that one user's rings may lock for each online CPU. */
+  /* KiB of memory that one user's rings may lock for each online CPU. */
   int64_t perf_event_mlock_kb;
   /* The highest attr.sample_freq, in Hz. The kernel lowers it when samples take
    * too long. */
@@ -54,8 +54,8 @@ typedef struct uvperf_limits_s {
   int64_t perf_event_max_stack;
   /* The highest number of contexts (kernel, user…) in a call chain. */
   int64_t perf_event_max_contexts_per_stack;
-  /* A percentage of a CPU's time. If samples take more, the kernel lowers
-   * perf_event_max_sample_rate. 0 and 100 mean never. */
+  /* A percentage of a CPU's time. If samples take more time, the kernel lowers
+   * perf_event_max_sample_rate. With 0 and 100 it never lowers it. */
   int64_t perf_cpu_time_max_percent;
   /* Whether the watchdog for hard lockups is on. On many machines it takes one
    * hardware counter of each CPU. */
@@ -73,7 +73,7 @@ typedef struct uvperf_limits_s {
   int64_t memlock_bytes;
   int64_t memlock_bytes_max;
   /* Fds that this process may have open (RLIMIT_NOFILE), and the hard limit.
-   * Each event on each CPU needs one. */
+   * Each event on each CPU needs one fd. */
   int64_t open_files;
   int64_t open_files_max;
   /* Files that may be open in the whole system (/proc/sys/fs/file-max). */
@@ -82,7 +82,7 @@ typedef struct uvperf_limits_s {
   /* -- privileges: capabilities(7) ----------------------------------------- */
 
   /* Whether the capability is in the effective set. In a user namespace other
-   * than the initial one it has no effect on perf events: see
+   * than the initial one a capability has no effect on perf events: see
    * is_user_namespace. */
   int64_t cap_perfmon;    /* for measuring; 0 before Linux 5.8 */
   int64_t cap_sys_admin;  /* for measuring, uprobes, loading BPF programs */
@@ -110,13 +110,13 @@ typedef struct uvperf_limits_s {
  *  perf_mmap in kernel/events/core.c. */
 UVPERF_EXTERN int uvperf_system_limits(uvperf_limits_t *limits);
 
-/** Returns whether this process may measure with any perf_event_paranoid. It
- *  must have CAP_PERFMON (Linux 5.8) or CAP_SYS_ADMIN, and be in the initial
- *  user namespace.
+/** Returns whether this process may measure with any value of
+ *  perf_event_paranoid. For this it must have CAP_PERFMON (Linux 5.8) or
+ *  CAP_SYS_ADMIN, and be in the initial user namespace.
  *
  *  Some kernels have a perf_event_paranoid of 3 or more. At these levels they
  *  require CAP_SYS_ADMIN. Uprobes, and breakpoints in the kernel, always
- *  require it.
+ *  require CAP_SYS_ADMIN.
  *  @return 1 or 0, or
  *    -ENODATA, -EINVAL  a file in /proc does not have the expected form;
  *    another            the error of open(2) or read(2) on /proc.
@@ -134,12 +134,13 @@ typedef struct uvperf_clock_pair_s {
   uint64_t monotonic;
   /* Nanoseconds of CLOCK_REALTIME, since 1970. */
   uint64_t realtime;
-  /* The largest possible distance between the two readings, in nanoseconds. */
+  /* The longest possible time between the readings of the two clocks, in
+   * nanoseconds. */
   uint64_t error;
 } uvperf_clock_pair_t;
 
-/** Reads both clocks at almost the same moment: the closest of ten tries. Read
- *  them again from time to time, because CLOCK_REALTIME may be set and slewed.
+/** Reads both clocks at almost the same moment: the closest of ten tries. Call
+ *  it again from time to time, because CLOCK_REALTIME may be set and slewed.
  *  @param pair  Receives both times.
  *  @return 0, or
  *    another  the error of clock_gettime(2).
@@ -171,8 +172,8 @@ UVPERF_EXTERN uint64_t uvperf_clock_realtime(const uvperf_clock_pair_t *pair,
 UVPERF_EXTERN int uvperf_cpu_list_parse(const char *list, int *cpus,
                                         size_t *nr);
 
-/** Lists the CPUs that are online now. Events can be opened on these. Some CPUs
- *  may be offline, so do not expect the ids 0 to n - 1.
+/** Lists the CPUs that are online now. Events can be opened on these CPUs. Some
+ *  CPUs may be offline, so do not expect the ids 0 to n - 1.
  *  @param cpus  Caller's; receives the ids, ascending. May be NULL if *nr is 0.
  *  @param nr    Caller's. The number of ids that fit into cpus. Receives the
  *    number of CPUs. The next call may find more.
@@ -195,15 +196,15 @@ UVPERF_EXTERN int uvperf_cpus_possible(int *cpus, size_t *nr);
 
 /* -- PMUs ----------------------------------------------------------------- */
 
-/* One PMU. It and everything it points to are valid until the callback
+/* One PMU. The struct and everything it points to are valid until the callback
  * returns. */
 typedef struct uvperf_pmu_s {
   /* The name, such as "cpu", "cpu_core", "uncore_imc_0" or "msr". It is a file
    * name. */
   const char *name;
   /* The list of CPUs in the PMU's file cpumask or cpus, for
-   * uvperf_cpu_list_parse. NULL if there is no such file. Then its events can
-   * be opened on any CPU. */
+   * uvperf_cpu_list_parse. NULL if there is no such file. Then the PMU's events
+   * can be opened on any CPU. */
   const char *cpus;
   /* For attr.type. */
   uint32_t type;
@@ -212,8 +213,8 @@ typedef struct uvperf_pmu_s {
    * that the list has the CPUs with this PMU (several kinds of cores), or that
    * there is no list. */
   int is_cpumask;
-  /* The highest attr.precise_ip that the PMU supports; -1 if sysfs does not say
-   * it. */
+  /* The highest attr.precise_ip that the PMU supports; -1 if sysfs does not
+   * have this value. */
   int max_precise;
 } uvperf_pmu_t;
 
@@ -222,7 +223,7 @@ typedef int (*uvperf_pmu_cb)(const uvperf_pmu_t *pmu, void *arg);
 
 /** Calls a function for each PMU of this machine. A PMU whose type cannot be
  *  read is omitted, as by perf(1).
- *  @param cb   Called for each, before the function returns.
+ *  @param cb   Called for each PMU, before this function returns.
  *  @param arg  Caller's, for cb.
  *  @return 0 after the last one; the value of cb, if it is not 0; or
  *    -ENOENT  sysfs is not mounted, or the kernel has no perf events;
@@ -238,15 +239,15 @@ UVPERF_EXTERN int uvperf_pmu_walk(uvperf_pmu_cb cb, void *arg);
  *  @return 0, or
  *    -ENOENT   there is no such PMU;
  *    -EINVAL   an argument is NULL; pmu is not a name (empty, "..", with a
- *      slash, longer than 255 bytes); or its file does not have a number;
+ *      slash, longer than 255 bytes); or the file does not have a number;
  *    -ENODATA  the PMU has no number;
  *    -EMFILE, -ENFILE, -ENOMEM  files cannot be opened now;
  *    another   the error of open(2) on the file.
  *  Source: /sys/bus/event_source/devices/<pmu>/type. */
 UVPERF_EXTERN int uvperf_pmu_type(const char *pmu, uint32_t *type);
 
-/* One term of a PMU's events. It and everything it points to are valid until
- * the callback returns. */
+/* One term of a PMU's events. The struct and everything it points to are valid
+ * until the callback returns. */
 typedef struct uvperf_pmu_format_s {
   /* The name, such as "event", "umask" or "ldlat". */
   const char *name;
@@ -267,8 +268,8 @@ typedef int (*uvperf_pmu_format_cb)(const uvperf_pmu_format_t *format,
  *  cannot be read or is for no field of struct perf_event_attr is omitted, as
  *  by perf(1).
  *  @param pmu  Caller's: the PMU's name.
- *  @param cb   Called for each, before the function returns. It is never called
- *    for a PMU without terms, such as software.
+ *  @param cb   Called for each term, before this function returns. It is never
+ *    called for a PMU without terms, such as software.
  *  @param arg  Caller's, for cb.
  *  @return 0 after the last one; the value of cb, if it is not 0; or
  *    -ENOENT  there is no such PMU;
@@ -280,17 +281,17 @@ typedef int (*uvperf_pmu_format_cb)(const uvperf_pmu_format_t *format,
 UVPERF_EXTERN int uvperf_pmu_walk_formats(const char *pmu,
                                           uvperf_pmu_format_cb cb, void *arg);
 
-/* One event that the kernel has a name for. It and everything it points to are
- * valid until the callback returns. */
+/* One event that the kernel has a name for. The struct and everything it points
+ * to are valid until the callback returns. */
 typedef struct uvperf_pmu_event_s {
   /* The name, such as "cpu-cycles", "mem-loads" or "energy-pkg". */
   const char *name;
   /* The PMU's terms of this event, such as "event=0xcd,umask=0x1,ldlat=3".
-   * Never empty. If a value is ?, the user must replace it. */
+   * Never empty. If a value is ?, the user must replace the ? by a number. */
   const char *terms;
-  /* The unit of its counts, such as "Joules"; "" for a plain count. */
+  /* The unit of the event's counts, such as "Joules"; "" for a plain count. */
   const char *unit;
-  /* One count in that unit; 1 for a plain count. */
+  /* The value of one count in that unit; 1 for a plain count. */
   double scale;
   /* 1 if one CPU of each package counts for all CPUs of the package. */
   int is_per_package;
@@ -306,8 +307,8 @@ typedef int (*uvperf_pmu_event_cb)(const uvperf_pmu_event_t *event, void *arg);
  *  event that cannot be read, or whose scale is not a number, is omitted, as by
  *  perf(1). perf(1) knows more names, from its own tables.
  *  @param pmu  Caller's: the PMU's name.
- *  @param cb   Called for each, before the function returns. It is never called
- *    for a PMU without named events.
+ *  @param cb   Called for each event, before this function returns. It is never
+ *    called for a PMU without named events.
  *  @param arg  Caller's, for cb.
  *  @return as uvperf_pmu_walk_formats.
  *  Source: /sys/bus/event_source/devices/<pmu>/events. */
@@ -343,7 +344,7 @@ UVPERF_EXTERN int uvperf_tracefs_path(char *path, size_t *size);
  *    boot, or until its probe or module is removed.
  *  @return 0, or
  *    -ENOENT  this kernel has no such tracepoint, or perf events cannot use it
- *      because it is one of ftrace's own events without an id;
+ *      because it is an event of ftrace itself, which has no id;
  *    -ENODEV, -EACCES  as uvperf_tracefs_path;
  *    -EINVAL  an argument is NULL, or not a file name (empty, ".", "..", with a
  *      slash);
@@ -358,12 +359,12 @@ UVPERF_EXTERN int uvperf_tracefs_id(const char *category, const char *name,
  *  @param name      The tracepoint's name.
  *  @param id        Its id: see uvperf_tracefs_id.
  *  @param arg       The arg of the walk.
- *  @return 0 to continue; otherwise the walk ends and returns this. */
+ *  @return 0 to continue; otherwise the walk ends and returns this value. */
 typedef int (*uvperf_tracefs_event_cb)(const char *category, const char *name,
                                        uint64_t id, void *arg);
 
 /** Calls a function for each tracepoint that perf events can use. These are the
- *  tracepoints with an id. A few of them still cannot be opened.
+ *  tracepoints with an id. A few tracepoints with an id still cannot be opened.
  *  ftrace:function sometimes cannot be opened even by root.
  *  irq_vectors:irq_work_exit can be counted but not sampled.
  *
@@ -372,12 +373,12 @@ typedef int (*uvperf_tracefs_event_cb)(const char *category, const char *name,
  *  @param category  A pattern for categories, as for fnmatch(3) with
  *    FNM_NOESCAPE, byte for byte (*, ?, [a-z], [!a-z]). NULL means all.
  *  @param name      A pattern for names. NULL means all.
- *  @param cb        Called with each. It may call any function, but must not
- *    longjmp out of the walk.
+ *  @param cb        Called with each tracepoint. It may call any function, but
+ *    must not longjmp out of the walk.
  *  @param arg       For `cb`.
  *  @return 0, also if nothing matches; the value of `cb`, if it is not 0; or
- *    -EACCES  this process may not read tracefs; or, after the walk, some of
- *      the matches;
+ *    -EACCES  this process may not read tracefs; or it may not read some of the
+ *      matches (returned after the walk);
  *    -ENODEV  as uvperf_tracefs_path;
  *    -EINVAL  `cb` is NULL;
  *    another  see uvperf_tracefs_path.
@@ -390,12 +391,12 @@ UVPERF_EXTERN int uvperf_tracefs_walk(const char *category, const char *name,
  *  uvperf_tracefs_walk_tracers.
  *  @param name  For example "sched", "function_graph"; valid during the call.
  *  @param arg   The arg of the walk.
- *  @return 0 to continue; otherwise the walk ends and returns this. */
+ *  @return 0 to continue; otherwise the walk ends and returns this value. */
 typedef int (*uvperf_tracefs_name_cb)(const char *name, void *arg);
 
 /** Calls a function for each category of tracepoints ("subsystem" in
  *  perf-utils), even if its tracepoints may not be read.
- *  @param cb   Called with each.
+ *  @param cb   Called with each category.
  *  @param arg  For `cb`.
  *  @return 0; the value of `cb`, if it is not 0; or
  *    -EINVAL  `cb` is NULL;
@@ -408,7 +409,8 @@ UVPERF_EXTERN int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb,
 /** Reads the name of ftrace's present tracer. A tracer other than "nop" takes
  *  time that measurements include. Perf events neither need nor change the
  *  tracer.
- *  @param tracer  Caller's; receives its name. May be NULL if *size is 0.
+ *  @param tracer  Caller's; receives the tracer's name. May be NULL if *size is
+ *    0.
  *  @param size    Bytes of `tracer`; receives the bytes needed, with the ending
  *    NUL.
  *  @return 0, or
@@ -418,7 +420,7 @@ UVPERF_EXTERN int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb,
 UVPERF_EXTERN int uvperf_tracefs_current_tracer(char *tracer, size_t *size);
 
 /** Calls a function for each tracer of this kernel, in the kernel's order.
- *  @param cb   Called with each.
+ *  @param cb   Called with each tracer.
  *  @param arg  For `cb`.
  *  @return 0; the value of `cb`, if it is not 0; or
  *    -ENOENT  the kernel has no tracers;
