@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the shells complete: options, events, files, and the words of the
- * measured command. */
+/* The shells complete options, events, files, and the words of the measured
+ * command. */
 #include "tool_run.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void need_zsh(const char *test) {
   need_file(test, "/bin/zsh", "zsh");
 }
 
-/* Completes some lines with a program; both arrays end with NULL. */
+/* Completes the lines with this shell program. Both arrays end with NULL. */
 static void complete(tool_run_t *run, const char *const *program,
                      const char *const *lines) {
   const char *const *parts[] = {program, lines};
@@ -85,7 +85,7 @@ static void bash_completes_options_of_help(void **state) {
   tool_run_expect_text(run.out, "watch --thr: --threads\n");
 }
 
-/* Options of perf that the tools do not have are in --help too. */
+/* --help also mentions options of perf that the tools do not have. */
 static void bash_completes_no_missing_option(void **state) {
   static const char *const lines[] = {TOOL("record") " --switch-output-",
                                       TOOL("record") " --kco", NULL};
@@ -112,7 +112,8 @@ static void bash_completes_events_after_others(void **state) {
                                "list sw page-fau: page-faults\n");
 }
 
-/* A colon ends a word in bash: the text before it is not completed again. */
+/* A colon ends a word in bash, so the text before the colon is not completed
+ * again. */
 static void bash_completes_tracepoints_after_the_colon(void **state) {
   static const char *const lines[] = {TOOL("stat") " -e sched:sched_process_ex",
                                       NULL};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands of another process, whatever it sends. */
+/* The tools obey the commands of another process, and ignore anything else that
+ * it sends. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -14,8 +15,8 @@
 typedef struct seen_s {
   uv_loop_t loop;
   common_control_t control;
-  int ends[2], acks[2]; /* 0: ours, 1: theirs; for pipes too */
-  char text[8192];      /* received commands: a letter and the rest of each */
+  int ends[2], acks[2]; /* 0: tool's end, 1: sender's; pipes too */
+  char text[8192];      /* a letter for each command, and its rest */
 } seen_t;
 
 static void on_command(common_control_t *control,
@@ -137,7 +138,7 @@ static void other_lines_are_neither_run_nor_acknowledged(void **state) {
   expect(&seen, "\n\n \nenabled\nStop\n enable\nstopp\nsto\n", "");
   memset(bytes, 'x', sizeof(bytes));
   put(&seen, bytes, sizeof(bytes));
-  expect(&seen, "enable\n", ""); /* the end of the long line */
+  expect(&seen, "enable\n", ""); /* ends the long line */
   memset(bytes, 0xff, sizeof(bytes));
   put(&seen, bytes, sizeof(bytes));
   expect(&seen, "\nping\n", "p;");
@@ -145,7 +146,7 @@ static void other_lines_are_neither_run_nor_acknowledged(void **state) {
   end(&seen);
 }
 
-/* The bytes read in one turn of the loop are bounded, and none is lost. */
+/* One turn of the loop reads a limited number of bytes. No command is lost. */
 static void many_commands_leave_the_loop_its_turns(void **state) {
   seen_t seen;
   int i;
@@ -192,8 +193,8 @@ static void closed_end_is_reported_once_and_the_loop_rests(void **state) {
   end(&seen);
 }
 
-/* A line that begins on one loop can end on the next. The end is reported
- * once. */
+/* A line that begins on one loop can end on the next loop. The end of the input
+ * is reported once. */
 static void commands_go_on_on_another_loop(void **state) {
   seen_t seen;
 
@@ -223,7 +224,8 @@ static void no_text_is_no_other_process(void **state) {
   end(&seen);
 }
 
-/* A shell shares them, and otherwise its read would fail. */
+/* A shell shares the descriptors. If they became nonblocking, its read(2) would
+ * fail. */
 static void given_descriptors_stay_blocking(void **state) {
   int is_socket;
   seen_t seen;
@@ -242,7 +244,7 @@ static void given_descriptors_stay_blocking(void **state) {
 
 /* -- FIFOs ----------------------------------------------------------------- */
 
-/* The other end is opened and closed several times. */
+/* The test opens and closes the other end several times. */
 static void fifo_is_opened_before_its_other_end_and_after(void **state) {
   char path[] = "/tmp/uvperf_control_XXXXXX", text[64];
   seen_t seen = {.ends = {-1, -1}, .acks = {-1, -1}};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of -D, and that a session keeps to them. */
+/* The times of -D, and a session that keeps to them. */
 #include "support.h"
 
 #include "common/delay.h"
@@ -47,7 +47,7 @@ static void other_values_are_refused(void **state) {
   assert_int_equal(common_delay_parse(&delay, "10-20", 0), COMMON_EXIT_USAGE);
 }
 
-/* More ranges than there is room for. */
+/* There is no room for that many ranges. */
 static void ranges_without_end_are_refused(void **state) {
   char text[4096] = "";
   common_delay_t delay;
@@ -88,7 +88,8 @@ static void on_close(common_session_t *session) {
   (void)session;
 }
 
-/* Ends by itself or after 100 ms. Steps come no earlier than they should. */
+/* Runs a session that ends by itself or after 100 ms. No step comes before its
+ * time. */
 static void run(const char *text, const char *steps, const uint64_t *least_ms) {
   static const common_session_t init = COMMON_SESSION_INIT;
   common_session_t session = init;

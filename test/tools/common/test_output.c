@@ -9,12 +9,12 @@
 
 #define TEXT_BYTES ((size_t)8 << 20)
 #define PAGE_BYTES 4096
-/* Pages that are read before the signal: more than a pipe holds, so that
- * writing has begun. */
+/* The number of pages to read before the signal. It is more than a pipe holds,
+ * so that writing has begun. */
 #define FIRST_PAGES 64
 
-/* Reads everything; with a signal, sends it after some pages and then reads
- * slowly. */
+/* Reads everything. If `number` is not 0, sends this signal after FIRST_PAGES
+ * pages and then reads slowly. */
 static void read_pages(int fd, int number) {
   char page[PAGE_BYTES];
   size_t nr = 0;
@@ -74,7 +74,7 @@ static void expect_end(int number) {
   assert_true(output.buffer.used > 0);
   assert_true(output.buffer.used < TEXT_BYTES);
   common_buffer_free(&output.buffer);
-  /* The signal stays pending for others. */
+  /* The signal stays pending for other code. */
   assert_int_equal(sigwait(&set, &came), 0);
   assert_int_equal(came, number);
   assert_int_equal(sigprocmask(SIG_SETMASK, &old, NULL), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session receives every signal, whenever it comes, and opens sets while its
- * loop runs, if it can. */
+/* A session receives every signal, whenever it comes. If it can, it opens sets
+ * while its loop runs. */
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -71,7 +71,7 @@ static void end(told_t *told) {
   assert_int_equal(told->nr_closes, 1);
 }
 
-/* Such a signal was lost once: a series of runs went on. */
+/* Such a signal was lost once, so a series of runs went on. */
 static void signal_while_the_session_stops_is_reported(void **state) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   size_t i;
@@ -116,7 +116,7 @@ static void signal_before_a_failure_stops_nothing(void **state) {
   end(&told);
 }
 
-/* As under nohup(1). */
+/* nohup(1) ignores SIGHUP, too. */
 static void ignored_hangup_is_not_reported(void **state) {
   told_t told = {.number = SIGHUP};
   common_session_t session;
@@ -180,7 +180,7 @@ static void close_on_a_terminal(common_session_t *session, char *text,
   session->nr_tracepoints = 360;
   session->on_close = close_slowly;
   session->on_late_signal = on_late_signal;
-  told.nr_late = -10; /* it closes with the 13th, after 650 ms */
+  told.nr_late = -10; /* closed at the 13th signal, after 650 ms */
   common_session_stop_soon(session);
   dup2(fds[1], STDERR_FILENO);
   common_session_run(session, 0);
@@ -211,7 +211,8 @@ static void slow_close_is_reported_once_unless_it_is_quiet(void **state) {
   assert_string_equal(text, "");
 }
 
-/* It stays pending for the next listener: libuv's threads do not take it. */
+/* The signal stays pending for the next listener: libuv's threads do not
+ * receive it. */
 static void signal_after_the_session_waits(void **state) {
   told_t told = {.number = 0};
   common_session_t session;
@@ -246,7 +247,8 @@ static int open_set(common_session_t *session, uvperf_set_t *set) {
   return common_session_open_set(session, set, &options, &error);
 }
 
-/* In the first turn of the loop, in which not all of them can be open. */
+/* The signal comes in the first turn of the loop, when not all events can be
+ * open. */
 static void signal_while_a_set_opens_ends_the_program(void **state) {
   told_t told = {.number = 0};
   common_session_t session;
@@ -275,7 +277,8 @@ static void signal_while_a_set_opens_ends_the_program(void **state) {
   assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
-/* libuv calls abort(3) then, and uvperf_set_open fails. */
+/* Without threads, libuv would call abort(3), and uvperf_set_open would
+ * fail. */
 static void session_without_threads_opens_and_runs(void **state) {
   told_t told = {.number = 0};
   struct rlimit one = {1, 1};
@@ -290,7 +293,7 @@ static void session_without_threads_opens_and_runs(void **state) {
   assert_true(pid >= 0);
   if (pid == 0) {
     alarm(60);
-    /* root has no limit. */
+    /* The limit does not apply to root. */
     if (setrlimit(RLIMIT_NPROC, &one) != 0 ||
         (getuid() == 0 && setuid(LIMITED_UID) != 0))
       _exit(2);
@@ -298,7 +301,7 @@ static void session_without_threads_opens_and_runs(void **state) {
     status = open_set(&session, &set);
     if (status == UV_EAGAIN)
       _exit(3);
-    if (status == 0) /* else this user may not open events */
+    if (status == 0) /* not 0: this user may not open events */
       uvperf_set_close(&set, NULL);
     common_session_stop_soon(&session);
     _exit(common_session_run(&session, 0));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How all tools end when their output is lost, when its reader goes away, and
- * when privileges are missing: samples/tools/README.md has the rule. */
+/* How all tools end when their output cannot be written, when its reader has
+ * gone, and when privileges are missing. The rule is in
+ * samples/tools/README.md. */
 #include "tool_run.h"
 
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 
 #define WORK "sh", "-c", "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done"
 
-/* The stream of the result. */
+/* The stream to which the tool writes its result. */
 enum {
   NOTHING = 0,
   OUT = 1,
@@ -18,7 +19,7 @@ enum {
 static const struct {
   const char *tool;
   int writes;
-  int is_recording; /* a truncated one is useless to its reader */
+  int is_recording; /* useless if it is cut off */
   const char *args[8];
 } runs[] = {
     {"bpf-output", OUT, 0, {"--", "sh", "-c", "/bin/true; /bin/true"}},
@@ -39,13 +40,13 @@ static const struct {
 
 #define NR_RUNS (sizeof(runs) / sizeof(runs[0]))
 
-/* Returns 0 if CMake left the tool out. */
+/* Returns 0 if CMake did not build the tool. */
 static int tool_path(const char *tool, char *path, size_t size) {
   snprintf(path, size, "%s/uvperf-%s", TOOLS_DIRECTORY, tool);
   return access(path, X_OK) == 0;
 }
 
-/* Returns 0 if the tool was left out. */
+/* Runs the tool. Returns 0 if it was not built. */
 static int run_tool(size_t nr, void (*prepare)(void), tool_run_t *run) {
   static char path[4096];
 
@@ -123,7 +124,7 @@ static void output_to_a_full_disk_is_reported_with_status_1(void **state) {
   }
 }
 
-/* A pipe that no process can read. */
+/* Makes stdout a pipe that no process can read. */
 static void leave_out(void) {
   int fds[2] = {-1, -1};
 
@@ -152,7 +153,7 @@ static void reader_that_is_gone_ends_it_quietly_with_status_0(void **state) {
   }
 }
 
-/* uv_loop_close() asserts that its fds are none of the first three. */
+/* uv_loop_close() aborts if one of its fds is below 3. */
 static void close_in(void) {
   close(STDIN_FILENO);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of a made-up process become stacks: the place of each frame, and
- * which tasks are counted apart. No real process is involved. */
+/* Records of a made-up process become stacks. Checks the place of each frame,
+ * and which tasks are counted separately. */
 #include "support.h"
 
 #include "common/symbols/symbols.h"
@@ -161,7 +161,7 @@ static void on_named(void *arg) {
   *(int *)arg = 1;
 }
 
-/* There is a map file here for the id of the recorded process. */
+/* This machine has a map file for the id of the recorded process. */
 static void expect_jit(fixture_t *fixture, int is_elsewhere,
                        const char *expected) {
   static const uint64_t ips[] = {USER, 0x7f0000000010};
@@ -213,8 +213,8 @@ static void mapped_data_is_no_code(void **state) {
   expect_stack(fixture, "program+100 program+11ff");
 }
 
-/* As with precise events, whose chain begins at the interrupt; and with chains
- * of user code only. */
+/* Precise events have such chains, which begin at the interrupt. A chain can
+ * also have only user code. */
 static void sample_is_where_its_ip_is(void **state) {
   static const uint64_t ips[] = {USER, 0x400100, 0x401200};
   fixture_t *fixture = *state;
@@ -261,7 +261,7 @@ static void file_in_two_processes_is_one_object(void **state) {
   expect_stack(fixture, "one.so+100");
 }
 
-/* Past 128 MiB of paths. */
+/* The paths need more than 128 MiB. */
 static void file_of_a_process_that_maps_too_many_is_unknown(void **state) {
   static const uint64_t ips[] = {USER, 0x1100};
   fixture_t *fixture = *state;
@@ -382,13 +382,14 @@ static void many_cgroups_are_named_soon(void **state) {
   stacks_free(&stacks);
 }
 
-/* -- stacks that are unwound meanwhile ------------------------------------- */
+/* -- stacks that are unwound in the background ----------------------------- */
 
 static void on_unwound(void *arg) {
   *(int *)arg = 1;
 }
 
-/* A sample of an unknown thread, then something happens. */
+/* Adds a sample of an unknown thread, and calls `happens` while the sample is
+ * unwound. */
 static void unwind_while(fixture_t *fixture, void (*happens)(fixture_t *)) {
   const uint64_t regs[64] = {0};
   profile_unwinding_t *unwinding = &fixture->unwinding;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The weight of old samples while new ones come. */
+/* Old samples lose weight while new samples come. */
 #include "support.h"
 
 #include "profile/fade.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recorded file is profiled like by perf report. */
+/* The profiler shows a recorded file as perf report does. */
 #include <math.h>
 #include <unistd.h>
 
@@ -27,8 +27,9 @@ static void profile(const char *words) {
 
 /* -- the shares of perf ---------------------------------------------------- */
 
-/* Returns perf's share of a function in a file, in percent, from "14.25%|[.]
- * name|file" in the part of the event; -1 if perf does not have it. */
+/* Returns perf's share of a function in a file, in percent. It is in a line
+ * "14.25%|[.] name|file" below the event. Returns -1 if perf has no such
+ * line. */
 static double share_by_perf(FILE *report, const char *event,
                             const profile_row_t *row) {
   char line[1024], part[256], *name, *file;
@@ -53,9 +54,9 @@ static double share_by_perf(FILE *report, const char *event,
   return -1;
 }
 
-/* Compares the rows of libc, at least `least`, except stubs of the linker. perf
- * may use another name for these, and for functions of the kernel with several
- * names. */
+/* Compares at least `least` rows of libc. perf may use another name for stubs
+ * of the linker and for kernel functions with several names, so these are left
+ * out. */
 static void compare_with_perf(const char *event, size_t least) {
   profile_row_t row;
   size_t i, nr = 0;
@@ -166,7 +167,7 @@ static void file_that_is_cut_off_is_profiled_so_far(void **state) {
   assert_true(profile_run_samples(&run) > 10);
 }
 
-/* Changes the host's name in the header; the new one has as many bytes. The
+/* Changes the host's name in the header to another of the same length. The
  * build ids still lead to the files. */
 static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   char words[512], host[256] = "";
@@ -175,7 +176,8 @@ static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   support_need_kernel_side(__func__);
   perf_dump_need(__func__);
   assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
-  /* perf 6.1 has build ids of the files that were sampled, not of callers. */
+  /* perf 6.1 records the build ids of sampled files, but not of their callers'
+   * files. */
   record("-e cpu-clock -F 4000 -- " BUSY);
   snprintf(words, sizeof(words), "sed -i 's/%s\\x00/%.*s\\x00/' @", host,
            (int)strlen(host), "elsewhereelsewhereelsewhere");
@@ -186,7 +188,7 @@ static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   tool_run_expect_status(&run, 0);
   compare_with_perf("cpu-clock", 5);
   assert_null(strstr(run.err, "recorded on "));
-  /* Without the table no local file is used for that name. */
+  /* Without the table of build ids, no local file is used for that name. */
   record_run_shell("sed -i 's#/libc.so.6#/libc.so.9#' @");
   profile("");
   tool_run_expect_text(run.err, "recorded on el");
@@ -195,7 +197,7 @@ static void recording_of_another_machine_is_named_by_build_ids(void **state) {
   tool_run_expect_text(run.out, "libc.so.9+0x");
 }
 
-/* -- pipes, and who ends it ------------------------------------------------ */
+/* -- pipes, and the ways to end -------------------------------------------- */
 
 static void pipe_is_profiled_when_it_ends(void **state) {
   memset(&run, 0, sizeof(run));
@@ -211,8 +213,8 @@ static void pipe_is_profiled_when_it_ends(void **state) {
   assert_true(profile_run_samples(&run) > 100);
 }
 
-/* The pipe stays open after everything has been read; its writer ends when the
- * reader is gone. */
+/* The pipe stays open after everything has been read. The writer ends when the
+ * reader has gone. */
 static void interrupt_shows_what_came_so_far(void **state) {
   (void)state;
   support_need_cpu_wide(__func__);

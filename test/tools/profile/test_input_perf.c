@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs with functions of known cost, recorded by perf(1). The profiler and
- * perf make the same of the file, and it fits the costs. */
+/* perf(1) records programs with functions of known cost. The profiler and perf
+ * show the same shares, and these fit the costs. */
 #include "costs.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static void record(costs_t *costs, const char *words) {
   costs_read(costs, run.out, 0);
 }
 
-/* Reads the profiler's stacks of the file. */
+/* Reads the stacks that the profiler finds in the file. */
 static void read_ours(folded_t *folded, const char *process,
                       const char *words) {
   static tool_run_t run;
@@ -36,7 +36,7 @@ static void read_ours(folded_t *folded, const char *process,
   fclose(file);
 }
 
-/* To 0.1 point. */
+/* The shares may differ by 0.1 percentage points. */
 static void expect_equal_shares(const folded_t *ours, const folded_t *perfs) {
   folded_t our_leaves = {0}, perf_leaves = {0};
   double nr = (double)perfs->samples, share, perf_share, worst = 0;
@@ -60,8 +60,8 @@ static void expect_equal_shares(const folded_t *ours, const folded_t *perfs) {
   assert_true(worst <= 0.1);
 }
 
-/* Sometimes a function is followed by one that never returns, or a stack ends
- * in something that is no address: then perf(1) names the next function. */
+/* perf(1) names the next function in two cases: a function ends with a call
+ * that never returns, or the stack ends in a value that is no address. */
 static void expect_equal_callers(const folded_t *ours, const folded_t *perfs) {
   unsigned long differ = folded_differ(ours, "profile", perfs, "perf");
 
@@ -69,7 +69,7 @@ static void expect_equal_callers(const folded_t *ours, const folded_t *perfs) {
   assert_true((double)differ <= 2 + 0.005 * (double)perfs->samples);
 }
 
-/* Compares one event; NULL: the only one. */
+/* Compares one event. NULL means the only event. */
 static void compare_event(const costs_t *costs, const char *event) {
   folded_t ours = {0}, perfs = {0};
   char words[64] = "";
@@ -156,7 +156,7 @@ static void each_of_several_events_is_that_of_perf(void **state) {
   compare_event(NULL, "page-faults");
 }
 
-/* Two programs, and everything else that runs, partly without frame
+/* Two programs run, and everything else on the machine, partly without frame
  * pointers. */
 static void whole_machine_is_that_of_perf(void **state) {
   folded_t ours = {0}, perfs = {0}, our_costs = {0}, perf_costs = {0};
@@ -180,7 +180,8 @@ static void whole_machine_is_that_of_perf(void **state) {
   folded_free(&perf_costs);
 }
 
-/* A line "12.34%|56|object|[.] name" of perf report: 1 if it is one. */
+/* Parses a line "12.34%|56|object|[.] name" of perf report. Returns 1, or 0 for
+ * other lines. */
 static int parse_row(const char *line, double *share, unsigned long *samples,
                      char name[128]) {
   return sscanf(line, " %lf%% | %lu |%*[^|]|[%*c] %127s", share, samples,

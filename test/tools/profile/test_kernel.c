@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a recorded kernel is the running one, and how far it has moved
- * since. */
+/* Finds out whether a recorded kernel is the running one, and how far it has
+ * moved since. */
 #include <inttypes.h>
 
 #include "common/elf_note.h"
@@ -30,8 +30,8 @@ static uint64_t find_text(void) {
   return address;
 }
 
-/* A mapping as perf record --buildid-mmap records it, `moved` bytes from its
- * present address. */
+/* Adds a kernel mapping as perf record --buildid-mmap does, `moved` bytes from
+ * the present address. */
 static void see_kernel(fixture_t *fixture, uint64_t moved) {
   uvperf_record_t *record = &fixture->record;
   char *notes;

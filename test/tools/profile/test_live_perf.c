@@ -9,12 +9,12 @@
 
 #define STANDARD_ERRORS 4.5
 
-/* perf record follows the profiler and the command that this runs. */
+/* perf record runs the profiler, which runs the command. perf follows both. */
 #define PERF    "perf record -q -N -o perf.data -F 1999 -e task-clock -g "
 #define PROFILE PROFILE_PATH " -F 1999 --folded folded "
 #define COMMAND "-- sh -c 'exec ./costs 8000 >costs.txt' >table"
 
-/* Two samples of the same shares: see costs_expect. */
+/* Both profiles are samples of the same shares: see costs_expect. */
 static void expect_alike(const costs_t *costs, const folded_t *ours,
                          const folded_t *perfs) {
   double share, error, off, worst = 0, nr_ours, nr_perfs;

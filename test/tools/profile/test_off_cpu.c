@@ -12,7 +12,8 @@
 
 #define DIRECTORY "/var/tmp"
 
-/* All time off the CPU, in seconds; -1 if the table has no such line. */
+/* Returns the total time off the CPU, in seconds, or -1 if the table has no
+ * such line. */
 static double all_seconds(const tool_run_t *run) {
   const char *line = strstr(run->out, " s off the CPU in ");
   double seconds = -1;
@@ -25,7 +26,8 @@ static double all_seconds(const tool_run_t *run) {
   return seconds;
 }
 
-/* The seconds of a row of the table; rows of one name are added. */
+/* Returns the seconds of a name in the table. Rows with the same name are added
+ * up. */
 static double row_seconds(const tool_run_t *run, const char *name) {
   const char *line = strstr(run->out, " self ");
   double self, percent = 0;
@@ -47,7 +49,7 @@ static void expect_near(const tool_run_t *run, const char *name, double seconds,
              run->out, run->err);
 }
 
-/* The length of a wait, as the target printed it. */
+/* Returns the length of a wait, as the target printed it. */
 static double wait_seconds(const char *printed, const char *name) {
   const char *line = strstr(printed, name);
   unsigned long long ns;
@@ -63,7 +65,7 @@ static void expect_wait(const tool_run_t *run, const char *printed,
   expect_near(run, name, row_seconds(run, name), wait_seconds(printed, name));
 }
 
-/* The sum of the stacks with this text, in microseconds. */
+/* Returns the time of the stacks with this text, in seconds. */
 static double folded_seconds(FILE *file, const char *part) {
   unsigned long sum = 0;
   char line[16384];
@@ -131,7 +133,7 @@ static void waits_for_a_disk_are_within_5_percent(void **state) {
   expect_wait(&run, run.out, "wait_disk");
 }
 
-/* Two threads on one CPU. */
+/* Two threads run on one CPU. */
 static void time_without_a_cpu_is_ready_to_run(void **state) {
   tool_run_t run = {
       .args = {PROFILE_PATH, "--off-cpu", "--", WAITS_PATH, "ready"}};
@@ -141,7 +143,8 @@ static void time_without_a_cpu_is_ready_to_run(void **state) {
   support_need_kernel_side(__func__);
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  /* The row is of both threads, and the other one waits for about as long. */
+  /* The row has the waits of both threads. The other one waits for about as
+   * long. */
   expected = wait_seconds(run.out, "wait_ready");
   seconds = row_seconds(&run, "[ready");
   if (seconds < expected * 0.95)

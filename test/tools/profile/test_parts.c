@@ -21,7 +21,7 @@ static void name_with_control_characters_becomes_safe(void **state) {
   expect_clean("a\033[2Jb\n\x7f", "a?[2Jb??");
   expect_clean("\xc2\x9b"
                "0m",
-               "??0m"); /* CSI as a C1 control */
+               "??0m"); /* CSI, a C1 control */
   expect_clean("\x9b"
                "0m",
                "?0m");                 /* the same as a raw byte */
@@ -95,7 +95,7 @@ static double map_many(int32_t step) {
   return (double)begun / CLOCKS_PER_SEC;
 }
 
-/* The kernel searches free addresses downwards. */
+/* The kernel looks for free addresses from the top down. */
 static void maps_are_added_downwards_as_fast_as_upwards(void **state) {
   double up = map_many(0x1000), down = map_many(-0x1000);
 
@@ -139,7 +139,7 @@ static void dead_task_is_known_until_it_is_reaped(void **state) {
   free(tasks);
 }
 
-/* Its maps belong to the other threads too. */
+/* The maps of the first thread belong to the other threads, too. */
 static void first_thread_that_ends_is_kept_for_the_others(void **state) {
   profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};
@@ -163,8 +163,8 @@ static void first_thread_that_ends_is_kept_for_the_others(void **state) {
   free(tasks);
 }
 
-/* The thread gets the tid of the first one, and its own is not reported
- * again. */
+/* The thread that calls execve(2) gets the tid of the first thread. No record
+ * reports the old tid again. */
 static void process_lives_after_an_exec_by_another_thread(void **state) {
   profile_tasks_t *tasks = calloc(1, sizeof(*tasks));
   const profile_map_t map = {0x1000, 0x2000, 0, 1};

@@ -10,7 +10,8 @@ typedef struct top_row_s {
   char name[512];
 } top_row_t;
 
-/* "0.50s 40.00% 40.00%  0.50s 40.00%  name (inline)"; a remark is left out. */
+/* Finds a row "0.50s 40.00% 40.00%  0.50s 40.00%  name (inline)". The remark
+ * after the name is ignored. */
 static int find_go_row(const tool_run_t *run, const char *name,
                        top_row_t *row) {
   const char *line = strstr(run->out, "flat%");
@@ -27,7 +28,8 @@ static int find_go_row(const tool_run_t *run, const char *name,
   return 0;
 }
 
-/* The row'th of the table, whose names begin below their heading. */
+/* Reads the row `index` of the table. The names begin in the column of their
+ * heading. */
 static int table_row(const tool_run_t *run, size_t index, top_row_t *row) {
   const char *head = strstr(run->out, "    self "), *line = head;
   size_t column, i;
@@ -41,14 +43,14 @@ static int table_row(const tool_run_t *run, size_t index, top_row_t *row) {
   return sscanf(line + column, "%511[^\n]", row->name) == 1;
 }
 
-/* Small numbers have two digits in pprof. */
+/* pprof prints small numbers with two digits. */
 static void expect_equal(const char *name, double table, double go) {
   if (fabs(table - go) > 0.0101 && !(table >= 99.9 && go >= 99.9))
     fail_msg("%s: %.2f %% in the table, %.2f %% in pprof", name, table, go);
 }
 
-/* pprof adds up functions of one name: the loader and the program have each a
- * _start. */
+/* pprof adds up functions of the same name: the loader and the program each
+ * have a _start. */
 static void expect_same(const tool_run_t *run, const tool_run_t *go) {
   top_row_t row, other;
   size_t i;

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns 1 if a row is the target's spin(), or is in it, as printed by the
- * target. */
+/* Returns 1 if a row is the target's spin(), or an address in it. The target
+ * prints these addresses. */
 static int is_spin(const tool_run_t *run, const profile_row_t *row) {
   static const char object[] = "profile_target+0x";
   unsigned long start, end, offset;
@@ -99,7 +99,8 @@ static void end_target(pid_t pid) {
   assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* Names are looked up while it runs, before the compiler has written any. */
+/* The profiler looks up names while the program runs, before the compiler has
+ * written any names. */
 static void function_that_a_compiler_names_late_is_named(void **state) {
   tool_run_t run = {
       .args = {PROFILE_PATH, "-F", "997", "-d", "3", "--", TARGET_PATH, "jit"}};
@@ -119,7 +120,7 @@ static void function_that_a_compiler_names_late_is_named(void **state) {
   assert_string_equal(row.name, "compiled");
 }
 
-/* It ends before the compiler writes. */
+/* The profile ends before the compiler writes its names. */
 static void
 function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.7", "--",
@@ -133,7 +134,7 @@ function_of_a_compiler_without_a_name_says_what_names_it(void **state) {
   tool_run_expect_text(run.err, "in /tmp/perf-PID.map: ");
 }
 
-/* Its mappings are known only from /proc. */
+/* The mappings of a running process are known only from /proc. */
 static void running_process_is_profiled_by_pid(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "-d", "0.5", "-p"}};
   char pid_text[16];
@@ -172,7 +173,7 @@ static void profile_of_a_process_ends_with_it(void **state) {
   tool_run_expect_text(run.out, " samples, ");
 }
 
-/* Other processes may be busier, so it need not be the hottest. */
+/* Other processes may be busier, so the loop need not be the hottest row. */
 static void whole_machine_shows_a_busy_loop(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-a", "-F", "997", "-d", "1"}};
   int found = 0;
@@ -189,7 +190,7 @@ static void whole_machine_shows_a_busy_loop(void **state) {
   for (i = 0; profile_run_row(&run, i, &row); i++)
     found |= is_spin(&run, &row);
   assert_true(found);
-  /* No message either about processes without samples. */
+  /* Processes without samples cause no message either. */
   assert_null(strstr(run.err, "may not be read"));
 }
 
@@ -302,7 +303,7 @@ static void unprivileged_user_profiles_own_command(void **state) {
     assert_string_not_equal(row.object, "[kernel]");
 }
 
-/* The reported percentage. */
+/* Returns the reported percentage. */
 static int percent_without_samples(const tool_run_t *run) {
   const char *line =
       strstr(run->err, " % of the CPU time has no samples: the kernel may ");
@@ -330,7 +331,7 @@ static void time_in_the_kernel_without_samples_is_reported(void **state) {
   assert_in_range(percent_without_samples(&run), 60, 100);
 }
 
-/* The command waits for its child, and the tool for the command. */
+/* The command waits for its child, and the tool waits for the command. */
 static void kernel_time_of_a_command_that_ended_is_reported(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "997", "--", "sh", "-c",
                              "dd if=/dev/zero of=/dev/null bs=1M count=4000 "
@@ -357,8 +358,8 @@ static void time_that_is_sampled_is_not_reported(void **state) {
   assert_null(strstr(run.err, "has no samples"));
 }
 
-/* None of them runs until the first sample. Cycles do not show how much time
- * passed. */
+/* None of the processes runs until its first sample. Cycles do not show how
+ * much time has passed. */
 static void time_of_short_processes_is_reported(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-F", "20", "--", "sh", "-c",
                              "i=0; while [ $i -lt 1000 ]; do i=$((i+1)); "
@@ -398,7 +399,7 @@ static void threads_that_end_within_a_period_are_sampled_by_cpu(void **state) {
   end_target(pid);
   tool_run_expect_status(&run, 0);
   assert_true(profile_run_samples(&run) > 5);
-  /* There is no stack of another process, such as this one. */
+  /* No stack is of another process, such as this test. */
   for (line = strtok(run.out, "\n"); line != NULL; line = strtok(NULL, "\n")) {
     if (strchr(line, ';') != NULL)
       assert_memory_equal(line, "profile_target;", 15);
@@ -409,7 +410,7 @@ static void kill_target(tool_run_t *run) {
   kill(*(pid_t *)run->data, SIGKILL);
 }
 
-/* The CPUs go on. */
+/* The CPUs do not end, so the tool must watch the process. */
 static void profile_by_cpu_of_a_process_ends_with_it(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "-a", "-p"},
                     .interrupt_at = "Ctrl-C ends it",
@@ -430,7 +431,7 @@ static void profile_by_cpu_of_a_process_ends_with_it(void **state) {
   tool_run_expect_status(&run, 0);
 }
 
-/* Its name could otherwise change the terminal's title, for example. */
+/* The name could otherwise change the terminal's title, for example. */
 static void control_characters_in_names_are_not_printed(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--by", "process", "-F", "997", "-d",
                              "0.5", "--", "sh", "-c",
@@ -447,8 +448,8 @@ static void control_characters_in_names_are_not_printed(void **state) {
   assert_null(strchr(run.out, '\033'));
 }
 
-/* They all have the same id, so the name and mappings of one must not be used
- * for another. */
+/* These tasks all have the same id, so the name and mappings of one task must
+ * not be used for another. */
 static void live_tasks_outside_of_the_pid_namespace_are_one(void **state) {
   tool_run_t run = {
       .args = {"/bin/sh", "-c",

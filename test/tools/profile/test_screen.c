@@ -10,7 +10,7 @@ static const stacks_row_t rows[] = {
     {"gr\xc3\xbc\xc3\x9f gott", "", 7, 200, 20000, 20000},
 };
 
-/* For free(). */
+/* Returns the screen. The caller frees it with free(3). */
 static char *write_screen(const profile_keys_t *keys, size_t columns,
                           size_t lines) {
   const profile_screen_t screen = {.keys = keys,
@@ -32,8 +32,8 @@ static char *write_screen(const profile_keys_t *keys, size_t columns,
   return text;
 }
 
-/* Counts characters, not bytes, and finds nothing that a terminal could
- * obey. */
+/* Expects that each line fits, in characters instead of bytes, and that the
+ * text has no control characters. */
 static void expect_fits(const char *text, size_t columns, size_t lines) {
   size_t width = 0, nr = 0;
 
@@ -183,7 +183,7 @@ static void rows_are_sorted_by_the_chosen_key(void **state) {
   assert_string_equal(sorted[2].name, "b");
   stacks_rank_sort(sorted, 3, STACKS_SORT_SAMPLES);
   assert_string_equal(sorted[0].name, "b");
-  assert_string_equal(sorted[1].name, "c"); /* by self then */
+  assert_string_equal(sorted[1].name, "c"); /* now sorted by self */
 }
 
 int main(void) {

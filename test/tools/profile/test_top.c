@@ -21,16 +21,16 @@
 typedef struct window_s {
   int fd; /* the user's side of the terminal */
   pid_t shell, target;
-  int from_shell; /* the tool's pid, then what the shell saw */
+  int from_shell; /* the tool's pid, then a seen_t */
   pid_t tool;
   size_t used, size;
-  char *text; /* everything received */
+  char *text; /* everything that was received */
 } window_t;
 
-/* What the shell reports at the end. */
+/* The report of the shell at the end. */
 typedef struct seen_s {
-  int status;   /* of the tool */
-  int stops;    /* how often it was stopped */
+  int status;   /* the tool's exit status */
+  int stops;    /* number of times it was stopped */
   int modes_ok; /* the terminal's modes were restored each time */
 } seen_t;
 
@@ -43,7 +43,7 @@ static int has_same_modes(const struct termios *before) {
          now.c_iflag == before->c_iflag && now.c_oflag == before->c_oflag;
 }
 
-/* Runs it as a job of a shell; a stopped job continues at once. */
+/* Runs the tool as the job of a shell. A stopped job continues at once. */
 static void be_shell(const char *const *args, int to_test) {
   seen_t seen = {0, 0, 1};
   struct termios before;
@@ -108,7 +108,7 @@ static void resize(const window_t *window, unsigned short columns,
   assert_int_equal(ioctl(window->fd, TIOCSWINSZ, &size), 0);
 }
 
-/* Options besides --top -p. */
+/* Opens a terminal with the tool in it, with --top -p and this option. */
 static void open_window(window_t *window, const char *option,
                         const char *value) {
   char pid[16];
@@ -136,7 +136,7 @@ static void open_window(window_t *window, const char *option,
 
 /* -- the user -------------------------------------------------------------- */
 
-/* Returns 0 if nothing came in time, or at the end. */
+/* Reads more text. Returns 0 at the end, or if none came in time. */
 static int read_window(window_t *window) {
   struct pollfd fd = {window->fd, POLLIN, 0};
   ssize_t nr;
@@ -197,8 +197,8 @@ static void type_and_expect(window_t *window, const char *keys,
   expect(window, from, part);
 }
 
-/* Everything that the tool may send; text in between has no control characters
- * except newlines. */
+/* Expects only sequences that the tool may send. The text between them has no
+ * control characters except newlines. */
 static void expect_own_sequences_only(const char *text) {
   static const char *const known[] = {
       "\033[?1049h", "\033[?1049l", "\033[?25h", "\033[?25l", "\033[?7h",
@@ -218,7 +218,8 @@ static void expect_own_sequences_only(const char *text) {
   }
 }
 
-/* The tool ends in time with this status, and has restored the terminal. */
+/* Expects that the tool ends in time with this status and restores the
+ * terminal. */
 static void expect_end(window_t *window, int status) {
   const char *left;
   seen_t seen;
@@ -344,7 +345,7 @@ static void stopped_tool_lends_the_terminal_to_the_shell(void **state) {
   close_window(&window);
 }
 
-/* The window is closed. */
+/* The test closes the window. */
 static void lost_terminal_ends_the_tool(void **state) {
   struct pollfd fd = {.events = POLLIN};
   window_t window;
@@ -386,8 +387,8 @@ static void without_a_terminal_lines_come_each_second(void **state) {
   assert_null(strchr(run.out, '\033'));
 }
 
-/* The names come within the first second, although they are looked up after
- * it. */
+/* The first line has a name, although names are looked up only after the first
+ * second. */
 static void first_lines_have_names(void **state) {
   tool_run_t run = {.args = {PROFILE_PATH, "--top", "-F", "499", "-d", "1.9",
                              "--", TARGET_PATH, "spin"}};

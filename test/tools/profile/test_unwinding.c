@@ -8,7 +8,8 @@
 
 #include "common/symbols/unwind.h"
 
-/* Counts the samples in folded stacks, and those with a text. */
+/* Counts the samples in folded stacks, and the samples of stacks with a
+ * text. */
 static void count(const char *path, const char *text, unsigned long *all,
                   unsigned long *with) {
   char line[8192];
@@ -52,18 +53,18 @@ static void stacks_without_frame_pointers_are_whole(void **state) {
   close(fd);
   profile(&run, "dwarf", path);
   count(path, ";main;work", &all, &whole);
-  /* The program also runs for some samples before and after main. */
+  /* Some samples are from before or after main. */
   print_message("%lu of %lu samples are whole\n", whole, all);
   assert_true(all > 100);
   assert_true(whole >= all - all / 20);
   assert_null(strstr(run.err, "lack callers"));
-  /* With frame pointers they are not. */
+  /* By frame pointers the stacks are not complete. */
   profile(&run, "fp", path);
   count(path, ";main;work", &all, &whole);
   assert_true(whole < all / 2);
   tool_run_expect_text(run.err, " % of the user stacks lack callers: ");
   tool_run_expect_text(run.err, "try --call-graph dwarf\n");
-  /* main is farther from the stack pointer than the copy reaches. */
+  /* The copy of the stack is too short to reach main. */
   profile(&run, "dwarf,48", path);
   count(path, ";main;work", &all, &whole);
   assert_true(whole < all / 2);

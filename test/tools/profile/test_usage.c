@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bad input and impossible targets: a message and an exit status. */
+/* Bad input and impossible targets cause a message and an exit status. */
 #include "tool_run.h"
 #include "tool_usage.h"
 

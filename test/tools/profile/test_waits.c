@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits from made records, also if some records are missing. */
+/* The waits in made-up records, even if some records are missing. */
 #include "support.h"
 
 #include <unistd.h>
@@ -43,7 +43,7 @@ static void put(fixture_t *fixture, uint32_t type, uint16_t misc, uint32_t tid,
   profile_waits_record(&fixture->waits, &record);
 }
 
-/* A switch out in the kernel's function at this address. */
+/* Adds the sample of a switch out, with this address in the kernel. */
 static void put_sample(fixture_t *fixture, uint32_t tid, uint64_t time,
                        uint64_t address, int is_of_user) {
   const uint64_t ips[] = {(uint64_t)PERF_CONTEXT_KERNEL, address,
@@ -70,7 +70,7 @@ static void put_in(fixture_t *fixture, uint32_t tid, uint64_t time) {
   put(fixture, PERF_RECORD_SWITCH, 0, tid, time);
 }
 
-/* How long threads waited with this as the innermost frame, and how often. */
+/* Expects how long and how often threads waited with this innermost frame. */
 static void expect(const fixture_t *fixture, uint32_t object, uint64_t offset,
                    uint64_t waits, uint64_t ns) {
   const stacks_tally_t *tally = &fixture->account.stacks;
@@ -146,7 +146,8 @@ static void wait_at_the_end_is_counted_up_to_it(void **state) {
   end(&fixture);
 }
 
-/* It is counted when its stack shows that it is not a kernel thread. */
+/* The wait is counted once a stack shows that the thread is not a kernel
+ * thread. */
 static void wait_from_before_the_start_has_no_stack(void **state) {
   fixture_t fixture;
 
@@ -164,7 +165,7 @@ static void wait_from_before_the_start_has_no_stack(void **state) {
   end(&fixture);
 }
 
-/* A SWITCH has no cgroup, but the next sample does. */
+/* A SWITCH record has no cgroup, but the next sample has it. */
 static void wait_from_before_the_start_is_of_the_threads_cgroup(void **state) {
   fixture_t fixture;
   size_t i;
@@ -197,7 +198,7 @@ static void thread_that_is_born_did_not_wait_before(void **state) {
   end(&fixture);
 }
 
-/* The dead thread is switched out for ever; its id is reused. */
+/* A dead thread is switched out for ever. Its id is reused. */
 static void thread_that_ended_does_not_wait(void **state) {
   fixture_t fixture;
 
@@ -241,7 +242,7 @@ static void waits_whose_records_are_lost_are_not_guessed(void **state) {
 
   (void)state;
   begin(&fixture);
-  /* Without a switch in the length of the wait is unknown. */
+  /* No switch in was recorded, so the length of the wait is unknown. */
   put_sample(&fixture, 8, 2000, 0x10, 1);
   put_out(&fixture, 8, 2010);
   put_sample(&fixture, 8, 3000, 0x20, 1);
@@ -250,14 +251,15 @@ static void waits_whose_records_are_lost_are_not_guessed(void **state) {
   assert_int_equal(fixture.waits.nr_unknown, 1);
   expect_kernel(&fixture, 0x10, 0, 0);
   expect_kernel(&fixture, 0x20, 1, 10);
-  /* Without a switch out too. */
+  /* No switch out was recorded, so the length is unknown, too. */
   put_in(&fixture, 8, 3100);
   assert_int_equal(fixture.waits.nr_unknown, 2);
-  /* Without a sample the stack is unknown, but not the length. */
+  /* No sample was recorded, so the length is known, but not the stack. */
   put_out(&fixture, 8, 3200);
   put_in(&fixture, 8, 3207);
   expect(&fixture, PROFILE_OBJECT_UNKNOWN, 0, 1, 7);
-  /* Records were lost after the switch out: it may run at the end. */
+  /* Records were lost after the switch out, so the thread may run at the
+   * end. */
   put_sample(&fixture, 8, 3300, 0x30, 1);
   put_out(&fixture, 8, 3310);
   put(&fixture, PERF_RECORD_LOST, 0, 9, 3400);
