@@ -529,17 +529,16 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  @param attr      attr->size bytes, valid during the call. config1 and
  *    config2 of a uprobe or kprobe by name point to a string of this process.
  *  @param pid       A thread's id in this process's PID namespace, never 0. -1
- *    means all tasks. With PERF_FLAG_PID_CGROUP it is the fd of a cgroup's
- *    directory.
+ *    means all tasks. With PERF_FLAG_PID_CGROUP, a cgroup directory's fd.
  *  @param cpu       A CPU's id, or -1 for any.
  *  @param group_fd  The fd of the group's leader, or -1.
  *  @param flags     PERF_FLAG_*.
  *  @param arg       options.open_arg.
  *  @return the fd of a perf event, or a negative errno. The handle then owns
- *    the fd and makes it close-on-exec. If the fd is of another kind, opening
- *    fails with UV_ENOTTY. The handle explains an errno as if it came from the
+ *    the fd and makes it close-on-exec. Any other kind of fd makes opening fail
+ *    with UV_ENOTTY. The handle explains an errno as if it came from the
  *    kernel. To refuse an event, return -EACCES or -EPERM. After -E2BIG the
- *    handle does not know the kernel's size of the attr.
+ *    handle does not know the kernel's attr size.
  *  Source: perf_event_open(2). */
 typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
                               int32_t cpu, int group_fd, unsigned long flags,

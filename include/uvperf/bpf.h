@@ -6,9 +6,9 @@
  *     -> start <-> stop -> close -> close_cb
  *        pause <-> resume
  *
- * Each CPU has an event (PERF_COUNT_SW_BPF_OUTPUT) with a ring. In the map it
- * is under the CPU's id: programs find it by BPF_F_CURRENT_CPU. Use one reader
- * for a map, because a second reader replaces the entries of the first. To hand
+ * Each CPU has an event (PERF_COUNT_SW_BPF_OUTPUT) with a ring. In the map the
+ * event is under the CPU's id: programs find it by BPF_F_CURRENT_CPU. Use one
+ * reader for a map: a second reader replaces the entries of the first. To hand
  * the map over, start the second, then close the first without stop or pause.
  *
  * Rules that hold for every function here:
@@ -20,10 +20,10 @@
  *   uvperf_bpf_reader_snapshot_cb may call these too. A callback of a flush or
  *   snapshot may also run the loop.
  * - A child of fork(2) must call uv_loop_fork and close the handles before it
- *   runs the loop: see event.h. There close leaves the parent's events and the
- *   map alone, and all functions except close and the getters return UV_EPERM.
+ *   runs the loop: see event.h. In the child, close leaves the parent's events
+ *   and the map alone. Other functions, except the getters, return UV_EPERM.
  * - After uvperf_bpf_reader_close only ref, unref, has_ref, is_active and
- *   is_closing may be called. Any other call asserts, in release builds too. */
+ *   is_closing may be called. Other calls fail an assertion, in all builds. */
 #ifndef UVPERF_BPF_H
 #define UVPERF_BPF_H
 
@@ -55,8 +55,8 @@ typedef struct uvperf_bpf_sample_s {
    * other record. The bytes start 4 bytes after a multiple of 8: use memcpy, or
    * types that need no larger alignment than 4.
    *
-   * size is in bytes. The kernel rounds it up to 4 less than a multiple of 8,
-   * and adds undefined bytes (perf_sample_save_raw_data() in
+   * size is in bytes. The kernel rounds it up, with undefined bytes, so that
+   * size + 4 is a multiple of 8 (perf_sample_save_raw_data() in
    * include/linux/perf_event.h). If samples have different lengths, programs
    * must send the length too. A record has at most 65528 bytes, so with
    * PERF_SAMPLE_RAW alone a program can send up to 65516. If it sends more, the
@@ -69,7 +69,8 @@ typedef struct uvperf_bpf_sample_s {
    * samples, even if no later record fits. The programs get -ENOSPC for each
    * lost sample. */
   uint64_t lost;
-  /* Bytes after this record in the ring, when the reader last checked it. */
+  /* Bytes after this record in the ring, when the reader last checked the
+   * ring. */
   uint64_t remaining;
   /* The whole record: its type, and the fields that options.attr requests in
    * addition to the data. */
@@ -93,7 +94,7 @@ typedef struct uvperf_bpf_sample_s {
  *      (uvperf_ring_info_t.status). In a snapshot the older records of the ring
  *      are skipped, and the next ring follows;
  *    another     without a record: a ring has ended. Either libuv refused its
- *      fd; or the process's first thread has ended, which hangs up the fd, and
+ *      fd. Or the process's first thread has ended, which hangs up the fd, and
  *      no other fd could be opened (for example UV_EMFILE).
  *  @param sample  Owned by the library. It and everything it points to are
  *    valid until the callback returns. */
@@ -120,7 +121,7 @@ typedef void (*uvperf_bpf_reader_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
  *  @param reader  The handle. It may be started or closed here.
  *  @param status
  *    0             the reader is open, as after uvperf_bpf_reader_init;
- *    UV_ECANCELED  it was closed meanwhile; close_cb follows;
+ *    UV_ECANCELED  the reader was closed meanwhile; close_cb follows;
  *    another       the reader could not be opened: see uvperf_bpf_reader_init.
  *      The handle must be closed. Until then other functions return UV_EBADF.
  *  @param error   The failure, valid until the callback returns; NULL if status
@@ -173,11 +174,12 @@ typedef struct uvperf_bpf_reader_options_s {
    * then. NULL if map_fd is given. Copied. */
   const char *path;
   /* NULL is the default: PERF_COUNT_SW_BPF_OUTPUT with PERF_SAMPLE_RAW, which
-   * writes samples only. Otherwise the caller's attr of this type and config.
-   * attr->size bytes are copied (0 counts as 64). The attr can request more
-   * PERF_SAMPLE_* or another clock. It can also request other records of all
-   * tasks on the CPUs, such as COMM or MMAP2. Either of these two adds FORK and
-   * EXIT. Samples without PERF_SAMPLE_RAW have no data.
+   * writes samples only. Otherwise it is the caller's attr, of the same type
+   * and config. attr->size bytes are copied (0 counts as 64). The attr can
+   * request more PERF_SAMPLE_* or another clock. It can also request other
+   * records of all tasks on the CPUs, such as COMM or MMAP2. With COMM or MMAP2
+   * there are also FORK and EXIT records. Samples without PERF_SAMPLE_RAW have
+   * no data.
    *
    * The library changes disabled, write_backward, use_clockid and the wakeups
    * as the other options require. It adds PERF_FORMAT_LOST to read_format, but
@@ -230,17 +232,17 @@ typedef struct uvperf_bpf_reader_options_s {
 
 /** Opens an event and maps a ring for each CPU.
  *
- *  Programs get -ENOENT until uvperf_bpf_reader_start puts them into the map.
+ *  Until uvperf_bpf_reader_start fills the map, programs get -ENOENT.
  *  @param loop     Must outlive the handle.
  *  @param reader   Caller's, uninitialized; `data` is not changed. After an
  *    error it is the caller's again, and nothing is open or on the loop.
- *  @param map_fd   An fd of the map, the caller's; may be closed afterwards. -1
+ *  @param map_fd   The caller's fd of the map; may be closed afterwards. -1
  *    with options->path.
  *  @param options  Caller's, copied with all it points to. May be NULL.
  *  @param error    Receives why it failed.
  *  @return 0, or
- *    UV_EINVAL  no loop, reader or map; map_fd and a path; not such a map; or
- *      an option is wrong: see the fields of uvperf_bpf_reader_options_t;
+ *    UV_EINVAL  no loop or reader; none or both of map_fd and path; another
+ *      type of map; or a wrong option: see the fields of the options;
  *    UV_EBADF   map_fd is not open;
  *    UV_ENOENT, UV_EACCES, UV_ENOTDIR  the path cannot be opened;
  *    UV_E2BIG   options or attr have fields that library or kernel do not know;
@@ -284,16 +286,16 @@ uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
 /** Starts delivery, and puts the events into the map, all or none.
  *
  *  If the reader is paused, or with UVPERF_START_NO_ENABLE, only
- *  uvperf_bpf_reader_resume puts them there. The handle keeps the loop alive
- *  (unless unref'd) until it is stopped. Records of a ring come in the kernel's
- *  order, and rings take turns. With UVPERF_BPF_READER_OVERWRITE only snapshots
- *  are delivered, and the handle does not keep the loop alive.
+ *  uvperf_bpf_reader_resume puts the events there. The handle keeps the loop
+ *  alive (unless unref'd) until it is stopped. Records of a ring come in the
+ *  kernel's order, and rings take turns. With UVPERF_BPF_READER_OVERWRITE only
+ *  snapshots are delivered, and the handle does not keep the loop alive.
  *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means
  *    100, or no timer if wakeup_events or wakeup_bytes is 1.
  *  @param cb       Called for each record.
  *  @return 0, or
  *    UV_EALREADY  already started;
- *    UV_EOF, UV_EPROTO  no ring can be read: UV_EPROTO if the head of one is
+ *    UV_EOF, UV_EPROTO  no ring can be read: UV_EPROTO if the head of a ring is
  *      not a multiple of 8;
  *    UV_EINVAL  no cb; wrong options or flags; or the program has closed an
  *      inner handle by uv_close;
@@ -330,8 +332,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader);
  *  not end the pause. Entries of another program under the same keys are
  *  removed too: to hand the map over to another reader, close this one.
  *  @param error  Receives why it failed.
- *  @return 0, also when the reader is paused already. After one of these all
- *    events are still in the map:
+ *  @return 0, also when the reader is paused already. After one of these codes
+ *    all events are still in the map:
  *    UV_EPERM  in a forked child (cause argument), or bpf(2) is refused, as
  *      after BPF_MAP_FREEZE (cause permission);
  *    another   see bpf(2).
@@ -376,8 +378,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
  *  polls the fd of each ring (uvperf_bpf_reader_ring), and takes records until
  *  UV_EAGAIN. Poll with a timeout, because records may wait below the
  *  watermark. The uv loop need not run until the handle is closed. Rings take
- *  turns. Start and flush may be used too: each continues where the other
- *  stopped. CPUs that come online are not followed.
+ *  turns. Start and flush may be used too: each call continues where the last
+ *  one stopped. CPUs that come online are not followed.
  *  @param sample  Receives the sample or NULL. The library owns it. It and
  *    everything it points to are valid until the next call of next, start,
  *    flush or close.
@@ -399,8 +401,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_next(uvperf_bpf_reader_t *reader,
 /** Returns whether a record waits in any ring, without taking it.
  *
  *  It makes no system call.
- *  @return 1 if uvperf_bpf_reader_next, a flush, or with overwritable rings a
- *    snapshot would find one; 0 if not; or
+ *  @return 1 if a record waits, for uvperf_bpf_reader_next or a flush, or with
+ *    overwritable rings for a snapshot; 0 if no record waits; or
  *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
  *    UV_EBADF   opening has failed;
  *    UV_EPERM   in a forked child. */
@@ -465,9 +467,9 @@ uvperf_bpf_reader_snapshot_start(uvperf_bpf_reader_t *reader, uint32_t flags,
 
 /** Sets a callback for CPUs that go offline or come online.
  *
- *  It is called while the handle is started, for the CPUs in options.cpus. If
- *  options.cpus is NULL, it is called for all CPUs, even a CPU that has no
- *  entry in the map.
+ *  The callback is called while the handle is started, for the CPUs in
+ *  options.cpus. If options.cpus is NULL, it is called for all CPUs, even for a
+ *  CPU that has no entry in the map.
  *  @param cb  NULL for none.
  *  @return 0, or
  *    UV_EINVAL  the reader has UVPERF_BPF_READER_FIXED_CPUS. */
@@ -476,7 +478,7 @@ UVPERF_EXTERN int uvperf_bpf_reader_on_cpu(uvperf_bpf_reader_t *reader,
 
 /** Returns whether a CPU has an event, so that programs there can send samples.
  *
- *  They can send them while the events are in the map.
+ *  Programs can send samples only while the events are in the map.
  *  @param cpu  The CPU's id.
  *  @return 0 if it has an event; or
  *    UV_ENODEV  it is offline;
@@ -514,10 +516,10 @@ uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
 
 /** Fills in the statistics of the handle, over all rings.
  *
- *  For lost_records it makes one read(2) for each CPU, at most once in a turn
- *  of the loop and after each flush. The read(2) needs Linux 6.0, and is not
- *  made with PERF_SAMPLE_READ or PERF_FORMAT_GROUP. uvperf_bpf_reader_ring does
- *  the same.
+ *  To fill lost_records it makes one read(2) for each CPU, at most once in each
+ *  turn of the loop, and once after each flush. This needs Linux 6.0, and is
+ *  not done if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
+ *  uvperf_bpf_reader_ring does the same.
  *  @param stats  Receives the totals since init. */
 UVPERF_EXTERN void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
                                            uvperf_stats_t *stats);
@@ -537,12 +539,12 @@ uvperf_bpf_reader_attr(const uvperf_bpf_reader_t *reader);
  *  closing by the pool, a close inside a flush or snapshot, and a close after
  *  the loop was closed.
  *
- *  If another program has replaced entries, its entries remain. In two cases
- *  they are removed too: the map was given by map_fd and the process has no
- *  CAP_SYS_ADMIN, or the map has BPF_F_PRESERVE_ELEMS. Then close deletes
- *  entries by the ids of the CPUs. While a forked child lives that has not
- *  closed the handle, the disabled events can stay in the map: programs get
- *  -EOPNOTSUPP.
+ *  If another program has replaced entries, the entries of that program remain.
+ *  In two cases these entries are removed too: the map was given by map_fd and
+ *  the process has no CAP_SYS_ADMIN, or the map has BPF_F_PRESERVE_ELEMS. Then
+ *  close deletes entries by the ids of the CPUs. If a forked child lives and
+ *  has not closed the handle, the disabled events can stay in the map. Then
+ *  programs get -EOPNOTSUPP.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                                            uvperf_bpf_reader_close_cb close_cb);
