@@ -42,8 +42,8 @@ void models_empty(stacks_t *stacks) {
   begin(stacks, "ns");
 }
 
-/* One of the stacks below: names from the outermost on, "" at the end. A name
- * with "~" is inlined into the one before it. */
+/* Adds one of the stacks below. `names` begins with the outermost function and
+ * ends with NULL. A name with "~" is inlined into the one before it. */
 static void add_named(stacks_t *stacks, uint32_t task, uint64_t address,
                       uint64_t samples, const char *const *names) {
   static const char *const objects[] = {"server", "libc.so.6", "[kernel]"};
@@ -191,7 +191,7 @@ void models_random(stacks_t *stacks, const char *unit, size_t nr_stacks,
   tasks[1] = add_task(stacks, 200, 200, "cc1plus", "cc1plus");
   tasks[2] = add_task(stacks, 300, 300, "make", "make");
   for (i = 0; i < nr_stacks; i++) {
-    /* Each has the outer frames of the one before it. */
+    /* Each stack begins with outer frames of the stack before it. */
     keep = next(&seed, depth + 1);
     depth = keep + 1 + next(&seed, 8);
     depth = depth < MAX_FRAMES ? depth : MAX_FRAMES;

@@ -5,18 +5,19 @@
 
 #include "common/stacks/stacks.h"
 
-/* No stack at all. */
+/* The profile has no stack at all. */
 void models_empty(stacks_t *stacks);
 
-/* Three processes: two have the same name, and one has two threads. Recursion,
- * an inlined function, kernel and library; one or several addresses for a
- * function; samples without a stack. */
+/* Three processes: two have the same name, and one has two threads. There are
+ * recursion, an inlined function, functions of the kernel and of a library,
+ * functions with one or several addresses, and samples without a stack. */
 void models_small(stacks_t *stacks);
 
-/* Names that would break a page, a script, or an object of JavaScript. */
+/* The names would break a page, a script, or an object of JavaScript. */
 void models_hostile(stacks_t *stacks);
 
-/* One stack of nr_frames frames, all of one function or each of its own. */
+/* One stack of nr_frames frames. With is_recursion they are all of one
+ * function, otherwise each has its own function. */
 void models_deep(stacks_t *stacks, size_t nr_frames, int is_recursion);
 
 /* A build: compilers that call thousands of functions, at random but always the

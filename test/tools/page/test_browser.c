@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page in a browser. checks.js drives Chromium, once for all tests; each
- * test has a check there with the same name. */
+/* The page in a browser. checks.js drives Chromium once for all tests. Each
+ * test has a check with the same name there. */
 #include "tool_run.h"
 
 #include <unistd.h>
@@ -40,7 +40,7 @@ static void write_folded(const stacks_t *stacks, const char *name) {
   assert_int_equal(fclose(file), 0);
 }
 
-/* Writes how the facts of the page must begin. */
+/* Writes the text with which the facts of the page must begin. */
 static void write_sums(const stacks_t *stacks, const char *name) {
   FILE *file = create(name, "sums");
 

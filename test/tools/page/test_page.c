@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a page: few, the same in each run, and no name among them except
- * in the data. test_browser.c opens pages in a browser. */
+/* The bytes of a page: they are few, the same in each run, and contain names
+ * only in the data. test_browser.c opens pages in a browser. */
 #include "support.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static char *write_page(const stacks_t *stacks, const char *title,
   return text;
 }
 
-/* Removes the text between two marks, each time that they occur. */
+/* Removes the text between two marks, wherever they occur. */
 static void cut(char *text, const char *from, const char *to) {
   char *at, *end;
 
@@ -36,7 +36,7 @@ static void cut(char *text, const char *from, const char *to) {
   }
 }
 
-/* The page without its data and titles. */
+/* Returns the page without its data and titles. */
 static char *write_frame(const stacks_t *stacks, const char *title) {
   size_t bytes;
   char *text = write_page(stacks, title, &bytes);

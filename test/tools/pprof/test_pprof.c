@@ -42,8 +42,8 @@ static void add_stack(stacks_t *stacks, uint32_t task, uint32_t function,
   stacks_add(stacks, task, &frame, 1, samples, weight);
 }
 
-/* Files, the kernel, and memory without a file; functions of the same name in
- * two of them; C++ names. */
+/* Adds functions of files, of the kernel and of memory without a file. Some
+ * have C++ names, or the same name in two files. */
 static size_t add_functions(stacks_t *stacks, uint32_t *functions) {
   const stacks_object_t objects[] = {
       {"libc.so.6", "/usr/lib/libc.so.6", {0xde, 0xad, 0x01}, 20},
@@ -81,7 +81,8 @@ static uint32_t add_task(stacks_t *stacks, uint32_t i) {
   return i % 5 == 4 ? STACKS_OTHER : stacks_task(stacks, &tasks[i % 5]);
 }
 
-/* Recursion, inlined functions at every depth, stacks without frames. */
+/* Adds stacks with recursion, with inlined functions at every depth, and
+ * without frames. */
 static void fill(stacks_t *stacks, size_t nr) {
   stacks_frame_t frames[MAX_FRAMES];
   uint32_t functions[40], seed = 7;
@@ -436,7 +437,8 @@ static size_t nr_names(const stacks_t *stacks) {
   return nr;
 }
 
-/* Removes the remark after the name if some calls of a function are inlined. */
+/* Removes the remark that pprof adds to the name if some calls of a function
+ * are inlined. */
 static void cut_remark(char *name) {
   static const char *const remarks[] = {" (inline)", " (partial-inline)"};
   size_t i, length, end = strlen(name);
@@ -448,7 +450,7 @@ static void cut_remark(char *name) {
   }
 }
 
-/* "10ns 2.50% 2.50% 30ns 7.50%  name" */
+/* Compares the lines "10ns 2.50% 2.50% 30ns 7.50%  name" with the profile. */
 static void expect_top(const stacks_t *stacks, tool_run_t *run,
                        int of_samples) {
   const char *unit = of_samples ? "" : "ns";
@@ -559,7 +561,7 @@ static void go_pprof_traces_are_the_stacks(void **state) {
   stacks_free(&stacks);
 }
 
-/* pprof would treat some as C++ names, and shorten them. */
+/* pprof would treat some of these names as C++ names, and shorten them. */
 static void hostile_names_are_shown_as_in_the_profile(void **state) {
   static const char *const names[] = {
       "<script>alert(1)</script>",    "a\033]0;title\007b",   "line\nbreak",

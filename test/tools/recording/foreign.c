@@ -39,15 +39,16 @@ static void swap_u64(unsigned char *at) {
   memcpy(at, &value, sizeof(value));
 }
 
-/* Two numbers of 32 bits that were swapped as one of 64. */
+/* Swaps two numbers of 32 bits that were swapped as one number of 64 bits. */
 static void swap_pair(unsigned char *at) {
   swap_u64(at);
   swap_u32(at);
   swap_u32(at + 4);
 }
 
-/* Bit fields of these widths that were swapped as one number of 64 bits. The
- * first is in the highest bits there if it is in the lowest here. */
+/* Corrects bit fields of these widths that were swapped as one number of 64
+ * bits. The other byte order has the first field in the highest bits if this
+ * machine has it in the lowest. */
 static void swap_bits(unsigned char *at, const unsigned *widths, size_t nr) {
   uint64_t value, result = 0;
   unsigned first = 0, bit, from, to;
@@ -119,7 +120,7 @@ static void put_attr(copy_t *copy, const struct perf_event_attr *attr) {
 
 /* -- records --------------------------------------------------------------- */
 
-/* Restores bytes that a program chose. */
+/* Restores the bytes that a program chose, because they are never swapped. */
 static void restore(unsigned char *at, const uvperf_record_t *record,
                     const void *bytes, size_t size) {
   size_t offset;

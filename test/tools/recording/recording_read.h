@@ -9,9 +9,9 @@
 typedef struct recording_read_s {
   size_t nr;
   size_t nr_of_type[64];
-  size_t nr_inversions; /* records that are older than one before */
+  size_t nr_inversions; /* records older than one before them */
   uint64_t late, damaged;
-  int rc; /* the result that ended it */
+  int rc; /* the result that ended the reading */
   char message[1024];
   /* Called for each record, or NULL. */
   void (*cb)(void *arg, recording_t *recording, const uvperf_record_t *record);
@@ -22,7 +22,7 @@ typedef struct recording_read_s {
  * opened. */
 void recording_read(recording_read_t *read, const char *path);
 
-/* The same; fails the test if it does not end well. */
+/* Does the same, but fails the test if the reading ends with an error. */
 void recording_read_well(recording_read_t *read, const char *path);
 
 /* Returns 1 if this program can read what perf record -z wrote. */

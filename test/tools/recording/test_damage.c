@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that were cut off or changed: nothing is read outside of them (the
- * sanitizers check that), reading ends, and the fault is reported. */
+/* Files that were cut off or changed. Nothing is read outside of them, which
+ * the sanitizers check. The reading ends, and the fault is reported. */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -90,7 +90,7 @@ static void change(bytes_t *file, random_run_t *run) {
   size_t nr = 1 + (size_t)random_run_draw(run, 3), at;
 
   for (; nr > 0; nr--) {
-    /* Half of them near the beginning, where the header is. */
+    /* Half of the changes are near the beginning, where the header is. */
     at = (size_t)random_run_draw(run, file->size);
     if (random_run_draw(run, 2) == 0)
       at %= 1024;

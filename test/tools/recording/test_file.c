@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Made recordings: messages for those that cannot be read, ignored contents,
+/* Made-up recordings: messages for files that cannot be read, ignored contents,
  * and time order. */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -116,7 +116,7 @@ static void begin_file(size_t attr_bytes, uint64_t data_bytes) {
 
 /* -- reading --------------------------------------------------------------- */
 
-/* Types and times in the order in which they came. */
+/* The types and times of records in the order in which they came. */
 typedef struct came_s {
   size_t nr;
   uint32_t types[64];
@@ -386,7 +386,8 @@ static void records_without_a_time_keep_their_place(void **state) {
   assert_int_equal(came.types[1], PERF_RECORD_COMM);
 }
 
-/* Mappings have no time then, and samples must not overtake them. */
+/* Without sample_id_all, mappings have no time, and samples must not overtake
+ * them. */
 static void without_sample_id_all_it_is_the_order_of_the_file(void **state) {
   recording_read_t read;
   came_t came;
@@ -428,8 +429,8 @@ static uint64_t time_in(const void *record) {
   return time;
 }
 
-/* Four rings with increasing times, copied in rounds. Each round also finds
- * some records that were written meanwhile. */
+/* Copies four rings with increasing times, in rounds. Each round also finds
+ * some records that were written during the round. */
 static void rounds_of_rings_come_out_in_order(uint64_t seed) {
   uint64_t clocks[4] = {0, 0, 0, 0}, now = 0, last = 0, nr = 0, out = 0;
   recording_order_t order;
@@ -476,8 +477,8 @@ static void queue_returns_rounds_of_rings_in_order(void **state) {
     rounds_of_rings_come_out_in_order(seed);
 }
 
-/* A file without rounds: the oldest records leave early, and older ones that
- * follow are counted. */
+/* The file has no rounds, so the queue returns its oldest records early.
+ * Records that follow and are older than these are counted as late. */
 static void full_queue_returns_the_oldest_and_counts_late_ones(void **state) {
   static unsigned char bytes[60000];
   recording_order_t order;

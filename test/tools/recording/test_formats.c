@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats of tracepoints in made data: of both byte orders, cut off anywhere,
- * and changed. */
+/* Formats of tracepoints in made-up data: in both byte orders, cut off
+ * anywhere, and changed. */
 #include "support.h"
 
 #include <byteswap.h>
@@ -33,7 +33,7 @@ static void put_file(const char *text, int is_foreign) {
   put(text, strlen(text));
 }
 
-/* Two categories of one tracepoint each. */
+/* Builds two categories with one tracepoint each. */
 static void build(int is_foreign) {
   const unsigned char is_big =
       (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != (is_foreign != 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file is read like by perf(1): as many records of each type, and the same
- * samples in the same order. */
+/* The library reads a file as perf(1) does: as many records of each type, and
+ * the same samples in the same order. */
 #include <inttypes.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ static FILE *perf(const char *words) {
   return perf_dump_run(line, 1);
 }
 
-/* "1234/1235 71177.108662559: 1 page-faults: 56327d49452d" */
+/* Reads "1234/1235 71177.108662559: 1 page-faults: 56327d49452d". */
 static int next_sample(FILE *script, sample_t *sample) {
   uint64_t seconds, nanoseconds;
   char line[512];
@@ -44,7 +44,8 @@ static int next_sample(FILE *script, sample_t *sample) {
   return 1;
 }
 
-/* "MMAP2 events:  154 (19.9%)", up to those of single events. */
+/* Reads the lines "MMAP2 events:  154 (19.9%)", up to the lines of single
+ * events. */
 static void read_stats(size_t nr_of_type[64]) {
   FILE *stats = perf("report --stats");
   char line[256], name[64];
@@ -188,7 +189,7 @@ static void pipe_is_read_as_the_same_bytes_in_a_file(void **state) {
   }
 }
 
-/* perf(1) 6.1 cannot read this one itself. */
+/* perf(1) 6.1 cannot read a compressed pipe itself. */
 static void compressed_pipe_is_read(void **state) {
   recording_read_t read = {.cb = NULL};
 

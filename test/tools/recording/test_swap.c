@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of the other byte order is read like one of this. */
+/* A file of the other byte order is read like a file of this machine. */
 #include "foreign.h"
 #include "perf_dump.h"
 #include "record_builder.h"
@@ -101,7 +101,7 @@ static void hide_protection(char *line) {
     memcpy(at + 3, "????", 4);
 }
 
-/* Checks by perf(1) that the copy is right. */
+/* Uses perf(1) to check that the copy is right. */
 static void compare_by_perf(const char *options) {
   char words[512], line[2][4096];
   FILE *scripts[2];
@@ -159,7 +159,8 @@ static void put_u64s(FILE *file, const uint64_t *words, size_t nr) {
   assert_int_equal(fwrite(words, 8, nr, file), nr);
 }
 
-/* Records of each type, and samples with each field, alone and together. */
+/* Writes records of each type, and samples with each field, alone and
+ * together. */
 static void put_records(FILE *file, const struct perf_event_attr *attr) {
   static record_builder_t builder;
   record_values_t values;

@@ -13,7 +13,7 @@ static uint32_t function(stacks_t *stacks, const char *name,
   return stacks_function(stacks, &function);
 }
 
-/* main calls work, which calls itself, and the kernel; another process
+/* main calls work, and work calls itself and the kernel. Another process
  * idles. */
 static int setup(void **state) {
   const stacks_task_t one = {10, 11, "thread;1", "process", "/a"};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests names at places of files, and waits for them. main must call
- * symbols_main first. */
+/* Requests the names of places in files, and waits for them. main() must call
+ * symbols_main() first. */
 #ifndef TEST_SYMBOLS_ASK_NAMES_H
 #define TEST_SYMBOLS_ASK_NAMES_H
 
@@ -15,12 +15,13 @@ typedef struct ask_names_s {
   symbols_t *symbols;
 } ask_names_t;
 
-/* NULL: the defaults. */
+/* `options` may be NULL for the defaults. */
 void ask_names_begin(ask_names_t *ask, const symbols_options_t *options);
-/* Also checks that everything is freed. */
+/* This also checks that everything is freed. */
 void ask_names_end(ask_names_t *ask);
 
-/* Return the object of a file: by its path and inode, or only by its path. */
+/* Returns the object of a file: the first function by its path and inode, the
+ * second one only by its path. */
 uint32_t ask_names_file(ask_names_t *ask, const char *path);
 uint32_t ask_names_path(ask_names_t *ask, const char *path);
 /* Returns the object that a process (0: this one) has mapped at an address, and
@@ -33,7 +34,7 @@ void ask_names_wait(ask_names_t *ask);
 /* Requests a name and waits for the answer. */
 const symbols_place_t *ask_names_at(ask_names_t *ask, uint32_t object,
                                     uint64_t offset);
-/* The innermost name, or "" */
+/* Returns the innermost name, or "" if there is none. */
 const char *ask_names_name(ask_names_t *ask, uint32_t object, uint64_t offset);
 
 /* Converts an address in an ELF file of this machine to an offset. Returns 0 or
@@ -47,10 +48,11 @@ uint64_t ask_names_symbol(const char *path, const char *name);
 /* For cmocka: each test gets a directory of its own. */
 int ask_names_setup(void **state);
 int ask_names_teardown(void **state);
-/* Returns the path of a file in it, valid for the next three calls. */
+/* Returns the path of a file in that directory. It is valid for the next three
+ * calls. */
 const char *ask_names_in(const char *name);
 void ask_names_write(const char *name, const char *bytes, size_t size);
-/* Runs a shell command in it. Returns its status. */
+/* Runs a shell command in that directory. Returns its status. */
 int ask_names_run(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

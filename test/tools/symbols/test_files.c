@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of other processes: deleted, replaced, in another root, no files at
- * all; the map files of JIT compilers; the vdso and the kernel. */
+/* Names in files of other processes: deleted or replaced files, files in
+ * another root, and things that are no files. Also the map files of JIT
+ * compilers, the vdso and the kernel. */
 #include "support.h"
 
 #include <errno.h>
@@ -31,7 +32,8 @@ static void make_waiting(const char *test, const char *file,
     support_skip(test, "a compiler and a static C library");
 }
 
-/* Runs it, in a root unless that is NULL, and returns when it waits. */
+/* Runs the program, in `root` if that is not NULL. Returns when the program
+ * waits. */
 static pid_t run_waiting(const char *path, const char *root) {
   common_proc_stat_t stat = {.state = 'R'};
   char exe[64], link[256];
@@ -78,7 +80,8 @@ static void a_deleted_program_that_runs_has_its_names(void **state) {
   ask_names_begin(&ask, NULL);
   object = ask_names_mapped(&ask, (uint32_t)pid, address, &offset);
   assert_string_equal(ask_names_name(&ask, object, offset), "deleted");
-  /* The file stays open, because it is needed when the process is gone. */
+  /* The file stays open, because it is still needed after the process has
+   * ended. */
   end_waiting(pid);
   assert_string_equal(ask_names_name(&ask, object, offset + 1), "deleted");
   assert_int_equal(ask_names_at(&ask, object, 1)->nr, 0);
@@ -103,7 +106,7 @@ static void a_deleted_program_that_has_ended_has_a_reason(void **state) {
   ask_names_end(&ask);
 }
 
-/* A file that replaced the sampled one must not give names. */
+/* The names must not come from a file that replaced the sampled one. */
 static void a_replaced_program_has_a_reason_and_no_names(void **state) {
   symbols_mapping_t mapping = {.kind = SYMBOLS_FILE};
   uint64_t address, offset;
@@ -125,7 +128,7 @@ static void a_replaced_program_has_a_reason_and_no_names(void **state) {
   assert_int_equal(ask_names_at(&ask, object, offset)->nr, 0);
   assert_string_equal(symbols_reason(ask.symbols, object),
                       "the file was replaced");
-  /* The inode is not known, but the build id is. */
+  /* Without an inode, the build id shows that the file was replaced. */
   mapping.inode = 0;
   mapping.build_id_bytes = 20;
   object = symbols_object(ask.symbols, &mapping);
@@ -135,7 +138,8 @@ static void a_replaced_program_has_a_reason_and_no_names(void **state) {
   ask_names_end(&ask);
 }
 
-/* Its root has a link at the top that would lead out of it. */
+/* The root has a link that would lead out of it if it were followed from
+ * outside. */
 static void a_program_in_another_root_is_read_there(void **state) {
   symbols_mapping_t mapping = {.kind = SYMBOLS_FILE, .path = "/bin/waiting"};
   uint64_t inside, offset;
@@ -156,7 +160,7 @@ static void a_program_in_another_root_is_read_there(void **state) {
   assert_int_equal(stat(ask_names_in("root/real/waiting"), &info), 0);
   pid = run_waiting("/bin/waiting", ask_names_in("root"));
   ask_names_begin(&ask, NULL);
-  /* Not from its mapping, which is not at 1. */
+  /* No mapping starts at 1, so the file must be opened by its path. */
   mapping.pid = (uint32_t)pid;
   mapping.start = 1;
   mapping.inode = info.st_ino;
@@ -277,7 +281,7 @@ static void expect_map_refused(pid_t pid, const char *reason) {
   ask_names_end(&ask);
 }
 
-/* Anyone can make a file in /tmp. */
+/* Any user can make a file in /tmp. */
 static void map_file_of_another_user_or_kind_is_not_read(void **state) {
   pid_t pid = support_fork(wait_for_signal, NULL);
   char path[64];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that were made to break their reader, and a worker that breaks. */
+/* Files that were made to crash their reader, and a worker that crashes. */
 #include "support.h"
 
 #include <dirent.h>
@@ -25,8 +25,9 @@ static symbols_worker_t *worker_of(const ask_names_t *ask) {
   return &symbols_jobs(ask->symbols)->worker;
 }
 
-/* Asks a stopped worker for more offsets than fit into one question. Each is
- * answered with the reason of the object, after one question. */
+/* Asks a stopped worker for more offsets than fit into one request. After the
+ * first request has failed, all offsets are answered with the object's
+ * reason. */
 static void ask_stopped(ask_names_t *ask, uint32_t object, int number,
                         const char *reason) {
   pid_t pid = worker_of(ask)->pid;
@@ -56,7 +57,8 @@ static uint64_t entry_of(ask_names_t *ask, uint32_t *object) {
   return offset;
 }
 
-/* Each failure starts another worker, and other objects get their names. */
+/* After each failure another worker is started, and other objects get their
+ * names. */
 static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   const symbols_options_t options = {.timeout_ms = 300};
   uint64_t offset, begin;
@@ -85,7 +87,7 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
 
   worker_of(&ask)->max_kib = 1;
   ask_stopped(&ask, ask_names_path(&ask, ask_names_in("c")), 0, "memory");
-  /* It is not asked again about those. */
+  /* No worker is asked again about the failed objects. */
   assert_int_equal(
       ask_names_at(&ask, ask_names_path(&ask, ask_names_in("a")), 1 << 20)->nr,
       0);
@@ -93,7 +95,7 @@ static void worker_that_hangs_or_dies_costs_one_objects_names(void **state) {
   ask_names_end(&ask);
 }
 
-/* A running request is ended without a wait. */
+/* Closing ends a running request without waiting for it. */
 static void closing_ends_a_worker_that_hangs(void **state) {
   uint64_t begin;
   ask_names_t ask;
@@ -160,7 +162,8 @@ static void worker_has_few_rights_and_no_fds_of_ours(void **state) {
     expect_line(pid, "status", "Uid:\t65534\t65534\t65534\t65534");
     expect_line(pid, "status", "CapEff:\t0000000000000000");
     expect_line(pid, "status", "Groups:\t \n");
-    /* The standard streams, the socket, the ELF file, and a debug file. */
+    /* The worker's fds are the standard streams, the socket, the ELF file and a
+     * debug file. */
     snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
     list = opendir(path);
     assert_non_null(list);
@@ -187,7 +190,7 @@ static void mutate(char *bytes, size_t *size, uint64_t *random) {
 
   if (next_random(random) % 8 == 0)
     *size = next_random(random) % *size;
-  /* The headers are read first. */
+  /* The headers are read first, so many changes are near the start. */
   for (i = 0; i<nr && * size> 0; i++) {
     size_t within = next_random(random) % 2 == 0 && *size > 1024 ? 1024 : *size;
     size_t at = next_random(random) % within;
@@ -250,7 +253,7 @@ static void damaged_files_cost_their_own_names_only(void **state) {
   free(copy);
 }
 
-/* A few bytes that expand to many: elfutils decompresses sections. */
+/* A few bytes expand to many, because elfutils decompresses sections. */
 static void file_that_takes_much_memory_has_a_reason(void **state) {
   uint64_t begin;
   ask_names_t ask;
@@ -271,8 +274,8 @@ static void file_that_takes_much_memory_has_a_reason(void **state) {
   ask_names_end(&ask);
 }
 
-/* DIEs that lead back: a sibling before itself, a function inlined into itself,
- * and a child without an end. */
+/* The DIEs form circles: a sibling before itself, a function inlined into
+ * itself, and a list of children without an end. */
 static void circles_in_dwarf_end(void **state) {
   static const char source[] =
       ".text\n.globl main\n.type main,@function\n"
@@ -314,8 +317,8 @@ static void circles_in_dwarf_end(void **state) {
   ask_names_end(&ask);
 }
 
-/* Names that are long, deeply nested, or expand to much more than their size:
- * pairs of pairs of pairs. */
+/* The names are long or deeply nested, or they expand to much more than their
+ * size, like pairs of pairs of pairs. */
 static void names_of_any_length_are_cut_in_time(void **state) {
   static const char frame[] = ".text\n.globl main\nmain: ret\n";
   char *source = calloc(1, 1 << 21), *at = source;
@@ -351,7 +354,7 @@ static void names_of_any_length_are_cut_in_time(void **state) {
     assert_int_equal(place->nr, 1);
     assert_in_range(strlen(place->names[0].name), 1000, 4096);
   }
-  /* The last name is 2^34 times "std::pair". */
+  /* The last name would have "std::pair" 2^34 times. */
   assert_memory_equal(place->names[0].name, "h<std::pair<int, int>, ", 23);
   assert_string_equal(symbols_reason(ask.symbols, object), "");
   ask_names_end(&ask);

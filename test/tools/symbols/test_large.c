@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of a gigabyte with millions of symbols: memory, time, and that the
- * loop keeps running. */
+/* A program of a gigabyte with millions of symbols: the memory and time for its
+ * names, and that the loop keeps running meanwhile. */
 #include "support.h"
 
 #include <elf.h>
@@ -33,7 +33,7 @@ static void write_symbols(FILE *file) {
   symbol.st_shndx = 1;
   symbol.st_size = FUNCTION;
   for (i = 0; i < NR_SYMBOLS; i++) {
-    /* In random order. */
+    /* The numbers are in random order. */
     uint32_t number = (uint32_t)((uint64_t)i * 2654435761u % NR_SYMBOLS);
 
     symbol.st_name = 1 + number * NAME_BYTES;
@@ -88,8 +88,8 @@ static void write_file(const char *path) {
 typedef struct watch_s {
   uv_timer_t timer;
   const symbols_worker_t *worker;
-  uint64_t last, longest; /* time of this thread between two turns, in ns */
-  unsigned long anon;     /* the worker's largest memory, in KiB */
+  uint64_t last, longest; /* CPU time between two turns, in ns */
+  unsigned long anon;     /* largest memory of the worker, in KiB */
   int turns;
 } watch_t;
 
@@ -109,7 +109,8 @@ static unsigned long memory_of(pid_t pid, const char *name) {
   return nr;
 }
 
-/* Not wall clock time, because other processes use the CPUs too. */
+/* Returns the CPU time of this thread. Wall clock time would include other
+ * processes. */
 static uint64_t thread_time(void) {
   struct timespec time;
 

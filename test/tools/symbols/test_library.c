@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All functions of real files, at their start and in the middle, compared with
- * nm. */
+/* The names of all functions of real files, at their start and in their middle,
+ * match nm. */
 #include "support.h"
 
 #include <dlfcn.h>
@@ -24,8 +24,9 @@ static int compare(const void *a, const void *b) {
   return (left->address > right->address) - (left->address < right->address);
 }
 
-/* Lists functions with a size, by address, of the file and of its debug file,
- * if that is installed. Names have no versions. */
+/* Lists all functions that have a size, ordered by address. They are from the
+ * file and from its debug file, if that is installed. Versions are cut off the
+ * names. */
 static void read_symbols(list_t *list, const char *path, const char *options) {
   char command[1024], *line = NULL, *at;
   unsigned long address, size;
@@ -74,7 +75,8 @@ static void free_symbols(list_t *list) {
   free(list->symbols);
 }
 
-/* The innermost symbol that holds the address can have several names. */
+/* Returns whether `name` is a name of the innermost symbol at the address. It
+ * can have several names. */
 static int is_right(const list_t *list, size_t i, uint64_t address,
                     const char *name) {
   size_t bytes = strcspn(name, "@");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs as this machine's compilers and strip make them, with names where a
+/* Programs from this machine's compilers and strip(1). Names are found where a
  * debugger finds them. */
 #include "support.h"
 
@@ -108,7 +108,7 @@ static void static_function_has_its_name_until_it_is_stripped(void **state) {
   expect_name("stripped", address + 9, NULL, "");
 }
 
-/* The first answer covers the second and third place too. */
+/* The answer for the first place covers the second and third place, too. */
 static void stripped_function_is_known_by_where_it_begins(void **state) {
   static const uint64_t steps[] = {9, 0, 4};
   uint64_t address, first, offset;
@@ -147,7 +147,8 @@ static void debug_link_beside_the_program_names_it(void **state) {
                     "objcopy --add-gnu-debuglink=.debug/linked.debug linked"),
       0);
   expect_name("linked", address + 9, NULL, "hidden");
-  /* From another build: the checksum differs from the link. */
+  /* The debug file is from another build: its checksum differs from the one in
+   * the link. */
   assert_int_equal(ask_names_run("echo >> .debug/linked.debug"), 0);
   expect_name("linked", address + 9, NULL, "");
 }
@@ -201,7 +202,8 @@ static void entry_of_the_plt_is_named_after_its_function(void **state) {
   expect_name("program", address + 4, NULL, "puts@plt");
 }
 
-/* Names as in perf report: without parameters, hash and clone. */
+/* The names are those of perf report: without parameters, hashes and clone
+ * suffixes. */
 static void mangled_names_are_shown_as_in_the_source(void **state) {
   ask_names_t ask;
   uint64_t offset, address;
@@ -276,7 +278,7 @@ static void expect_frames(FILE *lines, const symbols_place_t *place,
     if (strncmp(name, "0x", 2) == 0)
       break;
     assert_int_equal(next_line(lines, at), 1);
-    /* After the function. */
+    /* This address is after the function. */
     is_past |= strcmp(name, "??") == 0;
     if (is_past)
       continue;
@@ -296,7 +298,7 @@ static void expect_frames(FILE *lines, const symbols_place_t *place,
   *nr_inlined += i > 1;
 }
 
-/* `same` is the same code, about which addr2line knows more. */
+/* `same` is a file with the same code, for which addr2line knows more names. */
 static void expect_inlined(const char *file, const char *same,
                            const char *function) {
   const symbols_options_t options = {.inlined = 1};

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where stacks are unwound. */
+/* The machines on which stacks are unwound. */
 #if (defined(__x86_64__) && defined(__LP64__)) || defined(__aarch64__)
 #define COPY      16384
 #define MAX_CALLS 200
@@ -23,7 +23,7 @@
 /* A process that is single-stepped, and the calls that were seen. */
 typedef struct caller_s {
   uint64_t ip;
-  uint64_t sp; /* the call ends when the stack pointer is above it; 0: any */
+  uint64_t sp; /* the call ends when sp is above this; 0: any */
   int is_return;
 } caller_t;
 
@@ -121,7 +121,8 @@ static void read_state(traced_t *traced) {
                                  .regs = traced->values};
   remote = (struct iovec){(void *)traced->sp, COPY};
   ssize_t bytes = process_vm_readv(traced->pid, &local, 1, &remote, 1, 0);
-  /* Memory above the stack cannot be read: try up to the last page. */
+  /* Memory above the stack cannot be read, so try smaller copies that end with
+   * a page. */
   for (size_t size = COPY; bytes < 0 && size > 4096; size -= 4096) {
     remote.iov_len = local.iov_len = size - 4096 - ((traced->sp + size) & 4095);
     bytes = process_vm_readv(traced->pid, &local, 1, &remote, 1, 0);
@@ -163,7 +164,7 @@ static int was_call(const traced_t *traced, uint64_t ip, uint64_t sp,
 #endif
 }
 
-/* Returns 1 if the instruction before is a system call. */
+/* Returns 1 if the previous instruction is a system call. */
 static int is_after_syscall(const traced_t *traced) {
 #if defined(__x86_64__)
   long word = ptrace(PTRACE_PEEKTEXT, traced->pid, (void *)(traced->ip - 2), 0);
@@ -214,7 +215,7 @@ static int step(traced_t *traced, int signal_number) {
   return SIGTRAP;
 }
 
-/* Returns 1 if the unwound stack is the one that was seen. */
+/* Returns 1 if the unwound stack matches the calls that were seen. */
 static int is_right(const traced_t *traced, const unwind_stack_t *stack) {
   int is_equal = stack->nr == traced->nr_callers + 1 &&
                  stack->ips[0] == traced->ip &&
@@ -253,16 +254,17 @@ static int is_unwinder_here(const traced_t *traced) {
          traced->unwinder_end - traced->unwinder;
 }
 
-/* Starts the program, up to its first SIGSTOP. The callers up to there are
- * taken from the unwinder itself; they stay below all later stacks. */
+/* Starts the program and runs it up to its first SIGSTOP. The callers at this
+ * point are taken from the unwinder itself. They are part of all later
+ * stacks. */
 static void start(traced_t *traced, const char *path) {
   int status;
   unwind_stack_t stack;
   traced->pid = fork();
   if (traced->pid == 0) {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
-    /* libdwfl considers rbx lost after a function that does not save it, and
-     * the CFA of ld.so's _dl_runtime_resolve is in rbx: no lazy binding. */
+    /* Turns off lazy binding: the CFA of ld.so's _dl_runtime_resolve is in rbx,
+     * and libdwfl considers rbx lost after a function that does not save it. */
     setenv("LD_BIND_NOW", "1", 1);
     execl(path, path, (char *)NULL);
     _exit(127);

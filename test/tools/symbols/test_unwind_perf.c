@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* User stacks of recorded samples, compared with perf script. */
+/* The user stacks of recorded samples match perf script's. */
 #include "common/symbols/unwind.h"
 
 #include "perf_dump.h"
@@ -16,7 +16,7 @@
 #define MAX_SAMPLES 4096
 #define MAX_FRAMES  160
 
-/* User frames of a sample, as offsets in their files. */
+/* The user frames of a sample, as offsets in their files. */
 typedef struct frames_s {
   uint64_t time; /* microseconds */
   size_t nr;
@@ -121,9 +121,9 @@ static int read_perf(FILE *out, frames_t *frames) {
   return 1;
 }
 
-/* perf finds no callers of a function that is about to return, because the
- * popped registers are not in the copy; nor while a signal handler returns. It
- * also counts the handler's trampoline, which no call led to, as a caller. */
+/* perf finds no callers while a signal handler returns, or in a function that
+ * is about to return: the popped registers are not in the copy. perf also
+ * counts the handler's trampoline as a caller, although no call led to it. */
 static int agrees(const frames_t *ours, const frames_t *perfs) {
   if (ours->nr < perfs->nr)
     return 0;
@@ -142,8 +142,8 @@ static void print(const frames_t *ours, const frames_t *perfs) {
                   i < perfs->nr ? (unsigned long)perfs->offsets[i] : 0);
 }
 
-/* perf script leaves out samples without a mapping, so only common samples are
- * compared. */
+/* Compares the samples that both have: perf script leaves out samples without a
+ * mapping. */
 static void compare(const read_t *read, FILE *out, size_t *same, size_t *longer,
                     size_t *others) {
   static frames_t perfs;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of a running program, unwound by the worker, which is this program,
- * started again. */
+/* The worker unwinds the stacks of a running program. The worker is this test
+ * program, started again. */
 #include "common/symbols/unwind_queue.h"
 
 #include "support.h"
@@ -34,7 +34,7 @@ typedef struct run_s {
 } run_t;
 
 static symbols_jobs_t *jobs_to_kill;
-static const char *file_instead; /* used in place of the target's own */
+static const char *file_instead; /* replaces the target's own file */
 
 static int open_file(const symbols_mapping_t *mapping) {
   const char *path = mapping->path;
@@ -58,7 +58,7 @@ static void on_stack(void *arg, const void *context, unwind_end_t end,
     return;
   assert_true(nr > 0);
   const unwind_place_t *last = &places[nr - 1];
-  /* In the vdso its file is missing here. */
+  /* A stack that ends elsewhere is in the vdso, whose file is missing here. */
   if (last->object != EXECUTABLE)
     return;
   if (run->whole++ == 0)
@@ -121,7 +121,7 @@ static void start_target(run_t *run) {
     execl(UNWIND_TARGET, UNWIND_TARGET, "60000", (char *)NULL);
     _exit(127);
   }
-  /* Until the exec, and then until its libraries are mapped. */
+  /* Waits for the target's exec, and then until its libraries are mapped. */
   snprintf(path, sizeof path, "/proc/%d/exe", run->pid);
   for (int i = 0; i < 1000 && strcmp(exe, UNWIND_TARGET) != 0; i++) {
     memset(exe, 0, sizeof exe);
@@ -257,8 +257,8 @@ static void samples_that_do_not_fit_are_refused_and_counted(void **state) {
   end(&run);
 }
 
-/* Bytes of the unwind information are changed: a stack is found or not, or the
- * worker dies, but each sample is answered. */
+/* Bytes of the unwind information are changed. Whether a stack is found or the
+ * worker dies, each sample is answered. */
 static void damaged_files_leave_no_sample_without_answer(void **state) {
   char path[] = "/tmp/uvperf-unwind-XXXXXX";
   need_unwinding(__func__);

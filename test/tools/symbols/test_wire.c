@@ -75,7 +75,7 @@ static void lengths_beyond_the_message_are_damage(void **state) {
     assert_int_equal(size, 0);
     assert_int_equal(message.is_damaged, 1);
   }
-  /* A text without its end. */
+  /* The text has no terminating NUL. */
   symbols_message_begin(&message, 1);
   symbols_put_bytes(&message, "abc", 3);
   assert_string_equal(symbols_get_text(&message), "");
