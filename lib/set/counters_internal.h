@@ -62,7 +62,7 @@ typedef struct counter_source_s {
 /* One attr at one place. */
 typedef struct counter_s {
   enum counter_state state;
-  int code; /* why opening or the last read failed; or 0 */
+  int code; /* 0, or why opening or the last read failed */
   int fd;
   /* Whether the attr's program was attached through this event, and the fd of
    * its link. If the fd is -1 there is no link, and the program is attached as
@@ -77,10 +77,10 @@ typedef struct counter_s {
   /* Its page, if its whole group is read with pages when possible; or NULL. */
   const struct perf_event_mmap_page *page;
   counter_source_t *source; /* NULL: it writes into no ring */
-  counter_source_t *silent; /* if it writes none, but there are rings */
+  counter_source_t *silent; /* its source if it writes none; NULL: no rings */
   int is_unfit;             /* FAILED by the plan: do not try it here */
-  /* Its counts when it was closed to be opened again, and whether this has
-   * happened. */
+  /* If the event was closed and opened again (`is_carried`), its counts when it
+   * was closed. */
   counted_t carry;
   int is_carried;
   uint64_t left;      /* `last.running` when its CPU was found to be offline */
@@ -146,7 +146,8 @@ typedef struct counter_attr_s {
   char *opened_label;         /* its label; NULL: not made yet */
   size_t nr_open;
   size_t end; /* of a leader: one past the last attr of its group */
-  /* Later places get these too. NULL and -1 mean none. */
+  /* The filter and the program. Later places get them too. NULL and -1 mean
+   * none. */
   char *filter;
   int bpf_fd;
   uint64_t bpf_cookie;
@@ -158,12 +159,12 @@ typedef struct counter_attr_s {
 typedef struct counter_progress_s {
   uint64_t begun;  /* ns */
   int skips_ends;  /* does not check in /proc whether tasks are gone */
-  uint32_t target; /* the index of the next one, or a lower one */
-  size_t place;    /* in that target, and the next attr there */
+  uint32_t target; /* the index of the next target, or a lower one */
+  size_t place;    /* the next place in that target, and attr there */
   size_t attr;
   enum place_read found; /* at this place so far */
-  /* The result of /proc for the last task. The places of one task, one for each
-   * CPU, follow one another. 0: no task. */
+  /* The last task that was looked up in /proc (0: no task), and the result. The
+   * places of one task, one for each CPU, follow one another. */
   int pid;
   int is_gone;
 } counter_progress_t;
@@ -174,10 +175,10 @@ struct uvperf__counters_s {
   uint32_t flags;
   uint32_t fallbacks;
   uvperf__opener_t opener;
-  uint32_t process; /* the one that opened them */
+  uint32_t process; /* the process that opened the events */
   int none;         /* 0, or -errno: see uvperf__counters_new_none */
-  /* The thread that reads the pages of events. There is none before the first
-   * page. */
+  /* The thread that reads the pages of events. No thread is set before the
+   * first page is mapped. */
   uvperf__user_reader_t reader;
 
   counter_attr_t *attrs;
@@ -202,7 +203,7 @@ struct uvperf__counters_s {
   size_t nr_targets; /* by ascending indexes */
   size_t room_targets;
   uint32_t next_target;
-  uint32_t next_ended; /* all ends of targets with a lower index are taken */
+  uint32_t next_ended; /* all ends below this index were taken */
   uint64_t next_serial;
   size_t nr_places;
   size_t nr_open;
@@ -229,8 +230,8 @@ struct uvperf__counters_s {
   counter_progress_t progress;
   int is_enabled;
   uint64_t born;   /* ns */
-  uint64_t since;  /* time of the last reset, or when it was made */
-  uint64_t resets; /* how many there were */
+  uint64_t since;  /* when the counters were last reset, or made */
+  uint64_t resets; /* the number of resets */
 };
 
 /* Whether the target consists of tasks, which end. CPUs and cgroups do not. */
@@ -311,8 +312,9 @@ int uvperf__counters_begin(const char *root, int is_brief,
                            const uvperf_set_options_t *options,
                            uvperf_error_t *error);
 
-/* uvperf__counters_new, or _new_brief, with the system's files under `root`,
- * which must stay valid. */
+/* The same as uvperf__counters_new, or as uvperf__counters_new_brief if
+ * `is_brief` is set. The system's files are under `root`, which must stay
+ * valid. */
 int uvperf__counters_make(const char *root, int is_brief,
                           uvperf__counters_t **counters,
                           const uvperf_set_options_t *options,
@@ -333,8 +335,8 @@ void uvperf__counters_free_attrs(uvperf__counters_t *counters);
 int uvperf__counters_make_attrs(uvperf__counters_t *counters);
 int uvperf__counters_make_scratch(uvperf__counters_t *counters);
 
-/* Adds to read_format what this kernel supports. Finding out needs an event, so
- * this is called before the first event is opened. */
+/* Adds PERF_FORMAT_LOST to read_format if this kernel supports it. Finding out
+ * needs an event, so call this before the first event is opened. */
 void uvperf__counters_ask_formats(uvperf__counters_t *counters);
 
 /* Checks the options for records. Returns 0, or -EINVAL or -E2BIG and the
@@ -361,7 +363,7 @@ int uvperf__counters_check_sampling(const uvperf_set_options_t *options,
                                     uvperf_error_t *error);
 
 /* In a set with records, sets the period and the fields of a list's copied
- * attrs, where their names do not set them. Returns 0, or -EINVAL and the
+ * attrs, unless the events' names set them. Returns 0, or -EINVAL and the
  * error. */
 int uvperf__counters_sample_names(uvperf__counters_t *counters,
                                   const uvperf_set_options_t *options,
@@ -369,16 +371,16 @@ int uvperf__counters_sample_names(uvperf__counters_t *counters,
 
 /* -- counters_cores.c -- */
 
-/* Finds the CPUs of attrs for which no list has them, and which attrs are parts
- * of one event. Returns 0, or a code and the error. */
+/* Finds the CPUs of attrs if no list has these CPUs. Finds which attrs are
+ * parts of one event. Returns 0, or a code and the error. */
 int uvperf__counters_find_cores(uvperf__counters_t *counters,
                                 uvperf_error_t *error);
 
 /* -- counters_label.c -- */
 
-/* Makes a label of type and config, which uvperf__counters_item replaces. A
- * probe gets its final label at once, because the string that its config1
- * points to may be gone later. Returns 0 or -ENOMEM. */
+/* Makes a brief label from type and config. uvperf__counters_item replaces this
+ * label later. A probe gets its final label at once, because the string that
+ * its config1 points to may be gone later. Returns 0 or -ENOMEM. */
 int uvperf__counters_brief_label(const uvperf__counters_t *counters,
                                  counter_attr_t *own);
 
@@ -391,8 +393,8 @@ int uvperf__counters_plan(uvperf__counters_t *counters,
                           const uvperf_target_t *target,
                           counter_target_t **planned, uvperf_error_t *error);
 
-/* Adds `nr` places after the target's others. Returns 0, or -ENOMEM and the
- * error. */
+/* Adds `nr` places after the other places of the target. Returns 0, or -ENOMEM
+ * and the error. */
 int uvperf__counters_add_places(uvperf__counters_t *counters,
                                 counter_target_t *target, size_t nr,
                                 uvperf_error_t *error);
@@ -403,8 +405,8 @@ void uvperf__counters_plan_place(uvperf__counters_t *counters,
                                  counter_target_t *target,
                                  counter_place_t *place);
 
-/* Whether another place of the target measures the attr for this CPU's package,
- * if one event per package is enough. */
+/* Whether one event per package is enough for the attr, and another place of
+ * the target already measures this CPU's package. */
 int uvperf__counters_has_package(const uvperf__counters_t *counters,
                                  const counter_target_t *target,
                                  counter_place_t *place, size_t attr);
@@ -415,13 +417,15 @@ size_t uvperf__counters_nr_planned(const uvperf__counters_t *counters,
 
 /* -- counters_open.c -- */
 
-/* Opens the next planned event from the cursor on, until the cursor is past the
- * last target. Returns 0, or a code and the error: a shortage, or, with
- * UVPERF_SET_STRICT, the first failure. */
+/* Opens the next planned event from the cursor on, and moves the cursor. At the
+ * end the cursor is past the last target. Returns 0. Returns a code and the
+ * error after a shortage, and with UVPERF_SET_STRICT after the first
+ * failure. */
 int uvperf__counters_open_next(uvperf__counters_t *counters,
                                counter_cursor_t *cursor, uvperf_error_t *error);
 
-/* Opens all planned events of one place, with the same results. */
+/* Opens all planned events of one place. Returns the same as
+ * uvperf__counters_open_next. */
 int uvperf__counters_open_place(uvperf__counters_t *counters,
                                 const counter_target_t *target,
                                 counter_place_t *place, uvperf_error_t *error);
@@ -461,9 +465,9 @@ int uvperf__counters_add_targets(uvperf__counters_t *counters,
 int uvperf__counters_switch(uvperf__counters_t *counters, size_t first,
                             int enable, uvperf_error_t *error);
 
-/* Enables the early events at the cursor's place if `at` is 0, else the other
- * events there. Then moves to the next place. Returns 0, or the first
- * failure. */
+/* If the cursor's `at` is 0, enables the early events at the cursor's place.
+ * Otherwise enables the other events there. Then moves the cursor to the next
+ * place. Returns 0, or the first failure. */
 int uvperf__counters_enable_next(uvperf__counters_t *counters,
                                  counter_cursor_t *cursor,
                                  uvperf_error_t *error);
@@ -479,7 +483,7 @@ int uvperf__counters_switch_place(uvperf__counters_t *counters,
 int uvperf__counters_apply_settings(uvperf__counters_t *counters, size_t attr,
                                     counter_t *event, uvperf_error_t *error);
 
-/* Sets only the program. */
+/* Sets the attr's program, but not the filter. */
 int uvperf__counters_attach(uvperf__counters_t *counters, size_t attr,
                             counter_t *event, uvperf_error_t *error);
 
@@ -487,7 +491,7 @@ int uvperf__counters_attach(uvperf__counters_t *counters, size_t attr,
 void uvperf__counters_detach_event(const uvperf__counters_t *counters,
                                    counter_t *event);
 
-/* Attaches a program again if the event that it was attached through was
+/* Attaches a program again if the event through which it was attached was
  * closed. */
 void uvperf__counters_reattach(uvperf__counters_t *counters);
 
@@ -515,8 +519,8 @@ enum place_read uvperf__counters_read_place(const uvperf__counters_t *counters,
 void uvperf__counters_map(uvperf__counters_t *counters,
                           counter_target_t *target);
 
-/* Unmaps the page of an event, if it has one. This happens at once, or later
- * with the leftovers if these are not NULL. */
+/* Unmaps the page of an event, if it has one. The page is unmapped at once, or,
+ * if `leftovers` is not NULL, later with the leftovers. */
 void uvperf__counters_unmap(const uvperf__counters_t *counters,
                             counter_t *event, uvperf__leftovers_t *leftovers);
 
@@ -553,9 +557,9 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event);
  * has opened. No event writes into them. */
 void uvperf__counters_cut_rings(uvperf__counters_t *counters, size_t nr);
 
-/* Call it after a failed call that had opened `nr` rings, when these are closed
- * again. Returns 1 if the call may succeed with smaller rings. Rings are opened
- * smaller from now on. */
+/* Call it after a failed call that had opened `nr` rings, when these rings are
+ * closed again. Returns 1 if the call may succeed with smaller rings. Rings are
+ * opened smaller from now on. */
 int uvperf__counters_shrink_rings(uvperf__counters_t *counters, size_t nr);
 
 /* Returns how many more rings the planned events of the targets from `first` on
@@ -581,12 +585,12 @@ void uvperf__counters_forget_place(uvperf__counters_t *counters,
 void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
                                     uint32_t target, size_t attr);
 
-/* Orders the failures by target, place and attr. New failures may not be the
- * last in this order. */
+/* Orders the failures by target, place and attr. A new failure is added
+ * at the end, where it may not belong. */
 void uvperf__counters_order_failures(uvperf__counters_t *counters);
 
 /* Returns the code and the error of the most specific failure from `first` on.
- * There must be at least one. */
+ * There must be at least one failure. */
 int uvperf__counters_choose_failure(const uvperf__counters_t *counters,
                                     size_t first, uvperf_error_t *error);
 

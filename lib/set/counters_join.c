@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A target that another thread opens while the set goes on. The thread opens
  * the events in counters of its own, with the same attrs. The events join the
- * set's counters when all are open. Only then do they write into the set's
- * rings. */
+ * set's counters when all are open. They write into the set's rings only after
+ * that. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -89,7 +89,7 @@ int uvperf__counters_new_for_target(uvperf__counters_t **counters,
   if (made == NULL)
     return no_memory(error);
   made->root = joined->root;
-  made->flags = joined->flags & ~UVPERF_SET_USER_READ; /* until it joins */
+  made->flags = joined->flags & ~UVPERF_SET_USER_READ; /* pages come later */
   made->fallbacks = joined->fallbacks;
   made->opener = joined->opener;
   made->process = joined->process;
@@ -160,8 +160,8 @@ static int agree(const uvperf__counters_t *counters,
 static void take_fallbacks(counter_attr_t *to, counter_attr_t *from) {
   if (!from->is_fixed || (to->is_fixed && to->nr_changes != 0))
     return;
-  /* If `to` is fixed, `from` can only have the change
-   * UVPERF_FALLBACK_INHERIT. */
+  /* If `to` is fixed, UVPERF_FALLBACK_INHERIT is the only change that `from`
+   * can have. */
   if (!to->is_fixed) {
     uvperf__counter_attr_restore(to);
     memcpy(to->attr, from->attr, from->attr->size);

@@ -41,8 +41,8 @@ static int lacks_label(const counter_attr_t *own) {
 /* The attrs that need a tracepoint's name, by id. */
 typedef struct lookup_s {
   const uvperf__counters_t *counters;
-  size_t *first; /* for each id modulo nr_attrs: an index + 1; 0: none */
-  size_t *next;  /* for each attr: the next with the same remainder */
+  size_t *first; /* for each id modulo nr_attrs: an attr + 1; 0: none */
+  size_t *next;  /* for each attr: the next attr with that remainder */
   size_t nr_left;
 } lookup_t;
 
@@ -90,8 +90,8 @@ static int name_attrs(const char *category, const char *name, uint64_t id,
   return lookup->nr_left == 0;
 }
 
-/* Returns 0. After a shortage, such as -ENOMEM, returns its code, and some
- * names were not found. */
+/* Returns 0, or the code of a shortage such as -ENOMEM. After a shortage some
+ * names are missing. */
 static int label_tracepoints(const uvperf__counters_t *counters) {
   lookup_t lookup = {counters, NULL, NULL, 0};
   int rc = fill(&lookup);
@@ -136,7 +136,8 @@ static uint32_t fallbacks_of(const counter_attr_t *own) {
 
   for (i = 0; i < own->nr_changes; i++)
     fallbacks |= own->changes[i].fallback;
-  /* The modifier P asks for the highest precise_ip, whatever it is. */
+  /* The modifier P asks for the highest possible precise_ip, so the label is
+   * still right. */
   if (own->item.flags & UVPERF_ITEM_PRECISE_MAX)
     fallbacks &= ~(uint32_t)UVPERF_FALLBACK_PRECISE;
   /* The string of a probe may be gone, so its label is not made again. */
@@ -147,7 +148,8 @@ static uint32_t fallbacks_of(const counter_attr_t *own) {
 }
 
 /* Adds u to the label's modifiers, as perf(1) does. In a tracepoint's label the
- * first colon belongs to the name. After a slash there is no colon. */
+ * first colon belongs to the name. After a slash the modifiers need no
+ * colon. */
 static void add_user(const counter_attr_t *own, char *label, size_t room) {
   const char *asked = own->item.label;
   const char *colon = strchr(asked, ':');
@@ -158,8 +160,9 @@ static void add_user(const counter_attr_t *own, char *label, size_t room) {
            colon != NULL || strchr(asked, '/') != NULL ? "" : ":");
 }
 
-/* Only the user side was added, so the label as it was written still fits. The
- * access of a breakpoint comes after its colon, before its modifiers. */
+/* Whether the label as it was written only needs the modifier u. Breakpoints
+ * are excluded, because their access comes after the colon, before the
+ * modifiers. */
 static int is_user_only(const counter_attr_t *own, uint32_t fallbacks) {
   return fallbacks == UVPERF_FALLBACK_USER &&
          own->attr->type != PERF_TYPE_BREAKPOINT &&

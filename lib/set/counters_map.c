@@ -14,7 +14,7 @@
 
 /* -- entries --------------------------------------------------------------- */
 
-/* Whether another target's event has that key. */
+/* Whether an event of another target has this key. */
 static int has_entry(const uvperf__counters_t *counters, size_t attr, int cpu) {
   const counter_target_t *target;
   const counter_place_t *place;
@@ -57,7 +57,8 @@ static int put(const uvperf__counters_t *counters, size_t attr,
   return rc;
 }
 
-/* Puts all events of the attr that are not in the map yet. */
+/* Puts all events of the attr into the map, except those that are in it
+ * already. */
 static int fill(const uvperf__counters_t *counters, size_t attr,
                 uvperf_error_t *error) {
   const counter_target_t *target;
@@ -85,7 +86,7 @@ int uvperf__counters_fill_maps(const uvperf__counters_t *counters,
   return rc;
 }
 
-/* A forked child leaves the parent's entries alone. */
+/* A forked child does not change the parent's entries. */
 void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
                                   counter_t *event, size_t attr) {
   if (event->map_entry != 0 && uvperf__counters_check(counters, NULL) == 0)
@@ -95,7 +96,7 @@ void uvperf__counters_leave_entry(const uvperf__counters_t *counters,
 
 /* -- maps ------------------------------------------------------------------ */
 
-/* Entries are deleted one by one only if closing the map does not delete them,
+/* If closing the map deletes its entries, they are not deleted one by one,
  * because by now an entry may belong to another program. */
 static void leave_map(const uvperf__counters_t *counters, size_t attr) {
   counter_attr_t *own = &counters->attrs[attr];

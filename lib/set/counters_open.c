@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the planned events of a target, and closes it. It opens place by place,
- * and at a place in the order of the attrs, so that leaders come first. With
- * rings, dummies come before the others.
+/* Opens the planned events of a target, and closes a target. Events are opened
+ * place by place, and at a place in the order of the attrs, so that leaders
+ * come first. If there are rings, dummies come before the other events.
  *
  * A leader is opened disabled, but its siblings are not. The kernel counts the
  * siblings only while the leader is enabled (__perf_effective_state in
@@ -91,8 +91,8 @@ static int explain(const job_t *job, const struct perf_event_attr *attr,
   return uvperf__explain_open(&call);
 }
 
-/* Tries to open the event. Returns 0, or a code and the error. With a code
- * *size receives attr.size as the kernel left it. */
+/* Tries to open the event. Returns 0, or a code and the error. On failure *size
+ * receives attr.size as the kernel left it. */
 static int try_open(const job_t *job, uint32_t *size, uvperf_error_t *error) {
   counter_place_t *place = job->place;
   counter_t *event = &place->events[job->attr];
@@ -212,7 +212,7 @@ static int open_or_fall_back(const job_t *job, uvperf_error_t *error) {
  * (perf_event_context_sched_out in kernel/events/core.c). The leader is then in
  * the child's context. Opening a sibling in the task's context fails with
  * EINVAL, or with ENODEV once the child has ended. Both codes have other causes
- * too, so this tries to open an event that any group accepts. */
+ * too, so this function tries to open an event that any group accepts. */
 static int is_cut_off(const job_t *job, int code) {
   struct perf_event_attr *attr = job->counters->scratch;
   int fd;
@@ -282,8 +282,9 @@ static void find_leader(job_t *job) {
   }
 }
 
-/* The id finds an event among the values of a group, and as the source of a
- * record. An event that is read alone needs no id. */
+/* The id is needed to find the event's value among the values of a group, and
+ * to find the event that wrote a record. An event that is read alone needs no
+ * id. */
 static int know_id(const job_t *job, uvperf_error_t *error) {
   const struct perf_event_attr *attr = job->counters->attrs[job->attr].attr;
   counter_t *event = &job->place->events[job->attr];
@@ -338,7 +339,7 @@ static int open_event(job_t *job, uvperf_error_t *error) {
 
 /* -- one event of a place ------------------------------------------------- */
 
-/* If its group was cut off, and another try follows, the event stays
+/* If the event's group was cut off, and another try follows, the event stays
  * planned. */
 static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
                    counter_place_t *place, size_t attr, int is_last,
@@ -357,7 +358,8 @@ static int open_at(uvperf__counters_t *counters, const counter_target_t *target,
   rc = open_event(&job, &why);
   if (rc == 0 || (job.is_cut && !is_last))
     return 0;
-  /* After a shortage it would be a matter of chance which events are open. */
+  /* A shortage is a failure of the call, because it would be a matter of chance
+   * which events are open. */
   if (job.is_vital || uvperf__error_is_shortage(&why) ||
       (counters->flags & UVPERF_SET_STRICT)) {
     why.attr_index = (uint32_t)attr;
@@ -391,10 +393,10 @@ static int is_short(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* Whether a task of this group was created after the leader was opened and
- * before the rest was. The new task has inherited only a part of the group.
- * While it lives, the kernel refuses to read the group (group_generation in
- * __perf_read_group_add, Linux 6.6). */
+/* Whether the group's task has created another task after the leader was opened
+ * and before all siblings were opened. The new task has inherited only a part
+ * of the group. While it lives, the kernel refuses to read the group
+ * (group_generation in __perf_read_group_add, Linux 6.6). */
 static int is_torn(const uvperf__counters_t *counters,
                    const counter_place_t *place, size_t leader) {
   return uvperf__sys_read(place->events[leader].fd, counters->words,
@@ -436,8 +438,8 @@ static int open_again(uvperf__counters_t *counters,
   return rc;
 }
 
-/* Called when the place is opened, except for groups that must be opened again.
- * Opens these groups. */
+/* Called when the events of the place were opened. Opens groups again whose
+ * task has forked meanwhile. */
 static int mend_groups(uvperf__counters_t *counters,
                        const counter_target_t *target, counter_place_t *place,
                        uvperf_error_t *error) {

@@ -15,7 +15,7 @@ typedef struct plan_s {
   uvperf__counters_t *counters;
   counter_target_t *target;
   int pid;          /* of the target, for failures without a place */
-  int has_packages; /* its places have their packages, if sysfs knows them */
+  int has_packages; /* the packages of its places were looked up */
   uvperf_error_t *error;
 } plan_t;
 
@@ -141,7 +141,7 @@ static int fits(const counter_attr_t *attr, const counter_target_t *target) {
          can_be_anywhere(&attr->item, target);
 }
 
-/* Whether another part of the event fits on the target. Then it is not a
+/* Whether another part of the event fits on the target. If it does, it is not a
  * failure that this part does not fit. */
 static int has_other_part(const uvperf__counters_t *counters,
                           const counter_target_t *target, size_t attr) {
@@ -295,8 +295,9 @@ int uvperf__counters_has_package(const uvperf__counters_t *counters,
 /* -- planning -------------------------------------------------------------- */
 
 /* Returns the first attr of a group that can be measured on the target. The
- * others follow it to its places, because the counts of a group are compared.
- * Returns `attr` itself if no earlier attr can be measured. */
+ * other attrs follow the first attr to its places, because the counts of a
+ * group are compared. Returns `attr` itself if no earlier attr can be
+ * measured. */
 static size_t first_of_group(const plan_t *plan, size_t attr) {
   const counter_attr_t *attrs = plan->counters->attrs;
   size_t leader = attrs[attr].item.leader;

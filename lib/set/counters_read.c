@@ -14,12 +14,12 @@
 #include "decode/read_format.h"
 #include "sys/sys.h"
 
-/* How often a group is read again while its task forks. This takes longer than
- * a fork needs to inherit a group of some events. */
+/* How often a group is read again while its task forks. So many reads take
+ * longer than a fork needs to inherit a group of some events. */
 #define TRIES 128
 
-/* How many groups are read before the clock is checked. So a small set is read
- * at once, however late the thread is. */
+/* How many groups are read before the clock is checked. A small set is
+ * therefore read at once, even if the thread is late. */
 #define SHARE 32
 
 /* -- pages ---------------------------------------------------------------- */
@@ -34,8 +34,8 @@ static void unmap_group(uvperf__counters_t *counters, counter_place_t *place,
 }
 
 /* Maps the pages of all members or of none: if one member must be read by
- * read(2), that call reads the others too. Counts of children (attr.inherit)
- * are in no page. */
+ * read(2), that call reads the others too. The counts of children
+ * (attr.inherit) are not in any page. */
 static void map_group(uvperf__counters_t *counters, counter_place_t *place,
                       size_t leader) {
   size_t i;
@@ -58,8 +58,8 @@ void uvperf__counters_map(uvperf__counters_t *counters,
   if ((counters->flags & UVPERF_SET_USER_READ) == 0 ||
       target->type != UVPERF_TARGET_SELF)
     return;
-  /* Only the first thread whose events are opened can read them by their
-   * pages. */
+  /* Only one thread can read its events by their pages: the first thread whose
+   * events are opened. */
   if (counters->reader.process == 0)
     uvperf__user_reader_init(&counters->reader);
   if (!uvperf__user_reader_is_mine(&counters->reader))
@@ -81,11 +81,12 @@ void uvperf__counters_unmap(const uvperf__counters_t *counters,
 
 /* -- by pages ------------------------------------------------------------- */
 
-/* Keeps the count of a page, unless it is lower than before. It may be lower
- * after PERF_EVENT_IOC_RESET. Then read(2) decides. Until the event is next put
- * on a counter, the count of its page can be 2^pmc_width too low, which is
- * below 0. The kernel computes `offset` with a counter that a read(2) has left
- * without its sign (perf_event_update_userpage in kernel/events/core.c). */
+/* Keeps the count of a page. If the count is lower than before, returns 0, and
+ * read(2) decides. The count can be lower after PERF_EVENT_IOC_RESET. It can
+ * also be 2^pmc_width too low, which is below 0, until the event is next put on
+ * a counter. The kernel computes `offset` with a counter that a read(2) has
+ * left without its sign (perf_event_update_userpage in
+ * kernel/events/core.c). */
 static int keep_page_count(counter_t *event, uint64_t value,
                            const uvperf__user_count_t *times) {
   if (value - event->last.value > INT64_MAX ||
@@ -99,10 +100,10 @@ static int keep_page_count(counter_t *event, uint64_t value,
   return 1;
 }
 
-/* The leader's times are used for the whole group, as read(2) does, so that
- * they do not go back if read(2) is used next. The lost count stays as it is:
- * an event without a ring loses no records, mapped or not (__perf_output_begin
- * in kernel/events/ring_buffer.c). */
+/* The leader's times are used for the whole group, in the same way as by
+ * read(2), so that times do not go back if read(2) is used next. The lost count
+ * stays as it is: an event without a ring loses no records, mapped or not
+ * (__perf_output_begin in kernel/events/ring_buffer.c). */
 static int read_pages(const uvperf__counters_t *counters,
                       counter_place_t *place, size_t leader) {
   uvperf__user_count_t times = {0, 0, 0};
@@ -129,10 +130,11 @@ static int read_pages(const uvperf__counters_t *counters,
 
 /* Reads the values of a group, or of an event, into counters->words. Returns 0
  * or a code:
- * - -EBADF: 0 bytes, from an event in error state, such as a pinned one that
- *   the PMU could not hold (__perf_read in kernel/events/core.c);
+ * - -EBADF: there are 0 bytes, because the event is in error state, such as a
+ *   pinned event that the PMU could not hold (__perf_read in
+ *   kernel/events/core.c);
  * - -EPROTO: the bytes cannot be values of this format;
- * - another: the code of read(2). */
+ * - any other code: the code of read(2). */
 static int read_values(const uvperf__counters_t *counters, int fd,
                        uint64_t format, uvperf_values_t *read) {
   int tries = TRIES;
@@ -140,8 +142,7 @@ static int read_values(const uvperf__counters_t *counters, int fd,
   size_t used;
 
   /* -ECHILD means that a task that inherits the group is just joining or
-   * leaving it (__perf_read_group_add, Linux 6.6). A moment later this is
-   * done. */
+   * leaving it (__perf_read_group_add, Linux 6.6). This takes only a moment. */
   do
     rc = uvperf__sys_read(fd, counters->words, counters->words_size);
   while (rc == -ECHILD && --tries > 0);
@@ -183,12 +184,13 @@ static void keep_greater(uint64_t *last, uint64_t value) {
     *last = value;
 }
 
-/* Adds the counts from before the event was opened again. While a child lives
- * that has inherited a group, the kernel returns the child's lost count instead
- * of the sum (__perf_read_group_add in kernel/events/core.c). Times never go
- * back. They can be ahead if they come from a page, because the kernel's times
- * stand still while it enables another event of the thread (ctx_resched in the
- * same file). */
+/* Adds the counts from before the event was opened again. While a child that
+ * has inherited a group lives, the kernel returns the child's lost count
+ * instead of the sum (__perf_read_group_add in kernel/events/core.c). So a
+ * lower lost count is ignored. Lower times are ignored too. The kept times can
+ * be ahead if they come from a page, because the kernel's times stand still
+ * while it enables another event of the thread (ctx_resched in the same
+ * file). */
 static void keep_value(counter_t *event, const uvperf__value_t *value) {
   event->last.value = event->carry.value + value->value;
   keep_greater(&event->last.enabled, event->carry.enabled + value->enabled);
@@ -196,8 +198,8 @@ static void keep_value(counter_t *event, const uvperf__value_t *value) {
   keep_greater(&event->last.lost, event->carry.lost + value->lost);
 }
 
-/* Fills `last` and `code` of all events that this leader reads at the place. If
- * an event could not be read, its `last` stays. */
+/* Fills `last` and `code` of all events that are read with this leader at the
+ * place. If an event could not be read, its `last` stays. */
 static void read_led(const uvperf__counters_t *counters, counter_place_t *place,
                      size_t leader) {
   uint64_t format = counters->attrs[leader].attr->read_format;
@@ -281,8 +283,8 @@ static int is_gone(uvperf__counters_t *counters, const counter_target_t *target,
  *
  * A task is not looked up if the enabled time of its events has advanced since
  * the last reading. That time advances only while the task runs
- * (update_context_time in kernel/events/core.c), so the task can have ended
- * only since then. Or an inherited child runs, and counting goes on. The
+ * (update_context_time in kernel/events/core.c), so the task was still alive
+ * at the last reading. Or an inherited child runs, and counting goes on. The
  * calling thread is not looked up either. Places of CPUs, whose pid is -1,
  * never end. */
 static void check_gone(uvperf__counters_t *counters,
@@ -371,9 +373,9 @@ static int read_targets(uvperf__counters_t *counters, share_t *share) {
 
 /* -- readings ------------------------------------------------------------- */
 
-/* If a count is below its base, other code has reset it with
- * PERF_EVENT_IOC_RESET, and it has begun again. It then contains nothing from
- * before the reset. */
+/* If a count is below its base, other code has reset the count with
+ * PERF_EVENT_IOC_RESET, and the count has begun again at 0. It then contains
+ * nothing from before our reset. */
 static uint64_t since(uint64_t last, uint64_t *base) {
   if (last < *base)
     *base = 0;
@@ -400,7 +402,8 @@ static void fill_cell(counter_t *event, int is_snapshot, int is_gone,
   cell->code = event->code;
   if (event->state != COUNTER_OPEN) {
     /* The event's earlier counts were reported, and go on if the event is
-     * opened again. With the state NOT_AVAILABLE they would then look new. */
+     * opened again. If the state were NOT_AVAILABLE now, the counts would then
+     * look new. */
     cell->state =
         event->is_carried ? UVPERF_COUNT_ERROR : UVPERF_COUNT_NOT_AVAILABLE;
     return;
@@ -514,9 +517,9 @@ static void reset_place(const uvperf__counters_t *counters,
   }
 }
 
-/* Does not use PERF_EVENT_IOC_RESET, which changes neither the times nor the
- * counts of children that have ended (_perf_event_reset sets event->count to 0,
- * perf_event_count adds event->child_count). */
+/* Does not use PERF_EVENT_IOC_RESET, because that does not change the times or
+ * the counts of children that have ended (_perf_event_reset sets event->count
+ * to 0, perf_event_count adds event->child_count). */
 int uvperf__counters_reset(uvperf__counters_t *counters) {
   const counter_target_t *target;
   size_t i, place;
@@ -531,7 +534,8 @@ int uvperf__counters_reset(uvperf__counters_t *counters) {
   }
   counters->resets++;
   counters->since = uvperf__counters_now();
-  /* A reading in progress must not mix counts from before and after. */
+  /* A reading in progress must not mix counts from before and after the
+   * reset. */
   uvperf__counters_read_begin(counters);
   return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* For UVPERF_SET_RECORDS: decides into which ring each event writes, and how
- * its records are decoded, even after the event is closed. Waiting for the
- * rings is not done here. */
+ * its records are decoded, even after the event is closed. Other files wait for
+ * the rings. */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -105,8 +105,8 @@ void uvperf__counters_end_records(uvperf__counters_t *counters) {
 /* -- sources --------------------------------------------------------------- */
 
 /* Returns the shape of the attr with which all its events are opened. The
- * decoder knows the events of one attr by the shape. Records can outlive the
- * shape if a fallback is undone. */
+ * decoder recognizes the events of one attr by their shape. Records can outlive
+ * the shape if a fallback is undone. */
 static int take_shape(counter_attr_t *attr, counter_shape_t **taken) {
   counter_shape_t *shape = attr->shape;
 
@@ -156,9 +156,9 @@ static counter_source_t *make_source(uvperf__counters_t *counters,
 
 /* -- events --------------------------------------------------------------- */
 
-/* Notes where the event's records can begin. If the event does not write, these
- * are records of other events that have its count. The ring of those records
- * may be opened later. */
+/* Notes where the event's records can begin. If the event does not write
+ * records, this is where records of other events that have its count can begin.
+ * The ring of such records may be opened later. */
 static void note_begin(const uvperf__counters_t *counters,
                        counter_source_t *source) {
   const uvperf__cpu_ring_t *ring = source->ring;
@@ -233,9 +233,9 @@ int uvperf__counters_join(uvperf__counters_t *counters,
   return 0;
 }
 
-/* close(2) ends an event only if no one else has its file. A forked child that
- * has not called execve(2) has it, and so has a BPF map that contains the
- * fd. */
+/* close(2) ends an event only if nothing else has the event's file open. A
+ * forked child that has not called execve(2) still has the file open, and so
+ * does a BPF map that contains the fd. */
 void uvperf__counters_stop_writing(const uvperf__counters_t *counters,
                                    const counter_target_t *target) {
   size_t i;
@@ -291,9 +291,8 @@ static int is_read(counter_source_t *source) {
     source->has_end = 1;
     source->end = uvperf__ring_head(&ring->ring);
   }
-  /* A source that wrote nothing has nothing to be read, and is freed without
-   * waiting for a reader. So without a reader only the sources that wrote are
-   * kept. */
+  /* A source that wrote nothing is freed without waiting for a reader. So if
+   * there is no reader, only sources that wrote something are kept. */
   if (source->end == source->begin)
     return 1;
   if (ring->ring.overwrite)

@@ -23,7 +23,7 @@ static const struct {
   const char *name;
   size_t offset;
   size_t size;
-  uint64_t bit; /* 0: with any */
+  uint64_t bit; /* 0: no bit is needed */
   const char *bit_name;
 } fields[] = {
 #define FIELD(name, bit)                                                       \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Adds and removes targets. Targets are added in steps that take no time except
- * in the kernel. First a target's places are planned (counters_plan.c), then
- * its events are opened (counters_open.c). */
+/* Adds and removes targets. Targets are added in steps. A step takes no time
+ * except in the kernel. First a target's places are planned (counters_plan.c),
+ * then its events are opened (counters_open.c). */
 #include "set/counters_internal.h"
 
 #include <errno.h>
@@ -72,7 +72,7 @@ void uvperf__counters_take_back(uvperf__counters_t *counters, size_t first,
 }
 
 /* Returns how many requested events are open. Side-band events do not replace
- * them. */
+ * requested events. */
 static size_t nr_asked_open(const uvperf__counters_t *counters) {
   const counter_attr_t *last = &counters->attrs[counters->nr_attrs - 1];
 
@@ -94,7 +94,8 @@ static size_t count_fds(const uvperf__counters_t *counters, size_t first) {
   return nr;
 }
 
-/* One more fd would not help, so the error says how many are needed in all. */
+/* One more fd would not help, so the error says how many fds are needed in
+ * all. */
 static void explain_fds(size_t nr_events, size_t nr_rings,
                         uvperf_error_t *error) {
   uint64_t needed = uvperf__fds_needed(nr_events + nr_rings);
@@ -135,7 +136,8 @@ static int copy_target(uvperf_target_t *own, const uvperf_target_t *target,
   return uvperf__error_options(error, rc, "uvperf_target_t");
 }
 
-/* Copies the texts, because the caller's may be gone before they are read. */
+/* Copies the target's texts, because the caller's texts may be gone when they
+ * are needed. */
 static int keep_texts(uvperf_target_t *own) {
   const char *cpus = own->cpus;
   const char *cgroup = own->cgroup;
@@ -207,8 +209,8 @@ static void begin_plan(uvperf__adding_t *adding) {
   adding->stage = STAGE_PLAN;
 }
 
-/* Closes the targets again. If another thread makes the steps, they are closed
- * in later steps. */
+/* Closes the targets again. If another thread makes the steps, the events are
+ * closed in later steps. */
 static void fail(uvperf__adding_t *adding, int rc) {
   uvperf__counters_t *counters = adding->counters;
   size_t nr_opened = uvperf__counters_nr_rings(counters) - adding->nr_rings;
@@ -280,8 +282,8 @@ static int enable_next(uvperf__adding_t *adding) {
   return 0;
 }
 
-/* If the rings used up the memory that may be locked, they are opened smaller
- * next time. */
+/* If the rings used up the memory that may be locked, the next try opens
+ * smaller rings. */
 static void close_next(uvperf__adding_t *adding) {
   if (uvperf__leftovers_close_one(&adding->leftovers))
     return;
@@ -349,7 +351,7 @@ int uvperf__adding_begin(uvperf__adding_t *adding, uvperf__counters_t *counters,
   memset(adding, 0, sizeof(*adding));
   adding->counters = counters;
   adding->is_deferred = is_deferred;
-  adding->rc = -ECANCELED; /* until it is planned */
+  adding->rc = -ECANCELED; /* until planning begins */
   adding->first = counters->nr_targets;
   adding->index = counters->next_target;
   adding->nr_failures = counters->nr_failures;

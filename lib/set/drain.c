@@ -11,13 +11,14 @@
 
 #define NS_PER_MS 1000000u
 
-/* The kernel reads its clocks without a lock, so its time can be a little ahead
- * of ours. */
+/* The kernel reads its clocks without a lock, so a record's time can be a
+ * little ahead of our clock. */
 #define AHEAD_NS NS_PER_MS
 
 /* -- one record ----------------------------------------------------------- */
 
-/* A callback has forked, and the child has closed the set. */
+/* Whether a callback has forked, and this process is the child and has closed
+ * the set. */
 static int has_no_rings(const set_t *impl) {
   return impl->closing && uvperf__set_is_forked(impl);
 }
@@ -30,7 +31,7 @@ int uvperf__set_decode(const set_t *impl, uvperf__cpu_ring_t *ring,
                      uvperf__cpu_ring_alone(ring), bytes, size, record);
 
   uvperf__stats_count(&ring->stats, *record, status);
-  /* The record belongs to our decoder. */
+  /* The record may be changed, because it belongs to our decoder. */
   if (status == 0 && time != NULL)
     ((uvperf_record_t *)(uintptr_t)*record)->time = *time;
   return status;
@@ -69,7 +70,8 @@ typedef struct drain_s {
   const uvperf__slice_t *slice;
 } drain_t;
 
-/* The source of each sample is found by its id. */
+/* There is no reader for all samples: the source of each sample is found by its
+ * id. */
 static inline uvperf__reader_t *find_reader(const void *owner) {
   (void)owner;
   return NULL;
@@ -135,7 +137,7 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
   now = uvperf__counters_clock(impl->counters);
   /* CLOCK_REALTIME and CLOCK_TAI can be set back. After this, earlier records
    * seem to be from the future, and new records can seem to be from before the
-   * opening. Neither may be held back or counted as late. */
+   * opening. Such records must not be held back or counted as late. */
   if (now < impl->clock_ns) {
     impl->opened_ns = 0;
     uvperf__merge_rewind(merge);
@@ -147,7 +149,7 @@ void uvperf__set_begin_merge(set_t *impl, uvperf__merge_t *merge) {
 }
 
 /* Returns the latest time of records that are delivered now. If a ring is more
- * than half full, records do not wait for the slack. In a flush they do not
+ * than half full, records do not wait for the slack. In a flush, records do not
  * wait at all. */
 static uint64_t horizon_at(const set_t *impl, uint64_t now, int is_pressed) {
   uint64_t slack = now < impl->slack_ns ? now : impl->slack_ns;
@@ -182,7 +184,7 @@ static inline int merge_sample(void *user, void *owner, const uint8_t *bytes,
   return *drain->session == drain->own_session;
 }
 
-/* Delivers the next record, if it is not part of a run. Returns the same as
+/* Delivers the next record by itself, not as part of a run. Returns the same as
  * uvperf__merge_next. */
 static int merge_one(set_t *impl, uint64_t horizon, uvperf__slice_t *slice,
                      size_t *ring_index) {
@@ -239,8 +241,8 @@ static int merge_until(set_t *impl, uint64_t horizon, uvperf__slice_t *slice) {
 static int drain_all(void *owner, uvperf__slice_t *slice) {
   set_t *impl = owner;
   uint64_t records = slice->records;
-  /* This clock is read before the heads. A record that is older than this time
-   * by the slack is visible now, in any ring. */
+  /* This clock is read before the heads. All records that are older than this
+   * time minus the slack are visible now, in any ring. */
   uint64_t now = uvperf__counters_clock(impl->counters);
   int is_pressed;
   int rc;
@@ -248,15 +250,17 @@ static int drain_all(void *owner, uvperf__slice_t *slice) {
   uvperf__set_begin_merge(impl, impl->merge);
   is_pressed = uvperf__merge_is_pressed(impl->merge);
   rc = merge_until(impl, horizon_at(impl, now, is_pressed), slice);
-  /* Another process's clock may be a little ahead. */
+  /* Nothing was delivered, perhaps because another process's clock is a little
+   * ahead. */
   if (rc == UVPERF__DRAINED && is_pressed && slice->records == records)
     rc = merge_until(impl, UINT64_MAX, slice);
   if (has_no_rings(impl)) {
     uvperf__merge_forget(impl->merge);
     return UVPERF__STOPPED;
   }
-  /* Records that are still too young are delivered by the flush timer. Without
-   * that timer, or if a target's end waits for them, schedule a flush. */
+  /* Records that are still too young are delivered by the flush timer. If there
+   * is no such timer, or if the end of a target waits for these records,
+   * schedule a flush. */
   if (rc == UVPERF__DRAINED && uvperf__merge_has_more(impl->merge) &&
       (impl->flush_ms == 0 || impl->ends_found))
     uvperf__watch_flush_in(impl->watch, impl->slack_ns / NS_PER_MS + 1);
@@ -316,8 +320,9 @@ static void end_all(void *owner, size_t ring_index, int status) {
 
 /* -- the watch ------------------------------------------------------------- */
 
-/* The merge follows the watch, so that it reads only rings that are watched.
- * Records of a ring that could not be polled are not delivered. */
+/* A ring is added to the merge only after the watch has it, so that the merge
+ * reads only watched rings. Records of a ring that could not be polled are not
+ * delivered. */
 static int merge_rings(set_t *impl) {
   uvperf__cpu_ring_t *ring;
   size_t i;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles the end of the tasks that a set measures: probes for it, delivers all
- * records that were written until then, and reports it.
+/* Handles the end of the tasks that a set measures: probes for the end,
+ * delivers all records that were written until then, and reports the end.
  *
  * A probe happens in a flush. Periodic flushes wake the loop anyway, so each
- * may probe, but at most once in PROBE_MS. There are also flushes only for
- * probes. The first such flush comes within PROBE_MS after the set was active,
- * or EXIT_MS after a task has exited. Each time the interval doubles, up to
- * IDLE_MS, so that an idle set without periodic flushes hardly wakes the loop.
- * All except those after an exit happen at multiples of their interval: see
- * loop/multiple.h. */
+ * periodic flush may probe, but at most once in PROBE_MS. There are also
+ * flushes only for probes. The first such flush comes within PROBE_MS after the
+ * set was active, or EXIT_MS after a task has exited. After each such flush the
+ * interval doubles, up to IDLE_MS, so that an idle set without periodic flushes
+ * hardly wakes the loop. Flushes for probes happen at multiples of their
+ * interval, except after an exit: see loop/multiple.h. */
 #include "set/internal.h"
 
 #include "loop/multiple.h"
@@ -16,7 +16,7 @@
 #define PROBE_MS 100
 #define IDLE_MS  1000
 /* The EXIT record is written before the task's events hang up. On a busy
- * machine the time between can be long: perf_event_exit_task_context in
+ * machine the time in between can be long: perf_event_exit_task_context in
  * kernel/events/core.c. */
 #define EXIT_MS 10
 /* For how long ends are reported in one iteration. */
@@ -50,14 +50,15 @@ void uvperf__set_task_exited(set_t *impl) {
 
 /* -- delivered records ----------------------------------------------------- */
 
-/* A ring is not merged yet if there was no memory for it. */
+/* Returns how many rings are read. A ring is not merged yet if there was no
+ * memory for it. */
 static size_t nr_read(const set_t *impl) {
   return impl->merge != NULL ? impl->nr_merged
                              : uvperf__watch_nr_rings(impl->watch);
 }
 
-/* Marks the position in each ring up to which records of the ended targets can
- * be. */
+/* Marks a position in each ring. Records of the ended targets cannot lie after
+ * this mark. */
 static void mark_rings(set_t *impl) {
   size_t nr = uvperf__counters_nr_rings(impl->counters);
   uvperf__cpu_ring_t *ring;
@@ -69,8 +70,8 @@ static void mark_rings(set_t *impl) {
   }
 }
 
-/* Does not wait until rings are empty, because other tasks may write as fast as
- * the set reads. */
+/* Whether each ring was read up to its mark. Does not wait until rings are
+ * empty, because other tasks may write as fast as the set reads. */
 static int are_read_to_marks(const set_t *impl) {
   size_t nr = nr_read(impl);
   const uvperf__cpu_ring_t *ring;
@@ -179,9 +180,9 @@ void uvperf__set_iteration_end(void *owner) {
     found_ends(impl);
     uvperf__watch_drain(impl->watch);
   }
-  /* No probe is made before the ends that were found are reported. The
-   * iteration that reports them comes by itself (drain_all in drain.c, or the
-   * rest of a slice). */
+  /* The ends that were found are reported before the next probe. The iteration
+   * that reports them comes by itself (drain_all in drain.c, or the rest of a
+   * slice). */
   if (impl->session != session || impl->ends_found ||
       !uvperf__counters_can_end(impl->counters))
     return;

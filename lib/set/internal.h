@@ -31,7 +31,7 @@ typedef struct set_next_s {
    * contains only watched rings. */
   uvperf__merge_t *merge;
   size_t nr_merged;
-  int has_look; /* the merge has begun, and nothing else has read the rings
+  int has_look; /* the merge has begun, and no other code has read the rings
                  * since */
   /* The record that the user has: its size in bytes (0: none), its ring, and
    * its place in the merge, if there is a merge. */
@@ -49,7 +49,7 @@ typedef struct set_s {
   /* A placeholder while the set is being opened. */
   uvperf__counters_t *counters;
   set_opening_t *openings; /* on libuv's pool: the set, or targets */
-  size_t nr_closings;      /* jobs on the pool, and their number of fds */
+  size_t nr_closings;      /* jobs on the pool, and the number of their fds */
   size_t nr_put_aside;
   uvperf__teardown_t teardown;
   uvperf__interval_timer_t *interval_timer;
@@ -99,10 +99,10 @@ typedef struct set_s {
   int is_snapping; /* inside uvperf_set_snapshot */
 
   /* The end of targets: end.c. */
-  int ends_found;   /* and every ring's mark is set; some are not reported
-                     * yet */
+  int ends_found;   /* ends were found and rings are marked; some ends are not
+                     * reported yet */
   int eof_reported; /* since the last start */
-  int is_put_off;   /* iteration_end was called before all was delivered */
+  int is_put_off;   /* iteration_end could not report ends yet */
   /* Probes, in milliseconds of uv_now: the latest time of the next probe, the
    * interval before it, and the PROBE_MS period of the last probe. */
   uint64_t probe_at;
@@ -116,8 +116,8 @@ typedef struct set_s {
 
 /* -- base.c -- */
 
-/* Returns the impl of a handle that must not be closing. Anything else is a
- * programming error, as with libuv's handles. */
+/* Returns the impl of a handle that must not be closing. Using a closing handle
+ * is a programming error, as with libuv's handles. */
 set_t *uvperf__set_impl(const uvperf_set_t *set);
 
 /* Returns the counters, for a measurement without the loop. */
@@ -127,7 +127,7 @@ uvperf__counters_t *uvperf__set_counters(const uvperf_set_t *set);
  * the set is being opened, or UV_EBADF if opening it failed. */
 int uvperf__set_check(const set_t *impl);
 
-/* Whether this process is a forked child of the one that made the set. */
+/* Whether this process is a forked child of the process that made the set. */
 int uvperf__set_is_forked(const set_t *impl);
 
 /* Returns a ring by its index. */
@@ -140,14 +140,15 @@ void uvperf__set_free_sources(set_t *impl);
 /* Calls the record callback without a record. */
 void uvperf__set_report(set_t *impl, int status);
 
-/* The same about one ring, for uvperf_set_failed_ring. */
+/* Calls the record callback for one ring. Inside it, uvperf_set_failed_ring
+ * returns this ring. */
 void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
                              int status);
 
 /* Stops following CPUs if the handle is neither started nor reading. */
 void uvperf__set_leave_cpus(set_t *impl);
 
-/* Stops delivery, and disables what start enabled. */
+/* Stops delivery, and disables the events if start enabled them. */
 void uvperf__set_end_delivery(set_t *impl);
 
 /* Closes the handle. Inner handles call it too if a walk over the loop closes
@@ -172,10 +173,10 @@ void uvperf__set_free_opening(set_t *impl);
 
 /* From now until uvperf__set_end_closing, closed events are put aside.
  * uvperf__set_end_closing then closes them: at once, or on the pool if this
- * takes long. Returns NULL if out of memory. Then events are closed at once. */
+ * takes long. If out of memory, returns NULL, and events are closed at once. */
 set_closing_t *uvperf__set_begin_closing(set_t *impl);
-/* Frees counters that are not the set's. Call it between these two
- * functions. */
+/* Frees counters that do not belong to the set. Call it between
+ * uvperf__set_begin_closing and uvperf__set_end_closing. */
 void uvperf__set_free_aside(set_closing_t *closing,
                             uvperf__counters_t *counters);
 void uvperf__set_end_closing(set_closing_t *closing);
@@ -205,7 +206,7 @@ void uvperf__set_deliver(set_t *impl, uvperf__cpu_ring_t *ring,
                          const void *bytes, size_t size, const uint64_t *time,
                          const uvperf__slice_t *slice);
 
-/* The same for a record of a merge. A record with an impossible time is
+/* Does the same for a record of a merge. A record with an impossible time is
  * counted, and delivered with the time that the merge chose. */
 void uvperf__set_deliver_merged(set_t *impl, const uvperf__merged_t *merged,
                                 const uvperf__slice_t *slice);
@@ -218,7 +219,8 @@ void uvperf__set_ring_skipped(void *owner, size_t ring_index);
 
 /* -- end.c: the end of targets -- */
 
-/* Targets have changed: delivery may now be able to end, or may have ended. */
+/* Called when targets have changed. Delivery may now be able to end, or may
+ * have ended. */
 void uvperf__set_check_ends(set_t *impl);
 
 /* Called when the set was started. Targets may have ended before. */
@@ -260,8 +262,8 @@ int uvperf__set_follow_cpus(set_t *impl, uvperf_error_t *error);
 /* -- read_interval.c -- */
 
 /* Called when the interval timer has expired (`is_new`), or when the last tick
- * continues. Reads, and calls back when all was read. Returns 1 if there is
- * more. */
+ * continues. Reads some of the events, and calls back when all were read.
+ * Returns 1 if there is more to read. */
 int uvperf__set_tick(void *owner, int is_new);
 
 #endif

@@ -23,14 +23,15 @@ static int first_of(int rc, int later) {
   return rc != 0 ? rc : later;
 }
 
-/* Enables, calls and disables. Returns 0, and the code of disabling in
- * *disabled. If the function was not called, returns why. */
+/* Enables the counters, calls the function, and disables the counters. Returns
+ * 0, and *disabled receives the code of disabling. If the function was not
+ * called, returns the code of enabling. */
 static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
                 int *disabled, uvperf_error_t *error) {
   int rc = uvperf__counters_enable(counters, error);
 
   if (rc != 0) {
-    /* The events before the one that failed are enabled, except in a forked
+    /* The events before the failed event are enabled now, except in a forked
      * child. */
     uvperf__counters_disable(counters, NULL);
     return rc;
@@ -136,8 +137,8 @@ static int out_of_memory(uvperf_error_t *error) {
   return uvperf__error_shortage(error, UV_ENOMEM, "cannot make the meter");
 }
 
-/* Opens the options' targets. If there are none, opens the calling thread
- * (brief). */
+/* Opens the events at the options' targets. If there are no targets, opens the
+ * events of the calling thread (brief). */
 static int open_counters(uvperf_meter_t *meter,
                          const uvperf_set_options_t *options,
                          uvperf_error_t *error) {

@@ -54,8 +54,9 @@ static int look(set_t *impl) {
   return 0;
 }
 
-/* Takes the next record of this pass, or else of a new pass. Returns the same
- * as uvperf__merge_next without a horizon, or -ENOMEM. */
+/* Takes the next record of this pass. If there is none, begins a new pass and
+ * takes its first record. Returns the same as uvperf__merge_next without a
+ * horizon, or -ENOMEM. */
 static int merge_next(set_t *impl) {
   set_next_t *next = &impl->next;
   int rc = 0;
@@ -86,8 +87,8 @@ static int make(set_t *impl) {
                            impl->scratch);
 }
 
-/* Finds the next record. Returns 1 if there is one, a code if a ring is
- * unsound, or 0. */
+/* Finds the next record. Returns 1 if there is one, 0 if the rings are empty,
+ * or a code if a ring is unsound. */
 static int find(set_t *impl, const void **bytes, size_t *size,
                 const uint64_t **time) {
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);

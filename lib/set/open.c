@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a set, or one more target, on a thread of libuv's pool. Only that
- * thread uses the counters that it opens. Until then the set has a placeholder.
- * A target is opened in its own counters, which then join the set's
- * counters. */
+/* Opens a set, or one more target, on a thread of libuv's pool. While that
+ * thread opens counters, no other thread uses them. Until the counters are
+ * open, the set has a placeholder. A target is opened in its own counters.
+ * These then join the set's counters. */
 #include "set/internal.h"
 
 #include "util/alloc.h"
@@ -13,7 +13,7 @@ typedef struct opening_s {
   set_t *impl;
   uvperf__counters_t *counters;
   uvperf__adding_t adding;
-  /* Only one of these two is set. */
+  /* Only one of these two callbacks is set. */
   uvperf_set_open_cb cb;
   uvperf_set_target_cb target_cb;
   void *data;         /* the user's pointer for the target */
@@ -127,8 +127,8 @@ void uvperf__set_free_opening(set_t *impl) {
 
 /* -- a target -------------------------------------------------------------- */
 
-/* The target was planned without the new CPU, or its events there are turned
- * off. */
+/* Fails if a CPU came online meanwhile: the target was planned without this
+ * CPU, or its events there are turned off. */
 static int check_cpus(const opening_t *opening, uvperf_error_t *error) {
   if (opening->cpus_come == opening->impl->cpus_come)
     return 0;

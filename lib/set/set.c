@@ -26,8 +26,8 @@ static void release(void *owner) {
   set_t *impl = owner;
 
   uvperf__set_free_opening(impl);
-  /* After a close inside a flush the events can still be enabled: the pool
-   * should disable them, but did not get them. */
+  /* If the set was closed inside a flush, the events can still be enabled: the
+   * pool should have disabled them, but it did not get them. */
   if (impl->counters != NULL && uvperf__counters_is_enabled(impl->counters) &&
       uvperf__counters_nr_open(impl->counters) != 0)
     uvperf__counters_disable(impl->counters, NULL);
@@ -72,7 +72,7 @@ static void closed(void *owner) {
 void uvperf_set_close(uvperf_set_t *set, uvperf_set_close_cb close_cb) {
   set_t *impl = set->impl;
 
-  /* uvperf_walk_close has closed it and the teardown is done. */
+  /* uvperf_walk_close has closed the handle, and the teardown is done. */
   if (impl == NULL) {
     assert(set->reserved[0] == NULL);
     set->reserved[0] = set;
@@ -100,7 +100,8 @@ typedef struct make_s {
   set_t *impl;
 } make_t;
 
-/* A set without targets counts nothing, and no error would report this. */
+/* A set without targets would count nothing, without any error. So it is
+ * refused. */
 static int check_targets(const uvperf_set_options_t *options,
                          uvperf_error_t *error) {
   if (options->nr_targets != 0 || (options->flags & UVPERF_SET_TARGETS_LATER))
@@ -225,7 +226,7 @@ int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
   rc = uvperf__set_begin_opening(impl, loop, error);
   if (rc != 0) {
     uvperf__set_free_opening(impl);
-    uvperf__set_begin_close(impl); /* frees it later: the loop has a timer */
+    uvperf__set_begin_close(impl); /* freed later: the loop has a timer */
     return rc;
   }
   end_make(&make);
@@ -234,8 +235,8 @@ int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
 
 /* -- libuv handle functions ------------------------------------------------ */
 
-/* These may also be called for a handle that is closing, or closed (impl NULL)
- * while its memory lives. */
+/* These functions may also be called for a handle that is closing, or closed
+ * (impl NULL) while its memory lives. */
 
 static void set_ref(set_t *impl, int ref) {
   uvperf__interval_timer_set_ref(impl->interval_timer, ref);
@@ -316,7 +317,7 @@ static int start_watch(set_t *impl, const uvperf_stream_options_t *options,
 
   uvperf__stream_options_for_watch(options, impl->default_flush_ms, &chosen);
   if (impl->flags & UVPERF_SET_OVERWRITE)
-    chosen.flush_ms = 0; /* no record waits there */
+    chosen.flush_ms = 0; /* no record waits for a flush */
   rc = uvperf__set_make_watch(impl);
   if (rc == 0)
     rc = uvperf__set_watch_rings(impl);

@@ -15,8 +15,8 @@ static void deliver_record(void *owner, size_t ring_index, const void *bytes,
                       size, NULL, slice);
 }
 
-/* In a ring that proves unsound, records older than the delivered ones cannot
- * be read. */
+/* If a ring proves unsound, records that are older than the delivered records
+ * cannot be read. */
 static const uvperf__snapshot_walk_t by_ring = {deliver_record,
                                                 uvperf__set_ring_skipped};
 
