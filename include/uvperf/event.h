@@ -18,8 +18,8 @@
  *   too. A record callback that uvperf_event_flush or uvperf_event_snapshot
  *   calls may also run the loop.
  * - After uvperf_event_close only ref, unref, has_ref, is_active and is_closing
- *   may be called. Any other call is a programming error and asserts, in each
- *   build.
+ *   may be called. Any other call is a programming error and fails an
+ *   assertion, in all builds.
  * - The comment of uvperf_event_t describes fork(2). It also says when libuv
  *   calls abort(3). */
 #ifndef UVPERF_EVENT_H
@@ -153,7 +153,7 @@ struct uvperf_event_s {
  * options.pid, cpu, cgroup and leader must be the same as when the event was
  * opened, because the kernel does not report them. If they differ, records come
  * with UV_EPROTO, and the counts are of something else. An event that was
- * enabled stays enabled. A disabled one stays disabled until it is started or
+ * enabled stays enabled. A disabled event stays disabled until it is started or
  * enabled. options.open and options.fallbacks must be 0, because they are only
  * used to open an event. UVPERF_EVENT_IDENTIFY is not allowed, because it
  * changes the attr. PERF_FORMAT_GROUP in attr.read_format needs
@@ -183,10 +183,10 @@ typedef struct uvperf_event_options_s {
   size_t size;
   /* A thread's id. 0 means the calling thread. -1 means every task, and needs
    * UVPERF_EVENT_CPU. A process's id stands for its first thread. With
-   * attr.inherit, threads and children that it makes from now on are measured
-   * too. With attr.inherit and a ring, open one event for each CPU: without
-   * UVPERF_EVENT_CPU this is UV_EINVAL. Uprobes and kprobes by name must not be
-   * inherited: see UVPERF_FALLBACK_INHERIT. */
+   * attr.inherit, threads and children that the thread makes from now on are
+   * measured too. With attr.inherit and a ring, open one event for each CPU:
+   * without UVPERF_EVENT_CPU this is UV_EINVAL. Uprobes and kprobes by name
+   * must not be inherited: see UVPERF_FALLBACK_INHERIT. */
   int32_t pid;
   /* With UVPERF_EVENT_CPU, a CPU's id. Without it 0 or -1, and the task is
    * measured on every CPU on which it runs. */
@@ -213,10 +213,10 @@ typedef struct uvperf_event_options_s {
    * - Closing the leader disables its siblings. They stay open. After close_cb
    *   they have no group: to let one count again, enable it.
    * - A sibling that joins while the leader runs does not count yet: enable it,
-   *   or enable the leader again. If the two belong to different PMUs, as
-   *   page-faults and task-clock do, the sibling counts from the next tick or
-   *   context switch (Linux 6.12). To begin at once, disable and enable the
-   *   leader.
+   *   or enable the leader again. If the sibling and the leader belong to
+   *   different PMUs, as page-faults and task-clock do, the sibling counts from
+   *   the next tick or context switch (Linux 6.12). To begin at once, disable
+   *   and enable the leader.
    * - If the leader has attr.enable_on_exec, execve(2) enables it. Starting the
    *   leader then enables only the siblings without enable_on_exec.
    *
@@ -237,7 +237,8 @@ typedef struct uvperf_event_options_s {
    *
    * A ring cannot be mapped later, because earlier records would be missing. An
    * event without a ring can write into another one (uvperf_event_set_output).
-   * Or dup(2) its fd, close the event, and open the copy with UVPERF_EVENT_FD.
+   * Or make a dup(2) of its fd, close the event, and open the copy with
+   * UVPERF_EVENT_FD.
    *
    * UV_EINVAL if the size is not above wakeup_watermark. The size of an
    * overwritable ring must also be above sample_stack_user. UV_EPERM if the
@@ -246,15 +247,15 @@ typedef struct uvperf_event_options_s {
   size_t ring_bytes;
   /* enum uvperf_fallback: changes of the attr that are allowed if the kernel
    * refuses it. 0 (the default) allows none. Each change that fits the failure
-   * is tried, on top of the earlier ones, until the event opens or none is
-   * left. uvperf_event_changes returns the changes that were made. */
+   * is tried, in addition to the earlier changes, until the event opens or no
+   * change is left. uvperf_event_changes returns the changes that were made. */
   uint32_t fallbacks;
   /* The fd with UVPERF_EVENT_FD; without that flag 0 or -1. After a successful
    * init, or a uvperf_event_open_cb with status 0, the handle owns the fd and
    * makes it close-on-exec. After a failure the fd is the caller's again. Do
    * not use the fd while the event is being opened. The event ends when its
-   * last fd is closed, so a process that has passed the fd should close its
-   * own.
+   * last fd is closed, so a process that has passed the fd should close its own
+   * fd.
    *
    * UV_EBADF if the fd is not open. UV_ENOTTY if it is no perf event. UV_EEXIST
    * if another uvperf_event_t on the loop has this event, even a closed one. */
@@ -346,7 +347,7 @@ UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
  *  @return 0, or
  *    UV_EALREADY  already started;
  *    UV_EOF       delivery has ended (target gone);
- *    UV_EINVAL    no cb, or one for an event that only counts (no period,
+ *    UV_EINVAL    no cb; a cb for an event that only counts (no period,
  *      frequency or side-band records); bad options or flags; or the program
  *      closed an inner handle by uv_close;
  *    UV_E2BIG     options that the library does not know;
@@ -377,22 +378,22 @@ UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
  *    UV_EINVAL  never started, no ring, or an overwritable ring: use
  *      uvperf_event_snapshot;
  *    UV_EBUSY   called inside a callback of the handle;
- *    UV_ENOMEM  out of memory; inside a callback of another handle it may need
- *      some. Nothing was delivered;
+ *    UV_ENOMEM  out of memory: inside a callback of another handle a flush may
+ *      need memory. Nothing was delivered;
  *    UV_EPERM   in a forked child. */
 UVPERF_EXTERN int uvperf_event_flush(uvperf_event_t *event);
 
 /** Returns the next record, for programs with their own loop. Enable the event
  *  (uvperf_event_enable). When uvperf_event_fd is readable, take all records
- *  until UV_EAGAIN, because each wakeup is reported only once. Do so also after
- *  adding the fd to an epoll set, and from time to time if records can wait
- *  below a watermark. libuv need not run until the handle is closed.
+ *  until UV_EAGAIN, because each wakeup is reported only once. Also take them
+ *  after adding the fd to an epoll set, and from time to time if records can
+ *  wait below a watermark. libuv need not run until the handle is closed.
  *
  *  For a snapshot of an overwritable ring (attr.write_backward) call
  *  uvperf_event_pause, this function until UV_EAGAIN, and uvperf_event_resume.
- *  It has the records since the last snapshot, newest first. The ring must be
- *  larger than each record. A record that another CPU is writing at the pause
- *  belongs to the next snapshot, but can damage the oldest records of this one.
+ *  These are the records since the last snapshot, newest first. The ring must
+ *  be larger than any record. A record that another CPU writes at the pause
+ *  belongs to the next snapshot, but can damage this one's oldest records.
  *  @param event   Not started. An overwritable ring must be paused instead.
  *  @param record  Receives the library's record, or NULL. It and all it points
  *    to are valid until the next call that delivers, starts or closes.
@@ -411,8 +412,8 @@ UVPERF_EXTERN int uvperf_event_next(uvperf_event_t *event,
                                     const uvperf_record_t **record);
 
 /** Returns whether a record is waiting, without a system call. For an
- *  overwritable ring: whether a snapshot, or uvperf_event_next after a pause,
- *  finds one.
+ *  overwritable ring it returns whether a snapshot, or uvperf_event_next after
+ *  a pause, would find a record.
  *  @return 1 if uvperf_event_next or a flush finds a record, 0 if not, or
  *    UV_EINVAL  no ring;
  *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
@@ -425,11 +426,11 @@ UVPERF_EXTERN int uvperf_event_has_record(const uvperf_event_t *event);
  *  whole records are delivered; uvperf_stats_t.cut_records counts the others.
  *  It can be repeated at any time, also after stop or when the target is gone.
  *
- *  Output is paused while the ring is copied, and resumed before the first
- *  callback unless uvperf_event_pause had paused it. A LOST record before the
- *  next written record reports how many were dropped. If 256 KiB or less of the
- *  ring is free, this waits for writers on other CPUs, up to some tens of ms:
- *  see UVPERF_SNAPSHOT_NO_WAIT and uvperf_event_snapshot_start.
+ *  Output is paused while the ring is copied. It is resumed before the first
+ *  callback, unless uvperf_event_pause had paused it. A LOST record before the
+ *  next written record reports how many records were dropped. If 256 KiB or
+ *  less of the ring is free, this waits for writers on other CPUs, up to some
+ *  tens of ms: see UVPERF_SNAPSHOT_NO_WAIT and uvperf_event_snapshot_start.
  *
  *  Each record comes with status 0 or UV_EPROTO. UV_EPROTO without a record
  *  comes last: older records cannot be read. Stopping or closing in a callback
@@ -441,8 +442,8 @@ UVPERF_EXTERN int uvperf_event_has_record(const uvperf_event_t *event);
  *    UV_EBUSY   in a callback, or before done_cb of an asynchronous snapshot;
  *    UV_ENOMEM  out of memory for a copy of the ring; nothing was delivered;
  *    UV_EPERM   in a forked child;
- *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. Nothing was delivered; or
- *      all was, and the output stays paused until the next snapshot or resume.
+ *    another    PERF_EVENT_IOC_PAUSE_OUTPUT failed. No record was delivered; or
+ *      all were, and output stays paused until the next snapshot or resume.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_PAUSE_OUTPUT;
  *  __perf_output_begin() in kernel/events/ring_buffer.c. */
 UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
@@ -458,10 +459,10 @@ UVPERF_EXTERN int uvperf_event_snapshot(uvperf_event_t *event, uint32_t flags,
  *
  *  uvperf_event_stop, also in a record callback, cancels the delivery. done_cb
  *  is called with UV_ECANCELED when the loop runs next. If no record was
- *  delivered, the next snapshot has the same records. If some were, only a
- *  snapshot with UVPERF_SNAPSHOT_ALL has the others. uvperf_event_close cancels
- *  too: when the thread is done, done_cb is called and right after it close_cb.
- *  More: uvperf-details(7).
+ *  delivered, the next snapshot has the same records. If some records were
+ *  delivered, only a snapshot with UVPERF_SNAPSHOT_ALL has the other records.
+ *  uvperf_event_close cancels too: when the thread is done, done_cb is called
+ *  and right after it close_cb. More: uvperf-details(7).
  *  @param flags    UVPERF_SNAPSHOT_*.
  *  @param done_cb  Called once if this returns 0; not NULL.
  *  @return 0, or
@@ -477,15 +478,15 @@ UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
                                               uvperf_event_snapshot_cb done_cb,
                                               uvperf_error_t *error);
 
-/** Redirects the records of an event into the ring of another, or nowhere. The
+/** Redirects an event's records into the ring of another event, or nowhere. The
  *  ring's owner delivers them (callback or uvperf_event_next), each decoded by
- *  its own event's attr. record->source->data is the handle that wrote it, NULL
- *  after that handle is closed. Records written before the output changed or
- *  the writer closed are still delivered. UV_EOF comes when the targets of all
+ *  its own event's attr. record->source->data is the writer's handle, or NULL
+ *  after that is closed. Records written before the output changed or the
+ *  writer closed are still delivered. UV_EOF comes when the targets of all
  *  writers are gone. The watermark is the owner's; wakeup_events are the
  *  writer's own. Events that sample the same software event should have the
- *  same attr, as a sample can have another event's id (uvperf_sample_t). If
- *  that is an event of another process, record->source is NULL.
+ *  same attr, because a sample can have another event's id (uvperf_sample_t).
+ *  If that event is another process's, record->source is NULL.
  *  @param event   Opened with UVPERF_EVENT_NO_RING. It and the output need
  *    UVPERF_EVENT_IDENTIFY (or its bits). Start it (cb NULL) or enable it.
  *  @param output  NULL for no ring. An output must have the same loop, clock
@@ -578,7 +579,8 @@ UVPERF_EXTERN int uvperf_event_read_group(uvperf_event_t *const *events,
  *
  *  With UVPERF_EVENT_FD only `disabled` is changed.
  *  @return The handle's own copy, valid until close. While the event is being
- *    opened it is valid until `cb` only, and has no changes by fallbacks. */
+ *    opened the copy is valid only until `cb`, and has no changes by
+ *    fallbacks. */
 UVPERF_EXTERN const struct perf_event_attr *
 uvperf_event_attr(const uvperf_event_t *event);
 
@@ -634,8 +636,8 @@ UVPERF_EXTERN size_t uvperf_event_size(void);
  *    handles by type and callback, and never follows the `data` of other
  *    handles.
  *  @return 1 if the handle belongs to an event, a set or a BPF reader of
- *    uvperf. That owner is now closing. 0 if not; then nothing was done. The
- *    owner's memory must stay until the loop has run. One later
+ *    uvperf. That owner is now closing. 0 for any other handle; then nothing
+ *    was done. The owner's memory must stay until the loop has run. One later
  *    uvperf_event_close, uvperf_set_close or uvperf_bpf_reader_close is
  *    allowed, and stores its callback. */
 UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
@@ -643,10 +645,10 @@ UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 /* -- control of an open event: the ioctls of perf_event_open(2) ----------- */
 
 /** Enables counting. It is not needed after a start that enables the event.
- *  Siblings that the event leads are enabled first (options.leader). If its
- *  limit of overflows (uvperf_event_refresh) is used up, the event runs without
- *  a limit from now on. The call does not block. But if it has to reach another
- *  CPU, it waits some hundred microseconds for that CPU.
+ *  Siblings that the event leads are enabled first (options.leader). If the
+ *  event's limit of overflows (uvperf_event_refresh) is used up, the event runs
+ *  without a limit from now on. The call does not block, except that it may
+ *  wait some hundred microseconds for another CPU.
  *  @return 0, or
  *    UV_EPERM   in a forked child, because the fd is the parent's event (cause
  *      argument); or a seccomp filter or a security module forbids it (cause
@@ -660,9 +662,10 @@ UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event,
                                       uvperf_error_t *error);
 
-/** Disables counting. Records in the ring stay and are still delivered. A hit
- *  on another CPU at that moment may be counted, but neither written as a
- *  record nor counted as lost. The kernel interrupts it in between.
+/** Disables counting. Records in the ring stay and are still delivered. If
+ *  there is a hit on another CPU at that moment, it may be counted, but neither
+ *  written as a record nor counted as lost. The kernel interrupts the hit
+ *  between counting and writing.
  *  @return 0, or
  *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
@@ -700,8 +703,8 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
 
 /** Enables the event for a number of overflows. At the last one the kernel
  *  disables it. Delivery does not end: there is no UV_EOF, and the next refresh
- *  enables the event again. The rest of the limit survives disable and enable.
- *  Siblings that it leads are enabled first.
+ *  enables the event again. After disable and enable the rest of the limit
+ *  still applies. Siblings that it leads are enabled first.
  *
  *  Since Linux 6.16 a tracepoint, a probe or a breakpoint stays stopped after
  *  its overflows ran out, until its period is set while its target runs. So
@@ -764,20 +767,20 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
                                             uvperf_error_t *error);
 
 /** Attaches a BPF program until uvperf_event_close. At a tracepoint
- *  (BPF_PROG_TYPE_TRACEPOINT), kprobe or uprobe (BPF_PROG_TYPE_KPROBE) it runs
- *  at every hit of any task on any CPU, from now on, even if the event is
- *  disabled. If it returns 0, no event of any process counts or samples the
- *  hit. So a program for one target must check the task. At other events a
- *  BPF_PROG_TYPE_PERF_EVENT runs at the event's own samples. Samples for which
- *  it returns 0 are counted but dropped. A BPF link holds the program, and
- *  takes one more fd. Without a link the program ends when the loop runs after
- *  close.
+ *  (BPF_PROG_TYPE_TRACEPOINT), kprobe or uprobe (BPF_PROG_TYPE_KPROBE) the
+ *  program runs at every hit of any task on any CPU, from now on, even if the
+ *  event is disabled. If it returns 0, no event of any process counts or
+ *  samples the hit. So a program for one target must check the task. At other
+ *  events a BPF_PROG_TYPE_PERF_EVENT runs at the event's own samples. Samples
+ *  for which it returns 0 are counted but dropped. A BPF link holds the
+ *  program, and takes one more fd. Without a link the program ends when the
+ *  loop runs after close.
  *  @param prog_fd  The caller's fd of the program; it may be closed afterwards.
  *  @param cookie   For bpf_get_attach_cookie() in the program; 0 for none.
  *  @return 0, or
  *    UV_EBADF   prog_fd is not an open fd;
- *    UV_EINVAL  it is no BPF program, or its type does not fit the event;
- *    UV_EEXIST  the event has a program, or the tracepoint has this one;
+ *    UV_EINVAL  the fd is no BPF program, or its type does not fit the event;
+ *    UV_EEXIST  the event has a program, or the tracepoint has this program;
  *    UV_E2BIG   the tracepoint has 64 programs, the most that it can have;
  *    UV_EACCES  the program reads beyond the tracepoint's fields;
  *    UV_EPROTO  the event has precise_ip, and its samples lack the stack that
@@ -809,8 +812,7 @@ UVPERF_EXTERN int uvperf_event_query_bpf(uvperf_event_t *event, uint32_t *ids,
                                          size_t *nr, uvperf_error_t *error);
 
 /** Pauses the ring: until it is resumed, records are dropped and counted as
- *  lost. Counting goes on. It works in the same way before start and after
- *  stop.
+ *  lost. Counting goes on. This also works before start and after stop.
  *  @return 0, also if it was paused already, or
  *    UV_EBUSY   uvperf_event_snapshot_start has begun a snapshot of the ring;
  *    UV_EINVAL  the event has no ring;
@@ -820,7 +822,7 @@ UVPERF_EXTERN int uvperf_event_pause(uvperf_event_t *event,
                                      uvperf_error_t *error);
 
 /** Resumes the ring. A LOST record before the next written record reports how
- *  many were dropped.
+ *  many records were dropped.
  *  @return 0, also if it was not paused, or
  *    UV_EBUSY   uvperf_event_snapshot_start has begun a snapshot of the ring;
  *    UV_EINVAL  the event has no ring;
@@ -835,10 +837,10 @@ UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
  *  kernel moves it. A stopped event stays stopped.
  *
  *  The handle knows only what start, stop, enable, disable and refresh did to
- *  it or its group. So this stops an event that runs by enable_on_exec, unless
- *  uvperf_event_enable was called before. It restarts an event whose overflows
- *  ran out (uvperf_event_refresh), or that prctl(2) or a dup of the fd
- *  disabled, unless uvperf_event_disable was called.
+ *  it or its group. So this call stops an event that runs by enable_on_exec,
+ *  unless uvperf_event_enable was called before. It restarts an event whose
+ *  overflows ran out (uvperf_event_refresh), or which prctl(2) or a dup of the
+ *  fd disabled, unless uvperf_event_disable was called.
  *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr or of the
  *    attr at opening, of any size. After success uvperf_event_attr has its
  *    values.
@@ -873,14 +875,14 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
  *  "Reading results".
  *
  *  Do not close it: uvperf_event_close does. Between start and stop do not poll
- *  it or a dup of it, because each wakeup is reported to one poll only. A
- *  program that calls uvperf_event_next does poll it. If events share a ring,
- *  poll the fd of an event whose target lives, because the fds of the others
- *  hang up for ever.
+ *  it or a dup of it, because each wakeup is reported to one poll only. Only a
+ *  program that calls uvperf_event_next polls it. If events share a ring, poll
+ *  the fd of an event whose target lives, because the fds of events whose
+ *  target is gone hang up for ever.
  *
  *  While a dup or a passed fd is open, the event lives on after close: it
  *  counts and stays in its group. ioctl(2) on the fd works, but the handle does
- *  not know of it (uvperf_event_modify).
+ *  not notice it (uvperf_event_modify).
  *  @return The fd, owned by the handle and valid until close; -1 while the
  *    event is being opened or if that has failed. */
 UVPERF_EXTERN int uvperf_event_fd(const uvperf_event_t *event);

@@ -18,8 +18,8 @@
  *   uvperf_set_flush, snapshot, next and has_record. A callback of flush or
  *   snapshot may also run the loop.
  * - A child of fork(2) must call uv_loop_fork and close the handles before it
- *   runs the loop: see event.h. There close leaves the parent's events alone,
- *   and all functions except close and the getters return UV_EPERM.
+ *   runs the loop: see event.h. In the child, close leaves the parent's events
+ *   alone. Other functions, except the getters, return UV_EPERM.
  * - After uvperf_set_close only ref, unref, has_ref, is_active and is_closing
  *   may be called. Any other call fails an assertion, in release builds too. */
 #ifndef UVPERF_SET_H
@@ -57,7 +57,7 @@ typedef struct uvperf_set_s uvperf_set_t;
  *    uvperf_reading_copy.
  *  @param delta    The counts since the last callback with status 0, or since
  *    uvperf_set_read_start; uvperf_reading_interval returns its length. The set
- *    owns it, and it is valid as long as `reading`. */
+ *    owns the delta, which is valid as long as `reading`. */
 typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
                                    const uvperf_reading_t *reading,
                                    const uvperf_reading_t *delta);
@@ -113,8 +113,8 @@ struct uvperf_set_s {
  *
  *  uvperf_set_failures reports events that cannot be opened. The call itself
  *  fails if fds or memory run out, or if only the event of options.side_band
- *  can be opened. With UVPERF_SET_STRICT each failure makes it fail. It blocks,
- *  up to 15 ms for a process's first event; uvperf_set_open does not.
+ *  can be opened. With UVPERF_SET_STRICT each failed event makes it fail. It
+ *  blocks, up to 15 ms for a process's first event; uvperf_set_open does not.
  *  @param loop     Must outlive the handle.
  *  @param set      Caller's, uninitialized; `data` is not changed. After an
  *    error it is the caller's again, and nothing is open or on the loop.
@@ -129,7 +129,7 @@ struct uvperf_set_s {
  *    UV_ENOMEM  out of memory;
  *    UV_ESRCH   no such thread or process;
  *    UV_ENOENT  there is no such cgroup, PMU or event here;
- *    UV_ENODEV  the CPUs are offline, or the event's PMU counts on others;
+ *    UV_ENODEV  the CPUs are offline, or the event's PMU counts on other CPUs;
  *    UV_EACCES, UV_EPERM  perf_event_paranoid or the target's owner forbids it;
  *    UV_EPERM, UV_EAGAIN  a ring cannot be locked in memory (locked_memory);
  *    another    see uvperf_event_init, or as error->reason says.
@@ -142,9 +142,9 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
  *
  *  Until `cb` is called, the handle is active and keeps the loop alive, even if
  *  it is unref'd. These functions work: close, ref, unref, has_ref, is_active,
- *  is_closing, on_end and on_cpu. The others return UV_EBUSY, or 0, NULL or -1
- *  if they return no code. Close cancels the opening after the current system
- *  call: `cb` is called with UV_ECANCELED, and close_cb follows.
+ *  is_closing, on_end and on_cpu. Other functions return UV_EBUSY, or 0, NULL
+ *  or -1 if they return no code. Close cancels the opening after the current
+ *  system call: `cb` is called with UV_ECANCELED, and close_cb follows.
  *
  *  The pool's threads use their own capabilities, namespaces and seccomp
  *  filters, and call a replaced allocator (uvperf_replace_allocator).
@@ -157,7 +157,8 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
  *  @param cb       Called once, after this has returned 0.
  *  @param error    Receives an immediate failure.
  *  @return 0, and the handle must be closed, even if opening fails later. After
- *    one of these the handle is the caller's again, and `cb` is never called:
+ *    one of these codes the handle is the caller's again, and `cb` is never
+ *    called:
  *    UV_EINVAL, UV_E2BIG, UV_ENOMEM  cb is NULL; or a failure of
  *      uvperf_set_init that is found without the kernel;
  *    UV_EAGAIN, UV_EPERM  the process may not create threads (RLIMIT_NPROC,
@@ -176,8 +177,8 @@ UVPERF_EXTERN int uvperf_set_open(uv_loop_t *loop, uvperf_set_t *set,
  *  microseconds. With UVPERF_SET_ENABLED the thread pool spends that time.
  *  @param error  Receives the first failure, with its attr_index and
  *    target_index.
- *  @return 0, also if the set was enabled before. After one of these all other
- *    events are enabled:
+ *  @return 0, also if the set was enabled before. After one of these codes all
+ *    other events are enabled:
  *    UV_EPERM   in a forked child (cause argument); or a seccomp filter or a
  *      security module forbids it (cause permission);
  *    UV_EACCES  a security module forbids it (cause permission);
@@ -198,12 +199,12 @@ UVPERF_EXTERN int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error);
 /** Sets all counts and times to 0, even if events are running.
  *
  *  The members of a group start again together. The set reads all events, and
- *  later readings subtract these counts: PERF_EVENT_IOC_RESET would keep the
- *  times and the counts of children that have ended. Values that are not sums
- *  (UVPERF_ITEM_SNAPSHOT) do not change. A delta across a reset counts from the
- *  reset. If an event cannot be read now, its state is UVPERF_COUNT_ERROR, also
- *  in the first reading in which it can be read again. It counts from that
- *  reading on.
+ *  later readings subtract these counts. It does not use PERF_EVENT_IOC_RESET,
+ *  which would keep the times and the counts of children that have ended.
+ *  Values that are not sums (UVPERF_ITEM_SNAPSHOT) do not change. A delta
+ *  across a reset counts from the reset. If an event cannot be read now, its
+ *  state is UVPERF_COUNT_ERROR, also in the first reading in which it can be
+ *  read again. It counts from that reading on.
  *  @param error  Receives why it failed.
  *  @return 0, or
  *    UV_EPERM  in a forked child. */
@@ -215,8 +216,8 @@ UVPERF_EXTERN int uvperf_set_reset(uvperf_set_t *set, uvperf_error_t *error);
  *  a group. A read(2) for another CPU takes some tens of microseconds. If an
  *  event cannot be read, the state of its count says so, and the call succeeds.
  *  If a task other than the calling thread has not run since the last reading,
- *  the set checks in /proc whether it has ended. That takes about 15
- *  microseconds.
+ *  the set checks in /proc whether the task has ended. This check takes about
+ *  15 microseconds.
  *  @param reading  Caller's, from uvperf_reading_new; its contents are
  *    replaced.
  *  @param error    Receives why it failed.
@@ -231,14 +232,14 @@ UVPERF_EXTERN int uvperf_set_read(uvperf_set_t *set, uvperf_reading_t *reading,
 /** Reads all counts at an interval, and calls back with each reading.
  *
  *  The first delta begins with this call, which reads all counts. The kth
- *  callback comes k intervals later. If the loop is late, one later callback
- *  covers all missed intervals. So the deltas add up to the counts since this
- *  call. Without uvperf_set_enable or UVPERF_SET_ENABLED all counts are 0
- *  (UVPERF_COUNT_NOT_ENABLED).
+ *  callback comes k intervals after this call. If the loop is late, one later
+ *  callback covers all missed intervals. So the deltas add up to the counts
+ *  since this call. Without uvperf_set_enable or UVPERF_SET_ENABLED all counts
+ *  are 0 (UVPERF_COUNT_NOT_ENABLED).
  *
- *  Many events are read in slices, one in each turn of the loop. A slice has 32
- *  groups (at each place), and more for up to a millisecond. Members of a group
- *  are read together, others are not. All functions may be called meanwhile.
+ *  Many events are read in slices, one in each turn of the loop. A slice reads
+ *  32 groups (one place each), and more for up to a millisecond. Only the
+ *  members of a group are read together. All functions may be called meanwhile.
  *
  *  The handle keeps the loop alive (unless unref'd) until it is stopped, even
  *  if all tasks have ended, because targets can be added. See also
@@ -267,8 +268,8 @@ UVPERF_EXTERN int uvperf_set_read_stop(uvperf_set_t *set);
 /** Adds a target: opens each attr at each of its places.
  *
  *  The events get the filters, periods and BPF programs that were set, and
- *  count at once if the set is enabled. Like uvperf_set_init, the call blocks.
- *  It handles events that cannot be opened in the same way.
+ *  count at once if the set is enabled. The call blocks, and it handles events
+ *  that cannot be opened, as uvperf_set_init does.
  *  @param target  Caller's, copied.
  *  @param index   Receives the target's index, which failures and places also
  *    have. A set never uses an index twice. May be NULL.
@@ -288,10 +289,11 @@ UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
  *
  *  The set keeps working meanwhile, and several targets may be opened at once:
  *  see uvperf_set_open. When all events are open, they join the set on the
- *  loop's thread. They write into its rings (a CPU without a ring gets one
- *  then) and get its BPF programs. If the set is enabled, the pool enables the
- *  events before that. With UVPERF_SET_RECORDS the loop's thread enables them.
- *  Close cancels the opening: `cb` is called with UV_ECANCELED.
+ *  loop's thread. Then they write into the rings of the set (a CPU without a
+ *  ring gets a ring) and get its BPF programs. If the set is enabled, the pool
+ *  enables the events before they join. With UVPERF_SET_RECORDS the loop's
+ *  thread enables them. Close cancels the opening: `cb` is called with
+ *  UV_ECANCELED.
  *  @param target  Caller's, copied before this returns. UVPERF_TARGET_SELF is
  *    the thread that calls this.
  *  @param cb      Called once, after this has returned 0.
@@ -323,7 +325,7 @@ UVPERF_EXTERN int uvperf_set_remove_target(uvperf_set_t *set, uint32_t index);
 
 /** Returns the number of fds that libuv's thread pool still has to close.
  *
- *  They belong to removed targets, and to CPUs that came back online. */
+ *  These fds belong to removed targets, and to CPUs that came back online. */
 UVPERF_EXTERN size_t uvperf_set_nr_closing(const uvperf_set_t *set);
 
 /** Sets the filter of one attr at all places: see uvperf_event_apply_filter.
@@ -346,7 +348,8 @@ UVPERF_EXTERN int uvperf_set_apply_filter(uvperf_set_t *set, size_t attr,
 /** Sets the period of one attr at all places: see uvperf_event_change_period.
  *
  *  Targets that are added later get it too. The attr must sample. Without
- *  UVPERF_SET_RECORDS no samples are written, but BPF programs run at them.
+ *  UVPERF_SET_RECORDS no samples are written, but BPF programs still run at
+ *  each sample.
  *  @param attr    The attr's index, as for uvperf_set_apply_filter.
  *  @param period  As for uvperf_event_change_period.
  *  @param error   Receives the first failure.
@@ -369,12 +372,13 @@ UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
  *  this call on, even while the set is disabled: if that matters, call this
  *  right before uvperf_set_enable. At each hit of a tracepoint it runs once. At
  *  each hit of a probe (PMU kprobe or uprobe) it runs once for each event of
- *  the attr. To get a single run, measure one CPU: the probe is on all CPUs.
+ *  the attr. To make it run only once, measure one CPU: the probe is on all
+ *  CPUs.
  *  @param attr     The attr's index, as for uvperf_set_apply_filter.
  *  @param prog_fd  The program's fd, the caller's; may be closed afterwards.
  *  @param cookie   What bpf_get_attach_cookie() returns to the program; 0 for
- *    none. Others need BPF links (Linux 5.15). Each event's link needs an fd.
- *    Without links a tracepoint runs the program until close_cb.
+ *    none. Any other cookie needs BPF links (Linux 5.15). Each event's link
+ *    needs an fd. Without links a tracepoint runs the program until close_cb.
  *  @param error    Receives the first failure.
  *  @return 0, or
  *    UV_EINVAL  there is no such attr;
@@ -389,25 +393,25 @@ UVPERF_EXTERN int uvperf_set_attach_bpf(uvperf_set_t *set, size_t attr,
 
 /** Puts the events of one attr into a BPF map, each under the id of its CPU.
  *
- *  Programs read the count of their CPU by bpf_perf_event_read_value() with
+ *  BPF programs read the count of their CPU by bpf_perf_event_read_value() with
  *  BPF_F_CURRENT_CPU. It returns -ENOENT if the CPU has no event.
- *  uvperf_set_reset does not change these counts. The map is a
- *  BPF_MAP_TYPE_PERF_EVENT_ARRAY. The set updates it when targets or CPUs
- *  change (UVPERF_SET_FOLLOW_CPUS). uvperf_set_close removes the entries. Only
- *  targets of UVPERF_TARGET_CPUS are in it. If two share a CPU, the first is.
+ *  uvperf_set_reset does not change these counts. The map, a
+ *  BPF_MAP_TYPE_PERF_EVENT_ARRAY, has only events of UVPERF_TARGET_CPUS
+ *  targets. If two targets share a CPU, it has the event of the first. The set
+ *  updates the map when targets or CPUs change (UVPERF_SET_FOLLOW_CPUS).
+ *  uvperf_set_close removes the entries.
  *  @param attr    The attr's index. Each attr fills one map.
  *  @param map_fd  An fd of the map, the caller's; may be closed afterwards.
  *  @param error   Receives why it failed.
  *  @return 0, also if there are no targets; or, with all new entries removed,
- *    UV_EINVAL  no such attr; the wrong type of map; or no target is of CPUs;
+ *    UV_EINVAL  no such attr; the wrong type of map; or no target of CPUs;
  *    UV_EBADF   map_fd is not open;
  *    UV_EEXIST  the attr fills a map already;
  *    UV_E2BIG   the map has no entry for a CPU (max_entries);
  *    UV_ENOTSUP the kernel accepts no event with attr.inherit;
  *    UV_EPERM   in a forked child (cause argument); or the map is frozen or
  *      open for reading only, or bpf(2) is refused (cause permission);
- *    UV_EMFILE, UV_ENFILE, UV_ENOMEM  no fd is left (the set keeps one), or no
- *      memory;
+ *    UV_EMFILE, UV_ENFILE, UV_ENOMEM  no fd (the set keeps one) or no memory;
  *    UV_EBUSY   the set is being opened;
  *    another    see bpf(2).
  *  Source: bpf(2), BPF_MAP_UPDATE_ELEM; bpf-helpers(7),
@@ -434,9 +438,9 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
 
 /** Returns the item of an attr: its label, scale, unit and group.
  *
- *  item->attr is the attr as it was opened, with fallbacks, or as it will be
- *  tried. Only these fields are as the caller set them: disabled, inherit and
- *  enable_on_exec.
+ *  item->attr is the attr as it was opened, with fallbacks. Before the attr is
+ *  opened anywhere, it is the attr that will be tried. Only these fields are as
+ *  the caller set them: disabled, inherit and enable_on_exec.
  *
  *  Label and unit describe the event that was opened. UVPERF_FALLBACK_USER adds
  *  the modifier u to the label, as perf(1) does. After UVPERF_FALLBACK_CLOCK or
@@ -474,7 +478,7 @@ UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
 /** Returns the fd of an attr at a place, for calls that the library lacks.
  *
  *  For example, put the fd into a BPF map whose programs find it by the CPU's
- *  id. It is close-on-exec. Do not close it.
+ *  id. The fd is close-on-exec. Do not close it.
  *  @param attr    The attr's index.
  *  @param serial  The place's uvperf_place_t.serial.
  *  @return the fd, or -1 if the event is not open. The set owns the fd. It is
@@ -545,7 +549,7 @@ UVPERF_EXTERN size_t uvperf_set_size(void);
  *    UV_EOF      without a record: all targets have ended. All records were
  *      delivered, or wait for a snapshot. Delivery has stopped;
  *    another     without a record: a ring has ended. Either libuv refused its
- *      fd; or the process's first thread has ended, which hangs up the fd, and
+ *      fd. Or the process's first thread has ended, which hangs up the fd, and
  *      no other fd could be opened (for example UV_EMFILE).
  *  @param record  Owned by the library. It and everything it points to are
  *    valid until the callback returns. record->source has the attr_index
@@ -559,13 +563,14 @@ typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
  *  With attr.inherit this includes the tasks that they created. All records of
  *  the target were delivered before. With UVPERF_SET_OVERWRITE they wait for a
  *  snapshot. If no event of the target writes records (it only counts, or could
- *  not be opened), the set looks for its tasks in /proc, but not for their
- *  children. The target stays in the set until uvperf_set_remove_target, which
- *  may be called here.
+ *  not be opened), the set looks for the target's tasks in /proc, but not for
+ *  their children. The target stays in the set until uvperf_set_remove_target,
+ *  which may be called here.
  *
  *  UV_EOF follows the end of the last target. If that target was removed, no
- *  UV_EOF follows, because a set without targets waits for more. A target that
- *  is added after UV_EOF is delivered after the next uvperf_set_start.
+ *  UV_EOF follows, because a set without targets waits for more. The records of
+ *  a target that is added after UV_EOF are delivered after the next
+ *  uvperf_set_start.
  *  @param set     The handle.
  *  @param target  The target's index. */
 typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
@@ -591,8 +596,9 @@ typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
  *  last target has ended. CPUs and cgroups do not end. Records of a ring come
  *  in the kernel's order, and rings take turns. With UVPERF_SET_TIME_ORDER all
  *  records come in the order of their times, after slack_us. An impossible time
- *  is replaced by the time of the record before. With UVPERF_SET_OVERWRITE only
- *  ends and CPUs are reported, not records. See also uvperf-details(7).
+ *  is replaced by the time of the record before it. With UVPERF_SET_OVERWRITE
+ *  only ends of targets and changes of CPUs are reported, not records. See also
+ *  uvperf-details(7).
  *  @param options  Caller's, copied; NULL for the defaults. flush_ms 0 means
  *    100, or no timer if wakeup_bytes is 1. UVPERF_SET_OVERWRITE ignores it.
  *  @param cb       Called for each record.
@@ -641,8 +647,8 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  timeout, because records may wait below wakeup_bytes. The uv loop need not
  *  run until the handle is closed. Rings take turns. With UVPERF_SET_TIME_ORDER
  *  records come in the order of their times, without slack_us. Start and flush
- *  may be used too: each continues where the other stopped. CPUs are not
- *  followed. See also uvperf-details(7).
+ *  may be used too: each call continues where the last one stopped. CPUs are
+ *  not followed. See also uvperf-details(7).
  *  @param record  Receives the library's record or NULL. It and all it points
  *    to are valid until the next call of next, start, flush or close.
  *  @return 0, or
@@ -665,8 +671,8 @@ UVPERF_EXTERN int uvperf_set_next(uvperf_set_t *set,
 /** Returns whether a record waits in any ring, without taking it.
  *
  *  It makes no system call.
- *  @return 1 if uvperf_set_next, a flush, or with UVPERF_SET_OVERWRITE a
- *    snapshot would find one; 0 if not; or
+ *  @return 1 if a record waits, for uvperf_set_next or a flush, or with
+ *    UVPERF_SET_OVERWRITE for a snapshot; 0 if no record waits; or
  *    UV_EINVAL  no UVPERF_SET_RECORDS;
  *    UV_EBUSY   inside a callback of the handle, or while it is being opened;
  *    UV_EBADF   opening has failed;
@@ -677,8 +683,8 @@ UVPERF_EXTERN int uvperf_set_has_record(const uvperf_set_t *set);
  *
  *  The callback of the last start receives the records, ring by ring, or oldest
  *  first with UVPERF_SET_TIME_ORDER. All rings are paused together. Records of
- *  removed targets have their source. This works after stop and UV_EOF too. If
- *  a callback stops or closes the handle, the snapshot ends; only
+ *  removed targets still have their source. This works after stop and UV_EOF
+ *  too. If a callback stops or closes the handle, the snapshot ends; only
  *  UVPERF_SNAPSHOT_ALL delivers the rest later. uvperf_event_snapshot describes
  *  contents, duration and flags.
  *  @param flags  UVPERF_SNAPSHOT_*. UVPERF_SNAPSHOT_OLDEST_FIRST changes
@@ -734,13 +740,13 @@ UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
 
 /** Sets a callback for the end of each target, while the handle is started.
  *
- *  A target has ended when its events hang up. To find that out, the set polls
+ *  A target has ended when its events hang up. To notice this, the set polls
  *  one fd for each live target. It polls at the flush_ms timer, but at most
- *  once in 100 ms, and 10 ms after an EXIT record. If flush_ms is longer or
- *  there is no such timer, it uses a timer of its own, which slows down to once
- *  a second while the set is idle. So the end is reported within about 100 ms.
- *  In an idle set with wakeup_bytes 1 or UVPERF_SET_OVERWRITE it can take a
- *  second.
+ *  once in 100 ms, and 10 ms after an EXIT record. If flush_ms is longer than
+ *  100 ms or there is no flush_ms timer, the set uses a timer of its own, which
+ *  slows down to once a second while the set is idle. So the end is reported
+ *  within about 100 ms. In an idle set with wakeup_bytes 1 or
+ *  UVPERF_SET_OVERWRITE it can take a second.
  *
  *  Records that wait in the rings are delivered first. With
  *  UVPERF_SET_OVERWRITE they stay in the rings. If many targets have ended,
@@ -752,7 +758,7 @@ UVPERF_EXTERN int uvperf_set_on_end(uvperf_set_t *set, uvperf_set_end_cb cb);
 
 /** Sets a callback for CPUs that go offline or come online.
  *
- *  It is called while the handle is started or reading.
+ *  The callback is called while the handle is started or reading.
  *  @param cb  NULL for none.
  *  @return 0, or
  *    UV_EINVAL  the set has no UVPERF_SET_FOLLOW_CPUS. */
@@ -764,7 +770,8 @@ UVPERF_EXTERN int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
  *  @param id  The id, as of PERF_EVENT_IOC_ID.
  *  @return the source, or NULL if there is none. The set owns it. It is valid
  *    until its target is removed, its CPU comes back online, or the set is
- *    closed; inside a record callback, until that returns. */
+ *    closed. Inside a record callback it is valid until the callback
+ *    returns. */
 UVPERF_EXTERN const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set,
                                                        uint64_t id);
 
@@ -775,8 +782,8 @@ UVPERF_EXTERN void uvperf_set_stats(const uvperf_set_t *set,
 
 /** Returns the number of rings.
  *
- *  There is one for each CPU on which an event that writes records was ever
- *  opened.
+ *  There is one ring for each CPU on which an event that writes records was
+ *  ever opened.
  *  @return 0 without UVPERF_SET_RECORDS. */
 UVPERF_EXTERN size_t uvperf_set_nr_rings(const uvperf_set_t *set);
 
