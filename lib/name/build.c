@@ -130,7 +130,8 @@ static int add_chain(uvperf__event_build_t *build) {
 
 /* -- the end of an event --------------------------------------------------- */
 
-/* Returns 1 or 0. After a shortage this is unknown: returns its code. */
+/* Returns 1 or 0. After a shortage of fds or memory, returns the code of the
+ * shortage, because the answer is unknown. */
 static int is_probe(const char *root, uint32_t type) {
   static const char *const probes[] = {"uprobe", "kprobe"};
   size_t i;

@@ -27,8 +27,8 @@ typedef struct uvperf__event_build_s {
   const char *stack_at; /* NULL without stack-size= */
   uvperf__probe_t probe;
   int is_given; /* `each` has been called */
-  /* Used while the files of a PMU's events are read: how deep they are nested,
-   * and how many were read. */
+  /* Used while the files of a PMU's events are read: how deep the files are
+   * nested, and how many were read. */
   unsigned int depth;
   unsigned int nr_files;
 } uvperf__event_build_t;
@@ -36,23 +36,24 @@ typedef struct uvperf__event_build_s {
 /* Begins the next event of the text. */
 void uvperf__event_build_begin(uvperf__event_build_t *build);
 
-/* Call it after all terms. Adds call chain and modifiers, and passes the event
- * to `each`. Returns 0, the result of `each`, or -errno, explained. */
+/* Call it after all terms. Adds the call chain and the modifiers, and passes
+ * the event to `each`. Returns 0 or the result of `each`. On failure fills the
+ * error and returns -errno. */
 int uvperf__event_build_end(uvperf__event_build_t *build);
 
-/* The same, but first applies the terms between slashes, for events that have
- * only the terms of any event. */
+/* Does the same, but first applies the terms between slashes. Used for events
+ * that have only the terms that any event can have. */
 int uvperf__event_build_finish(uvperf__event_build_t *build);
 
-/* Closes the file of a symbol, unless it was taken. */
+/* Closes the file of a symbol, unless `each` has taken the file. */
 void uvperf__event_build_close(uvperf__event_build_t *build);
 
 /* Reads parse->cores, which must not be NULL, the first time it is called.
- * Returns 0; or explains a shortage and returns its code. */
+ * Returns 0. After a shortage fills the error and returns its code. */
 int uvperf__event_build_cores(const uvperf__event_build_t *build);
 
-/* Each function passes the events of one form to `each`. Returns 0, the result
- * of `each`, or -errno, explained. */
+/* Each function passes the events of one form to `each`. Returns 0 or the
+ * result of `each`. On failure fills the error and returns -errno. */
 int uvperf__event_build_tracepoint(uvperf__event_build_t *build);
 int uvperf__event_build_pmu(uvperf__event_build_t *build);
 

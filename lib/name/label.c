@@ -62,9 +62,9 @@ static int is_event(const event_search_t *search, const char *name) {
          memcmp(&event, &search->own, sizeof(event)) == 0;
 }
 
-/* Several names may mean one event. Takes the shortest name, or of equally
- * short names the first in the alphabet, so that the label does not depend on
- * the directory's order. */
+/* Several names may mean one event. Chooses the shortest name. If several are
+ * equally short, chooses the first of them in the alphabet. So the label does
+ * not depend on the directory's order. */
 static int consider_event(const char *name, void *data) {
   event_search_t *search = data;
   size_t length = strlen(name);
@@ -114,8 +114,9 @@ typedef struct term_search_s {
   char best[UVPERF__PMU_NAME_BYTES]; /* "": none so far */
 } term_search_t;
 
-/* Prefers the term with the most of the bits that are left, then the term with
- * the fewest bits, then the first in the alphabet. */
+/* Prefers the term that covers the most of the bits that are left. Among such
+ * terms prefers the term with the fewest bits, then the first in the
+ * alphabet. */
 static int is_better(const term_search_t *search, const char *name,
                      uint64_t mask) {
   unsigned int says = uvperf__bits(mask & search->left);
@@ -131,7 +132,7 @@ static int is_better(const term_search_t *search, const char *name,
 }
 
 /* Terms may overlap, as x86's offcore_rsp and ldlat do. The label then has only
- * one of them. */
+ * one of the overlapping terms. */
 static int consider_term(const char *name, void *data) {
   term_search_t *search = data;
   size_t length = strlen(name);
@@ -206,8 +207,8 @@ static void put_number(uvperf__label_t *label, const char *key,
   uvperf__label_put_term(label, "%s=0x%llx", key, (unsigned long long)value);
 }
 
-/* uprobe_register() takes a path and an offset in the file.
- * create_local_trace_kprobe() takes a function and an offset in it, or an
+/* uprobe_register() needs a path and an offset in the file.
+ * create_local_trace_kprobe() needs a function and an offset in it, or an
  * address without a function: perf_uprobe_init and perf_kprobe_init in
  * kernel/trace/trace_event_perf.c. */
 static int label_probe(uvperf__label_t *label) {
@@ -375,7 +376,7 @@ static int end(uvperf__label_t *label, const uvperf__label_t *name) {
 
 /* Tries each way to write the attr as a text, until one is exact. Some attrs
  * cannot be written exactly, for example probes with a number for the pointer.
- * They get the text of the last way. */
+ * The result for such an attr is the text of the last way. */
 static void compose(uvperf__label_t *label, const char *root,
                     const struct perf_event_attr *attr,
                     const char *tracepoint) {

@@ -153,7 +153,7 @@ static void put_number(uvperf__label_t *label, const char *name,
   uvperf__label_put_term(label, "%s=%llu", name, (unsigned long long)value);
 }
 
-/* All items of type=…,config=… have a value. */
+/* In the form type=…,config=… each term must have a value. */
 static void put_flag(uvperf__label_t *label, const char *name) {
   uvperf__label_put_term(label, "%s%s", name,
                          label->form == UVPERF__LABEL_NUMBERS ? "=1" : "");
@@ -191,7 +191,8 @@ static int is_lbr(const uvperf__label_t *label) {
           both) == both;
 }
 
-/* The parser knows which registers dwarf means. */
+/* call-graph=dwarf has no list of registers, because the parser knows which
+ * registers it means. */
 static void put_chain(uvperf__label_t *label) {
   if (is_lbr(label)) {
     uvperf__label_put_term(label, "call-graph=lbr");

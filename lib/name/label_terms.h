@@ -9,9 +9,8 @@
 #include "name/parse.h"
 #include "uvperf/attr.h"
 
-/* A label while it is composed. `said` is the meaning of the text as an attr. A
- * label is true if it names the event, and parsing the text results in
- * `said`. */
+/* A label while it is composed. `said` is the attr that the text means. A label
+ * is true if it names the event and if parsing the text results in `said`. */
 typedef struct uvperf__label_s {
   const char *root;
   const struct perf_event_attr *attr; /* the event to name */

@@ -51,8 +51,8 @@ struct uvperf_event_list_s {
    * machine. */
   nodes_t parts;
   int nr_groups;
-  /* The number of holders: the user and each set. They may belong to several
-   * threads. */
+  /* The number of holders: the user and each set. The holders may belong to
+   * several threads. */
   atomic_uint holders;
 };
 
@@ -144,7 +144,7 @@ static char *make_label(const uvperf__named_event_t *event) {
   return make_expanded(event);
 }
 
-/* "cpu_core/cycles/u", or with name= "cpu_core/mine". */
+/* Makes a text such as "cpu_core/cycles/u", or with name= "cpu_core/mine". */
 static char *make_part(const uvperf__named_event_t *event) {
   char pmu[UVPERF__PMU_NAME_BYTES + 1];
 
@@ -154,8 +154,8 @@ static char *make_part(const uvperf__named_event_t *event) {
   return join(pmu, event->name);
 }
 
-/* Our header may lack config3 and config4. Its struct size is enough if they
- * are 0, and the kernel need not know them then. */
+/* Our header may lack config3 and config4. If both are 0, the struct size of
+ * our header is enough, and the kernel need not know these fields. */
 static void fit_size(node_t *node) {
   struct perf_event_attr *attr = &node->wide.attr;
   uint64_t config3, config4;
@@ -222,7 +222,7 @@ static void fill_item(node_t *node, const uvperf__named_event_t *event) {
     item->flags |= UVPERF_ITEM_COUNT;
 }
 
-/* Modifier P of the event or its group. sysfs is read only for this
+/* Applies modifier P of the event or its group. sysfs is read only for this
  * modifier. */
 static void set_precise(const uvperf__parse_t *parse, node_t *node) {
   struct perf_event_attr *attr = &node->wide.attr;
@@ -285,7 +285,7 @@ static int fill_node(const uvperf__parse_t *parse, node_t *node,
   return copy_cpus(parse, node, event->pmu);
 }
 
-/* Takes ownership of the node, also on failure. */
+/* The array owns the node from now on. On failure the node is freed. */
 static int append(const uvperf__parse_t *parse, nodes_t *nodes, node_t *node) {
   node_t **all =
       uvperf__grow(nodes->all, nodes->nr, &nodes->room, 8, sizeof(all[0]));
@@ -399,8 +399,8 @@ static int begin_group(const uvperf__parse_t *parse, const group_t *group,
   return 0;
 }
 
-/* Makes a group of all members, or of the members of one core PMU if its name
- * is passed. */
+/* Makes a group of all members. If the name of a core PMU is passed, makes a
+ * group of the members of that PMU. */
 static int make_group(const uvperf__parse_t *parse, const group_t *group,
                       const char *core) {
   node_t *leader = NULL, *node;
@@ -421,7 +421,7 @@ static int make_group(const uvperf__parse_t *parse, const group_t *group,
   }
   if (rc != 0 || leader == NULL)
     return rc;
-  /* The same as evsel__config_leader_sampling() of perf(1). */
+  /* This is what evsel__config_leader_sampling() of perf(1) does. */
   attr = &leader->wide.attr;
   if (uvperf__modifiers_have(group->modifiers, 'S') ||
       attr->sample_type & PERF_SAMPLE_READ) {
@@ -433,9 +433,10 @@ static int make_group(const uvperf__parse_t *parse, const group_t *group,
 
 /* -- groups on several kinds of cores -------------------------------------- */
 
-/* A group counts only on the CPUs of its core PMU, and so does each member. An
- * event without a core PMU, such as page-faults, becomes a member of each core
- * PMU's group, and these members are the parts of one event. */
+/* A group counts only on the CPUs of its core PMU, and each member counts only
+ * on these CPUs. An event without a core PMU, such as page-faults, becomes a
+ * member of each core PMU's group, and these members are the parts of one
+ * event. */
 
 static int is_of_core(const node_t *node, const char *core) {
   return node->pmu != NULL && strcmp(node->pmu, core) == 0;
@@ -611,8 +612,8 @@ static int is_group(const reader_t *reader, uvperf__span_t *name) {
   return name->end < reader->parse.end && *name->end == '{';
 }
 
-/* After an event there must be a ',' or `end`, where 0 means the end of the
- * text. Returns 0 or -EINVAL. */
+/* Checks that a ',' or `end` follows the event. If `end` is 0, it means the end
+ * of the text. Returns 0 or -EINVAL. */
 static int need_end(const reader_t *reader, char end) {
   char shown[UVPERF__SHOW_BYTES];
   uvperf__span_t rest = {reader->at, reader->parse.end};

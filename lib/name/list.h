@@ -6,16 +6,16 @@
 #include "name/parse.h"
 #include "uvperf/name.h"
 
-/* uvperf_event_list_parse with the system's files under a root ("" is the real
- * one). */
+/* Does the same as uvperf_event_list_parse, with the system's files under a
+ * root ("" is the real one). */
 int uvperf__event_list_parse(const char *root, uvperf_event_list_t **list,
                              const char *names, uvperf_error_t *error);
 
 /* The maximum number of events in a list. */
 #define UVPERF__EVENT_LIST_MOST 65536
 
-/* Returns the number of whole events. The other parts of events come after the
- * whole events. */
+/* Returns the number of whole events. The list has these first. After them come
+ * the further parts of events that have several parts. */
 size_t uvperf__event_list_nr_whole(const uvperf_event_list_t *list);
 
 /* Keeps a list alive until uvperf_event_list_free is called once more. A set

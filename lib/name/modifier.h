@@ -13,19 +13,19 @@ typedef struct uvperf__modifiers_s {
   unsigned char nr[sizeof(UVPERF__MODIFIERS) - 1];
 } uvperf__modifiers_t;
 
-/* Reads modifiers. A piece whose `at` is NULL has none. Returns 0 or -EINVAL,
- * explained. */
+/* Reads modifiers. A piece whose `at` is NULL has no modifiers. Returns 0, or
+ * fills the error and returns -EINVAL. */
 int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
                             uvperf__modifiers_t *modifiers);
 
-/* How often one of these letters occurs. */
+/* Returns how often any of these letters occurs. */
 unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
                                     char letter);
 
 /* Applies modifiers to attr, except 'P' and 'W', which do not change it. A
  * group's modifiers are added to the modifiers of its members. Only a leader
- * can be pinned and exclusive: see perf_event_open(2). Returns 0 or -EINVAL,
- * explained. */
+ * can be pinned and exclusive: see perf_event_open(2). Returns 0, or fills the
+ * error and returns -EINVAL. */
 int uvperf__modifiers_apply(const uvperf__parse_t *parse,
                             const uvperf__modifiers_t *modifiers,
                             struct perf_event_attr *attr);

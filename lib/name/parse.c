@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the events that a name means, by the form of the name, and makes an
- * attr of one event that needs no memory. Lists, and everything that lives as
- * long as they do, are in list.c. */
+ * attr of one event that needs no memory. list.c has the lists, and everything
+ * that lives as long as a list. */
 #include "name/parse.h"
 
 #include <errno.h>
@@ -76,7 +76,8 @@ static int build_breakpoint(uvperf__event_build_t *build) {
   return uvperf__event_build_finish(build);
 }
 
-/* Returns 1 if the name is generic or raw, 0 if not, or -errno, explained. */
+/* Returns 1 if the name is generic or raw, or 0 if not. On failure fills the
+ * error and returns -errno. */
 static int is_generic(const uvperf__event_build_t *build, uint32_t *type,
                       uint64_t *config) {
   uvperf__span_t head = build->text->head;
@@ -139,7 +140,7 @@ static int build_parts(uvperf__event_build_t *build, uint32_t type,
 }
 
 /* Whether the name means one event for each kind of core, as in perf(1).
- * Returns 1, 0, or -errno, explained. */
+ * Returns 1 or 0. On failure fills the error and returns -errno. */
 static int has_parts(const uvperf__event_build_t *build, uint32_t type) {
   const uvperf__core_pmus_t *cores = build->parse->cores;
   int rc;
@@ -241,7 +242,7 @@ static int copy_attr(struct perf_event_attr *attr, size_t size,
   return 0;
 }
 
-/* One event for the caller's attr. */
+/* The only event of a text, for the caller's attr. */
 typedef struct single_s {
   const uvperf__parse_t *parse;
   uvperf__wide_attr_t wide;

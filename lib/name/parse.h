@@ -11,19 +11,20 @@
 #include "uvperf/attr.h"
 #include "uvperf/error.h"
 
-/* uvperf_attr_parse with the system's files under a root ("" is the real one);
- * `size` is the caller's sizeof(struct perf_event_attr). */
+/* Does the same as uvperf_attr_parse, with the system's files under a root (""
+ * is the real one). `size` is the caller's sizeof(struct perf_event_attr). */
 int uvperf__attr_parse(const char *root, struct perf_event_attr *attr,
                        size_t size, const char *name, uvperf_error_t *error);
 
-/* Has every field up to config4, even if our own header does not. */
+/* An attr that has every field up to config4, even if the struct in our header
+ * does not. */
 typedef union uvperf__wide_attr_u {
   struct perf_event_attr attr;
   uint64_t words[18];
 } uvperf__wide_attr_t;
 
 /* One event that a name means. It is valid only during the call of the function
- * that receives it. Its pieces belong to the text. */
+ * that receives it. Its pieces point into the text. */
 typedef struct uvperf__named_event_s {
   const uvperf__event_text_t *text;
   uvperf__wide_attr_t wide;
@@ -32,27 +33,29 @@ typedef struct uvperf__named_event_s {
   int file;              /* an fd of that path, if a symbol was found; or -1 */
   int is_precise_max;    /* modifier P, which does not set precise_ip */
   int is_count;          /* period=0 or freq=0 */
-  /* The expansion of the text before `rest`, such as "sched:sched_switch", if
-   * the text means several events; else NULL. */
+  /* If the text means several events: the name of this event, such as
+   * "sched:sched_switch". It replaces the text before `rest`. Otherwise
+   * NULL. */
   const char *expanded;
   const char *rest;
   int is_pattern; /* because of *, ? or [ */
-  /* The index of this part and the number of parts, for an event with one part
-   * for each core PMU. A whole event has 0 and 1. */
+  /* If the event has one part for each core PMU: the index of this part, and
+   * the number of parts. For a whole event they are 0 and 1. */
   size_t part;
   size_t nr_parts;
-  /* Set for a PMU's own events. Others have NULL and a scale of 1. */
+  /* Set for a PMU's own events. Other events have NULL and a scale of 1. */
   const char *pmu;
   uvperf__pmu_measure_t measure;
 } uvperf__named_event_t;
 
-/* A result other than 0 ends the walk and is returned. */
+/* If it returns a value other than 0, the walk ends and returns that value. */
 typedef int (*uvperf__named_event_fn)(const uvperf__named_event_t *event,
                                       void *data);
 
 /* Calls `each` with each event that a text of uvperf__event_text_scan means.
- * This is one event, except for patterns and for several PMUs. Returns 0, the
- * result of `each`, or -errno, explained. */
+ * Usually this is one event. It can be more with a pattern or with several
+ * PMUs. Returns 0 or the result of `each`. On failure fills the error and
+ * returns -errno. */
 int uvperf__event_name_each(const uvperf__parse_t *parse,
                             const uvperf__event_text_t *text,
                             uvperf__named_event_fn each, void *data);

@@ -102,8 +102,8 @@ static int set_format(uvperf__event_build_t *build, const uvperf__term_t *term,
   return uvperf_attr_set(attr, format->field, (before & ~format->mask) | bits);
 }
 
-/* Applies the terms that an event stands for. Errors in them point at the
- * user's word that led to them. */
+/* Applies the terms that an event stands for. Errors in these terms point at
+ * the user's word that stands for them. */
 static int apply_file(uvperf__event_build_t *build, uvperf__span_t word,
                       const char *text) {
   const uvperf__parse_t *before = build->parse;
@@ -162,7 +162,8 @@ static int has_generic(const uvperf__event_build_t *build, uint32_t type) {
 }
 
 /* The type of the PMU goes into the upper half of config: see
- * perf_event_open(2). 0 there means "cpu", and older kernels know only 0. */
+ * perf_event_open(2). If the upper half is 0, it means "cpu". Older kernels
+ * know only 0. */
 static int apply_generic(uvperf__event_build_t *build, uvperf__span_t word) {
   struct perf_event_attr *attr = &build->event.wide.attr;
   uint64_t config;
@@ -230,7 +231,7 @@ static int is_event_name(const uvperf__term_t *term) {
 }
 
 /* In the file of an event only config fields make sense. Other terms would keep
- * pieces of its text, which does not last. */
+ * pointers into the file's text, which does not live long enough. */
 static int apply_any(uvperf__event_build_t *build, const uvperf__term_t *term) {
   static const char *const fields[] = {"config", "config1", "config2",
                                        "config3", "config4"};
@@ -327,9 +328,9 @@ static size_t length_of_prefix(const char *name) {
 }
 
 /* Whether a suffix is the number of one PMU of several: "_0", "0", or a
- * hexadecimal address of more than two digits, such as "_8ffa000". The digits
- * are required so that s390's cpum_cf is not a cpum, as in
- * pmu_name_len_no_suffix() of perf(1). */
+ * hexadecimal address of more than two digits, such as "_8ffa000". More than
+ * two digits are required, as in pmu_name_len_no_suffix() of perf(1), so that
+ * s390's cpum_cf does not count as a "cpum". */
 static int is_number(const char *suffix) {
   const char *digits = suffix + (*suffix == '_');
   size_t length = strlen(digits);
@@ -443,7 +444,7 @@ static int find_event(const pmus_t *pmus, const char *pmu,
                                        text);
 }
 
-/* A fault in one PMU's file hides only that PMU. A shortage of this process
+/* A fault in one PMU's file hides only that PMU. A shortage of fds or memory
  * ends the walk, because it would hide all events. */
 static int count_event(const char *pmu, void *data) {
   pmus_t *pmus = data;

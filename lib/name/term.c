@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The terms of evsel__apply_config_terms() of perf(1). Each term is applied to
- * the attr at once. So if a term occurs twice, the last value counts. Formats
- * of PMUs are not known here. */
+/* The terms of evsel__apply_config_terms() of perf(1). Each term changes the
+ * attr as soon as it is read. So if a term occurs twice, the last value counts.
+ * Formats of PMUs are not known here. */
 #include "name/term.h"
 
 #include <errno.h>

@@ -7,24 +7,24 @@
 #include "name/build.h"
 #include "util/near_miss.h"
 
-/* Applies one term. Returns 0 or -errno, explained. -ENOENT (the term is
- * unknown) is not explained. */
+/* Applies one term. Returns 0, or fills the error and returns -errno. The error
+ * is not filled for -ENOENT, which means that the term is unknown. */
 int uvperf__term_apply(uvperf__event_build_t *build,
                        const uvperf__term_t *term);
 
-/* Applies all terms of a text. No other terms are allowed in it. Returns 0 or
- * -errno, explained. */
+/* Applies all terms of a text. The text must contain no other terms. Returns 0,
+ * or fills the error and returns -errno. */
 int uvperf__terms_apply(uvperf__event_build_t *build, uvperf__span_t span);
 
 /* Returns the value of branch_type= that sets these bits, as a static text, or
  * NULL if there is no such value. */
 const char *uvperf__branch_type_name(uint64_t bits);
 
-/* Adds the names of these terms to the search. */
+/* Adds the names of the terms of any event to the search. */
 void uvperf__term_near_miss(uvperf__near_miss_t *miss);
 
-/* Reads the number of a term. A term without a value means 1. Returns 0 or
- * -EINVAL, explained. */
+/* Reads the number of a term. A term without a value means 1. Returns 0, or
+ * fills the error and returns -EINVAL. */
 int uvperf__term_number(const uvperf__parse_t *parse,
                         const uvperf__term_t *term, uint64_t most,
                         uint64_t *value);

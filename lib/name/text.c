@@ -351,7 +351,8 @@ int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
   return 1;
 }
 
-/* Reads from the first '/' to the byte after the second. */
+/* Reads the terms from the first '/' to the second '/'. *at becomes the byte
+ * after the second '/'. */
 static int scan_terms(const uvperf__parse_t *parse, const char **at,
                       uvperf__event_text_t *text) {
   uvperf__span_t rest = {*at + 1, parse->end};
@@ -422,7 +423,7 @@ static int scan_breakpoint(const uvperf__parse_t *parse, const char **at,
   text->form = UVPERF__FORM_BREAKPOINT;
   text->tail = uvperf__scan_word(next + 1, parse->end);
   next = text->tail.end;
-  /* A '/' before anything else begins terms, as in perf(1). */
+  /* If no number follows the '/', it begins terms, as in perf(1). */
   if (is_at(parse, next, '/') && next + 1 < parse->end && next[1] >= '0' &&
       next[1] <= '9') {
     text->length = uvperf__scan_word(next + 1, parse->end);

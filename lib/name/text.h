@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of an event's name: its pieces, errors that point at them, and the
- * syntax, which assigns the pieces. This code looks nothing up and allocates no
- * memory. */
+/* The text of an event's name: its pieces, errors that point at a piece, and
+ * the syntax, which decides what each piece is. This code looks nothing up and
+ * allocates no memory. */
 #ifndef UVPERF_LIB_NAME_TEXT_H
 #define UVPERF_LIB_NAME_TEXT_H
 
@@ -26,8 +26,9 @@ typedef struct uvperf__parse_s {
   /* The kinds of cores, if a name means one event for each kind. NULL if a name
    * means one event, for which the kernel chooses the PMU. */
   struct uvperf__core_pmus_s *cores;
-  /* Set while a file of a PMU is read: errors get this place, because the
-   * file's text is not the user's. NULL: errors have their own place. */
+  /* Set while a file of a PMU is read: errors get this place, because the text
+   * of the file is not the user's text. If it is NULL, errors have their own
+   * place. */
   const char *outer;
 } uvperf__parse_t;
 
@@ -39,17 +40,18 @@ int uvperf__parse_fail(const uvperf__parse_t *parse, const char *at, int code,
                        int cause, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The same for a fault that does not depend on the machine. Returns -EINVAL. */
+/* Does the same for a fault that does not depend on the machine. Returns
+ * -EINVAL. */
 int uvperf__parse_bad(const uvperf__parse_t *parse, const char *at,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a shortage of fds or memory, which says nothing about the event.
- * Returns the code. */
+/* Does the same for a shortage of fds or memory, which does not depend on the
+ * event. Returns the code. */
 int uvperf__parse_shortage(const uvperf__parse_t *parse, const char *at,
                            int code);
 
-/* " (did you mean 'x'?)", or "" if `best` is "". */
+/* Returns " (did you mean 'x'?)", or "" if `best` is "". */
 #define UVPERF__MEANT_BYTES 96
 const char *uvperf__parse_meant(const char *best,
                                 char text[UVPERF__MEANT_BYTES]);
@@ -63,8 +65,8 @@ int uvperf__span_is(uvperf__span_t span, const char *word);
  * fit. */
 int uvperf__span_copy(uvperf__span_t span, char *to, size_t size);
 
-/* Writes the piece for use in a reason. It is cut, and control characters are
- * replaced, because a terminal might obey them. */
+/* Writes the piece for use in a reason. A long piece is cut. Control characters
+ * are replaced, because a terminal might obey them. */
 #define UVPERF__SHOW_BYTES 52
 const char *uvperf__span_show(uvperf__span_t span,
                               char text[UVPERF__SHOW_BYTES]);
@@ -118,9 +120,9 @@ typedef struct uvperf__event_text_s {
   uvperf__span_t modifiers;
 } uvperf__event_text_t;
 
-/* Reads the event that begins at `at` and ends at whole.end. Returns 0 or
- * -EINVAL, explained. "x:u" is read as a word with modifiers, although it may
- * be a tracepoint too. */
+/* Reads the event that begins at `at`, and stores its end in whole.end. Returns
+ * 0, or fills the error and returns -EINVAL. "x:u" is read as a word with
+ * modifiers, although it may be a tracepoint too. */
 int uvperf__event_text_scan(const uvperf__parse_t *parse, const char *at,
                             uvperf__event_text_t *text);
 
@@ -142,7 +144,8 @@ typedef struct uvperf__terms_s {
 void uvperf__terms_init(uvperf__terms_t *terms, uvperf__span_t span,
                         uvperf__span_t pmu);
 
-/* Returns 1 and the next term, 0 after the last one, or -EINVAL, explained. */
+/* Returns 1 and the next term, or 0 after the last term. On failure fills the
+ * error and returns -EINVAL. */
 int uvperf__terms_next(const uvperf__parse_t *parse, uvperf__terms_t *terms,
                        uvperf__term_t *term);
 

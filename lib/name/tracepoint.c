@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of tracepoints, and patterns of them. The attr gets only type and id.
- * Programs that sample set the fields that perf(1) adds (a period of 1, RAW,
- * TIME, CPU). */
+ * perf(1) also sets a period of 1, RAW, TIME and CPU. A program that samples
+ * must set these fields itself. */
 #include "name/build.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static int unknown_name(const tracepoint_t *tracepoint) {
       uvperf__span_show(tail, shown), uvperf__parse_meant(miss.best, meant));
 }
 
-/* Explains why tracefs did not find it. */
+/* Explains why the tracepoint was not found in tracefs. */
 static int not_found(const tracepoint_t *tracepoint, int code) {
   const uvperf__parse_t *parse = tracepoint->build->parse;
   const uvperf__event_text_t *text = tracepoint->build->text;

@@ -45,7 +45,8 @@ static int try_events(const char *pmu, void *data) {
   return 0;
 }
 
-/* A PMU alone is not an event, but close to one. */
+/* The name of a PMU alone is not an event, but the user probably meant an event
+ * of that PMU. */
 static int is_pmu(const uvperf__event_build_t *build) {
   char name[UVPERF__PMU_NAME_BYTES];
   uint32_t type;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports the names of the events that this machine has. attr/generic_name.c,
- * host/pmu.c and host/tracefs.c find them; parse.c checks names. */
+ * host/pmu.c and host/tracefs.c find the names. parse.c checks them. */
 #include "name/walk.h"
 
 #include <errno.h>
@@ -53,7 +53,8 @@ static void begin(uvperf_event_name_t *name, uint32_t kind, uint32_t type,
   name->scale = 1;
 }
 
-/* Keeps the first error. It must not hide the names that can be read. */
+/* Stores the first error. The walk goes on, so that names that can be read are
+ * not hidden. */
 static void note(walk_t *walk, int rc) {
   if (walk->failed == 0)
     walk->failed = rc;
@@ -66,7 +67,7 @@ static int is_word(const char *name) {
   return uvperf__scan_word(name, end).end == end;
 }
 
-/* Whether it means only this PMU or tracepoint. */
+/* Whether the word means only this PMU or tracepoint. */
 static int is_plain_word(const char *name) {
   return is_word(name) && !uvperf__glob_is_pattern(name);
 }
@@ -171,9 +172,9 @@ static int report_tracepoint(const char *category, const char *event,
   return report(data, &name);
 }
 
-/* Avoids reading ids that do not match. A name has one ':', so the two parts of
- * a pattern with one ':' are patterns of the name's parts, unless the ':' is in
- * brackets. */
+/* Avoids reading the ids of tracepoints that do not match. A name has one ':'.
+ * So a pattern with one ':' has two parts, which are patterns for the two parts
+ * of the name, unless the ':' is in brackets. */
 static int walk_tracepoints(walk_t *walk) {
   const char *pattern = walk->pattern;
   const char *colon = pattern == NULL ? NULL : strchr(pattern, ':');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The commands of bpf(2) that perf events need, one function for each. Each
  * argument is only the beginning of a struct in union bpf_attr, so older
- * headers are enough. bpf_check_uarg_tail_zero in kernel/bpf/syscall.c takes
- * the rest as 0. */
+ * headers are enough. bpf_check_uarg_tail_zero in kernel/bpf/syscall.c lets the
+ * kernel treat the rest as 0. */
 #define _GNU_SOURCE 1
 #include "sys/bpf.h"
 

@@ -26,8 +26,8 @@ typedef struct uvperf__bpf_map_info_s {
 int uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie);
 
 /* BPF_OBJ_GET_INFO_BY_FD of a map. Returns 0 or -errno; -EBADFD means that the
- * fd is not open. Another kind of BPF object has other fields there. They are
- * returned as if they were the map's. */
+ * fd is not open. Another kind of BPF object has other fields at the same
+ * place. The function returns them as if they were the fields of a map. */
 int uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info);
 
 /* BPF_MAP_GET_FD_BY_ID. Returns an fd with an open file of its own, or -errno.

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Recognises a forked child by one page of the process that the kernel wipes in
  * the child (MADV_WIPEONFORK: dup_mmap() copies no page of such a mapping). The
- * page holds the number of the process. A child that reads 0 there takes the
- * next number. It inherits the count of numbers taken so far, so its number
- * differs from the numbers of all its ancestors. It cannot meet handles of any
- * other process, because handles reach it only in memory that it inherits.
+ * page holds the number of the process. If a child reads 0 there, it takes the
+ * next number. The child inherits the count of numbers taken so far, so its
+ * number differs from the numbers of all its ancestors. It has handles only in
+ * memory that it inherited, so it never has a handle of a process that is not
+ * an ancestor.
  *
  * The page is mapped at the first call and stays for the life of the process.
  * It is global state, shared by handles on loops of several threads. Threads
@@ -23,8 +24,8 @@
 typedef _Atomic uint32_t mark_t;
 
 /* NULL before the first call; &no_mark if the kernel cannot wipe pages.
- * Children inherit this, so a process and its children always use the same kind
- * of numbers. */
+ * Children inherit this pointer, so a process and its children always use the
+ * same kind of numbers. */
 static mark_t *_Atomic the_mark;
 static mark_t no_mark;
 

@@ -8,22 +8,23 @@
 #include <stdint.h>
 
 /* Returns the number of the calling process, which is never 0. A forked child
- * has another number than its parent and all earlier parents, however it was
- * made, and even if it has the same pid in another pid namespace. The exception
- * is a child that shares the memory, as after vfork(2): here it counts as the
- * same process.
+ * has another number than its parent and all earlier parents. This is true for
+ * each way to fork, and even if the child has the same pid in another pid
+ * namespace. The exception is a child that shares the memory, as after
+ * vfork(2): it counts as the same process.
  *
  * It takes one load. If the kernel cannot mark a process (see
  * uvperf__process_is_marked), the number is the result of getpid(2), and a
  * child with the same pid is not noticed. */
 uint32_t uvperf__process(void);
 
-/* Whether uvperf__process makes no system call. 0 before Linux 4.14, and if
- * there was no memory for the mark at the first call. */
+/* Whether uvperf__process works without a system call. Returns 0 before Linux
+ * 4.14, and if there was no memory for the mark at the first call. */
 int uvperf__process_is_marked(void);
 
-/* Identifies a thread without a system call, by uvperf__sys_thread and
- * pthread_self(), because either can be reused after the thread has ended. */
+/* Identifies a thread without a system call, by both uvperf__sys_thread and
+ * pthread_self(). One of them alone can be reused after the thread has
+ * ended. */
 typedef struct uvperf__thread_s {
   int number; /* 0: no thread */
   pthread_t self;

@@ -15,8 +15,8 @@ int uvperf__open_id(int fd, uint64_t *id) {
   return rc < 0 ? rc : 0;
 }
 
-/* An fd that is not open is not closed here: another thread may have opened it
- * since. */
+/* If the fd is not open, it must not be closed here: another thread may have
+ * opened it since. */
 static int check(int fd) {
   uint64_t id;
   int rc = uvperf__sys_cloexec(fd);

@@ -14,12 +14,13 @@ typedef struct uvperf__opener_s {
 } uvperf__opener_t;
 
 /* Opens an event. Returns the fd, which is close-on-exec, or -errno. On E2BIG
- * the kernel writes its own size into the attr; the program's function does
- * not.
+ * the kernel writes its own size into the attr. The program's function does not
+ * write it.
  *
  * The program's function gets the id of the calling thread instead of 0,
- * because 0 would mean a thread of the process that opens the event. Its result
- * is checked: if it is not the fd of a perf event, the call returns -ENOTTY. */
+ * because 0 would mean a thread of the process that opens the event.
+ * uvperf__open checks the function's result. If it is not the fd of a perf
+ * event, uvperf__open returns -ENOTTY. */
 int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
                  pid_t pid, int cpu, int group_fd, unsigned long flags);
 

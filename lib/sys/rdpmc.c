@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The instructions that read a counter of the PMU and the clock of its times
- * from user space. The callers know whether they are allowed and what the bits
- * mean. */
+ * from user space. The callers know whether the instructions are allowed and
+ * what the bits mean. */
 #include "sys/sys.h"
 
 #if defined(__x86_64__) || defined(__i386__)

@@ -38,7 +38,7 @@ int uvperf__sys_open(struct perf_event_attr *attr, pid_t pid, int cpu,
                      int group_fd, unsigned long flags) {
   long fd;
 
-  /* A signal can interrupt it while the target executes another program:
+  /* A signal can interrupt the call while the target is in execve(2):
    * perf_event_open takes exec_update_lock interruptibly. */
   do
     fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
@@ -126,7 +126,8 @@ ssize_t uvperf__sys_read(int fd, void *buffer, size_t size) {
 }
 
 int uvperf__sys_close(int fd) {
-  /* Not repeated after EINTR: Linux has closed the fd by then, close(2). */
+  /* close(2) is not repeated after EINTR, because Linux has already closed the
+   * fd. */
   return close(fd) < 0 ? -errno : 0;
 }
 

@@ -90,19 +90,19 @@ int uvperf__sys_uevents_open(void);
 
 /* recvfrom(2). Returns the size in bytes of the next uevent, cut to `size`;
  * -EAGAIN if there is none, -ENOBUFS if some were lost, or another -errno.
- * *from_kernel says whether the kernel sent it, because a process with
- * CAP_NET_ADMIN can send one too (netlink_sendmsg in
+ * *from_kernel is 1 if the kernel sent the uevent, because a process with
+ * CAP_NET_ADMIN can send uevents too (netlink_sendmsg in
  * net/netlink/af_netlink.c). */
 ssize_t uvperf__sys_uevents_read(int fd, void *buffer, size_t size,
                                  int *from_kernel);
 
-/* Instructions, in rdpmc.c. They are here because they need the kernel's
- * permission too, and tests script them. */
+/* Instructions, in rdpmc.c. They are here because, like system calls, they need
+ * the kernel's permission, and because tests replace them. */
 
 /* Reads the value of a counter of this CPU's PMU. On x86 this is rdpmc. On
  * aarch64 this is pmccntr_el0 for counter 31, and pmevcntrN_el0 for the lower
- * numbers. On any other architecture it is 0. If it is not allowed, or the
- * counter does not exist, the instruction faults and the signal ends the
+ * numbers. On any other architecture it is 0. If the read is not allowed, or
+ * the counter does not exist, the instruction faults and the signal ends the
  * process. */
 uint64_t uvperf__sys_rdpmc(uint32_t counter);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses the C declaration of a field: whether the field is an array, a string
  * or a pointer, and how large its elements are. The kernel prints the type as
- * it is in the source of the tracepoint, so sizes of elements are known only by
- * the type's name. Offsets and sizes are in the rest of the line: see
+ * it is written in the source of the tracepoint, so only the type's name shows
+ * the size of an element. Offsets and sizes are in the rest of the line: see
  * format.c. */
 #include "tracepoint/declaration.h"
 

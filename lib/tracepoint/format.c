@@ -36,8 +36,8 @@ static int take(cursor_t *cursor, const char *literal) {
   return 1;
 }
 
-/* Takes at most nine digits, so that the sum of two numbers fits into 32
- * bits. */
+/* Reads a number of at most nine digits, so that the sum of two numbers fits
+ * into 32 bits. */
 static int take_number(cursor_t *cursor, uint32_t *number) {
   size_t begin = cursor->at;
 
@@ -64,7 +64,7 @@ static int take_until(cursor_t *cursor, char stop, uvperf__text_t *span) {
   return span->length > 0;
 }
 
-/* allocate() has made room for it. */
+/* Copies two texts into `room`, where allocate() has made room for them. */
 static char *keep(char **room, uvperf__text_t first, uvperf__text_t second) {
   char *text = *room;
 
@@ -76,7 +76,7 @@ static char *keep(char **room, uvperf__text_t first, uvperf__text_t second) {
 }
 
 /* Takes a line such as "\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;
- * ". The sign is new in Linux 2.6.33. */
+ * ". The part "signed:" is new in Linux 2.6.33. */
 static int take_field(cursor_t *cursor, uvperf_field_t *field,
                       uvperf__declaration_t *declaration) {
   uint32_t is_signed = 0;
@@ -159,8 +159,9 @@ static size_t count_fields(const char *text, size_t bytes) {
   return nr;
 }
 
-/* The words before a name or a declaration take more bytes than its two NULs.
- * So all texts together are not longer than the file. */
+/* In the file, the words before a name or a declaration take more bytes than
+ * the two NULs that we add. So all texts together are not longer than the
+ * file. */
 static int allocate(uvperf__format_t *format, const char *text, size_t bytes) {
   size_t nr = count_fields(text, bytes);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The component uvperf_tracepoint: parses the text of a tracepoint's `format`
- * file in tracefs. Pure: the text need not come from a kernel. */
+ * file in tracefs. The text need not come from a kernel, and no file is
+ * read. */
 #ifndef UVPERF_LIB_TRACEPOINT_FORMAT_H
 #define UVPERF_LIB_TRACEPOINT_FORMAT_H
 

@@ -44,7 +44,8 @@ static int explain_size(uvperf_error_t *error) {
   return -EFBIG;
 }
 
-/* The expected texts contain tabs and line ends. */
+/* Makes an expected text readable, because it may contain tabs and line
+ * ends. */
 static void spell(const char *wanted, char *text, size_t size) {
   size_t at = 0;
 

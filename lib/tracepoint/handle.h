@@ -16,7 +16,7 @@ struct uvperf_tracepoint_s {
   void *tep; /* print.c: struct tep_handle, made for the first text */
 };
 
-/* The same as uvperf_tracepoint_new, with the path at which tracefs is
+/* Does the same as uvperf_tracepoint_new, with the path at which tracefs is
  * mounted. */
 int uvperf__handle_new(uvperf_tracepoint_t **tracepoint, const char *tracefs,
                        const char *name, uvperf_error_t *error);

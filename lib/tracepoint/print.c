@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints the text of a record with libtraceevent. No other file uses
- * libtraceevent. It reads numbers and strings without checking where the record
- * ends. Therefore all cheap checks are done first, and it gets a copy with
- * extra room at the end. */
+ * libtraceevent. The library reads numbers and strings without checking where
+ * the record ends. Therefore this file does all cheap checks first, and passes
+ * a copy of the record with extra room at the end. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #include "tracepoint/handle.h"
 
 /* The zeros at the end of the copy. They end strings that have no NUL. They are
- * also read for fields that are used as if they were larger. */
+ * also read if a format uses a field as if it were larger. */
 #define ROOM_BYTES 64
 
 static int make_tep(uvperf_tracepoint_t *tracepoint) {
@@ -26,7 +26,8 @@ static int make_tep(uvperf_tracepoint_t *tracepoint) {
                                                  : TEP_LITTLE_ENDIAN);
   tep_set_long_size(tep, sizeof(long));
   tep_set_page_size(tep, (int)sysconf(_SC_PAGESIZE));
-  /* format.c has already found all errors in the lines of the fields. */
+  /* format.c has already checked the lines of the fields, so only memory can be
+   * missing. */
   if (tep_parse_event(tep, tracepoint->text, tracepoint->bytes,
                       tracepoint->category) != 0) {
     tep_free(tep);
@@ -100,7 +101,8 @@ int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint, const void *raw,
 
   if (size == NULL)
     return -EINVAL;
-  /* The size of a record has 16 bits in its header. */
+  /* raw_size is limited because the header of a record has 16 bits for the
+   * size. */
   if (tracepoint == NULL || raw == NULL || (text == NULL && *size != 0))
     rc = -EINVAL;
   else if (raw_size > UINT16_MAX || !is_whole(tracepoint, raw, raw_size))
