@@ -249,9 +249,8 @@ int uvperf_event_reset(uvperf_event_t *event, uvperf_error_t *error) {
 /* The ioctl for a group (perf_event_for_each) enables the leader first. Since
  * Linux 6.12 ("perf: Optimize context reschedule for single PMU cases") a
  * sibling of another PMU then waits for the next tick or switch:
- * __perf_event_enable reschedules only events of the sibling's own PMU, and the
- * leader is not one of them. If the leader is enabled last, all are scheduled
- * in at once. */
+ * __perf_event_enable reschedules only events of the sibling's own PMU, not the
+ * leader. If the leader is enabled last, all are scheduled in at once. */
 int uvperf_event_enable_group(uvperf_event_t *event, uvperf_error_t *error) {
   return uvperf_event_enable(leader_of(uvperf__event_impl(event))->handle,
                              error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Delivers the records of an event's ring to the user. They go to callbacks
- * when the watch drains the ring, or are returned one by one by
- * uvperf_event_next. Snapshots are in snapshot.c. */
+/* Delivers the records of an event's ring to the user. The records go to
+ * callbacks when the watch drains the ring, or uvperf_event_next returns them
+ * one by one. Snapshots are in snapshot.c. */
 #include "event/internal.h"
 
 #include <poll.h>

@@ -637,8 +637,8 @@ int uvperf_event_start(uvperf_event_t *event,
     rc = start(impl, &own, error);
   if (rc != 0)
     return rc;
-  /* If this is called in the callback of a snapshot, the rest of the snapshot
-   * has no callback any more. */
+  /* If uvperf_event_start is called in the callback of a snapshot, the rest of
+   * the snapshot has no callback any more. */
   if (cb == NULL)
     uvperf__watch_stop(impl->watch);
   impl->started = 1;

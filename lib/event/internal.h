@@ -17,15 +17,15 @@ typedef struct event_opening_s event_opening_t;
 typedef struct event_plan_s {
   uvperf_event_options_t options; /* a full copy */
   int pid; /* options.pid, but open replaces 0 by the calling thread's id */
-  int group_fd;      /* of the leader, or -1 */
+  int group_fd;      /* the leader's fd, or -1 */
   size_t ring_bytes; /* 0: no ring */
 } event_plan_t;
 
 /* An event that writes, or has written, into another event's ring. The ring's
  * owner keeps it, because records can outlive the event that wrote them. */
 typedef struct uvperf__writer_s {
-  struct uvperf__writer_s *next;      /* of the same ring */
-  struct uvperf__writer_s *next_ring; /* of the same event */
+  struct uvperf__writer_s *next;      /* the next writer of the ring */
+  struct uvperf__writer_s *next_ring; /* the event's entry for another ring */
   event_t *owner;
   event_t *event; /* NULL when it is closing */
   struct perf_event_attr *attr;
@@ -38,9 +38,9 @@ typedef struct uvperf__writer_s {
   int is_overwritten; /* all its records are overwritten */
 } uvperf__writer_t;
 
-/* uvperf_event_t.impl points to this. It is freed in the last inner close
- * callback. If that callback runs inside a flush or a snapshot, it is freed
- * when the flush or snapshot returns. */
+/* uvperf_event_t.impl points to this struct. The struct is freed in the last
+ * inner close callback. If that callback runs inside a flush or a snapshot, the
+ * struct is freed when the flush or snapshot returns. */
 struct event_s {
   uvperf_event_t *handle; /* NULL until init has succeeded */
   uvperf__watch_t *watch;
@@ -57,7 +57,7 @@ struct event_s {
   uint32_t process;         /* the process that opened it */
   int cgroup;               /* options.cgroup, maybe closed by now; -1: none */
   uint32_t flags;           /* UVPERF_EVENT_* of its options */
-  uvperf_change_t *changes; /* of attr, by fallbacks; NULL: none */
+  uvperf_change_t *changes; /* that fallbacks made to attr; NULL: none */
   size_t nr_changes;
 
   /* The event into whose ring this event writes. NULL: it writes into its own
@@ -88,18 +88,17 @@ struct event_s {
   int snapped;          /* overwritable: next has read the head since pausing */
   event_t *leader;      /* of its group; NULL: it leads or has no group */
   event_t *members;     /* of a leader: the first sibling */
-  event_t *next_member; /* of a sibling: the next one */
+  event_t *next_member; /* of a sibling: the next sibling */
 
   /* The record that uvperf_event_next has lent to the user: its size in bytes
    * (0: no record), and its copy if it wraps. `old_decoders` are the replaced
-   * decoders, the latest first: the user may still have a record from one of
-   * them. */
+   * decoders, the latest first: the user may still have a record from such a
+   * decoder. */
   size_t lent;
   void *whole;
   uvperf_decoder_t *old_decoders;
   int delivering; /* in a drain: in a record callback or between two */
-  const uvperf__ring_t *drained; /* the ring, or the copy of one, that is being
-                                  * drained; NULL: none */
+  const uvperf__ring_t *drained; /* now being drained, or a copy; NULL: none */
   int was_empty;                 /* the last next found no record */
   int unsound; /* next has found that the ring cannot be read any more */
 

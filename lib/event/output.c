@@ -16,8 +16,8 @@
 #include "util/alloc.h"
 #include "util/error.h"
 
-/* Everything that is needed to attach an event to a ring. It is made before the
- * ioctl, so that nothing can fail after the kernel has agreed. */
+/* Everything that is needed to attach an event to a ring. An attachment is made
+ * before the ioctl, so that nothing can fail after the kernel has agreed. */
 typedef struct attachment_s {
   uvperf__writer_t *writer;
   int is_new; /* 0: the event has written into this ring before */
@@ -309,8 +309,8 @@ void uvperf__event_free_writers(event_t *impl) {
 
 /* -- SET_OUTPUT ----------------------------------------------------------- */
 
-/* Returns the event into whose ring an event writes. It is the event itself if
- * the ring is its own. */
+/* Returns the event into whose ring `impl` writes. Returns `impl` itself if the
+ * ring is its own. */
 static event_t *owner_of(event_t *impl) {
   return impl->output != NULL ? impl->output : impl;
 }
@@ -340,8 +340,8 @@ static const char *fault_of(const uvperf_event_t *event,
   return NULL;
 }
 
-/* perf_event_set_output() in kernel/events/core.c returns EINVAL for all of
- * these. */
+/* perf_event_set_output() in kernel/events/core.c returns EINVAL in all of
+ * these cases. */
 static const char *refusal_of(const event_t *impl, const event_t *owner) {
   if (owner->source.cpu != impl->source.cpu)
     return "both events must be on the same CPU";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The periodic flushes and a requested flush share a timer, which is armed for
- * the earlier one. */
+ * the earlier flush. */
 #include "loop/flush_timer.h"
 
 #include "loop/multiple.h"

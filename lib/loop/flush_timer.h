@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The timer of a watch. Records below the watermark cause no wakeup, so every
  * flush_ms the rings are checked. One more check can be requested, some
- * milliseconds from now. One uv_timer_t serves both. It never keeps the loop
- * alive. */
+ * milliseconds from now. One uv_timer_t serves both. This timer never keeps the
+ * loop alive. */
 #ifndef UVPERF_LIB_LOOP_FLUSH_TIMER_H
 #define UVPERF_LIB_LOOP_FLUSH_TIMER_H
 
@@ -31,8 +31,8 @@ void uvperf__flush_timer_init(uvperf__flush_timer_t *timer, uv_loop_t *loop,
                               uvperf__flush_timer_cb cb, void *data);
 
 /* Starts a flush at each multiple of flush_ms, so that the timers of one loop
- * fire together. The first flush comes after flush_ms at the latest. 0: no
- * flushes. */
+ * fire together. The first flush comes after flush_ms at the latest. flush_ms 0
+ * means no flushes. */
 void uvperf__flush_timer_start(uvperf__flush_timer_t *timer, uint64_t flush_ms);
 
 /* Requests one more flush in `ms` milliseconds (above 0), unless an earlier one

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A uevent is only a hint to read sysfs. It is sent after the change, can be
+/* A uevent is only a hint to read sysfs: it is sent after the change, it can be
  * lost when the socket overruns, and the CPU can have changed again since. A
  * burst of uevents causes one rescan.
  *
@@ -34,11 +34,11 @@
 #define COMING_MS 20
 
 typedef struct cpu_s {
-  uint64_t inode;     /* of its topology/; 0: unknown */
-  uint8_t is_online;  /* as it was reported */
-  uint8_t is_listed;  /* by sysfs in this scan */
-  uint8_t was_listed; /* in the scan before, but not reported */
-  uint8_t came;       /* by uevents since the last scan */
+  uint64_t inode;     /* inode of its topology/; 0: unknown */
+  uint8_t is_online;  /* as last reported to the owner */
+  uint8_t is_listed;  /* sysfs lists it in this scan */
+  uint8_t was_listed; /* the scan before listed it, not reported yet */
+  uint8_t came;       /* uevents since the last scan */
   uint8_t went;
 } cpu_t;
 
@@ -46,10 +46,10 @@ struct uvperf__hotplug_s {
   const uvperf__hotplug_ops_t *ops;
   void *owner;
   const char *root;
-  uint32_t process; /* the one that made it */
+  uint32_t process; /* the process that made it */
   uv_timer_t timer;
   uv_poll_t poll;
-  int fd;                       /* of the socket, which is polled; -1: none */
+  int fd;                       /* the socket, which is polled; -1: none */
   uvperf__teardown_t *teardown; /* the owner's; NULL: not closing */
   uint64_t rescan_ms;
   int is_attached; /* registered with a loop */
@@ -57,7 +57,7 @@ struct uvperf__hotplug_s {
   int is_started;
   cpu_t *cpus; /* by id */
   size_t nr_cpus;
-  int *list; /* as it is read */
+  int *list; /* room for reading the list of CPUs */
   size_t room_list;
 };
 
@@ -138,7 +138,7 @@ static uint64_t read_inode(const uvperf__hotplug_t *hotplug, size_t cpu) {
 
 /* -- a scan --------------------------------------------------------------- */
 
-/* Notes the CPUs that are online when the hotplug is made. These are not
+/* Notes the CPUs that are online when the hotplug is made. Such CPUs are not
  * reported. */
 static int note_cpus(uvperf__hotplug_t *hotplug) {
   size_t i;

@@ -16,7 +16,7 @@
 struct uvperf__interval_timer_s {
   const uvperf__interval_timer_ops_t *ops;
   void *owner;
-  uint32_t process; /* the one that made it */
+  uint32_t process; /* the process that made it */
   uv_timer_t timer;
   uv_idle_t idle;               /* active while a tick continues */
   int is_same_iteration;        /* no poll phase has come since the tick */
@@ -25,7 +25,7 @@ struct uvperf__interval_timer_s {
   /* Nanoseconds of uv_hrtime. */
   uint64_t start_ns;
   uint64_t interval_ns;
-  uint64_t due_ns; /* of the next tick */
+  uint64_t due_ns; /* the time of the next tick */
 };
 
 static void on_timer(uv_timer_t *timer);
@@ -36,8 +36,8 @@ static int can_use(const void *handle) {
 }
 
 /* The delay is rounded up, so that the timer is not early if the loop's time is
- * up to date. It is never 0, because libuv would call back again in the same
- * iteration. */
+ * up to date. The delay is never 0, because libuv would call back again in the
+ * same iteration. */
 static int arm(uvperf__interval_timer_t *interval, uint64_t now_ns) {
   uint64_t ms = (interval->due_ns - now_ns) / NS_PER_MS + 1;
 

@@ -14,7 +14,7 @@
 
 typedef struct uvperf__job_s {
   uv_work_t work;
-  struct uvperf__job_s *next; /* of the loop's queue */
+  struct uvperf__job_s *next; /* the next job in the loop's queue */
   struct job_queue_s *queue;
   uint32_t process; /* the process that began it */
   int is_done;

@@ -110,7 +110,8 @@ static void replace(uvperf__ring_poll_t *ring_poll, int fd) {
   uv_close((uv_handle_t *)&ring_poll->poll, on_replaced);
 }
 
-/* Finds a live event other than the polled one. Returns 1 and its fd, or 0. */
+/* Finds a live event other than the polled event. Returns 1 and its fd, or
+ * 0. */
 static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
   size_t i;
 
@@ -122,7 +123,7 @@ static int find_live(const uvperf__ring_poll_t *ring_poll, int *fd) {
   return 0;
 }
 
-/* The polled event has hung up: polls another one, or a spare. */
+/* The polled event has hung up: polls another event, or a spare. */
 static void elect(uvperf__ring_poll_t *ring_poll, int status) {
   int fd;
 
@@ -157,8 +158,8 @@ void uvperf__ring_poll_set_fds(uvperf__ring_poll_t *ring_poll, const int *fds,
   if (ring_poll->closing || (!ring_poll->replacing && !usable(ring_poll)))
     return;
   if (!polls_one_of_fds(ring_poll)) {
-    /* If no other event lives, this polls the ring's own event. Its hang-up is
-     * found as usual. */
+    /* If no other event lives, this polls the ring's own event. If that event
+     * has hung up too, this is found as usual. */
     replace(ring_poll, find_live(ring_poll, &fd) ? fd : fds[0]);
   } else if (status != 0) {
     ring_poll->gone = 0;
@@ -205,7 +206,7 @@ void uvperf__ring_poll_close(uvperf__ring_poll_t *ring_poll,
                              uvperf__teardown_t *teardown) {
   ring_poll->closing = 1;
   if (ring_poll->replacing)
-    uvperf__teardown_expect(teardown); /* on_replaced is still to come */
+    uvperf__teardown_expect(teardown); /* libuv will still call on_replaced */
   else
     uvperf__teardown_close(teardown, &ring_poll->poll, on_closed);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The uv_poll_t of one ring. Exactly one of the perf events that write into the
- * ring is polled. When this event hangs up, another live one takes its place,
+ * ring is polled. When this event hangs up, another live event takes its place,
  * or a spare that the owner opens. This code never reads the ring. */
 #ifndef UVPERF_LIB_LOOP_RING_POLL_H
 #define UVPERF_LIB_LOOP_RING_POLL_H
@@ -34,7 +34,7 @@ typedef struct uvperf__ring_poll_s {
   void *owner;
   const int *fds;
   size_t nr_fds;
-  int fd; /* the polled one: one of fds, or a spare */
+  int fd; /* the polled fd: from `fds`, or a spare */
   int started;
   int unref;
   int replacing; /* poll is being closed, to poll another fd */

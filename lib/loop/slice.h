@@ -9,7 +9,7 @@
 
 typedef struct uvperf__slice_s {
   /* The watch's current session, and the session to which this slice belongs.
-   * They differ after a callback has stopped or closed the handle. */
+   * The two differ after a callback has stopped or closed the handle. */
   const uint64_t *session;
   uint64_t own_session;
   /* Delivered so far, and the bounds. */
@@ -17,7 +17,7 @@ typedef struct uvperf__slice_s {
   uint64_t bytes;
   uint64_t max_records;
   uint64_t max_bytes;
-  uint64_t start_ns; /* of uv_hrtime, 0 if the clock was not started */
+  uint64_t start_ns; /* by uv_hrtime; 0: the clock was not started */
   uint64_t max_ns;
   /* The number of records after which the clock is read again. */
   uint64_t next_clock_read;

@@ -59,8 +59,8 @@ static void on_copied(uvperf__job_t *job) {
 
 /* -- on the loop ----------------------------------------------------------- */
 
-/* A snapshot is installed when its delivery begins. If the handle is stopped
- * before that, the next snapshot has the same records. */
+/* The records of a snapshot count as taken when its delivery begins. If the
+ * handle is stopped before that, the next snapshot has the same records. */
 static int on_slice(uvperf__watch_extra_t *extra, uvperf__slice_t *slice) {
   uvperf__snapshot_job_t *self = of_extra(extra);
 

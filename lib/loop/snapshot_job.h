@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A snapshot of all rings of a handle. It is taken and delivered at once, or
- * taken by a thread of libuv's pool and delivered in slices.
+/* A snapshot of all rings of a handle. The snapshot is taken and delivered at
+ * once, or taken by a thread of libuv's pool and delivered in slices.
  *
  * The thread uses the job's memory and the rings' mappings and fds. So no ring
  * may be unmapped or closed meanwhile. A handle that closes waits for the

@@ -34,8 +34,8 @@ typedef struct uvperf__teardown_s {
  *
  * `give_up`, if it is not NULL, is called before `closed`, unless there is a
  * hold or the loop may no longer exist. It adds fds and mappings to the
- * leftovers, which are closed on libuv's thread pool. `release` closes the
- * rest. */
+ * leftovers, which are closed on libuv's thread pool. `release` closes all
+ * other fds and mappings. */
 void uvperf__teardown_init(
     uvperf__teardown_t *teardown, uv_loop_t *loop, void (*closed)(void *owner),
     void (*release)(void *owner),
@@ -44,7 +44,7 @@ void uvperf__teardown_init(
 /* Takes a hold: the owner is not released before the matching let_go. */
 void uvperf__teardown_hold(uvperf__teardown_t *teardown);
 
-/* Gives up a hold; the last one releases the owner. */
+/* Gives up a hold. The last let_go releases the owner. */
 void uvperf__teardown_let_go(uvperf__teardown_t *teardown);
 
 /* Closes a uv handle, unless others have closed it. The callback must call
@@ -56,9 +56,9 @@ void uvperf__teardown_close(uvperf__teardown_t *teardown, void *handle,
  * uvperf__teardown_closed later. */
 void uvperf__teardown_expect(uvperf__teardown_t *teardown);
 
-/* Call it when all handles are closing. If others have closed all of them, and
- * libuv has called back for each, this calls `closed` and does not touch the
- * loop, which may no longer exist. */
+/* Call it when all handles are closing. If others have closed all handles, and
+ * libuv has called their close callbacks, this calls `closed` and does not
+ * touch the loop, which may no longer exist. */
 void uvperf__teardown_end(uvperf__teardown_t *teardown);
 
 /* Call it when a uv handle is closed. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* For programs that close all handles of a loop by uv_walk: if a handle is an
- * inner one of ours, closes the handle that owns it. */
+ * inner handle of ours, closes its owner. */
 #include "loop/hotplug.h"
 #include "loop/interval_timer.h"
 #include "loop/watch.h"

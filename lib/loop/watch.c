@@ -27,17 +27,17 @@ typedef struct watched_ring_s {
   uvperf__watch_t *watch;
   uvperf__ring_t *ring;
   size_t index;
-  struct watched_ring_s *next; /* in the queue */
+  struct watched_ring_s *next; /* the next ring in the queue */
   int queued;
-  int had_wakeup;    /* since the last drain */
-  int empty_wakeups; /* in a row */
+  int had_wakeup;    /* the fd had a wakeup since the last drain */
+  int empty_wakeups; /* in a row, up to now */
   int ended;         /* 0, or the negative code with which it has ended */
   uint64_t wakeups;
   /* With ops->drain_all: the ring's state when the current drain began. */
   int was_queued;
   int was_gone;
   uint64_t was_tail;
-  uint64_t was_head; /* as read by the previous drain */
+  uint64_t was_head; /* the head that the previous drain read */
 } watched_ring_t;
 
 struct uvperf__watch_s {
@@ -45,7 +45,7 @@ struct uvperf__watch_s {
   const uvperf__watch_ops_t *ops;
   void *owner;
   uvperf__watch_options_t options;
-  uint32_t process; /* the one that made it */
+  uint32_t process; /* the process that made it */
   uv_idle_t idle;
   uv_check_t check;
   uvperf__flush_timer_t flush_timer;
@@ -58,12 +58,12 @@ struct uvperf__watch_s {
    * that really registered the fds with epoll: see await_registration. */
   int registering;
   int polled;             /* a poll phase has come since the start */
-  uint64_t registrations; /* how often await_registration was called */
+  uint64_t registrations; /* number of calls of await_registration */
   uint64_t session;       /* incremented by each stop, end and close */
   uint64_t wakeups;
-  uint64_t iterations; /* of the loop, in which there was something to do */
+  uint64_t iterations; /* loop iterations that had something to do */
   uint64_t slices;
-  uvperf__watch_extra_t *extra; /* that is being delivered, or NULL */
+  uvperf__watch_extra_t *extra; /* records being delivered; NULL: none */
   int extra_has_ended;
   watched_ring_t *first; /* the queue of rings to be drained */
   watched_ring_t *last;
@@ -240,7 +240,7 @@ void uvperf__watch_stop(uvperf__watch_t *watch) {
   watch->registering = 0;
   dequeue_all(watch);
   if (watch->extra != NULL)
-    schedule(watch); /* to end it */
+    schedule(watch); /* to end `extra` */
   else
     unschedule(watch);
   uvperf__flush_timer_stop(&watch->flush_timer);
@@ -369,7 +369,7 @@ static int drain_ring(watched_ring_t *ring, uvperf__slice_t *slice) {
 static void drain_queued(uvperf__watch_t *watch, uvperf__slice_t *slice) {
   while (watch->first != NULL) {
     if (slice->start_ns == 0 && slice->records > 0)
-      return; /* that record was the slice */
+      return; /* the slice was only that record */
     if (slice->start_ns == 0 && (watch->first != watch->last ||
                                  uvperf__ring_has_several(watch->first->ring)))
       uvperf__slice_start_clock(slice);

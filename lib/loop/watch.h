@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The watch: any number of rings on a libuv loop. It decides which ring is
- * drained, when, and how much of it. It notices when no more records will ever
- * come. The owner drains the rings, so the watch does not know the meaning of
- * records.
+ * drained, when, and how much of it. The watch notices when no more records
+ * will ever come. The owner drains the rings, so the watch does not know the
+ * meaning of records.
  *
  * Every drain happens in the watch's uv_check callback, which runs once in each
  * loop iteration, right after the poll phase. Poll callbacks, the flush timer
@@ -36,10 +36,10 @@ typedef struct uvperf__watch_ops_s {
    * _STOPPED, or a negative code: see uvperf__watch_ring_failed. */
   int (*drain)(void *owner, size_t ring_index, uvperf__slice_t *slice);
   /* NULL if rings are read one by one. Otherwise called instead of drain: once
-   * for all rings, in an iteration in which any ring is queued. It reports a
-   * ring that fails with uvperf__watch_ring_failed. Records that must wait for
-   * their time are left to uvperf__watch_flush_in or the flush timer. Returns
-   * UVPERF__DRAINED, _CUT (it is called again in the next iteration) or
+   * for all rings, in an iteration in which any ring is queued. If a ring
+   * fails, this function calls uvperf__watch_ring_failed. Records that must
+   * wait for their time are left to uvperf__watch_flush_in or the flush timer.
+   * Returns UVPERF__DRAINED, _CUT (it is called again in the next iteration) or
    * _STOPPED. */
   int (*drain_all)(void *owner, uvperf__slice_t *slice);
   /* A slice that delivered something has ended. May be NULL. */
@@ -98,10 +98,10 @@ int uvperf__watch_new(uvperf__watch_t **watch, uv_loop_t *loop,
  * ring's own event is the first. The ring's index is the number of rings that
  * were added before. The ring and the array belong to the owner and must stay
  * valid until the teardown is done. Exactly one of the fds is polled; when it
- * hangs up, another live one takes its place. May be called at any time, also
- * in a callback. A started watch polls the ring at once. Returns 0. If nothing
- * was added, returns UV_ENOMEM or the code of uv_poll_init. If the ring was
- * added but has ended, returns the code of uv_poll_start. */
+ * hangs up, another live fd takes its place. May be called at any time, also in
+ * a callback. A started watch polls the ring at once. Returns 0. If nothing was
+ * added, returns UV_ENOMEM or the code of uv_poll_init. If the ring was added
+ * but has ended, returns the code of uv_poll_start. */
 int uvperf__watch_add(uvperf__watch_t *watch, uvperf__ring_t *ring,
                       const int *fds, size_t nr_fds);
 
@@ -115,8 +115,8 @@ void uvperf__watch_set_options(uvperf__watch_t *watch,
                                const uvperf__watch_options_t *options);
 
 /* Delivers the records of `extra`, which belongs to the caller, from the next
- * check phase on. Only one can be delivered at a time. The loop stays alive
- * until it is done, even if the watch is unref'd. */
+ * check phase on. Only one extra can be delivered at a time. The loop stays
+ * alive until it is done, even if the watch is unref'd. */
 void uvperf__watch_deliver(uvperf__watch_t *watch,
                            uvperf__watch_extra_t *extra);
 
@@ -142,8 +142,8 @@ uint64_t uvperf__watch_now(const uvperf__watch_t *watch);
 size_t uvperf__watch_nr_rings(const uvperf__watch_t *watch);
 
 /* Starts polling. Returns 0 or a code. If every ring has ended, the code is
- * UV_EOF, or UV_EPROTO if one of them cannot be read any more. If the program
- * has closed an inner handle with uv_close, it is UV_EINVAL. If uv_poll_start
+ * UV_EOF, or UV_EPROTO if some ring cannot be read any more. If the program has
+ * closed an inner handle with uv_close, it is UV_EINVAL. If uv_poll_start
  * fails, it is that code, and nothing is polled. A started watch without a ring
  * keeps the loop alive. */
 int uvperf__watch_start(uvperf__watch_t *watch,
@@ -198,7 +198,7 @@ int uvperf__watch_is_started(const uvperf__watch_t *watch);
 /* Whether the watch is started and some ring has not ended. */
 int uvperf__watch_is_active(const uvperf__watch_t *watch);
 
-/* Return the number of poll callbacks, of all rings or of one. */
+/* Return the number of poll callbacks, for all rings or for one ring. */
 uint64_t uvperf__watch_wakeups(const uvperf__watch_t *watch);
 uint64_t uvperf__watch_ring_wakeups(const uvperf__watch_t *watch,
                                     size_t ring_index);

@@ -80,7 +80,7 @@ int uvperf__counters_check(const uvperf__counters_t *counters,
 typedef struct counter_cursor_s {
   size_t target;
   size_t place;
-  size_t at; /* in the order of the attrs */
+  size_t at; /* index in the order of the attrs */
 } counter_cursor_t;
 
 /* Targets that are being added to counters. All members except the first two
@@ -165,8 +165,9 @@ int uvperf__counters_remove_target(uvperf__counters_t *counters,
                                    uint32_t index);
 
 /* Enable or disable the events, except the events of a command that has not
- * called execve(2) yet. The kernel enables those at execve(2). The functions go
- * on after a failure and return the first failure. */
+ * called execve(2) yet. The kernel enables the events of a command at
+ * execve(2). The functions go on after a failure and return the first
+ * failure. */
 int uvperf__counters_enable(uvperf__counters_t *counters,
                             uvperf_error_t *error);
 int uvperf__counters_disable(uvperf__counters_t *counters,
@@ -201,7 +202,7 @@ int uvperf__counters_read_base(uvperf__counters_t *counters,
  * - A target that is removed is not in the reading. A target that is added is
  *   read, because targets are read in the order of their indexes.
  * - After a reset the reading begins again.
- * - uvperf__counters_read reads the rest too, so nothing is left to read. */
+ * - uvperf__counters_read also reads what is left of a begun reading. */
 void uvperf__counters_read_begin(uvperf__counters_t *counters);
 int uvperf__counters_read_some(uvperf__counters_t *counters, uint64_t ns);
 int uvperf__counters_read_end(uvperf__counters_t *counters,
@@ -214,9 +215,10 @@ int uvperf__counters_make_reading(const uvperf__counters_t *counters,
                                   uvperf_reading_t *reading);
 
 /* These functions change one attr at every place, also for targets that are
- * added later. They go on after a failure and return the first failure. A later
- * target gets a value if at least one event has accepted it, or if no event was
- * open. They return -EINVAL if there is no such attr. */
+ * added later. The functions go on after a failure and return the first
+ * failure. A later target gets a value if at least one event has accepted it,
+ * or if no event was open. The functions return -EINVAL if there is no such
+ * attr. */
 int uvperf__counters_set_filter(uvperf__counters_t *counters, size_t attr,
                                 const char *filter, uvperf_error_t *error);
 int uvperf__counters_set_period(uvperf__counters_t *counters, size_t attr,
@@ -321,8 +323,8 @@ void uvperf__counters_free_sources(uvperf__counters_t *counters);
 int uvperf__counters_cpu_come(uvperf__counters_t *counters, int cpu,
                               uvperf_error_t *error);
 
-/* Call it when a CPU is offline. Its events have stopped, most of them for
- * good. Notes their running times, which show later, when the CPU is back,
+/* Call it when a CPU is offline. The CPU's events have stopped, most of them
+ * for good. Notes their running times, which show later, when the CPU is back,
  * which events went on. */
 void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
 
@@ -330,7 +332,8 @@ void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
 
 /* Finds out which targets are gone, by poll(2) on one event of each target that
  * was alive before. It polls more events of a target only if that event has
- * hung up. It consumes wakeups of the rings, so check all rings afterwards.
+ * hung up. The probe consumes wakeups of the rings, so check all rings
+ * afterwards.
  *
  * A target without events that write records is looked up in /proc, which takes
  * about 15 microseconds. Returns how many targets have newly ended. */
@@ -344,7 +347,7 @@ int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index);
  * can end. */
 int uvperf__counters_can_end(const uvperf__counters_t *counters);
 
-/* Whether there are targets, and the probe found every one of them gone. */
+/* Whether there are targets, and the probe found all of them gone. */
 int uvperf__counters_have_ended(const uvperf__counters_t *counters);
 
 #endif

@@ -2,8 +2,8 @@
 /* CPU hotplug. The events of a CPU that goes offline are turned off. They stay
  * off when the CPU is back, even after PERF_EVENT_IOC_ENABLE, because they are
  * not in the lists of the CPU's context (perf_event_exit_cpu in
- * kernel/events/core.c). They can still be read, so they stay open until the
- * CPU is back. Then new events replace them, and the old counts are added.
+ * kernel/events/core.c). The events can still be read, so they stay open until
+ * the CPU is back. Then new events replace them, and the old counts are added.
  *
  * The events of package PMUs go on: their drivers move them to another CPU of
  * the package. No field of an attr shows which events go on, but their running

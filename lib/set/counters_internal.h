@@ -36,8 +36,8 @@ enum place_read {
 };
 
 /* A form of an attr by which records are decoded. All events that were opened
- * with this form of the attr share it. It lives as long as one of their
- * sources. */
+ * with this form of the attr share it. The shape lives as long as a source of
+ * such an event. */
 typedef struct counter_shape_s {
   size_t nr_users;
   struct perf_event_attr *attr;
@@ -170,7 +170,7 @@ typedef struct counter_progress_s {
 } counter_progress_t;
 
 struct uvperf__counters_s {
-  const char *root;          /* of /proc and /sys; "" is the real one */
+  const char *root;          /* where /proc and /sys are; "": the real root */
   uvperf_event_list_t *list; /* the items point into it; NULL: into `attrs` */
   uint32_t flags;
   uint32_t fallbacks;
@@ -187,7 +187,7 @@ struct uvperf__counters_s {
   size_t *order;        /* attr indexes in the order of opening at a place */
   uint8_t *attr_flags;  /* of each attr: UVPERF__READING_* */
   uint32_t *next_parts; /* of each attr: as in a reading */
-  size_t attr_bytes;    /* of the longest attr */
+  size_t attr_bytes;    /* the size of the longest attr */
   void *scratch;        /* for an attr and its leader's, as they are opened */
   uint64_t *words;      /* for the result of read(2), of any group */
   size_t words_size;    /* in bytes */
@@ -219,8 +219,8 @@ struct uvperf__counters_s {
   /* With UVPERF_SET_RECORDS, else NULL. */
   uvperf__cpu_rings_t *rings;
   uvperf_decoder_t *decoder;
-  int clockid;   /* of all events that write; -1: the kernel's own clock */
-  int has_clock; /* UVPERF_SET_TIME_ORDER: it can be compared */
+  int clockid;         /* of all writing events; -1: the kernel's own clock */
+  int has_clock;       /* TIME_ORDER, and the clock can be read */
   int64_t clock_ahead; /* ns: see uvperf__system_clock_ahead */
   uint64_t opened;     /* see uvperf__counters_opened */
   /* Sources of closed events, in the order of closing. */

@@ -2,8 +2,8 @@
 /* Maps of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY that are kept filled with an
  * attr's events. The key is the CPU's id. The value is the event of that CPU.
  * Programs read its count by bpf_perf_event_read_value(). An entry is set after
- * its event is opened. It is deleted before the event is closed, because the
- * map would keep the event alive. */
+ * its event is opened. The entry is deleted before the event is closed, because
+ * the map would keep the event alive. */
 #include "set/counters_internal.h"
 
 #include <errno.h>

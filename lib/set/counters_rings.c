@@ -273,8 +273,8 @@ void uvperf__counters_leave(uvperf__counters_t *counters, counter_t *event) {
 /* -- sources of events that are closed ------------------------------------ */
 
 /* A snapshot can return everything in an overwritable ring, so the last record
- * of a source must be overwritten. That record begins at `end`, and the head
- * moves down. How often the ring was read does not matter. */
+ * of a source must be overwritten. The last record begins at `end`, and the
+ * head moves down. How often the ring was read does not matter. */
 static int is_overwritten(const counter_source_t *source) {
   const uvperf__ring_t *ring = &source->ring->ring;
   uint64_t written = source->end - uvperf__ring_head(ring);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Delivers the records of a set's rings to the user. It goes ring by ring, in
- * the order in which the kernel wrote the records, or takes them from all rings
- * in the order of time. */
+/* Delivers the records of a set's rings to the user. The records come ring by
+ * ring, in the order in which the kernel wrote them, or from all rings in the
+ * order of time. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"

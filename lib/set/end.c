@@ -150,7 +150,7 @@ static void report_ends(set_t *impl) {
 
   if (!report_each(impl)) {
     if (impl->session == session)
-      uvperf__watch_drain(impl->watch); /* the rest in the next iteration */
+      uvperf__watch_drain(impl->watch); /* for the other ends */
     return;
   }
   if (!uvperf__counters_have_ended(impl->counters))
@@ -198,7 +198,7 @@ void uvperf__set_find_ends(set_t *impl) {
     found_ends(impl);
 }
 
-/* This is also right for a set whose last live target was removed. */
+/* Also returns UV_EOF for a set whose last live target was removed. */
 int uvperf__set_take_ends(set_t *impl) {
   int rc = UV_EAGAIN;
   int is_done;

@@ -19,7 +19,7 @@
 /* The set, or a target, while a thread of libuv's pool opens it. */
 typedef struct set_opening_s {
   uvperf__job_t job;
-  struct set_opening_s *next; /* in the handle's list */
+  struct set_opening_s *next; /* the next opening of the handle */
   atomic_int is_cancelled;
 } set_opening_t;
 typedef struct set_closing_s set_closing_t;
@@ -38,12 +38,12 @@ typedef struct set_next_s {
   size_t lent;
   uvperf__cpu_ring_t *lender;
   uvperf__merged_t merged;
-  int was_empty; /* the last call found nothing */
+  int was_empty; /* the last call found no record */
 } set_next_t;
 
-/* uvperf_set_t.impl points to it. It is freed in the last inner close callback.
- * If that callback runs inside a flush or a snapshot, it is freed when the
- * flush or snapshot returns. */
+/* uvperf_set_t.impl points to this struct. The struct is freed in the last
+ * inner close callback. If that callback runs inside a flush or a snapshot, the
+ * struct is freed when the flush or snapshot returns. */
 typedef struct set_s {
   uvperf_set_t *handle;
   /* A placeholder while the set is being opened. */
@@ -87,13 +87,13 @@ typedef struct set_s {
    * such a callback. */
   const uvperf__cpu_ring_t *failed_ring;
   int is_flushing;
-  void *scratch;          /* for records that wrap, of all rings */
+  void *scratch;          /* for records that wrap, in any ring */
   uvperf__merge_t *merge; /* NULL without UVPERF_SET_TIME_ORDER, and if the
                            * rings are overwritable */
   size_t nr_merged;
   set_next_t next;
 
-  /* The snapshot in progress, until its callback; or NULL. */
+  /* The snapshot in progress, whose callback was not called yet, or NULL. */
   uvperf__snapshot_job_t *snapshot;
   uvperf_set_snapshot_cb snapshot_cb;
   int is_snapping; /* inside uvperf_set_snapshot */
@@ -101,7 +101,7 @@ typedef struct set_s {
   /* The end of targets: end.c. */
   int ends_found;   /* ends were found and rings are marked; some ends are not
                      * reported yet */
-  int eof_reported; /* since the last start */
+  int eof_reported; /* UV_EOF was reported since the last start */
   int is_put_off;   /* iteration_end could not report ends yet */
   /* Probes, in milliseconds of uv_now: the latest time of the next probe, the
    * interval before it, and the PROBE_MS period of the last probe. */

@@ -129,7 +129,7 @@ struct uvperf_meter_s {
   uvperf__counters_t *counters;
   uvperf_reading_t *reading;
   size_t nr;               /* events, without their further parts */
-  uvperf__thread_t thread; /* none if the options have targets */
+  uvperf__thread_t thread; /* no thread if the options have targets */
   int is_used;             /* the counts are no longer 0 */
 };
 

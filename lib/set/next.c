@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Returns records of a set one by one, without a callback or the loop. It goes
- * ring by ring, or in the order of time. The watch is not used, so the user may
- * poll the rings' fds on any loop. */
+/* Returns records of a set one by one, without a callback or the loop. The
+ * records come ring by ring, or in the order of time. The watch is not used, so
+ * the user may poll the rings' fds on any loop. */
 #include "set/internal.h"
 
 #include "decode/decoder.h"

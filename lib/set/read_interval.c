@@ -36,8 +36,8 @@ int uvperf__set_tick(void *owner, int is_new) {
     impl->lent = newer;
     cb(impl->handle, 0, impl->readings[newer], impl->delta);
   }
-  /* This is also safe if the callback has closed the set: impl lives until the
-   * next iteration of the loop. */
+  /* `impl` can be used even if the callback has closed the set, because impl
+   * lives until the next iteration of the loop. */
   impl->lent = -1;
   impl->in_callback = was_in_callback;
   /* If the set is not started, nothing else frees the sources. */
