@@ -99,7 +99,7 @@ struct event_s {
   uvperf_decoder_t *old_decoders;
   int delivering; /* in a drain: in a record callback or between two */
   const uvperf__ring_t *drained; /* now being drained, or a copy; NULL: none */
-  int was_empty;                 /* the last next found no record */
+  int was_empty;                 /* the last call of next found no record */
   int unsound; /* next has found that the ring cannot be read any more */
 
   /* A snapshot that was begun and whose callback was not called yet, or

@@ -25,7 +25,8 @@ typedef struct uvperf__hotplug_ops_s {
   /* A CPU has gone offline. If it came back before sysfs was read, both are
    * reported: gone, then come. */
   void (*gone)(void *owner, int cpu);
-  /* Closes the owner: uvperf__hotplug_close_owner has found an inner handle. */
+  /* Called when uvperf__hotplug_close_owner has found an inner handle. Closes
+   * the owner. */
   void (*close)(void *owner);
 } uvperf__hotplug_ops_t;
 

@@ -23,8 +23,8 @@ typedef struct uvperf__interval_timer_ops_s {
    * in the next iteration. The loop does not wait for fds before that.
    * Multiples that are reached meanwhile cause no tick. */
   int (*tick)(void *owner, int is_new);
-  /* Closes the owner: uvperf__interval_timer_close_owner has found an inner
-   * handle. */
+  /* Called when uvperf__interval_timer_close_owner has found an inner handle.
+   * Closes the owner. */
   void (*close)(void *owner);
 } uvperf__interval_timer_ops_t;
 

@@ -35,7 +35,7 @@ struct uvperf__snapshot_job_s {
   const uvperf__snapshot_ops_t *ops;
   void *owner;
   uvperf__watch_t *watch;
-  uvperf__teardown_t *teardown; /* waits for the thread */
+  uvperf__teardown_t *teardown; /* it waits for the thread; or NULL */
   uvperf__merge_t *merge;       /* made by the owner; NULL: ring by ring */
   uint32_t flags;               /* UVPERF_SNAPSHOT_* */
   int is_in_pool;

@@ -64,7 +64,8 @@ typedef struct uvperf__watch_ops_s {
   void (*ring_end)(void *owner, size_t ring_index, int status);
   /* This ring was the last one and has ended. The watch is stopped. */
   void (*end)(void *owner, size_t ring_index, int status);
-  /* Closes the owner: uvperf__watch_close_owner has found an inner handle. */
+  /* Called when uvperf__watch_close_owner has found an inner handle. Closes the
+   * owner. */
   void (*close)(void *owner);
 } uvperf__watch_ops_t;
 

@@ -339,8 +339,8 @@ void uvperf__counters_cpu_gone(uvperf__counters_t *counters, int cpu);
  * about 15 microseconds. Returns how many targets have newly ended. */
 size_t uvperf__counters_probe(uvperf__counters_t *counters);
 
-/* Returns 1 and sets *index if the probe found a target gone that this function
- * has not returned yet. Otherwise returns 0. */
+/* If the probe found a target gone that this function has not returned yet,
+ * sets *index to its index and returns 1. Otherwise returns 0. */
 int uvperf__counters_take_ended(uvperf__counters_t *counters, uint32_t *index);
 
 /* Whether there is a target of tasks that has not ended. Only targets of tasks

@@ -65,7 +65,7 @@ typedef struct counter_s {
   int code; /* 0, or why opening or the last read failed */
   int fd;
   /* Whether the attr's program was attached through this event, and the fd of
-   * its link. If the fd is -1 there is no link, and the program is attached as
+   * its link. The fd is -1 if there is no link. The program is then attached as
    * long as the event is open. */
   int has_bpf;
   int bpf_link;
@@ -185,8 +185,8 @@ struct uvperf__counters_s {
   size_t nr_attrs;
   size_t has_side_band; /* 1: the last attr is for options.side_band */
   size_t *order;        /* attr indexes in the order of opening at a place */
-  uint8_t *attr_flags;  /* of each attr: UVPERF__READING_* */
-  uint32_t *next_parts; /* of each attr: as in a reading */
+  uint8_t *attr_flags;  /* UVPERF__READING_* of each attr */
+  uint32_t *next_parts; /* the next part of each attr, as in a reading */
   size_t attr_bytes;    /* the size of the longest attr */
   void *scratch;        /* for an attr and its leader's, as they are opened */
   uint64_t *words;      /* for the result of read(2), of any group */

@@ -393,9 +393,9 @@ static int is_short(const uvperf__counters_t *counters,
   return 0;
 }
 
-/* Whether the group's task has created another task after the leader was opened
- * and before all siblings were opened. The new task has inherited only a part
- * of the group. While it lives, the kernel refuses to read the group
+/* Whether the group's task has created another task between the opening of the
+ * leader and the opening of the last sibling. The new task has inherited only a
+ * part of the group. While it lives, the kernel refuses to read the group
  * (group_generation in __perf_read_group_add, Linux 6.6). */
 static int is_torn(const uvperf__counters_t *counters,
                    const counter_place_t *place, size_t leader) {

@@ -17,7 +17,7 @@ typedef struct opening_s {
   uvperf_set_open_cb cb;
   uvperf_set_target_cb target_cb;
   void *data;         /* the user's pointer for the target */
-  uint64_t cpus_come; /* number of CPUs that the set had seen come */
+  uint64_t cpus_come; /* the set's cpus_come when opening began */
 } opening_t;
 
 static int open_next(uvperf__job_t *job) {
