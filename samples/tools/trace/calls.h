@@ -101,8 +101,8 @@ void trace_calls_lost(trace_calls_t *calls);
  * once, at the end. */
 void trace_calls_finish(trace_calls_t *calls);
 
-/* Returns the calls of a group, those that took most time first. Release the
- * array with free(). */
+/* Returns the calls of a group. Calls that took most time come first. Release
+ * the array with free(). */
 const trace_call_t **trace_calls_sorted(const trace_group_t *group);
 
 #endif

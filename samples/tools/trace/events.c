@@ -19,8 +19,8 @@ static int look_for_probe(const uvperf_pmu_t *pmu, void *arg) {
          (strcmp(pmu->name, "kprobe") == 0 || strcmp(pmu->name, "uprobe") == 0);
 }
 
-/* Whether an event happens at single moments. The others are counters and
- * clocks, which would stop the machine at a period of 1. */
+/* Returns 1 if an event happens at single moments. Other events are counters
+ * and clocks, which would stop the machine at a period of 1. */
 static int is_moment(struct perf_event_attr *attr) {
   switch (attr->type) {
     case PERF_TYPE_TRACEPOINT:
@@ -44,9 +44,9 @@ static void sample_each(struct perf_event_attr *attr) {
     attr->sample_period = 1;
 }
 
-/* The ABI of the registers shows how large `long` is in the task, on which the
- * numbers of calls depend. The kernel requires at least one register; each
- * machine has the first. */
+/* Adds the ABI of the registers to samples. It shows how large `long` is in the
+ * task, because the numbers of calls depend on that. The kernel requires at
+ * least one register. Each machine has the first register. */
 static void ask_for_abi(struct perf_event_attr *attr) {
   attr->sample_type |= PERF_SAMPLE_REGS_USER;
   attr->sample_regs_user = 1;
@@ -56,7 +56,8 @@ static int is_same_text(const char *a, const char *b) {
   return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Whether the event is in the list: patterns may overlap. */
+/* Returns 1 if the event is already in the list, because patterns may
+ * overlap. */
 static int is_there(const trace_events_t *events,
                     const struct perf_event_attr *attr, const char *filter) {
   const trace_event_t *event;
@@ -117,9 +118,10 @@ static int find_one(const char *category, const char *name, uint64_t id,
   return 1;
 }
 
-/* Whether a word is the name or pattern of a system call. If tracefs cannot be
- * read, every word that is not another event counts as one: then the error says
- * why tracefs cannot be read, not that there is no such event. */
+/* Returns 1 if a word is the name or pattern of a system call. If tracefs
+ * cannot be read, every word that is not another event counts as a system call.
+ * So the error says why tracefs cannot be read, not that there is no such
+ * event. */
 static int is_call(const char *word, size_t size) {
   struct perf_event_attr attr;
   char pattern[80];
@@ -134,8 +136,9 @@ static int is_call(const char *word, size_t size) {
           uvperf_attr_parse(&attr, pattern + strlen("sys_enter_"), NULL) != 0);
 }
 
-/* Replaces "openat" by the two tracepoints of this call, as perf trace and
- * strace do. No other event has such a name. Release the text with free(). */
+/* Replaces the name of a call, such as "openat", with the two tracepoints of
+ * this call. So users can write names as for perf trace and strace. No other
+ * event has such a name. Release the text with free(). */
 static char *with_calls(const char *names) {
   static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_*?,";
   common_buffer_t whole = {NULL, 0, 0};

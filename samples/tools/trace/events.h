@@ -36,14 +36,14 @@ typedef struct trace_events_s {
  * Call trace_events_free in both cases. */
 int trace_events_parse(trace_events_t *events, const trace_options_t *options);
 
-/* Whether a tracepoint is the begin or the end of a system call. */
+/* Says whether a tracepoint is the begin or the end of a system call. */
 typedef enum trace_event_call_e {
   TRACE_EVENT_NO_CALL,
   TRACE_EVENT_BEGIN,
   TRACE_EVENT_END
 } trace_event_call_t;
 
-/* Finds that out from the event's name, and sets the members for -s. */
+/* Returns this for an event, by its name. Sets the members for -s. */
 trace_event_call_t trace_event_find_call(trace_event_t *event);
 
 void trace_events_free(trace_events_t *events);

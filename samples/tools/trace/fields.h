@@ -13,16 +13,16 @@
 
 typedef struct trace_fields_s trace_fields_t;
 
-/* Returns a text: what this build cannot do, and what would help; NULL if
- * nothing is missing. */
+/* Returns a text that says what this build cannot do and what would help, or
+ * NULL if nothing is missing. */
 const char *trace_fields_lack(void);
 
 /* Looks up the fields of "category:name". Returns 0 or a negative errno. */
 int trace_fields_new(trace_fields_t **fields, const char *name,
                      uvperf_error_t *error);
-/* Reads the fields from the text of a format, which may be hostile. If it is
- * invalid, *error has the reason and fields are printed as bytes. They also are
- * if text is NULL. */
+/* Reads the fields from the text of a format. The text may be hostile. If it is
+ * invalid, *error has the reason, and fields are printed as bytes. Fields are
+ * also printed as bytes if text is NULL. */
 void trace_fields_of_text(trace_fields_t **fields, const char *text,
                           size_t bytes, uvperf_error_t *error);
 /* NULL is allowed. */
@@ -44,8 +44,8 @@ void trace_fields_text(trace_fields_t *fields, common_buffer_t *buffer,
 /* `,"fields":{"name":value,...}` */
 void trace_fields_json(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size);
-/* The kernel's "print fmt", terminated and not escaped, into an empty buffer.
- * Returns 0, or a negative errno, and then adds nothing. */
+/* Writes the kernel's "print fmt", terminated and not escaped, into an empty
+ * buffer. Returns 0. On failure adds nothing and returns a negative errno. */
 int trace_fields_print(trace_fields_t *fields, common_buffer_t *buffer,
                        const void *raw, size_t size);
 

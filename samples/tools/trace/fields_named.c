@@ -28,7 +28,7 @@ typedef struct field_plan_s {
   const uvperf_field_t *field;
   field_kind_t kind;
   int is_signed;
-  unsigned bits; /* of a number, the low bits that have a meaning; 64: all */
+  unsigned bits; /* the low bits of a number that have a meaning; 64: all */
 } field_plan_t;
 
 struct trace_fields_s {
@@ -40,8 +40,8 @@ struct trace_fields_s {
 
 /* The arguments of a system call are registers, and the format file calls all
  * of them unsigned (kernel/trace/trace_syscalls.c,
- * syscall_enter_define_fields). The upper bits of the register mean nothing if
- * the argument is smaller. */
+ * syscall_enter_define_fields). If the argument is smaller than the register,
+ * the register's upper bits mean nothing. */
 static const struct {
   const char *type;
   unsigned bits;
@@ -94,8 +94,9 @@ static void plan_argument(field_plan_t *plan) {
   }
 }
 
-/* Leaves out the fields that each tracepoint has, which are in the record too,
- * and the number of the system call, which is in the name of the event. */
+/* Leaves out two kinds of fields: the fields that each tracepoint has, because
+ * the record has them too, and the number of the system call, because the
+ * event's name shows it. */
 static int is_wanted(const uvperf_field_t *field) {
   return (field->flags & UVPERF_FIELD_COMMON) == 0 &&
          strcmp(field->name, "__syscall_nr") != 0;
@@ -140,8 +141,8 @@ int trace_fields_new(trace_fields_t **fields, const char *name,
   return rc;
 }
 
-/* Limits the number of fields, because each can be as long as a record, and
- * they can overlap. */
+/* Limits the number of fields, because each field can be as long as a record,
+ * and fields can overlap. */
 void trace_fields_of_text(trace_fields_t **fields, const char *text,
                           size_t bytes, uvperf_error_t *error) {
   uvperf_tracepoint_t *tracepoint = NULL;

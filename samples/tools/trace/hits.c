@@ -90,8 +90,8 @@ static void take_lost(trace_hits_t *hits, const uvperf_record_t *record) {
                     hits->newest > 0 ? hits->newest : record->time, record);
 }
 
-/* A FORK record without time is for a thread that already ran when perf record
- * began: it is not new. */
+/* A FORK record without a time describes a thread that already ran when perf
+ * record began. Such a thread is not new. */
 static void follow(trace_calls_t *calls, const uvperf_record_t *record) {
   switch (record->type) {
     case PERF_RECORD_FORK:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Turns records, live or from a file, into lines, or with -s into sums of
- * system calls. */
+/* Turns records, live or from a file, into lines. With -s turns them into sums
+ * of system calls. */
 #ifndef TRACE_HITS_H
 #define TRACE_HITS_H
 
@@ -33,8 +33,9 @@ typedef struct trace_hits_s {
 void trace_hits_init(trace_hits_t *hits, const trace_options_t *options);
 void trace_hits_free(trace_hits_t *hits);
 
-/* Takes a record and the index of its event, SIZE_MAX if that is not known.
- * Returns 1 if the limit of hits is reached, otherwise 0. */
+/* Processes a record. The second number is the index of its event, or SIZE_MAX
+ * if the event is not known. Returns 1 if the limit of hits is reached,
+ * otherwise 0. */
 int trace_hits_record(trace_hits_t *hits, const uvperf_record_t *record,
                       size_t event);
 

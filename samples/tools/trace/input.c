@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a file, which may come from another machine and may be hostile. So
- * formats are taken from the file, and their "print fmt" is not used, because
+/* Reads a file. It may come from another machine, so formats are taken from the
+ * file. It may be hostile, so the formats' "print fmt" is not used, because
  * libtraceevent trusts it. */
 #include "trace/input.h"
 
@@ -88,7 +88,7 @@ static void add_events(input_t *input) {
   recording_event_t found;
   trace_event_t *event;
 
-  /* Numbers without names are right for every machine. */
+  /* For another machine, calls are shown by number, which is always right. */
   input->hits->calls.is_foreign =
       machine == NULL || !trace_syscalls_are_of(machine);
   while (events->nr < recording_nr_events(input->recording)) {
@@ -122,7 +122,8 @@ static int take(input_t *input, const uvperf_record_t *record) {
     input->lost += record->lost.lost;
   if (record->type == PERF_RECORD_LOST_SAMPLES)
     input->lost_samples += record->lost_samples.lost;
-  /* A call in the file twice (raw and by its name) counts once. */
+  /* If a call is in the file twice (raw and by its name), it is counted
+   * once. */
   if (record->type == PERF_RECORD_SAMPLE && input->has_raw &&
       event < events->nr && events->events[event].call != NULL)
     return 0;

@@ -17,14 +17,15 @@ static size_t bucket_of(uint64_t ns) {
   return power * TRACE_LATENCY_PARTS + i;
 }
 
-/* The shortest time in a bucket. */
+/* Returns the shortest time of a bucket. */
 static uint64_t start_of(size_t bucket) {
   uint64_t part = bucket % TRACE_LATENCY_PARTS;
 
   return (TRACE_LATENCY_PARTS + part) << (bucket / TRACE_LATENCY_PARTS) >> 2;
 }
 
-/* Welford's algorithm, which keeps small distances from the mean. */
+/* Uses Welford's algorithm, which works with the small distances from the
+ * mean. */
 void trace_latency_add(trace_latency_t *latency, uint64_t ns) {
   double distance = (double)ns - latency->mean;
 

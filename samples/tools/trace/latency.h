@@ -21,18 +21,18 @@ typedef struct trace_latency_s {
 
 void trace_latency_add(trace_latency_t *latency, uint64_t ns);
 
-/* Adds everything from another one. */
+/* Adds everything from another histogram. */
 void trace_latency_join(trace_latency_t *latency, const trace_latency_t *other);
 
-/* Returns the percentile, or up to a quarter more, but not more than the
- * maximum; 0 without calls. */
+/* Returns the percentile, or 0 if there are no calls. The result can be up to a
+ * quarter too large, but is never above the maximum. */
 uint64_t trace_latency_percentile(const trace_latency_t *latency,
                                   unsigned percent);
 
 double trace_latency_stddev(const trace_latency_t *latency);
 
-/* Returns the number of calls that took at least 2^power ns, and less than
- * twice that. */
+/* Returns the number of calls that took at least 2^power ns and less than
+ * 2^(power + 1) ns. */
 uint64_t trace_latency_power(const trace_latency_t *latency, size_t power);
 
 #endif

@@ -8,8 +8,8 @@
 #include "common/line.h"
 #include "common/name.h"
 
-/* Puts the kernel's text into the scratch buffer. Returns 1, or 0 if it is not
- * wanted or not possible. */
+/* Puts the kernel's text into the scratch buffer. Returns 1, or 0 if the text
+ * is not wanted or cannot be made. */
 static int has_words(trace_form_t *form, const trace_hit_t *hit) {
   const uvperf_sample_t *sample = &hit->record->sample;
 

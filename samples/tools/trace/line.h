@@ -27,8 +27,8 @@ typedef struct trace_hit_s {
 /* Each adds a line, with its end, to a buffer. */
 void trace_line_hit(common_buffer_t *buffer, trace_form_t *form,
                     const trace_hit_t *hit);
-/* For a LOST record. The caller passes the time, because the record's own time
- * is later than the time of the next record. */
+/* Adds the line of a LOST record. The caller passes the time, because the
+ * record's own time is later than the time of the next record. */
 void trace_line_lost(common_buffer_t *buffer, const trace_form_t *form,
                      uint64_t time, const uvperf_record_t *record);
 void trace_line_end(common_buffer_t *buffer, uint64_t time, uint64_t hits,

@@ -24,9 +24,9 @@
 #define TICK_MS 50
 /* The interval of messages about losses, in ticks. */
 #define SLOW_TICKS 20
-/* Text of WRITE_BYTES or more is written before the next tick. With
- * MAX_TEXT_BYTES the program waits for a slow reader, and records wait in the
- * rings. */
+/* If there are WRITE_BYTES of text, they are written before the next tick. If
+ * there are MAX_TEXT_BYTES, the program waits for the slow reader, and records
+ * wait in the rings. */
 #define WRITE_BYTES    ((size_t)64 << 10)
 #define MAX_TEXT_BYTES ((size_t)1 << 20)
 #define WAIT_MS        100
@@ -144,8 +144,8 @@ static int begin(trace_t *trace) {
   uvperf_error_t error;
 
   options.flush_ms = TICK_MS;
-  /* Threads may end while the set starts, and others may begin: scan before and
-   * after. From then on records report new threads. */
+  /* While the set starts, threads may end and others may begin, so scan before
+   * and after. From then on records report new threads. */
   trace_proc_scan(&trace->hits.names);
   if (uvperf_set_start(&trace->set, &options, on_record, &error) != 0) {
     common_say("%s\n", error.reason);

@@ -55,8 +55,8 @@ const char *trace_names_get(const trace_names_t *names, uint32_t tid) {
   return name != NULL ? name->comm : NULL;
 }
 
-/* A new thread has the name of its creator. If that is not known, the name of
- * an earlier thread with this id is removed. */
+/* A new thread has the name of its creator. If this name is not known, the name
+ * of an earlier thread with the new thread's id is removed. */
 static void follow_fork(trace_names_t *names, const uvperf_task_t *task) {
   const char *comm = trace_names_get(names, task->ptid);
   trace_name_t **link;

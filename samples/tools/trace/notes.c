@@ -12,7 +12,7 @@
 #include "common/memory.h"
 #include "common/say.h"
 
-/* From this number on, opening them takes a noticeable time. */
+/* From this number of tracepoints on, opening them takes a noticeable time. */
 #define MANY_TRACEPOINTS 25
 /* The number of failures that are printed. */
 #define MAX_FAILURES 8
@@ -66,7 +66,7 @@ int trace_notes_filter(const trace_events_t *events,
   return error->cause == UVPERF_CAUSE_ARGUMENT ? COMMON_EXIT_USAGE : 1;
 }
 
-/* Prints each event once, and a reason that events share once. */
+/* Prints each event once. If events share a reason, prints the reason once. */
 static void print_failures(const trace_events_t *events,
                            const uvperf_set_t *set) {
   char *is_printed = common_calloc(events->nr + 1, 1);

@@ -26,7 +26,8 @@ int trace_notes_refused(const trace_options_t *options,
                         const trace_events_t *events,
                         const uvperf_error_t *error);
 
-/* The same for a filter; error->attr_index is its event. */
+/* Does the same for a filter that was refused. error->attr_index is the index
+ * of its event. */
 int trace_notes_filter(const trace_events_t *events,
                        const uvperf_error_t *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses the command line and explains errors in it. Does not check the
- * machine: whether an event exists and may be traced is found out later. */
+ * machine: a later step finds out whether an event exists and may be traced. */
 #include "trace/options.h"
 
 #include <getopt.h>
@@ -52,7 +52,7 @@ static int add_names(trace_options_t *options, const char *text) {
   return 0;
 }
 
-/* The kernel has one filter for each event. */
+/* The kernel allows only one filter for each event. */
 static int parse_filter(trace_options_t *options, const char *text) {
   trace_names_option_t *last;
 
@@ -235,7 +235,7 @@ static int check_input(const trace_options_t *options) {
   return 0;
 }
 
-/* A command together with other targets only says how long to trace. */
+/* If there are other targets, a command only determines how long to trace. */
 static int check(trace_options_t *options) {
   int rc = options->input != NULL ? check_input(options) : 0;
 
@@ -260,8 +260,8 @@ int trace_options_parse(trace_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* The + ends the options at the first word that is not one. The rest belongs
-   * to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not an option. The rest of
+   * the line is the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
     rc = parse_option(options, option, argv);
     if (rc != 0 || options->help)

@@ -10,7 +10,7 @@ const char *trace_proc_name(trace_names_t *names, uint32_t pid, uint32_t tid) {
 
   if (known != NULL)
     return known;
-  /* Each CPU has an idle task, and none of them is in /proc. */
+  /* Each CPU has an idle task. Idle tasks are not in /proc. */
   if (tid == 0)
     return names->has_outsiders ? "" : "swapper";
   /* The thread has ended and lost its id (perf_event_pid_type in

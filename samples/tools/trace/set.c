@@ -8,9 +8,9 @@
 #include "common/memory.h"
 #include "common/target_list.h"
 
-/* A thread can make a million calls per second, of about 250 bytes each, and
- * the rings are read every 50 ms. If this much memory may not be locked, the
- * default is used. */
+/* A thread can make a million calls per second. The records of a call have
+ * about 250 bytes, and the rings are read every 50 ms. If this much memory may
+ * not be locked, the default size is used. */
 #define SUMMARY_RING_BYTES ((size_t)8 << 20)
 
 static void make_targets(common_target_list_t *targets,
@@ -31,8 +31,8 @@ static void make_targets(common_target_list_t *targets,
     targets->targets[i].cpus = options->cpus;
 }
 
-/* Whether any event is open, apart from the side-band's. Returns 0, or the code
- * of the first failure. */
+/* Checks whether any event is open besides the event for side-band records.
+ * Returns 0, or the code of the first failure. */
 static int has_events(uvperf_set_t *set, size_t nr_events,
                       uvperf_error_t *error) {
   const uvperf_set_failure_t *failures;
@@ -59,10 +59,11 @@ static int has_events(uvperf_set_t *set, size_t nr_events,
   return rc;
 }
 
-/* Whether the user side alone has hits. At paranoid 2 a user may sample two
- * kinds of tracepoints: syscalls:*, which hit with the registers of the user,
- * and raw_syscalls:*, which hit in the kernel and so never without the kernel
- * side (include/trace/events/syscalls.h, kernel/trace/trace_syscalls.c). */
+/* Returns 1 if the events have hits on the user side alone. At paranoid 2 a
+ * user may sample two kinds of tracepoints. syscalls:* are hit with the
+ * registers of the user, so they have hits. raw_syscalls:* are hit in the
+ * kernel, so they have no hits without the kernel side
+ * (include/trace/events/syscalls.h, kernel/trace/trace_syscalls.c). */
 static int have_user_side(const trace_events_t *events) {
   static const char raw[] = "raw_syscalls:";
   size_t i;
@@ -134,8 +135,8 @@ int trace_set_filter(uvperf_set_t *set, const trace_events_t *events,
   return 0;
 }
 
-/* Before Linux 6.0 events do not count lost records. Then this is the number of
- * all lost records, including names of tasks. */
+/* Before Linux 6.0 events do not count lost records. Then this returns the
+ * number of all lost records, including records with names of tasks. */
 uint64_t trace_set_lost(uvperf_set_t *set, size_t nr_events) {
   uvperf_reading_t *reading;
   uvperf_count_t count;

@@ -5,11 +5,12 @@
 
 #include <stdint.h>
 
-/* Returns the name on the architecture of this program, or NULL if the headers
- * that it was built with do not have the number. */
+/* Returns the name of a system call on the architecture of this program, or
+ * NULL if the headers of the build do not have this number. */
 const char *trace_syscalls_name(int64_t nr);
 
-/* Whether the names are valid for a machine, as `uname -m` prints it. */
+/* Returns 1 if the names are valid for a machine, which is named as `uname -m`
+ * prints it. */
 int trace_syscalls_are_of(const char *machine);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines have at most 80 columns, unless the name of a call is very long. */
+/* Lines have at most 80 columns. Only a very long name of a call makes a line
+ * longer. */
 #include "trace/table.h"
 
 #include <inttypes.h>
@@ -15,12 +16,12 @@
 #define LINE_COLUMNS 78
 #define BAR          "@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@"
 #define BAR_COLUMNS  ((int)sizeof(BAR) - 1)
-/* On x86 the numbers of calls of the x32 ABI have this bit. */
+/* On x86, calls of the x32 ABI have this bit in their numbers. */
 #define X32_BIT (INT64_C(1) << 30)
 
 /* -- names and times ------------------------------------------------------- */
 
-/* Three digits and a unit. */
+/* Writes a time as three digits and a unit. */
 static const char *in_words(char words[TIME_BYTES], double ns) {
   static const char *const units[] = {"ns", "us", "ms", "s"};
   size_t unit = 0;
@@ -115,7 +116,7 @@ static void put_row(common_buffer_t *buffer, const trace_call_t *call) {
                       most, max);
 }
 
-/* The counters of a call that have no column, and their names. */
+/* The counters of a call for which the table has no column, and their names. */
 static const struct {
   size_t offset;
   const char *words, *key;
@@ -135,7 +136,7 @@ static uint64_t other_of(const trace_call_t *call, size_t i) {
   return nr;
 }
 
-/* Threads and processes end with these calls, so they are not listed. */
+/* Threads and processes end with these calls, so these calls are not listed. */
 static int is_exit(const trace_call_t *call) {
   return call->name != NULL && (strcmp(call->name, "exit") == 0 ||
                                 strcmp(call->name, "exit_group") == 0);

@@ -26,8 +26,8 @@
 #define PULL_NS       UINT64_C(1000000)
 #define AWAIT_MS      20
 
-/* How long it takes to load a new program. Its arguments are in /proc before
- * that, and the time of the exec in the message is after it. */
+/* How long it takes to load a new program. The arguments are in /proc before
+ * the program is loaded. The message's time of the exec is after that. */
 #define LOAD_NS UINT64_C(300000)
 
 /* proc_cn_event of include/uapi/linux/cn_proc.h; it is inside a struct in older
@@ -84,8 +84,8 @@ static watch_news_t *add(watch_connector_t *connector, uint32_t what,
   return news;
 }
 
-/* Takes out the first message that is not older than its record. Returns NULL
- * if there is none; the caller frees it. */
+/* Takes out the first message that is not older than its record. The caller
+ * frees the message. Returns NULL if there is none. */
 static watch_news_t *find(watch_connector_t *connector, uint32_t what,
                           uint32_t id, uint64_t time) {
   watch_news_t **link = bucket_of(connector, id);
@@ -113,7 +113,8 @@ static void forget(watch_connector_t *connector, uint64_t before) {
 
 /* -- messages -------------------------------------------------------------- */
 
-/* Reads one byte more than is shown, to notice that arguments are cut. */
+/* Reads one byte more than is shown. This byte shows whether the arguments are
+ * cut. */
 static size_t read_args(uint32_t pid, char args[WATCH_ARGS_BYTES + 1]) {
   char path[64];
   ssize_t nr;
@@ -129,7 +130,7 @@ static size_t read_args(uint32_t pid, char args[WATCH_ARGS_BYTES + 1]) {
 }
 
 /* Drops the arguments of an earlier exec if they were read so late that they
- * may belong to this one. */
+ * may belong to this exec. */
 static void distrust(watch_connector_t *connector, uint32_t pid,
                      uint64_t time) {
   watch_news_t *news;
@@ -267,7 +268,8 @@ int watch_connector_status(void *arg, watch_event_t *event) {
   return 1;
 }
 
-/* A parent learns of the end slightly before the connector does. */
+/* A parent is informed of the end of its child slightly before the connector
+ * is. */
 void watch_connector_await(watch_connector_t *connector, int32_t pid) {
   struct pollfd poller = {connector->fd, POLLIN, 0};
   uint64_t end = uv_hrtime() + AWAIT_MS * UINT64_C(1000000);
@@ -305,7 +307,8 @@ typedef struct request_s {
   uint32_t events;
 } request_t;
 
-/* Requests some events, or all with 0. Older kernels always send all. */
+/* Requests some kinds of events; 0 requests all kinds. Older kernels always
+ * send all kinds. */
 static int ask(int fd, uint32_t events) {
   size_t size = events != 0 ? 8 : 4;
   request_t request;
@@ -338,7 +341,7 @@ static int listen_to(int fd, uint32_t events) {
                                 .nl_groups = CN_IDX_PROC};
   int size = RECEIVE_BYTES, rc;
 
-  /* First try a size above the limit of ordinary users. */
+  /* First try to set a size above the limit of ordinary users. */
   if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)) != 0)
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
   if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0)

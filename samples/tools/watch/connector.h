@@ -28,17 +28,18 @@ typedef struct watch_connector_s {
   size_t nr;
 } watch_connector_t;
 
-/* Listens to execs and exits, if they are among the kinds. Returns 0 or -errno.
- * This needs the initial network, pid and user namespaces, and before Linux 6.6
- * CAP_NET_ADMIN. The struct must be zeroed. */
+/* Listens to execs and exits, if `kinds` has them. Returns 0 or -errno. This
+ * works only in the initial network, pid and user namespaces. Before Linux 6.6
+ * it also needs CAP_NET_ADMIN. The struct must be zeroed. */
 int watch_connector_open(watch_connector_t *connector, uv_loop_t *loop,
                          uint32_t kinds);
 
-/* Adds the arguments to an exec, if they are known. Without a message it reads
- * /proc now; the process must still have the same name. */
+/* Adds the arguments to an exec, if they are known. If there was no message,
+ * reads /proc now; the process must still have the same name. */
 void watch_connector_args(void *connector, watch_event_t *event);
 
-/* Adds the status to an exit. Returns 1, or 0 if it is not known yet. */
+/* Adds the status to an exit. Returns 1, or 0 if the status is not known
+ * yet. */
 int watch_connector_status(void *connector, watch_event_t *event);
 
 /* Waits up to 20 ms for the message that a process has ended. */
@@ -47,7 +48,7 @@ void watch_connector_await(watch_connector_t *connector, int32_t pid);
 /* Frees old messages that were not used. Call it about once a second. */
 void watch_connector_sweep(watch_connector_t *connector);
 
-/* Closes it, if it is open. */
+/* Closes the connector, if it is open. */
 void watch_connector_close(watch_connector_t *connector);
 
 #endif

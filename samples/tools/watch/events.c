@@ -9,11 +9,11 @@
 #include "common/tasks.h"
 #include "watch/proc.h"
 
-/* Each round finds threads that were created by threads that were not watched
- * yet. The children of a watched thread inherit its events. */
+/* Each round finds the threads that were created meanwhile by threads without
+ * events. If a thread has events, its children inherit them. */
 #define MAX_ROUNDS 100
-/* A record reaches its ring just after its time stamp is taken, unless a
- * virtual CPU is stopped in between. */
+/* A record reaches its ring just after its time stamp is taken. It comes later
+ * only if a virtual CPU is stopped in between. */
 #define SLACK_US 5000
 
 static int open_set(watch_events_t *events, uv_loop_t *loop,
@@ -27,10 +27,10 @@ static int open_set(watch_events_t *events, uv_loop_t *loop,
   uvperf_attr_software(&attr, PERF_COUNT_SW_DUMMY);
   attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
   common_tasks_follow(&attr);
-  /* Most records are mappings. An exec needs its first one. */
+  /* Most records are mappings. An exec needs its first mapping. */
   if ((events->kinds & (WATCH_BIT(WATCH_EXEC) | WATCH_BIT(WATCH_MMAP))) == 0)
     attr.mmap = attr.mmap2 = 0;
-  /* Side-band records are not affected by this. Without privileges the kernel
+  /* This does not change side-band records. Without privileges the kernel
    * requires it. */
   attr.exclude_kernel = 1;
   attr.exclude_hv = 1;
@@ -63,8 +63,8 @@ static int add_thread(watch_events_t *events, int32_t tid,
   return rc != 0 && error->cause == UVPERF_CAUSE_NO_TASK ? 0 : rc;
 }
 
-/* Leaves out threads of another user, for example a setuid child. Only for the
- * process of the command line they are an error. */
+/* Leaves out threads of another user, for example of a setuid child. It is an
+ * error only if they belong to the process of the command line. */
 static int add_threads(watch_events_t *events, int32_t process, int is_root,
                        common_ids_t *done, uvperf_error_t *error) {
   common_ids_t threads = {NULL, 0, 0};
@@ -86,8 +86,8 @@ static int add_threads(watch_events_t *events, int32_t process, int is_root,
   return rc;
 }
 
-/* Existing threads of the process and its descendants do not inherit events, so
- * this searches for them until it finds no new one. */
+/* Existing threads of the process and its descendants do not inherit events. So
+ * this searches for such threads until it finds no new thread. */
 static int add_tree(watch_events_t *events, int32_t pid,
                     uvperf_error_t *error) {
   common_ids_t done = {NULL, 0, 0}, processes = {NULL, 0, 0};
@@ -109,7 +109,7 @@ static int add_tree(watch_events_t *events, int32_t pid,
   return rc;
 }
 
-/* Returns 0, or the reason why nothing of the tree is watched. */
+/* Returns 0, or the code that says why nothing of the tree is watched. */
 static int open_tree(watch_events_t *events, uv_loop_t *loop, int32_t pid,
                      size_t ring_bytes, uvperf_error_t *error) {
   int rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The perf events of watch: one on each CPU. If that is not permitted, one on
- * each CPU for each thread of a tree. */
+/* The perf events of watch: an event on each CPU. If that is not permitted, an
+ * event on each CPU for each thread of a tree. */
 #ifndef WATCH_EVENTS_H
 #define WATCH_EVENTS_H
 
@@ -22,8 +22,8 @@ typedef struct watch_events_s {
 
 /* Opens the events, disabled: for all tasks if that is permitted, otherwise for
  * the process `pid` (0 for none) and its descendants. `ring_bytes` is the size
- * of a ring, or 0. Returns 0 or a UV_E*. The caller closes the set if it is
- * open, also on failure. */
+ * of a ring, or 0. Returns 0 or a UV_E*. If the set is open, the caller closes
+ * it, also after a failure. */
 int watch_events_open(watch_events_t *events, uv_loop_t *loop, int32_t pid,
                       size_t ring_bytes, uvperf_error_t *error);
 

@@ -19,10 +19,10 @@ typedef enum watch_kind_e {
   WATCH_LOST
 } watch_kind_t;
 
-/* Sets of kinds. */
+/* The bit of a kind, for sets of kinds. */
 #define WATCH_BIT(kind) (1u << (kind))
 
-/* Members that a kind does not have are 0. */
+/* Members that do not apply to the event's kind are 0. */
 typedef struct watch_event_s {
   watch_kind_t kind;
   uint64_t time;     /* ns of CLOCK_MONOTONIC */
@@ -48,7 +48,7 @@ watch_event_t *watch_event_new(watch_kind_t kind, uint64_t time, uint32_t pid,
 
 void watch_event_free(watch_event_t *event);
 
-/* These copy their arguments. `args` is cut to `max` bytes. */
+/* These functions copy their arguments. `args` is cut to `max` bytes. */
 void watch_event_name(watch_event_t *event, const char *comm);
 void watch_event_path(watch_event_t *event, const char *path);
 void watch_event_args(watch_event_t *event, const char *args, size_t size,

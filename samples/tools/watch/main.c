@@ -25,8 +25,8 @@
 #include "watch/timeline.h"
 
 #define TICK_MS 50
-/* The interval of messages about losses and of the search for ended processes,
- * in ticks. */
+/* The interval, in ticks, of messages about losses and of the search for
+ * processes that have ended. */
 #define SLOW_TICKS 20
 /* With this much unwritten text the program waits for a slow reader, and
  * records wait in the rings. */
@@ -159,8 +159,8 @@ static int32_t root_of(const watch_t *watch) {
                                          : watch->options.pid;
 }
 
-/* `tree` has the members of the tree before the events ran. Their names and
- * threads are read now, when no change can be missed any more. */
+/* `tree` has the processes that were in the tree before the events ran. Their
+ * names and threads are read now, because no change can be missed any more. */
 static void read_running(watch_t *watch, const common_ids_t *tree) {
   watch_tasks_t *tasks = &watch->timeline.tasks;
   watch_process_t *process;
@@ -174,11 +174,12 @@ static void read_running(watch_t *watch, const common_ids_t *tree) {
       watch_tasks_show(tasks, process);
   }
   watch_tasks_show_children(tasks);
-  /* Only tasks of the tree have records, so unknown ones belong to it. */
+  /* Only tasks of the tree have records, so unknown tasks belong to the
+   * tree. */
   tasks->show_all |= watch->events.of_tree;
 }
 
-/* Call it before the events start, to miss nothing. */
+/* Call it before the events start, so that no message is missed. */
 static void open_connector(watch_t *watch) {
   watch_timeline_t *timeline = &watch->timeline;
 

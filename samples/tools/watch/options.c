@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses the command line and explains errors in it. Does not check the
- * machine: whether a target can be watched is found out by opening it. */
+ * machine: opening a target shows whether it can be watched. */
 #include "watch/options.h"
 
 #include <getopt.h>
@@ -205,8 +205,8 @@ int watch_options_parse(watch_options_t *options, int argc, char **argv) {
 
   memset(options, 0, sizeof(*options));
   opterr = 0;
-  /* The + ends the options at the first word that is not one. The rest belongs
-   * to the command, with or without a -- before it. */
+  /* The + ends the options at the first word that is not an option. The rest of
+   * the line is the command, with or without a -- before it. */
   while ((option = getopt_long(argc, argv, "+:ad:k:m:o:p:h", names, NULL)) !=
          -1) {
     rc = parse_option(options, option, argv, &with_threads);

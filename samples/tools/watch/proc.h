@@ -11,8 +11,8 @@
 /* Adds all living processes that are not known yet, with their threads. */
 void watch_proc_scan(watch_tasks_t *tasks);
 
-/* Replaces the threads of a process by its living threads. Returns 1. If none
- * is alive, it returns 0 and changes nothing. */
+/* Replaces the list of a process's threads by its living threads, and returns
+ * 1. If no thread is alive, changes nothing and returns 0. */
 int watch_proc_is_alive(watch_process_t *process);
 
 /* Adds a process and all its descendants to the list, if it is alive. */

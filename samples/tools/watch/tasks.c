@@ -125,7 +125,7 @@ watch_process_t *watch_tasks_fork(watch_tasks_t *tasks, uint32_t pid,
   parent = watch_tasks_find(tasks, ppid);
   watch_process_thread(process, pid,
                        parent ? watch_process_comm(parent, ptid) : "");
-  /* It may already have been found in /proc, as a descendant. */
+  /* The process may already have been found in /proc, as a descendant. */
   if (was_shown || (parent != NULL && parent->is_shown))
     watch_tasks_show(tasks, process);
   return process;

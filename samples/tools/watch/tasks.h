@@ -23,7 +23,7 @@ typedef struct watch_process_s {
   int has_ended;     /* its end was printed; do not print it again */
   int is_missing;    /* the last sweep did not find it in /proc */
   uint64_t verified; /* the number of lost records when its threads were last
-                        known for certain; UINT64_MAX if never */
+                      * known for certain; UINT64_MAX: never known */
   watch_thread_t *threads; /* that are alive */
   size_t nr;
   size_t capacity;
@@ -45,12 +45,12 @@ void watch_tasks_free(watch_tasks_t *tasks);
 /* Returns a process, or NULL. */
 watch_process_t *watch_tasks_find(const watch_tasks_t *tasks, uint32_t pid);
 
-/* The same, but adds the process, without threads, if it was not known. */
+/* Returns a process. If it was not known, adds it without threads. */
 watch_process_t *watch_tasks_add(watch_tasks_t *tasks, uint32_t pid);
 
-/* Adds a new process with one thread. It has the name of the thread that forked
- * it, and is shown if its parent is. An earlier process with this id is
- * removed. */
+/* Adds a new process with one thread. The process has the name of the thread
+ * that forked it, and is shown if its parent is shown. An earlier process with
+ * this id is removed. */
 watch_process_t *watch_tasks_fork(watch_tasks_t *tasks, uint32_t pid,
                                   uint32_t ppid, uint32_t ptid);
 
@@ -65,8 +65,8 @@ void watch_tasks_remove(watch_tasks_t *tasks, watch_process_t *process);
 /* Marks the process as ended, but keeps it. */
 void watch_tasks_end(watch_tasks_t *tasks, watch_process_t *process);
 
-/* Returns the next process, in no order. Pass NULL for the first; NULL follows
- * the last. */
+/* Returns the next process, in no particular order. Pass NULL to get the first
+ * process. Returns NULL after the last process. */
 watch_process_t *watch_tasks_next(const watch_tasks_t *tasks,
                                   const watch_process_t *process);
 
@@ -82,7 +82,7 @@ const char *watch_process_comm(const watch_process_t *process, uint32_t tid);
 /* Removes a thread, if it is known. Returns the number of threads left. */
 size_t watch_process_end_thread(watch_process_t *process, uint32_t tid);
 
-/* After an exec: keeps one thread, with the process's id. */
+/* Call it after an exec. Keeps one thread, with the process's id. */
 void watch_process_exec(watch_process_t *process, const char *comm);
 
 #endif

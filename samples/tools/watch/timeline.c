@@ -8,10 +8,10 @@
 #include "common/memory.h"
 #include "common/tasks.h"
 
-/* How long an exec waits for its executable, the first file that is mapped
- * after it (fs/binfmt_elf.c). The mapping follows within microseconds, unless
- * the process has to wait for a CPU. A process whose exec fails half-way is
- * killed and maps nothing. */
+/* How long an exec waits for its executable, which is the first file that is
+ * mapped after the exec (fs/binfmt_elf.c). The mapping follows within
+ * microseconds, or later if the process has to wait for a CPU. If an exec fails
+ * half-way, the process is killed and maps nothing. */
 #define EXEC_WAIT_NS UINT64_C(1000000000)
 
 /* How long an exit waits for its status, which does not come from a record. */
@@ -52,7 +52,8 @@ static watch_event_t *add_for(watch_timeline_t *timeline, watch_kind_t kind,
   return event;
 }
 
-/* The last exec of the process waits no longer for its executable. */
+/* Call it when the last exec of the process need not wait for its executable
+ * any longer. */
 static void end_exec(watch_process_t *process) {
   watch_event_t *exec = process->exec;
 
@@ -121,7 +122,7 @@ static void follow_mmap(watch_timeline_t *timeline,
   watch_event_t *event = process->exec;
 
   if (event != NULL && mmap->filename[0] == '/' && mmap->filename[1] != '/') {
-    /* After a loss this is perhaps not the first mapping. */
+    /* If records were lost, this may not be the first mapping. */
     if (event->lost == timeline->counts.lost)
       watch_event_path(event, mmap->filename);
     end_exec(process);
@@ -137,12 +138,14 @@ static void follow_mmap(watch_timeline_t *timeline,
   timeline->counts.maps++;
 }
 
-/* Whether the process has other threads than the one that has just ended. */
+/* Returns 1 if the process has other threads than the thread that has just
+ * ended. */
 static int has_other_threads(watch_timeline_t *timeline,
                              watch_process_t *process, uint32_t tid) {
   if (watch_process_end_thread(process, tid) == 0)
     return 0;
-  /* The records say that it has, but are wrong if some were lost. */
+  /* According to the records it has other threads. But this is wrong if records
+   * were lost. */
   if (process->verified == timeline->counts.lost)
     return 1;
   process->verified = timeline->counts.lost;
@@ -165,7 +168,8 @@ static void follow_exit(watch_timeline_t *timeline,
   watch_process_t *process = watch_tasks_find(&timeline->tasks, task->pid);
 
   if (process == NULL) {
-    /* Its FORK was lost. It probably had no other threads. */
+    /* The FORK record of the process was lost. The process probably had no
+     * other threads. */
     if (task->pid != task->tid)
       return;
     process =
@@ -225,8 +229,8 @@ static void follow(watch_timeline_t *timeline, const uvperf_record_t *record) {
   }
 }
 
-/* Whether the event need not wait for a status: it has one, needs none, or has
- * waited too long. */
+/* Returns 1 if the event need not wait for a status: it has a status, needs
+ * none, or has waited too long. */
 static int has_end(watch_timeline_t *timeline, watch_event_t *event,
                    uint64_t time) {
   return event->kind != WATCH_EXIT || timeline->add_status == NULL ||
@@ -247,8 +251,9 @@ static void write_event(watch_timeline_t *timeline, watch_event_t *event) {
   watch_line(timeline->buffer, event, timeline->json);
 }
 
-/* Writes the events up to the first that must still wait. An event stops
- * waiting after its time limit, or if the record it waits for may be lost. */
+/* Writes the events up to the first event that must still wait. An event stops
+ * waiting after its time limit, or if the record for which it waits may be
+ * lost. */
 static void write_until(watch_timeline_t *timeline, uint64_t time) {
   watch_process_t *process;
   watch_event_t *event;
@@ -293,8 +298,8 @@ void watch_timeline_sweep(watch_timeline_t *timeline) {
   }
 }
 
-/* The losses of a LOST record happened before it, so its line has the time of
- * the record before. */
+/* The losses of a LOST record happened before the record, so its line has the
+ * time of the previous record. */
 void watch_timeline_record(watch_timeline_t *timeline,
                            const uvperf_record_t *record) {
   if (record->type != PERF_RECORD_LOST || timeline->now == 0)

@@ -26,11 +26,13 @@ typedef struct watch_timeline_s {
   watch_counts_t counts;
   int json;
   uint32_t kinds; /* WATCH_BIT()s of the lines to print */
-  /* Whether a process is alive. It is called if the records do not show that
-   * for certain, because some were lost. It may change the threads. */
+  /* Returns 1 if a process is alive. It is called if records were lost, because
+   * then the records do not show this for certain. It may change the
+   * threads. */
   int (*is_alive)(watch_process_t *process);
-  /* Add the arguments to an exec, and the status to an exit. add_status returns
-   * 0 if it is not known yet. Each may be NULL; both receive `arg`. */
+  /* These two functions add the arguments to an exec, and the status to an
+   * exit. add_status returns 0 if the status is not known yet. Each function
+   * may be NULL. Both receive `arg`. */
   void (*add_args)(void *arg, watch_event_t *event);
   int (*add_status)(void *arg, watch_event_t *event);
   void *arg;
@@ -45,18 +47,18 @@ typedef struct watch_timeline_s {
  * that the caller sets. */
 void watch_timeline_free(watch_timeline_t *timeline);
 
-/* Follows a record, in the order of time, and writes the lines that are
+/* Processes the next record, in time order, and writes the lines that are
  * complete. */
 void watch_timeline_record(watch_timeline_t *timeline,
                            const uvperf_record_t *record);
 
-/* Forgets processes that have ended without an EXIT record, because that was
- * lost. Records that were written before one call must be followed before the
- * next, so call it rarely. */
+/* Forgets processes that have ended but whose EXIT record was lost. Between two
+ * calls, all records that were written before the first call must be processed.
+ * So call it rarely. */
 void watch_timeline_sweep(watch_timeline_t *timeline);
 
-/* Writes events that have waited too long. No record before `time` may follow.
- * UINT64_MAX writes all events. */
+/* Writes events that have waited too long. Later records must not be older than
+ * `time`. With UINT64_MAX writes all events. */
 void watch_timeline_until(watch_timeline_t *timeline, uint64_t time);
 
 #endif
