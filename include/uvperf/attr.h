@@ -253,7 +253,7 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  * All of perf(1)'s spellings of generic events are valid. Upper and lower case
  * are the same for generic events and for events of sysfs. A cache event
  * without an operation means loads. Without a result it means accesses. A
- * breakpoint without a length has 4 bytes, or sizeof(long) for access x. Its
+ * breakpoint without a length has 4 bytes, or sizeof(long) for access x. The
  * access is one or more of r, w and x. The default is rw. An event in the form
  * type= can also set config1 to config4 and bp_type. */
 
@@ -331,11 +331,11 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *
  * The name has terms and modifiers for sample_period, freq, sample_max_stack,
  * inherit, write_backward, aux_output, precise_ip, exclude_idle, pinned and
- * exclusive. It also has modifiers for exclude_user, exclude_kernel and
- * exclude_hv, unless all three are set, and for exclude_host and exclude_guest,
- * unless both are set. The name describes sample_type and the fields that
- * belong to its bits only if terms can express all of these bits: TID, for
- * example, has no term. Other fields are not in the name. */
+ * exclusive. The name has modifiers for exclude_user, exclude_kernel and
+ * exclude_hv, but not if all three are set. It has modifiers for exclude_host
+ * and exclude_guest, but not if both are set. The name describes sample_type
+ * and the fields that belong to its bits only if terms can express all of these
+ * bits: TID, for example, has no term. Other fields are not in the name. */
 
 /** Parses the name of one event into an attr of a given size. Call
  *  uvperf_attr_parse instead, which passes the caller's sizeof.
@@ -413,7 +413,7 @@ UVPERF_EXTERN void uvperf_attr_set_period(struct perf_event_attr *attr,
 
 /** Sets a sampling frequency: the kernel adapts the period to it.
  *  @param attr     Caller's.
- *  @param freq_hz  Samples per second. If it is above
+ *  @param freq_hz  Samples per second. If the frequency is above
  *    perf_event_max_sample_rate, opening fails with EINVAL. */
 UVPERF_EXTERN void uvperf_attr_set_frequency(struct perf_event_attr *attr,
                                              uint64_t freq_hz);
@@ -445,22 +445,22 @@ enum uvperf_fallback {
   /* Cycles become a clock if no PMU has cycles (ENOENT, ENODEV, ENXIO), or if
    * no PMU can sample cycles (EOPNOTSUPP). This applies to
    * PERF_COUNT_HW_CPU_CYCLES of type PERF_TYPE_HARDWARE, with any PMU in the
-   * upper half of config. It does not apply to the same event under the type of
-   * a PMU. The clock is PERF_COUNT_SW_TASK_CLOCK, or PERF_COUNT_SW_CPU_CLOCK
-   * for a whole CPU or cgroup. It counts nanoseconds of the user and the kernel
-   * side.
+   * upper half of config. The change does not apply to the same event under the
+   * type of a PMU. The clock is PERF_COUNT_SW_TASK_CLOCK, or
+   * PERF_COUNT_SW_CPU_CLOCK for a whole CPU or cgroup. The clock counts
+   * nanoseconds of the user and the kernel side.
    *
    * A frequency is kept. A period of cycles becomes the same number of
    * nanoseconds. So the rate is the same on a CPU of 1 GHz, and lower on a
    * faster CPU. The new period is at least 100,000, because each sample of a
-   * clock is a timer interrupt. It is also at least the shortest period that
-   * perf_event_max_sample_rate allows. precise_ip becomes 0.
+   * clock is a timer interrupt. The new period is also at least the shortest
+   * period that perf_event_max_sample_rate allows. precise_ip becomes 0.
    *
    * The event still fails if it needs hardware (branch stacks, AUX). This
    * change does not help against EINVAL, which means a mistake in the attr,
-   * such as too high a frequency. It does not help against EACCES either,
-   * because the kernel refuses a clock of a whole CPU too. For a task see
-   * UVPERF_FALLBACK_USER. */
+   * such as too high a frequency. The change does not help against EACCES
+   * either, because the kernel refuses a clock of a whole CPU too. For a task
+   * see UVPERF_FALLBACK_USER. */
   UVPERF_FALLBACK_CLOCK = 1,
   /* If perf_event_paranoid forbids the kernel side (EACCES, EPERM), only the
    * user side is measured (exclude_kernel, exclude_hv). This does not apply to
@@ -472,7 +472,7 @@ enum uvperf_fallback {
    * (EOPNOTSUPP, EINVAL, ENOENT). */
   UVPERF_FALLBACK_PRECISE = 4,
   /* If this kernel does not know some flags, fields, or bits of sample_type,
-   * read_format, branch_sample_type or aux_action (EINVAL, E2BIG), these become
+   * read_format, branch_sample_type or aux_action (EINVAL, E2BIG), those become
    * 0. Then records and counts lack something, or more is measured. For
    * example, without inherit_thread child processes are measured too. Flags and
    * fields newer than enum uvperf_attr_field are not changed. */
@@ -481,7 +481,7 @@ enum uvperf_fallback {
   UVPERF_FALLBACK_ALL = 15,
   /* inherit becomes 0, so children are not measured. A set makes this change
    * for events of the PMUs uprobe and kprobe that name a file or a function,
-   * and for the rest of their group. It does so even if the caller does not
+   * and for the rest of their group. A set does so even if the caller does not
    * allow the change. In a task that inherits such an event, fork(2) and
    * pthread_create(3) would fail with EFAULT, because Linux reads the name at
    * config1 again, in the memory of that task. To measure children too, measure
@@ -520,7 +520,7 @@ UVPERF_EXTERN int uvperf_change_describe(const uvperf_change_t *change,
  *  perf_event_open(2), so a seccomp filter may forbid that call: see
  *  uvperf-broker(7), samples/broker.c.
  *
- *  It is called for each attr, and again for CPUs and targets that come later.
+ *  The function is called for each attr, and again for later CPUs and targets.
  *  It is also called for the rings of a set or reader: each belongs to a dummy
  *  event of this process (PERF_COUNT_SW_DUMMY). The loop's thread calls it and
  *  waits. For asynchronous opening a thread of libuv's pool calls it: one
@@ -548,8 +548,8 @@ typedef int (*uvperf_open_fn)(const struct perf_event_attr *attr, int32_t pid,
  *  or bits of the field. A PMU need not support a bit that the kernel knows.
  *
  *  The function calls perf_event_open(2) for an event that does not exist. It
- *  never calls a uvperf_open_fn. It opens nothing and needs no privileges. The
- *  process remembers each answer.
+ *  never calls a uvperf_open_fn. The function opens nothing and needs no
+ *  privileges. The process remembers each answer.
  *  @param field  enum uvperf_attr_field.
  *  @param bits   Bits of UVPERF_ATTR_SAMPLE_TYPE, READ_FORMAT,
  *    BRANCH_SAMPLE_TYPE or AUX_ACTION; for other fields any number except 0.

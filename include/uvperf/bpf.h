@@ -59,8 +59,9 @@ typedef struct uvperf_bpf_sample_s {
    * size + 4 is a multiple of 8 (perf_sample_save_raw_data() in
    * include/linux/perf_event.h). If samples have different lengths, programs
    * must send the length too. A record has at most 65528 bytes, so with
-   * PERF_SAMPLE_RAW alone a program can send up to 65516. If it sends more, the
-   * kernel drops or damages the record, and still returns 0 to the program. */
+   * PERF_SAMPLE_RAW alone a program can send up to 65516. If a program sends
+   * more, the kernel drops or damages the record, and still returns 0 to the
+   * program. */
   const void *data;
   size_t size;
   /* In a PERF_RECORD_LOST (or LOST_SAMPLES) the number of samples that did not
@@ -96,8 +97,8 @@ typedef struct uvperf_bpf_sample_s {
  *    another     without a record: a ring has ended. Either libuv refused its
  *      fd. Or the process's first thread has ended, which hangs up the fd, and
  *      no other fd could be opened (for example UV_EMFILE).
- *  @param sample  Owned by the library. It and everything it points to are
- *    valid until the callback returns. */
+ *  @param sample  Owned by the library. The sample and everything it points to
+ *    are valid until the callback returns. */
 typedef void (*uvperf_bpf_reader_sample_cb)(uvperf_bpf_reader_t *reader,
                                             int status,
                                             const uvperf_bpf_sample_t *sample);
@@ -118,7 +119,7 @@ typedef void (*uvperf_bpf_reader_cpu_cb)(uvperf_bpf_reader_t *reader, int cpu,
                                          const uvperf_error_t *error);
 
 /** Called once when uvperf_bpf_reader_open is done, on the loop's thread.
- *  @param reader  The handle. It may be started or closed here.
+ *  @param reader  The handle, which may be started or closed here.
  *  @param status
  *    0             the reader is open, as after uvperf_bpf_reader_init;
  *    UV_ECANCELED  the reader was closed meanwhile; close_cb follows;
@@ -161,8 +162,8 @@ struct uvperf_bpf_reader_s {
  * second. */
 #define UVPERF_BPF_READER_FIXED_CPUS 2u
 /* An options.attr without use_clockid keeps perf's own clock. Without this flag
- * it gets CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in programs and of
- * uv_hrtime. */
+ * the attr gets CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns() in programs
+ * and of uv_hrtime. */
 #define UVPERF_BPF_READER_PERF_CLOCK 4u
 
 /* What to read, and how. Start from UVPERF_BPF_READER_OPTIONS_INIT; NULL means
@@ -176,14 +177,14 @@ typedef struct uvperf_bpf_reader_options_s {
   /* NULL is the default: PERF_COUNT_SW_BPF_OUTPUT with PERF_SAMPLE_RAW, which
    * writes samples only. Otherwise it is the caller's attr, of the same type
    * and config. attr->size bytes are copied (0 counts as 64). The attr can
-   * request more PERF_SAMPLE_* or another clock. It can also request other
-   * records of all tasks on the CPUs, such as COMM or MMAP2. With COMM or MMAP2
-   * there are also FORK and EXIT records. Samples without PERF_SAMPLE_RAW have
-   * no data.
+   * request more PERF_SAMPLE_* or another clock. The attr can also request
+   * other records of all tasks on the CPUs, such as COMM or MMAP2. With COMM or
+   * MMAP2 there are also FORK and EXIT records. Samples without PERF_SAMPLE_RAW
+   * have no data.
    *
    * The library changes disabled, write_backward, use_clockid and the wakeups
-   * as the other options require. It adds PERF_FORMAT_LOST to read_format, but
-   * not to an attr with PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
+   * as the other options require. The library adds PERF_FORMAT_LOST to
+   * read_format, but not to an attr with PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
    *
    * inherit is UV_EINVAL, because the kernel accepts no such event in a map.
    * PERF_SAMPLE_STACK_USER is UV_EINVAL if sample_stack_user is 0, or if an
@@ -380,8 +381,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_flush_ring(uvperf_bpf_reader_t *reader,
  *  watermark. The uv loop need not run until the handle is closed. Rings take
  *  turns. Start and flush may be used too: each call continues where the last
  *  one stopped. CPUs that come online are not followed.
- *  @param sample  Receives the sample or NULL. The library owns it. It and
- *    everything it points to are valid until the next call of next, start,
+ *  @param sample  Receives the sample or NULL. The library owns it. The sample
+ *    and everything it points to are valid until the next call of next, start,
  *    flush or close.
  *  @return 0, or
  *    UV_EAGAIN  the rings are empty;
@@ -517,8 +518,8 @@ uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
 /** Fills in the statistics of the handle, over all rings.
  *
  *  To fill lost_records it makes one read(2) for each CPU, at most once in each
- *  turn of the loop, and once after each flush. This needs Linux 6.0, and is
- *  not done if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
+ *  turn of the loop, and once after each flush. Counting these needs Linux 6.0,
+ *  and is not done if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
  *  uvperf_bpf_reader_ring does the same.
  *  @param stats  Receives the totals since init. */
 UVPERF_EXTERN void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,
@@ -563,8 +564,8 @@ UVPERF_EXTERN int uvperf_bpf_reader_has_ref(const uvperf_bpf_reader_t *reader);
 
 /** Returns whether the handle is active, as uv_is_active does.
  *
- *  It is active while it is being opened, and while it is started and has not
- *  ended. With UVPERF_BPF_READER_OVERWRITE a start does not make it active.
+ *  A handle is active while it is being opened, and while it is started and has
+ *  not ended. With UVPERF_BPF_READER_OVERWRITE a start does not make it active.
  *  @return 1 or 0. */
 UVPERF_EXTERN int
 uvperf_bpf_reader_is_active(const uvperf_bpf_reader_t *reader);

@@ -26,8 +26,9 @@ enum uvperf_count_state {
    * also stands for NEVER_SCHEDULED: see UVPERF_COUNT_UNSCALED. */
   UVPERF_COUNT_NOT_ENABLED = 2,
   /* The event was enabled but never on a counter. Other events had all
-   * counters, or its group needs more counters than the PMU has. (The kernel
-   * does not always refuse such a group.) value is 0 and means nothing. */
+   * counters, or the event's group needs more counters than the PMU has. (The
+   * kernel does not always refuse such a group.) value is 0 and means
+   * nothing. */
   UVPERF_COUNT_NEVER_SCHEDULED = 3,
   /* The event could not be opened. `code` is the error; uvperf_set_failures and
    * uvperf_meter_failures have the reason. */
@@ -72,9 +73,9 @@ typedef struct uvperf_count_s {
   /* The count, in units of the event: events, or nanoseconds for clocks. If the
    * event comes from a list, the count in item->unit is value * item->scale. */
   uint64_t value;
-  /* The estimated count if the event had been on a counter all the time. It is
-   * value times time_enabled divided by time_running, computed exactly and
-   * rounded down, or UINT64_MAX if the result does not fit. With
+  /* The estimated count if the event had been on a counter all the time.
+   * `scaled` is value times time_enabled divided by time_running, computed
+   * exactly and rounded down, or UINT64_MAX if the result does not fit. With
    * UVPERF_COUNT_UNSCALED it is value. In a sum each count is scaled before it
    * is added. Because `scaled` is an estimate, it can be less than in an older
    * count. To get a number that never falls, add up the `scaled` of deltas. */
@@ -84,18 +85,19 @@ typedef struct uvperf_count_s {
    * UVPERF_COUNT_UNSCALED the times do not show this. */
   uint64_t time_enabled;
   uint64_t time_running;
-  /* Records that the kernel could not write, PERF_FORMAT_LOST (Linux 6.0). They
-   * overlap with the ring's LOST records: never add the two. */
+  /* Records that the kernel could not write, PERF_FORMAT_LOST (Linux 6.0). LOST
+   * records in the ring report some of the same losses: never add the two. */
   uint64_t lost;
   /* The event's id, PERF_FORMAT_ID; 0 in readings and sums. */
   uint64_t id;
   /* time_running / time_enabled: 1 if the PMU was not shared; 0 if time_enabled
    * is 0. */
   double ratio;
-  /* nr_counts is the number of counts that are in the value. They are COUNTING,
-   * GONE or NOT_ENABLED. nr_missing is the number of counts that are missing.
-   * They are NEVER_SCHEDULED, NOT_AVAILABLE or ERROR. A single count has 1 in
-   * one of the two numbers. A count that is NONE has 0 in both. */
+  /* nr_counts is the number of counts that are in the value. These counts are
+   * COUNTING, GONE or NOT_ENABLED. nr_missing is the number of counts that are
+   * missing. These counts are NEVER_SCHEDULED, NOT_AVAILABLE or ERROR. A single
+   * count has 1 in one of the two numbers. A count that is NONE has 0 in
+   * both. */
   uint32_t nr_counts;
   uint32_t nr_missing;
   /* UVPERF_COUNT_UNSCALED. */
@@ -105,9 +107,8 @@ typedef struct uvperf_count_s {
 } uvperf_count_t;
 
 /** Estimates what the count would be if its event had been on a counter all the
- *  time. This is value times enabled divided by running, computed in 128 bits
- *  and rounded down. If running is not less than enabled, the result is the
- *  value.
+ *  time. The result is value times enabled divided by running, computed in 128
+ *  bits and rounded down. If running is not less than enabled, it is the value.
  *
  *  Do not use it for an event of a task on one CPU: the kernel counts the event
  *  as enabled also while the task runs on other CPUs.

@@ -73,7 +73,7 @@ typedef void (*uvperf_event_record_cb)(uvperf_event_t *event, int status,
                                        const uvperf_record_t *record);
 
 /** Called once when uvperf_event_open is done, on the loop's thread.
- *  @param event   The handle. It may be started or closed here.
+ *  @param event   The handle, which may be started or closed here.
  *  @param status
  *    0             the event is open, as after uvperf_event_init;
  *    UV_ECANCELED  the handle was closed meanwhile; close_cb comes later;
@@ -106,22 +106,22 @@ typedef void (*uvperf_event_close_cb)(uvperf_event_t *event);
  * the loop must run once more before uv_loop_close returns 0.
  *
  * After fork(2) the child must call uv_loop_fork and close the handle before it
- * runs the loop. If it was forked in a record callback, it must close before
+ * runs the loop. A child that was forked in a record callback must close before
  * that callback returns, because it has neither the ring nor the record. In the
  * child all functions except close and the getters return UV_EPERM, and close
  * does not touch the parent's event or ring. This holds for every child with
- * memory of its own. That includes a child of clone(2), and a child in another
+ * memory of its own. This includes a child of clone(2), and a child in another
  * pid namespace whose pid is the same number as its parent's. (Before Linux
  * 4.14 a child with the same pid is not noticed.) A child that shares the
  * memory, such as one made by vfork(2), must not call any function here.
  *
  * libuv calls abort(3) if it cannot register an fd while it runs the loop,
  * because memory or epoll watches (/proc/sys/fs/epoll/max_user_watches) ran
- * out. uvperf_event_start calls uv_poll_start. If that runs out of memory,
- * libuv before 1.51 aborts too. Later versions report no error, and the fd is
- * not polled. libuv also aborts if it cannot make the threads of its pool. The
- * library checks first whether the process may make these threads. If it may
- * not, tracepoints and probes are closed on the loop's thread. */
+ * out. uvperf_event_start calls uv_poll_start. If uv_poll_start runs out of
+ * memory, libuv before 1.51 aborts too. Later versions report no error, and the
+ * fd is not polled. libuv also aborts if it cannot make the threads of its
+ * pool. The library checks first whether the process may make these threads. If
+ * the process may not, the loop's thread closes tracepoints and probes. */
 struct uvperf_event_s {
   /* public: the user's; the library never touches it */
   void *data;
@@ -151,12 +151,12 @@ struct uvperf_event_s {
 /* Takes the open perf event options.fd instead of opening one. Another process
  * may have opened it and passed the fd (SCM_RIGHTS, pidfd_getfd(2)). attr and
  * options.pid, cpu, cgroup and leader must be the same as when the event was
- * opened, because the kernel does not report them. If they differ, records come
- * with UV_EPROTO, and the counts are of something else. An event that was
- * enabled stays enabled. A disabled event stays disabled until it is started or
- * enabled. options.open and options.fallbacks must be 0, because they are only
- * used to open an event. UVPERF_EVENT_IDENTIFY is not allowed, because it
- * changes the attr. PERF_FORMAT_GROUP in attr.read_format needs
+ * opened, because the kernel does not report them. If these fields differ,
+ * records come with UV_EPROTO, and the counts are of something else. An event
+ * that was enabled stays enabled. A disabled event stays disabled until it is
+ * started or enabled. options.open and options.fallbacks must be 0, because
+ * they are only used to open an event. UVPERF_EVENT_IDENTIFY is not allowed,
+ * because it changes the attr. PERF_FORMAT_GROUP in attr.read_format needs
  * PERF_FORMAT_ID. */
 #define UVPERF_EVENT_FD 16u
 
@@ -188,8 +188,8 @@ typedef struct uvperf_event_options_s {
    * without UVPERF_EVENT_CPU this is UV_EINVAL. Uprobes and kprobes by name
    * must not be inherited: see UVPERF_FALLBACK_INHERIT. */
   int32_t pid;
-  /* With UVPERF_EVENT_CPU, a CPU's id. Without it 0 or -1, and the task is
-   * measured on every CPU on which it runs. */
+  /* With UVPERF_EVENT_CPU, a CPU's id. Without that flag 0 or -1, and the task
+   * is measured on every CPU on which it runs. */
   int32_t cpu;
   /* With UVPERF_EVENT_CGROUP, the fd of a cgroup's directory; without it 0 or
    * -1. All tasks in the cgroup are measured. This needs UVPERF_EVENT_CPU, and
@@ -200,11 +200,11 @@ typedef struct uvperf_event_options_s {
   int32_t cgroup;
   /* UVPERF_EVENT_*. */
   uint32_t flags;
-  /* NULL, or the leader of the group that this event joins. It must be on the
-   * same loop and stay open until init returns. The new event opens disabled.
-   * It counts while it and its leader are both enabled.
+  /* NULL, or the leader of the group that this event joins. The leader must be
+   * on the same loop and stay open until init returns. The new event opens
+   * disabled. The event counts while it and its leader are both enabled.
    * - Starting or enabling the leader first enables all siblings and then the
-   *   leader, so that all begin at once. This also enables a sibling that was
+   *   leader, so that all begin together. This also enables a sibling that was
    *   disabled alone.
    * - Stopping or disabling the leader stops all of them. The siblings count
    *   again when the leader is enabled.
@@ -226,8 +226,8 @@ typedef struct uvperf_event_options_s {
   uvperf_event_t *leader;
   /* Bytes of the ring's data part, rounded up to a power of two of pages. This
    * size is never reduced. An overwritable ring must be larger than any record;
-   * 64 KiB always is. 0 is the default. It means no ring for an attr that only
-   * counts. For other attrs it means 512 KiB, or less (down to one page) if
+   * 64 KiB always is. 0 is the default: no ring for an attr that only counts.
+   * For other attrs 0 means 512 KiB, or less (down to one page) if
    * perf_event_mlock_kb does not allow that: see uvperf_event_ring_bytes.
    *
    * If an attr only counts but writes READ records (inherit_stat), set a size
@@ -279,7 +279,7 @@ typedef struct uvperf_event_options_s {
  *    error it is the caller's again at once.
  *  @param attr     Caller's, copied: see uvperf_event_attr.
  *  @param options  Caller's, copied; NULL for the calling thread on any CPU.
- *  @param error    May be NULL. With fallbacks it has the first try's failure.
+ *  @param error    May be NULL. With fallbacks, the failure of the first try.
  *  @return 0, or
  *    UV_EACCES  perf_event_paranoid or the target's owner forbids it; without
  *      privileges an attr needs exclude_kernel nearly everywhere;
@@ -342,7 +342,7 @@ UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
  *  is unref'd, until it is stopped or its target is gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
- *  @param cb       Called for each record. NULL without a ring. It may also be
+ *  @param cb       Called for each record. NULL without a ring. cb may also be
  *    NULL if no snapshot is taken from an overwritable ring.
  *  @return 0, or
  *    UV_EALREADY  already started;
@@ -372,8 +372,8 @@ UVPERF_EXTERN int uvperf_event_start(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_stop(uvperf_event_t *event);
 
 /** Delivers the records that are in the ring now to the callback of the last
- *  start. All are delivered before it returns, without slices. It looks at the
- *  ring once. It also works between stop and start.
+ *  start. All are delivered before it returns, without slices. Flush looks at
+ *  the ring once. Flush also works between stop and start.
  *  @return 0, also if the ring is empty or delivery has ended, or
  *    UV_EINVAL  never started, no ring, or an overwritable ring: use
  *      uvperf_event_snapshot;
@@ -490,8 +490,9 @@ UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
  *  @param event   Opened with UVPERF_EVENT_NO_RING. It and the output need
  *    UVPERF_EVENT_IDENTIFY (or its bits). Start it (cb NULL) or enable it.
  *  @param output  NULL for no ring. An output must have the same loop, clock
- *    and cpu (for cpu -1 the same thread). If it writes into a third event's
- *    ring, that ring is used. After it is closed, the event writes nowhere.
+ *    and cpu (for cpu -1 the same thread). If the output writes into a third
+ *    event's ring, that ring is used. After it is closed, the event writes
+ *    nowhere.
  *  @return 0, also if that was its output already, or, with nothing changed,
  *    UV_EINVAL  the event has a ring; the output has none, is closed or on
  *      another loop; records have no ids; cpu, thread or clock differ; only one
@@ -508,9 +509,10 @@ UVPERF_EXTERN int uvperf_event_set_output(uvperf_event_t *event,
                                           uvperf_error_t *error);
 
 /** Closes the handle, which cancels everything. No record callback runs after
- *  it, even in the middle of a drain. If it leads a group, its siblings are
- *  disabled and stay open. The ring is unmapped, the fd is closed and close_cb
- *  is called when the loop runs next, or later: run the loop until then.
+ *  it, even in the middle of a drain. If the event leads a group, its siblings
+ *  are disabled and stay open. The ring is unmapped, the fd is closed and
+ *  close_cb is called when the loop runs next, or later: run the loop until
+ *  then.
  *
  *  A callback of a flush or snapshot may close the handle and run the loop.
  *  Then close_cb is called inside that callback, and may free the handle. The
@@ -534,8 +536,8 @@ UVPERF_EXTERN void uvperf_event_close(uvperf_event_t *event,
                                       uvperf_event_close_cb close_cb);
 
 /** Reads the count.
- *  @param count  Receives the total since the event was opened. It is scaled if
- *    attr.read_format has both times. Check its state.
+ *  @param count  Receives the total since the event was opened. The count is
+ *    scaled if attr.read_format has both times. Check its state.
  *  @return 0, or
  *    UV_EBADF   the event is pinned and the PMU could not hold it (cause busy);
  *    UV_EINVAL  count is NULL;
@@ -551,8 +553,8 @@ UVPERF_EXTERN int uvperf_event_read(uvperf_event_t *event,
 
 /** Reads the counts of events of one group, by one read(2).
  *  @param events  Caller's; nr events of the same group, in any order. The attr
- *    of the first event must have PERF_FORMAT_GROUP. Its other bits decide what
- *    is read for each event.
+ *    of the first event must have PERF_FORMAT_GROUP. The other bits of this
+ *    attr decide what is read for each event.
  *  @param nr      Number of events, at least 1: the whole group or a part.
  *  @param counts  Caller's; receives nr counts, matched by id: counts[i] is the
  *    count of events[i]. After an error they mean nothing.
@@ -611,9 +613,10 @@ UVPERF_EXTERN void uvperf_event_unref(uvperf_event_t *event);
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_event_has_ref(const uvperf_event_t *event);
 
-/** Returns whether the handle is active, as uv_is_active. It is active while it
- *  is being opened. A started handle is active until its target is gone and all
- *  records were delivered. A started event without a ring is not active.
+/** Returns whether the handle is active, as uv_is_active. A handle is active
+ *  while it is being opened. A started handle is active until its target is
+ *  gone and all records were delivered. A started event without a ring is not
+ *  active.
  *  @return 1 or 0. */
 UVPERF_EXTERN int uvperf_event_is_active(const uvperf_event_t *event);
 
@@ -636,8 +639,8 @@ UVPERF_EXTERN size_t uvperf_event_size(void);
  *    handles by type and callback, and never follows the `data` of other
  *    handles.
  *  @return 1 if the handle belongs to an event, a set or a BPF reader of
- *    uvperf. That owner is now closing. 0 for any other handle; then nothing
- *    was done. The owner's memory must stay until the loop has run. One later
+ *    uvperf. That owner is now closing. 0 for any other handle, and nothing was
+ *    done. The owner's memory must stay until the loop has run. One later
  *    uvperf_event_close, uvperf_set_close or uvperf_bpf_reader_close is
  *    allowed, and stores its callback. */
 UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
@@ -680,7 +683,7 @@ UVPERF_EXTERN int uvperf_event_reset(uvperf_event_t *event,
                                      uvperf_error_t *error);
 
 /** Enables the event's whole group, as uvperf_event_enable of its leader does.
- *  All members begin to count at once, unless the leader ran already
+ *  All members begin to count together, unless the leader ran already
  *  (options.leader).
  *  @return 0, or a code of uvperf_event_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_ENABLE. */
@@ -709,8 +712,8 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
  *  Since Linux 6.16 a tracepoint, a probe or a breakpoint stays stopped after
  *  its overflows ran out, until its period is set while its target runs. So
  *  after the first refresh, each call that enables the event also sets its
- *  period, and the next sample can come early. This works for the calling
- *  thread and for whole CPUs. If the overflows of another thread's or a
+ *  period, and the next sample can come early. This works for events of the
+ *  calling thread and of whole CPUs. If the overflows of another thread's or a
  *  cgroup's event ran out, enabling the event returns UV_ENOTSUP: close it and
  *  open it again. More: uvperf-details(7).
  *
@@ -747,7 +750,7 @@ UVPERF_EXTERN int uvperf_event_change_period(uvperf_event_t *event,
 /** Sets the filter of a tracepoint. Hits that do not match are neither counted
  *  nor sampled. A tracepoint takes one filter only. An event of a PMU that
  *  traces instructions takes address filters, any number of times.
- *  @param filter  For example "fd == 3 && count > 100"; copied. Its fields are
+ *  @param filter  For example "fd == 3 && count > 100"; copied. The fields are
  *    in events/<category>/<name>/format in tracefs.
  *  @return 0, or
  *    UV_EINVAL  the event is no tracepoint; the text is not a filter of its
@@ -769,10 +772,10 @@ UVPERF_EXTERN int uvperf_event_apply_filter(uvperf_event_t *event,
 /** Attaches a BPF program until uvperf_event_close. At a tracepoint
  *  (BPF_PROG_TYPE_TRACEPOINT), kprobe or uprobe (BPF_PROG_TYPE_KPROBE) the
  *  program runs at every hit of any task on any CPU, from now on, even if the
- *  event is disabled. If it returns 0, no event of any process counts or
- *  samples the hit. So a program for one target must check the task. At other
- *  events a BPF_PROG_TYPE_PERF_EVENT runs at the event's own samples. Samples
- *  for which it returns 0 are counted but dropped. A BPF link holds the
+ *  event is disabled. If the program returns 0, no event of any process counts
+ *  or samples the hit. So a program for one target must check the task. At
+ *  other events a BPF_PROG_TYPE_PERF_EVENT runs at the event's own samples.
+ *  Samples for which it returns 0 are counted but dropped. A BPF link holds the
  *  program, and takes one more fd. Without a link the program ends when the
  *  loop runs after close.
  *  @param prog_fd  The caller's fd of the program; it may be closed afterwards.
@@ -838,9 +841,9 @@ UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
  *
  *  The handle knows only what start, stop, enable, disable and refresh did to
  *  it or its group. So this call stops an event that runs by enable_on_exec,
- *  unless uvperf_event_enable was called before. It restarts an event whose
- *  overflows ran out (uvperf_event_refresh), or which prctl(2) or a dup of the
- *  fd disabled, unless uvperf_event_disable was called.
+ *  unless uvperf_event_enable was called before. The call restarts an event
+ *  whose overflows ran out (uvperf_event_refresh), or which prctl(2) or a dup
+ *  of the fd disabled, unless uvperf_event_disable was called.
  *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr or of the
  *    attr at opening, of any size. After success uvperf_event_attr has its
  *    values.

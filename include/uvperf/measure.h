@@ -33,8 +33,8 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *  @param set      The handle. It must be disabled, and is disabled when this
  *    returns.
  *  @param fn       Called once, or not at all after an error. It must return
- *    exactly once: a forked child must exit or become another program. It may
- *    use the set, but not close it or measure with it again. If it disables the
+ *    exactly once: a forked child must exit or become another program. fn may
+ *    use the set, but not close it or measure with it again. If fn disables the
  *    set, measuring ends there.
  *  @param arg      Passed to fn.
  *  @param reading  Caller's; filled as by uvperf_set_read. time_enabled of each
@@ -74,13 +74,13 @@ UVPERF_EXTERN int uvperf_measure_overhead(uvperf_set_t *set, uint32_t runs,
  * the other. A meter needs no loop. uvperf_meter_new and
  * uvperf_meter_new_options make a meter.
  *
- * Its events stay open but disabled, so that a measurement takes only a few
- * system calls. Opening an event can take 15 ms (see uvperf_set_init). Closing
- * the last event on a tracepoint or probe takes the kernel 27 to 90 ms. While a
- * meter has such an event open, uvperf_measure_events is fast for the same
- * tracepoint. But every process that hits the tracepoint is a little slower,
- * and the probe or its module cannot be removed (EBUSY). So the library keeps
- * no event open by itself.
+ * A meter's events stay open but disabled, so that a measurement takes only a
+ * few system calls. Opening an event can take 15 ms (see uvperf_set_init).
+ * Closing the last event on a tracepoint or probe takes the kernel 27 to 90 ms.
+ * While a meter has such an event open, uvperf_measure_events is fast for the
+ * same tracepoint. But every process that hits the tracepoint is a little
+ * slower, and the probe or its module cannot be removed (EBUSY). So the library
+ * keeps no event open by itself.
  *
  * If an event cannot be opened, for example because it has no PMU here, the
  * other events still work. The failed event's count is
@@ -210,8 +210,8 @@ UVPERF_EXTERN int uvperf_meter_repeat(uvperf_meter_t *meter, uint64_t times,
                                       uvperf_runs_t *runs, size_t nr,
                                       uvperf_error_t *error);
 
-/** Closes the events and frees the meter. It takes as long as the kernel needs:
- *  see uvperf_meter_t. Any thread may call it, also one of libuv's pool
+/** Closes the events and frees the meter. This takes as long as the kernel
+ *  needs: see uvperf_meter_t. Any thread may call it, also one of libuv's pool
  *  (uv_queue_work), if no other thread uses the meter.
  *  @param meter  The meter, or NULL. */
 UVPERF_EXTERN void uvperf_meter_free(uvperf_meter_t *meter);
@@ -251,7 +251,7 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    events, but not close them. It must return, as for uvperf_measure.
  *  @param arg     Passed to fn.
  *  @param counts  Caller's; receives the event's count, then the counts of its
- *    siblings in the order in which they were opened. They are scaled if
+ *    siblings in the order in which they were opened. The counts are scaled if
  *    attr.read_format has both times.
  *  @param nr      Number of counts: exactly the number of events.
  *  @return 0, or a code. fn was not called and counts are unchanged, except

@@ -79,13 +79,13 @@ extern "C" {
  * With symbol= the parser opens the file, which must be a regular file, and the
  * list keeps it open: config1 points to "/proc/thread-self/fd/N". So the probe
  * is in the file whose symbols were read, even if the path leads to another
- * file when the event is opened. This needs /proc, and an fd for each such
- * event. In a path such as "/proc/PID/root/usr/bin/x", links are followed
- * inside the root of that process (Linux 5.6 and later).
+ * file when the event is opened. Each such event needs /proc and an fd. In a
+ * path such as "/proc/PID/root/usr/bin/x", links are followed inside the root
+ * of that process (Linux 5.6 and later).
  *
  * The parser refuses files with more than 65536 sections, or with more than
- * 4194304 symbols in a table. It reads at most 512 MiB of a file, and counts
- * each read as at least 4096 bytes. Use offset= for larger files. */
+ * 4194304 symbols in a table. The parser reads at most 512 MiB of a file, and
+ * counts each read as at least 4096 bytes. Use offset= for larger files. */
 
 /* @page events_cores Several kinds of cores
  *
@@ -166,10 +166,10 @@ typedef struct uvperf_event_list_s uvperf_event_list_t;
  * and are valid until uvperf_event_list_free.
  *
  * A set opens the events of a list. A program that opens them itself must do so
- * in the order of the list, each event with its attr. It opens a member of a
- * group with options.leader; the leader comes before its members. It opens an
- * event with UVPERF_ITEM_CPU_WIDE for all tasks (pid -1) on each of its
- * CPUs. */
+ * in the order of the list, each event with its attr. The program opens a
+ * member of a group with options.leader; the leader comes before its members.
+ * The program opens an event with UVPERF_ITEM_CPU_WIDE for all tasks (pid -1)
+ * on each of the event's CPUs. */
 typedef struct uvperf_event_item_s {
   /* The attr, as from uvperf_attr_parse. attr->size is the size in the
    * library's <linux/perf_event.h>, or more if config3 or config4 is not 0. To

@@ -39,8 +39,9 @@ typedef struct uvperf_source_s {
   /* The attr with which the event was opened. Decoding uses its sample_type,
    * read_format, branch_sample_type, register masks and sample_id_all. */
   const struct perf_event_attr *attr;
-  /* The event's ids (PERF_EVENT_IOC_ID). They assign a record to one of several
-   * sources. If there is only one source, ids may be NULL and nr_ids 0. */
+  /* The event's ids (PERF_EVENT_IOC_ID). The ids assign a record to one of
+   * several sources. If there is only one source, ids may be NULL and nr_ids
+   * 0. */
   const uint64_t *ids;
   size_t nr_ids;
   /* The target. pid is 0 for the thread that opened the event, and -1 for any.
@@ -104,11 +105,12 @@ typedef struct uvperf_regs_s {
  * Several events, even of different processes, can sample the same software
  * event on a CPU. This happens with page faults, context switches and
  * migrations, but not with the clocks. The kernel fills one sample for all
- * these events, usually with the values of the event that was enabled last: id,
- * stream_id, time (of its clock), pid and tid (of its namespace), callchain
- * (with its limits) and stack_user (with its size). Fields that only that event
- * has can make the record longer: see surplus_bytes. If that event has fewer
- * registers, the record ends too early, and is delivered with UV_EPROTO. */
+ * these events, usually with the values of the event that was enabled last (the
+ * last event): id, stream_id, time (of its clock), pid and tid (of its
+ * namespace), callchain (with its limits) and stack_user (with its size).
+ * Fields that only the last event has can make the record longer: see
+ * surplus_bytes. If the last event has fewer registers, the record ends too
+ * early, and is delivered with UV_EPROTO. */
 typedef struct uvperf_sample_s {
   uvperf_values_t read; /* PERF_SAMPLE_READ */
   /* PERF_SAMPLE_CALLCHAIN: frames innermost first, with PERF_CONTEXT_* marks
@@ -205,8 +207,9 @@ typedef struct uvperf_lost_s {
   uint64_t lost; /* records */
 } uvperf_lost_t;
 
-/* PERF_RECORD_COMM. It reports an exec if misc has PERF_RECORD_MISC_COMM_EXEC.
- * That bit needs attr.comm_exec in addition to attr.comm. */
+/* PERF_RECORD_COMM. The record reports an exec if misc has
+ * PERF_RECORD_MISC_COMM_EXEC. This misc bit needs attr.comm_exec in addition to
+ * attr.comm. */
 typedef struct uvperf_comm_s {
   uint32_t pid, tid; /* the task that has this name now */
   /* Terminated; comm_size is strlen. */
@@ -332,11 +335,11 @@ typedef struct uvperf_record_s {
    * whatever their id. Otherwise the id decides, and the id can be wrong: see
    * uvperf_sample_t. */
   const uvperf_source_t *source;
-  /* The PERF_SAMPLE_* bits of the fields that are valid. For a sample it is
-   * attr.sample_type. Another record has the bits of its sample_id trailer:
-   * with attr.sample_id_all the bits TID, TIME, ID, STREAM_ID, CPU and
-   * IDENTIFIER of sample_type. It is 0 for a record that has no trailer or
-   * could not be decoded. */
+  /* The PERF_SAMPLE_* bits of the fields that are valid. For a sample these are
+   * the bits of attr.sample_type. Another record has the bits of its sample_id
+   * trailer: with attr.sample_id_all the bits TID, TIME, ID, STREAM_ID, CPU and
+   * IDENTIFIER of sample_type. `present` is 0 for a record that has no trailer
+   * or could not be decoded. */
   uint64_t present;
   /* Where and when the record was written. The fields are in the kernel's
    * order. TID, TIME, ID, CPU and STREAM_ID come from the sample or from the
@@ -393,8 +396,8 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
  *  @param decoder  Receives the decoder, NULL on an error. Free it with
  *    uvperf_decoder_free.
  *  @param sources  The array is copied. The sources belong to the caller and
- *    must stay as long as the decoder, because records point to them. Their
- *    attrs and ids are read now and not again.
+ *    must stay as long as the decoder, because records point to them. The
+ *    sources' attrs and ids are read now and not again.
  *  @param nr       Number of sources.
  *  @return 0, or
  *    -EINVAL  nr is 0; a source has no attr, an attr.size of 1 to 63, unknown

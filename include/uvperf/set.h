@@ -8,7 +8,8 @@
  *
  * A target has one or more places. A place is a CPU, a thread, or a thread on a
  * CPU. Each attr is opened at each place, in its group if it has one. If some
- * events cannot be opened, the others still work: see uvperf_set_failures.
+ * events cannot be opened, the other events still work: see
+ * uvperf_set_failures.
  *
  * Rules that hold for every function here:
  * - A handle belongs to one loop. Call its functions from the loop's thread.
@@ -63,7 +64,7 @@ typedef void (*uvperf_set_read_cb)(uvperf_set_t *set, int status,
                                    const uvperf_reading_t *delta);
 
 /** Called once when uvperf_set_open is done, on the loop's thread.
- *  @param set     The handle. It may be started or closed here.
+ *  @param set     The handle, which may be started or closed here.
  *  @param status
  *    0             the set is open, as after uvperf_set_init;
  *    UV_ECANCELED  the set was closed meanwhile; close_cb follows;
@@ -199,12 +200,12 @@ UVPERF_EXTERN int uvperf_set_disable(uvperf_set_t *set, uvperf_error_t *error);
 /** Sets all counts and times to 0, even if events are running.
  *
  *  The members of a group start again together. The set reads all events, and
- *  later readings subtract these counts. It does not use PERF_EVENT_IOC_RESET,
- *  which would keep the times and the counts of children that have ended.
- *  Values that are not sums (UVPERF_ITEM_SNAPSHOT) do not change. A delta
- *  across a reset counts from the reset. If an event cannot be read now, its
- *  state is UVPERF_COUNT_ERROR, also in the first reading in which it can be
- *  read again. It counts from that reading on.
+ *  later readings subtract these counts. The set does not use
+ *  PERF_EVENT_IOC_RESET, which would keep the times and the counts of children
+ *  that have ended. Values that are not sums (UVPERF_ITEM_SNAPSHOT) do not
+ *  change. A delta across a reset counts from the reset. If an event cannot be
+ *  read now, its state is UVPERF_COUNT_ERROR, also in the first reading in
+ *  which it can be read again. It counts from that reading on.
  *  @param error  Receives why it failed.
  *  @return 0, or
  *    UV_EPERM  in a forked child. */
@@ -289,10 +290,10 @@ UVPERF_EXTERN int uvperf_set_add_target(uvperf_set_t *set,
  *
  *  The set keeps working meanwhile, and several targets may be opened at once:
  *  see uvperf_set_open. When all events are open, they join the set on the
- *  loop's thread. Then they write into the rings of the set (a CPU without a
- *  ring gets a ring) and get its BPF programs. If the set is enabled, the pool
- *  enables the events before they join. With UVPERF_SET_RECORDS the loop's
- *  thread enables them. Close cancels the opening: `cb` is called with
+ *  loop's thread. Then the events write into the rings of the set (a CPU
+ *  without a ring gets a ring) and get its BPF programs. If the set is enabled,
+ *  the pool enables the events before they join. With UVPERF_SET_RECORDS the
+ *  loop's thread enables them. Close cancels the opening: `cb` is called with
  *  UV_ECANCELED.
  *  @param target  Caller's, copied before this returns. UVPERF_TARGET_SELF is
  *    the thread that calls this.
@@ -367,13 +368,13 @@ UVPERF_EXTERN int uvperf_set_change_period(uvperf_set_t *set, size_t attr,
  *  Targets that are added later get it too. Each attr can get only one program.
  *  See uvperf_event_attach_bpf for the types of programs.
  *
- *  At a sampling event the program runs while the event is enabled. If it
- *  returns 0, the sample is not written. At a tracepoint or probe it runs from
- *  this call on, even while the set is disabled: if that matters, call this
- *  right before uvperf_set_enable. At each hit of a tracepoint it runs once. At
- *  each hit of a probe (PMU kprobe or uprobe) it runs once for each event of
- *  the attr. To make it run only once, measure one CPU: the probe is on all
- *  CPUs.
+ *  At a sampling event the program runs while the event is enabled. If the
+ *  program returns 0, the sample is not written. At a tracepoint or probe it
+ *  runs from this call on, even while the set is disabled: if that matters,
+ *  call this right before uvperf_set_enable. At each hit of a tracepoint it
+ *  runs once. At each hit of a probe (PMU kprobe or uprobe) it runs once for
+ *  each event of the attr. To make it run only once, measure one CPU: the probe
+ *  is on all CPUs.
  *  @param attr     The attr's index, as for uvperf_set_apply_filter.
  *  @param prog_fd  The program's fd, the caller's; may be closed afterwards.
  *  @param cookie   What bpf_get_attach_cookie() returns to the program; 0 for
@@ -425,8 +426,8 @@ UVPERF_EXTERN int uvperf_set_fill_map(uvperf_set_t *set, size_t attr,
  *  whose places could not be found.
  *  @param nr  Receives the number of failures.
  *  @return an array, sorted by target, place and attr; NULL without failures.
- *    The set owns it. It is valid until a target is added or removed, a CPU
- *    comes online (uvperf_set_on_cpu), or the set is closed. */
+ *    The set owns it. The array is valid until a target is added or removed, a
+ *    CPU comes online (uvperf_set_on_cpu), or the set is closed. */
 UVPERF_EXTERN const uvperf_set_failure_t *
 uvperf_set_failures(const uvperf_set_t *set, size_t *nr);
 
@@ -452,8 +453,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_attrs(const uvperf_set_t *set);
  *  or fds run out, the label is "type=…,config=…", and the next call tries
  *  again. Labels that were returned before stay valid as long as the item.
  *  @param attr  The attr's index.
- *  @return the item, or NULL if there is no such attr. The set owns it. It is
- *    valid until a target is added or the set is closed. */
+ *  @return the item, or NULL if there is no such attr. The set owns it. The
+ *    item is valid until a target is added or the set is closed. */
 UVPERF_EXTERN const uvperf_event_item_t *
 uvperf_set_item(const uvperf_set_t *set, size_t attr);
 
@@ -462,10 +463,11 @@ uvperf_set_item(const uvperf_set_t *set, size_t attr);
  *  All places have the same changes, except UVPERF_FALLBACK_INHERIT: it applies
  *  only to targets with inheritance.
  *  @param attr  The attr's index.
- *  @param nr    Receives the number of changes. It is 0 if the attr was opened
+ *  @param nr    Receives the number of changes: 0 if the attr was opened
  *    without changes, is open nowhere, or does not exist.
  *  @return an array in the order of the changes; NULL if there are none. The
- *    set owns it. It is valid until a target is added or the set is closed. */
+ *    set owns it. The array is valid until a target is added or the set is
+ *    closed. */
 UVPERF_EXTERN const uvperf_change_t *
 uvperf_set_changes(const uvperf_set_t *set, size_t attr, size_t *nr);
 
@@ -481,8 +483,8 @@ UVPERF_EXTERN size_t uvperf_set_nr_open(const uvperf_set_t *set);
  *  id. The fd is close-on-exec. Do not close it.
  *  @param attr    The attr's index.
  *  @param serial  The place's uvperf_place_t.serial.
- *  @return the fd, or -1 if the event is not open. The set owns the fd. It is
- *    valid until its target is removed, its CPU comes back online
+ *  @return the fd, or -1 if the event is not open. The set owns the fd. The fd
+ *    is valid until its target is removed, its CPU comes back online
  *    (uvperf_set_on_cpu), or the set is closed. */
 UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
                                 uint64_t serial);
@@ -494,9 +496,9 @@ UVPERF_EXTERN int uvperf_set_fd(const uvperf_set_t *set, size_t attr,
  *  next, the fds are closed and close_cb is called.
  *
  *  Tracepoints and probes, and sets of 64 or more events, are disabled and
- *  closed by libuv's thread pool, before close_cb. Until then they still count.
- *  uvperf_event_close describes that, a close inside a flush or snapshot, and a
- *  close after the loop was closed.
+ *  closed by libuv's thread pool, before close_cb. Until then their events
+ *  still count. uvperf_event_close describes this, a close inside a flush or
+ *  snapshot, and a close after the loop was closed.
  *  @param close_cb  May be NULL. */
 UVPERF_EXTERN void uvperf_set_close(uvperf_set_t *set,
                                     uvperf_set_close_cb close_cb);
@@ -515,7 +517,7 @@ UVPERF_EXTERN int uvperf_set_has_ref(const uvperf_set_t *set);
 
 /** Returns whether the handle is active, as uv_is_active does.
  *
- *  It is active while it or a target is being opened, while readings are
+ *  A set is active while it or a target is being opened, while readings are
  *  started, and from uvperf_set_start until uvperf_set_stop or the end of all
  *  targets.
  *  @return 1 or 0. */
@@ -551,8 +553,8 @@ UVPERF_EXTERN size_t uvperf_set_size(void);
  *    another     without a record: a ring has ended. Either libuv refused its
  *      fd. Or the process's first thread has ended, which hangs up the fd, and
  *      no other fd could be opened (for example UV_EMFILE).
- *  @param record  Owned by the library. It and everything it points to are
- *    valid until the callback returns. record->source has the attr_index
+ *  @param record  Owned by the library. The record and everything it points to
+ *    are valid until the callback returns. record->source has the attr_index
  *    (uvperf_set_item), target_index, place and the target's `data`. The source
  *    is NULL if the event is unknown. */
 typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
@@ -584,8 +586,8 @@ typedef void (*uvperf_set_end_cb)(uvperf_set_t *set, uint32_t target);
  *    UV_ENODEV  without an error: the CPU is offline, its events have stopped,
  *      and its ring is being drained;
  *    another    with an error: the CPU is online, and this is the first failure
- *      there: see uvperf_set_failures. It can be UV_ENODEV too, if the event's
- *      PMU counts on other CPUs.
+ *      there: see uvperf_set_failures. The code can be UV_ENODEV too, if the
+ *      event's PMU counts on other CPUs.
  *  @param error   The failure, or NULL. Valid until the callback returns. */
 typedef void (*uvperf_set_cpu_cb)(uvperf_set_t *set, int cpu, int status,
                                   const uvperf_error_t *error);
@@ -741,11 +743,11 @@ UVPERF_EXTERN int uvperf_set_snapshot_start(uvperf_set_t *set, uint32_t flags,
 /** Sets a callback for the end of each target, while the handle is started.
  *
  *  A target has ended when its events hang up. To notice this, the set polls
- *  one fd for each live target. It polls at the flush_ms timer, but at most
- *  once in 100 ms, and 10 ms after an EXIT record. If flush_ms is longer than
- *  100 ms or there is no flush_ms timer, the set uses a timer of its own, which
- *  slows down to once a second while the set is idle. So the end is reported
- *  within about 100 ms. In an idle set with wakeup_bytes 1 or
+ *  one fd for each live target. The set polls at the flush_ms timer, but at
+ *  most once in 100 ms, and 10 ms after an EXIT record. If flush_ms is longer
+ *  than 100 ms or there is no flush_ms timer, the set uses a timer of its own,
+ *  which slows down to once a second while the set is idle. So the end is
+ *  reported within about 100 ms. In an idle set with wakeup_bytes 1 or
  *  UVPERF_SET_OVERWRITE it can take a second.
  *
  *  Records that wait in the rings are delivered first. With
@@ -768,9 +770,9 @@ UVPERF_EXTERN int uvperf_set_on_cpu(uvperf_set_t *set, uvperf_set_cpu_cb cb);
  *
  *  Such ids are in LOST and THROTTLE records and in PERF_SAMPLE_READ values.
  *  @param id  The id, as of PERF_EVENT_IOC_ID.
- *  @return the source, or NULL if there is none. The set owns it. It is valid
- *    until its target is removed, its CPU comes back online, or the set is
- *    closed. Inside a record callback it is valid until the callback
+ *  @return the source, or NULL if there is none. The set owns it. The source is
+ *    valid until its target is removed, its CPU comes back online, or the set
+ *    is closed. Inside a record callback it is valid until the callback
  *    returns. */
 UVPERF_EXTERN const uvperf_source_t *uvperf_set_source(const uvperf_set_t *set,
                                                        uint64_t id);

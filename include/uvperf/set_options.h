@@ -34,12 +34,12 @@ enum uvperf_target_type {
    * thread that is created while the threads are being listed can be missed. */
   UVPERF_TARGET_PROCESS = 3,
   /* A forked child that has not called execve(2) yet. Counting starts at its
-   * execve(2) (attr.enable_on_exec) and includes its children. Before that,
-   * uvperf_set_enable and uvperf_set_disable do not affect it. uv_spawn returns
-   * after execve(2), so spawn a shell that waits, as samples/count_command.c
-   * does: sh -c 'read go <&3 && exec 3<&- "$@"' sh COMMAND ARG…. The shell's fd
-   * 3 is a pipe. Write a newline into it when the set is ready, or close it to
-   * cancel the command. */
+   * execve(2) (attr.enable_on_exec) and includes its children. Before
+   * execve(2), uvperf_set_enable and uvperf_set_disable do not affect the
+   * child. uv_spawn returns after execve(2), so spawn a shell that waits, as
+   * samples/count_command.c does: sh -c 'read go <&3 && exec 3<&- "$@"' sh
+   * COMMAND ARG…. The shell's fd 3 is a pipe. Write a newline into it when the
+   * set is ready, or close it to cancel the command. */
   UVPERF_TARGET_COMMAND = 4,
   /* All tasks in a cgroup and in the cgroups below it, on some CPUs. */
   UVPERF_TARGET_CGROUP = 5
@@ -69,8 +69,8 @@ typedef struct uvperf_target_s {
   /* For CGROUP the directory of the cgroup; NULL for other types. A path at or
    * below a mount of cgroups, such as "/sys/fs/cgroup/x", is used unchanged.
    * Any other path, such as "x", or "/x" from /proc/PID/cgroup, starts at a
-   * mount of cgroups. This is the v1 mount with perf_event, or the v2 mount if
-   * there is no such v1 mount. */
+   * mount of cgroups. This mount is the v1 mount with perf_event. If there is
+   * no such v1 mount, it is the v2 mount. */
   const char *cgroup;
   /* UVPERF_TARGET_*. */
   uint32_t flags;
@@ -89,10 +89,11 @@ typedef struct uvperf_target_s {
  * events. */
 #define UVPERF_SET_STRICT 1u
 /* Reads the counts of the calling thread without a system call (rdpmc), if CPU
- * and kernel allow it. Otherwise the set uses read(2). It also uses read(2)
- * when called from other threads, for events with attr.inherit, for events that
- * write into rings, and for a whole group if one of its events needs read(2).
- * Each event maps a page, which counts against perf_event_mlock_kb.
+ * and kernel allow it. Otherwise the set uses read(2). The set also uses
+ * read(2) when called from other threads, for events with attr.inherit, for
+ * events that write into rings, and for a whole group if one of its events
+ * needs read(2). Each event maps a page, which counts against
+ * perf_event_mlock_kb.
  *
  * On aarch64 the event must request this with bit 1 of attr.config1
  * (`rdpmc=1`), kernel.perf_user_access must be 1, and the thread must stay on
@@ -206,8 +207,8 @@ typedef struct uvperf_set_options_s {
    * is opened only on these cores. A name in `events` is opened on each kind of
    * cores.
    *
-   * The set changes its copies. It sets `disabled` and read_format. It sets
-   * inherit and enable_on_exec as the target requires. The set's flags and
+   * The set changes its copies. It sets `disabled` and read_format. The set
+   * sets inherit and enable_on_exec as the target requires. The set's flags and
    * fallbacks can change more fields. The set clears PERF_SAMPLE_READ, unless
    * the attr writes records into a ring of the set. PERF_SAMPLE_STACK_USER is
    * UV_EINVAL if the kernel would write such samples over the next record: see
@@ -237,9 +238,9 @@ typedef struct uvperf_set_options_s {
   /* UVPERF_SIDE_BAND_*. This field and the next two need UVPERF_SET_RECORDS.
    *
    * Side-band records come from one more attr, the last one of the set: a dummy
-   * event (PERF_COUNT_SW_DUMMY, "dummy:u"). It is opened and enabled before all
-   * other events, and disabled after them, so no mapping is missed. The
-   * caller's own dummy attrs are opened in the same order, unless they are
+   * event (PERF_COUNT_SW_DUMMY, "dummy:u"). The dummy is opened and enabled
+   * before all other events, and disabled after them, so no mapping is missed.
+   * The caller's own dummy attrs are opened in the same order, unless they are
    * members of a group. Side-band records have PERF_SAMPLE_TID, TIME and CPU.
    * The dummy's count is always 0. If the kernel does not know a bit, the dummy
    * cannot be opened. */
@@ -277,7 +278,7 @@ typedef struct uvperf_set_options_s {
   uint64_t sample_type;
   /* PERF_SAMPLE_BRANCH_*. Needs PERF_SAMPLE_BRANCH_STACK in sample_type. */
   uint64_t branch_sample_type;
-  /* Masks of registers. They need PERF_SAMPLE_REGS_USER and
+  /* Masks of registers. The masks need PERF_SAMPLE_REGS_USER and
    * PERF_SAMPLE_REGS_INTR in sample_type. */
   uint64_t sample_regs_user;
   uint64_t sample_regs_intr;
@@ -286,7 +287,7 @@ typedef struct uvperf_set_options_s {
    * samples per second. At least one of them must be 0. If both are 0 (the
    * default), each hit of tracepoints, probes, breakpoints and bpf-output is
    * sampled. Other events are then sampled 4000 times per second, or
-   * kernel.perf_event_max_sample_rate times if that is less. Names with
+   * kernel.perf_event_max_sample_rate times if that rate is less. Names with
    * period=0, dummies, and members of a group with modifier S only count. */
   uint64_t sample_period;
   uint64_t sample_freq;

@@ -46,8 +46,8 @@ typedef struct uvperf_stream_options_s {
   uint32_t slice_records;
   /* The time limit of a slice in microseconds, including its callbacks. 0 means
    * the default, 1000. The clock is read after the first record, and then at
-   * least once every 128 records. It is read more often if the callback is
-   * slow. */
+   * least once every 128 records. If the callback is slow, the clock is read
+   * more often. */
   uint32_t slice_us;
   /* The limit of bytes in a slice. 0 means the default, 1 MiB. A slice has at
    * least one record, even if that record is longer than the limit. */
@@ -85,9 +85,10 @@ typedef struct uvperf_stats_s {
   uint64_t corrupt;
   /* The most bytes that ever waited in one ring. */
   uint64_t high_water_bytes;
-  /* Lost records, as reported by LOST and LOST_SAMPLES records. They overlap
-   * with uvperf_count_t.lost: never add the two. A BPF reader includes lost
-   * samples that no record has reported yet: see uvperf_bpf_reader_stats. */
+  /* Lost records, as reported by LOST and LOST_SAMPLES records.
+   * uvperf_count_t.lost counts some of the same losses: never add the two. A
+   * BPF reader includes lost samples that no record has reported yet: see
+   * uvperf_bpf_reader_stats. */
   uint64_t lost_records;
   /* Records of an overwritable ring that were overwritten in part by newer
    * records before they could be delivered. Each record is counted once.
@@ -96,9 +97,9 @@ typedef struct uvperf_stats_s {
   /* With UVPERF_SET_TIME_ORDER: records that were delivered after a record with
    * a later time. */
   uint64_t late_records;
-  /* How often a CPU went offline, and how often a CPU came online. These are
-   * counted with UVPERF_SET_FOLLOW_CPUS (see uvperf_set_on_cpu), and by a BPF
-   * reader that follows CPUs. */
+  /* How often a CPU went offline, and how often a CPU came online. These
+   * changes are counted with UVPERF_SET_FOLLOW_CPUS (see uvperf_set_on_cpu),
+   * and by a BPF reader that follows CPUs. */
   uint64_t cpus_gone;
   uint64_t cpus_come;
   /* Bytes that were skipped because a ring made no sense: all bytes up to its
@@ -120,10 +121,10 @@ typedef struct uvperf_stats_s {
    * of another process, that samples the same software event: see
    * uvperf_sample_t. */
   uint64_t surplus_bytes;
-  /* Snapshots that could not wait for writers because membarrier(2) failed. It
-   * returns EINVAL if a CPU is nohz_full, or a seccomp filter refuses it. Such
-   * snapshots are taken as with UVPERF_SNAPSHOT_NO_WAIT. A snapshot of several
-   * rings is counted once for each ring. */
+  /* Snapshots that could not wait for writers because membarrier(2) failed.
+   * membarrier(2) returns EINVAL if a CPU is nohz_full, or a seccomp filter
+   * refuses it. Such snapshots are taken as with UVPERF_SNAPSHOT_NO_WAIT. A
+   * snapshot of several rings is counted once for each ring. */
   uint32_t unwaited_snapshots;
   uint32_t reserved0;
 } uvperf_stats_t;
@@ -131,8 +132,8 @@ typedef struct uvperf_stats_s {
 /* One ring of several. */
 typedef struct uvperf_ring_info_s {
   int32_t cpu; /* the CPU that writes into it; -1 for any */
-  /* The fd that is polled. It can change when the first thread of the process
-   * ends. Do not close it. */
+  /* The fd that is polled. The fd can change when the first thread of the
+   * process ends. Do not close it. */
   int32_t fd;
   /* Bytes of the data part. */
   uint64_t bytes;

@@ -38,9 +38,9 @@ extern "C" {
 typedef struct uvperf_limits_s {
   /* -- /proc/sys/kernel: see proc_sys_kernel(5) ---------------------------- */
 
-  /* Whether this kernel has perf events. It has them if perf_event_paranoid
-   * exists: see perf_event_open(2). A container's seccomp filter may still deny
-   * them. */
+  /* Whether this kernel has perf events. A kernel has them if
+   * perf_event_paranoid exists: see perf_event_open(2). A container's seccomp
+   * filter may still deny them. */
   int64_t has_perf;
   /* The level of restrictions without privileges: -1 to 2. Some distributions
    * have 3 or 4, which deny everything. */
@@ -111,8 +111,8 @@ typedef struct uvperf_limits_s {
 UVPERF_EXTERN int uvperf_system_limits(uvperf_limits_t *limits);
 
 /** Returns whether this process may measure with any value of
- *  perf_event_paranoid. For this it must have CAP_PERFMON (Linux 5.8) or
- *  CAP_SYS_ADMIN, and be in the initial user namespace.
+ *  perf_event_paranoid. For this the process must have CAP_PERFMON (Linux 5.8)
+ *  or CAP_SYS_ADMIN, and be in the initial user namespace.
  *
  *  Some kernels have a perf_event_paranoid of 3 or more. At these levels they
  *  require CAP_SYS_ADMIN. Uprobes, and breakpoints in the kernel, always
@@ -268,7 +268,7 @@ typedef int (*uvperf_pmu_format_cb)(const uvperf_pmu_format_t *format,
  *  cannot be read or is for no field of struct perf_event_attr is omitted, as
  *  by perf(1).
  *  @param pmu  Caller's: the PMU's name.
- *  @param cb   Called for each term, before this function returns. It is never
+ *  @param cb   Called for each term, before this function returns. cb is never
  *    called for a PMU without terms, such as software.
  *  @param arg  Caller's, for cb.
  *  @return 0 after the last one; the value of cb, if it is not 0; or
@@ -307,7 +307,7 @@ typedef int (*uvperf_pmu_event_cb)(const uvperf_pmu_event_t *event, void *arg);
  *  event that cannot be read, or whose scale is not a number, is omitted, as by
  *  perf(1). perf(1) knows more names, from its own tables.
  *  @param pmu  Caller's: the PMU's name.
- *  @param cb   Called for each event, before this function returns. It is never
+ *  @param cb   Called for each event, before this function returns. cb is never
  *    called for a PMU without named events.
  *  @param arg  Caller's, for cb.
  *  @return as uvperf_pmu_walk_formats.
@@ -340,8 +340,8 @@ UVPERF_EXTERN int uvperf_tracefs_path(char *path, size_t *size);
 /** Reads the id of a tracepoint, for attr.config with PERF_TYPE_TRACEPOINT.
  *  @param category  For example "sched".
  *  @param name      For example "sched_switch".
- *  @param id        Receives the id; 0 on error. It is valid until the next
- *    boot, or until its probe or module is removed.
+ *  @param id        Receives the id; 0 on error. The id is valid until the next
+ *    boot, or until the tracepoint's probe or module is removed.
  *  @return 0, or
  *    -ENOENT  this kernel has no such tracepoint, or perf events cannot use it
  *      because it is an event of ftrace itself, which has no id;
@@ -364,7 +364,7 @@ typedef int (*uvperf_tracefs_event_cb)(const char *category, const char *name,
                                        uint64_t id, void *arg);
 
 /** Calls a function for each tracepoint that perf events can use. These are the
- *  tracepoints with an id. A few tracepoints with an id still cannot be opened.
+ *  tracepoints with an id. A few of these tracepoints still cannot be opened.
  *  ftrace:function sometimes cannot be opened even by root.
  *  irq_vectors:irq_work_exit can be counted but not sampled.
  *

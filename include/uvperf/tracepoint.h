@@ -12,9 +12,9 @@
  *                        record->sample.raw.size, &pid);
  *
  * The functions for fields never read outside of the record, whatever its bytes
- * are. They use this machine's byte order and size of `long`. The component
- * allocates memory with malloc(3), as libtraceevent does, and not with the
- * allocator of uvperf_replace_allocator.
+ * are. These functions use this machine's byte order and size of `long`. The
+ * component allocates memory with malloc(3), as libtraceevent does, and not
+ * with the allocator of uvperf_replace_allocator.
  *
  * Functions with a const pointer to a tracepoint do not change it, so any
  * number of threads may call them at once. Functions that return int return 0
@@ -53,7 +53,7 @@ enum uvperf_field_flag {
    * end of the field. */
   UVPERF_FIELD_RELATIVE = 32,
   /* A pointer, or an array of pointers, to memory of the kernel or of the
-   * traced task. That memory is not in the record. */
+   * traced task. The memory is not in the record. */
   UVPERF_FIELD_POINTER = 64,
   /* A field that every tracepoint has, such as common_pid. */
   UVPERF_FIELD_COMMON = 128
@@ -111,7 +111,7 @@ UVPERF_EXTERN int uvperf_tracepoint_new(uvperf_tracepoint_t **tracepoint,
  *  @param category    For uvperf_tracepoint_category; copied. NULL means "".
  *  @param text        Copied; it need not end in NUL.
  *  @param bytes       Bytes of text, at most 256 KiB.
- *  @param error       May be NULL. Its column is the first wrong byte of the
+ *  @param error       May be NULL. `column` is the first wrong byte of the
  *    text, from 1.
  *  @return 0, or
  *    -EPROTO  the text does not have the kernel's form;
@@ -171,7 +171,7 @@ UVPERF_EXTERN const uvperf_field_t *
 uvperf_tracepoint_find(const uvperf_tracepoint_t *tracepoint, const char *name);
 
 /** Returns whether raw data is a record of this tracepoint, with all of its
- *  fields. If it is, uvperf_field_load may be used.
+ *  fields. If the raw data is such a record, uvperf_field_load may be used.
  *  @param tracepoint  The tracepoint.
  *  @param raw         record->sample.raw.data; may be NULL.
  *  @param raw_size    Bytes: record->sample.raw.size.
@@ -186,7 +186,7 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
  *
  *  libtraceevent trusts its input, so the format and the record must come from
  *  a kernel. This function checks the fields and the places of dynamic fields.
- *  It does not check the numbers that the "print fmt" uses as lengths.
+ *  But it does not check the numbers that the "print fmt" uses as lengths.
  *  libtraceevent is not thread-safe either: call this function in one thread at
  *  a time, for all tracepoints.
  *  @param tracepoint  The tracepoint. The first call for it takes more time.

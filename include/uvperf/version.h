@@ -32,7 +32,7 @@ extern "C" {
   ((UVPERF_VERSION_MAJOR << 16) | (UVPERF_VERSION_MINOR << 8) |                \
    UVPERF_VERSION_PATCH)
 
-/** Returns the version of the linked library. It can differ from
+/** Returns the version of the linked library. This version can differ from
  *  UVPERF_VERSION_HEX, the version of the headers with which the program was
  *  compiled.
  *  @return 0xMMmmpp. */
@@ -77,7 +77,8 @@ typedef void (*uvperf_free_func)(void *ptr);
  *  @param malloc_func   Like malloc(3).
  *  @param realloc_func  Like realloc(3).
  *  @param calloc_func   Like calloc(3): returns zeroed memory, aligned for any
- *    type. If it returns NULL, the library's function returns UV_ENOMEM.
+ *    type. If calloc_func returns NULL, the library's function returns
+ *    UV_ENOMEM.
  *  @param free_func     Like free(3); must not change errno.
  *  @return 0, or
  *    UV_EINVAL  one of the functions is NULL; nothing has changed.
