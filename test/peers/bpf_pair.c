@@ -202,7 +202,8 @@ void bpf_pair_send(bpf_pair_t *pair, int cpu, uint32_t nr) {
   live_unpin(&old);
 }
 
-/* What the program wrote into the ring of a CPU, by its own count. */
+/* Returns how many payloads the program wrote into the ring of a CPU, by its
+ * own count. */
 static uint64_t written(const bpf_pair_t *pair, int side, int cpu) {
   const bpf_numbered_state_t *state = &pair->numbered.states[cpu];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what cilium/ebpf's tests of its perf.Reader check, except waiting: that
- * is in test_cilium_reader_wait.c. A Read that waits is a loop that waits. The
- * whole list is in ORIGINS. */
+/* Live: the checks of cilium/ebpf's tests of its perf.Reader. Waiting is in
+ * test_cilium_reader_wait.c. Here a loop waits instead of a Read. The whole
+ * list is in ORIGINS. */
 #include "cilium_reader.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ static void note_remaining(cilium_reader_t *cilium) {
   remaining[cilium->samples - 1] = cilium->remaining;
 }
 
-/* cilium TestPerfReader: two samples, what remains after each, the size of the
- * ring; then nothing until a timer. */
+/* cilium TestPerfReader checks two samples, the bytes that remain after each,
+ * and the size of the ring. Then nothing comes until a timer does. */
 static void reader_delivers_two_samples_and_then_waits(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   uint64_t remaining[2];
@@ -107,7 +107,7 @@ static void cancel(uv_timer_t *timer) {
   uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* cilium TestPerfReaderClose: a close while the loop waits ends the wait at
+/* cilium TestPerfReaderClose: closing the reader ends a wait of the loop at
  * once, and nothing is delivered afterwards. bpf.h says that a second close and
  * any later call are errors: they assert. */
 static void reader_closed_while_waiting_ends_the_wait(void **state) {
@@ -132,8 +132,8 @@ static void reader_closed_while_waiting_ends_the_wait(void **state) {
 
 /* -- Pause ---------------------------------------------------------------- */
 
-/* cilium TestPause: pause and resume any number of times; the program gets an
- * error while paused, and no wakeup happens. */
+/* cilium TestPause: pause and resume work any number of times. While the reader
+ * is paused, the program gets an error and nothing wakes the loop. */
 static void reader_paused_refuses_and_goes_on_when_resumed(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_each_one();
   uvperf_error_t error;
@@ -181,9 +181,9 @@ static void expect_newest_first(cilium_reader_t *cilium) {
   *next = cilium->data[1] == *next && cilium->size == 260 ? *next - 1 : -1000;
 }
 
-/* cilium TestPerfReaderOverwritable: one sample more than there is room for;
- * the newest come first, and the oldest is gone. Read has no meaning there
- * while it is not paused, nor has a flush here. */
+/* cilium TestPerfReaderOverwritable: the program sends one sample more than
+ * fits. The newest come first, and the oldest is gone. cilium cannot read such
+ * a ring unless it is paused. Here a flush is an error. */
 static void reader_overwritable_delivers_the_newest_first(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_page();
   uint8_t nr = (uint8_t)(support_page_bytes() / 272);
@@ -257,8 +257,8 @@ static int try_ring(uv_loop_t *loop, int array, size_t ring_bytes,
   return 0;
 }
 
-/* cilium TestPerfEventRing, of rings that are overwritten too. Half of a ring
- * is the most that can be a watermark, as half of it wakes anyway. */
+/* cilium TestPerfEventRing, also for rings that are overwritten. A watermark is
+ * at most half of the ring, because half of it wakes anyway. */
 static void reader_rings_are_powers_of_two_of_pages(void **state) {
   static const uint32_t flags[] = {0, UVPERF_BPF_READER_OVERWRITE};
   const size_t page = support_page_bytes();

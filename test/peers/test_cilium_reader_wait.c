@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what cilium/ebpf's tests of its perf.Reader check about the end of a
- * Read. Its deadlines are timers of the loop and uvperf_bpf_reader_flush here.
- * The whole list is in ORIGINS. */
+/* Live: the checks of cilium/ebpf's tests of its perf.Reader about the end of a
+ * Read. Here a deadline is a timer of the loop that calls
+ * uvperf_bpf_reader_flush. The whole list is in ORIGINS. */
 #include "cilium_reader.h"
 
 /* -- deadlines ------------------------------------------------------------ */
@@ -10,7 +10,7 @@ typedef struct deadline_s {
   uv_timer_t timer;
   cilium_reader_t *cilium;
   uint64_t ticks;
-  int code; /* of the last flush */
+  int code; /* result of the last flush */
 } deadline_t;
 
 static void on_deadline(uv_timer_t *timer) {
@@ -41,8 +41,8 @@ static void deadline_passes(deadline_t *deadline) {
   uv_run(loop, UV_RUN_NOWAIT);
 }
 
-/* cilium TestReaderSetDeadline: one that has passed, again, and a later one.
- * None ends the reader. */
+/* cilium TestReaderSetDeadline: two deadlines that have passed already, and a
+ * later one. None of them ends the reader. */
 static void reader_deadline_without_samples_delivers_nothing(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_page();
   static const uint64_t ms[] = {0, 0, 10};
@@ -62,8 +62,8 @@ static void reader_deadline_without_samples_delivers_nothing(void **state) {
 }
 
 /* cilium TestReaderSetDeadlinePendingEvents and TestReadWithoutWakeup: a record
- * that does not wake comes at the deadline, once, and later records come with
- * the next one. */
+ * that does not wake the loop comes at the deadline, once. Later records come
+ * at the next deadline. */
 static void reader_deadline_delivers_records_that_did_not_wake(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   deadline_t deadline;
@@ -110,7 +110,7 @@ static void reader_flush_delivers_once_records_that_did_not_wake(void **state) {
   cilium_reader_close(&cilium);
 }
 
-/* Without a timer of the program: flush_ms. */
+/* flush_ms works without a timer of the program. */
 static void reader_flushes_by_itself(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
@@ -126,7 +126,8 @@ static void reader_flushes_by_itself(void **state) {
   cilium_reader_close(&cilium);
 }
 
-/* cilium TestPollerDeadline: one as far as can be is no deadline of now. */
+/* cilium TestPollerDeadline: the latest possible deadline has not passed
+ * yet. */
 static void reader_deadline_far_away_wakes_by_samples(void **state) {
   uvperf_stream_options_t stream = live_bpf_reader_plain;
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
@@ -147,7 +148,7 @@ static void reader_deadline_far_away_wakes_by_samples(void **state) {
   cilium_reader_close(&cilium);
 }
 
-/* cilium TestPerfReaderWakeupEvents: the second wakes, and the fourth. */
+/* cilium TestPerfReaderWakeupEvents: every second sample wakes the loop. */
 static void reader_wakes_with_each_second_sample(void **state) {
   uvperf_bpf_reader_options_t options = cilium_reader_every_second();
   cilium_reader_t cilium;

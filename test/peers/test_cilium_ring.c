@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What cilium/ebpf's tests of its perf rings check, on rings made by hand: a
- * page, data, and a kernel that is this file. The whole list is in ORIGINS. */
+/* The checks of cilium/ebpf's tests of its perf rings, on made-up rings. This
+ * file makes the page and the data, and acts as the kernel. The whole list is
+ * in ORIGINS. */
 #include "support.h"
 
 #include <linux/perf_event.h>
@@ -17,7 +18,7 @@ typedef struct hand_ring_s {
   uvperf__ring_t ring;
 } hand_ring_t;
 
-/* Each place has a record with the number of the place. */
+/* Each place of the ring has a record with the number of the place. */
 static void make_ring(hand_ring_t *hand, uint64_t head, uint64_t tail,
                       int overwrite) {
   const struct perf_event_header header = {PERF_RECORD_SAMPLE, 0, RECORD};
@@ -42,7 +43,7 @@ static void make_forward(hand_ring_t *hand, uint64_t first) {
   make_ring(hand, (first + RECORDS) * RECORD, first * RECORD, 0);
 }
 
-/* One that has gone round, and whose newest record is at that place. */
+/* Makes a ring that has gone round, with its newest record at this place. */
 static void make_reverse(hand_ring_t *hand, uint64_t newest) {
   make_ring(hand, 0 - (2 * RECORDS - newest) * RECORD, 0, 1);
 }
@@ -76,8 +77,8 @@ static void expect_end(hand_ring_t *hand) {
   assert_int_equal(take(hand), NONE);
 }
 
-/* cilium TestRingBufferReader: all records, from any place on, and then
- * nothing; the tail is then at the head. */
+/* cilium TestRingBufferReader: a full ring delivers all records, from any place
+ * on, and then nothing. The tail is at the head then. */
 static void ring_that_is_full_delivers_each_record_once(void **state) {
   hand_ring_t hand;
   uint64_t first;
@@ -95,8 +96,8 @@ static void ring_that_is_full_delivers_each_record_once(void **state) {
   }
 }
 
-/* cilium TestRingBufferReverseReader, its first case and its last: one that has
- * gone round, once or more often. */
+/* cilium TestRingBufferReverseReader, its first and last case: the ring has
+ * gone round once or more often. */
 static void reverse_ring_gone_round_returns_the_newest_first(void **state) {
   hand_ring_t hand;
   uint64_t newest;
@@ -116,7 +117,7 @@ static void reverse_ring_gone_round_returns_the_newest_first(void **state) {
   }
 }
 
-/* Only records since the last time are new. */
+/* Only records since the last reading are new. */
 static void reverse_ring_returns_nothing_twice(void **state) {
   hand_ring_t hand;
 
@@ -133,8 +134,8 @@ static void reverse_ring_returns_nothing_twice(void **state) {
 
 /* cilium TestRingBufferReverseReader, its second case: the kernel writes two
  * records over the oldest two while the ring is read. cilium drops the record
- * that is still whole; here it comes, then the end of the old ones, and then
- * the new ones. */
+ * that is still whole. Here this record comes, then the end of the old records,
+ * and then the new records. */
 static void reverse_ring_overtaken_returns_whole_records(void **state) {
   hand_ring_t hand;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the counting tests of go-perf, and of the library that it comes from,
- * check: live if this machine has the events, and on a scripted PMU. The whole
+/* The checks of the counting tests of go-perf, and of the library that it comes
+ * from: on a scripted PMU, and live if this machine has the events. The whole
  * list is in ORIGINS. */
 #include "measure_run.h"
 #include "other_kernel.h"
@@ -75,8 +75,8 @@ static void l1_data_misses_are_counted_by_name(void **state) {
   fake_assert_clean();
 }
 
-/* Swaps the second and the third value of a group of three in what read
- * returns. */
+/* Swaps the second and the third value of a group of three in the result of
+ * read(2). */
 static void count_in_another_order(void *arg) {
   measure_pmu_t *pmu = arg;
   size_t words;
@@ -168,15 +168,15 @@ static void live_instructions_and_cycles_of_a_group_are_counted(void **state) {
     for (i = 0; i < 2; i++) {
       count = measure_total(&run, i);
       assert_int_equal(count.state, UVPERF_COUNT_COUNTING);
-      /* A few for each turn, whatever the compiler and the CPU are. */
+      /* Each turn has a few of these, whatever the compiler and the CPU are. */
       assert_in_range(count.scaled, TURNS / 4, 100 * TURNS);
     }
     measure_close(&run);
   }
 }
 
-/* Counts, or checks the reason of each that cannot. An event that shares the
- * PMU with others may never have run. */
+/* Counts each event, or checks why an event cannot be counted. An event that
+ * shares the PMU with others may never have run. */
 static void check_live(uv_loop_t *loop, const char *names) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
@@ -322,15 +322,15 @@ static uint64_t id_by_ioctl(int fd) {
   return id;
 }
 
-/* The fd of an attr at a place of the reading. */
+/* Returns the fd of an attr at a place of the reading. */
 static int fd_of(const measure_run_t *run, size_t attr, size_t place) {
   const uvperf_place_t *at = uvperf_reading_place(run->reading, place);
 
   return uvperf_set_fd(&run->set, attr, at->serial);
 }
 
-/* TestCount/IoctlAndCountIDsMatch, of a group: nr, two times, then value and id
- * of each, perhaps lost. */
+/* TestCount/IoctlAndCountIDsMatch, for a group. read(2) returns nr, two times,
+ * and then the value, the id and perhaps the lost count of each member. */
 static void ids_by_ioctl_equal_the_ids_of_read(void **state) {
   uint64_t words[16];
   measure_run_t run;
@@ -381,7 +381,7 @@ static uvperf_target_t command(const live_worker_t *worker) {
   return target;
 }
 
-/* In the second turn it executes another program. */
+/* In its second turn the worker executes another program. */
 static void echo(void *arg) {
   int *turn = arg;
 
@@ -391,7 +391,8 @@ static void echo(void *arg) {
           "echo hello world >/dev/null; :", (char *)NULL);
 }
 
-/* TestCommand, TestCommandGroup: from the exec on, and all of it. */
+/* TestCommand, TestCommandGroup: a command is counted from its exec to its
+ * end. */
 static void live_command_counts_from_its_exec(void **state) {
   uvperf_target_t target;
   live_worker_t worker;
@@ -411,7 +412,8 @@ static void live_command_counts_from_its_exec(void **state) {
   assert_int_equal(measure_total(&run, 3).state, UVPERF_COUNT_NOT_ENABLED);
   live_worker_do(&worker);
   live_worker_end(&worker);
-  /* The second finds that nothing has gone on since, and asks. */
+  /* The second read finds that the counts have not changed, so it checks
+   * whether the command is gone. */
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   assert_int_equal(measure_total(&run, 0).value, 1);
@@ -423,8 +425,8 @@ static void live_command_counts_from_its_exec(void **state) {
   measure_close(&run);
 }
 
-/* go-perf's is stopped by ptrace(2) after its exec, and only its first thread
- * counts. */
+/* go-perf stops its command by ptrace(2) after the exec, and counts only its
+ * first thread. */
 static void command_is_enabled_by_its_exec_with_its_children(void **state) {
   uvperf_target_t target;
   live_worker_t worker;
@@ -442,7 +444,7 @@ static void command_is_enabled_by_its_exec_with_its_children(void **state) {
   assert_int_equal(pmu.events[0]->attr.inherit, 1);
   assert_int_equal(pmu.events[1]->attr.enable_on_exec, 0);
   assert_int_equal(pmu.events[1]->attr.inherit, 1);
-  measure_pmu_work(&pmu); /* it calls exec */
+  measure_pmu_work(&pmu); /* the command calls exec */
   assert_int_equal(uvperf_set_read(&run.set, run.reading, NULL), 0);
   assert_int_equal(measure_total(&run, 0).value, 1000);
   assert_int_equal(measure_total(&run, 1).value, 1001);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestOpen and the counts of its TestCount check, if no
- * other test does. The whole list is in ORIGINS. */
+/* Live: the checks of go-perf's TestOpen and of the counts in its TestCount, if
+ * no other test has them. The whole list is in ORIGINS. */
 #include "live_thread.h"
 
 #include <fcntl.h>
@@ -34,8 +34,8 @@ static void assert_no_leader(uv_loop_t *loop, uvperf_event_t *leader) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* go-perf TestOpen/BadGroup: a closed leader. Its fd's number is soon another
- * event's, which must not become the leader by accident. */
+/* go-perf TestOpen/BadGroup: the leader is closed. Another event soon gets the
+ * number of its fd, and must not become the leader by accident. */
 static void open_in_the_group_of_a_closed_leader_is_einval(void **state) {
   live_collector_t other;
   live_collector_t leader;
@@ -53,7 +53,7 @@ static void open_in_the_group_of_a_closed_leader_is_einval(void **state) {
   live_close(&other);
 }
 
-/* go-perf TestOpen/BadGroup: a leader that is all zeroes. */
+/* go-perf TestOpen/BadGroup: the leader is all zeroes. */
 static void open_in_the_group_of_a_zeroed_leader_is_einval(void **state) {
   uvperf_event_t leader;
 
@@ -118,12 +118,12 @@ static void open_of_one_attr_on_two_cpus_has_two_ids(void **state) {
 /* -- TestOpen/PopulatesLabel, TestCount/Hardware, HardwareCache ----------- */
 
 typedef struct named_s {
-  const char *name; /* a word of it in a reason */
+  const char *name; /* the word for it in a reason */
   uint32_t type;
   uint64_t config;
 } named_t;
 
-/* Work for a PMU: more memory than a first-level cache has. */
+/* Work for a PMU: reads more memory than fits into a first-level cache. */
 static void read_memory(void) {
   size_t size = 4 * 1024 * 1024;
   volatile char *memory;
@@ -144,7 +144,7 @@ static void assert_counts_something(uvperf_event_t *event) {
   assert_int_equal(uvperf_event_start(event, NULL, NULL, NULL), 0);
   read_memory();
   assert_int_equal(uvperf_event_read(event, &count, NULL), 0);
-  /* Others may have the PMU all the time. */
+  /* Other events may use the PMU all the time. */
   assert_true(count.value != 0 || count.time_running == 0);
 }
 
@@ -171,9 +171,9 @@ static void count_or_name(uv_loop_t *loop, const named_t *named) {
 }
 
 /* go-perf TestCount/Hardware/IPC (its two counts) and TestCount/HardwareCache/
- * L1DataMisses*, which count something with a PMU and fail without one; and
- * TestOpen/PopulatesLabel, for events with a name: if the event is missing
- * here, the reason names it. */
+ * L1DataMisses*, which count something with a PMU and fail without one. Also
+ * TestOpen/PopulatesLabel, for events with a name: if this machine does not
+ * have the event, the reason names it. */
 static void open_of_hardware_events_counts_or_names_them(void **state) {
   static const named_t events[] = {
       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
@@ -208,8 +208,8 @@ static void expect_label(uv_loop_t *loop, const struct perf_event_attr *attr,
   live_close(&collector);
 }
 
-/* go-perf TestOpen/PopulatesLabel: an event opened without a label has one,
- * also if it is another event than requested. */
+/* go-perf TestOpen/PopulatesLabel: an event that was opened without a label has
+ * one, even if another event than the requested one was opened. */
 static void open_events_have_the_label_of_the_attr_they_opened(void **state) {
   struct perf_event_attr attr;
 
@@ -229,8 +229,8 @@ enum {
   CALLS
 };
 
-/* Another thread makes them: the library's own calls, getpid(2) and read(2)
- * among them, are the loop's. */
+/* Another thread makes the calls, because the library itself calls getpid(2)
+ * and read(2) in the thread of the loop. */
 static void make_calls(void *arg) {
   int null = *(int *)arg;
   char byte = 0;
@@ -276,8 +276,8 @@ static void control(live_collector_t *counts,
 }
 
 /* go-perf TestCount/Tracepoint/{getpid,read,write} and
- * ExampleTracepoint_getpid: each call that is made while the event is enabled,
- * and no other. */
+ * ExampleTracepoint_getpid: the event counts each call that is made while it is
+ * enabled, and no other. */
 static void count_of_a_tracepoint_is_the_calls_made(void **state) {
   static const char *const names[CALLS] = {"syscalls:sys_enter_getpid",
                                            "syscalls:sys_enter_read",

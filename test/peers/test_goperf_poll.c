@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestPoll checks. A context's deadline is a timer of the
- * loop here, its cancel is uvperf_event_close, and ErrDisabled is UV_EOF. The
+/* Live: the checks of go-perf's TestPoll. Here a context's deadline is a timer
+ * of the loop, its cancel is uvperf_event_close, and ErrDisabled is UV_EOF. The
  * whole list is in ORIGINS. */
 #include "live_thread.h"
 
@@ -8,7 +8,7 @@
 
 #define NR 3
 
-/* As in go-perf's tests: a wakeup with each sample. */
+/* As in go-perf's tests, each sample wakes the loop. */
 static void call_attr(struct perf_event_attr *attr, uint64_t tracepoint) {
   live_syscall_attr(attr, tracepoint, PERF_SAMPLE_TID);
   uvperf_attr_set_wakeup_events(attr, 1);
@@ -31,7 +31,7 @@ static void assert_count(live_collector_t *collector, uint64_t value) {
   assert_int_equal(count.value, value);
 }
 
-/* Waiting continues, and nothing was delivered. */
+/* Expects that the wait continues and that nothing was delivered. */
 static void assert_waiting(live_collector_t *collector, uint64_t records) {
   assert_int_equal(collector->records, records);
   assert_int_equal(collector->ends, 0);
@@ -41,8 +41,8 @@ static void assert_waiting(live_collector_t *collector, uint64_t records) {
 /* -- Timeout -------------------------------------------------------------- */
 
 /* go-perf TestPoll/Timeout: a record that is there comes in the first turn of
- * the loop; then nothing does until a timer, which ends nothing: the next
- * record comes as ever. */
+ * the loop. Then nothing comes until a timer does. The timer ends nothing: the
+ * next record comes as usual. */
 static void
 poll_with_a_timer_delivers_the_record_then_only_fires(void **state) {
   live_collector_t collector;
@@ -72,7 +72,8 @@ static void count_close(uvperf_event_t *event) {
   collector->closed += 1;
 }
 
-/* A record is in the ring, and its wakeup on its way, when it is cancelled. */
+/* A record is in the ring, and its wakeup is on the way, when the wait is
+ * cancelled. */
 static void cancel(uv_timer_t *timer) {
   live_collector_t *collector = timer->data;
 
@@ -82,9 +83,9 @@ static void cancel(uv_timer_t *timer) {
   uv_close((uv_handle_t *)timer, NULL);
 }
 
-/* go-perf TestPoll/Cancel: closed while the loop waits. Nothing more is
- * delivered, the wait ends at once because nothing else keeps the loop, and the
- * close callback has run once, not inside uvperf_event_close. */
+/* go-perf TestPoll/Cancel: the event is closed while the loop waits. Nothing
+ * more is delivered. The wait ends at once, because nothing else keeps the
+ * loop. The close callback has run once, and not inside uvperf_event_close. */
 static void poll_cancelled_while_waiting_ends_without_a_record(void **state) {
   size_t fds = support_count_fds();
   live_collector_t collector;
@@ -133,8 +134,8 @@ static void run_expired(live_collector_t *collector) {
   assert_int_equal(collector->ends, 0);
 }
 
-/* go-perf TestPoll/Expired: a deadline that has passed when the wait begins
- * ends it, with an empty ring. */
+/* go-perf TestPoll/Expired: the deadline has passed when the wait begins, so
+ * the wait ends. The ring is empty. */
 static void poll_with_an_expired_timer_and_no_record_ends(void **state) {
   live_collector_t collector;
 
@@ -148,7 +149,7 @@ static void poll_with_an_expired_timer_and_no_record_ends(void **state) {
   live_close(&collector);
 }
 
-/* The same with a record in the ring: it is not lost by that. */
+/* The same happens with a record in the ring. The record is not lost. */
 static void poll_with_an_expired_timer_keeps_the_record(void **state) {
   live_collector_t collector;
   uint64_t next = 0;
@@ -185,9 +186,10 @@ static void check_tid(live_collector_t *collector,
   assert_int_equal(record->tid, thread->tid);
 }
 
-/* go-perf TestPoll/DisabledExplicitly: the samples of another thread, while the
- * loop waits; none is missing, and none comes after it is disabled. That is no
- * end: after it is enabled again, it continues. */
+/* go-perf TestPoll/DisabledExplicitly: another thread makes samples while the
+ * loop waits. All of them come, but no sample comes after the event is
+ * disabled. This is not the end: samples come again after the event is enabled
+ * again. */
 static void poll_of_a_disabled_event_delivers_earlier_records(void **state) {
   live_collector_t collector;
   live_thread_t thread;
@@ -216,8 +218,8 @@ static void poll_of_a_disabled_event_delivers_earlier_records(void **state) {
   live_close(&collector);
 }
 
-/* Disabled before the first turn of the loop: the records in the ring are
- * delivered, and no later ones. */
+/* The event is disabled before the first turn of the loop. The records in the
+ * ring are delivered, and no later ones. */
 static void poll_of_an_event_disabled_before_the_first_turn(void **state) {
   live_collector_t collector;
   uint64_t id;
@@ -242,8 +244,9 @@ static void call_twice(void *arg) {
   call(arg);
 }
 
-/* go-perf TestPoll/DisabledByRefresh: another thread continues to make calls,
- * while the loop waits; the given number of samples comes, and no end. */
+/* go-perf TestPoll/DisabledByRefresh: another thread continues to make calls
+ * while the loop waits. The given number of samples comes, but no end is
+ * reported. */
 static void poll_of_a_refreshed_event_delivers_that_number(void **state) {
   uvperf_stream_options_t options = UVPERF_STREAM_OPTIONS_INIT;
   live_collector_t collector;
@@ -304,8 +307,8 @@ static void assert_ended(live_collector_t *collector) {
   assert_count(collector, NR);
 }
 
-/* go-perf TestPoll/DisabledByExit: the child is gone before the loop turns: its
- * samples, then UV_EOF. */
+/* go-perf TestPoll/DisabledByExit: the child is gone before the loop turns. Its
+ * samples come, and then UV_EOF. */
 static void
 poll_of_a_child_that_is_gone_delivers_its_samples_then_eof(void **state) {
   live_collector_t collector;
@@ -320,7 +323,8 @@ poll_of_a_child_that_is_gone_delivers_its_samples_then_eof(void **state) {
   live_close(&collector);
 }
 
-/* The same while the loop waits: first the samples, and no end before it. */
+/* The same happens while the loop waits: the samples come first, and the end
+ * after them. */
 static void poll_of_a_child_that_ends_delivers_eof(void **state) {
   live_collector_t collector;
   live_worker_t worker;

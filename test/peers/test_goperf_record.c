@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestReadRecord checks, if no other test does: records of
- * a child that exits at once, samples in several loops at a time. Switches of a
- * CPU are in test_goperf_switch.c, call chains in test_goperf_registers.c; the
- * whole list is in ORIGINS. */
+/* Live: the checks of go-perf's TestReadRecord, if no other test has them:
+ * records of a child that exits at once, and samples in several loops at a
+ * time. Switches of a CPU are in test_goperf_switch.c, and call chains in
+ * test_goperf_registers.c. The whole list is in ORIGINS. */
 #include "live_thread.h"
 
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 
 #define NAME "commtest"
 
-/* Only the end of the pipe that releases the child is left. */
+/* This process keeps only that end of the pipe which releases the child. */
 typedef struct child_s {
   int go[2];
   int code;
@@ -51,8 +51,8 @@ static void child_end(child_t *child) {
   assert_int_equal(support_wait(child->pid), 42);
 }
 
-/* EXIT names the process of the real parent twice, whichever of its threads has
- * forked: perf_event_task_output() in kernel/events/core.c. */
+/* EXIT has the process id of the real parent twice, whichever of the parent's
+ * threads has forked: perf_event_task_output() in kernel/events/core.c. */
 static void assert_exit(const uvperf_record_t *record, const child_t *child) {
   assert_int_equal(record->type, PERF_RECORD_EXIT);
   assert_int_equal(record->task.pid, child->pid);
@@ -63,7 +63,7 @@ static void assert_exit(const uvperf_record_t *record, const child_t *child) {
   assert_int_equal(record->tid, child->pid);
 }
 
-/* An event of comm gets the EXIT of its task too. */
+/* An event with `comm` gets the EXIT of its task, too. */
 static void check_comm(live_collector_t *collector,
                        const uvperf_record_t *record) {
   const child_t *child = collector->hook_data;
@@ -115,8 +115,8 @@ static void take_comm(uv_loop_t *loop, struct perf_event_attr *attr,
   assert_ended(&collector, 2);
 }
 
-/* go-perf TestReadRecord/Comm, which it skips as flaky: its child had to wait
- * until it was seen, because a child that exits at once hangs up first, and a
+/* go-perf TestReadRecord/Comm, which go-perf skips as flaky. Its child had to
+ * wait until it was seen: a child that exits at once hangs up first, and a
  * wakeup per sample never reports a COMM. Here the child exits at once, and
  * both kinds of wakeup deliver the record, without a flush timer. */
 static void record_comm_of_a_child_that_exits_at_once_comes(void **state) {
@@ -150,8 +150,8 @@ static void fork_in_thread(void *arg) {
   child_fork(arg, exit_when_released);
 }
 
-/* go-perf TestReadRecord/Exit, which leaves out the parent: of a child of this
- * thread, and of one of another thread. */
+/* go-perf TestReadRecord/Exit, for a child of this thread and a child of
+ * another thread. go-perf does not check the parent. */
 static void record_exit_names_the_child_and_its_parents_process(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -189,7 +189,8 @@ static void check_who(live_collector_t *collector,
   assert_int_equal(record->tid, who->tid);
 }
 
-/* go-perf TestReadRecord/SampleGetpid: one call, a count of 1, one sample. */
+/* go-perf TestReadRecord/SampleGetpid: one call is a count of 1 and one
+ * sample. */
 static void record_of_one_system_call_names_who_made_it(void **state) {
   live_collector_t collector;
   struct perf_event_attr attr;
@@ -212,8 +213,8 @@ static void record_of_one_system_call_names_who_made_it(void **state) {
 #define PAIRS 3
 #define TRIPS 6
 
-/* A thread that makes calls, and one whose loop reads their records. Both wait
- * for each other in each trip. */
+/* A thread that makes calls, and a thread whose loop reads the records of these
+ * calls. Both wait for each other in each trip. */
 typedef struct pair_s {
   uint64_t tracepoint;
   live_thread_t caller;
@@ -342,7 +343,7 @@ static void record_round_trips_in_several_loops_are_all_seen(void **state) {
 
 /* -- ExampleMmapRecord_plugin --------------------------------------------- */
 
-/* As a plug-in is loaded. */
+/* Maps this program's file as a plug-in is mapped. */
 static void map_self(void *arg) {
   void **address = arg;
   int fd;
@@ -353,7 +354,7 @@ static void map_self(void *arg) {
   close(fd);
 }
 
-/* Shared memory shows here where the child has mapped it. */
+/* The child has written its address of the mapping into shared memory. */
 static void check_plugin(live_collector_t *collector,
                          const uvperf_record_t *record) {
   void *const *shared = collector->hook_data;
@@ -369,8 +370,9 @@ static void check_plugin(live_collector_t *collector,
   assert_string_equal(record->mmap.filename, path);
 }
 
-/* go-perf ExampleMmapRecord_plugin: a monitor that waits for the mappings of a
- * process that lives on. Each comes when it is made, without a flush timer. */
+/* go-perf ExampleMmapRecord_plugin: a monitor waits for the mappings of a
+ * process that lives on. Each record comes when the mapping is made, without a
+ * flush timer. */
 static void record_mmap_of_a_living_child_comes_at_once(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   live_collector_t collector;

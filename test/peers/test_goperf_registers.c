@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestSampleUserRegisters and its
- * TestReadRecord/SampleTracepointStack check: registers and call chains at
- * system calls. */
+/* Live: the checks of go-perf's TestSampleUserRegisters and
+ * TestReadRecord/SampleTracepointStack: registers and call chains at system
+ * calls. */
 #include "live.h"
 
 #include <errno.h>
@@ -41,7 +41,7 @@ static uint64_t mask_of_arguments(void) {
   return mask;
 }
 
-/* Exactly those that were asked for, and no other. */
+/* Expects exactly the requested registers. */
 static void assert_regs(const uvperf_record_t *record, uint64_t mask, int nr) {
   const uvperf_regs_t *regs = &record->sample.regs_user;
   unsigned int bit;
@@ -106,9 +106,9 @@ static void do_write(write_t *write, int fd, const char *bytes, size_t size) {
   write->result = result < 0 ? -errno : result;
 }
 
-/* go-perf TestSampleUserRegisters: the arguments of write(2) at its entry and
- * its result at its exit, by two events with their own masks, each decoded with
- * its own. One write fails. */
+/* go-perf TestSampleUserRegisters: two events sample the arguments of write(2)
+ * at its entry and its result at its exit. Each event has its own mask, and its
+ * records are decoded with this mask. One write fails. */
 static void registers_of_a_system_call_are_its_arguments(void **state) {
   live_collector_t entry;
   live_collector_t exit_;
@@ -139,7 +139,7 @@ static void registers_of_a_system_call_are_its_arguments(void **state) {
 /* -- TestReadRecord/SampleTracepointStack --------------------------------- */
 
 #define DEPTH 6
-/* `down` this number of times, and the test itself. */
+/* The frames of DEPTH calls of down(), and of the test itself. */
 #define OWN_FRAMES  (DEPTH + 1)
 #define MOST_FRAMES 64
 
@@ -158,8 +158,8 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context,
   return _URC_NO_REASON;
 }
 
-/* Without libc's syscall(), which has no frame of its own: a walk by frame
- * pointers would miss its caller. */
+/* Makes the system call without libc's syscall(). That function has no frame of
+ * its own, so a walk by frame pointers would miss its caller. */
 #if defined(__x86_64__)
 static void call_here(void) {
   long result = SYS_getpgid;
@@ -185,11 +185,12 @@ __attribute__((noinline)) static void down(chain_t *chain, int depth) {
     _Unwind_Backtrace(note_frame, chain);
     call_here();
   }
-  __asm__ volatile("" : : : "memory"); /* not a tail call */
+  __asm__ volatile("" : : : "memory"); /* prevents a tail call */
 }
 
-/* Starts at the system call's own frame, whose address is the call's in one and
- * the unwinder's in the other. */
+/* Both chains begin with the function that makes the system call. There they
+ * have different addresses: of the system call, and of the call of the
+ * unwinder. */
 static void check_chain(live_collector_t *collector,
                         const uvperf_record_t *record) {
   const chain_t *chain = collector->hook_data;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what go-perf's TestGroup/Record and TestReadRecord/RedirectedOutput
- * check, on sets: the records of several events in one ring. The whole list is
- * in ORIGINS. */
+/* Live: the checks of go-perf's TestGroup/Record and
+ * TestReadRecord/RedirectedOutput, on sets: the records of several events in
+ * one ring. The whole list is in ORIGINS. */
 #include "live_stream.h"
 
 #include <sys/syscall.h>
@@ -56,7 +56,8 @@ static void note_hit(live_stream_t *stream, const uvperf_record_t *record) {
   hits->nr++;
 }
 
-/* Two tracepoints of the calling thread on this CPU, which is one ring. */
+/* Plans two tracepoints of the calling thread on this CPU, so they have one
+ * ring. */
 static void plan_two(const char *test, live_plan_t *plan, const char *cpu,
                      uint64_t sample_type) {
   uint64_t first = support_need_tracepoint(test, LIVE_SYSCALL);
@@ -119,7 +120,7 @@ static void set_group_of_two_writes_the_counts_of_both(void **state) {
   live_stream_close(&stream);
 }
 
-/* Without a group each has its own count alone. */
+/* Without a group, a sample has only the count of its own event. */
 static void set_of_two_in_one_ring_matches_each_record(void **state) {
   int cpu = live_last_cpu();
   live_stream_t stream;
@@ -131,7 +132,8 @@ static void set_of_two_in_one_ring_matches_each_record(void **state) {
 
   snprintf(list, sizeof(list), "%d", cpu);
   plan_two(__func__, &plan, list, PERF_SAMPLE_TID);
-  /* Another layout for each: by the other's it would be another record. */
+  /* Each event has its own layout. By the layout of the other event, the record
+   * would have other contents. */
   plan.attrs[1].sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_IP;
   live_pin(cpu, &old);
   run_two(*state, &stream, &plan, &hits);
@@ -143,7 +145,7 @@ static void set_of_two_in_one_ring_matches_each_record(void **state) {
   live_stream_close(&stream);
 }
 
-/* Both CPUs, one group on each: a sample has the counts of its own CPU. */
+/* Each of two CPUs has a group. A sample has the counts of its own CPU. */
 static void set_group_on_each_cpu_counts_there_alone(void **state) {
   live_stream_t stream;
   live_plan_t plan;

@@ -6,8 +6,8 @@
 
 #define TRIPS 4
 #define MOST  4096
-/* Few: with PREEMPT_RT each is a switch to a kernel thread, which is recorded
- * and wakes. */
+/* Wakeups must be few: with PREEMPT_RT each one is a switch to a kernel thread.
+ * This switch is recorded and causes the next wakeup. */
 #define WAKEUP_BYTES 65536
 
 /* One task that is switched, and the other one of that switch. */
@@ -42,8 +42,8 @@ static void go_there(player_t *player) {
   player->is_there = 1;
 }
 
-/* The first time it moves to its CPU, the second time it plays. On one CPU
- * neither can continue before the other has run. */
+/* The first call moves the player to its CPU, the second call lets it play. On
+ * one CPU neither player can continue before the other has run. */
 static void run_player(void *arg) {
   player_t *player = arg;
   game_t *game = player->game;
@@ -108,7 +108,8 @@ static void assert_pair(const game_t *game, int i) {
   assert_int_equal(other->other_tid, turn->tid);
 }
 
-/* It comes and leaves in turn, and was away at both ends. */
+/* Expects that a player comes and leaves in turn, and was away at the begin and
+ * at the end. */
 static void assert_player(const game_t *game, uint32_t tid) {
   int is_there = 0;
   int times = 0;
@@ -165,8 +166,8 @@ static void assert_players(const game_t *game) {
 }
 
 /* go-perf TestReadRecord/CPUWideSwitch. This thread is on the CPU when it
- * enables and disables, so that the players are not: each comes exactly as
- * often as it leaves. */
+ * enables and disables the event, so the players are not. Each player comes
+ * exactly as often as it leaves. */
 static void switches_of_two_threads_on_a_cpu_come_in_pairs(void **state) {
   live_collector_t collector;
   player_t players[2];
@@ -203,7 +204,8 @@ static void note_turn_of_set(live_stream_t *stream,
     note_turn(game, record);
 }
 
-/* The same by the side-band of a set, beside an attr that writes nothing. */
+/* The side-band of a set has the same records, next to an attr that writes
+ * nothing. */
 static void set_records_the_switches_of_two_threads_on_a_cpu(void **state) {
   player_t players[2];
   live_stream_t stream;

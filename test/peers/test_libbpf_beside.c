@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader beside libbpf's perf_buffer. */
+/* Compares the reader with libbpf's perf_buffer. */
 #include "bpf_pair.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "live.h"
 
-/* Under sanitizers a record takes some ten times as long. */
+/* With sanitizers a record takes about ten times as long. */
 #ifdef __SANITIZE_ADDRESS__
 #define SHARE 5
 #else
@@ -17,15 +17,14 @@
 
 /* -- producers ------------------------------------------------------------ */
 
-/* A thread that hands out payloads on one CPU. */
+/* A thread that sends payloads on one CPU. */
 typedef struct producer_s {
   uv_thread_t thread;
   bpf_pair_t *pair;
   int cpu;
   uint32_t nr;
   uint32_t batch;
-  uint32_t window; /* at most this number not yet read by one of the two; 0:
-                    * any */
+  uint32_t window; /* most unread payloads of a reader; 0: any number */
   int code;
   atomic_int is_done;
 } producer_t;
@@ -67,8 +66,8 @@ static void publish_read(bpf_pair_t *pair) {
       atomic_store(&pair->ears[side][cpu].read, pair->ears[side][cpu].payloads);
 }
 
-/* A thread on each CPU sends nr payloads. Runs the loop meanwhile, and until
- * all is read. */
+/* Starts a thread on each CPU that sends nr payloads. Runs the loop until all
+ * payloads are sent and read. */
 static void run_producers(uv_loop_t *loop, bpf_pair_t *pair,
                           const producer_t *plan) {
   producer_t producers[BPF_PAIR_CPUS];
@@ -137,8 +136,8 @@ static void records_that_fit_equal_libbpfs(void **state) {
   }
 }
 
-/* More is written than the rings hold, without reading: so both lose the
- * same. */
+/* More is written than the rings hold, and nothing is read meanwhile. So both
+ * readers lose the same payloads. */
 static void losses_of_full_rings_equal_libbpfs(void **state) {
   static const bpf_pair_plan_t plans[] = {
       {16, 256, 1, 0, 0},
@@ -160,7 +159,7 @@ static void losses_of_full_rings_equal_libbpfs(void **state) {
       assert_true(bpf_pair_read(*state, pair, cpus, nr));
     }
     for (cpu = 0; cpu < nr; cpu++) {
-      bpf_pair_send(pair, cpus[cpu], 1); /* which reports the last loss */
+      bpf_pair_send(pair, cpus[cpu], 1); /* reports the last loss */
       assert_true(bpf_pair_read(*state, pair, cpus, nr));
       assert_true(pair->ears[BPF_PAIR_OURS][cpus[cpu]].lost > 0);
       bpf_pair_assert_complete(pair, BPF_PAIR_OURS, cpus[cpu]);
@@ -171,7 +170,7 @@ static void losses_of_full_rings_equal_libbpfs(void **state) {
   }
 }
 
-/* Each has losses of its own, and reports them. */
+/* Each reader has its own losses, and reports them. */
 static void both_report_all_losses(void **state) {
   static const bpf_pair_plan_t plans[] = {
       {16, 256, 1, 0, 0},
@@ -240,8 +239,8 @@ static void send_one(bpf_pair_t *pair, int cpu, uint32_t size) {
 }
 
 /* perf_prepare_header() in kernel/events/core.c cuts the size of a record to 16
- * bits: here to 4480. libbpf delivers 70004 bytes without checking them, so
- * nothing more is checked about it. */
+ * bits: here to 4480. libbpf delivers 70004 bytes without checking them, so the
+ * test checks nothing more about libbpf. */
 static void payload_of_more_than_a_record_is_corrupt(void **state) {
   static const bpf_pair_plan_t plan = {100, 100, 64, 0, 0};
   int cpus[BPF_PAIR_CPUS];
@@ -269,7 +268,7 @@ static void payload_of_more_than_a_record_is_corrupt(void **state) {
   bpf_pair_close(*state, pair);
 }
 
-/* The tests above compare what they asked for with what came. */
+/* The tests above rely on the number of payloads that they sent. */
 static void send_hands_all_out_though_signals_come(void **state) {
   const struct itimerval often = {{0, 1000}, {0, 1000}};
   const struct itimerval never = {{0, 0}, {0, 0}};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what the test of libbpf's perf_buffer checks: prog_tests/perf_buffer.c
- * in the kernel's selftests. A perf_buffer__poll is a turn of the loop here,
- * perf_buffer__consume_buffer a flush. The whole list is in ORIGINS. */
+/* Live: the checks of libbpf's test of its perf_buffer,
+ * prog_tests/perf_buffer.c in the kernel's selftests. Here a turn of the loop
+ * replaces perf_buffer__poll, and a flush replaces perf_buffer__consume_buffer.
+ * The whole list is in ORIGINS. */
 #include "live_bpf_reader.h"
 
 static void close_buffers(live_bpf_reader_t *live) {
@@ -11,7 +12,7 @@ static void close_buffers(live_bpf_reader_t *live) {
   live_bpf_reader_end(live);
 }
 
-/* Each online CPU, by its number in the payload, and a ring for each. */
+/* Each online CPU sends its number in the payload, and has its own ring. */
 static void buffer_reads_each_cpu_that_is_online(void **state) {
   int cpus[CPU_SETSIZE];
   size_t nr = live_cpus(cpus, CPU_SETSIZE);

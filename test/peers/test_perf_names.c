@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names parse to the same events as in perf(1): replays the table of
- * perf_names.sh, on the same sysfs. */
+/* Names parse to the same events as in perf(1). The test replays the table of
+ * perf_names.sh on the same sysfs. */
 #include "support.h"
 #include "temp_tree.h"
 
@@ -10,7 +10,8 @@
 
 #define TABLE UVPERF_TEST_DIR "/support/names/perf_names.txt"
 
-/* perf(1) prints these; those that a line of the table has not are 0. */
+/* perf(1) prints these fields. A field that is not in a line of the table is
+ * 0. */
 static const struct {
   const char *name;
   enum uvperf_attr_field field;
@@ -61,7 +62,7 @@ static int trees_teardown(void **state) {
   return rc;
 }
 
-/* A line of the table: what perf(1) makes of a name. */
+/* A line of the table: a name, and the events that perf(1) makes of it. */
 typedef struct line_s {
   char text[512];
   const char *tree;
@@ -110,7 +111,7 @@ static int next_line(FILE *table, line_t *line) {
   return 1;
 }
 
-/* Names that we parse otherwise than perf 6.1, and why. */
+/* Names that we parse differently from perf 6.1, and why. */
 static const struct {
   const char *tree;
   const char *name;
@@ -142,14 +143,14 @@ static const struct {
     {"tree", "slots", "an event of cpu like any other"},
 };
 
-/* The table was made where a long has 8 bytes, which is the length of a code
- * breakpoint. */
+/* A code breakpoint has the length of a long. The table was made on a machine
+ * whose long has 8 bytes. */
 static int has_other_length(const line_t *line) {
   return sizeof(long) != 8 && strncmp(line->name, "mem:", 4) == 0 &&
          strstr(line->name, ":x") != NULL;
 }
 
-/* Why a name is otherwise than perf's; NULL: it should not be. */
+/* Returns why a name is parsed differently, or NULL if it should not be. */
 static const char *find_difference(const line_t *line) {
   size_t i;
 
@@ -182,8 +183,8 @@ static int is_event(const struct perf_event_attr *attr, const event_t *event,
   return 1;
 }
 
-/* Whether the list has these events, in any order: perf(1) uses the order of a
- * directory. */
+/* Returns whether the list has these events. Any order is right, because
+ * perf(1) uses the order of a directory. */
 static int are_events(const uvperf_event_list_t *list, const line_t *line) {
   size_t i, k;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields read by name equal what perf script prints: perf record and two events
- * of this library watch the same CPU at the same time, by the same clock, and
- * each hit that both have is compared. */
+/* Fields that are read by name equal the output of perf script. perf record and
+ * two events of this library watch the same CPU at the same time, by the same
+ * clock. Each hit that both have is compared. */
 #include "live.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static hit_t *hits_add(hits_t *hits) {
   return &hits->hits[hits->nr++];
 }
 
-/* -- our side: what the "print fmt" says, from fields found by name -------- */
+/* -- our side: the "print fmt", from fields that are found by name -------- */
 
 static uint64_t value(const uvperf_tracepoint_t *tracepoint, const char *name,
                       const uvperf_record_t *record) {
@@ -201,7 +201,7 @@ static void need_perf(const char *test) {
     support_skip(test, "perf(1)");
 }
 
-/* In the child: descriptors 3 and 4 are the ends of perf's pipes. */
+/* Called in the child. Descriptors 3 and 4 are the ends of perf's pipes. */
 static void exec_perf(const perf_t *perf, int cpu, int control, int answer) {
   char number[16];
   int null = open("/dev/null", O_RDWR);
@@ -240,7 +240,7 @@ static void perf_start(perf_t *perf, int cpu) {
   perf->acknowledged = answer[0];
 }
 
-/* Returns once perf has done it. */
+/* Sends a command to perf. Returns once perf has done it. */
 static void perf_command(perf_t *perf, const char *command) {
   struct pollfd ready = {perf->acknowledged, POLLIN, 0};
   char answer[16] = "";
@@ -262,7 +262,7 @@ static void perf_stop(perf_t *perf) {
   close(perf->acknowledged);
 }
 
-/* "[001] 12214.643789239: sched:sched_switch: prev_comm=…" */
+/* Reads "[001] 12214.643789239: sched:sched_switch: prev_comm=…". */
 static void read_line(char *line, side_t *sides, size_t nr_sides) {
   unsigned long long seconds;
   unsigned long long ns;
@@ -307,8 +307,8 @@ static void perf_read(perf_t *perf, side_t *sides, size_t nr_sides) {
 
 /* -- both ----------------------------------------------------------------- */
 
-/* For each of perf's hits, our first one at or after it, or our last one at or
- * before it. */
+/* Returns the index of our first hit at or after this time of perf's, or of our
+ * last hit at or before it. */
 static size_t partner(const hits_t *ours, uint64_t time, int is_after) {
   size_t i = 0;
 
@@ -330,8 +330,9 @@ static uint64_t gap(const side_t *side, size_t i, int is_after) {
   return other > time ? other - time : time - other;
 }
 
-/* A hit is written for one event after the other, always in the same order, and
- * stamped each time. Of most hits the other's record is the nearest. */
+/* The kernel writes a hit for one event after the other, always in the same
+ * order, and takes the time for each. For most hits, the nearest record is that
+ * of the other event. */
 static int comes_after(const side_t *side) {
   size_t after = 0;
   size_t i;
@@ -341,8 +342,8 @@ static int comes_after(const side_t *side) {
   return after > side->perfs.nr / 2;
 }
 
-/* Each of perf's hits is one of ours, and all of ours between them are perf's
- * too. */
+/* Expects that each of perf's hits is one of ours, and that all of ours between
+ * them are perf's, too. */
 static void compare(const side_t *side) {
   int is_after = comes_after(side);
   size_t first = partner(&side->ours, side->perfs.hits[0].time, is_after);
@@ -412,7 +413,7 @@ static void live_fields_are_those_that_perf_script_prints(void **state) {
   for (i = 0; i < 2; i++)
     side_open(&sides[i], *state, cpu);
   perf_start(&perf, cpu);
-  perf_command(&perf, "disable\n"); /* it is, but answers once it is ready */
+  perf_command(&perf, "disable\n"); /* waits until perf is ready */
   sides_enable(sides, 2);
   perf_command(&perf, "enable\n");
   work();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What perf-agent's package perfevent does for its profilers, on sets: a clock
- * or cycles on each CPU with a BPF program, and the mistakes in its source. The
- * whole list is in ORIGINS. */
+/* What perf-agent's package perfevent does for its profilers is done here with
+ * sets: a clock or cycles on each CPU with a BPF program, and the mistakes in
+ * its source. The whole list is in ORIGINS. */
 #include "live_bpf.h"
 #include "live_set.h"
 #include "other_kernel.h"
@@ -16,7 +16,7 @@
 
 /* -- OpenAll, scripted ---------------------------------------------------- */
 
-/* A clock at 99 Hz on these CPUs. */
+/* Plans a clock at 99 Hz on these CPUs. */
 static void plan_clock(live_plan_t *plan, const char *cpus) {
   live_plan_begin(plan);
   live_plan_software(plan, PERF_COUNT_SW_CPU_CLOCK);
@@ -32,7 +32,7 @@ static void add_events(fake_event_t **events, size_t nr) {
     events[i] = fake_event_add(100 + i);
 }
 
-/* The fd is no program's: the fake does not mind. */
+/* The fd is not a program's, but the fake kernel accepts any fd. */
 static int some_program(void) {
   int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
@@ -94,8 +94,8 @@ static void open_all_without_a_cpu_that_is_online_is_an_error(void **state) {
 }
 
 /* A profiler of all CPUs needs every event, except on offline CPUs. Each
- * failure says which it is; failures that affect all other events fail the
- * set. */
+ * failure has its own code and cause. Failures that affect all other events
+ * fail the set. */
 static void open_all_separates_failures_and_offline_cpus(void **state) {
   static const struct {
     int code;
@@ -137,7 +137,7 @@ static void open_all_separates_failures_and_offline_cpus(void **state) {
   }
 }
 
-/* All or nothing, as OpenAll has it. */
+/* With UVPERF_SET_STRICT a set opens all events or none, like OpenAll. */
 static void open_all_or_nothing_is_by_strict(void **state) {
   fake_event_t *events[2];
   uvperf_error_t error;
@@ -155,8 +155,8 @@ static void open_all_or_nothing_is_by_strict(void **state) {
   fake_assert_clean();
 }
 
-/* Its Close leaks what it could not attach; here the set continues or is
- * closed. */
+/* perf-agent's Close leaks the programs that it could not attach. Here the set
+ * continues or is closed. */
 static void open_all_reports_a_program_that_an_event_refuses(void **state) {
   int program = some_program();
   fake_event_t *events[2];
@@ -197,7 +197,8 @@ static void check_probed(live_set_t *live, uint32_t type, uint64_t config) {
   assert_int_equal(attr->sample_freq, 99);
 }
 
-/* Whichever this machine has; and the event that was chosen is reported. */
+/* Whichever of the two this machine has is opened, and the choice is
+ * reported. */
 static void probe_of_cycles_opens_cycles_or_a_clock(void **state) {
   const uvperf_change_t *changes;
   live_plan_t plan;
@@ -219,7 +220,8 @@ static void probe_of_cycles_opens_cycles_or_a_clock(void **state) {
   live_set_close(&live);
 }
 
-/* Errors of a virtual machine; the fallback must hide no other error. */
+/* These are errors of a virtual machine. The fallback must hide no other
+ * error. */
 static void probe_of_cycles_is_a_clock_without_cycles(void **state) {
   static const int lacking[] = {-ENOENT, -ENODEV, -ENXIO, -EOPNOTSUPP};
   static const int others[] = {-EACCES, -EINVAL, -EIO};
@@ -247,8 +249,8 @@ static void probe_of_cycles_is_a_clock_without_cycles(void **state) {
 
 /* -- the program ---------------------------------------------------------- */
 
-/* At a frequency, and by link:
- * set_program_of_clocks_runs_on_each_cpu_while_enabled_alone checks it with a
+/* The clock has a frequency, and the program is attached by a link.
+ * set_program_of_clocks_runs_on_each_cpu_while_enabled_alone checks this with a
  * period. */
 static void open_all_runs_its_program_on_each_cpu(void **state) {
   const uvperf_place_t *place;
@@ -300,7 +302,7 @@ static void event_spec_is_the_label_of_the_attr(void **state) {
   }
 }
 
-/* Asked here, so that no scripted event is used for that. */
+/* The kernel is asked here, so that this uses no scripted event. */
 static int setup(void **state) {
   uvperf_kernel_knows(UVPERF_ATTR_READ_FORMAT, READ_LOST);
   return fake_kernel_loop_setup(state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: what perf-agent's package ehmaps watches, on sets: the executable
+/* Live: sets watch what perf-agent's package ehmaps watches: the executable
  * mappings of threads and processes, and their end. The whole list is in
  * ORIGINS. */
 #include "live_stream.h"
@@ -47,10 +47,10 @@ static void unmap_file(mapping_t *mapping) {
 /* -- records -------------------------------------------------------------- */
 
 typedef struct watch_s {
-  const char *path;   /* mappings of it alone are noted */
-  uint32_t pid;       /* of this process */
-  uint32_t last_tid;  /* the thread of the last one */
-  uint64_t last_addr; /* and its address */
+  const char *path;   /* only mappings of this file are noted */
+  uint32_t pid;       /* and only of this process */
+  uint32_t last_tid;  /* the thread of the last mapping */
+  uint64_t last_addr; /* the address of the last mapping */
   uint64_t mappings;
   uint64_t exits;
   uint64_t execs;
@@ -88,7 +88,7 @@ static void note_record(live_stream_t *stream, const uvperf_record_t *record) {
   }
 }
 
-/* The side-band of a set beside an attr that writes nothing. */
+/* Plans the side-band of a set next to an attr that writes nothing. */
 static void plan_maps(live_plan_t *plan) {
   live_stream_plan(plan);
   plan->options.side_band = UVPERF_SIDE_BAND_MMAP | UVPERF_SIDE_BAND_TASKS;
@@ -136,7 +136,8 @@ static void watcher_of_a_thread_sees_its_mapping(void **state) {
   live_stream_close(&stream);
 }
 
-/* Its own watcher, an event of one thread, does not see that. */
+/* perf-agent's watcher is an event of one thread, so it does not see mappings
+ * of other threads. */
 static void watcher_of_a_process_sees_those_of_each_thread(void **state) {
   live_thread_t before, after;
   live_stream_t stream;
@@ -157,7 +158,7 @@ static void watcher_of_a_process_sees_those_of_each_thread(void **state) {
   live_thread_do(&after);
   check_mapping(*state, &watch, 2, after.tid, &mapping);
   unmap_file(&mapping);
-  /* The end of a thread is not its process's, which continues. */
+  /* The thread has ended, but its process continues. */
   live_thread_end(&after);
   assert_int_equal(live_run_until(*state, &watch.exits, 1), 1);
   assert_int_equal(watch.exit_pid, getpid());
@@ -173,7 +174,7 @@ static void watcher_of_a_process_sees_those_of_each_thread(void **state) {
 
 /* -- TestSystemWideMmapWatcherSeesMmap ------------------------------------ */
 
-/* On every CPU, not the first alone. */
+/* The watcher sees mappings on every CPU, not only on the first one. */
 static void watcher_of_all_cpus_sees_it_on_each(void **state) {
   live_stream_t stream;
   mapping_t mapping;
@@ -229,8 +230,8 @@ static void note_map(live_stream_t *stream, const uvperf_record_t *record) {
              record->mmap.filename);
 }
 
-/* The mappings of another program come after its execve(2), and all of them
- * before its end is reported, which is the target's. */
+/* The mappings of another program come after its execve(2). All of them come
+ * before the target's end is reported. */
 static void watcher_sees_another_program_come_and_go(void **state) {
   live_stream_t stream;
   live_worker_t worker;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of perf-utils' profilers, groups and benchmarks check, with
+/* The checks of the tests of perf-utils' profilers, groups and benchmarks, with
  * exact values, and the mistakes in its source. The whole list is in
  * ORIGINS. */
 #include "live_thread.h"
@@ -48,7 +48,7 @@ static int init_of_names(uv_loop_t *loop, uvperf_set_t *set, const char *names,
   return rc;
 }
 
-/* start, profile, stop: a set is read while it counts, and after. */
+/* start, profile, stop: a set is read while it counts, and after that. */
 static void profile(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
   assert_int_equal(uvperf_set_reset(&run->set, NULL), 0);
   assert_int_equal(uvperf_set_enable(&run->set, NULL), 0);
@@ -59,7 +59,7 @@ static void profile(measure_run_t *run, uvperf_measure_fn fn, void *arg) {
 
 /* -- profilers, scripted -------------------------------------------------- */
 
-/* Each event was on a counter for a time of its own. */
+/* Lets each event be on a counter for a different time. */
 static void count_differently(void *arg) {
   measure_pmu_t *pmus = arg;
   size_t i;
@@ -113,7 +113,7 @@ static void profiler_of_instructions_counts(void **state) {
   check_profiler(*state, "instructions:u", 1);
 }
 
-/* An access is no hit. */
+/* An access is not a hit, so the names are those of the kernel. */
 static void profiler_of_caches_has_the_kernels_names(void **state) {
   static const char *const labels[] = {"L1-dcache-loads:u",
                                        "L1-dcache-load-misses:u"};
@@ -154,7 +154,8 @@ static void profiler_without_a_single_counter_is_an_error(void **state) {
   check_nothing(*state, CACHES);
 }
 
-/* Some are opened, others are not: neither an error nor silence. */
+/* Some events are opened and others are not. This is no error, but it is
+ * reported. */
 static void profiler_of_some_counters_reports_the_missing_ones(void **state) {
   const uvperf_set_failure_t *failures;
   other_kernel_t *kernel = other_kernel();
@@ -179,7 +180,7 @@ static void profiler_of_some_counters_reports_the_missing_ones(void **state) {
   fake_assert_clean();
 }
 
-static int nr_opened; /* the one whose open fails */
+static int nr_opened; /* opens before the one that fails */
 
 static int fail_an_open(struct perf_event_attr *attr) {
   (void)attr;
@@ -205,7 +206,7 @@ static void group_of_which_one_is_refused_leaves_no_fd(void **state) {
   }
 }
 
-/* A set without attrs is no set. */
+/* A set needs at least one attr. */
 static void group_of_nothing_is_einval(void **state) {
   uvperf_set_options_t options = UVPERF_SET_OPTIONS_INIT;
   uvperf_target_t self = UVPERF_TARGET_INIT;
@@ -238,7 +239,7 @@ static void group_members_keep_their_own_bits(void **state) {
 
 /* -- profilers, live ------------------------------------------------------ */
 
-/* What opens counts, and what does not has a reason. */
+/* Expects that each event is open or has a reason. */
 static void check_live(uv_loop_t *loop, const char *names, size_t nr) {
   const uvperf_set_failure_t *failures;
   uvperf_error_t error;
@@ -281,8 +282,8 @@ static void work(void *arg) {
     *turns -= 1;
 }
 
-/* The first two, of which each CPU has a few for each turn. The others may not
- * be there, or have to share counters. */
+/* Checks the first two events. Each CPU counts a few of these for each turn.
+ * The other events may be missing, or have to share counters. */
 static void live_profiler_of_a_hardware_pmu_counts(void **state) {
   uvperf_count_t count;
   uint64_t turns = TURNS;
@@ -341,7 +342,7 @@ static void move_and_touch(void *arg) {
   live_touch(move->region);
 }
 
-/* Their group, and its counts. */
+/* This is the group of perf-utils, with its counts. */
 static void live_group_of_migrations_and_faults_counts_both(void **state) {
   measure_run_t run;
   cpu_set_t ignored;
@@ -354,7 +355,7 @@ static void live_group_of_migrations_and_faults_counts_both(void **state) {
   live_pin(move.cpus[1], &old);
   measure_open(*state, &run, "{cpu-migrations,minor-faults}", NULL);
   move.region = live_region();
-  measure_do(&run, move_and_touch, &move); /* its code is new */
+  measure_do(&run, move_and_touch, &move); /* its code may fault */
   live_region_free(move.region);
   live_pin(move.cpus[1], &ignored);
   move.region = live_region();
@@ -366,7 +367,8 @@ static void live_group_of_migrations_and_faults_counts_both(void **state) {
   live_unpin(&old);
 }
 
-/* NewProfiler of an event, a process, a CPU and a thread that there are not. */
+/* NewProfiler with an event, a process, a CPU or a thread that does not
+ * exist. */
 static void assert_not_there(uv_loop_t *loop, uint32_t type,
                              const uvperf_target_t *target, int code,
                              int cause) {
@@ -502,8 +504,9 @@ static void work_of_a_new_process(void *arg) {
     abort();
 }
 
-/* Threads and processes that are made later count too, also when they are gone,
- * and not in the next measurement: PERF_EVENT_IOC_RESET would leave them in. */
+/* Threads and processes that are created later count too, even after they have
+ * ended. They do not count in the next measurement, although
+ * PERF_EVENT_IOC_RESET would not remove their counts. */
 static void process_with_children_counts_each_run_alone(void **state) {
   uvperf_target_t target = own_process();
   measure_run_t run;
@@ -538,9 +541,9 @@ static void bench(void *arg) {
   live_write(work->writes);
 }
 
-/* RunBenchmarks and BenchmarkTracepoints call the function again for each event
- * and once without one: here all of them count each call. Two events of one
- * name are two. */
+/* RunBenchmarks and BenchmarkTracepoints call the function again for each
+ * event, and once without an event. Here all events count each call. Two events
+ * of one name are two events. */
 static void benchmark_of_several_events_is_one_run(void **state) {
   char names[3 * MEASURE_NAME_BYTES + 8];
   char writes[MEASURE_NAME_BYTES];
@@ -568,8 +571,8 @@ static void benchmark_of_several_events_is_one_run(void **state) {
   assert_int_equal(support_count_fds(), fds);
 }
 
-/* "lock" and "no lock": of the thread, of the process. Neither moves it to
- * another CPU. */
+/* "lock" measures the thread and "no lock" the process. Neither moves the
+ * thread to another CPU. */
 static void benchmark_leaves_the_threads_cpus_alone(void **state) {
   uvperf_target_t target = own_process();
   bench_t work = {.calls = 4};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Instead of perf-utils' 24 functions there is one call with a name: each of
- * their events, live if this machine has it, and on a scripted PMU. The whole
+/* One call with a name replaces perf-utils' 24 functions. The test opens each
+ * of their events on a scripted PMU, and live if this machine has it. The whole
  * list is in ORIGINS. */
 #include "measure_run.h"
 #include "other_kernel.h"
@@ -20,8 +20,9 @@ typedef struct helper_s {
   uint64_t config;
 } helper_t;
 
-/* In the order of their tests. Caches are by operation and result: first those
- * of their tests, then the others of their CacheProfiler. */
+/* The order is that of perf-utils' tests. Cache events are ordered by operation
+ * and result: first the ones in these tests, then the others of
+ * CacheProfiler. */
 static const helper_t helpers[] = {
     {"CPUInstructions", "instructions:u", PERF_TYPE_HARDWARE,
      PERF_COUNT_HW_INSTRUCTIONS},
@@ -92,7 +93,7 @@ static const helper_t helpers[] = {
      CACHE(NODE, WRITE, MISS)},
 };
 
-/* 24 functions, of which several names may be of one. */
+/* There are 24 functions. Some of them have several names here. */
 static void helpers_are_all_there(void **state) {
   size_t nr = 0;
   size_t i;
@@ -105,7 +106,8 @@ static void helpers_are_all_there(void **state) {
 
 /* -- scripted ------------------------------------------------------------- */
 
-/* Each is the same event as theirs, with the PMU's value and times. */
+/* Each name opens the same event as perf-utils does, and returns the PMU's
+ * value and times. */
 static void helper_of_each_name_returns_the_pmus_count(void **state) {
   uvperf_count_t count;
   uvperf_error_t error;
@@ -131,7 +133,7 @@ static void helper_of_each_name_returns_the_pmus_count(void **state) {
   }
 }
 
-/* Without a PMU, each reports that. */
+/* Without a PMU, each name reports that. */
 static void helper_of_each_name_without_a_pmu_says_so(void **state) {
   other_kernel_t *kernel;
   uvperf_count_t count;
@@ -159,8 +161,8 @@ static void helper_of_each_name_without_a_pmu_says_so(void **state) {
 
 /* -- live ----------------------------------------------------------------- */
 
-/* A count is one by the kernel's definition, or a reason says why there is
- * none; software events need no more than the tests do. */
+/* Each event counts, or an error has the reason. Software events need no more
+ * than this test does, so they must count. */
 static void live_helper_of_each_name_counts_or_names_why_not(void **state) {
   size_t fds = support_count_fds();
   uvperf_count_t count;
@@ -220,8 +222,8 @@ static void live_helpers_of_a_hardware_pmu_count_the_work(void **state) {
   }
 }
 
-/* A function that does nothing has no faults, switches or migrations; the
- * clocks continue. */
+/* A function that does nothing causes no faults, but the clocks continue.
+ * Switches and migrations can happen at any time. */
 static void live_helper_of_an_empty_function_counts_nothing(void **state) {
   uvperf_count_t count;
   size_t i;
@@ -231,7 +233,7 @@ static void live_helper_of_an_empty_function_counts_nothing(void **state) {
   for (i = 0; i < COUNT_OF(helpers); i++) {
     if (helpers[i].type != PERF_TYPE_SOFTWARE)
       continue;
-    /* The first is for nothing: its code may be new. */
+    /* The first call is not checked, because its code may cause faults. */
     uvperf_measure_events(helpers[i].name, measure_nothing, NULL, &count, 1,
                           NULL);
     assert_int_equal(uvperf_measure_events(helpers[i].name, measure_nothing,

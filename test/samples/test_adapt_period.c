@@ -9,11 +9,11 @@
 
 typedef struct shared_s {
   volatile int is_seen;  /* the sample has printed something */
-  volatile uint64_t nr;  /* pages touched until then and after it */
+  volatile uint64_t nr;  /* pages touched, before and after that */
   volatile uint64_t end; /* uv_hrtime() */
 } shared_t;
 
-/* Two seconds more once it is seen. */
+/* Touches pages until two seconds after the sample has printed something. */
 static int touch_pages(void *arg) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   shared_t *shared = arg;
@@ -39,8 +39,8 @@ static void go_on_for_two_seconds(tool_run_t *run) {
   shared->is_seen = 1;
 }
 
-/* Thousands of faults in 200 ms, of which some 20 are sampled: the first two
- * ticks find the period. */
+/* There are thousands of faults in 200 ms, and about 20 of them are sampled.
+ * The first two ticks find the period. */
 static void adapt_period_of_a_process_keeps_its_rate(void **state) {
   shared_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);

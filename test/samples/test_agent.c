@@ -62,7 +62,7 @@ static int join(void) {
 
 typedef struct seen_s {
   int nr_counts, nr_tops; /* lines */
-  double busy_ns;         /* in all of them */
+  double busy_ns;         /* in all lines */
   int has_spin;
 } seen_t;
 
@@ -87,7 +87,8 @@ static void look_at(const char *line, seen_t *seen) {
   }
 }
 
-/* Two cgroups, one of which comes and goes; two clients, one of which reads. */
+/* There are two cgroups, one of which comes and goes. There are two clients,
+ * but only one of them reads. */
 static void watch(tool_run_t *run) {
   live_cgroup_t *parent = run->data, busy;
   int fd = join(), slow = join();

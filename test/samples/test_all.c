@@ -17,14 +17,14 @@ static void expect_lost(const char *before, const char *sample,
 
   snprintf(line, sizeof(line), SAMPLES "/%s", sample);
   if (access(line, X_OK) != 0)
-    return; /* CMake left it out */
+    return; /* CMake did not build it */
   print_message("%s\n", sample);
   snprintf(line, sizeof(line), "%s exec " SAMPLES "/%s %s >/dev/full", before,
            sample, arg);
   run = (tool_run_t){.args = {"/bin/sh", "-c", line}};
   tool_run(&run);
   tool_run_expect_status(&run, 1);
-  if (strcmp(sample, "callback_test") != 0) /* it names its line */
+  if (strcmp(sample, "callback_test") != 0) /* it prints its source line */
     tool_run_expect_text(run.err, "stdout could not be written");
 }
 

@@ -39,7 +39,7 @@ static void let_go(tool_run_t *run) {
   close(target->go[1]);
 }
 
-/* The output of the pipe, and what the sample prints at its end. */
+/* The output in the pipe, and the last message of the sample. */
 typedef struct result_s {
   unsigned long lines; /* samples, except LOST records */
   unsigned long long faults, lost;

@@ -55,8 +55,8 @@ static void request_of_clock(request_t *request) {
   request->pid = -1;
 }
 
-/* Whether the user may choose bits of this byte. Flags are checked one by
- * one. */
+/* Returns whether the user may choose bits of this byte. Flags are checked one
+ * by one. */
 static int is_free(size_t byte) {
   const struct {
     size_t offset;
@@ -125,7 +125,7 @@ static void broker_refuses_other_fields_and_targets(void **state) {
     expect_refused(&request);
   }
   request = good;
-  request.pid = 44; /* a dummy alone may be of the peer's own */
+  request.pid = 44; /* the peer's own pid needs a dummy */
   expect_refused(&request);
   request.attr.config = PERF_COUNT_SW_DUMMY;
   assert_true(is_allowed(&request, 44));
@@ -199,7 +199,8 @@ static int run_client(void *arg) {
   return rc;
 }
 
-/* Returns its status and its output. Meanwhile this CPU is in user space. */
+/* Runs the client. Returns its status and its output. Meanwhile this CPU is in
+ * user space. */
 static int run(fixture_t *fixture, const char *event, int filter, char *text,
                size_t size) {
   volatile uint64_t sum = 0;
@@ -274,7 +275,8 @@ static int serve_long_path(void *arg) {
   return serve(arg, EXPLAIN_NOBODY);
 }
 
-/* A path that does not fit into sun_path: if cut, it would be another file. */
+/* The path does not fit into sun_path. If it were cut, it would be another
+ * file. */
 static void
 live_broker_touches_no_file_at_a_path_that_is_too_long(void **state) {
   char directory[] = "/tmp/uvperf-broker.XXXXXX";
@@ -397,7 +399,7 @@ static void *map_event(int fd, size_t pages) {
               MAP_SHARED, fd, 0);
 }
 
-/* Maps until not one page more can be locked. */
+/* Maps memory until not one more page can be locked. */
 static int fill(void) {
   size_t pages = 16384;
   size_t i;

@@ -97,7 +97,7 @@ static void wait_for_two_scans(tool_run_t *run) {
   usleep(2200000);
 }
 
-/* Each second has a scan, but the message comes once. */
+/* The sample scans each second, but prints the message once. */
 static void count_cgroups_of_a_plain_directory_says_why_not_once(void **state) {
   char path[] = "/tmp/uvperf-cgroups-XXXXXX", below[64];
   tool_run_t run = {.args = {SAMPLE_PATH, path},

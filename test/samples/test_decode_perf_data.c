@@ -29,7 +29,7 @@ static size_t count_items(const perf_dump_t *dump, const char *type) {
   return nr;
 }
 
-/* Samples of an event, as perf script prints them. */
+/* Returns the number of samples of an event in the output of perf script. */
 static size_t count_event(const char *event) {
   char words[256], line[256];
   size_t nr = 0;
@@ -76,7 +76,7 @@ static void records_of_a_file_are_those_that_perf_dumps(void **state) {
   free(text);
 }
 
-/* Tasks that ran before the recording began. */
+/* The tasks ran before the recording began. */
 static void forks_that_perf_made_are_marked(void **state) {
   tool_run_t run = {.args = {"/bin/sh", "-c",
                              "exec \"$0\" \"$1\" | grep -c 'made by perf'",
@@ -90,7 +90,7 @@ static void forks_that_perf_made_are_marked(void **state) {
   assert_true(atoi(run.out) >= 2); /* the test itself and what runs it */
 }
 
-/* -- files that are no good ------------------------------------------------ */
+/* -- bad files ------------------------------------------------------------- */
 
 static void expect_error(const char *words, const char *part) {
   tool_run_t run = {.args = {SAMPLE_PATH, record_run_path()}};
@@ -117,7 +117,8 @@ static void other_files_are_told_by_their_kind(void **state) {
                "other byte order");
 }
 
-/* Of the header, two events' ids, and their attrs with places of ids. */
+/* The words of the header, the ids of two events, and their attrs with the
+ * places of the ids. */
 #define NR_WORDS ((104 + 2 * 16 + 2 * 144) / 8)
 
 /* Each word of the header, of the ids and of the attrs is increased in several

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* An entry that another removes was there. */
+/* The entry that the test removes was in the map. */
 static void take_first(tool_run_t *run) {
   const int *array = run->data;
 

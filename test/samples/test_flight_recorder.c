@@ -7,7 +7,7 @@
 
 #define SLEEPS 20
 
-/* Each sleep is a switch out and one in. */
+/* Each sleep is one switch out and one switch in. */
 static void sleep_often(void *arg) {
   int i;
 

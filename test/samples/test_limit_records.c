@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool_run.h"
 
-/* Hundreds of faults every 10 ms, of which five come at once and five after
- * each of two seconds. */
+/* There are hundreds of faults every 10 ms. Five of them come at once, and five
+ * after each of two seconds. */
 static void limit_records_as_nobody_takes_five_each_second(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH}, .as_nobody = 1};
   unsigned long long address, ip;

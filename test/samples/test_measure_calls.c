@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool_run.h"
 
-/* To sort a thousand numbers takes longer than to measure nothing. */
+/* Sorting a thousand numbers takes longer than measuring nothing. */
 static void measure_calls_as_nobody_prints_least_and_mean(void **state) {
   tool_run_t run = {.args = {SAMPLE_PATH}, .as_nobody = 1};
   unsigned long long first, least, empty;

@@ -14,7 +14,7 @@ measure_function_as_nobody_prints_page_faults_and_time(void **state) {
     support_skip(__func__, "perf_event_paranoid of at most 2");
   tool_run(&run);
   tool_run_expect_status(&run, 0);
-  line = strchr(run.out, '\n'); /* the first is of cycles, or why not */
+  line = strchr(run.out, '\n'); /* the first line has cycles or a reason */
   assert_non_null(line);
   assert_int_equal(sscanf(line, "%llu page faults, %lf ms", &faults, &ms), 2);
   assert_true(ms > 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The process is a child, which has the addresses of the test. */
+/* The process is a child of the test, so both have the same addresses. */
 #include "tool_run.h"
 
 #include <signal.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scripts of samples/node/ that check the add-on uvperf.node. Node has no
- * sanitizers: they are loaded before it where the add-on is built with them. */
+ * sanitizers. If the add-on is built with sanitizers, they are loaded before
+ * Node. */
 #include "tool_run.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static void prepare(void) {
   setenv("UVPERF_ADDON", SAMPLE_PATH, 1);
   if (*SANITIZER_PATH != '\0') {
     setenv("LD_PRELOAD", SANITIZER_PATH, 1);
-    /* Node leaks what lives as long as itself. */
+    /* Node does not free memory that lives as long as Node itself. */
     setenv("ASAN_OPTIONS", "detect_leaks=0:exitcode=99", 1);
   }
 }

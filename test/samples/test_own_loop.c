@@ -8,7 +8,8 @@ static void name_child(tool_run_t *run) {
   live_child_go(run->data);
 }
 
-/* Two names more than one turn of the loop takes, so that some are left. */
+/* There are two names more than one turn of the loop handles, so some are
+ * left. */
 static void own_loop_prints_each_name_in_order_until_the_end(void **state) {
   const size_t nr = 1002;
   char line[64], *place, pid[16];

@@ -9,7 +9,7 @@
 
 #define NUMBERS 1500 /* more than are taken at once */
 
-/* Sends them from CPU 0 as soon as there is a reader. */
+/* Sends the numbers from CPU 0 as soon as there is a reader. */
 static int send_numbers(void *arg) {
   const live_bpf_output_t *output = arg;
   unsigned int number = 0;
@@ -25,7 +25,7 @@ static int send_numbers(void *arg) {
   return rc != 0;
 }
 
-/* The map has an entry for CPU 0 alone. */
+/* The map has an entry only for CPU 0. */
 static void
 pull_bpf_prints_all_and_names_cpus_that_are_not_heard(void **state) {
   live_bpffs_t bpffs;

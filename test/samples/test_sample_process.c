@@ -23,7 +23,7 @@ static int spin_twice(void *arg) {
   return 0;
 }
 
-/* Waits until a process has another thread: its id. */
+/* Waits until a process has another thread. Returns the thread's id. */
 static unsigned int other_thread(pid_t pid) {
   const struct dirent *entry;
   unsigned int tid = 0, other = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The test is the clients, and the writer of the sample's input: it decides
- * which line is sent when, and who reads it. */
+/* The test acts as the clients, and as the writer of the sample's input. It
+ * decides when a line is sent, and which client reads it. */
 #include "tool_run.h"
 
 #include <poll.h>
@@ -24,7 +24,7 @@ typedef struct client_s {
 static client_t first, second, slow;
 
 static int input[2];
-static unsigned int nr_lines; /* that were written into it */
+static unsigned int nr_lines; /* written into it */
 
 static char directory[] = "/tmp/uvperf-serve-XXXXXX", path[64];
 
@@ -105,8 +105,8 @@ static void read_newest(client_t *client) {
     assert_true(has_bytes(client, 5000) && read_client(client));
 }
 
-/* A client gets the lines that come after it was accepted: writes some until it
- * has one. */
+/* A client gets only lines that come after it was accepted. So this writes
+ * lines until the client has one. */
 static void join(client_t *client) {
   struct sockaddr_un address;
 

@@ -13,7 +13,7 @@ static void stop(tool_run_t *run) {
   run->interrupt_with = SIGINT;
 }
 
-/* Once it runs: a child that gets a name. */
+/* Called once the sample runs. Starts a child that gets a name. */
 static void fork_child(tool_run_t *run) {
   pid_t *child = run->data;
 
@@ -32,7 +32,7 @@ static const char *next(const char *text, const char *part) {
   return text + 1;
 }
 
-/* The time of a line, in either of its forms; 0 without one. */
+/* Returns the time in a line, in either of its forms, or 0 if it has none. */
 static double time_of(const char *line) {
   const char *time = strstr(line, " time ");
   double seconds = 0;

@@ -10,8 +10,8 @@ static int work(void *arg) {
   return 1;
 }
 
-/* How many samples a row has in all tables. A table is a line with the number
- * of its samples, and rows with shares of it. */
+/* Returns the number of samples that a row has in all tables. A table is a line
+ * with the number of its samples, and rows with shares of this number. */
 static double samples_of(const char *text, const char *name) {
   double number, nr = 0, sum = 0;
   const char *line, *end;
@@ -28,8 +28,8 @@ static double samples_of(const char *text, const char *name) {
   return sum;
 }
 
-/* workload's functions have known shares of it: 50 and 30 percent. Others run
- * too. */
+/* The functions of workload have known shares of its samples: 50 and 30
+ * percent. Other programs run, too. */
 static void top_functions_are_those_that_work(void **state) {
   static tool_run_t run = {.args = {SAMPLE_PATH, "1"},
                            .interrupt_at = "  compress [workload]\n"};
@@ -50,7 +50,7 @@ static void top_functions_are_those_that_work(void **state) {
     nr_tables++;
     line++;
   }
-  assert_true(nr_tables >= 2); /* the last for the signal */
+  assert_true(nr_tables >= 2); /* the last one is for the signal */
   all = samples_of(run.out, " [workload]");
   if (samples_of(run.out, "  parse [workload]") < all * 0.3 ||
       samples_of(run.out, "  compress [workload]") < all * 0.1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tool_run.h"
 
-/* Reads the places of `nr` writes. Returns the rest of the text. */
+/* Reads the code places of `nr` writes. Returns the rest of the text. */
 static const char *places_of(const char *text, const char *name,
                              unsigned long long *places, int nr) {
   char line[64], path[512];

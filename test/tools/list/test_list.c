@@ -39,7 +39,7 @@ static size_t count_lines(const char *text, const char *begin) {
   return nr;
 }
 
-/* -- all of it ------------------------------------------------------------- */
+/* -- all of it ------------------------------------------------------------ */
 
 /* The output of list, and the number of names that were compared with it. */
 typedef struct expected_s {
@@ -150,7 +150,7 @@ static void text_is_in_groups_by_name(void **state) {
   assert_int_equal(is_cache, 1);
 }
 
-/* -- chosen events --------------------------------------------------------- */
+/* -- chosen events -------------------------------------------------------- */
 
 /* Other machines have other tracepoints that may match, too. */
 static void words_choose_kinds_parts_and_patterns(void **state) {
@@ -238,7 +238,7 @@ static void details_have_the_numbers_of_the_event(void **state) {
   tool_run_expect_text(run.out, line);
 }
 
-/* -- what this machine has ------------------------------------------------- */
+/* -- what this machine has ------------------------------------------------ */
 
 /* Returns whether the calling thread, or only its user side, can be counted.
  * Does not use the library. */
@@ -297,7 +297,7 @@ static void hardware_that_does_not_open_is_left_out(void **state) {
     expect_what_opens(&nobody);
 }
 
-/* -- forms ----------------------------------------------------------------- */
+/* -- forms ---------------------------------------------------------------- */
 
 static int find_term(const uvperf_pmu_format_t *format, void *arg) {
   tool_run_expect_text(arg, format->name);
@@ -327,7 +327,7 @@ static void forms_have_the_terms_of_each_pmu(void **state) {
   assert_int_equal(uvperf_pmu_walk(find_terms, &run), 0);
 }
 
-/* -- events that can be measured ------------------------------------------- */
+/* -- events that can be measured ------------------------------------------ */
 
 static int compare_answer(const uvperf_event_name_t *name, void *arg) {
   expected_t *answers = arg;

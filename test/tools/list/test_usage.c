@@ -80,7 +80,7 @@ static void words_after_two_dashes_are_patterns(void **state) {
   tool_run_ends(&run, 1, "nothing matches '--json'");
 }
 
-/* -- tracefs that may not be read ------------------------------------------ */
+/* -- tracefs that may not be read ----------------------------------------- */
 
 static void need_tracefs_of_root(const char *test) {
   struct stat status;
@@ -123,7 +123,7 @@ static void plain_user_gets_no_tracepoints(void **state) {
   assert_string_equal(run.out, "[]\n");
 }
 
-/* -- the output ------------------------------------------------------------ */
+/* -- the output ----------------------------------------------------------- */
 
 static void interrupt_ends_it_at_once(void **state) {
   tool_run_t run = {.args = {LIST_PATH, "--available", "syscalls:*"},

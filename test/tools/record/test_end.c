@@ -119,7 +119,7 @@ static void recording_ends_after_its_duration(void **state) {
   expect_features(1);
 }
 
-/* -- a file that cannot grow ----------------------------------------------- */
+/* -- a file that cannot grow ---------------------------------------------- */
 
 /* Limits the file to less than a ring holds, because a slow machine loses the
  * rest. */
@@ -197,7 +197,7 @@ static void full_disk_keeps_what_it_has(void **state) {
   assert_int_equal(umount2(directory, MNT_DETACH), 0);
 }
 
-/* -- a pipe ---------------------------------------------------------------- */
+/* -- a pipe --------------------------------------------------------------- */
 
 /* The reader waits until the end. Records that do not fit into the pipe, the
  * memory and the rings are lost, and the loss is reported. */

@@ -52,8 +52,8 @@ static void times_of_a_machine_are_on_one_line(void **state) {
   assert_null(strstr(first + 1, ",ns,duration_time,"));
 }
 
-/* Without a command, user_time and system_time are refused. With one, they work
- * together with -a, too. */
+/* Without a command, user_time and system_time are refused. With a command they
+ * work, also together with -a. */
 static void times_of_a_command_need_one(void **state) {
   static const tool_usage_t cases[] = {
       {{"-e", "user_time", "-a", "--timeout", "50"},
