@@ -86,7 +86,7 @@ static int explain_type(int fd, const char *name, uint32_t type,
   const char *known = type < COUNT_OF(type_names) ? type_names[type] : NULL;
   char text[16];
 
-  /* No map has the type 0. BTF has 0 at the place of the type. */
+  /* No map has the type 0. An fd of BTF has 0 at the place of the type. */
   if (type == 0 || has_line(fd, "prog_type:", text, sizeof(text)) ||
       has_line(fd, "link_type:", text, sizeof(text)))
     return uvperf__error_set(error, -EINVAL, UVPERF_CAUSE_ARGUMENT,
@@ -103,8 +103,8 @@ static int explain_type(int fd, const char *name, uint32_t type,
 
 /* Other BPF objects are recognized by the sizes of key and value, which are the
  * same in every perf event array (fd_array_map_alloc_check in
- * kernel/bpf/arraymap.c). At that place a program has its tag, and a link has
- * 0. */
+ * kernel/bpf/arraymap.c). At the place of these sizes, a program has its tag,
+ * and a link has 0. */
 static int check_info(uvperf__bpf_map_t *map, int fd, const char *name,
                       uvperf__bpf_map_info_t *info, uvperf_error_t *error) {
   char what[160];

@@ -2,12 +2,12 @@
 /* A map of the type BPF_MAP_TYPE_PERF_EVENT_ARRAY, open as an fd, into which
  * events are put.
  *
- * The kernel deletes an entry when the file through which it was put is closed
+ * The kernel deletes an entry when the file that was used to put it is closed
  * (perf_event_fd_array_release in kernel/bpf/arraymap.c), unless the map has
  * BPF_F_PRESERVE_ELEMS. So closing a file of our own deletes exactly our
- * entries. If another process has replaced some of them, its entries stay. Only
- * the last close deletes entries: they stay while a forked child still has the
- * fd. */
+ * entries. If another process has replaced some of our entries, its entries
+ * stay. Only the last close deletes entries, so entries stay while a forked
+ * child still has the fd. */
 #ifndef UVPERF_LIB_RING_BPF_MAP_H
 #define UVPERF_LIB_RING_BPF_MAP_H
 
@@ -25,8 +25,8 @@ typedef struct uvperf__bpf_map_s {
 
 /* Opens a map by the caller's fd, which may be closed afterwards. If that fd is
  * -1, opens the map by the path where it is pinned. Our file has the same
- * access as the caller's file: if that is read-only, put fails. Returns 0; or a
- * code and the error, with map->fd -1. */
+ * access as the caller's file. If the caller's file is read-only, put fails.
+ * Returns 0. On failure returns a code and the error, and map->fd is -1. */
 int uvperf__bpf_map_open(uvperf__bpf_map_t *map, const char *root, int fd,
                          const char *path, uvperf_error_t *error);
 

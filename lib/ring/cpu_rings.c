@@ -66,10 +66,10 @@ int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
 
 /* -- one ring ------------------------------------------------------------- */
 
-/* The kernel takes a ring's watermark from the event by which it is mapped:
- * ring_buffer_init() in kernel/events/ring_buffer.c. The watermark is a signed
- * long there, and at most the ring's size. So even an overwritable ring, which
- * wakes no reader, causes one interrupt each time it is filled. */
+/* The watermark of a ring is the watermark of the event that is used to map it:
+ * ring_buffer_init() in kernel/events/ring_buffer.c. There it is a signed long,
+ * and at most the ring's size. So even an overwritable ring, which wakes no
+ * reader, causes one interrupt each time it is filled. */
 static uint32_t watermark_of(const uvperf__cpu_rings_options_t *options,
                              size_t bytes) {
   size_t quarter = bytes / 4;
@@ -132,8 +132,8 @@ static int can_be_halved(const uvperf__cpu_rings_options_t *options,
          has_room(options, bytes / 2) && is_above(options, bytes / 2);
 }
 
-/* perf_mmap returns EPERM above perf_event_mlock_kb. A ring that is halved gets
- * a new owner, because the watermark is a quarter of the ring. */
+/* perf_mmap returns EPERM above perf_event_mlock_kb. A smaller ring gets a new
+ * owner, because the owner's watermark is a quarter of the ring. */
 static int open_ring(const uvperf__cpu_rings_options_t *options, size_t bytes,
                      uvperf__cpu_ring_t *ring, uvperf_error_t *error) {
   struct perf_event_attr attr;
@@ -255,7 +255,7 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
   made->spare = -1;
   made->old_spare = -1;
   rc = open_ring(&rings->options, rings->try_bytes, made, error);
-  /* If the owner was opened, then the mapping has failed. */
+  /* If the owner was opened, it is the mapping that has failed. */
   rings->has_no_lock = rc == -EPERM && made->fd >= 0;
   if (rc != 0) {
     uvperf__free(made);
@@ -283,8 +283,8 @@ uvperf__cpu_ring_t *uvperf__cpu_rings_at(const uvperf__cpu_rings_t *rings,
 
 /* -- one record after the other -------------------------------------------- */
 
-/* The first ring is read up to its known head. Its head is read again at the
- * end. */
+/* The ring *index is read up to its known head. Its head is read again after
+ * all other rings. */
 int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
                            void *scratch, const void **bytes, size_t *size) {
   uvperf__cpu_ring_t *ring;

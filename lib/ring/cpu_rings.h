@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Rings, one for each CPU, into which any number of events write their records.
  *
- * Each ring is owned by an event that does nothing else: a dummy on that CPU
+ * Each ring is owned by an event that does nothing else: a dummy on that CPU.
  * (perf_event_set_output() in kernel/events/core.c requires the same CPU and
- * clock, not the same task). It counts nothing, writes nothing, and needs no
- * privileges. It can be opened while its CPU is offline, and it outlives every
- * target.
+ * clock, but not the same task.) The dummy counts nothing, writes nothing, and
+ * needs no privileges. It can be opened while its CPU is offline, and it
+ * outlives every target.
  *
  * The dummy measures the process's first thread, which usually lives longest,
  * and hangs up when that thread ends. The ring still works: events write into
- * it as before, it can be paused, and more events can join it. Only polling the
- * fd of the ring's owner is no longer of use. So a spare is opened: another
- * dummy that shares the ring. The spare is polled instead. */
+ * it as before, it can be paused, and more events can join it. But polling the
+ * fd of the ring's owner no longer works. So a spare is opened: another dummy
+ * that shares the ring. The spare is polled instead. */
 #ifndef UVPERF_LIB_RING_CPU_RINGS_H
 #define UVPERF_LIB_RING_CPU_RINGS_H
 
@@ -36,8 +36,8 @@ typedef struct uvperf__cpu_ring_s {
   uvperf__ring_t ring;
   size_t nr_events; /* that write into it now */
   /* The sources whose samples may be in the ring: their number, and the
-   * exclusive or of their addresses. If there is only one source, this is its
-   * address. */
+   * exclusive or of their addresses. If there is only one source, `sources` is
+   * its address. */
   size_t nr_sources;
   uintptr_t sources;
   /* Kept by loop/ and the handles. */
@@ -75,8 +75,8 @@ int uvperf__cpu_rings_fit(const uvperf__cpu_rings_options_t *options);
 int uvperf__cpu_rings_new(uvperf__cpu_rings_t **rings,
                           const uvperf__cpu_rings_options_t *options);
 
-/* Unmaps, then closes each ring. In a forked child, which does not have the
- * mappings, it only closes. NULL is allowed. */
+/* Unmaps and closes each ring. In a forked child it only closes the rings,
+ * because the child does not have the mappings. NULL is allowed. */
 void uvperf__cpu_rings_free(uvperf__cpu_rings_t *rings);
 
 /* Moves the mappings and fds of all rings to the leftovers. Afterwards the
@@ -85,8 +85,8 @@ void uvperf__cpu_rings_give_up(uvperf__cpu_rings_t *rings,
                                uvperf__leftovers_t *leftovers);
 
 /* Finds the ring of a CPU. If there is none, opens one, which stays open.
- * Returns 0 and *ring, whose address never changes; or a code and the error of
- * opening (EMFILE, ENOSYS, EACCES at paranoid 3…) or of mapping. */
+ * Returns 0 and *ring, whose address never changes. If opening (EMFILE, ENOSYS,
+ * EACCES at paranoid 3…) or mapping fails, returns the code and the error. */
 int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
                           uvperf__cpu_ring_t **ring, uvperf_error_t *error);
 
@@ -94,14 +94,14 @@ int uvperf__cpu_rings_get(uvperf__cpu_rings_t *rings, int cpu,
 uvperf__cpu_ring_t *uvperf__cpu_rings_find(const uvperf__cpu_rings_t *rings,
                                            int cpu);
 
-/* Unmaps and closes the rings from the nr-th on. They were opened by a call
- * that has failed, and nothing has used them. */
+/* Unmaps and closes the rings from index nr on. Use it for rings that were
+ * opened by a call that has failed, and that nothing has used. */
 void uvperf__cpu_rings_cut(uvperf__cpu_rings_t *rings, size_t nr);
 
 /* Call it after nr rings were opened, one more failed, and the rings were
  * closed again. Returns 1 if locked memory ran out and smaller rings might fit.
- * Then the next rings are opened half as large. Otherwise they are opened as
- * large as at first. */
+ * In this case the next rings are opened with half the size. Otherwise the next
+ * rings are opened with the first size. */
 int uvperf__cpu_rings_shrink(uvperf__cpu_rings_t *rings, size_t nr);
 
 /* Makes an event on the ring's CPU write into it (PERF_EVENT_IOC_SET_OUTPUT),
@@ -111,7 +111,7 @@ int uvperf__cpu_ring_join(uvperf__cpu_ring_t *ring, int fd);
 void uvperf__cpu_ring_leave(uvperf__cpu_ring_t *ring);
 
 /* Adds a source whose samples may be in the ring from now on. Remove the source
- * once none of its samples is left in the ring. */
+ * when the ring has no more samples of it. */
 void uvperf__cpu_ring_add_source(uvperf__cpu_ring_t *ring,
                                  const uvperf_source_t *source);
 void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
@@ -122,15 +122,15 @@ void uvperf__cpu_ring_remove_source(uvperf__cpu_ring_t *ring,
 const uvperf_source_t *uvperf__cpu_ring_alone(const uvperf__cpu_ring_t *ring);
 
 /* For uvperf__watch_ops_t.spare. Opens a spare after the polled dummy's thread
- * has ended. Returns the spare's fd, which the ring owns; or the code of
- * opening it, or -EPERM in a forked child. */
+ * has ended. Returns the spare's fd, which the ring owns. If opening fails,
+ * returns its code. In a forked child returns -EPERM. */
 int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index);
 
-/* Finds the next record for a reader that takes records one by one. It first
- * reads the ring *index up to the head that it has read there before. Then it
- * reads the rings after it, and reads the head of each once. So rings take
- * turns. The tail of a ring is published when all records up to its head are
- * used up. Returns the result of uvperf__ring_next for the ring *index, or 0 if
+/* Finds the next record for a caller that reads records one by one. First reads
+ * the ring *index, up to the head that was read before. Then reads the rings
+ * after *index, and reads the head of each ring once. So the rings take turns.
+ * The tail of a ring is published when all records up to its head have been
+ * read. Returns the result of uvperf__ring_next for the ring *index, or 0 if
  * all rings are empty. */
 int uvperf__cpu_rings_next(uvperf__cpu_rings_t *rings, size_t *index,
                            void *scratch, const void **bytes, size_t *size);

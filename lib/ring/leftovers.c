@@ -11,7 +11,8 @@
 #include "util/alloc.h"
 #include "util/grow.h"
 
-/* While a ring is mapped its event lives, so it is unmapped first. */
+/* While a ring is mapped, its event lives. So the ring is unmapped before the
+ * fd is closed. */
 static void close_item(const uvperf__leftover_t *item) {
   if (item->address != NULL)
     uvperf__sys_munmap(item->address, item->bytes);

@@ -27,13 +27,12 @@ typedef struct uvperf__leftovers_s {
 } uvperf__leftovers_t;
 
 /* Adds a mapping of `bytes` bytes (NULL: none) and an fd (-1: none). If
- * `leftovers` is NULL or there is no memory for one more, both are closed at
- * once. */
+ * `leftovers` is NULL or memory runs out, unmaps and closes both at once. */
 void uvperf__leftovers_add(uvperf__leftovers_t *leftovers, void *address,
                            size_t bytes, int fd);
 
-/* Disables or closes the next one, in the order in which they were added.
- * Returns 1, or 0 if none is left. */
+/* Disables or closes the next leftover, in the order of adding. Returns 1, or 0
+ * if no leftover remains. */
 int uvperf__leftovers_close_one(uvperf__leftovers_t *leftovers);
 
 /* Closes the rest, and frees the memory. */

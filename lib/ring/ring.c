@@ -69,13 +69,14 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
   int rc;
 
   memset(ring, 0, sizeof(*ring));
-  /* 0 also means an overflow in uvperf__ring_round. With 0 the kernel would map
-   * a single page, without a ring. */
+  /* The size is also 0 after an overflow in uvperf__ring_round. With 0 the
+   * kernel would map a single page, without a ring. */
   if (bytes == 0)
     return -EINVAL;
   map_bytes = page_size() + bytes;
-  /* Only if the mapping is writable does the kernel respect data_tail and never
-   * overwrite unread records: perf_event_open(2), "MMAP layout". */
+  /* If the mapping is writable, the kernel respects data_tail and never
+   * overwrites unread records. Otherwise it does not: perf_event_open(2), "MMAP
+   * layout". */
   rc = uvperf__sys_mmap(&address, map_bytes, prot, fd, 0);
   if (rc != 0)
     return rc;
@@ -134,8 +135,9 @@ static word_t *low_word(__u64 *position) {
 
 /* Pairs with the smp_wmb() before the store of data_head in
  * perf_output_put_handle, kernel/events/ring_buffer.c: everything before this
- * head (after it, in an overwritable ring) is written. The distance from the
- * last known position extends the head to 64 bits. */
+ * head is written. (In an overwritable ring, everything after it is.) The head
+ * is computed from the last known position and the distance from there, so that
+ * it has 64 bits. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
   word_t head =
       __atomic_load_n(low_word(&ring->page->data_head), __ATOMIC_ACQUIRE);
@@ -146,8 +148,9 @@ uint64_t uvperf__ring_head(const uvperf__ring_t *ring) {
 }
 
 /* The head of an overwritable ring moves down from 0. Reading upwards from the
- * head goes from the newest record to older records. It ends where the head was
- * at the last snapshot, or at the records that newer ones have overwritten. */
+ * head goes from the newest record to older records. The reading ends where the
+ * head was at the last snapshot, or at the records that newer records have
+ * overwritten. */
 static int begin_snapshot(uvperf__ring_t *ring) {
   uint64_t waiting;
   uint64_t head;
@@ -208,8 +211,8 @@ static uint64_t bytes_left(const uvperf__ring_t *ring) {
 
 /* Whether the kernel may be writing over the record at the tail of a snapshot.
  * This happens if the output was paused in the middle of a record that the head
- * does not include yet. That pause may be later than the pause in which begin
- * read the head. */
+ * does not include yet. begin may have read the head during an earlier
+ * pause. */
 static int may_be_spoilt(const uvperf__ring_t *ring) {
   return ring->overwrite && ring->tail - uvperf__ring_head(ring) +
                                     LARGEST_RECORD +

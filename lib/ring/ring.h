@@ -6,8 +6,8 @@
  * each record, then end (one release-store of data_tail).
  *
  * An overwritable ring (attr.write_backward) is written from its end to its
- * start, the kernel never waits for a reader, and there is no data_tail. The
- * same calls read it, newest record first: begin takes a snapshot of the
+ * start, the kernel never waits for a reader, and there is no data_tail. It is
+ * read with the same calls, newest record first. begin makes a snapshot of the
  * records since the last snapshot, so the output must be paused. Records that
  * snapshot.c has copied are read with the same calls, as a ring that is not
  * overwritable. */
@@ -58,21 +58,21 @@ typedef struct uvperf__ring_s {
 size_t uvperf__ring_round(size_t bytes);
 
 /* Maps the ring of an event. `overwrite` says that its attr has write_backward.
- * `bytes` is the size of the data part, already rounded. It is not made
- * smaller. Returns 0; or mmap's -errno, and the ring is zeroed. */
+ * `bytes` is the size of the data part, already rounded. The size is not
+ * reduced. Returns 0, or the -errno of mmap(2) with the ring zeroed. */
 int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes, int overwrite);
 
 /* Maps a ring of the default size. On EPERM (perf_event_mlock_kb) the size is
- * halved, down to one page. It always stays above `least` bytes (a watermark;
- * 0: none). Returns 0, or the -errno of the last attempt, or -EINVAL if `least`
- * is not below the default size. */
+ * halved, down to one page. The size always stays above `least` bytes (a
+ * watermark; 0: none). Returns 0, or the -errno of the last attempt, or -EINVAL
+ * if `least` is not below the default size. */
 int uvperf__ring_map_default(uvperf__ring_t *ring, int fd, uint32_t least,
                              int overwrite);
 
 /* Unmaps the ring, if it is mapped. */
 void uvperf__ring_unmap(uvperf__ring_t *ring);
 
-/* The same later: see leftovers.h. */
+/* Unmaps the ring later: see leftovers.h. */
 void uvperf__ring_give_up(uvperf__ring_t *ring, uvperf__leftovers_t *leftovers);
 
 /* Forgets the mapping without touching it: a forked child does not have it. */
@@ -80,15 +80,15 @@ void uvperf__ring_forget(uvperf__ring_t *ring);
 
 /* Reads the head. Returns 0, or -EPROTO if the head makes no sense: it is ahead
  * of the tail by more than the ring's size, or (in an overwritable ring) it is
- * not a multiple of 8. In an overwritable ring this does nothing until the last
- * snapshot was read to its end. */
+ * not a multiple of 8. In an overwritable ring, uvperf__ring_begin does nothing
+ * until the last snapshot has been read to its end. */
 int uvperf__ring_begin(uvperf__ring_t *ring);
 
 /* Call it after begin or next has returned -EPROTO. Moves the tail to the head
- * and publishes it, so that the kernel goes on writing. The bytes between them
- * count as skipped. In an overwritable ring it moves to the end of the
- * snapshot. Returns 0; or -EPROTO if the head is not a multiple of 8. In that
- * case the ring cannot be read any more, and its bytes stay in it. */
+ * and publishes it, so that the kernel goes on writing. The bytes between tail
+ * and head count as skipped. In an overwritable ring the tail moves to the end
+ * of the snapshot. Returns 0, or -EPROTO if the head is not a multiple of 8. In
+ * that case the ring cannot be read any more, and its bytes stay in it. */
 int uvperf__ring_skip(uvperf__ring_t *ring);
 
 /* Finds the record at the tail. The record is in place, or copied to the
@@ -96,7 +96,7 @@ int uvperf__ring_skip(uvperf__ring_t *ring);
  * Returns
  * - 1, *bytes (8-byte aligned) and *size;
  * - 0 if the tail has reached the head that begin saw, or, in an overwritable
- *   ring, the records that newer ones have overwritten;
+ *   ring, the records that newer records have overwritten;
  * - -EPROTO if the header makes no sense. */
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size);
@@ -108,15 +108,15 @@ static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
 
   if (ring->tail == ring->head)
     return 0;
-  /* Never split by the end of the ring: see uvperf__ring_next. */
+  /* The end of the ring never splits a header: see uvperf__ring_next. */
   memcpy(&header, ring->data + (ring->tail & (ring->size - 1)), sizeof(header));
   return header.type == type;
 }
 
-/* Returns how many bytes from the tail on lie in place, without a wrap, and may
- * be consumed before the tail must be published. Returns 0 for an overwritable
- * ring. The headers of the records there are not checked, and the last record
- * may reach beyond these bytes. */
+/* Returns the number of bytes from the tail on that lie in place, without a
+ * wrap, and that may be consumed before the tail must be published. Returns 0
+ * for an overwritable ring. The headers of the records in these bytes are not
+ * checked, and the last record may reach beyond these bytes. */
 size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
                                const uint8_t **bytes);
 
@@ -125,7 +125,8 @@ size_t uvperf__ring_contiguous(const uvperf__ring_t *ring,
  * writer. */
 void uvperf__ring_consume(uvperf__ring_t *ring, size_t size);
 
-/* Publishes the tail. Does nothing in an overwritable ring, which has none. */
+/* Publishes the tail. Does nothing in an overwritable ring, which has no
+ * data_tail. */
 void uvperf__ring_end(uvperf__ring_t *ring);
 
 /* Returns how many samples of the current run were delivered, and their *bytes.
@@ -135,7 +136,7 @@ void uvperf__ring_end(uvperf__ring_t *ring);
 uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
                                     uint64_t *bytes);
 
-/* Where the kernel writes next, read now. */
+/* Reads and returns the head: the position where the kernel writes next. */
 uint64_t uvperf__ring_head(const uvperf__ring_t *ring);
 
 /* Returns how many bytes are still to be read, including the record in the

@@ -20,7 +20,7 @@ struct buffer_s {
 
 struct uvperf__scratch_s {
   size_t users;
-  /* Current deliveries, each inside the one before. */
+  /* The number of current deliveries, each inside the delivery before it. */
   size_t depth;
   buffer_t outer;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory into which records that wrap are copied. The handles of one loop
- * deliver one at a time, so they share it. There is one exception: a callback
- * can flush another handle while its own record is still in use. So each
- * delivery inside another one gets a buffer of its own. */
+/* The memory into which records that wrap are copied. Only one handle of a loop
+ * delivers at a time, so the handles of a loop share this memory. There is one
+ * exception: a callback can flush another handle while its own record is still
+ * in use. So each delivery inside another one gets a buffer of its own. */
 #ifndef UVPERF_LIB_RING_SCRATCH_H
 #define UVPERF_LIB_RING_SCRATCH_H
 
@@ -15,12 +15,13 @@ uvperf__scratch_t *uvperf__scratch_new(void);
  * scratch. */
 uvperf__scratch_t *uvperf__scratch_share(uvperf__scratch_t *scratch);
 
-/* Removes a user; the last one frees it. NULL is allowed. */
+/* Removes a user. The last user frees the scratch. NULL is allowed. */
 void uvperf__scratch_free(uvperf__scratch_t *scratch);
 
 /* Begins a delivery and returns its buffer of UVPERF__RING_SCRATCH_BYTES, which
- * is valid until uvperf__scratch_leave. Returns NULL if out of memory. This
- * cannot happen outside another delivery, or after uvperf__scratch_reserve. */
+ * is valid until uvperf__scratch_leave. Returns NULL if out of memory. This can
+ * happen only inside another delivery, and not after
+ * uvperf__scratch_reserve. */
 void *uvperf__scratch_enter(uvperf__scratch_t *scratch);
 void uvperf__scratch_leave(uvperf__scratch_t *scratch);
 

@@ -14,14 +14,14 @@
 #include "sys/sys.h"
 #include "util/alloc.h"
 
-/* The most bytes that a CPU may still be writing below the head when the output
- * is paused. This is one record in each of the four contexts that interrupt one
- * another (PERF_NR_CONTEXTS in kernel/events/internal.h). header.size has 16
- * bits. */
+/* The maximum number of bytes that a CPU may still be writing below the head
+ * when the output is paused. These are one record in each of the four contexts
+ * that interrupt one another (PERF_NR_CONTEXTS in kernel/events/internal.h).
+ * header.size has 16 bits. */
 #define BEING_WRITTEN_BYTES (4 * 65536)
 
-/* If writers are not waited for, this number of the oldest bytes is left out,
- * but at most a quarter of the ring. */
+/* If the snapshot does not wait for writers, this number of the oldest bytes is
+ * left out, but at most a quarter of the ring. */
 #define LEFT_OUT_BYTES 65536
 
 /* -- pausing -------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static uint64_t first_head(const uvperf__ring_t *ring, uint32_t flags) {
   return flags & UVPERF_SNAPSHOT_ALL ? 0 : ring->newest;
 }
 
-/* Whether a CPU may still be writing where the bytes to copy lie. */
+/* Whether a CPU may still be writing to the bytes that will be copied. */
 static int may_be_touched(const uvperf__ring_t *ring, uint32_t flags) {
   uint64_t wanted =
       bytes_since(first_head(ring, flags), uvperf__ring_head(ring), ring->size);
@@ -74,9 +74,9 @@ static int may_be_touched(const uvperf__ring_t *ring, uint32_t flags) {
 }
 
 /* PERF_EVENT_IOC_PAUSE_OUTPUT does not wait for records that other CPUs have
- * begun. They are written inside rcu_read_lock() (perf_output_begin in
- * kernel/events/ring_buffer.c), so a grace period ends after all of them.
- * Returns whether it has waited for a grace period. */
+ * begun. The kernel writes these records inside rcu_read_lock()
+ * (perf_output_begin in kernel/events/ring_buffer.c), so a grace period ends
+ * after all of them. Returns whether it has waited for a grace period. */
 static int wait_for_writers(uvperf__snapshot_t *snapshots, size_t nr,
                             uint32_t flags) {
   size_t waiting = 0;
@@ -146,8 +146,9 @@ static void copy(uvperf__snapshot_t *snapshot, uint32_t flags, int is_quiet) {
 
 /* -- whole records -------------------------------------------------------- */
 
-/* There is no whole record at `at`: it is damaged, or newer records have
- * overwritten its end, or it is not known whether they have. */
+/* There is no whole record at `at`. The record is damaged, or newer records
+ * have overwritten its end, or it is not known whether they have overwritten
+ * it. */
 static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
                      int is_quiet) {
   int is_left_out = is_header && snapshot->is_limited && !is_quiet;
@@ -167,7 +168,8 @@ static void note_end(uvperf__snapshot_t *snapshot, size_t at, int is_header,
         bytes_since(snapshot->unseen, at, snapshot->copied - at);
 }
 
-/* Returns the number of bytes of whole records, starting with the newest. */
+/* Returns how many bytes the whole records have, counted from the newest record
+ * on. */
 static size_t find_whole(uvperf__snapshot_t *snapshot, int is_quiet) {
   struct perf_event_header header;
   size_t at = 0;

@@ -36,16 +36,17 @@ typedef struct uvperf__snapshot_s {
 } uvperf__snapshot_t;
 
 /* The first of three steps: begins snapshots of several rings that are copied
- * at one time. No other snapshot of these rings may begin before the last step
- * was done or it is certain that it will not be done. */
+ * at one time. No other snapshot of these rings may begin before the third step
+ * was done, or before it is certain that the third step will not be done. */
 void uvperf__snapshots_begin(uvperf__snapshot_t *snapshots, size_t nr);
 
-/* The second step, which any thread may take: it touches the snapshots, the
+/* The second step, which any thread may do: it touches the snapshots, the
  * mappings and the fds, but not the rings. Pauses all rings, waits for CPUs
  * that are writing, copies, resumes the rings that were not paused before, and
- * finds the whole records. The flags, UVPERF_SNAPSHOT_*, can skip the wait, and
- * they decide the order of records in each image. Returns 0; or -ENOMEM or the
- * code of pausing, and then there are no images. */
+ * finds the whole records. With the flags, UVPERF_SNAPSHOT_*, the wait can be
+ * skipped, and the order of records in each image can be chosen. Returns 0. If
+ * memory or pausing fails, returns -ENOMEM or the code of pausing, and there
+ * are no images. */
 int uvperf__snapshots_copy(uvperf__snapshot_t *snapshots, size_t nr,
                            uint32_t flags);
 
@@ -55,8 +56,8 @@ int uvperf__snapshots_copy(uvperf__snapshot_t *snapshots, size_t nr,
  * records again. */
 void uvperf__snapshots_install(const uvperf__snapshot_t *snapshots, size_t nr);
 
-/* Returns 0 if the output of all rings was resumed; otherwise the reason for
- * the first ring that stays paused. A later snapshot tries again. */
+/* Returns 0 if the output of all rings was resumed. Otherwise returns the code
+ * of the first ring that stays paused. A later snapshot tries again. */
 int uvperf__snapshots_resumed(const uvperf__snapshot_t *snapshots, size_t nr);
 
 /* Frees the images of snapshots that were copied. Images that are freed already

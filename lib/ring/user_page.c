@@ -13,8 +13,8 @@
 #include "sys/fork.h"
 #include "sys/sys.h"
 
-/* The kernel changes a page in an interrupt or a switch of its thread, which
- * seldom happens twice while it is read. */
+/* The kernel changes a page in an interrupt, or when its thread is switched.
+ * This seldom happens twice during one read. */
 #define TRIES 64
 
 /* The beginning of struct perf_event_mmap_page. The headers of Linux 5.10 have
@@ -77,7 +77,7 @@ static int has_counts(const volatile head_t *head) {
          head->cap_user_time;
 }
 
-/* Whether a counter exists and holds a number of events. */
+/* Whether a counter exists and its value is a number of events. */
 static int is_sum(uint32_t counter) {
 #if defined(__x86_64__) || defined(__i386__)
   /* General counters start at 0, fixed counters at 1 << 30. Fixed counter 3
@@ -109,8 +109,8 @@ int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page) {
   rc = uvperf__sys_mmap(&address, page_size(), PROT_READ, fd, 0);
   if (rc != 0)
     return rc;
-  /* These depend on the PMU and the clock, and perf_mmap has set them
-   * already. */
+  /* The fields that has_counts checks depend on the PMU and the clock.
+   * perf_mmap has already set them. */
   if (!has_counts(address)) {
     uvperf__sys_munmap(address, page_size());
     return -EOPNOTSUPP;
@@ -141,8 +141,8 @@ static int is_sound(const head_t *head) {
 }
 
 /* Returns 1, 0 if the page was changing, or -EAGAIN. The lock is a seqlock: it
- * is odd while the kernel writes. The kernel writes on the event's CPU, where
- * its thread runs, so a compiler barrier is enough: see `lock` in
+ * is odd while the kernel writes. The kernel writes on the CPU on which the
+ * event's thread runs, so a compiler barrier is enough: see `lock` in
  * linux/perf_event.h. */
 static int read_once(const struct perf_event_mmap_page *page, seen_t *seen) {
   const volatile head_t *head = (const volatile void *)page;
@@ -205,7 +205,7 @@ int uvperf__user_page_read(const struct perf_event_mmap_page *page,
   if (rc != 1)
     return -EAGAIN;
   since = elapsed(&seen);
-  /* The page was written in the future, so its clock is another clock. */
+  /* The page seems to be written in the future, so it uses another clock. */
   if (since > INT64_MAX)
     return -EAGAIN;
   count->value =

@@ -17,17 +17,17 @@ struct perf_event_mmap_page;
 /* The thread that may read some pages. It is the measured thread, because a
  * page is about the counters of the CPU on which that thread runs. The thread
  * is recognized by pthread_self(). No other thread has the same value while the
- * thread lives, and when it has ended its pages say so. A forked child has the
- * same value too, but another `process`. (A child of vfork(2) has the same
- * `process`, but its parent waits, and the pages say that the parent is on no
- * CPU.) All zero means no reader. */
+ * thread lives. When the thread has ended, its pages show this. In a forked
+ * child the value is the same, but `process` is different. (A child of vfork(2)
+ * has the same `process`, but its parent waits, and the pages say that the
+ * parent is on no CPU.) All zero means no reader. */
 typedef struct uvperf__user_reader_s {
   pthread_t thread;
   uint32_t process; /* uvperf__process; 0: no reader */
 } uvperf__user_reader_t;
 
 /* Makes the calling thread the reader, if a forked child can be recognised
- * without a system call. Else there is no reader, and all counts come from
+ * without a system call. Otherwise there is no reader, and all counts come from
  * read(2). */
 void uvperf__user_reader_init(uvperf__user_reader_t *reader);
 
@@ -35,13 +35,14 @@ void uvperf__user_reader_init(uvperf__user_reader_t *reader);
  * call. */
 int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader);
 
-/* Maps the page of an event. Returns 0 and *page; -EOPNOTSUPP if the page will
- * never have a count, as with software events; or the code of mmap(2), such as
- * -EPERM when perf_event_mlock_kb is used up. Do not use it for events with
- * attr.inherit: a page does not have the counts of the children. */
+/* Maps the page of an event. Returns 0 and *page. Returns -EOPNOTSUPP if the
+ * page will never have a count, as with software events. Otherwise returns the
+ * code of mmap(2), such as -EPERM when perf_event_mlock_kb is used up. Do not
+ * use it for events with attr.inherit: a page does not have the counts of the
+ * children. */
 int uvperf__user_page_map(int fd, const struct perf_event_mmap_page **page);
 
-/* Unmaps a page, at once, or later if `leftovers` is not NULL. Must not be
+/* Unmaps a page: at once if `leftovers` is NULL, otherwise later. Must not be
  * called in a forked child: the page is not mapped there (VM_DONTCOPY in
  * perf_mmap), but something else may be at its address. */
 void uvperf__user_page_unmap(const struct perf_event_mmap_page *page,
@@ -61,8 +62,8 @@ typedef struct uvperf__user_count_s {
  * writing 0 to /sys/devices/cpu/rdpmc, or to kernel.perf_user_access on
  * aarch64.
  *
- * Returns 0; or -EAGAIN, with *count unchanged, if only read(2) knows the
- * count. The reasons for -EAGAIN are:
+ * Returns 0. If only read(2) can return the count, returns -EAGAIN with *count
+ * unchanged. The reasons for -EAGAIN are:
  * - the event is not on a counter now;
  * - the kernel or the CPU does not allow it, or does not have the times;
  * - the page has an unknown layout, changes all the time, or makes no sense. */

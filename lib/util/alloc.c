@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The only place that allocates memory. It uses the functions that the user
- * chose, and tests can make it fail. */
+ * chose. Tests can make the allocation fail. */
 #include "util/alloc.h"
 
 #include <errno.h>
@@ -9,7 +9,8 @@
 
 #include "uvperf/version.h"
 
-/* This is global state. lib/README.md lists the rest. */
+/* These variables are global state. lib/README.md lists all other global
+ * state. */
 static uvperf_calloc_func user_calloc = calloc;
 static uvperf_free_func user_free = free;
 
@@ -26,7 +27,8 @@ int uvperf_replace_allocator(uvperf_malloc_func malloc_func,
 }
 
 void *uvperf__calloc(size_t nr, size_t size) {
-  /* Some users' calloc does not check: many multiply and call malloc. */
+  /* The calloc of a user may not check for overflow: many just multiply and
+   * call malloc. */
   if (size != 0 && nr > SIZE_MAX / size)
     return NULL;
   return user_calloc(nr, size);

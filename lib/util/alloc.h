@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* Zeroed memory, or NULL if there is no memory or nr * size overflows. */
+/* Returns zeroed memory, or NULL if there is no memory or nr * size
+ * overflows. */
 void *uvperf__calloc(size_t nr, size_t size);
 
 void uvperf__free(void *memory);

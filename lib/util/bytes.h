@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads numbers from the bytes of a record, and counts the bits of a word. The
- * functions use memcpy, because bytes from elsewhere have no C type of ours and
- * RAW payloads are not aligned. The compiler turns each memcpy into one load.
- * The functions check no bounds. */
+ * functions use memcpy, because the bytes of a record have none of our C types,
+ * and RAW payloads are not aligned. The compiler turns each memcpy into one
+ * load. The functions check no bounds. */
 #ifndef UVPERF_LIB_UTIL_BYTES_H
 #define UVPERF_LIB_UTIL_BYTES_H
 
@@ -30,8 +30,8 @@ static inline uint64_t uvperf__u64(const uint8_t *at) {
   return value;
 }
 
-/* The type and the size in bytes of a struct perf_event_header that was read as
- * one word, which takes one load. */
+/* Return the type and the size in bytes of a struct perf_event_header. The
+ * header was read as one word, because that takes one load. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static inline uint32_t uvperf__header_type(uint64_t header) {
   return (uint32_t)header;
@@ -41,7 +41,7 @@ static inline size_t uvperf__header_size(uint64_t header) {
   return (size_t)(header >> 48);
 }
 
-/* The same header with another size. */
+/* Returns the same header with another size. */
 static inline uint64_t uvperf__header_of_size(uint64_t header, size_t size) {
   return (header & 0xffffffffffff) | (uint64_t)size << 48;
 }

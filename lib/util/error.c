@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Fills a uvperf_error_t with the name of a cause and a text, which is cut and
+/* Fills a uvperf_error_t with the name of a cause and a text. The text is cut,
  * never overrun. explain/ finds out why the kernel refused something. */
 #include "util/error.h"
 

@@ -15,32 +15,33 @@ int uvperf__error_set(uvperf_error_t *error, int code, int cause,
 /* Adds to the reason, if there is room for all of the text. */
 void uvperf__error_add(uvperf_error_t *error, const char *text);
 
-/* Fds or memory ran out (uvperf__is_shortage). `what` names the action that
- * failed: "files cannot be read". */
+/* Reports that fds or memory ran out (uvperf__is_shortage). `what` names the
+ * action that failed: "files cannot be read". */
 int uvperf__error_shortage(uvperf_error_t *error, int code, const char *what);
 
-/* Whether an error is such a shortage. It says nothing about the thing that was
- * tried: with more fds or memory it might exist. (ENOMEM has other causes as
- * well.) */
+/* Whether an error is such a shortage. After a shortage we know nothing about
+ * the thing that was tried: with more fds or memory it might exist. (ENOMEM has
+ * other causes as well.) */
 int uvperf__error_is_shortage(const uvperf_error_t *error);
 
-/* Unknown bits in an option, "options.flags". Returns -EINVAL. */
+/* Reports unknown bits in an option such as "options.flags". Returns
+ * -EINVAL. */
 int uvperf__error_bits(uvperf_error_t *error, const char *name, uint32_t bits);
 
-/* Why a handle, "event", cannot be used: in a forked child (-EPERM), before it
- * is open (-EBUSY), after it could not be opened, or if it was closed meanwhile
- * (-ECANCELED). */
+/* Report why a handle such as "event" cannot be used. The process is a forked
+ * child (-EPERM), the handle is not open yet (-EBUSY), opening it has failed,
+ * or it was closed meanwhile (-ECANCELED). */
 int uvperf__error_forked(uvperf_error_t *error, const char *handle);
 int uvperf__error_opening(uvperf_error_t *error, const char *handle);
 int uvperf__error_not_opened(uvperf_error_t *error, int code,
                              const char *handle);
 int uvperf__error_cancelled(uvperf_error_t *error, const char *handle);
 
-/* The online CPUs cannot be listed. `remedy` follows "mount sysfs on /sys, or".
- */
+/* Reports that the online CPUs cannot be listed. `remedy` follows "mount sysfs
+ * on /sys, or". */
 int uvperf__error_online(uvperf_error_t *error, int code, const char *remedy);
 
-/* Why uvperf__options_copy refused an option struct of this name. */
+/* Reports why uvperf__options_copy refused an option struct of this name. */
 int uvperf__error_options(uvperf_error_t *error, int code, const char *name);
 
 #endif

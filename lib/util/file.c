@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The system calls on files and directories, and how many files the process may
- * still open. The contents of files are for the callers. */
+ * still open. The callers know the meaning of a file's contents. */
 #define _GNU_SOURCE 1
 #include "util/file.h"
 
@@ -69,9 +69,9 @@ static int open_in_root(int root, const char *rest) {
   return fd < 0 ? -errno : fd;
 }
 
-/* Finds a file below another root, which no link in the path can leave. Before
- * Linux 5.6, or if a seccomp filter of that time forbids it, openat2(2) is not
- * available and links lead to our own root. */
+/* Finds a file below another root. No link in the path can lead out of that
+ * root. This needs openat2(2). Before Linux 5.6, or if an old seccomp filter
+ * forbids this call, links lead to our own root. */
 static int find_in_root(const char *path, const char *rest) {
   char root[32];
   int root_fd, fd;
@@ -86,8 +86,8 @@ static int find_in_root(const char *path, const char *rest) {
 }
 
 /* Opens with O_PATH first, because opening a device can have effects and
- * opening a pipe waits. The second open uses that fd and not the path, which
- * may name another file by now. */
+ * opening a pipe waits. The second open uses that fd and not the path, because
+ * the path may name another file by now. */
 int uvperf__file_open_regular(const char *path) {
   char link[UVPERF__FD_PATH_BYTES];
   const char *rest = behind_root(path);
@@ -178,8 +178,8 @@ int uvperf__is_shortage(int code) {
   return code == -EMFILE || code == -ENFILE || code == -ENOMEM;
 }
 
-/* Opens no file to find out: there may be no fd left for it. The lowest free
- * number may be above the limit, if the limit was lowered. */
+/* Finds the limits without opening a file, because there may be no fd left. The
+ * lowest free number may be above the limit, if the limit was lowered. */
 void uvperf__fd_limits(uvperf__fd_limits_t *limits) {
   struct rlimit files = {0, 0};
   rlim_t fd;

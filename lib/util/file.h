@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files and directories of /proc, /sys and tracefs, without allocating memory.
- * stdio and opendir(3) call malloc, past the allocator that the user chose. */
+ * stdio and opendir(3) are not used, because they call malloc and not the
+ * allocator that the user chose. */
 #ifndef UVPERF_LIB_UTIL_FILE_H
 #define UVPERF_LIB_UTIL_FILE_H
 
@@ -18,8 +19,9 @@ ssize_t uvperf__file_read(int fd, void *buffer, size_t size);
  * directory is -EISDIR. Any other file that is not regular is -ENXIO: opening a
  * pipe, for example, would block. Without /proc the result is -ENOSYS.
  *
- * In "/proc/PID/root/REST", REST is looked up inside that root, whatever links
- * it contains (from Linux 5.6 on). A link of /proc is -EXDEV. */
+ * In "/proc/PID/root/REST", REST is looked up inside that root, even if REST
+ * contains links (since Linux 5.6). If there is a link of /proc in REST, the
+ * result is -EXDEV. */
 int uvperf__file_open_regular(const char *path);
 
 /* Writes a path of an open file that does not depend on the file's present
@@ -46,8 +48,8 @@ int uvperf__file_path_of(int fd, char *path, size_t size);
 /* Returns another fd of the same file, which is close-on-exec, or -errno. */
 int uvperf__file_dup(int fd);
 
-/* Reads the inode number of a file or directory. It shows whether the path now
- * leads to another file. Returns 0 or -errno. */
+/* Reads the inode number of a file or directory. If the number has changed, the
+ * path now leads to another file. Returns 0 or -errno. */
 int uvperf__file_inode(const char *path, uint64_t *inode);
 
 /* Reads the kind of file system that an open file is on, a constant of
@@ -55,11 +57,11 @@ int uvperf__file_inode(const char *path, uint64_t *inode);
 int uvperf__file_system(int fd, uint64_t *magic);
 
 /* Whether a code means that the process or the machine has no fds or memory
- * left. Such a code says nothing about the file. */
+ * left. Such a code has nothing to do with the file. */
 int uvperf__is_shortage(int code);
 
-/* RLIMIT_NOFILE: the limit, the highest value to which it may be raised, and
- * the value that one more fd needs. */
+/* The values of RLIMIT_NOFILE: the limit now, the highest value to which the
+ * process may raise it, and the value that is needed for one more fd. */
 typedef struct uvperf__fd_limits_s {
   uint64_t soft;
   uint64_t hard;
@@ -79,12 +81,12 @@ int uvperf__file_is_name(const char *name);
  * close-on-exec, or -errno. */
 int uvperf__directory_open(const char *path);
 
-/* Called with each name, which is valid during the call. A result other than 0
- * ends the walk and is returned. */
+/* Called with each name, which is valid during the call. If it returns a value
+ * other than 0, the walk ends and returns that value. */
 typedef int (*uvperf__name_fn)(const char *name, void *data);
 
-/* Walks over the entries of an open directory, except those that begin with a
- * dot, and closes it. Returns 0, the result of `each`, or -errno. */
+/* Walks over the entries of an open directory, but skips names that begin with
+ * a dot. Closes the directory. Returns 0, the result of `each`, or -errno. */
 int uvperf__directory_each(int fd, uvperf__name_fn each, void *data);
 
 #endif

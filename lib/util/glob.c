@@ -8,8 +8,8 @@
 
 /* Checks whether a byte is among the members of a bracket, which begin at
  * `member` and end before the closing bracket. *end is set after the closing
- * bracket. A ] in the first place is a member, and so is a - in the last
- * place. */
+ * bracket. A ] at the first place is a member. A - at the last place is a
+ * member too. */
 static int is_member(const char *member, unsigned char byte, const char **end) {
   int found = 0;
 
@@ -29,8 +29,8 @@ static int is_member(const char *member, unsigned char byte, const char **end) {
 
 /* Whether one byte matches the first element of the pattern, which is not a
  * star. *next is set after that element. last_closing is the pattern's last ],
- * or NULL. Searching for the ] at every [ could take time cubic in the
- * length. */
+ * or NULL. With a search for the ] at every [, the time could grow with the
+ * cube of the length. */
 static int match_one(const char *pattern, const char *last_closing,
                      unsigned char byte, const char **next) {
   const char *member = pattern + 1;
@@ -53,8 +53,8 @@ int uvperf__glob_match(const char *pattern, const char *text) {
   const char *after_star = NULL; /* the pattern after the last star */
   const char *retry = NULL;      /* where in the text it was last tried */
 
-  /* It is enough to go back to the last star: if an earlier star took more,
-   * less would be left for those after it. */
+  /* It is enough to go back to the last star: if an earlier star matched more
+   * bytes, fewer bytes would be left for the stars after it. */
   for (;;) {
     const char *next;
 

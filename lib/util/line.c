@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of text that is cut and never overrun, and counts its whole length. */
+/* A line of text in the caller's memory. The text is cut and never overrun, but
+ * its whole length is counted. */
 #include "util/line.h"
 
 #include <stdarg.h>

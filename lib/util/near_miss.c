@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The edit distance of names: how many bytes must be inserted, deleted,
- * replaced or swapped with their neighbour, ignoring case. The work for one
- * name is bounded by the square of the longest length. */
+/* Computes the edit distance of names: how many bytes must be inserted,
+ * deleted, replaced or swapped with their neighbour to make the names equal.
+ * Ignores case. The work for one name is bounded by the square of the longest
+ * length. */
 #include "util/near_miss.h"
 
 #include <string.h>

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* The longest name that is compared; longer ones are never near. */
+/* The length of the longest name that is compared. Longer names are never
+ * near. */
 #define UVPERF__NEAR_MISS_MOST 63
 
 /* A search. All fields are private except `best`. `best` is the nearest name so
@@ -22,11 +23,12 @@ void uvperf__near_miss_init(uvperf__near_miss_t *miss, const char *wanted,
                             size_t length);
 
 /* Compares one more name. Of two equally near names it keeps the name that has
- * more leading bytes in common with the wanted name. If these are equal too, it
- * keeps the first. */
+ * more leading bytes in common with the wanted name. If the number of these
+ * bytes is equal too, it keeps the first name. */
 void uvperf__near_miss_try(uvperf__near_miss_t *miss, const char *name);
 
-/* The same, for walks. `data` is the search. Always returns 0. */
+/* Does the same, as a callback for walks. `data` is the search. Always returns
+ * 0. */
 int uvperf__near_miss_each(const char *name, void *data);
 
 #endif

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A larger size was never filled in. The kernel also reads no more than a page
- * (perf_copy_attr and its like). */
+/* If the size is larger, the struct was probably never initialized. The kernel
+ * also reads no more than a page (perf_copy_attr and its like). */
 #define MOST_BYTES 4096
 
 int uvperf__options_copy(void *own, size_t own_size, size_t least,

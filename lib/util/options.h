@@ -8,9 +8,9 @@
 /* Copies the caller's option struct over `own`, which is `own_size` bytes long
  * and holds the defaults. Fields that an older, shorter struct does not have
  * keep their defaults. NULL options mean the defaults. Returns 0, -EINVAL or
- * -E2BIG. -EINVAL: the size is below `least`, the size of the struct's first
- * version. -E2BIG: the struct is newer and longer, and has a non-zero byte
- * after the fields that we know. */
+ * -E2BIG. -EINVAL means that the size is below `least`, the size of the
+ * struct's first version. -E2BIG means that the struct is newer and longer, and
+ * has a non-zero byte after the fields that we know. */
 int uvperf__options_copy(void *own, size_t own_size, size_t least,
                          const void *options);
 
