@@ -17,13 +17,13 @@ void common_buffer_reserve(common_buffer_t *buffer, size_t size);
 
 void common_buffer_add(common_buffer_t *buffer, const char *text, size_t size);
 
-/* Fast forms for frequent use: a text; a number with at least `digits` digits;
- * a number in hexadecimal. */
+/* Fast functions for frequent use. They add a text, a number with at least
+ * `digits` digits, or a number in hexadecimal. */
 void common_buffer_text(common_buffer_t *buffer, const char *text);
 void common_buffer_number(common_buffer_t *buffer, uint64_t number, int digits);
 void common_buffer_hex(common_buffer_t *buffer, uint64_t number);
 
-/* For numbers and fixed words, at most 255 bytes at once. */
+/* Use it for numbers and fixed words. It adds at most 255 bytes at once. */
 void common_buffer_print(common_buffer_t *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths of cgroups. A sample has only the id of its cgroup, which is the
+/* The paths of cgroups. A sample has only the id of its cgroup. The id is the
  * file handle of the cgroup's directory. On 64-bit machines it equals the
  * inode. */
 #ifndef COMMON_CGROUPS_H
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* path is below the mount of cgroup2, "/" for the root; valid until the
+/* `path` begins at the mount of cgroup2: the root is "/". It is valid until the
  * callback returns. Return nonzero to stop. */
 typedef int (*common_cgroup_cb)(void *arg, uint64_t id, const char *path);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Forks a child that waits on a socket until events are open on it, and only
- * then execs, so that the whole command is measured. uv_spawn cannot stop
- * between fork and exec. Does not depend on events. */
+/* Forks a child that waits on a socket. The child execs only when events are
+ * open on it, so the whole command is measured. uv_spawn cannot wait between
+ * fork and exec. Does not depend on events. */
 #include "common/command.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static void run_child(char **argv, const common_signals_t *signals, int go_fd,
   int error;
 
   common_signals_give_back(signals);
-  /* The command ends however this program dies. */
+  /* The command also ends if this program dies, however that happens. */
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (read_all(go_fd, &byte, 1) != 1)
     _exit(1); /* This program gave up or died. */
@@ -63,7 +63,8 @@ int common_command_fork(common_command_t *command, char **argv) {
     return rc;
   }
   if (command->pid == 0) {
-    /* Its own copy of the writing end would make it wait for ever. */
+    /* Close the child's own copy of the writing end. Otherwise the child would
+     * wait for ever. */
     close(go[1]);
     run_child(argv, &command->signals, go[0], error[1]);
   }
@@ -87,8 +88,9 @@ int common_command_go(common_command_t *command) {
   int error = 0;
   ssize_t rc;
 
-  /* If the child was killed while it waited, this fails, and must not end this
-   * program by SIGPIPE. Reaping shows that the child has ended. */
+  /* If the child was killed while it waited, send(2) fails. MSG_NOSIGNAL: the
+   * failure must not end this program by SIGPIPE. Reaping shows that the child
+   * has ended. */
   (void)!send(command->go_fd, "g", 1, MSG_NOSIGNAL);
   /* A successful exec closes the pipe, so the end of the file means success. */
   rc = read_all(command->error_fd, &error, sizeof(error));

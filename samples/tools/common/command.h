@@ -13,21 +13,22 @@ typedef struct common_command_s {
   int go_fd;    /* a byte written here starts the exec; -1: none */
   int error_fd; /* the child writes the errno of exec; -1: none */
   const char *name;
-  common_signals_t signals; /* restored for it; take them before the fork */
+  common_signals_t signals; /* for the child; take them before the fork */
 } common_command_t;
 
 #define COMMON_COMMAND_INIT                                                    \
   { .go_fd = -1, .error_fd = -1 }
 
-/* Forks a child that waits. The strings stay the caller's. Returns 0 or
+/* Forks a child that waits. The caller still owns the strings. Returns 0 or
  * -errno. */
 int common_command_fork(common_command_t *command, char **argv);
 
-/* Lets the child exec, and waits until it has. Returns 0, or the -errno of
+/* Lets the child exec, and waits for the exec. Returns 0, or the -errno of
  * exec. */
 int common_command_go(common_command_t *command);
 
-/* Reaps the child if it has ended. Returns 1 and its wait status, else 0. */
+/* Reaps the child if it has ended. Then returns 1 and its wait status,
+ * otherwise 0. */
 int common_command_reap(common_command_t *command, int *status);
 
 /* Kills a child that still waits or runs, and reaps it. */

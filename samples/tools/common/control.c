@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads lines from a FIFO, a pipe or a socket. The other end may be any
- * process, so lines and messages are bounded, and nothing waits for it. Does
- * not run the commands. */
+ * process. So lines and messages are bounded, and this program never waits for
+ * the other end. This file does not run the commands. */
 #include "common/control.h"
 
 #include <errno.h>
@@ -78,8 +78,8 @@ static int refuse(const char *name, const char *reason) {
   return -1;
 }
 
-/* Opens for reading and writing, so that the other end may be closed and opened
- * again, and need not be open yet. */
+/* Opens for reading and writing. So the other end need not be open yet, and may
+ * be closed and opened again. */
 static int open_fifo(const char *path) {
   struct stat stat_of;
   int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -92,8 +92,9 @@ static int open_fifo(const char *path) {
   return refuse(path, "is not a FIFO: create one with mkfifo(1)");
 }
 
-/* Gives a pipe a file description of its own. O_NONBLOCK would affect each
- * process with the old one, such as a shell that waits for an answer. */
+/* Opens a pipe again to get a new file description. On the old description,
+ * O_NONBLOCK would also affect the other processes that use it, such as a shell
+ * that waits for an answer. */
 static int open_again(int number, int flags) {
   char path[32];
 
@@ -124,7 +125,8 @@ static int open_fd(const char *name, int flags) {
   return fd;
 }
 
-/* Without a reader the answers are lost, as they are if it goes later. */
+/* If there is no reader, the answers are lost. They are also lost if the reader
+ * ends later. */
 static int open_ack(common_control_t *control, const ends_t *ends) {
   const char *name = ends->names[1];
 
@@ -162,7 +164,7 @@ int common_control_may_say(common_control_t *control) {
 
 /* -- commands -------------------------------------------------------------- */
 
-/* Drops the answer if the pipe is full, because then no process reads it. */
+/* Drops the answer if the pipe is full, because then no process is reading. */
 static void acknowledge(common_control_t *control) {
   ssize_t rc;
 
@@ -249,8 +251,8 @@ static void on_readable(uv_poll_t *poll, int status, int events) {
 
 /* -- the handle ------------------------------------------------------------ */
 
-/* Restores the flags, because libuv makes the fd non-blocking, also for other
- * processes that share a socket. */
+/* Restores the flags of the fd: libuv makes it non-blocking, which would also
+ * affect other processes that share a socket. */
 int common_control_init(common_control_t *control, uv_loop_t *loop) {
   int flags, rc;
 

@@ -23,8 +23,9 @@ typedef struct common_control_s common_control_t;
 
 struct common_control_s {
   void *data; /* the owner's; set it and on_command before the start */
-  /* Called for a command, which is acknowledged when this returns. `rest` is
-   * the text after its name, "" for none; another process chose it. */
+  /* Called for a command. The command is acknowledged when this returns. `rest`
+   * is the text after the command's name, or "". Another process chose this
+   * text. */
   void (*on_command)(common_control_t *control,
                      enum common_control_command command, const char *rest);
   int has_stopped; /* by "stop": later commands are not run */
@@ -43,14 +44,15 @@ struct common_control_s {
  * COMMON_EXIT_USAGE after a message. */
 int common_control_check(const char *text);
 
-/* Opens both ends. They neither block nor wait for another process, and a
- * command that is forked later does not inherit them. The text must stay valid.
- * Without a text (NULL) the functions below do nothing. Returns 0, or 1 after a
- * message. Call common_control_free in either case. */
+/* Opens both ends. Reads and writes never block, and opening does not wait for
+ * another process. A command that is forked later does not inherit the fds. The
+ * text must stay valid. If the text is NULL, the functions below do nothing.
+ * Returns 0, or 1 after a message. Call common_control_free in either case. */
 int common_control_open(common_control_t *control, const char *text);
 
-/* Creates the handle. Returns 0, or 1 after a message. When it is closed and
- * its loop has run, another can be created on another loop. */
+/* Creates the handle. Returns 0, or 1 after a message. When the handle is
+ * closed and its loop has run, another handle can be created on another
+ * loop. */
 int common_control_init(common_control_t *control, uv_loop_t *loop);
 
 /* Starts reading commands. */

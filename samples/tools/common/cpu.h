@@ -6,10 +6,10 @@
 
 #include "uvperf.h"
 
-/* Prints the message, for any handle. */
+/* Prints the message. Works for any kind of handle. */
 void common_cpu_tell(int cpu, int status, const uvperf_error_t *error);
 
-/* The same as a callback for uvperf_set_on_cpu. */
+/* Prints the message too. It is a callback for uvperf_set_on_cpu. */
 void common_cpu_note(uvperf_set_t *set, int cpu, int status,
                      const uvperf_error_t *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parses what perf(1) accepts: "100", "-1", and "10-20,30-40". Does not depend
- * on events or timers. */
+/* Parses the values that perf(1) accepts: "100", "-1", and "10-20,30-40". Does
+ * not depend on events or timers. */
 #include "common/delay.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 /* 1e7 s, as for --duration. */
 #define MAX_MS UINT64_C(10000000000)
 
-/* Reads a number. Returns its end, or NULL if there is none or it is too
+/* Reads a number. Returns its end, or NULL if there is no number or it is too
  * large. */
 static const char *read_number(const char *text, uint64_t *number) {
   size_t digits = strspn(text, "0123456789");

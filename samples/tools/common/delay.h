@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* When to measure, by -D: not from the start, because the start of a program is
- * often not typical. */
+/* The times at which to measure, from -D. Users often leave out the start of a
+ * program, because it is not typical. */
 #ifndef COMMON_DELAY_H
 #define COMMON_DELAY_H
 
@@ -11,10 +11,11 @@
 
 typedef struct common_delay_s {
   int is_set; /* measuring does not begin at once */
-  /* Milliseconds after the start: measuring begins at the first, pauses at the
-   * second, continues at the third. There are none with -D -1. */
+  /* Milliseconds after the start. Measuring begins at the first time, pauses at
+   * the second, continues at the third, and so on. With -D -1 there are no
+   * times. */
   uint64_t times[COMMON_DELAY_TIMES];
-  size_t nr; /* 1: it continues to the end; else even */
+  size_t nr; /* 1: measuring goes on to the end; else even */
 } common_delay_t;
 
 /* Parses the value of -D. Returns 0, or COMMON_EXIT_USAGE after a message.

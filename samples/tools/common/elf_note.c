@@ -11,7 +11,7 @@
 
 #include "common/memory.h"
 
-/* A file with more was not made by a linker. */
+/* A file with more than this was not made by a linker. */
 #define MOST_HEADERS    256
 #define MOST_NOTE_BYTES ((uint64_t)64 << 10)
 
@@ -79,8 +79,7 @@ static int find_headers(const unsigned char *bytes, size_t size,
              headers->size;
 }
 
-/* Returns 1 for a segment of notes, with its place in the file and in
- * memory. */
+/* Returns 1 for a segment of notes, and its place in the file and in memory. */
 static int is_notes(const headers_t *headers, const unsigned char *bytes,
                     uint64_t *offset, uint64_t *address, uint64_t *size) {
   Elf32_Phdr header32;

@@ -10,8 +10,8 @@
 /* How many missing targets, or probes without children, are reported. */
 #define MAX_TARGETS 8
 
-/* Returns 1 if a target that the user named does not exist, and not only one of
- * its threads. */
+/* Returns 1 if a target that the user named does not exist. Returns 0 if only
+ * one of its threads is missing. */
 static int is_of_target(const common_ids_t *pids, const common_ids_t *tids,
                         const uvperf_set_failure_t *failure) {
   if (failure->pid < 0)
@@ -21,7 +21,8 @@ static int is_of_target(const common_ids_t *pids, const common_ids_t *tids,
           common_ids_has(tids, failure->pid));
 }
 
-/* A target has the same failures for each event, so it is reported once. */
+/* A target has the same failures for each event, so each target is reported
+ * once. */
 void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
                              const common_ids_t *tids) {
   const uvperf_set_failure_t *list;

@@ -6,13 +6,13 @@
 #include "common/targets.h"
 #include "uvperf.h"
 
-/* Reports the targets that the user named and that do not exist; missing parts
- * of an existing target are not reported. */
+/* Reports the targets that the user named and that do not exist. Does not
+ * report missing parts of a target that exists. */
 void common_failures_missing(const uvperf_set_t *set, const common_ids_t *pids,
                              const common_ids_t *tids);
 
-/* Reports each event that could not be opened, with the reason at its place,
- * and the changes of the others. */
+/* Reports each event that could not be opened, with the place and the reason.
+ * Reports the changes of the other events. */
 void common_failures_all(const uvperf_set_t *set);
 
 /* Reports the probes that do not measure children of the target. */

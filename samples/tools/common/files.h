@@ -5,8 +5,8 @@
 
 #include <sys/resource.h>
 
-/* Raises the limit as far as the user may. *before, unless it is NULL, receives
- * the old limit for common_files_restore, so that a command gets the limit that
+/* Raises the limit as far as the user may. *before receives the old limit for
+ * common_files_restore; `before` may be NULL. So a command gets the limit that
  * it would have without the tool. */
 void common_files_raise(struct rlimit *before);
 void common_files_restore(const struct rlimit *before);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds which events of a set a filter applies to, by counting the events in
- * the names before it. */
+/* Finds the events of a set to which a filter applies: counts the events in the
+ * names before the filter. */
 #include "common/filters.h"
 
 #include <stdlib.h>
@@ -39,8 +39,8 @@ int common_filters_add(common_filters_t *filters, const char *names,
   return 0;
 }
 
-/* Counts the events in the first bytes of the names. They were parsed before,
- * so parsing them succeeds. */
+/* Counts the events in the first bytes of the names. The names were parsed
+ * before, so parsing succeeds. */
 static size_t count_events(const char *names, size_t size,
                            int (*parse)(uvperf_event_list_t **list,
                                         const char *names)) {

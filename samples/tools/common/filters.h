@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --filter, which applies to the events of the -e before it. */
+/* The option --filter. It applies to the events of the -e before it. */
 #ifndef COMMON_FILTERS_H
 #define COMMON_FILTERS_H
 

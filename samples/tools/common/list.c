@@ -24,8 +24,8 @@ void common_list_add(char **names, const char *text) {
   *names = all;
 }
 
-/* A name that does not exist is the user's mistake, but a lookup that fails now
- * is not. */
+/* If a name does not exist, this is the user's mistake. If a lookup fails now,
+ * it is not. */
 int common_list_explain(const char *names, const uvperf_error_t *error) {
   size_t size = strlen(names) + 1;
   int status = COMMON_EXIT_USAGE;
@@ -65,8 +65,8 @@ int common_list_is_user_only(const uvperf_set_t *set, size_t attr) {
   return 0;
 }
 
-/* A tracepoint's name has a colon before any modifiers. After a slash there is
- * none. */
+/* A tracepoint's name has a colon of its own, before any modifiers. After a
+ * slash, modifiers follow without a colon. */
 char *common_list_user_label(const char *label, int is_tracepoint) {
   const char *colon = strchr(label, ':');
   const char *between = ":";

@@ -5,8 +5,8 @@
 
 #include "uvperf.h"
 
-/* Adds the value of another -e to the names. They are NULL before the first,
- * and are freed with free(). Empty or wrong names are reported when they are
+/* Adds the value of another -e to the names. *names is NULL before the first
+ * call. Free it with free(). Empty or wrong names are reported when they are
  * parsed. */
 void common_list_add(char **names, const char *text);
 
@@ -15,16 +15,16 @@ void common_list_add(char **names, const char *text);
  * missing. */
 int common_list_parse(uvperf_event_list_t **list, const char *names);
 
-/* Prints why names cannot be parsed, as common_list_parse does, and returns the
- * same. */
+/* Prints why names cannot be parsed, like common_list_parse, and returns the
+ * same exit status. */
 int common_list_explain(const char *names, const uvperf_error_t *error);
 
 /* Returns 1 if an event of a set measures user code only, because the kernel
  * may not be measured. */
 int common_list_is_user_only(const uvperf_set_t *set, size_t attr);
 
-/* Returns the label of such an event, for free(): with u among its modifiers,
- * as perf(1) prints it. */
+/* Returns the label of such an event with u among its modifiers, as perf(1)
+ * prints it. Free the label with free(). */
 char *common_list_user_label(const char *label, int is_tracepoint);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a loop, and starts libuv's pool, unless libuv would abort. */
+/* Opens a loop, and starts libuv's pool. Does neither if libuv would abort. */
 #include "common/loop.h"
 
 #include <pthread.h>
@@ -9,7 +9,8 @@
 
 #include "common/say.h"
 
-/* libuv aborts if it has no fds for its first ones, a pipe and an epoll set. */
+/* libuv aborts if there are no fds for the first fds that it opens: a pipe and
+ * an epoll set. */
 static int has_fds(void) {
   int fds[4];
   size_t nr, i;

@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-/* Zeroed memory for free(). */
+/* Returns zeroed memory. Free it with free(). */
 void *common_calloc(size_t nr, size_t size);
 
-/* Doubles *capacity (from 16 on) and the array with it; the new part is not
- * initialized. */
+/* Doubles *capacity and the array. The first capacity is 16. The new part is
+ * not initialized. */
 void *common_grow(void *array, size_t *capacity, size_t item_size);
 
 #endif

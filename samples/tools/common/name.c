@@ -5,7 +5,7 @@
 #include "common/text.h"
 
 /* Returns the number of bytes at the start of a name that are the same in text
- * and in JSON, quoted or not. Nearly all bytes are. */
+ * and in JSON, quoted or not. Nearly all bytes are the same. */
 static size_t plain_bytes(const char *name) {
   size_t nr = 0;
 
@@ -15,7 +15,7 @@ static size_t plain_bytes(const char *name) {
   return nr;
 }
 
-/* Adds one character, or one byte that is no character. Returns its size. */
+/* Adds one character, or one byte that is not a character. Returns the size. */
 static size_t put_character(common_buffer_t *buffer, const char *name) {
   size_t nr = common_text_printable(name);
 

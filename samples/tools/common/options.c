@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parses options that several tools have, and explains mistakes in them. Does
- * not depend on their use. */
+ * not depend on what the options do. */
 #include "common/options.h"
 
 #include <errno.h>
@@ -55,7 +55,8 @@ int common_options_refused(int option, const struct option *names,
   return common_options_bad("unknown option '%s'", word);
 }
 
-/* Returns the reason of an option, or NULL. Reasons name no absent options. */
+/* Returns the reason why an option is absent, or NULL. The reasons do not
+ * mention other absent options. */
 static const char *find_reason(const char *absent, const char *name) {
   size_t size = strlen(name);
 
@@ -80,7 +81,7 @@ int common_options_absent(const char *absent, int option,
   reason = option == '?' ? find_reason(absent, name) : NULL;
   if (reason == NULL)
     return common_options_refused(option, names, argv);
-  /* Join its lines. */
+  /* Join the lines of the reason. */
   for (reason += strspn(reason, " \n"); nr < sizeof(text) - 1; reason++) {
     if (*reason == '\n' && strncmp(reason, "\n    ", 5) != 0)
       break;

@@ -16,36 +16,37 @@
 int common_options_bad(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* Prints what is wrong with the option for which getopt_long returned ':' or
- * '?'. opterr must be 0, and the optstring must start with "+:". */
+/* Call it when getopt_long returned ':' or '?'. Prints what is wrong with this
+ * option. opterr must be 0, and the optstring must start with "+:". */
 int common_options_refused(int option, const struct option *names, char **argv);
 
-/* The same for a tool with the options of perf. `absent` is the part of its
- * help with lines such as "  -x, --name: why it is not here"; a continued line
- * begins with more spaces. For such an option the message has the reason. */
+/* Does the same for a tool with the options of perf. `absent` is the part of
+ * the tool's help with lines such as "  -x, --name: why it is not here". A
+ * continued line begins with more spaces. If the option is in `absent`, the
+ * message has the reason. */
 int common_options_absent(const char *absent, int option,
                           const struct option *names, char **argv);
 
 /* Parses a text that is a number from 1 to max. Returns 0 or -1. */
 int common_options_number(const char *text, uint64_t max, uint64_t *number);
 
-/* Parse the values of options. Return 0, or COMMON_EXIT_USAGE after a message
- * that names the option. */
+/* These functions parse the values of options. They return 0, or
+ * COMMON_EXIT_USAGE after a message that names the option. */
 int common_options_seconds(const char *option, const char *text,
                            uint64_t *duration_ms);
-/* The value of -p. */
+/* Parses the value of -p. */
 int common_options_pid(const char *text, int32_t *pid);
 /* Adds ids such as "17,18" to a list, each once. */
 int common_options_ids(const char *option, const char *text,
                        common_ids_t *list);
 /* Checks that a text is a list of CPUs such as "0-3,8". */
 int common_options_cpus(const char *option, const char *text);
-/* The value of -m, the size of a ring: "512K", "4M", or a number of pages as in
- * perf. */
+/* Parses the value of -m, the size of a ring: "512K", "4M", or a number of
+ * pages as in perf. */
 int common_options_ring(const char *text, size_t *bytes);
 
-/* Finds the command after the options. Returns 0, or COMMON_EXIT_USAGE after a
- * message if nothing follows a "--". *command is NULL if there is none. */
+/* Finds the command after the options. *command is NULL if there is no command.
+ * Returns 0, or COMMON_EXIT_USAGE after a message if nothing follows a "--". */
 int common_options_command(int argc, char **argv, char ***command);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes without being blocked by a reader that does not read, so that signals
- * and timers are still handled. Does not use O_NONBLOCK, which would affect
+/* Writes without blocking, even if the reader does not read. So signals and
+ * timers are still handled. Does not use O_NONBLOCK, because this would affect
  * other processes with the same open file, for example the shell. */
 #include "common/output.h"
 
@@ -16,10 +16,12 @@
 #include "common/say.h"
 #include "common/stdio.h"
 
-/* At the end, the rest is dropped if the reader does not read for this time. */
+/* At the end, if the reader does not read for this time, the rest is
+ * dropped. */
 #define END_WAIT_MS 2000
 
-/* Returns POLLOUT, POLLERR and POLLHUP, or 0 if none of them comes in time. */
+/* Returns the events POLLOUT, POLLERR and POLLHUP that have come, or 0 if none
+ * comes in time. */
 static int wait_for(int fd, int wait_ms) {
   struct pollfd poller = {fd, POLLOUT, 0};
 
@@ -62,7 +64,8 @@ int common_output_push(common_output_t *output, int wait_ms) {
     output->buffer.used = 0;
     return 1;
   }
-  /* A pipe without a reader reports that even if there is nothing to write. */
+  /* A pipe without a reader reports POLLERR, even if there is nothing to
+   * write. */
   if (output->buffer.used == 0) {
     if (wait_for(output->fd, 0) & POLLERR)
       fail(output, EPIPE);
@@ -88,7 +91,8 @@ int common_output_drain(common_output_t *output) {
   size_t before;
   int is_done;
 
-  /* A signal would end the wait and look like a reader that does not read. */
+  /* A signal would end the wait, which would look as if the reader did not
+   * read. */
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &old);
   do {

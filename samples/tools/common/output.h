@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stream that lines are written to. Its reader may be slower than the
+/* The stream to which lines are written. Its reader may be slower than the
  * events. */
 #ifndef COMMON_OUTPUT_H
 #define COMMON_OUTPUT_H
@@ -15,18 +15,18 @@ typedef struct common_output_s {
 /* Opens a file, or stdout for NULL. Returns 0, or 1 after a message. */
 int common_output_open(common_output_t *output, const char *file);
 
-/* Writes the buffer, and waits at most wait_ms in all for a slow reader.
+/* Writes the buffer, and waits at most wait_ms in total for a slow reader.
  * Returns 1, or 0 if something is left. After an error nothing more is written,
- * and the buffer is empty. */
+ * and the buffer is emptied. */
 int common_output_push(common_output_t *output, int wait_ms);
 
-/* The same for the last time: waits as long as there is progress, until SIGINT
- * or SIGTERM arrives. */
+/* Writes the buffer for the last time. Waits as long as the reader reads
+ * something, or until SIGINT or SIGTERM arrives. */
 int common_output_drain(common_output_t *output);
 
-/* The same, and closes the stream, so that its reader does not wait for the end
- * of the program. Returns 0, or 1 after a message; a reader that has stopped
- * reading is no failure. `file` is the name that was opened. */
+/* Does the same and closes the stream, so that the reader need not wait for the
+ * end of the program. Returns 0, or 1 after a message. It is not a failure if
+ * the reader has stopped reading. `file` is the name that was opened. */
 int common_output_finish(common_output_t *output, const char *file);
 
 /* Returns 1 if writing to an fd would not block. */

@@ -13,7 +13,8 @@
 #include "common/small_file.h"
 #include "common/targets.h"
 
-/* Reads a file in one call. /proc makes none of these longer. */
+/* Reads a file in one call. None of these files in /proc is longer than the
+ * buffer. */
 static size_t read_task(int32_t pid, int32_t tid, const char *name, char *text,
                         size_t size) {
   char path[64];
@@ -34,7 +35,7 @@ int common_proc_comm(int32_t pid, int32_t tid,
                      char comm[COMMON_PROC_COMM_BYTES]) {
   size_t nr = read_task(pid, tid, "comm", comm, COMMON_PROC_COMM_BYTES);
 
-  /* A name may contain newlines; the last one is the kernel's. */
+  /* A name may contain newlines. The kernel adds the last newline. */
   if (nr == 0 || comm[nr - 1] != '\n')
     return -1;
   comm[nr - 1] = '\0';

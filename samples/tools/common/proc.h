@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc says about a task now: its name, its state, its mappings. The task
- * may end at any moment. */
+/* Reads the properties that /proc shows for a task now: its name, its state,
+ * its mappings. The task may end at any moment. */
 #ifndef COMMON_PROC_H
 #define COMMON_PROC_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A name: 15 bytes for most tasks, more for some kernel threads. */
+/* Room for a name. Names of most tasks have up to 15 bytes. Some kernel threads
+ * have longer names. */
 #define COMMON_PROC_COMM_BYTES 64
 
 /* Reads the name of a thread, byte for byte. Returns 0, or -1 if there is no
@@ -24,8 +25,8 @@ typedef struct common_proc_stat_s {
 /* Returns 0, or -1 if there is no such thread. */
 int common_proc_stat(int32_t pid, int32_t tid, common_proc_stat_t *stat);
 
-/* CPU time of a process with all its threads, and of children that it waited
- * for, in nanoseconds. */
+/* The CPU time of a process with all its threads, and of the children for which
+ * it has waited. In nanoseconds. */
 typedef struct common_proc_time_s {
   uint64_t user, system;
 } common_proc_time_t;
@@ -54,8 +55,9 @@ typedef struct common_proc_map_s {
 /* Return nonzero to stop. */
 typedef int (*common_proc_map_cb)(void *arg, const common_proc_map_t *map);
 
-/* Calls cb with each mapping of a process. Returns 0, what cb returned, or
- * -errno if they cannot be read (another user's process, or it has ended). */
+/* Calls cb with each mapping of a process. Returns 0, or the value that cb
+ * returned, or -errno if the mappings cannot be read: the process belongs to
+ * another user, or has ended. */
 int common_proc_maps(int32_t pid, common_proc_map_cb cb, void *arg);
 
 /* Returns the private memory of a process (RssAnon) in KiB, or 0 if it cannot

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* In this order: a longer phrase comes before a part of it. A remedy that no
- * tool has an option for is left out. */
+/* The order matters: a longer phrase comes before a phrase that is a part of
+ * it. If no tool has an option for a remedy, the remedy is left out. */
 static const struct {
   const char *api;
   const char *user; /* not longer */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The library's reasons name what a program can do, in the terms of its API.
- * Users have options and names of events. */
+/* The library's reasons say what a program can do, in the terms of the API. But
+ * users of a tool only have options and names of events. */
 #ifndef COMMON_REMEDIES_H
 #define COMMON_REMEDIES_H
 

@@ -3,9 +3,9 @@
 #ifndef COMMON_SAY_H
 #define COMMON_SAY_H
 
-/* Like fprintf, also without a newline of its own, but in one write, so that
- * output of a command does not come in between. Fields and flags of the
- * library's API become options: see remedies.h. */
+/* Like fprintf, and it adds no newline either. It uses one write, so that
+ * output of a command does not come in between. Replaces fields and flags of
+ * the library's API with options: see remedies.h. */
 void common_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

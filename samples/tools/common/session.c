@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals, timers and the command on one loop. It knows nothing about events
- * except that some close slowly. */
+/* Signals, timers and the command on one loop. About events it knows only that
+ * some close slowly. */
 #include "common/session.h"
 
 #include <errno.h>
@@ -59,8 +59,8 @@ static void on_slow(uv_timer_t *timer) {
     report_closing(session);
 }
 
-/* The signals do not keep the loop running any more. The loop's time is from
- * before on_close, which may have taken long. */
+/* From here on, the signals do not keep the loop running. The loop's time is
+ * from before on_close, which may have taken long. */
 static void close_all(common_session_t *session) {
   session->stopping = 1;
   session->on_close(session);
@@ -76,8 +76,8 @@ static void close_all(common_session_t *session) {
   uv_close((uv_handle_t *)&session->delay, NULL);
 }
 
-/* A signal that came while the session ended is still in libuv's pipe, and
- * closing its handle would lose it, so the loop runs once more. Later signals
+/* A signal that came while the session ended is still in libuv's pipe. Closing
+ * the handle would lose this signal, so the loop runs once more. Later signals
  * stay pending. */
 static void close_signals(common_session_t *session) {
   common_signals_hold();
@@ -154,7 +154,8 @@ static void on_signal(uv_signal_t *handle, int number) {
     on_late_signal(session, number);
     return;
   }
-  /* A terminal sends it to the command too, which can choose to go on. */
+  /* A terminal sends SIGINT to the command too. The command can choose to go
+   * on. */
   if (number == SIGINT && session->leave_int && session->command.pid != 0 &&
       !session->stopping)
     return;
@@ -261,7 +262,7 @@ void common_session_listen(common_session_t *session) {
 
 void common_session_start(common_session_t *session, uint64_t tick_ms,
                           uint64_t duration_ms) {
-  /* The loop's time is from its last turn. */
+  /* The loop's time is the time of its last turn. */
   uv_update_time(&session->loop);
   if (tick_ms > 0)
     uv_timer_start(&session->tick, on_tick, tick_ms, tick_ms);
@@ -271,7 +272,7 @@ void common_session_start(common_session_t *session, uint64_t tick_ms,
 
 static void on_delay(uv_timer_t *timer);
 
-/* Counts from the start, because the loop may have been late for the last
+/* Counts from the start, because the loop may have been late at the previous
  * time. */
 static void wait_for_delay(common_session_t *session) {
   const common_delay_t *delays = session->delays;

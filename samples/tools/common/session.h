@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The session of a tool that measures for a while: it runs a loop until a
- * signal comes, its command or its time ends, or the tool stops it. Then it
- * stops measuring, and terminates a command that still runs. */
+/* The session of a tool that measures for a while. It runs a loop until a
+ * signal comes, until its command or its time ends, or until the tool stops it.
+ * Then it stops measuring, and terminates the command if the command still
+ * runs. */
 #ifndef COMMON_SESSION_H
 #define COMMON_SESSION_H
 
@@ -25,7 +26,7 @@ struct common_session_s {
   int is_quiet;  /* no message if closing takes long */
   /* Stops measuring. Never called inside a record callback. */
   void (*on_stop)(common_session_t *session);
-  /* Called at each tick, until it stops. */
+  /* Called at each tick, until the session stops. */
   void (*on_tick)(common_session_t *session);
   /* Called by -D: measuring begins (1) or pauses (0). */
   void (*on_delay)(common_session_t *session, int begins);
@@ -33,17 +34,17 @@ struct common_session_s {
    * itself. */
   void (*on_command)(common_session_t *session, int status);
   /* Called when the command has ended too. Writes the rest of the result, then
-   * closes the owner's handles. The session closes its own. */
+   * closes the owner's handles. The session closes its own handles. */
   void (*on_close)(common_session_t *session);
-  /* Called for a signal while handles close. Returns 1 if the owner used it.
-   * Otherwise, or if this is NULL, the signal ends the program, unless closing
-   * has just begun. */
+  /* Called for a signal while handles close. Return 1 if the owner has handled
+   * the signal. If it returns 0 or is NULL, the signal ends the program. But if
+   * closing has just begun, the signal is ignored. */
   int (*on_late_signal)(common_session_t *session);
   /* private */
   uv_signal_t interrupt, terminate, hangup, child;
   uv_timer_t tick, end, delay;
   const common_delay_t *delays;
-  size_t nr_delays;     /* of them that have passed */
+  size_t nr_delays;     /* times that have passed */
   uint64_t delay_start; /* by uv_now */
   uv_work_t pool;
   enum {
@@ -61,24 +62,25 @@ struct common_session_s {
 #define COMMON_SESSION_INIT                                                    \
   { .command = COMMON_COMMAND_INIT }
 
-/* Forks a command, unless it is NULL. Call it before anything exists that a
- * child would have to undo. Returns 0, or 1 after a message. */
+/* Forks a command. Does nothing if it is NULL. Call it before anything exists
+ * that a child would have to undo. Returns 0, or 1 after a message. */
 int common_session_fork(common_session_t *session, char **command);
 
 /* Opens the loop. Set the callbacks before. Returns 0, or 1 after a message. */
 int common_session_init(common_session_t *session);
 
-/* Opens a set as uvperf_set_init does, but runs the loop meanwhile, if threads
- * can be created. SIGINT, SIGTERM or SIGHUP cancel it: it returns UV_ECANCELED,
- * and common_session_run ends the program by that signal. Changes set->data. */
+/* Opens a set as uvperf_set_init does. But if threads can be created, the loop
+ * runs meanwhile. SIGINT, SIGTERM or SIGHUP cancel the opening: then it returns
+ * UV_ECANCELED, and common_session_run ends the program by that signal. Changes
+ * set->data. */
 int common_session_open_set(common_session_t *session, uvperf_set_t *set,
                             const uvperf_set_options_t *options,
                             uvperf_error_t *error);
 
-/* Starts listening for signals, also for those that are blocked. */
+/* Starts listening for signals, also for signals that are blocked. */
 void common_session_listen(common_session_t *session);
 
-/* Starts the ticks, and the time to run. 0 is for no ticks or no limit. */
+/* Starts the ticks, and the limit of time. 0 means no ticks or no limit. */
 void common_session_start(common_session_t *session, uint64_t tick_ms,
                           uint64_t duration_ms);
 
@@ -101,8 +103,8 @@ void common_session_stop(common_session_t *session);
 /* Stops in the next turn of the loop. May be called anywhere. */
 void common_session_stop_soon(common_session_t *session);
 
-/* Runs the loop and closes it. If status is not 0, it first closes all handles.
- * Returns the status, or 1 after a message if the loop could not be closed. */
+/* Runs the loop and closes it. If `status` is not 0, first closes all handles.
+ * Returns `status`, or 1 after a message if the loop could not be closed. */
 int common_session_run(common_session_t *session, int status);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the signals as a parent left them: nohup(1) ignores one, and some
- * parents block SIGCHLD in all that they start. A command gets them like that,
- * but this program still receives its own. */
+/* Keeps the state of signals that this program got from its parent: nohup(1)
+ * ignores a signal, and some parents block SIGCHLD in all programs that they
+ * start. A command gets this state again. Meanwhile this program can receive
+ * its own signals. */
 #include "common/signals.h"
 
 #include <stddef.h>
 
-/* Those of a session, then those that common_stdio_init ignores, then one that
- * a tool may handle itself. */
+/* The signals of a session come first, then the signals that common_stdio_init
+ * ignores, then a signal that a tool may handle itself. */
 static const int numbers[] = {SIGINT,  SIGTERM, SIGHUP, SIGCHLD,
                               SIGPIPE, SIGXFSZ, SIGUSR2};
 
@@ -33,7 +34,7 @@ void common_signals_take(common_signals_t *signals) {
   signal(SIGCHLD, SIG_DFL);
 }
 
-/* Ignoring a signal drops one that is pending. */
+/* Ignoring a signal first drops a pending signal. */
 static void give_back(const common_signals_t *signals, size_t nr) {
   size_t i;
 
@@ -58,8 +59,8 @@ void common_signals_end_by(int number) {
   raise(number);
 }
 
-/* A blocked signal stays pending even if it is ignored, so a SIGHUP that is
- * ignored is left alone. */
+/* A blocked signal stays pending even if it is ignored. So if SIGHUP is
+ * ignored, this does not touch it. */
 static void mask_session(int how) {
   sigset_t set;
   size_t i;

@@ -13,10 +13,10 @@ typedef struct common_signals_s {
 /* Saves the state of the signals. Call it before any of them is changed. */
 void common_signals_take(common_signals_t *signals);
 
-/* Restores all of them for a command, in the forked child. */
+/* Restores all signals for a command, in the forked child. */
 void common_signals_give_back(const common_signals_t *signals);
 
-/* Restores a session's signals at its end; SIGPIPE and SIGXFSZ stay ignored. */
+/* Restores a session's signals at its end. SIGPIPE and SIGXFSZ stay ignored. */
 void common_signals_end_session(const common_signals_t *signals);
 
 /* Returns 1 if a signal is ignored now. */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the contents of a file with a NUL after them, for free(), and their
- * size; or NULL with errno set if it cannot be read. */
+/* Returns the contents of a file, with a NUL after them, and their size. Free
+ * them with free(). Returns NULL and sets errno if the file cannot be read. */
 char *common_file_read(const char *path, size_t *size);
 
 /* Reads the first line, without its newline, cut to fit. Returns 0, or -1 if

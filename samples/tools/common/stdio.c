@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts the standard streams into the state that a program on a libuv loop
- * needs, whatever its parent left. */
+ * needs, whatever state they got from the parent. */
 #include "common/stdio.h"
 
 #include <errno.h>
@@ -12,10 +12,10 @@
 
 #include "common/say.h"
 
-/* uv_loop_close asserts that none of its fds is one of the first three, so none
- * of them may be free when the loop opens its own. Writing to one that was
- * closed must fail, because the output is lost. A command still finds them
- * closed. */
+/* uv_loop_close asserts that no fd of the loop is 0, 1 or 2. So these three fds
+ * must be open before the loop opens its own fds. If a stream was closed,
+ * writing to it must fail, because the output is lost. For a command, the
+ * stream is still closed. */
 static void fill_standard_fds(void) {
   int fd;
 

@@ -5,16 +5,17 @@
 
 #include <stdio.h>
 
-/* Call it first. Opens stdin, stdout or stderr if it is closed, so that writing
- * to them fails. Ignores SIGPIPE and SIGXFSZ, so that a reader that is gone,
- * and a file that may not grow, is a failed write and not a signal. */
+/* Call it first. If stdin, stdout or stderr is closed, opens it so that writing
+ * to it fails. Ignores SIGPIPE and SIGXFSZ. So if a reader is gone or a file
+ * may not grow, a write fails and no signal comes. */
 void common_stdio_init(void);
 
-/* Returns 1 if stdout was open at the start; else 0 after a message. */
+/* Returns 1 if stdout was open at the start, otherwise 0 after a message. */
 int common_stdio_has_stdout(void);
 
 /* Closes a file. Returns 0, or 1 after a message if something could not be
- * written. A reader that is gone has what it wanted, so that is no failure. */
+ * written. If the reader is gone, it has read all that it wanted, so this is
+ * not a failure. */
 int common_stdio_close(FILE *file, const char *name);
 
 #endif

@@ -15,8 +15,8 @@ typedef struct common_target_list_s {
   size_t capacity;
 } common_target_list_t;
 
-/* Adds a target of a type (enum uvperf_target_type). The list owns it; the
- * pointer is valid until the next one is added. */
+/* Adds a target of a type (enum uvperf_target_type). The list owns the target.
+ * The pointer is valid until the next target is added. */
 uvperf_target_t *common_target_list_add(common_target_list_t *list,
                                         uint32_t type);
 

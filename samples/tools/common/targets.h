@@ -25,11 +25,12 @@ int common_threads_of(common_ids_t *threads, int32_t pid);
 /* Lists the current processes. Returns 0 or -errno. */
 int common_processes(common_ids_t *processes);
 
-/* Returns the process of a thread (itself for a process), or -errno. */
+/* Returns the process of a thread, or -errno. For a process, returns the same
+ * id. */
 int32_t common_process_of(int32_t tid);
 
-/* Replaces the id of a thread by the id of its process; 0 stays. Returns 0, or
- * 1 after a message if there is no such process. */
+/* Replaces the id of a thread by the id of its process. Does not change 0.
+ * Returns 0, or 1 after a message if there is no such process. */
 int common_process_asked(int32_t *pid);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Characters that are valid UTF-8 and yet hide the real text on a terminal: the
- * marks, embeddings and isolates that change the direction of writing, and the
- * separators of lines and paragraphs. */
+/* Returns 1 for characters that are valid UTF-8 but hide the real text on a
+ * terminal. These are the marks, embeddings and isolates that change the
+ * direction of writing, and the separators of lines and paragraphs. */
 static int is_misleading(const unsigned char *text, size_t nr) {
   uint32_t code;
 

@@ -6,13 +6,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Returns the size of the UTF-8 character at the start of a name; 0 at its end,
- * or if the bytes are not UTF-8 (overlong forms and surrogates are not). */
+/* Returns the size of the UTF-8 character at the start of a name. Returns 0 at
+ * the end of the name, or if the bytes are not UTF-8. Overlong forms and
+ * surrogates are not UTF-8. */
 size_t common_text_utf8(const char *name);
 
-/* The same, but also 0 for a character that a terminal could take for a command
- * (control characters, also outside ASCII) or that would hide the real text
- * (those that change the direction of writing). */
+/* Returns the same size, but 0 also for two kinds of characters. A terminal
+ * could take control characters, also those outside ASCII, for a command.
+ * Characters that change the direction of writing would hide the real text. */
 size_t common_text_printable(const char *name);
 
 /* Copies a name, cut to fit. Each byte that may not be printed becomes a
@@ -22,9 +23,9 @@ void common_text_clean(char *clean, size_t size, const char *name);
 /* Room for any character of a JSON string, and a NUL. */
 #define COMMON_TEXT_JSON_BYTES 8
 
-/* Writes the first character of a name that is not empty as in a JSON string; a
- * byte that is not UTF-8 becomes U+FFFD. Returns the bytes that it took from
- * the name. */
+/* Writes the first character of a name as in a JSON string. The name must not
+ * be empty. A byte that is not UTF-8 becomes U+FFFD. Returns the number of
+ * bytes that it took from the name. */
 size_t common_text_json(char json[COMMON_TEXT_JSON_BYTES], const char *name);
 
 /* Writes a name as a JSON string, with its quotation marks. */

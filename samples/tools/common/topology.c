@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a file for each id. The node is the name of a link, cpuN/nodeM. */
+/* Reads a file for each id. The name of a link, cpuN/nodeM, has the node. */
 #include "common/topology.h"
 
 #include <dirent.h>

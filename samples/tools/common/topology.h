@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-/* Returns an id of a CPU: "core_id", "die_id", "physical_package_id"; -1 if it
- * has none, for example because it is offline. */
+/* Returns an id of a CPU. `name` is "core_id", "die_id" or
+ * "physical_package_id". Returns -1 if the CPU has no such id, for example
+ * because it is offline. */
 int32_t common_topology_id(int cpu, const char *name);
 
 /* Returns the memory node of a CPU; 0 if it is not known. */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Writes words from `column` on, and ends the line. If a line is full, they
- * continue on the next one at column `indent`. */
+/* Writes words from `column` on, and ends the line. If a line is full, the
+ * words continue on the next line at column `indent`. */
 void common_words_put(FILE *file, size_t column, size_t indent,
                       const char *words);
 

@@ -23,7 +23,7 @@ typedef struct watch_process_s {
   int has_ended;     /* its end was printed; do not print it again */
   int is_missing;    /* the last sweep did not find it in /proc */
   uint64_t verified; /* the number of lost records when its threads were last
-                      * known for certain; UINT64_MAX: never known */
+                        known for certain; UINT64_MAX: never known */
   watch_thread_t *threads; /* that are alive */
   size_t nr;
   size_t capacity;

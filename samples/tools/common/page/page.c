@@ -8,14 +8,15 @@
  *   the columns, of varints, one after the other
  *
  * A stack is a path of steps: its task, then its frames from the outermost on.
- * Paths are sorted, so that each shares its first steps with the one before.
- * For each path, `drops` is the number of steps that the last one has after
- * those, `steps` the number of new steps, and `keys` has the new steps. The key
- * of a task is its index; that of a frame is twice the number of its function,
- * plus 1 if it is inlined. Functions are numbered from 1 in the order in which
- * they appear, but the first key of a function has the number 0. `samples` and
- * `weights` have the counts of the path itself. A weight of 0 means samples
- * times `each`; all others are stored plus 1. */
+ * Paths are sorted, so that each path shares its first steps with the previous
+ * path. For each path, `drops` is the number of further steps of the previous
+ * path, `steps` is the number of new steps, and `keys` has the new steps. The
+ * key of a task is its index. The key of a frame is twice the number of its
+ * function, plus 1 if it is inlined. Functions are numbered from 1 in the order
+ * in which they appear. But the first time that a function appears, its key has
+ * the number 0. `samples` and `weights` have the counts of the path itself. A
+ * weight of 0 means samples times `each`. All other weights are stored plus
+ * 1. */
 #include "common/page/page.h"
 
 #include <ctype.h>
@@ -61,7 +62,7 @@ static void put_varint(common_buffer_t *buffer, uint64_t value) {
   common_buffer_add(buffer, bytes, nr);
 }
 
-/* The steps of a path: its task and its frames. */
+/* Returns the number of steps of a path: its task and its frames. */
 static size_t nr_steps(const stacks_stack_t *stack) {
   return stack->nr_frames + 1;
 }
@@ -132,7 +133,7 @@ static void put_sums(page_t *page, uint64_t samples, uint64_t weight) {
   put_varint(&page->columns[WEIGHTS], weight);
 }
 
-/* Stacks that differ only in addresses are one path. */
+/* Stacks that differ only in addresses become one path. */
 static void pack_stacks(page_t *page) {
   stacks_stack_t *sorted, *last = NULL;
   uint64_t samples = 0, weight = 0;
@@ -324,7 +325,7 @@ static void put_part(FILE *file, const page_part_t *part) {
   fwrite(part->text, 1, part->bytes, file);
 }
 
-/* Writes what replaces a mark in page.html. */
+/* Writes the text that replaces a mark in page.html. */
 static int put_mark(FILE *file, page_t *page, const char *mark, size_t bytes) {
   static const struct {
     const char *mark;

@@ -8,8 +8,8 @@
 
 #include "common/stacks/stacks.h"
 
-/* `title` is plain text, from any source: "uvperf-profile -a on host". Returns
- * 0, or -errno if writing failed. */
+/* `title` is plain text, such as "uvperf-profile -a on host". It need not be
+ * trusted. Returns 0, or -errno if writing failed. */
 int page_write(FILE *file, const stacks_t *stacks, const char *title);
 
 #endif

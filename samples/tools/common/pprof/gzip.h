@@ -11,7 +11,7 @@
 typedef struct pprof_gzip_s {
   FILE *file;
   z_stream stream;
-  int error; /* the first one: 0 or -errno; nothing is written after it */
+  int error; /* 0, or the first -errno; nothing is written after it */
   unsigned char out[32768];
 } pprof_gzip_t;
 

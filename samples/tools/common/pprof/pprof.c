@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes a sequence of messages: a Profile with one sample, one with one string
- * and so on. Together they are the whole Profile, because protobuf merges
- * messages in a row. So the whole is never in memory. */
+/* Writes a sequence of messages: a Profile with one sample, a Profile with one
+ * string, and so on. Together they are the whole Profile, because protobuf
+ * merges successive messages. So the whole Profile is never in memory. */
 #include "common/pprof/pprof.h"
 
 #include <stdlib.h>
@@ -61,8 +61,8 @@ static int64_t put_text(writer_t *writer, const char *text) {
   return (int64_t)writer->nr_texts++;
 }
 
-/* Returns the index of a text, which is written the first time. A name in the
- * stacks is known by its address, because each is stored once. */
+/* Returns the index of a text. The text is written the first time. A name in
+ * the stacks is identified by its address, because each name is stored once. */
 static int64_t index_of(writer_t *writer, const char *text) {
   size_t before = writer->texts.nr;
   stacks_entry_t *entry;
@@ -77,8 +77,8 @@ static int64_t index_of(writer_t *writer, const char *text) {
   return (int64_t)entry->weight;
 }
 
-/* pprof simplifies a name that equals its system name. Without a system name it
- * shows our name as it is. */
+/* If a name equals its system name, pprof simplifies the name. Without a system
+ * name, pprof shows our name as it is. */
 static uint64_t function_id(writer_t *writer, uint32_t i) {
   const stacks_function_t *function = stacks_get_function(writer->stacks, i);
   Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -98,7 +98,7 @@ static uint64_t function_id(writer_t *writer, uint32_t i) {
   return message.id;
 }
 
-/* Takes the facts about an object from its frames. */
+/* Notes facts about an object that its frames show. */
 static void note_object(writer_t *writer, uint32_t object,
                         const stacks_frame_t *frames, size_t nr) {
   object_t *noted = &writer->objects[object];
@@ -239,8 +239,8 @@ static void hex(char *text, const unsigned char *bytes, size_t nr) {
   *text = '\0';
 }
 
-/* Addresses already count as in the symbol table. pprof leaves them so if the
- * object covers all of memory. */
+/* The addresses are already addresses of the symbol table. pprof does not
+ * change them if the object covers all of memory. */
 static void put_mapping(writer_t *writer, uint32_t i) {
   const stacks_object_t *object = stacks_get_object(writer->stacks, i);
   object_t *noted = &writer->objects[i];
@@ -271,9 +271,9 @@ static int is_library(const char *name) {
   return strstr(name, ".so") != NULL;
 }
 
-/* pprof shows the first mapping as the program: the file that has main() of the
- * heaviest stack. Without one, it is the first file that is no library, because
- * the stacks of threads begin in a library. */
+/* pprof shows the first mapping as the program. This is the file that has
+ * main() of the heaviest stack. If no stack has main(), it is the first file
+ * that is not a library, because the stacks of threads begin in a library. */
 static uint32_t program(const stacks_t *stacks, const stacks_stack_t *sorted,
                         size_t nr) {
   const stacks_function_t *function;

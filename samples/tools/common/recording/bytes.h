@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of a file, read from the front in the byte order of the machine that
- * wrote them. Past the end everything is 0, and is_short is set. */
+/* Bytes of a file, which are read from the front in the byte order of the
+ * machine that wrote the file. A read past the end returns 0 and sets
+ * is_short. */
 #ifndef RECORDING_BYTES_H
 #define RECORDING_BYTES_H
 
@@ -16,7 +17,7 @@ typedef struct recording_bytes_s {
   int is_short;   /* a read went past the end */
 } recording_bytes_t;
 
-/* Returns the next bytes, or NULL if there are fewer. */
+/* Returns the next `size` bytes, or NULL if there are fewer bytes. */
 const unsigned char *recording_bytes_take(recording_bytes_t *bytes,
                                           size_t size);
 uint16_t recording_bytes_u16(recording_bytes_t *bytes);
@@ -28,7 +29,8 @@ void recording_bytes_header(recording_bytes_t *bytes,
                             struct perf_event_header *header);
 
 /* Reads a perf_header_string: its length with padding, then the text. Returns a
- * copy for free(), safe to print, or NULL if it is damaged. */
+ * copy that is safe to print, or NULL if it is damaged. Free the copy with
+ * free(). */
 char *recording_bytes_string(recording_bytes_t *bytes);
 
 #endif

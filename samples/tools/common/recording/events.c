@@ -7,8 +7,8 @@
 #include "common/memory.h"
 #include "common/recording/swap.h"
 
-/* The tables of ids are made again if an event is added; this limits the sum of
- * their entries. */
+/* The tables of ids are made again each time an event is added. This limits the
+ * total number of entries that are made. */
 #define WORK_MAX (UINT64_C(1) << 28)
 
 typedef struct recording_id_s {
@@ -129,8 +129,8 @@ int recording_events_add(recording_events_t *events, const unsigned char *attr,
   return 0;
 }
 
-/* The feature is: nr, the size of an attr; then for each event the attr, the
- * number of ids, the name with its size, the ids. */
+/* The feature has the number of events and the size of an attr. Then it has for
+ * each event: the attr, the number of ids, the name with its size, the ids. */
 void recording_events_name(recording_events_t *events,
                            recording_bytes_t *bytes) {
   uint32_t nr = recording_bytes_u32(bytes), nr_ids, i;
@@ -153,9 +153,9 @@ void recording_events_name(recording_events_t *events,
 
 /* -- the decoder ----------------------------------------------------------- */
 
-/* Lists the events that have ids. An event that was never opened has none. A
- * single event may have none, because perf(1) too needs ids only for several
- * events. */
+/* Lists the events that have ids. An event that was never opened has no ids. A
+ * single event may have no ids, because perf(1) needs ids only for several
+ * events, too. */
 static size_t list_sources(const recording_events_t *events,
                            const uvperf_source_t **sources) {
   size_t i, nr = 0;

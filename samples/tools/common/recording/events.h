@@ -33,21 +33,22 @@ typedef struct recording_events_s {
 
 void recording_events_free(recording_events_t *events);
 
-/* Adds an event: an attr of attr_bytes bytes, which may be of any size, and its
- * ids. After the first records an equal attr means the same event. Returns 0,
- * or -1 if it cannot be an event or there are too many. */
+/* Adds an event: an attr of attr_bytes bytes, which can be any number, and its
+ * ids. After the first records, an equal attr means the same event. Returns 0,
+ * or -1 if this cannot be an event or there are too many events. */
 int recording_events_add(recording_events_t *events, const unsigned char *attr,
                          size_t attr_bytes, recording_bytes_t *ids);
 
-/* The feature EVENT_DESC: names, in the order of the events. */
+/* Reads the feature EVENT_DESC, which has the names in the order of the
+ * events. */
 void recording_events_name(recording_events_t *events,
                            recording_bytes_t *bytes);
 
-/* Returns the decoder of all events; NULL if there are no events, or their
- * records cannot be distinguished. */
+/* Returns the decoder of all events. Returns NULL if there are no events, or if
+ * their records cannot be distinguished. */
 uvperf_decoder_t *recording_events_decoder(recording_events_t *events);
 
-/* Converts a record of the other byte order to this one. */
+/* Converts a record of the other byte order to this machine's byte order. */
 void recording_events_swap(recording_events_t *events,
                            struct perf_event_header *header);
 

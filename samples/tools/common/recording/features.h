@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other contents of the header: the machine, and build ids. */
+/* Other contents of the header: facts about the machine, and build ids. */
 #ifndef RECORDING_FEATURES_H
 #define RECORDING_FEATURES_H
 
@@ -33,8 +33,8 @@ void recording_features_free(recording_features_t *features);
 void recording_features_take(recording_features_t *features, uint64_t feature,
                              recording_bytes_t *bytes);
 
-/* Reads one entry of the table of build ids. Its header has been read; `bytes`
- * is the rest. */
+/* Reads one entry of the table of build ids. The entry's header has been read;
+ * `bytes` has the rest. */
 void recording_features_object(recording_features_t *features, uint16_t misc,
                                recording_bytes_t *bytes);
 

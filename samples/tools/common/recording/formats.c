@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout is as in tools/perf/util/trace-event-read.c: a magic, the version
- * as a text, the byte order, and the sizes of a long and of a page; two files
- * of the ring buffer, the formats of ftrace's own events, then the formats of
- * each category. The rest is not read. */
+/* The layout is as in tools/perf/util/trace-event-read.c. It begins with a
+ * magic, the version as a text, the byte order, and the sizes of a long and of
+ * a page. Two files of the ring buffer follow, then the formats of ftrace's own
+ * events, then the formats of each category. The rest is not read. */
 #include "common/recording/formats.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static const char *take_text(recording_bytes_t *bytes) {
   return (const char *)recording_bytes_take(bytes, size + 1);
 }
 
-/* Returns a file that follows its size, or NULL. */
+/* Reads a size, and returns the file of that size that follows, or NULL. */
 static const char *take_file(recording_bytes_t *bytes, size_t *size) {
   uint64_t wanted = recording_bytes_u64(bytes);
 

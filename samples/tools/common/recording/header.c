@@ -12,7 +12,8 @@
 
 #define PIPE_HEADER_BYTES 16
 
-/* Without features, as the first versions wrote it, and with them. */
+/* The sizes of a header without features, as the first versions wrote it, and
+ * of a header with features. */
 #define OLD_HEADER_BYTES 72
 #define HEADER_BYTES     104
 
@@ -142,7 +143,7 @@ static int is_wanted(unsigned feature) {
          feature == RECORDING_ARCH || feature == RECORDING_EVENT_DESC;
 }
 
-/* A table of sections follows the data, one for each bit. */
+/* A table follows the data. It has a section for each bit. */
 static void read_features(recording_t *recording, const header_t *header) {
   section_t place = {header->data.offset + header->data.size,
                      sizeof(section_t)};
@@ -171,8 +172,9 @@ static void read_features(recording_t *recording, const header_t *header) {
 
 /* -- the header ------------------------------------------------------------ */
 
-/* The bits are an array of longs of unknown size. The bit for the host's name,
- * which all files have, shows whether the halves must be exchanged. */
+/* The bits are an array of longs, and the size of a long is not known. All
+ * files have the bit for the host's name. Its place shows whether the halves
+ * must be exchanged. */
 static void take_feature_bits(header_t *header, recording_bytes_t *bytes) {
   size_t i, nr = sizeof(header->features) / sizeof(header->features[0]);
   uint64_t bits;
@@ -231,7 +233,8 @@ static int read_file(recording_t *recording, uint64_t size) {
 }
 
 /* Finds out whether the file has the other byte order. In the first version the
- * magic is a text without byte order, so the header's size decides. */
+ * magic is a text, which does not show the byte order. Then the header's size
+ * shows it. */
 static int find_byte_order(recording_t *recording, const unsigned char *bytes,
                            uint64_t size) {
   const uint64_t ours = UINT64_C(0x32454c4946524550);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads files by pread(2), pipes by read(2), and never waits for a pipe. */
+/* Reads files with pread(2) and pipes with read(2). Never waits for a pipe. */
 #include "common/recording/input.h"
 
 #include <errno.h>

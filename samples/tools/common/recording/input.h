@@ -27,24 +27,28 @@ typedef struct recording_input_s {
   size_t start, used;
 } recording_input_t;
 
-/* The fd stays the caller's. */
+/* The caller still owns the fd. */
 void recording_input_init(recording_input_t *input, int fd, int is_pipe);
 void recording_input_free(recording_input_t *input);
 
-/* Goes to an offset in a file; in a pipe only before the first byte. */
+/* Goes to an offset in a file. In a pipe this is possible only before the first
+ * byte is read. */
 void recording_input_seek(recording_input_t *input, uint64_t offset);
 
-/* Returns the next bytes without removing them. Valid until the next call. */
+/* Returns the next bytes without removing them. The pointer is valid until the
+ * next call. */
 recording_input_e recording_input_peek(recording_input_t *input, size_t size,
                                        const unsigned char **bytes);
 
-/* The number of bytes before the end, after RECORDING_INPUT_END. */
+/* Call it after RECORDING_INPUT_END. Returns the number of bytes before the
+ * end. */
 size_t recording_input_left(const recording_input_t *input);
 
 /* Skips bytes; there may be fewer. */
 void recording_input_skip(recording_input_t *input, uint64_t size);
 
-/* Copies bytes from anywhere in a file. Returns 0, or -1 if there are fewer. */
+/* Copies bytes from anywhere in a file. Returns 0, or -1 if there are fewer
+ * bytes. */
 int recording_input_read_at(const recording_input_t *input, void *bytes,
                             size_t size, uint64_t offset);
 

@@ -36,7 +36,8 @@ struct recording_s {
   char message[512];
   uint64_t words[RECORD_WORDS]; /* the record that was read last */
   uint64_t offset;              /* its place in the file */
-  /* For a pipe: formats that follow their record, as far as they are read. */
+  /* For a pipe: the formats that follow their record, as far as they have been
+   * read. */
   unsigned char *tracing;
   size_t tracing_bytes, tracing_used;
   /* Compressed records. */
@@ -46,8 +47,8 @@ struct recording_s {
   size_t unpacked_start, unpacked_used;
 };
 
-/* Sets the message to the path and the text, unless it is an error already.
- * Returns -1. */
+/* Sets the message to the path and the text. If the message is already an
+ * error, does not change it. Returns -1. */
 int recording_fail(recording_t *recording, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -55,7 +56,7 @@ int recording_fail(recording_t *recording, const char *format, ...)
 void recording_remark(recording_t *recording, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Reads the header, and from a file also events and features. Returns 0, -1
+/* Reads the header. From a file also reads events and features. Returns 0, -1
  * with a message, or RECORDING_WAIT. */
 int recording_header_read(recording_t *recording);
 
@@ -63,8 +64,9 @@ int recording_header_read(recording_t *recording);
 void recording_header_feature(recording_t *recording, uint64_t feature,
                               recording_bytes_t *bytes);
 
-/* Reads the next record. Returns 1 if it need not wait for others; 0 if it is
- * processed or queued; -1 at the end or after a failure; or RECORDING_WAIT. */
+/* Reads the next record. Returns 1 if the record need not wait for other
+ * records, 0 if it is processed or queued, -1 at the end or after a failure, or
+ * RECORDING_WAIT. */
 int recording_records_read(recording_t *recording,
                            const uvperf_record_t **record);
 

@@ -14,7 +14,7 @@ typedef struct recording_waiting_s {
   size_t size;
 } waiting_t;
 
-/* Memory of a record besides its own bytes. */
+/* The memory that a record takes besides its own bytes. */
 #define COST (sizeof(waiting_t) + 16)
 
 void recording_order_init(recording_order_t *order) {

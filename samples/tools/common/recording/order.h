@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Puts records in time order. perf record reads all rings in rounds and marks
- * the end of each round. Records that it writes after a round are later than
- * all records before the previous round. So records wait for two rounds. If
- * more than RECORDING_ORDER_BYTES wait, the oldest leave early, and others can
- * come too late. */
+ * the end of each round. Records that it writes after the end of a round are
+ * later than all records that it wrote before the end of the previous round. So
+ * records wait for two rounds. If more than RECORDING_ORDER_BYTES wait, the
+ * oldest records leave early. Then other records can come too late. */
 #ifndef RECORDING_ORDER_H
 #define RECORDING_ORDER_H
 
@@ -13,7 +13,7 @@
 #define RECORDING_ORDER_BYTES ((size_t)256 << 20)
 
 typedef struct recording_order_s {
-  uint64_t late; /* records that came after a later one had left */
+  uint64_t late; /* records that came after a later record had left */
   /* private */
   struct recording_waiting_s *heap;
   size_t nr, capacity;
@@ -36,11 +36,12 @@ void recording_order_add(recording_order_t *order, const void *record,
 
 void recording_order_round(recording_order_t *order);
 
-/* No more records come. */
+/* Call it when no more records will come. */
 void recording_order_end(recording_order_t *order);
 
-/* Returns the oldest record that may leave, or NULL; valid until the next call.
- * Records of the same time leave in the order in which they were added. */
+/* Returns the oldest record that may leave, or NULL. The record is valid until
+ * the next call. Records with the same time leave in the order in which they
+ * were added. */
 const void *recording_order_take(recording_order_t *order);
 
 #endif

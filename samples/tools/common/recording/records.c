@@ -95,8 +95,8 @@ static int read_record(recording_t *recording) {
 
 /* -- compressed records ---------------------------------------------------- */
 
-/* Begins a piece: the record that was read last. It is copied, because its body
- * must stay in place. */
+/* Begins a piece, which is the record that was read last. The record is copied,
+ * because its body must stay in place. */
 static int begin_piece(recording_t *recording) {
   recording_bytes_t bytes;
   const header_t *header = (const void *)recording->words;
@@ -121,8 +121,8 @@ static int begin_piece(recording_t *recording) {
   return 0;
 }
 
-/* Copies a whole unpacked record into recording->words. Returns 1, 0 if there
- * is none, or -1. */
+/* Copies a whole unpacked record into recording->words. Returns 1, or 0 if
+ * there is no whole record, or -1. */
 static int take_unpacked(recording_t *recording) {
   const unsigned char *at = recording->unpacked + recording->unpacked_start;
   size_t left = recording->unpacked_used - recording->unpacked_start;
@@ -266,7 +266,7 @@ static int read_formats(recording_t *recording) {
   return 0;
 }
 
-/* Processes a record of perf(1) itself. Unknown ones are ignored. */
+/* Processes a record of perf(1) itself. Ignores unknown records. */
 static int take_of_perf(recording_t *recording) {
   recording_bytes_t bytes = body_of(recording, recording->words);
   const header_t *header = (const void *)recording->words;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The layouts are in <linux/perf_event.h>, at enum perf_event_type. Bytes that
- * a program chose (RAW, the copy of a stack, AUX) stay as they are. */
+/* The layouts are in <linux/perf_event.h>, at enum perf_event_type. Some fields
+ * have bytes that a program chose (RAW, the copy of a stack, AUX). These bytes
+ * stay as they are. */
 #include "common/recording/swap.h"
 
 #include <byteswap.h>
@@ -94,7 +95,7 @@ static void exchange_precise(unsigned char *at) {
   at[2] = (unsigned char)((at[2] & 0xfeu) | high);
 }
 
-/* The flags of an attr. All except precise_ip have one bit. */
+/* Converts the flags of an attr. All flags except precise_ip have one bit. */
 static void swap_flags(swap_t *swap) {
   unsigned char *at = take(swap, sizeof(uint64_t));
   int i;
@@ -109,8 +110,9 @@ static void swap_flags(swap_t *swap) {
     exchange_precise(at);
 }
 
-/* A field is a digit, its bytes; 'b' is the flags of an attr, '-' a word that
- * stays as it is, '*' words up to the end. */
+/* Each character is a field. A digit is a field of that many bytes. 'b' is the
+ * flags of an attr, '-' is a word that stays as it is, and '*' means words up
+ * to the end. */
 static void swap_fields(swap_t *swap, const char *fields) {
   for (; *fields != '\0'; fields++) {
     switch (*fields) {
@@ -167,7 +169,7 @@ static void swap_counted(swap_t *swap) {
   swap_words(swap, swap_u64(swap));
 }
 
-/* The flags of a branch: bit fields of these widths. */
+/* Converts the flags of a branch: bit fields of these widths. */
 static void swap_branch_flags(swap_t *swap) {
   static const unsigned widths[] = {1, 1, 1, 1, 16, 4, 2, 4, 3, 31};
   unsigned char *at = take(swap, sizeof(uint64_t));
@@ -188,7 +190,8 @@ static void swap_branch_flags(swap_t *swap) {
   memcpy(at, &flags, sizeof(flags));
 }
 
-/* With nr 0 there may or may not be hw_idx; this takes it as absent. */
+/* If nr is 0, hw_idx may be there or not. This code assumes that it is
+ * absent. */
 static void swap_branches(swap_t *swap, uint64_t type) {
   uint64_t nr = swap_u64(swap);
 
@@ -321,7 +324,7 @@ static const char *fields_of(const struct perf_event_header *header) {
   }
 }
 
-/* The fields at the end of a record that is no sample, in the kernel's
+/* The fields at the end of a record that is not a sample, in the kernel's
  * order. */
 static const uint64_t trailer_order[] = {
     PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Converts data of a machine of the other byte order, in place. */
+/* Converts data in place. The data come from a machine of the other byte
+ * order. */
 #ifndef RECORDING_SWAP_H
 #define RECORDING_SWAP_H
 
@@ -11,9 +12,9 @@
 /* Converts an attr of `size` bytes. */
 void recording_swap_attr(unsigned char *bytes, size_t size);
 
-/* Returns the id of the event that wrote a record, which is not converted yet;
- * or 0. Its place is counted from the start of a sample, and from the end of
- * other records. */
+/* Returns the id of the event that wrote a record, or 0. The record is not
+ * converted yet. In a sample, the place of the id is counted from the start. In
+ * other records, it is counted from the end. */
 uint64_t recording_swap_id(const struct perf_event_attr *attr,
                            const struct perf_event_header *header);
 

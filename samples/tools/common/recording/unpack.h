@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decompresses what perf record -z wrote: one zstd stream, in pieces. */
+/* Decompresses the data of perf record -z: one zstd stream, in pieces. */
 #ifndef RECORDING_UNPACK_H
 #define RECORDING_UNPACK_H
 
@@ -16,8 +16,8 @@ void recording_unpack_free(recording_unpack_t *unpack);
 void recording_unpack_add(recording_unpack_t *unpack, const void *piece,
                           size_t size);
 
-/* Fills a buffer from the piece. Returns the number of bytes, 0 if nothing is
- * left of it, or -1 if it is damaged. */
+/* Fills a buffer from the piece. Returns the number of bytes, or 0 if nothing
+ * is left of the piece, or -1 if the piece is damaged. */
 long recording_unpack_more(recording_unpack_t *unpack, void *buffer,
                            size_t size);
 

@@ -34,7 +34,8 @@ void recording_unpack_add(recording_unpack_t *unpack, const void *piece,
   unpack->piece.pos = 0;
 }
 
-/* The library itself limits the memory: to windows of 128 MiB. */
+/* The library itself limits the memory: it refuses windows of more than 128
+ * MiB. */
 long recording_unpack_more(recording_unpack_t *unpack, void *buffer,
                            size_t size) {
   ZSTD_outBuffer out = {buffer, size, 0};

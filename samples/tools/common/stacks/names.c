@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Stores each name once, so that a frame is a few numbers. Other processes
- * choose the names, so they are cleaned when they are added, and their number
+/* Stores each name once, so that a frame is only a few numbers. Other processes
+ * choose the names. So names are cleaned when they are added, and their number
  * is bounded. */
 #include "common/stacks/names.h"
 

@@ -20,11 +20,11 @@ typedef struct stacks_names_s {
 void stacks_names_init(stacks_names_t *names);
 void stacks_names_free(stacks_names_t *names);
 
-/* Returns the id of a name, which is made safe to print and cut at 1,000
- * bytes. */
+/* Returns the id of a name. The stored name is made safe to print and cut at
+ * 1,000 bytes. */
 uint32_t stacks_names_add(stacks_names_t *names, const char *name);
 
-/* Valid until stacks_names_free. */
+/* The name is valid until stacks_names_free. */
 const char *stacks_names_get(const stacks_names_t *names, uint32_t id);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Equal names have equal addresses, because a profile stores each once. */
+/* Equal names have equal addresses, because a profile stores each name once. */
 #include "common/stacks/rank.h"
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ int stacks_by_parse(const char *name, stacks_by_t *by) {
   return -1;
 }
 
-/* A recursive function is in a stack several times. last_seen has the last
- * stack that was counted for it. */
+/* A recursive function is in a stack several times. For each function,
+ * last_seen has the last stack that was counted for it. */
 static void add_stack(stacks_row_t *rows, size_t *last_seen, size_t which,
                       const stacks_stack_t *stack) {
   uint32_t function;
@@ -113,7 +113,8 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
   return rows;
 }
 
-/* The first key of the order; then self, total and the names decide. */
+/* Returns the first key of the order. If it is equal, self, total and the names
+ * decide. */
 static uint64_t key_of(const stacks_row_t *row, stacks_sort_t sort) {
   const uint64_t keys[] = {row->self, row->total, row->samples};
 

@@ -18,16 +18,16 @@ typedef struct stacks_row_s {
   uint32_t id;       /* tid or pid; 0: of several, or none */
   uint64_t samples;  /* whose innermost function it is */
   uint64_t self;     /* their weight */
-  uint64_t total;    /* weight of all stacks with it, each counted once */
+  uint64_t total;    /* weight of all stacks with it, each stack counted once */
 } stacks_row_t;
 
-/* Convert to "function", "thread" …, and back. stacks_by_parse returns 0, or -1
- * for another word. */
+/* These convert a kind of row to "function", "thread" …, and back.
+ * stacks_by_parse returns 0, or -1 for another word. */
 const char *stacks_by_name(stacks_by_t by);
 int stacks_by_parse(const char *name, stacks_by_t *by);
 
-/* Returns the rows, sorted by self, then total, in an array of *nr for free().
- * The strings are the profile's. */
+/* Returns the rows, sorted by self, then by total, in an array of *nr rows.
+ * Free the array with free(). The profile owns the strings. */
 stacks_row_t *stacks_rank(const stacks_t *stacks, stacks_by_t by, size_t *nr);
 
 typedef enum stacks_sort_e {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each table is an array and a tally, which finds the index of an existing item
- * by the ids of its names. */
+/* Each table is an array and a tally. The tally finds the index of an existing
+ * item by the ids of its names. */
 #include "common/stacks/stacks.h"
 
 #include <stdlib.h>
@@ -139,7 +139,7 @@ void stacks_init(stacks_t *stacks) {
   index_init(&tables->of_functions);
   index_init(&tables->of_tasks);
   stacks_tally_init(&tables->stacks, sizeof(stacks_frame_t));
-  /* It exists from now on, so it is never refused. */
+  /* [other] exists from now on, so it is never refused. */
   stacks_tally_get(&tables->stacks, STACKS_OTHER, &other, 1);
   stacks_object(stacks, &object);
   stacks_function(stacks, &function);
@@ -212,7 +212,7 @@ stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr) {
     sorted[i].samples = entries[i]->samples;
     sorted[i].weight = entries[i]->weight;
   }
-  /* Drop [other] if nothing was added to it: it is the last then. */
+  /* Drop [other] if nothing was added to it. It is then the last stack. */
   while (*nr > 0 && sorted[*nr - 1].samples == 0)
     --*nr;
   free(entries);

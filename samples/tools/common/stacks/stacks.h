@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A profile: stacks of functions, the tasks that ran them, and how often and
- * how long each was seen. It does not depend on its source (a live set, a
- * recorded file, switches), and each output (table, page, pprof) is written
- * from it alone. */
+ * how long each stack was seen. It does not depend on its source (a live set, a
+ * recorded file, switches). Each output (table, page, pprof) is written from
+ * the profile alone. */
 #ifndef STACKS_STACKS_H
 #define STACKS_STACKS_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /* The index of "[other]": the first task, object and function of each profile.
- * It stands for those past the limit. */
+ * It stands for all tasks, objects and functions past the limit. */
 #define STACKS_OTHER 0u
 
 /* A mapped object: a file, the kernel, memory of a JIT compiler. */
@@ -53,7 +53,7 @@ typedef struct stacks_stack_s {
 } stacks_stack_t;
 
 typedef struct stacks_s {
-  /* Set by the owner, who keeps the strings. */
+  /* The owner sets these fields, and keeps the strings. */
   const char *event;              /* "cpu-clock", "cycles", "off-cpu" */
   const char *unit;               /* of weights: "ns", "cycles", "events" */
   uint64_t period;                /* between samples; 0: not known */
@@ -66,20 +66,22 @@ typedef struct stacks_s {
 void stacks_init(stacks_t *stacks);
 void stacks_free(stacks_t *stacks);
 
-/* Return the index of an equal one, which is added if it is new. Strings are
- * copied, made safe to print, and cut at 1,000 bytes. Functions are equal if
- * their name, linked name and object are. */
+/* Each function returns the index of an object, task or function, and adds it
+ * if it is new. Strings are copied, made safe to print, and cut at 1,000 bytes.
+ * Functions are equal if their name, linked name and object are equal. */
 uint32_t stacks_object(stacks_t *stacks, const stacks_object_t *object);
 uint32_t stacks_function(stacks_t *stacks, const stacks_function_t *function);
 uint32_t stacks_task(stacks_t *stacks, const stacks_task_t *task);
 
-/* Adds to the stack with the same task and frames, which is created if it is
- * new. Past 128 MiB new stacks are added to one whose only frame is [other].
- * Frames are copied. A stack without frames counts for its task only. */
+/* Adds to the stack with the same task and frames. Creates this stack if it is
+ * new. Frames are copied. When all stacks have 128 MiB, new stacks are added to
+ * a stack whose only frame is [other]. A stack without frames counts for its
+ * task only. */
 void stacks_add(stacks_t *stacks, uint32_t task, const stacks_frame_t *frames,
                 size_t nr_frames, uint64_t samples, uint64_t weight);
 
-/* The contents. Pointers are valid until the next call that adds something. */
+/* These return the contents. Pointers are valid until the next call that adds
+ * something. */
 size_t stacks_nr_objects(const stacks_t *stacks);
 const stacks_object_t *stacks_get_object(const stacks_t *stacks, uint32_t i);
 size_t stacks_nr_functions(const stacks_t *stacks);
@@ -88,8 +90,8 @@ const stacks_function_t *stacks_get_function(const stacks_t *stacks,
 size_t stacks_nr_tasks(const stacks_t *stacks);
 const stacks_task_t *stacks_get_task(const stacks_t *stacks, uint32_t i);
 
-/* Returns all stacks, the heaviest first, in an array of *nr for free(). The
- * order of equal ones is the same in each run. */
+/* Returns all stacks, the heaviest first, in an array of *nr stacks. Free the
+ * array with free(). Stacks of equal weight have the same order in each run. */
 stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr);
 
 #endif

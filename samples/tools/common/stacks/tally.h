@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A hash table that counts samples by a key: a number and an array of items,
- * whose meaning is the caller's. */
+/* A hash table that counts samples by a key. A key is a number and an array of
+ * items. The caller decides what they mean. */
 #ifndef STACKS_TALLY_H
 #define STACKS_TALLY_H
 
@@ -27,9 +27,9 @@ typedef struct stacks_tally_s {
 void stacks_tally_init(stacks_tally_t *tally, size_t item_bytes);
 void stacks_tally_free(stacks_tally_t *tally);
 
-/* Returns the entry of a key, which is copied. Returns NULL if it is new and
- * 128 MiB are full, so that a machine with very many stacks does not fill its
- * memory with them. */
+/* Returns the entry of a key. A new key is copied. Returns NULL if the key is
+ * new and 128 MiB are full, so that very many stacks cannot fill the machine's
+ * memory. */
 stacks_entry_t *stacks_tally_get(stacks_tally_t *tally, uint64_t number,
                                  const void *items, size_t nr);
 
@@ -38,8 +38,9 @@ const stacks_entry_t *stacks_tally_find(const stacks_tally_t *tally,
                                         uint64_t number, const void *items,
                                         size_t nr);
 
-/* Returns the entries, heaviest first, in an array of *nr for free(). Equal
- * ones are in the order of their hashes. */
+/* Returns the entries, the heaviest first, in an array of *nr entries. Free the
+ * array with free(). Entries of equal weight are in the order of their
+ * hashes. */
 stacks_entry_t **stacks_tally_sorted(const stacks_tally_t *tally, size_t *nr);
 
 #endif

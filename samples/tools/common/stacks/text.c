@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names are already safe to print; here they are cut. */
+/* Names are already safe to print. This file cuts them to fit. */
 #include "common/stacks/text.h"
 
 #include <inttypes.h>
@@ -10,12 +10,14 @@
 #include "common/stacks/tally.h"
 #include "common/text.h"
 
-/* Widths: of an object or a process, of a pid, of a name without a limit. */
+/* Widths of columns: of an object or a process, of a pid, of a name without a
+ * limit. */
 #define WHERE_COLUMNS 20
 #define PID_COLUMNS   7
 #define NAME_COLUMNS  200
 
-/* Narrower lines leave out the total, the samples, the object. */
+/* Lines that are narrower than this leave out the total, the samples, the
+ * object. */
 #define COLUMNS_WITH_TOTAL   32
 #define COLUMNS_WITH_SAMPLES 48
 #define COLUMNS_WITH_WHERE   72
@@ -60,7 +62,8 @@ static size_t where_columns(const stacks_layout_t *layout) {
   return layout->by == STACKS_BY_PROCESS ? PID_COLUMNS : WHERE_COLUMNS;
 }
 
-/* With enough room a pid has a column of its own. */
+/* If there is enough room, the pid has its own column. Otherwise it is at the
+ * end. */
 static int has_id_at_end(const stacks_layout_t *layout) {
   return layout->by == STACKS_BY_THREAD ||
          (layout->by == STACKS_BY_PROCESS && where_columns(layout) == 0);
@@ -139,7 +142,7 @@ void stacks_text_table(FILE *file, const stacks_t *stacks, stacks_by_t by,
   free(rows);
 }
 
-/* Semicolons separate frames, so those in names become colons. */
+/* Semicolons separate frames, so semicolons in names become colons. */
 static void add_part(common_buffer_t *line, const char *text) {
   size_t size = strcspn(text, ";");
 
@@ -174,7 +177,7 @@ static void put_line(FILE *file, const stacks_t *stacks, const char *line,
           is_off_cpu(stacks) ? weight / 1000 : samples);
 }
 
-/* Stacks that differ only in addresses are one line. */
+/* Stacks that differ only in addresses become one line. */
 void stacks_text_folded(FILE *file, const stacks_t *stacks) {
   common_buffer_t line = {NULL, 0, 0};
   stacks_entry_t *entry, **entries;

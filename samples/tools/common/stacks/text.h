@@ -15,7 +15,7 @@ typedef struct stacks_layout_s {
   uint64_t weight;     /* of the whole profile */
 } stacks_layout_t;
 
-/* Write the line of column names, and the line of a row. */
+/* These write the line of column names, and the line of a row. */
 void stacks_text_head(FILE *file, const stacks_layout_t *layout);
 void stacks_text_row(FILE *file, const stacks_layout_t *layout,
                      const stacks_row_t *row);

@@ -33,7 +33,7 @@ void symbols_answer_begin(symbols_message_t *response, const char *reason,
 void symbols_answer_place(symbols_message_t *response, uint64_t offset,
                           uint64_t address, uint64_t first, uint64_t end,
                           size_t nr_names);
-/* Demangles the name, and adds the suffix to it in both forms. */
+/* Demangles the name, and adds the suffix to both forms of the name. */
 void symbols_answer_name(symbols_message_t *response, const char *name,
                          const char *suffix, const char *file, uint32_t line);
 

@@ -17,8 +17,9 @@ typedef struct sink_s {
   jmp_buf full;
 } sink_t;
 
-/* A few bytes can encode a name of gigabytes, so this leaves the demangler when
- * there is no more room. It holds no memory then. */
+/* A few bytes can encode a name of gigabytes. So this jumps out of the
+ * demangler when there is no more room. At that point the demangler holds no
+ * memory. */
 static void put(const char *bytes, size_t nr, void *arg) {
   sink_t *sink = arg;
   size_t room = sink->size - 1 - sink->used;

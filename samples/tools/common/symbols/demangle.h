@@ -6,8 +6,9 @@
 
 #include <stddef.h>
 
-/* Writes the name in its readable form, cut to fit; the same name if it is not
- * mangled. For the worker: a hostile name may take long, or crash it. */
+/* Writes the name in its readable form, cut to fit. If the name is not mangled,
+ * writes it unchanged. Call it only in the worker, because a hostile name may
+ * take long or crash it. */
 void symbols_demangle(char *text, size_t size, const char *name);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Not needed: the file is always open already. */
+/* libdwfl need not find a file: the file is always open already. */
 static int find_no_elf(Dwfl_Module *module, void **data, const char *name,
                        Dwarf_Addr base, char **path, Elf **elf) {
   (void)module;
@@ -42,7 +42,7 @@ int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
     return fail(file, reason, size, dwfl_errmsg(-1));
   }
   dwfl_report_begin(file->dwfl);
-  /* At 0, so addresses stay as they are in the file. */
+  /* Report the file at 0, so that addresses stay as they are in the file. */
   file->module = dwfl_report_elf(file->dwfl, path, path, fd, 0, true);
   if (file->module == NULL) {
     close(fd);
@@ -64,7 +64,8 @@ void symbols_elf_close(symbols_elf_file_t *file) {
   memset(file, 0, sizeof(*file));
 }
 
-/* Finds the segment with a byte or an address; prefers a segment of code. */
+/* Finds the segment that has a byte or an address. Prefers a segment of
+ * code. */
 static int find_segment(const symbols_elf_file_t *file, uint64_t at,
                         int is_address, GElf_Phdr *found) {
   GElf_Phdr header;

@@ -30,19 +30,20 @@ typedef struct symbols_elf_file_s {
   size_t nr_ranges, range_capacity;
 } symbols_elf_file_t;
 
-/* Opens a file by its fd, and owns the fd afterwards. A debug file is looked
- * for beside `path` and in `debug_path` (as -debuginfo-path of elfutils; "":
- * the usual places). Returns 0, or -1 with the reason. */
+/* Opens a file by its fd, and owns the fd afterwards. Looks for a debug file
+ * beside `path` and in `debug_path` (like -debuginfo-path of elfutils; "": the
+ * usual places). Returns 0, or -1 with the reason. */
 int symbols_elf_open(symbols_elf_file_t *file, int fd, const char *path,
                      const char *debug_path, char *reason, size_t size);
 void symbols_elf_close(symbols_elf_file_t *file);
 
-/* Converts an offset in the file to an address, as the symbol table counts.
- * Returns 0, or -1 if no segment has it. */
+/* Converts an offset in the file to an address of the symbol table. Returns 0,
+ * or -1 if no segment has the offset. */
 int symbols_elf_address(const symbols_elf_file_t *file, uint64_t offset,
                         uint64_t *address);
 
-/* Finds the section with instructions that has an address. Returns 0 or -1. */
+/* Finds the section of instructions that contains an address. Returns 0 or
+ * -1. */
 int symbols_elf_section(const symbols_elf_file_t *file, uint64_t address,
                         Elf_Scn **section, GElf_Shdr *header);
 

@@ -15,8 +15,8 @@ typedef struct symbol_s {
 
 /* The symbols around an address. */
 typedef struct slot_s {
-  symbol_t nearest; /* the last one that starts before it */
-  symbol_t holder;  /* the nearest one whose size covers it */
+  symbol_t nearest; /* the last symbol that starts before it */
+  symbol_t holder;  /* the nearest symbol whose size covers it */
   uint64_t next;    /* where the next symbol starts */
 } slot_t;
 
@@ -52,7 +52,7 @@ static void add(search_t *search, const symbol_t *symbol) {
     prefer(&search->slots[low].holder, symbol);
 }
 
-/* Each slot knows only the symbols between its neighbours. */
+/* Until now, each slot has only the symbols between its neighbours. */
 static void spread(search_t *search) {
   slot_t *slots = search->slots;
   size_t i;
@@ -75,8 +75,8 @@ static int is_text(Elf *elf, GElf_Word section) {
          (header.sh_flags & SHF_EXECINSTR) != 0;
 }
 
-/* Labels count if they are in code, are not hidden, and do not mark where code
- * and data begin ($x and $d on Arm). */
+/* A label counts as a function if it is in code and not hidden. Labels that
+ * mark where code and data begin ($x and $d on Arm) do not count. */
 static int is_function(const GElf_Sym *symbol, const char *name,
                        GElf_Word section, Elf *elf) {
   unsigned char visibility = GELF_ST_VISIBILITY(symbol->st_other);
@@ -126,7 +126,7 @@ static size_t add_all(search_t *search, Dwfl_Module *module) {
   return found;
 }
 
-/* A symbol without a size reaches up to the next one, within its section. */
+/* A symbol without a size reaches up to the next symbol, within its section. */
 static void choose(const symbols_elf_file_t *file, const slot_t *slot,
                    uint64_t address, symbols_function_t *function) {
   const symbol_t *nearest = &slot->nearest;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the function that holds each of many addresses. Passes once over all
- * symbols of a file, and keeps only those that hold an address. */
+ * symbols of a file, and keeps only the symbols that hold an address. */
 #ifndef SYMBOLS_FUNCTIONS_H
 #define SYMBOLS_FUNCTIONS_H
 
@@ -15,8 +15,8 @@ typedef struct symbols_function_s {
   int is_plt;          /* an entry of the PLT that jumps to it */
 } symbols_function_t;
 
-/* Fills functions[i] for each address; they are in ascending order. Returns how
- * many function symbols the file has. */
+/* Fills functions[i] for each address. The addresses must be in ascending
+ * order. Returns how many function symbols the file has. */
 size_t symbols_functions_find(symbols_elf_file_t *file,
                               const uint64_t *addresses, size_t nr,
                               symbols_function_t *functions);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Walks the DIEs of each compilation unit that has an address, once for all its
- * addresses. Compilation units are found by their own ranges, because not every
- * compiler writes .debug_aranges. */
+/* Walks the DIEs of each compilation unit that has an address, once for all
+ * addresses in the unit. Compilation units are found by their own ranges,
+ * because not every compiler writes .debug_aranges. */
 #include "common/symbols/inlined.h"
 
 #include <dwarf.h>
@@ -89,8 +89,8 @@ static int find_unit(const symbols_elf_file_t *file, uint64_t address,
   return 0;
 }
 
-/* Copies the members of `set` whose addresses are in a DIE; some twice if its
- * ranges overlap. */
+/* Copies the members of `set` whose addresses are in a DIE. If the ranges of
+ * the DIE overlap, some members are copied twice. */
 static size_t pick(const walk_t *walk, Dwarf_Die *die, const size_t *set,
                    size_t nr, size_t *picked) {
   Dwarf_Addr base, start, end;
@@ -186,7 +186,8 @@ static void walk_die(walk_t *walk, Dwarf_Die *die, const size_t *set, size_t nr,
   }
 }
 
-/* DIEs follow each other in the file: a step back is damage. */
+/* DIEs follow each other in the file. A step back means that the file is
+ * damaged. */
 static void walk_children(walk_t *walk, Dwarf_Die *parent, const size_t *set,
                           size_t nr, int depth) {
   uint64_t before = dwarf_dieoffset(parent);

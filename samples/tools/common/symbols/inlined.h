@@ -8,7 +8,8 @@
 
 #include "common/symbols/elf_file.h"
 
-/* If more are inlined into each other, the inner ones are left out. */
+/* If more functions are inlined into each other, the inner functions are left
+ * out. */
 #define SYMBOLS_MAX_INLINED 64
 
 typedef struct symbols_frame_s {
@@ -23,7 +24,8 @@ typedef struct symbols_frames_s {
   size_t nr;               /* 0: nothing is known of this address */
 } symbols_frames_t;
 
-/* Fills frames[i] for each address; they are in ascending order. */
+/* Fills frames[i] for each address. The addresses must be in ascending
+ * order. */
 void symbols_inlined_find(symbols_elf_file_t *file, const uint64_t *addresses,
                           size_t nr, symbols_frames_t *frames);
 void symbols_inlined_free(symbols_frames_t *frames, size_t nr);

@@ -26,8 +26,8 @@ static void on_done(uv_work_t *work, int status) {
   symbols_job_t *job = jobs->running;
 
   (void)status;
-  /* `done` may add a job, which then waits for its turn, or, for the last of
-   * all, free the queue. */
+  /* `done` may add a job, which then waits for its turn. The `done` of the very
+   * last job may free the queue. */
   jobs->running = NULL;
   run_next(jobs);
   job->done(job);

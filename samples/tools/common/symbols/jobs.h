@@ -8,7 +8,7 @@
 
 #include "common/symbols/worker.h"
 
-/* The first member of a struct of its owner. */
+/* Must be the first member of a struct of its owner. */
 typedef struct symbols_job_s {
   void (*run)(struct symbols_job_s *job, symbols_worker_t *worker);
   void (*done)(struct symbols_job_s *job); /* on the loop; may free it */
@@ -32,11 +32,12 @@ void symbols_jobs_init(symbols_jobs_t *jobs, uv_loop_t *loop);
 void symbols_jobs_add(symbols_jobs_t *jobs, symbols_job_t *job);
 
 /* Ends the worker. Waiting jobs still run, but their questions to the worker
- * fail at once. Calls back on the loop after the last one, never inside this
+ * fail at once. Calls back on the loop after the last job, never inside this
  * call. Do not add jobs afterwards. */
 void symbols_jobs_end(symbols_jobs_t *jobs, void (*cb)(void *arg), void *arg);
 
-/* The queue behind symbols.h, for other work with the same worker. */
+/* Returns the queue that symbols.h uses. Other work can use the same worker
+ * through it. */
 struct symbols_s;
 symbols_jobs_t *symbols_jobs(struct symbols_s *symbols);
 

@@ -13,8 +13,7 @@
 #include "common/memory.h"
 #include "common/small_file.h"
 
-/* A line is "ffffffff81000000 T name" with "\t[module]" after it for a
- * module. */
+/* A line is "ffffffff81000000 T name". For a module, "\t[module]" follows. */
 static void add_line(symbols_kallsyms_t *symbols, char *line) {
   symbols_kallsym_t *symbol;
   uint64_t address;
@@ -77,8 +76,8 @@ void symbols_kallsyms_free(symbols_kallsyms_t *symbols) {
   memset(symbols, 0, sizeof(*symbols));
 }
 
-/* perf(1) shows the last of several names at one address, which for a system
- * call is __x64_sys_NAME. */
+/* If several names have one address, perf(1) shows the last name. For a system
+ * call this is __x64_sys_NAME. */
 const symbols_kallsym_t *
 symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address) {
   size_t low = 0, high = symbols->nr, middle;

@@ -27,16 +27,16 @@ void symbols_kallsyms_free(symbols_kallsyms_t *symbols);
 const symbols_kallsym_t *
 symbols_kallsyms_find(const symbols_kallsyms_t *symbols, uint64_t address);
 
-/* The first address after a function. */
+/* Returns the first address after a function. */
 uint64_t symbols_kallsyms_end(const symbols_kallsyms_t *symbols,
                               const symbols_kallsym_t *symbol);
 
 const char *symbols_kallsyms_name(const symbols_kallsyms_t *symbols,
                                   const symbols_kallsym_t *symbol);
 
-/* Reads the file until the addresses of all these symbols are found, without
- * keeping the others. The address is 0 for a symbol that is hidden or
- * missing. */
+/* Reads the file until the addresses of all these symbols are found. Does not
+ * keep the other symbols. If a symbol is hidden or missing, its address is
+ * 0. */
 void symbols_kallsyms_addresses(const char *path, const char *const *names,
                                 uint64_t *addresses, size_t nr);
 

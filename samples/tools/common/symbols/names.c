@@ -18,8 +18,8 @@
 /* Files stay open for later questions, as long as they use little memory. */
 #define MAX_OPEN     8
 #define MAX_OPEN_KIB ((uint64_t)256 << 10)
-/* Places that do not fit get no names, so that the response does not become too
- * large. */
+/* The response must not become too large, so places that do not fit get no
+ * names. */
 #define MAX_BODY (SYMBOLS_WIRE_BYTES / 2)
 
 typedef struct question_s {
@@ -41,7 +41,8 @@ typedef struct places_s {
 static symbols_elf_file_t open_files[MAX_OPEN];
 static uint64_t clock_of_use;
 
-/* Returns the open file of a key, or the one to close for it. */
+/* Returns the open file of a key. If there is none, returns the file to close
+ * for it. */
 static symbols_elf_file_t *find_open(uint64_t key) {
   symbols_elf_file_t *oldest = &open_files[0];
   size_t i;
@@ -81,8 +82,8 @@ static symbols_elf_file_t *open_file(const question_t *question, int fd,
   return file;
 }
 
-/* The outermost name is the function's symbol, not its DWARF name, so it is the
- * same with inlined functions and without. */
+/* The outermost name is the function's symbol, not its DWARF name. So the name
+ * is the same with and without inlined functions. */
 static void answer_names(symbols_message_t *response,
                          const symbols_function_t *function,
                          const symbols_frames_t *frames) {

@@ -9,7 +9,7 @@
  *   bytes   the build id that the file must have; empty: any
  *   bytes   offsets, 64 bits each
  *
- * The response is in answer.h. */
+ * answer.h describes the response. */
 #ifndef SYMBOLS_NAMES_H
 #define SYMBOLS_NAMES_H
 

@@ -140,7 +140,8 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
   object = *bucket == 0 ? add(objects, &copy) : objects->objects[*bucket - 1];
   *bucket = object->id;
   uv_mutex_lock(&objects->lock);
-  /* Another process has the file, and it could not be opened in the first. */
+  /* Another process has mapped the file. It could not be opened through the
+   * first process. */
   *must_open = !object->was_added ||
                (object->has_failed && object->mapping.pid != copy.pid);
   object->was_added = 1;
@@ -191,8 +192,8 @@ static void open_file(symbols_objects_t *objects, symbols_object_t *object,
 
   object->used = ++objects->clock;
   if (mapping->kind == SYMBOLS_JIT) {
-    /* A map file may be written late or replaced. The last one is kept when the
-     * process has ended. */
+    /* A map file may be written late or replaced. When the process has ended,
+     * the last map file stays open. */
     if (object->process < 0 && !object->was_tried && !mapping->is_recorded)
       object->process = symbols_open_process(mapping->pid);
     fd = mapping->is_recorded

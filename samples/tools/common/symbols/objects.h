@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The mapped objects and their open files: on the loop and on libuv's pool. */
+/* The mapped objects and their open files. They are used on the loop and on
+ * libuv's pool. */
 #ifndef SYMBOLS_OBJECTS_H
 #define SYMBOLS_OBJECTS_H
 
@@ -46,8 +47,9 @@ typedef struct symbols_objects_s {
 void symbols_objects_init(symbols_objects_t *objects);
 void symbols_objects_free(symbols_objects_t *objects);
 
-/* On the loop: returns the object of a mapping, or NULL if there is no room. If
- * *must_open, call symbols_objects_open for its file soon. */
+/* Call it on the loop. Returns the object of a mapping, or NULL if there is no
+ * room. If *must_open is set, call symbols_objects_open soon to open the
+ * object's file. */
 symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
                                       const symbols_mapping_t *mapping,
                                       int *must_open);
@@ -55,12 +57,12 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
 /* Returns 1 if there are files to open. */
 int symbols_objects_must_open(symbols_objects_t *objects);
 
-/* On the pool: opens the files of new objects. At most a fixed number of files
- * stay open. */
+/* Call it on the pool. Opens the files of new objects. At most a fixed number
+ * of files stay open. */
 void symbols_objects_open(symbols_objects_t *objects);
 
-/* On the pool: returns the object's file, which the object owns, or -1 with
- * open_reason. */
+/* Call it on the pool. Returns the object's file, which the object owns, or -1
+ * with open_reason. */
 int symbols_objects_file(symbols_objects_t *objects, symbols_object_t *object);
 
 #endif

@@ -55,8 +55,8 @@ static int open_found(int found) {
   return fd;
 }
 
-/* On these file systems a mapping has the device of the lower file system, and
- * the file has another. */
+/* On these file systems a mapping has the device of the lower file system, but
+ * the file has another device. */
 static int is_layered(int fd) {
   struct statfs info;
 
@@ -78,8 +78,9 @@ static int is_mapped_one(int fd, const struct stat *info,
          has_build_id || is_layered(fd);
 }
 
-/* Files of the kernel look regular, but reading some of them removes data that
- * others wait for: /proc/kmsg, trace_pipe. A recording can name them. */
+/* Files of the kernel look regular. But reading some of them, such as
+ * /proc/kmsg and trace_pipe, removes data for which other programs wait. A
+ * recording can name such files. */
 static int is_of_kernel(int found) {
   struct statfs system;
 
@@ -224,8 +225,8 @@ int symbols_open_process(uint32_t pid) {
   return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Reads the user of a process, and its number in its own namespace. Returns 0,
- * or -1 if it has ended. */
+/* Reads the user of a process, and the process's id in its own pid namespace.
+ * Returns 0, or -1 if the process has ended. */
 static int read_status(int process, uint32_t *uid, uint32_t *pid) {
   char text[4096], *line, *end;
   int fd = openat(process, "status", O_RDONLY | O_CLOEXEC);
@@ -247,7 +248,7 @@ static int read_status(int process, uint32_t *uid, uint32_t *pid) {
     line = strstr(text, "\nPid:");
   if (line == NULL)
     return -1;
-  /* The last number is of the innermost namespace. */
+  /* The last number is the id in the innermost namespace. */
   end = line + 1 + strcspn(line + 1, "\n");
   *end = '\0';
   while (end > line && strchr("0123456789", end[-1]) != NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens the mapped files of other processes, and no others. Blocks: for libuv's
- * pool. */
+/* Opens the mapped files of other processes, and no other files. Blocks, so
+ * call it on libuv's pool. */
 #ifndef SYMBOLS_OPEN_H
 #define SYMBOLS_OPEN_H
 
@@ -10,8 +10,9 @@
 #include "common/symbols/worker.h"
 
 /* Opens the file of a mapping. Returns an fd, or -1 with the reason. The file
- * is regular, and is the mapped one as far as the mapping has an inode or a
- * build id. The reader of the file compares the build id. */
+ * is a regular file. If the mapping has an inode or a build id, it is certain
+ * that this is the mapped file. The reader of the file compares the build
+ * id. */
 int symbols_open_file(const symbols_mapping_t *mapping,
                       char reason[SYMBOLS_REASON_BYTES]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of "START SIZE NAME", in hexadecimal. The last line that covers an
- * address counts, because a JIT compiler reuses memory. */
+/* The file has lines of "START SIZE NAME", with numbers in hexadecimal. The
+ * last line that covers an address counts, because a JIT compiler reuses
+ * memory. */
 #include "common/symbols/perf_map.h"
 
 #include <errno.h>
@@ -46,8 +47,8 @@ static int next_byte(map_t *map) {
   return (unsigned char)map->buffer[map->used++];
 }
 
-/* Reads a line, cut to fit. Returns 0 at the end, also for a line that is still
- * being written. */
+/* Reads a line, cut to fit. Returns 0 at the end. A line that is still being
+ * written counts as the end. */
 static int next_line(map_t *map, char line[LINE_BYTES]) {
   size_t nr = 0;
   int byte;
@@ -121,7 +122,8 @@ void symbols_perf_map_answer(symbols_message_t *request,
     add_line(map, line);
   symbols_answer_begin(response, "", NULL, 0, map->nr);
   for (i = 0; i < map->nr; i++) {
-    /* Only for this address: the compiler may reuse the rest of the entry. */
+    /* The name is valid only for this address, because the compiler may reuse
+     * the rest of the entry. */
     symbols_answer_place(response, addresses[i], addresses[i], addresses[i],
                          addresses[i] + 1, map->names[i] != NULL);
     if (map->names[i] != NULL)

@@ -5,7 +5,8 @@
  *
  *   bytes   addresses, 64 bits each
  *
- * The response is in answer.h; an address is its own offset. */
+ * answer.h describes the response. The offset of an address is the address
+ * itself. */
 #ifndef SYMBOLS_PERF_MAP_H
 #define SYMBOLS_PERF_MAP_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer for each (object, offset) that was requested. No entry moves, and
- * no call takes long, because the tables that grow are small. */
+/* The answer for each pair (object, offset) that was requested. Entries never
+ * move. No call takes long, because each table that grows is small. */
 #ifndef SYMBOLS_PLACES_H
 #define SYMBOLS_PLACES_H
 

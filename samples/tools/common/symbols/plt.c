@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An entry loads the function's address from a slot of the global offset table,
- * and a relocation fills that slot. The relocation has the name, however the
- * linker arranged its sections (.plt, .plt.sec, .plt.got). */
+/* An entry loads the function's address from a slot of the global offset table.
+ * A relocation fills that slot. The relocation has the name of the function,
+ * however the linker arranged the sections (.plt, .plt.sec, .plt.got). */
 #include "common/symbols/plt.h"
 
 #include <endian.h>
@@ -14,8 +14,8 @@ typedef struct code_s {
   uint64_t size;
 } code_t;
 
-/* Entries have 8 or 16 bytes with "jmp *offset(%rip)"; other bytes may come
- * before the jump. */
+/* An entry has 8 or 16 bytes and contains "jmp *offset(%rip)". Other bytes may
+ * come before the jump. */
 static int find_x86_64(const code_t *code, uint64_t address, uint64_t entry,
                        uint64_t *start, uint64_t *slot) {
   uint64_t at = (address - code->start) / entry * entry, end = at + entry;
@@ -39,8 +39,8 @@ static uint32_t instruction(const code_t *code, uint64_t at) {
   return le32toh(word);
 }
 
-/* Entries are "adrp x16, page; ldr x17, [x16, offset]" and two more
- * instructions. The address is of one of the four. */
+/* An entry is "adrp x16, page; ldr x17, [x16, offset]" and two more
+ * instructions. `address` is the address of one of these four instructions. */
 static int find_aarch64(const code_t *code, uint64_t address, uint64_t *start,
                         uint64_t *slot) {
   uint64_t at = (address - code->start) & ~(uint64_t)3, page;

@@ -6,8 +6,9 @@
 
 #include "common/symbols/functions.h"
 
-/* Finds the function that the entry at an address jumps to, and where the entry
- * starts and ends. Works on x86-64 and aarch64; elsewhere the name is NULL. */
+/* Finds the function to which the entry at an address jumps. Also finds where
+ * the entry starts and ends. Works on x86-64 and aarch64. On other machines the
+ * name is NULL. */
 void symbols_plt_find(const symbols_elf_file_t *file, uint64_t address,
                       symbols_function_t *function);
 

@@ -38,8 +38,8 @@ typedef struct symbols_question_s {
   uint64_t *offsets;
   size_t nr;
   /* The answer. */
-  /* By offset, one for each. There is room for twice as many, because the
-   * worker can send wrong ones. */
+  /* Results, sorted by offset, one for each offset. There is room for twice as
+   * many results, because the worker can send wrong results. */
   symbols_result_t *results;
   size_t nr_results;
   char reason[SYMBOLS_REASON_BYTES]; /* "" if there are names */

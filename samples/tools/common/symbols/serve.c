@@ -20,11 +20,12 @@
 #include "common/symbols/wire.h"
 #include "common/symbols/worker.h"
 
-/* The user and the group without rights on nearly all systems. */
+/* The id of the user and the group that have no rights on nearly all
+ * systems. */
 #define NOBODY 65534
 
 /* Reads the body and the fds of a request, and writes the body of the response.
- * Fds that it leaves are closed. */
+ * Fds that it does not take are closed afterwards. */
 typedef void (*handler_t)(symbols_message_t *request,
                           symbols_message_t *response);
 
@@ -53,7 +54,8 @@ static void close_files(void) {
     close(fd);
 }
 
-/* Not with sanitizers, which reserve more addresses than this. */
+/* Does nothing with sanitizers, because they reserve more addresses than
+ * this. */
 static void limit_memory(void) {
 #if !defined(__SANITIZE_ADDRESS__) && UINTPTR_MAX > UINT32_MAX
   const struct rlimit memory = {UINT64_C(16) << 30, UINT64_C(16) << 30};
@@ -75,8 +77,8 @@ static void limit(int may_use_network) {
   }
   prctl(PR_SET_NAME, "symbols-worker");
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  /* Other processes of its user cannot inspect it, and it leaves no core
-   * file. */
+  /* So other processes of its user cannot inspect the worker, and it leaves no
+   * core file. */
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 }

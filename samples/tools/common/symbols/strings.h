@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Names, each stored once and safe to print. They never move. */
+/* Names. Each name is stored once, is safe to print, and never moves. */
 #ifndef SYMBOLS_STRINGS_H
 #define SYMBOLS_STRINGS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The limit of their memory. */
+/* The most memory that names may take. */
 #define SYMBOLS_MAX_STRING_BYTES ((size_t)256 << 20)
 
 typedef struct symbols_strings_s {
@@ -20,10 +20,10 @@ typedef struct symbols_strings_s {
 
 void symbols_strings_free(symbols_strings_t *strings);
 
-/* Returns the name made safe to print; "" if there is no room. */
+/* Returns the name, made safe to print, or "" if there is no room. */
 const char *symbols_strings_add(symbols_strings_t *strings, const char *name);
 
-/* Returns zeroed memory that lives as long as the names; NULL if there is no
+/* Returns zeroed memory that lives as long as the names, or NULL if there is no
  * room. */
 void *symbols_strings_memory(symbols_strings_t *strings, size_t size);
 

@@ -13,13 +13,14 @@
 #include "common/symbols/places.h"
 #include "common/symbols/question.h"
 
-/* How long offsets are collected before one question is asked about them. */
+/* Offsets are collected for this time. Then one question is asked about
+ * them. */
 #define COLLECT_MS         10
 #define DEFAULT_TIMEOUT_MS 30000
 /* Places that are processed at once. */
 #define INSTALL_NR 1024
 
-/* The object of mappings for which there is no room. */
+/* The id for mappings for which there is no room. */
 #define NONE UINT32_MAX
 
 /* Offsets of one function. */
@@ -94,13 +95,13 @@ static void files_opened(symbols_job_t *job) {
   symbols_t *symbols = symbols_of(job, offsetof(symbols_t, open_job));
 
   symbols->is_opening = 0;
-  /* Another file may have been added after the job had looked. */
+  /* Another file may have been added after the job had checked. */
   if (symbols_objects_must_open(&symbols->asker.objects))
     start_opening(symbols);
 }
 
-/* Also opens files of new objects while waiting for an answer, because their
- * processes may not live long. */
+/* While the pool waits for an answer, also opens files of new objects, because
+ * their processes may not live long. */
 static void on_tick(void *arg) {
   symbols_t *symbols = arg;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the names of functions at addresses while sampling continues. Strangers
- * made the ELF files, so a worker process reads them (libdwfl), with limits on
- * memory and time. libuv's pool waits for it, never the loop. Kernel names come
- * from /proc/kallsyms.
+/* Finds the names of functions at addresses while sampling continues. The ELF
+ * files are not trusted, so a worker process reads them (libdwfl), with limits
+ * on memory and time. Only libuv's pool waits for the worker, never the loop.
+ * Kernel names come from /proc/kallsyms.
  *
  * An object is a mapped file, the vdso, or memory of a JIT compiler. Add it
  * when it is first sampled. Its file is opened soon after that, because the
- * process may end: this way deleted files and files in containers can be
+ * process may end. This way deleted files and files in containers can be
  * read. */
 #ifndef SYMBOLS_SYMBOLS_H
 #define SYMBOLS_SYMBOLS_H
@@ -43,14 +43,14 @@ typedef struct symbols_options_s {
   int inlined;          /* find inlined functions, in DWARF */
   int debuginfod;       /* may ask the servers in DEBUGINFOD_URLS */
   const char *kallsyms; /* NULL: /proc/kallsyms; "": no kernel names */
-  /* Directories of debug files, as -debuginfo-path of elfutils. NULL: beside
-   * the file, and /usr/lib/debug. */
+  /* Directories of debug files, like -debuginfo-path of elfutils. NULL means:
+   * beside the file, and in /usr/lib/debug. */
   const char *debug_path;
   uint64_t timeout_ms;   /* for one object; 0: 30,000 */
   uint64_t kernel_shift; /* added to a kernel address for the lookup */
 } symbols_options_t;
 
-/* A function. If others are inlined into it, it is the last of them. */
+/* A function. If functions are inlined into it, it comes after them. */
 typedef struct symbols_name_s {
   const char *name;        /* demangled, printable */
   const char *linked_name; /* as in the symbol table, printable */
@@ -60,8 +60,8 @@ typedef struct symbols_name_s {
 
 typedef struct symbols_place_s {
   uint64_t address; /* of the offset, as in the symbol table */
-  /* Offset where its function begins, named or not; the offset itself if that
-   * is not known. */
+  /* The offset where the function begins, also if the function has no name. The
+   * requested offset itself if that is not known. */
   uint64_t first;
   size_t nr;                   /* number of names; 0: not known */
   const symbols_name_t *names; /* the innermost inlined function first */
@@ -81,13 +81,14 @@ uint32_t symbols_object(symbols_t *symbols, const symbols_mapping_t *mapping);
  * Repeated requests cost only a lookup in a hash table. */
 void symbols_want(symbols_t *symbols, uint32_t object, uint64_t offset);
 
-/* Returns the answer, or NULL if it is not known yet. Valid until
+/* Returns the answer, or NULL if it is not known yet. The answer is valid until
  * symbols_free. */
 const symbols_place_t *symbols_find(const symbols_t *symbols, uint32_t object,
                                     uint64_t offset);
 
 /* Returns why an object has no names: "stripped", "permission denied", "took
- * longer than 30 s" …; "" if it has names or that is not known yet. */
+ * longer than 30 s" …. Returns "" if it has names, or if the reason is not
+ * known yet. */
 const char *symbols_reason(const symbols_t *symbols, uint32_t object);
 
 /* Points *build_id to an object's build id. Returns its size, or 0 if it is not
@@ -95,20 +96,21 @@ const char *symbols_reason(const symbols_t *symbols, uint32_t object);
 size_t symbols_build_id(const symbols_t *symbols, uint32_t object,
                         const unsigned char **build_id);
 
-/* Looks up the names of a JIT's process again, because its map file grows. */
+/* Looks up the names of a JIT compiler's process again, because its map file
+ * grows. */
 void symbols_refresh(symbols_t *symbols, uint32_t object);
 
-/* Calls back on the loop when each offset that was requested before has its
- * answer, never inside this call. Only one wait at a time. */
+/* Calls back on the loop, never inside this call, when each offset that was
+ * requested before has its answer. Only one wait may be active at a time. */
 void symbols_wait(symbols_t *symbols, symbols_cb cb, void *arg);
 
-/* Ends the worker and all lookups. cb, unless it is NULL, is called when the
- * worker has ended. Answers are kept until symbols_free. */
+/* Ends the worker and all lookups. Calls `cb` when the worker has ended; it may
+ * be NULL. Answers are kept until symbols_free. */
 void symbols_close(symbols_t *symbols, symbols_cb cb, void *arg);
 void symbols_free(symbols_t *symbols);
 
-/* Call it first in main: the worker is the same program, started again. In the
- * worker it does the work and exits, otherwise it returns. */
+/* Call it first in main, because the worker is the same program, started again.
+ * In the worker this function does the work and exits. Otherwise it returns. */
 void symbols_main(int argc, char **argv);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* .eh_frame_hdr is a sorted table of the starts of functions, for handling
- * exceptions. Source: Linux Standard Base, Core, "DWARF Extensions". */
+/* .eh_frame_hdr has a sorted table of the starts of functions. Programs use it
+ * to handle exceptions. Source: Linux Standard Base, Core, "DWARF
+ * Extensions". */
 #include "common/symbols/unnamed.h"
 
 #include <dwarf.h>
@@ -25,8 +26,8 @@ static int find_segment(Elf *elf, GElf_Phdr *segment) {
   return -1;
 }
 
-/* The format: a version, three encodings, a pointer, the number of pairs, the
- * pairs. Only the encodings that linkers use are accepted. */
+/* The section has a version, three encodings, a pointer, the number of pairs,
+ * and the pairs. Only the encodings that linkers use are accepted. */
 static int find_table(const symbols_elf_file_t *file, table_t *table) {
   const unsigned char *bytes;
   Elf_Data *head, *rest;

@@ -6,8 +6,8 @@
 
 #include "common/symbols/functions.h"
 
-/* Sets start and end of the function at an address, and leaves its name NULL.
- * Changes nothing if they are not known. */
+/* Sets the start and the end of the function at an address, and leaves its name
+ * NULL. Changes nothing if start and end are not known. */
 void symbols_unnamed_find(const symbols_elf_file_t *file, uint64_t address,
                           symbols_function_t *function);
 

@@ -34,8 +34,8 @@ struct unwind_file_s {
   GElf_Phdr segments[MAX_SEGMENTS]; /* loaded and executable */
 };
 
-/* Where libdwfl begins, or begins again: registers by their DWARF numbers. If
- * ip is a return address, the byte before it is looked up. */
+/* The state in which libdwfl begins, or begins again: registers by their DWARF
+ * numbers. If ip is a return address, the byte before it is looked up. */
 typedef struct start_s {
   uint64_t ip;
   int is_return, has_begun;
@@ -46,7 +46,7 @@ typedef struct start_s {
 struct unwind_process_s {
   int machine;
   Dwfl *dwfl;
-  Elf *elf; /* tells libdwfl the machine; NULL before the first file */
+  Elf *elf; /* shows libdwfl the machine; NULL before the first file */
   size_t nr;
   unwind_mapping_t *mappings; /* sorted by start */
   uint64_t address_bits;      /* bits that addresses of code use */
@@ -137,7 +137,7 @@ static int take_segments(unwind_file_t *file) {
       return 0;
     if (phdr.p_type != PT_LOAD)
       continue;
-    /* In libdwfl a module begins where the first segment does. */
+    /* In libdwfl a module begins where the first segment begins. */
     if (file->low == 1)
       file->low = phdr.p_vaddr & -phdr.p_align;
     if (phdr.p_vaddr + phdr.p_memsz < phdr.p_vaddr)
@@ -150,7 +150,7 @@ static int take_segments(unwind_file_t *file) {
   return file->nr != 0 && file->low < file->end;
 }
 
-/* The kernel cuts longer ones. */
+/* The kernel cuts longer build ids. */
 static int has_build_id(Elf *elf, const void *build_id, size_t bytes) {
   const void *own;
   return bytes == 0 || (dwelf_elf_gnu_build_id(elf, &own) >= (ssize_t)bytes &&
@@ -188,8 +188,8 @@ void unwind_file_free(unwind_file_t *file) {
   free(file);
 }
 
-/* Modules are reported with their files, so libdwfl gets files only this
- * way. */
+/* Modules are reported with their files, so libdwfl need not find a file
+ * itself. */
 static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
                     Dwarf_Addr base, char **path, Elf **elf) {
   (void)module;
@@ -202,7 +202,7 @@ static int find_elf(Dwfl_Module *module, void **userdata, const char *name,
   return -1;
 }
 
-/* Files that are named in other files are not opened. */
+/* If a file names another file, the other file is not opened. */
 static int find_debuginfo(Dwfl_Module *module, void **userdata,
                           const char *name, Dwarf_Addr base, const char *path,
                           const char *link, GElf_Word crc, char **found) {
@@ -244,7 +244,7 @@ void unwind_process_free(unwind_process_t *process) {
   free(process);
 }
 
-/* The mapping of an address, or NULL. */
+/* Returns the mapping of an address, or NULL. */
 static const unwind_mapping_t *find(const unwind_process_t *process,
                                     uint64_t address) {
   size_t low = 0, high = process->nr;
@@ -260,9 +260,9 @@ static const unwind_mapping_t *find(const unwind_process_t *process,
   return NULL;
 }
 
-/* On aarch64 a return address can be signed, in the bits above those that an
- * address needs. The signature is removed if that makes it an address of
- * code. */
+/* On aarch64 a return address can have a signature in its upper bits, which an
+ * address does not need. The signature is removed if the result is an address
+ * of code. */
 static uint64_t strip(const unwind_process_t *process, uint64_t word) {
   uint64_t address = word & process->address_bits;
   if (process->machine == EM_AARCH64 && address != word &&
@@ -285,7 +285,7 @@ static bool file_word(const unwind_mapping_t *mapping, uint64_t address,
 
 /* Returns 1 if the instruction before an address is a system call. If the
  * sample was taken in the kernel, that instruction is still executing. It can
- * be the last of its function: __restore_rt of the C library. */
+ * be the last instruction of its function: __restore_rt of the C library. */
 static int is_after_syscall(const unwind_process_t *process, uint64_t ip) {
   const unwind_mapping_t *mapping = find(process, ip - 1);
   const int is_x86 = process->machine == EM_X86_64;
@@ -328,9 +328,9 @@ static int is_without_info(const unwind_process_t *process, uint64_t ip) {
   return 1;
 }
 
-/* The unwind information says that a popped register is still below the stack
- * pointer, which is not in the copy. But the register itself has the value
- * again. */
+/* According to the unwind information, a popped register is still saved below
+ * the stack pointer. The copy of the stack does not have this place, but the
+ * register itself has the value again. */
 static bool popped_word(unwind_process_t *process, uint64_t address,
                         Dwarf_Word *word) {
   uint64_t ip = process->stack->ips[0], base;
@@ -404,7 +404,8 @@ static bool get_thread(Dwfl *dwfl, pid_t tid, void *arg, void **thread) {
   return true;
 }
 
-/* Required, but not called because get_thread is set. */
+/* libdwfl requires this function, but does not call it because get_thread is
+ * set. */
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread) {
   (void)dwfl;
   (void)arg;
@@ -421,9 +422,9 @@ static const Dwfl_Thread_Callbacks thread_callbacks = {
 
 /* -- aarch64 --------------------------------------------------------------- */
 
-/* Returns 1 for the code in the vdso that signal handlers return to: "mov x8,
- * #__NR_rt_sigreturn", "svc #0". Since Linux 5.8 the kernel leaves it without
- * unwind information. */
+/* Returns 1 for the code in the vdso to which signal handlers return: "mov x8,
+ * #__NR_rt_sigreturn", "svc #0". Since Linux 5.8 this code has no unwind
+ * information. */
 static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
   const unwind_mapping_t *mapping = find(process, ip);
   Dwarf_Word code;
@@ -434,8 +435,8 @@ static int is_sigreturn(const unwind_process_t *process, uint64_t ip) {
   return 0;
 }
 
-/* Stubs of the PLT have no unwind information and no frame. Their caller is in
- * x30. */
+/* Stubs of the PLT have no unwind information and no frame. The return address
+ * to their caller is in x30. */
 static int is_stub(const unwind_process_t *process, const start_t *start) {
   const unwind_mapping_t *mapping = find(process, start->ip);
   return process->machine == EM_AARCH64 && !start->is_return &&

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds the callers of a function from a copy of the user stack, the registers
  * and the unwind information in the ELF files (libdwfl). Files, registers and
- * stacks may be from another machine. Strangers made the files, so call this in
- * a process that may die.
+ * stacks may be from another machine. The files are not trusted, so call this
+ * in a process that may die.
  *
- * Frames, time and libdwfl's evaluation are bounded. Its memory, and its time
- * for searching one file, are not: the worker process has limits for them. */
+ * Frames, time and libdwfl's evaluation are bounded. libdwfl's memory, and its
+ * time for searching one file, are not bounded. The worker process has limits
+ * for these two. */
 #ifndef SYMBOLS_UNWIND_H
 #define SYMBOLS_UNWIND_H
 
@@ -35,34 +36,38 @@ typedef struct unwind_stack_s {
   unwind_end_t end;
   uint32_t nr;
   uint64_t ips[UNWIND_FRAMES]; /* the innermost first */
-  /* 1: a call or a system call returns to it, so its code is at ip - 1. 0: it
-   * was interrupted there, by the sample or by a signal. */
+  /* 1: a call or a system call returns to this ip, so the code of the call is
+   * at ip - 1. 0: the code was interrupted at ip, by the sample or by a
+   * signal. */
   unsigned char is_return[UNWIND_FRAMES];
 } unwind_stack_t;
 
 /* Returns the registers that a sample needs, for
- * perf_event_attr.sample_regs_user; 0 if stacks of this machine (EM_X86_64,
- * EM_AARCH64 ...) cannot be unwound. */
+ * perf_event_attr.sample_regs_user. Returns 0 if stacks of this machine
+ * (EM_X86_64, EM_AARCH64 ...) cannot be unwound. */
 uint64_t unwind_regs_mask(int machine);
 
-/* Returns the EM_* of a machine as uname -m prints it; NULL is the one that
- * this program was built for. EM_NONE if its stacks cannot be unwound. */
+/* Returns the EM_* of a machine, which is named as uname -m prints it. NULL
+ * means the machine for which this program was built. Returns EM_NONE if its
+ * stacks cannot be unwound. */
 int unwind_machine(const char *arch);
 
-/* Finds where user code was, from the registers of a sample. Returns 0, or -1
- * if they are not from a 64-bit process. */
+/* Finds the address of user code from the registers of a sample. Returns 0, or
+ * -1 if the registers are not from a 64-bit process. */
 int unwind_ip(int machine, const uvperf_regs_t *regs, uint64_t *ip);
 
-/* An ELF file. On success it owns the fd, and must outlive all mappings of it.
- * Returns NULL, and the fd stays the caller's, if it is not an ELF file of this
- * machine or its build id differs (0 bytes: any build id). */
+/* An ELF file. It owns the fd, and must outlive all mappings of the file. If
+ * the fd is not an ELF file of this machine, or its build id differs (0 bytes:
+ * any build id), unwind_file_new returns NULL and the caller still owns the
+ * fd. */
 typedef struct unwind_file_s unwind_file_t;
 unwind_file_t *unwind_file_new(int fd, int machine, const void *build_id,
                                size_t build_id_bytes);
 void unwind_file_free(unwind_file_t *file);
 
-/* An executable mapping. Without a file (a JIT's, or one that could not be
- * read) its functions are assumed to have frame pointers. */
+/* An executable mapping. It has no file if it belongs to a JIT compiler, or if
+ * the file could not be read. Then its functions are assumed to have frame
+ * pointers. */
 typedef struct unwind_mapping_s {
   uint64_t start, end, pgoff;
   const unwind_file_t *file;
@@ -73,8 +78,8 @@ typedef struct unwind_process_s unwind_process_t;
 unwind_process_t *unwind_process_new(int machine);
 void unwind_process_free(unwind_process_t *process);
 
-/* Replaces the mappings. Data about files that stay are kept. Returns 0, or -1
- * if out of memory. */
+/* Replaces the mappings. If a file is still mapped, its data are kept. Returns
+ * 0, or -1 if out of memory. */
 int unwind_process_map(unwind_process_t *process,
                        const unwind_mapping_t *mappings, size_t nr);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of one process are sent together, as a batch. If its files harm the
- * worker, no other process loses its stacks. */
+/* Samples of one process are sent together, as a batch. So if a process's files
+ * harm the worker, other processes lose no stacks. */
 #include "common/symbols/unwind_queue.h"
 
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 #define BATCH_BYTES   ((size_t)1 << 20)
 #define BUCKETS       1024
 #define TIMEOUT_MS    5000
-/* A process is ignored after this number of batches that ended the worker. */
+/* If this number of batches of a process have ended the worker, the process is
+ * ignored. */
 #define MAX_STRIKES 3
 
 /* An object. It never changes while the queue lives, because jobs read it. */
@@ -222,7 +223,8 @@ static void put_file(symbols_message_t *request, const batch_t *batch,
     request->fds[request->nr_fds++] = fd;
 }
 
-/* Sends the files that the worker lacks, as many as fit into one message. */
+/* Sends the files that the worker does not have, as many as fit into one
+ * message. */
 static int send_files(const batch_t *batch, symbols_worker_t *worker,
                       symbols_message_t *missing) {
   symbols_message_t request = {0}, response = {0};
@@ -244,7 +246,8 @@ static int send_files(const batch_t *batch, symbols_worker_t *worker,
   return rc;
 }
 
-/* Sends the mappings to the worker, and the files that it does not have. */
+/* Sends the mappings to the worker, and the files that the worker does not
+ * have. */
 static int send_maps(const batch_t *batch, symbols_worker_t *worker) {
   const maps_t *maps = batch->maps;
   symbols_message_t request = {0}, response = {0};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Stacks of samples, unwound by the worker process while sampling continues. A
+/* The worker process unwinds the stacks of samples while sampling continues. A
  * sample's registers and stack are copied. Its frames come back later on the
- * loop, in the order in which the samples of a process were added.
+ * loop. The samples of a process come back in the order in which they were
+ * added.
  *
- * The worker is not trusted. It only returns addresses, which are looked up
- * here in the mappings at the time when the sample was added. */
+ * The worker is not trusted. It only returns addresses. They are looked up
+ * here, in the mappings that were valid when the sample was added. */
 #ifndef SYMBOLS_UNWIND_QUEUE_H
 #define SYMBOLS_UNWIND_QUEUE_H
 
@@ -17,7 +18,8 @@
 
 #define UNWIND_NO_OBJECT UINT32_MAX
 
-/* The place of a frame; for a return address the byte before it. */
+/* The place of a frame. For a return address it is the place of the byte
+ * before. */
 typedef struct unwind_place_s {
   uint32_t object; /* UNWIND_NO_OBJECT: in no mapping */
   uint64_t offset; /* as in symbols.h for this kind of object */
@@ -63,9 +65,9 @@ void unwind_queue_object(unwind_queue_t *queue, uint32_t object,
 void unwind_queue_map(unwind_queue_t *queue, uint32_t pid,
                       const unwind_range_t *ranges, size_t nr);
 
-/* Adds a sample of a process whose mappings are set; `context` is copied.
- * Returns 0, or -1 if the queue is full or the process is not known; then there
- * is no callback for it. */
+/* Adds a sample of a process whose mappings are set. `context` is copied.
+ * Returns 0. If the queue is full or the process is not known, returns -1, and
+ * there is no callback for the sample. */
 int unwind_queue_add(unwind_queue_t *queue, uint32_t pid,
                      const uvperf_sample_t *sample, const void *context,
                      size_t context_bytes);
@@ -73,12 +75,12 @@ int unwind_queue_add(unwind_queue_t *queue, uint32_t pid,
 /* Call it when a process has ended: its mappings may be forgotten. */
 void unwind_queue_forget(unwind_queue_t *queue, uint32_t pid);
 
-/* Sends samples that wait for others of their batch. Call it about once a
+/* Sends samples that wait until their batch is full. Call it about once a
  * second. */
 void unwind_queue_flush(unwind_queue_t *queue);
 
-/* Flushes, and calls back on the loop when all samples are answered, never
- * inside this call. */
+/* Sends all samples. Calls back on the loop, never inside this call, when all
+ * samples are answered. */
 void unwind_queue_wait(unwind_queue_t *queue, void (*cb)(void *arg), void *arg);
 
 const unwind_stats_t *unwind_queue_stats(const unwind_queue_t *queue);

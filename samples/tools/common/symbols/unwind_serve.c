@@ -9,8 +9,8 @@
 
 #include "common/symbols/unwind.h"
 
-/* At these limits everything is forgotten. The program sends again what it
- * needs. */
+/* When a limit is reached, the worker forgets everything. The program then
+ * sends again what it needs. */
 #define MAX_FILES     8192
 #define MAX_PROCESSES 256
 #define MAX_MAPPINGS  65536
@@ -51,7 +51,7 @@ static process_t *find(uint64_t key) {
   return NULL;
 }
 
-/* Returns the process of a key, which is added if it is new. */
+/* Returns the process of a key, and adds it if it is new. */
 static process_t *find_or_add(uint64_t key, int machine) {
   process_t *process = find(key);
   size_t i;
@@ -68,8 +68,8 @@ static process_t *find_or_add(uint64_t key, int machine) {
   return process != NULL && process->process != NULL ? process : NULL;
 }
 
-/* Reads the mappings of a request: *nr of them, for free(). Adds the missing
- * files to the response. */
+/* Reads the mappings of a request. Returns an array of *nr mappings; free it
+ * with free(). Adds the missing files to the response. */
 static unwind_mapping_t *take_mappings(symbols_message_t *request,
                                        symbols_message_t *response,
                                        size_t *nr) {

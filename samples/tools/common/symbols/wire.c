@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Moves messages through a stream socket. Does not depend on their meaning. */
+/* Moves messages through a stream socket. Does not depend on the meaning of the
+ * messages. */
 #include "common/symbols/wire.h"
 
 #include <errno.h>
@@ -103,7 +104,8 @@ int symbols_get_fd(symbols_message_t *message) {
   return fd;
 }
 
-/* Returns 0 to try again after an errno, or the error. */
+/* Handles an errno, and waits if necessary. Returns 0 if the call must be tried
+ * again, or the error. */
 static int wait_after(int error, int fd, short events,
                       symbols_wire_wait_cb wait, void *arg) {
   if (error == EINTR)
@@ -166,7 +168,7 @@ int symbols_wire_send(int fd, symbols_message_t *message,
   return rc == 0 ? send_all(fd, &msg, wait, arg) : rc;
 }
 
-/* The kernel closed the fds that did not fit. */
+/* If fds did not fit, the kernel has closed them. */
 static void take_fds(symbols_message_t *message, struct msghdr *msg) {
   struct cmsghdr *cmsg;
   size_t i, nr;

@@ -24,17 +24,19 @@
 enum {
   SYMBOLS_REQUEST_NAMES = 1, /* names.h */
   SYMBOLS_REQUEST_JIT,       /* perf_map.h */
-  /* unwind_queue.c. Mappings of a process: key, version, machine, their number,
-   * and for each start, end, pgoff, number of its file. The response has the
-   * numbers of unknown files; if there are any, the request has no effect. */
+  /* unwind_queue.c. The mappings of a process: key, version, machine, the
+   * number of mappings, then for each mapping start, end, pgoff, and the number
+   * of its file. The response has the numbers of unknown files. If there are
+   * any, the request has no effect. */
   SYMBOLS_REQUEST_UNWIND_MAP,
-  /* Files: machine, their number, and for each its number, whether the next fd
-   * is for it, and the build id that it must have. The response is empty. */
+  /* Files: machine, how many files, then for each file its number, whether the
+   * next fd is for it, and the build id that it must have. The response is
+   * empty. */
   SYMBOLS_REQUEST_UNWIND_FILES,
-  /* Samples: key, version, their number, and for each abi, mask, the registers,
-   * the stack. The response has for each an unwind_end_t, ips, and bytes of
-   * is_return (unwind.h). It is empty if the version of the mappings is not
-   * known. */
+  /* Samples: key, version, how many samples, then for each sample abi, mask,
+   * the registers, and the stack. For each sample the response has an
+   * unwind_end_t, ips, and bytes of is_return (unwind.h). It is empty if the
+   * version of the mappings is not known. */
   SYMBOLS_REQUEST_UNWIND,
   SYMBOLS_NR_REQUESTS
 };
@@ -53,7 +55,7 @@ void symbols_message_begin(symbols_message_t *message, uint32_t type);
 void symbols_message_free(symbols_message_t *message);
 
 void symbols_put_number(symbols_message_t *message, uint64_t number);
-/* A length and the bytes. */
+/* Puts a length and the bytes. */
 void symbols_put_bytes(symbols_message_t *message, const void *bytes,
                        size_t size);
 void symbols_put_text(symbols_message_t *message, const char *text);
@@ -62,18 +64,21 @@ void symbols_put_text(symbols_message_t *message, const char *text);
 uint64_t symbols_get_number(symbols_message_t *message);
 /* Returns a pointer into the body to *size bytes. */
 const void *symbols_get_bytes(symbols_message_t *message, size_t *size);
-/* The same for a text, which ends with a NUL. Returns "" if it is damaged. */
+/* Does the same for a text, which ends with a NUL. Returns "" if the text is
+ * damaged. */
 const char *symbols_get_text(symbols_message_t *message);
-/* Removes an fd from the message and returns it; -1 if there are no more. */
+/* Removes an fd from the message and returns it, or -1 if there are no more
+ * fds. */
 int symbols_get_fd(symbols_message_t *message);
 
-/* Called before each wait for the socket; waits for these events of poll(2). If
- * it does not return 0, that error ends the transfer. */
+/* Called for each wait for the socket: it waits for these events of poll(2). If
+ * it returns an error, the error ends the transfer. */
 typedef int (*symbols_wire_wait_cb)(void *arg, int socket, short events);
 
-/* Send or receive a message. Return 0; -ECONNRESET if the other side has ended;
- * -EPROTO if the data are no message; another -errno; or what `wait` returned.
- * The socket does not block. Fds to send stay the caller's. */
+/* These send or receive a message. They return 0, -ECONNRESET if the other side
+ * has ended, -EPROTO if the data are not a message, another -errno, or the
+ * value that `wait` returned. The socket must not block. The caller still owns
+ * fds that are sent. */
 int symbols_wire_send(int socket, symbols_message_t *message,
                       symbols_wire_wait_cb wait, void *arg);
 int symbols_wire_receive(int socket, symbols_message_t *message,

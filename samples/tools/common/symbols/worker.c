@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the worker. Does not depend on the questions. */
+/* Runs the worker. Does not depend on what is asked. */
 #include "common/symbols/worker.h"
 
 #include <errno.h>
@@ -44,8 +44,8 @@ static int spawn(symbols_worker_t *worker, int fd) {
   sigfillset(&defaults);
   posix_spawnattr_setsigmask(&attr, &none);
   posix_spawnattr_setsigdefault(&attr, &defaults);
-  /* A process group of its own, so that Ctrl-C at the terminal reaches only the
-   * program. */
+  /* The worker has its own process group, so that Ctrl-C at the terminal
+   * reaches only the program. */
   posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK |
                                       POSIX_SPAWN_SETSIGDEF |
                                       POSIX_SPAWN_SETPGROUP);
@@ -73,7 +73,7 @@ static int start(symbols_worker_t *worker) {
   return rc;
 }
 
-/* The deadline holds also for an answer that comes byte by byte. */
+/* The deadline is for the whole answer, even if it comes byte by byte. */
 static int wait_for(void *arg, int fd, short events) {
   symbols_worker_t *worker = arg;
   struct pollfd item = {fd, events, 0};
@@ -93,7 +93,7 @@ static int wait_for(void *arg, int fd, short events) {
   return common_proc_memory(worker->pid) > worker->max_kib ? -ENOMEM : 0;
 }
 
-/* Returns the signal that had ended the worker before, or 0. */
+/* Ends the worker. Returns the signal that had already ended it, or 0. */
 static int end(symbols_worker_t *worker) {
   int status = 0;
 

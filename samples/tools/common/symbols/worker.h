@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's side of the worker: starts the process, asks it, and ends it if
- * an answer takes too much time or memory. Blocks, so it runs on libuv's pool,
- * one call at a time. */
+/* The program's side of the worker: starts the process, sends requests to it,
+ * and ends it if an answer takes too much time or memory. It blocks, so call it
+ * on libuv's pool, one call at a time. */
 #ifndef SYMBOLS_WORKER_H
 #define SYMBOLS_WORKER_H
 
@@ -27,22 +27,22 @@ typedef struct symbols_worker_s {
 
 void symbols_worker_init(symbols_worker_t *worker);
 
-/* Sends a request and receives its response; starts the worker first if it does
- * not run. Fds of the request stay the caller's. Returns 0, or an error with
- * the reason in words. After an error the worker has been ended, and the next
- * request starts another. */
+/* Sends a request and receives its response. First starts the worker if it does
+ * not run. The caller still owns the fds of the request. Returns 0, or an error
+ * with the reason in words. After an error the worker has been ended, and the
+ * next request starts another worker. */
 #define SYMBOLS_REASON_BYTES 160
 int symbols_worker_ask(symbols_worker_t *worker, symbols_message_t *request,
                        symbols_message_t *response,
                        char reason[SYMBOLS_REASON_BYTES]);
 
-/* Kills it, if it runs, and waits for its end. */
+/* Kills the worker if it runs, and waits for its end. */
 void symbols_worker_end(symbols_worker_t *worker);
 
-/* The hidden arguments of the worker's program: this, then "debuginfod" if it
- * may use the network, else "". */
+/* The hidden arguments of the worker's program. The first is this text. The
+ * second is "debuginfod" if the worker may use the network, otherwise "". */
 #define SYMBOLS_WORKER_ARGUMENT "--symbols-worker"
-/* Its socket. */
+/* The worker's socket. */
 #define SYMBOLS_WORKER_SOCKET 3
 
 #endif
