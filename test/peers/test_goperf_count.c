@@ -152,7 +152,7 @@ static void work_hard(void *arg) {
     *sum += i;
 }
 
-/* TestCount/Hardware/IPC and TestGroup/Count, on a PMU that is here. */
+/* TestCount/Hardware/IPC and TestGroup/Count, on the PMU of this machine. */
 static void live_instructions_and_cycles_of_a_group_are_counted(void **state) {
   static const char *const groups[] = {IPC, WITH_ME};
   uvperf_count_t count;
@@ -294,7 +294,7 @@ static void call_each_once(void *arg) {
   call_once(once);
 }
 
-/* TestGroup/Record, its counts; its records are in test_goperf_record.c. */
+/* TestGroup/Record: its counts. Its records are in test_goperf_set.c. */
 static void group_of_two_system_calls_is_one_hit_each(void **state) {
   once_t once = {.number = SYS_write};
   measure_run_t run;

@@ -170,10 +170,10 @@ static void count_or_name(uv_loop_t *loop, const named_t *named) {
   uv_run(loop, UV_RUN_DEFAULT);
 }
 
-/* go-perf TestCount/Hardware/IPC (its two counts) and TestCount/HardwareCache/
- * L1DataMisses*, which count something with a PMU and fail without one. Also
- * TestOpen/PopulatesLabel, for events with a name: if this machine does not
- * have the event, the reason names it. */
+/* go-perf TestCount/Hardware/IPC (its two counts) and
+ * TestCount/HardwareCache/L1DataMisses*, which count something with a PMU and
+ * fail without one. Also TestOpen/PopulatesLabel, for events with a name: if
+ * this machine does not have the event, the reason names it. */
 static void open_of_hardware_events_counts_or_names_them(void **state) {
   static const named_t events[] = {
       {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Live: the switches of a CPU while two threads play ping-pong on it: go-perf
- * TestReadRecord/CPUWideSwitch. */
+/* Live: go-perf TestReadRecord/CPUWideSwitch. Two threads play ping-pong on a
+ * CPU, and the switches of this CPU are recorded. */
 #include "live_stream.h"
 #include "live_thread.h"
 

@@ -155,7 +155,7 @@ static void open_all_or_nothing_is_by_strict(void **state) {
   fake_assert_clean();
 }
 
-/* perf-agent's Close leaks the programs that it could not attach. Here the set
+/* perf-agent's Close leaks everything that it could not attach. Here the set
  * continues or is closed. */
 static void open_all_reports_a_program_that_an_event_refuses(void **state) {
   int program = some_program();

@@ -116,7 +116,7 @@ static void signal_before_a_failure_stops_nothing(void **state) {
   end(&told);
 }
 
-/* nohup(1) ignores SIGHUP, too. */
+/* nohup(1) makes its command ignore SIGHUP like this. */
 static void ignored_hangup_is_not_reported(void **state) {
   told_t told = {.number = SIGHUP};
   common_session_t session;

@@ -91,7 +91,7 @@ void models_small(stacks_t *stacks) {
   add_named(stacks, tasks[2], 0x1000, 20, paths[2]);
   add_named(stacks, tasks[3], 0x1000, 40, paths[4]);
   add_named(stacks, tasks[3], 0x1000, 2, paths[5]);
-  /* A task that has no stack. */
+  /* These samples have no stack. */
   stacks_add(stacks, tasks[3], NULL, 0, 9, (uint64_t)9 * PERIOD);
 }
 

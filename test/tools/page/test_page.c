@@ -155,7 +155,7 @@ static void hostile_names_are_nowhere_but_in_the_data(void **state) {
   stacks_free(&harmless);
 }
 
-/* Decodes a title in HTML: letters, and references to characters. */
+/* Decodes a title in HTML: its letters and its character references. */
 static void unescape(char *text) {
   char *to = text;
   long code;

@@ -350,7 +350,8 @@ static void weight_past_the_largest_number_is_the_largest(void **state) {
   stacks_free(&stacks);
 }
 
-/* The first mapping is the program's, for pprof's heading. */
+/* The first mapping must be the program's, because pprof shows it in its
+ * heading. */
 static void expect_program(const stacks_t *stacks, const char *path) {
   Pprof__Profile *profile = write_and_decode(stacks);
 

@@ -213,8 +213,8 @@ static void mapped_data_is_no_code(void **state) {
   expect_stack(fixture, "program+100 program+11ff");
 }
 
-/* Precise events have such chains, which begin at the interrupt. A chain can
- * also have only user code. */
+/* The chain of a precise event begins at the interrupt, not at the sampled
+ * address. A chain can also have only user code. */
 static void sample_is_where_its_ip_is(void **state) {
   static const uint64_t ips[] = {USER, 0x400100, 0x401200};
   fixture_t *fixture = *state;

@@ -268,8 +268,8 @@ static void build_id_is_read_when_the_file_is_first_mapped(void **state) {
   end(&maps);
 }
 
-/* The name may belong to another file now. With an inode, the file must have
- * this inode. */
+/* The name may belong to another file now. If the record has an inode, the file
+ * must have the same one. */
 static void process_that_is_gone_has_the_file_of_its_inode(void **state) {
   pid_t pid = dead_process();
   char path[128];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -D, --max-size and --switch-output: when record samples, and into which
- * files. */
+/* -D, --max-size and --switch-output: the times at which record samples, and
+ * the files that it writes. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>

@@ -18,7 +18,7 @@ typedef struct recording_read_s {
   void *arg;
 } recording_read_t;
 
-/* Reads to the end, waiting for a pipe. rc is also -1 if it cannot be
+/* Reads to the end, and waits for a pipe. rc is also -1 if it cannot be
  * opened. */
 void recording_read(recording_read_t *read, const char *path);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that were made to crash their reader, and a worker that crashes. */
+/* Files that were made to crash their reader, and a worker that hangs or
+ * dies. */
 #include "support.h"
 
 #include <dirent.h>

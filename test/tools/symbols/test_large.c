@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program of a gigabyte with millions of symbols: the memory and time for its
- * names, and that the loop keeps running meanwhile. */
+/* The names of a program of a gigabyte with millions of symbols need limited
+ * memory and time. The loop keeps running meanwhile. */
 #include "support.h"
 
 #include <elf.h>

@@ -154,7 +154,7 @@ static void calls_and_errors_match_strace(void **state) {
 #ifdef __x86_64__
 /* i386 and x86-64 have different numbers: 20 is getpid or writev. */
 static void calls_of_32_bit_tasks_have_no_64_bit_names(void **state) {
-  /* An ELF file that calls 20 five times, and exit. */
+  /* An ELF file that makes call number 20 five times, and then exits. */
   static const unsigned char program[] = {
       0x7f,
       'E',
@@ -302,7 +302,7 @@ static void summary_of_the_machine_excludes_trace_itself(void **state) {
   trace_lines_free(&lines);
 }
 
-/* The same names as in perf trace -e and strace -e. */
+/* perf trace -e and strace -e have the same names. */
 static void calls_are_chosen_by_their_names(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "-s", "--json", "-e",
                                     "getpriority,*nanosleep", TARGET_PATH,

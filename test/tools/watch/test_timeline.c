@@ -311,8 +311,9 @@ static void exit_without_a_fork_is_printed_once(void **state) {
   scenario_free(&scenario);
 }
 
-/* The exit of thread 10 was lost. The exit of the process is printed once, when
- * it is found to have ended, not again at the exits of its other threads. */
+/* The exit of thread 10 was lost. The exit of the process is printed when the
+ * process is found to have ended. It is not printed again at the exits of the
+ * other threads. */
 static void lost_exit_of_a_thread_does_not_hide_the_exit(void **state) {
   scenario_t scenario;
 
