@@ -331,7 +331,7 @@ UVPERF_EXTERN int uvperf_bpf_reader_stop(uvperf_bpf_reader_t *reader);
  *  still write once. Records in the rings are delivered. Records other than
  *  samples are still written if options.attr requests them. Stop and start do
  *  not end the pause. Entries of another program under the same keys are
- *  removed too: to hand the map over to another reader, close this one.
+ *  removed too: to hand the map over to another reader, close this reader.
  *  @param error  Receives why it failed.
  *  @return 0, also when the reader is paused already. After one of these codes
  *    all events are still in the map:
@@ -447,7 +447,7 @@ typedef void (*uvperf_bpf_reader_snapshot_cb)(uvperf_bpf_reader_t *reader,
  *  loop.
  *
  *  A thread of libuv's pool copies the rings. The loop delivers the records in
- *  slices, and then calls done_cb. See uvperf_event_snapshot_start for stop,
+ *  slices, and then calls done_cb. uvperf_event_snapshot_start describes stop,
  *  close and fork. Pause and resume concern the map, and may be called
  *  meanwhile.
  *  @param flags    UVPERF_SNAPSHOT_*.
@@ -518,8 +518,8 @@ uvperf_bpf_reader_failed_ring(const uvperf_bpf_reader_t *reader,
 /** Fills in the statistics of the handle, over all rings.
  *
  *  To fill lost_records it makes one read(2) for each CPU, at most once in each
- *  turn of the loop, and once after each flush. Counting these needs Linux 6.0,
- *  and is not done if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
+ *  turn of the loop, and once after each flush. This read(2) needs Linux 6.0,
+ *  and is not made if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
  *  uvperf_bpf_reader_ring does the same.
  *  @param stats  Receives the totals since init. */
 UVPERF_EXTERN void uvperf_bpf_reader_stats(const uvperf_bpf_reader_t *reader,

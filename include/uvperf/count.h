@@ -127,9 +127,9 @@ UVPERF_EXTERN int uvperf_count_scale(uint64_t value, uint64_t enabled,
 
 /** Subtracts two counts of the same event. In the delta, value, times and lost
  *  are differences, and `scaled` uses the ratio of this interval alone. If the
- *  newer value is less, the count was reset in between (uvperf_event_reset),
- *  and the delta is the newer value. The same holds for lost, and for both
- *  times together.
+ *  newer value is less than the older, the count was reset in between
+ *  (uvperf_event_reset), and the delta is the newer value. The same holds for
+ *  lost, and for both times together.
  *
  *  The state describes the interval, as in uvperf_reading_delta, which
  *  subtracts each count of a reading. Do not use this function for sums.

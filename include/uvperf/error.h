@@ -18,7 +18,7 @@ extern "C" {
 enum uvperf_cause {
   /* Nothing failed. */
   UVPERF_CAUSE_NONE = 0,
-  /* An argument that is wrong on every machine. */
+  /* An argument is wrong, whatever the machine. */
   UVPERF_CAUSE_ARGUMENT = 1,
   /* perf_event_paranoid or a security module forbids it, a capability is
    * missing, or the task belongs to another user. */

@@ -148,16 +148,16 @@ struct uvperf_event_s {
  * uv_hrtime. A sibling always gets its leader's clock instead, because all
  * events of a group, or of a ring, must have the same clock. */
 #define UVPERF_EVENT_PERF_CLOCK 32u
-/* Takes the open perf event options.fd instead of opening one. Another process
- * may have opened it and passed the fd (SCM_RIGHTS, pidfd_getfd(2)). attr and
- * options.pid, cpu, cgroup and leader must be the same as when the event was
- * opened, because the kernel does not report them. If these fields differ,
- * records come with UV_EPROTO, and the counts are of something else. An event
- * that was enabled stays enabled. A disabled event stays disabled until it is
- * started or enabled. options.open and options.fallbacks must be 0, because
- * they are only used to open an event. UVPERF_EVENT_IDENTIFY is not allowed,
- * because it changes the attr. PERF_FORMAT_GROUP in attr.read_format needs
- * PERF_FORMAT_ID. */
+/* Uses the open perf event options.fd instead of opening an event. Another
+ * process may have opened it and passed the fd (SCM_RIGHTS, pidfd_getfd(2)).
+ * attr and options.pid, cpu, cgroup and leader must be the same as when the
+ * event was opened, because the kernel does not report them. If these fields
+ * differ, records come with UV_EPROTO, and the counts are of something else. An
+ * event that was enabled stays enabled. A disabled event stays disabled until
+ * it is started or enabled. options.open and options.fallbacks must be 0,
+ * because they are only used to open an event. UVPERF_EVENT_IDENTIFY is not
+ * allowed, because it changes the attr. PERF_FORMAT_GROUP in attr.read_format
+ * needs PERF_FORMAT_ID. */
 #define UVPERF_EVENT_FD 16u
 
 /* What to measure where. Start from UVPERF_EVENT_OPTIONS_INIT; NULL means the
@@ -211,7 +211,7 @@ typedef struct uvperf_event_options_s {
    * - Starting a sibling also delivers its records. Stopping or disabling it
    *   affects no other event.
    * - Closing the leader disables its siblings. They stay open. After close_cb
-   *   they have no group: to let one count again, enable it.
+   *   they have no group: to let a sibling count again, enable it.
    * - A sibling that joins while the leader runs does not count yet: enable it,
    *   or enable the leader again. If the sibling and the leader belong to
    *   different PMUs, as page-faults and task-clock do, the sibling counts from
@@ -226,8 +226,8 @@ typedef struct uvperf_event_options_s {
   uvperf_event_t *leader;
   /* Bytes of the ring's data part, rounded up to a power of two of pages. This
    * size is never reduced. An overwritable ring must be larger than any record;
-   * 64 KiB always is. 0 is the default: no ring for an attr that only counts.
-   * For other attrs 0 means 512 KiB, or less (down to one page) if
+   * 64 KiB is always enough. 0 is the default: no ring for an attr that only
+   * counts. For other attrs 0 means 512 KiB, or less (down to one page) if
    * perf_event_mlock_kb does not allow that: see uvperf_event_ring_bytes.
    *
    * If an attr only counts but writes READ records (inherit_stat), set a size
@@ -236,9 +236,9 @@ typedef struct uvperf_event_options_s {
    * all children end on the ring's CPU.
    *
    * A ring cannot be mapped later, because earlier records would be missing. An
-   * event without a ring can write into another one (uvperf_event_set_output).
-   * Or make a dup(2) of its fd, close the event, and open the copy with
-   * UVPERF_EVENT_FD.
+   * event without a ring can write into another event's ring
+   * (uvperf_event_set_output). Or make a dup(2) of its fd, close the event, and
+   * open the copy with UVPERF_EVENT_FD.
    *
    * UV_EINVAL if the size is not above wakeup_watermark. The size of an
    * overwritable ring must also be above sample_stack_user. UV_EPERM if the
@@ -306,9 +306,9 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
 /** Opens an event as uvperf_event_init does, but on a thread of libuv's pool.
  *
  *  Until `cb` is called, the handle is active and keeps the loop alive, even if
- *  it is unref'd. It cannot be a leader yet. Only close, ref, unref, has_ref,
- *  is_active, is_closing and attr work. Other functions return UV_EBUSY, or 0,
- *  NULL or -1 if they return no code. Close cancels the opening after the
+ *  it is unref'd. It cannot be a leader yet. Only these functions work: close,
+ *  ref, unref, has_ref, is_active, is_closing and attr. Others return UV_EBUSY,
+ *  or 0, NULL or -1 if they return no code. Close cancels the opening after the
  *  current system calls: `cb` is called with UV_ECANCELED, then close_cb. The
  *  kernel checks the privileges of the pool's thread.
  *  @param loop     Must outlive the handle.
@@ -338,8 +338,8 @@ UVPERF_EXTERN int uvperf_event_open(uv_loop_t *loop, uvperf_event_t *event,
  *  (options.leader) are enabled first; their delivery is not started. An event
  *  without a ring, or with an overwritable ring (attr.write_backward), is only
  *  enabled: uvperf_event_snapshot and uvperf_event_next deliver the records of
- *  an overwritable ring. A handle that delivers keeps the loop alive, unless it
- *  is unref'd, until it is stopped or its target is gone.
+ *  an overwritable ring. A handle that delivers keeps the loop alive (unless
+ *  unref'd) until it is stopped or its target is gone.
  *  @param event    Initialized.
  *  @param options  Caller's, copied; NULL for the defaults.
  *  @param cb       Called for each record. NULL without a ring. cb may also be
@@ -423,7 +423,7 @@ UVPERF_EXTERN int uvperf_event_has_record(const uvperf_event_t *event);
 
 /** Delivers the newest records of an overwritable ring (attr.write_backward) to
  *  the callback of the last start, before it returns and without slices. Only
- *  whole records are delivered; uvperf_stats_t.cut_records counts the others.
+ *  whole records are delivered; uvperf_stats_t.cut_records counts cut records.
  *  It can be repeated at any time, also after stop or when the target is gone.
  *
  *  Output is paused while the ring is copied. It is resumed before the first
@@ -490,9 +490,8 @@ UVPERF_EXTERN int uvperf_event_snapshot_start(uvperf_event_t *event,
  *  @param event   Opened with UVPERF_EVENT_NO_RING. It and the output need
  *    UVPERF_EVENT_IDENTIFY (or its bits). Start it (cb NULL) or enable it.
  *  @param output  NULL for no ring. An output must have the same loop, clock
- *    and cpu (for cpu -1 the same thread). If the output writes into a third
- *    event's ring, that ring is used. After it is closed, the event writes
- *    nowhere.
+ *    and cpu (for cpu -1 the same thread). If it writes into a third event's
+ *    ring, that ring is used. After it is closed, the event writes nowhere.
  *  @return 0, also if that was its output already, or, with nothing changed,
  *    UV_EINVAL  the event has a ring; the output has none, is closed or on
  *      another loop; records have no ids; cpu, thread or clock differ; only one
@@ -665,10 +664,10 @@ UVPERF_EXTERN int uvperf_walk_close(uv_handle_t *handle);
 UVPERF_EXTERN int uvperf_event_enable(uvperf_event_t *event,
                                       uvperf_error_t *error);
 
-/** Disables counting. Records in the ring stay and are still delivered. If
- *  there is a hit on another CPU at that moment, it may be counted, but neither
- *  written as a record nor counted as lost. The kernel interrupts the hit
- *  between counting and writing.
+/** Disables counting. Records in the ring stay and are still delivered. A hit
+ *  on another CPU at that moment may be counted without a record, and without
+ *  being counted as lost. The kernel interrupts the hit between counting and
+ *  writing.
  *  @return 0, or
  *    UV_EPERM, UV_EACCES, UV_ENODEV  as uvperf_event_enable.
  *  Source: perf_event_open(2), PERF_EVENT_IOC_DISABLE. */
@@ -704,10 +703,10 @@ UVPERF_EXTERN int uvperf_event_disable_group(uvperf_event_t *event,
 UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
                                            uvperf_error_t *error);
 
-/** Enables the event for a number of overflows. At the last one the kernel
- *  disables it. Delivery does not end: there is no UV_EOF, and the next refresh
- *  enables the event again. After disable and enable the rest of the limit
- *  still applies. Siblings that it leads are enabled first.
+/** Enables the event for a number of overflows. At the last overflow the kernel
+ *  disables the event. Delivery does not end: there is no UV_EOF, and the next
+ *  refresh enables the event again. After disable and enable the rest of the
+ *  limit still applies. Siblings that it leads are enabled first.
  *
  *  Since Linux 6.16 a tracepoint, a probe or a breakpoint stays stopped after
  *  its overflows ran out, until its period is set while its target runs. So
@@ -841,9 +840,10 @@ UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
  *
  *  The handle knows only what start, stop, enable, disable and refresh did to
  *  it or its group. So this call stops an event that runs by enable_on_exec,
- *  unless uvperf_event_enable was called before. The call restarts an event
- *  whose overflows ran out (uvperf_event_refresh), or which prctl(2) or a dup
- *  of the fd disabled, unless uvperf_event_disable was called.
+ *  unless uvperf_event_enable was called before. It restarts an event whose
+ *  overflows ran out (uvperf_event_refresh), or that was disabled by prctl(2)
+ *  or through a dup of the fd. To prevent this, call uvperf_event_disable
+ *  first.
  *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr or of the
  *    attr at opening, of any size. After success uvperf_event_attr has its
  *    values.

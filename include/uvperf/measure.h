@@ -37,8 +37,8 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *    use the set, but not close it or measure with it again. If fn disables the
  *    set, measuring ends there.
  *  @param arg      Passed to fn.
- *  @param reading  Caller's; filled as by uvperf_set_read. time_enabled of each
- *    count is the time of the call in ns; the interval is longer.
+ *  @param reading  Caller's; filled as by uvperf_set_read. time_enabled of its
+ *    counts is the time of the call in ns; the reading's interval is longer.
  *  @return 0, or a code. fn was not called, except where this list says so:
  *    UV_EINVAL  set, fn or reading is NULL;
  *    UV_EBUSY   the set is enabled, or a measurement by it runs;

@@ -103,9 +103,9 @@ extern "C" {
  *
  * uvperf_attr_parse makes one attr, and the kernel chooses the PMU. For an
  * event on a CPU the kernel takes the PMU of that CPU. For an event of a task
- * it takes one PMU, and the event counts only while the task runs on that kind
- * of cores. On Arm before Linux 6.6 an attr cannot choose the PMU of a generic
- * event, so the kernel chooses it for lists too. */
+ * the kernel takes one PMU, and the event counts only while the task runs on
+ * that kind of cores. On Arm before Linux 6.6 an attr cannot choose the PMU of
+ * a generic event, so the kernel chooses it for lists too. */
 
 /* @page events_examples Examples
  *
@@ -184,7 +184,7 @@ typedef struct uvperf_event_item_s {
   const char *label;
   /* A count is value * scale, in this unit. Both are from sysfs. If sysfs does
    * not have them, scale is 1, and unit is "ns" for the two clocks and "" for
-   * others. */
+   * other events. */
   double scale;
   const char *unit;
   /* The name of its group; "" without a name or a group. */

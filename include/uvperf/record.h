@@ -105,8 +105,8 @@ typedef struct uvperf_regs_s {
  * Several events, even of different processes, can sample the same software
  * event on a CPU. This happens with page faults, context switches and
  * migrations, but not with the clocks. The kernel fills one sample for all
- * these events, usually with the values of the event that was enabled last (the
- * last event): id, stream_id, time (of its clock), pid and tid (of its
+ * these events. Usually these values are from the event that was enabled last
+ * (the last event): id, stream_id, time (of its clock), pid and tid (of its
  * namespace), callchain (with its limits) and stack_user (with its size).
  * Fields that only the last event has can make the record longer: see
  * surplus_bytes. If the last event has fewer registers, the record ends too
@@ -256,7 +256,7 @@ typedef struct uvperf_lost_samples_s {
 
 /* PERF_RECORD_SWITCH_CPU_WIDE. The record's task goes out if misc has
  * PERF_RECORD_MISC_SWITCH_OUT, and the other task comes next. Otherwise the
- * record's task comes in, and the other task was the one before. */
+ * record's task comes in, and the other task ran before. */
 typedef struct uvperf_switch_cpu_wide_s {
   uint32_t next_prev_pid; /* process of the other task */
   uint32_t next_prev_tid; /* its thread */

@@ -149,8 +149,8 @@ UVPERF_EXTERN int uvperf_set_init(uv_loop_t *loop, uvperf_set_t *set,
  *
  *  The pool's threads use their own capabilities, namespaces and seccomp
  *  filters, and call a replaced allocator (uvperf_replace_allocator).
- *  UVPERF_TARGET_SELF is the thread that calls this function. In a child that
- *  is forked meanwhile no callback of the handle runs, as with
+ *  UVPERF_TARGET_SELF is the thread that calls this function. If the process
+ *  forks meanwhile, no callback of the handle runs in the child, as with
  *  uvperf_set_close.
  *  @param loop     As for uvperf_set_init.
  *  @param set      As for uvperf_set_init.
@@ -313,10 +313,10 @@ UVPERF_EXTERN int uvperf_set_open_target(uvperf_set_t *set,
 /** Closes the events of one target and forgets its failures.
  *
  *  Later readings have no places of the target, and totals do not include its
- *  counts. Records that it has written are still delivered, with their source.
- *  libuv's thread pool closes tracepoints, probes, and 64 or more events, as in
- *  uvperf_set_close. uvperf_set_nr_closing is 0 when all of these fds are
- *  closed.
+ *  counts. Records that the target has written are still delivered, with their
+ *  source. libuv's thread pool closes tracepoints, probes, and 64 or more
+ *  events, as in uvperf_set_close. uvperf_set_nr_closing is 0 when all of these
+ *  fds are closed.
  *  @param index  The target's index. The targets in the options have the
  *    indexes from 0 on.
  *  @return 0, or
@@ -563,11 +563,11 @@ typedef void (*uvperf_set_record_cb)(uvperf_set_t *set, int status,
 /** Called when all tasks of a target have ended.
  *
  *  With attr.inherit this includes the tasks that they created. All records of
- *  the target were delivered before. With UVPERF_SET_OVERWRITE they wait for a
- *  snapshot. If no event of the target writes records (it only counts, or could
- *  not be opened), the set looks for the target's tasks in /proc, but not for
- *  their children. The target stays in the set until uvperf_set_remove_target,
- *  which may be called here.
+ *  the target were delivered before. With UVPERF_SET_OVERWRITE the records wait
+ *  for a snapshot. If no event of the target writes records (it only counts, or
+ *  could not be opened), the set looks for the target's tasks in /proc, but not
+ *  for their children. The target stays in the set until
+ *  uvperf_set_remove_target, which may be called here.
  *
  *  UV_EOF follows the end of the last target. If that target was removed, no
  *  UV_EOF follows, because a set without targets waits for more. The records of
@@ -648,9 +648,9 @@ UVPERF_EXTERN int uvperf_set_flush(uvperf_set_t *set);
  *  ring (uvperf_set_ring), and takes records until UV_EAGAIN. Poll with a
  *  timeout, because records may wait below wakeup_bytes. The uv loop need not
  *  run until the handle is closed. Rings take turns. With UVPERF_SET_TIME_ORDER
- *  records come in the order of their times, without slack_us. Start and flush
- *  may be used too: each call continues where the last one stopped. CPUs are
- *  not followed. See also uvperf-details(7).
+ *  records come in the order of their times, without waiting for slack_us.
+ *  Start and flush may be used too: each call continues where the last one
+ *  stopped. CPUs are not followed. See also uvperf-details(7).
  *  @param record  Receives the library's record or NULL. It and all it points
  *    to are valid until the next call of next, start, flush or close.
  *  @return 0, or
@@ -721,7 +721,7 @@ typedef void (*uvperf_set_snapshot_cb)(uvperf_set_t *set, int status);
 /** Begins a snapshot as uvperf_set_snapshot does, without blocking the loop.
  *
  *  A thread of libuv's pool copies the rings. The loop delivers the records in
- *  slices, and then calls done_cb. See uvperf_event_snapshot_start for stop,
+ *  slices, and then calls done_cb. uvperf_event_snapshot_start describes stop,
  *  close and fork. Targets and CPUs may come and go meanwhile; rings that are
  *  opened after this call are not in the snapshot. UV_EOF of a started set
  *  comes after done_cb.

@@ -84,7 +84,7 @@ typedef struct uvperf_target_s {
 #define UVPERF_TARGET_INIT                                                     \
   { sizeof(uvperf_target_t), UVPERF_TARGET_SELF, 0, NULL, NULL, 0, 0, NULL }
 
-/* The call fails if one event cannot be opened. Without this flag the set has
+/* The call fails if any event cannot be opened. Without this flag the set has
  * all events that can be opened, and uvperf_set_failures reports the other
  * events. */
 #define UVPERF_SET_STRICT 1u
@@ -118,12 +118,12 @@ typedef struct uvperf_target_s {
  * is not allowed, because Linux would write its READ records into another CPU's
  * ring without a lock.
  *
- * On each CPU, let only one event sample the same software event. If several do
- * (two attrs with page-faults, or a task and its CPU), each sample has the id
- * of the first event (Linux 6.18), even if another program opened that event.
- * The set makes such records decodable: all its attrs that sample the same
- * event get the union of their PERF_SAMPLE_* and registers, and the largest
- * sample_stack_user. */
+ * On each CPU, let only one event sample the same software event. If several
+ * events do (two attrs with page-faults, or a task and its CPU), each sample
+ * has the id of the first event (Linux 6.18), even if another program opened
+ * that event. The set makes such records decodable: all its attrs that sample
+ * the same event get the union of their PERF_SAMPLE_* and registers, and the
+ * largest sample_stack_user. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their times: see
  * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr that writes records.
@@ -284,7 +284,7 @@ typedef struct uvperf_set_options_s {
   uint64_t sample_regs_intr;
   /* For names without period= and freq=. sample_period is the number of events
    * between samples (nanoseconds for clocks). sample_freq is the number of
-   * samples per second. At least one of them must be 0. If both are 0 (the
+   * samples per second. At least one of the two must be 0. If both are 0 (the
    * default), each hit of tracepoints, probes, breakpoints and bpf-output is
    * sampled. Other events are then sampled 4000 times per second, or
    * kernel.perf_event_max_sample_rate times if that rate is less. Names with

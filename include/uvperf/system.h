@@ -57,8 +57,8 @@ typedef struct uvperf_limits_s {
   /* A percentage of a CPU's time. If samples take more time, the kernel lowers
    * perf_event_max_sample_rate. With 0 and 100 it never lowers it. */
   int64_t perf_cpu_time_max_percent;
-  /* Whether the watchdog for hard lockups is on. On many machines it takes one
-   * hardware counter of each CPU. */
+  /* Whether the watchdog for hard lockups is on. On many machines the watchdog
+   * takes one hardware counter of each CPU. */
   int64_t nmi_watchdog;
   /* Who can see addresses in /proc/kallsyms. 0 means processes with CAP_SYSLOG,
    * and all processes if perf_event_paranoid is 1 or less. 1 means processes

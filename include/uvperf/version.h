@@ -62,9 +62,9 @@ typedef void (*uvperf_free_func)(void *ptr);
 
 /** Sets the functions that allocate the library's memory. Call it before any
  *  other function of the library. Later calls are allowed only while the
- *  library holds no memory: this means that all handles have had their close
+ *  library holds no memory. This means that all handles have had their close
  *  callback, the loop has run once after a failed init, and all decoders are
- *  freed. Otherwise the new functions would free memory that the old ones
+ *  freed. Otherwise the new functions would free memory that the old functions
  *  allocated. No other thread may be in the library during the call. For
  *  libuv's own memory call uv_replace_allocator.
  *
