@@ -411,7 +411,7 @@ static void one_run_ends_with_its_times(void **state) {
                     "   98765.432109000 seconds sys\n\n");
 }
 
-/* Names that users choose reach the terminal without its control characters. */
+/* Names that users choose are printed without control characters. */
 static void names_are_cleaned_for_terminals(void **state) {
   stat_table_t table;
 
