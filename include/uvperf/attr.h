@@ -427,8 +427,8 @@ UVPERF_EXTERN void uvperf_attr_set_frequency(struct perf_event_attr *attr,
 UVPERF_EXTERN void uvperf_attr_set_wakeup_events(struct perf_event_attr *attr,
                                                  uint32_t records);
 
-/** Wakes the loop when more than this number of bytes was written. Records of
- *  any type count.
+/** Wakes the loop when more than a number of bytes was written. Records of any
+ *  type count.
  *  @param attr   Caller's.
  *  @param bytes  Bytes, less than the size of the ring. 1 wakes for every
  *    record. 0 wakes when the ring is half full. */

@@ -841,9 +841,8 @@ UVPERF_EXTERN int uvperf_event_resume(uvperf_event_t *event,
  *  The handle knows only what start, stop, enable, disable and refresh did to
  *  it or its group. So this call stops an event that runs by enable_on_exec,
  *  unless uvperf_event_enable was called before. It restarts an event whose
- *  overflows ran out (uvperf_event_refresh), or that was disabled by prctl(2)
- *  or through a dup of the fd. To prevent this, call uvperf_event_disable
- *  first.
+ *  overflows ran out (uvperf_event_refresh), or that prctl(2) or a dup of the
+ *  fd has disabled. To prevent this, call uvperf_event_disable first.
  *  @param attr  Caller's, copied: a changed copy of uvperf_event_attr or of the
  *    attr at opening, of any size. After success uvperf_event_attr has its
  *    values.
