@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies a struct perf_event_attr, accesses each field by its place, and finds
- * which records and wakeups it asks for. This works with whatever header the
- * caller was compiled with. Opens nothing. Whether a kernel accepts the values
- * is not known here. */
+ * which records and wakeups it asks for. The functions work with each header
+ * that the caller may have been compiled with. Opens nothing. Whether a kernel
+ * accepts the values is not known here. */
 #include "attr/attr.h"
 
 #include <errno.h>
@@ -67,8 +67,8 @@ int uvperf__attr_copy(struct perf_event_attr **copy,
 #define FLAGS_OFFSET 40
 
 /* The fields, named as in <linux/perf_event.h>, with their offset and width in
- * bytes. These are numbers because headers of Linux 5.10 lack the last fields.
- * The number of a flag is its bit in the flag word. */
+ * bytes. Offset and width are numbers because headers of Linux 5.10 lack the
+ * last fields. The number of a flag is its bit in the flag word. */
 static const struct {
   const char *name;
   uint8_t offset;

@@ -19,7 +19,8 @@ uint32_t uvperf__attr_size(const struct perf_event_attr *attr);
 int uvperf__attr_dup(struct perf_event_attr **copy,
                      const struct perf_event_attr *attr);
 
-/* The same, but also fills the error. Returns 0 or a code. */
+/* Does the same as uvperf__attr_dup, but also fills the error. Returns 0 or a
+ * code. */
 int uvperf__attr_copy(struct perf_event_attr **copy,
                       const struct perf_event_attr *attr,
                       uvperf_error_t *error);
@@ -87,10 +88,10 @@ int uvperf__attr_closes_slowly(const struct perf_event_attr *attr);
  * "attr has …". Otherwise returns NULL. */
 const char *uvperf__attr_fault(const struct perf_event_attr *attr);
 
-/* Whether each record wakes the reader. It does with watermark 1 and
- * wakeup_watermark 1. It also does with wakeup_events 1, but only without
- * side-band bits and without inherit_stat, because the records of these would
- * not wake the reader. */
+/* Whether each record wakes the reader. This is true if watermark and
+ * wakeup_watermark are 1. It is also true if wakeup_events is 1 and there are
+ * no side-band bits and no inherit_stat, because the records of these would not
+ * wake the reader. */
 int uvperf__attr_wakes_each(const struct perf_event_attr *attr);
 
 #endif

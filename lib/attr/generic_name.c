@@ -62,8 +62,8 @@ static const row_t caches[] = {
     [PERF_COUNT_HW_CACHE_NODE] = {"node"},
 };
 
-/* The first spelling is used before a result, the second at the end of a
- * name. */
+/* The first spelling is used before a result. The second spelling is used at
+ * the end of a name. */
 static const row_t operations[] = {
     [PERF_COUNT_HW_CACHE_OP_READ] = {"load", "loads", "read"},
     [PERF_COUNT_HW_CACHE_OP_WRITE] = {"store", "stores", "write"},
@@ -110,7 +110,8 @@ static const row_t *rows_of(uint32_t type, size_t *nr) {
   }
 }
 
-/* Returns the length of a spelling if the text begins with it, else 0. */
+/* If the text begins with a spelling, returns the length of the spelling.
+ * Otherwise returns 0. */
 static size_t match(const char *spelling, const char *text, size_t length) {
   size_t i;
 

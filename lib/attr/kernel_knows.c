@@ -2,8 +2,8 @@
 /* Asks the kernel, bit by bit, which parts of struct perf_event_attr it knows.
  *
  * perf_event_open() in kernel/events/core.c checks the attr first, in
- * perf_copy_attr(). For unknown bits every caller gets EINVAL, and for unknown
- * fields E2BIG. The kernel looks for the event only later. Therefore we ask
+ * perf_copy_attr(). Every caller gets EINVAL for unknown bits, and E2BIG for
+ * unknown fields. The kernel looks for the event only later. Therefore we ask
  * with an event that no kernel has: ENOENT then means that the attr was
  * accepted. Nothing is opened. Opening could need privileges, a PMU or another
  * bit, and for the first event of a task it would wait for an RCU grace

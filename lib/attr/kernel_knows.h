@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which bits and fields of struct perf_event_attr this kernel knows, found by
- * asking it. */
+/* Finds which bits and fields of struct perf_event_attr this kernel knows, by
+ * asking the kernel. */
 #ifndef UVPERF_LIB_ATTR_KERNEL_KNOWS_H
 #define UVPERF_LIB_ATTR_KERNEL_KNOWS_H
 
@@ -21,7 +21,8 @@ enum uvperf__word {
 };
 
 /* The bits of a word that the kernel knows, and the bits that it does not know.
- * If a bit is in neither, the kernel was not asked for it or did not answer. */
+ * If a bit is in neither `yes` nor `no`, the kernel was not asked for it or did
+ * not answer. */
 typedef struct uvperf__known_s {
   _Atomic uint64_t yes;
   _Atomic uint64_t no;

@@ -56,7 +56,7 @@ static void report(reader_t *impl, int status) {
   impl->in_callback = 0;
 }
 
-/* The same for a status of one ring: see uvperf_bpf_reader_failed_ring. */
+/* Reports a status of one ring: see uvperf_bpf_reader_failed_ring. */
 static void report_ring(reader_t *impl, const uvperf__cpu_ring_t *ring,
                         int status) {
   impl->failed_ring = ring;

@@ -672,8 +672,8 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
 /* -- CPUs that come and go ------------------------------------------------- */
 
 /* The kernel has disabled the event for good (perf_event_exit_cpu in
- * kernel/events/core.c). If it stayed in the map, programs that name the CPU
- * would get -EOPNOTSUPP. If the entry cannot be deleted now, this is tried
+ * kernel/events/core.c). If the event stayed in the map, programs that name the
+ * CPU would get -EOPNOTSUPP. If the entry cannot be deleted now, this is tried
  * again when all entries are taken out. */
 static void close_gone(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   take_output(outputs, output, NULL);

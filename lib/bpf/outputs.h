@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The events through which BPF programs write into rings. Each CPU has one
- * event. It writes into the ring of that CPU (ring/cpu_rings.h) and is put into
- * a BPF_MAP_TYPE_PERF_EVENT_ARRAY under the CPU's id. No loop, no uv.h.
+ * event. The event writes into the ring of its CPU (ring/cpu_rings.h) and is
+ * put into a BPF_MAP_TYPE_PERF_EVENT_ARRAY under the CPU's id. No loop, no
+ * uv.h.
  *
  * The ring outlives its event. When a CPU comes back online its event is opened
  * again, because the kernel has disabled the old one for good. */
@@ -100,24 +101,24 @@ void uvperf__bpf_outputs_leave_map(uvperf__bpf_outputs_t *outputs);
 void uvperf__bpf_outputs_cpu_gone(uvperf__bpf_outputs_t *outputs, int cpu);
 /* Called when a CPU has come online. Opens the CPU's event again, if the CPU
  * should have one. Enables the event if the other events are enabled, and puts
- * it into the map if they are in the map. It may make a new ring, the last of
- * cpu_rings. Returns 0, or a code and the error. */
+ * it into the map if they are in the map. The function may make a new ring,
+ * which becomes the last of cpu_rings. Returns 0, or a code and the error. */
 int uvperf__bpf_outputs_cpu_come(uvperf__bpf_outputs_t *outputs, int cpu,
                                  uvperf_error_t *error);
-/* The same as uvperf_bpf_reader_cpu_status. */
+/* Does the same as uvperf_bpf_reader_cpu_status. */
 int uvperf__bpf_outputs_cpu_status(const uvperf__bpf_outputs_t *outputs,
                                    int cpu);
 
-/* Adds to the `lost` of each ring how many samples the kernel has lost. It
- * takes one read(2) for each CPU, which interrupts that CPU. Does nothing
- * before Linux 6.0, or if the attr has PERF_SAMPLE_READ or PERF_FORMAT_GROUP.
- * Must not be called in a forked child. */
+/* Adds to the `lost` of each ring how many samples the kernel has lost. This
+ * takes one read(2) for each CPU, and each read interrupts its CPU. Does
+ * nothing before Linux 6.0, or if the attr has PERF_SAMPLE_READ or
+ * PERF_FORMAT_GROUP. Must not be called in a forked child. */
 void uvperf__bpf_outputs_count_lost(uvperf__bpf_outputs_t *outputs);
 
 uvperf__cpu_rings_t *
 uvperf__bpf_outputs_rings(const uvperf__bpf_outputs_t *outputs);
-/* Returns the decoder for the records of all rings. Its source has the attr and
- * no CPU. */
+/* Returns the decoder for the records of all rings. The source of the decoder
+ * has the attr and no CPU. */
 uvperf_decoder_t *
 uvperf__bpf_outputs_decoder(const uvperf__bpf_outputs_t *outputs);
 const struct perf_event_attr *

@@ -20,7 +20,7 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
 
 /* -- the events and the map ------------------------------------------------ */
 
-/* When a reader's events are enabled and in the map.
+/* The rules for when a reader's events are enabled and in the map.
  *
  * uvperf_bpf_reader_start requests both, until stop. With
  * UVPERF_START_NO_ENABLE it requests neither. uvperf_bpf_reader_resume requests
@@ -218,7 +218,7 @@ static int open_outputs(reader_t *impl, int map_fd, const char *root,
 }
 
 /* The watch is made last, so that nothing is registered with the loop if
- * another step fails. start adds the rings to it. */
+ * another step fails. start adds the rings to the watch. */
 static int open_reader(reader_t *impl, uv_loop_t *loop, int map_fd,
                        const char *root,
                        const uvperf_bpf_reader_options_t *options, int is_begun,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One count: its state, its scaled value, and the difference of two. */
+/* One count: its state, its scaled value, and the difference of two counts. */
 #ifndef UVPERF_LIB_COUNT_COUNT_H
 #define UVPERF_LIB_COUNT_COUNT_H
 

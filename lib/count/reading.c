@@ -133,9 +133,9 @@ void uvperf__reading_end(uvperf_reading_t *reading) {
   reading->is_filled = 1;
 }
 
-/* Some events of tasks can be on a counter only on some CPUs. They are enabled
- * even while the task runs on other CPUs: event_filter_match and the filter of
- * the PMU stop the event from being scheduled, but do not disable it
+/* Some events of tasks can be on a counter only on some CPUs. Such events are
+ * enabled even while the task runs on other CPUs: event_filter_match and the
+ * filter of the PMU stop the event from being scheduled, but do not disable it
  * (kernel/events/core.c). */
 static int is_part_time(const uvperf_reading_t *reading, size_t attr,
                         size_t place) {

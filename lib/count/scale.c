@@ -23,9 +23,9 @@ static wide_t multiply(uint64_t a, uint64_t b) {
   return product;
 }
 
-/* Returns the quotient, which must fit: number.high < divisor. Divides bit by
- * bit, as on paper. This is fast enough: only multiplexed counts need it, and
- * reading them takes longer. */
+/* Returns the quotient. It must fit into 64 bits, so number.high must be less
+ * than divisor. Divides bit by bit, as on paper. This is fast enough: only
+ * multiplexed counts need it, and reading them takes longer. */
 static uint64_t divide(wide_t number, uint64_t divisor) {
   uint64_t rest = number.high, low = number.low;
   int bit;

@@ -35,14 +35,14 @@ static uint64_t flags_of(const uvperf_source_t *source) {
 }
 
 /* An attr is aligned, so its address has low bits that are 0. The flags fit
- * there. */
+ * into these bits. */
 static uint64_t key_of(const uvperf_source_t *source) {
   return (uint64_t)(uintptr_t)source->attr | flags_of(source);
 }
 
 /* Notes where the samples of one more source have their time. A source may be
- * removed before its records are read. So once the times have been at two
- * places, the decoder assumes this for ever. */
+ * removed before its records are read. So if the times have been at two places
+ * once, the decoder assumes for ever that they are. */
 static void place_time(uvperf_decoder_t *decoder,
                        const uvperf__reader_t *reader) {
   size_t least = reader->plan.front_size;
@@ -373,7 +373,8 @@ static void set_header(uvperf_record_t *record,
   record->bytes = bytes;
 }
 
-/* Makes a record of an unknown type, or of damaged bytes. Its union is 0. */
+/* Makes a record of an unknown type, or of damaged bytes. The union of the
+ * record is 0. */
 static void make_raw(uvperf_decoder_t *decoder, const uvperf__id_slot_t *writer,
                      const struct perf_event_header *header,
                      const uint8_t *bytes) {

@@ -42,8 +42,8 @@ struct uvperf_decoder_s {
   size_t id_back;
   size_t nr_sources;
   /* Where the time is in the samples of all sources that were ever added, and
-   * the size from which a sample certainly has it. SIZE_MAX if the samples do
-   * not have it at one place. */
+   * the size from which on a sample certainly has a time. Both are SIZE_MAX if
+   * the time is not at the same place in all samples. */
   size_t time_front;
   size_t time_least;
   /* Maps the key of each attr to its reader. */
@@ -51,9 +51,9 @@ struct uvperf_decoder_s {
   /* The reader whose sample was delivered last: the user may still have it. */
   uvperf__reader_t *last;
   /* A reader whose last source was removed while the user might still have its
-   * sample. NULL if there was none. */
+   * sample. NULL if there was no such reader. */
   uvperf__reader_t *kept;
-  /* For the owner: the next older one in a list. */
+  /* For the owner: the next older decoder in a list. */
   struct uvperf_decoder_s *older;
   /* The record for all other types, and for damaged records. */
   uvperf_record_t other;
@@ -67,17 +67,17 @@ int uvperf__decoder_make(uvperf_decoder_t **decoder);
 /* Adds a source with its ids to a decoder of uvperf__decoder_make. Sources with
  * the same attr (the same pointer) share a reader, so thousands of events need
  * only one table entry each. The source and its ids must stay unchanged until
- * uvperf__decoder_remove. A record that the user has does not change. Returns
- * 0, -ENOMEM, -EEXIST if another source has one of the ids, or -EINVAL and
- * -E2BIG as uvperf_decoder_new does for several sources. After a failure
- * nothing has changed. */
+ * uvperf__decoder_remove. If the user still has a record, this record does not
+ * change. Returns 0, -ENOMEM, -EEXIST if another source has one of the ids, or
+ * -EINVAL and -E2BIG as uvperf_decoder_new does for several sources. After a
+ * failure nothing has changed. */
 int uvperf__decoder_add(uvperf_decoder_t *decoder,
                         const uvperf_source_t *source);
 
-/* Removes a source and its ids. If it was the last source with its attr, also
+/* Removes a source and its ids. If the source was the last with its attr, also
  * removes the attr's reader, so that the attr may be freed. A record that the
- * user has stays valid until the next uvperf_decode. Only its `source` does
- * not, if the caller frees the source. */
+ * user has stays valid until the next uvperf_decode. Its `source` becomes
+ * invalid earlier if the caller frees the source. */
 void uvperf__decoder_remove(uvperf_decoder_t *decoder,
                             const uvperf_source_t *source);
 

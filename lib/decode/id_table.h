@@ -53,8 +53,8 @@ static inline size_t uvperf__id_table_home(const uvperf__id_table_t *table,
   return (size_t)(hash >> 32) & (table->nr_slots - 1);
 }
 
-/* Returns the slot of an id, or the free slot for it. Inline, because it is
- * called for each record. */
+/* Returns the slot of an id, or the free slot for a new id. Inline, because it
+ * is called for each record. */
 static inline uvperf__id_slot_t *
 uvperf__id_table_find(const uvperf__id_table_t *table, uint64_t id) {
   size_t i = uvperf__id_table_home(table, id);

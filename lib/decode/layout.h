@@ -42,13 +42,13 @@ int uvperf__layout_is_same(const uvperf__layout_t *layout,
                            const uvperf__layout_t *other, uint32_t type);
 
 /* Where the event's id lies. The first function returns the bytes from the
- * start of a sample to the id. The second returns the bytes from the id to the
- * end of any other record, including the id. Both return 0 if there is no
- * id. */
+ * start of a sample to the id. The second function returns the bytes from the
+ * id to the end of any other record, including the id. Both return 0 if there
+ * is no id. */
 size_t uvperf__layout_id_front(const uvperf__layout_t *layout);
 size_t uvperf__layout_id_back(const uvperf__layout_t *layout);
 
-/* The same for the time. */
+/* Do the same for the time. */
 size_t uvperf__layout_time_front(const uvperf__layout_t *layout);
 size_t uvperf__layout_time_back(const uvperf__layout_t *layout);
 

@@ -9,8 +9,9 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Where the fields start, PERF_MEM_*_SHIFT of Linux 6.19. They are not taken
- * from the header: older headers lack some, and have SNOOPX at 37. */
+/* Where the fields start, PERF_MEM_*_SHIFT of Linux 6.19. The numbers are not
+ * taken from the header: older headers lack some of them, and have SNOOPX at
+ * 37. */
 enum {
   OP_SHIFT = 0,
   LEVEL_SHIFT = 5,

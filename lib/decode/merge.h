@@ -154,9 +154,9 @@ void uvperf__merge_forget(uvperf__merge_t *merge);
  * that ring makes no sense. The other rings are still delivered. The bad ring
  * is reported again after the next begin, unless it is dropped. Records with
  * the same time come in the order of their rings. A record without a possible
- * time counts as old as the record before it in its ring. If it is the first of
- * its ring, it is older than all others. Call consume (or end) before the next
- * call. */
+ * time counts as old as the record before it in its ring. If such a record is
+ * the first of its ring, it is older than all others. Call consume (or end)
+ * before the next call. */
 int uvperf__merge_next(uvperf__merge_t *merge, uint64_t horizon,
                        uvperf__merged_t *merged);
 

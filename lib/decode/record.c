@@ -39,8 +39,8 @@ static int take_string(const body_t *body, size_t offset, const char **text,
   return 0;
 }
 
-/* Takes an array of nr elements of `each` bytes at an offset. NULL if nr is
- * 0. */
+/* Takes an array of nr elements of `each` bytes at an offset. If nr is 0, sets
+ * the array to NULL. */
 static int take_array(const body_t *body, size_t offset, uint64_t nr,
                       size_t each, const void **array) {
   if (nr > (body->room - offset) / each)

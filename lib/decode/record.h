@@ -22,7 +22,7 @@ int uvperf__record_decode(const uvperf__layout_t *layout, const uint8_t *body,
 
 /* Decodes struct sample_id, the trailer that attr.sample_id_all appends to
  * every record except samples. `type` has the trailer's PERF_SAMPLE_* bits.
- * They become the record's `present`, and the fields that the trailer lacks
+ * These bits become the record's `present`. The fields that the trailer lacks
  * become 0. */
 void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
                                    uvperf_record_t *record);

@@ -7,8 +7,8 @@
  * A branch stack can be read in two ways. BRANCH_HW_INDEX promises hw_idx, but
  * without a stack from the PMU the kernel writes nr = 0 and no hw_idx.
  * BRANCH_COUNTERS promises counters, but they follow only if the PMU has them.
- * The first reading has all promised fields, and the second lacks them. The
- * reading that ends exactly at the record's end is right.
+ * The first reading has all promised fields. The second reading has none of
+ * them. The reading that ends exactly at the record's end is right.
  *
  * A sample can be longer than its fields. If several events sample one software
  * event, do_perf_sw_event in kernel/events/core.c fills one perf_sample_data
@@ -59,8 +59,8 @@ static int take_u64(uvperf__cursor_t *cursor, uint64_t *value) {
   return 0;
 }
 
-/* Takes an array of nr elements of `each` bytes. NULL if nr is 0, to clear the
- * array of an earlier sample. */
+/* Takes an array of nr elements of `each` bytes. If nr is 0, sets the array to
+ * NULL, to clear the array of an earlier sample. */
 static int take_array(uvperf__cursor_t *cursor, uint64_t nr, size_t each,
                       const void **array) {
   if (nr > room(cursor) / each)

@@ -76,14 +76,14 @@ int uvperf__sample_decode_tail(const uvperf__sample_plan_t *plan,
                                const uint8_t *bytes, size_t size,
                                uvperf_record_t *record);
 
-/* Decodes a whole sample. If it is longer than its fields, it sets
+/* Decodes a whole sample. If the sample is longer than its fields, sets
  * surplus_bytes, which is 0 in the prepared record. Returns 0, or -EPROTO. */
 int uvperf__sample_decode_longer(const uvperf__sample_plan_t *plan,
                                  const uint8_t *bytes, size_t size,
                                  uvperf_record_t *record);
 
-/* Copies the usual front. Its fields lie in a record as the kernel writes them,
- * so this takes three or four wide moves. */
+/* Copies the usual front. The fields of the usual front lie in a record as the
+ * kernel writes them, so this takes three or four wide moves. */
 __attribute__((always_inline)) static inline void
 uvperf__sample_copy_usual(unsigned int form, const uint8_t *at,
                           uvperf_record_t *record) {
@@ -170,8 +170,8 @@ uvperf__sample_decode(const uvperf__sample_plan_t *plan, unsigned int form,
   size_t prefix = tail == UVPERF__TAIL_RAW     ? sizeof(uint32_t)
                   : tail == UVPERF__TAIL_CHAIN ? sizeof(uint64_t)
                                                : 0;
-  /* Bytes after the front and the length of a payload or a chain. Signed, so
-   * that its sign shows whether they fit. */
+  /* Bytes after the front and the length of a payload or a chain. `rest` is
+   * signed: its sign shows whether they fit. */
   int64_t rest = (int64_t)size - (int64_t)(front_size + prefix);
   uint64_t nr;
 

@@ -547,7 +547,7 @@ int uvperf__explain_control(uvperf_error_t *error, int code, const char *root,
  * to Linux 5.18 every command needs it (__sys_bpf in kernel/bpf/syscall.c).
  * Later only some commands do. Whatever the setting is, some commands always
  * need the capability. Seccomp profiles of containers allow the call to
- * processes that have it. */
+ * processes that have the capability. */
 static int explain_denied(uvperf_error_t *error, int code, const char *root,
                           const char *what) {
   int has_filter = uvperf__system_has_filter(root);

@@ -26,8 +26,8 @@ static int64_t paranoid(const uvperf__open_call_t *call) {
  * after the filter, and returns EFAULT if there is no attr. So if a call
  * without an attr gets any other error, the error comes from the filter, with
  * two exceptions:
- * - Distributions that refuse every event do so before they read the attr, with
- *   EACCES.
+ * - The kernels of distributions that refuse every event return EACCES before
+ *   they read the attr.
  * - A kernel without perf events returns ENOSYS itself, and has no
  *   perf_event_paranoid.
  *

@@ -268,9 +268,9 @@ static int has_other_clock(const struct perf_event_attr *attr,
                      uvperf__attr_value(leader, UVPERF_ATTR_CLOCKID);
 }
 
-/* Whether it is certain that the kernel counts the event itself. These are
- * software events, tracepoints and breakpoints. Other events may each belong to
- * a different PMU. */
+/* Whether it is certain that the kernel counts the event itself. It is certain
+ * for software events, tracepoints and breakpoints. Other events may each
+ * belong to a different PMU. */
 static int is_software(const struct perf_event_attr *attr) {
   return attr->type == PERF_TYPE_SOFTWARE ||
          attr->type == PERF_TYPE_TRACEPOINT ||

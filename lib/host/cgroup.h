@@ -10,8 +10,8 @@
  * an fd that was opened with O_PATH.
  *
  * A path at or below the mount of a hierarchy is used as it is. Any other path
- * is a path as in /proc/PID/cgroup. It is looked up below the mount of the
- * hierarchy that has perf_event. This is the v1 mount with the option
+ * is a path as in /proc/PID/cgroup. Such a path is looked up below the mount of
+ * the hierarchy that has perf_event. This is the v1 mount with the option
  * perf_event, or the v2 mount if there is no such v1 mount. If there are
  * several such mounts, the first is used.
  *

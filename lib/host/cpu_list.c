@@ -18,7 +18,8 @@ typedef struct cpu_bits_s {
   uint64_t words[WORDS];
 } cpu_bits_t;
 
-/* Sets whole words, so that a list of many wide ranges takes little time. */
+/* Sets whole words at a time, so that a list of many wide ranges takes little
+ * time. */
 static void set_range(cpu_bits_t *bits, unsigned int first, unsigned int last) {
   unsigned int word;
 

@@ -138,8 +138,8 @@ int uvperf__elf_strings(uvperf__elf_strings_t *strings, uvperf__elf_t *elf,
                         uint32_t index);
 
 /* Returns 1 and a string with its length, valid until the next call. Returns 0
- * if the string is too long, -EBADMSG if it is not in the section or does not
- * end there, or the code of read(2). */
+ * if the string is too long, -EBADMSG if the string is not in the section or
+ * does not end in the section, or the code of read(2). */
 int uvperf__elf_string(uvperf__elf_strings_t *strings, uint32_t at,
                        const char **text, size_t *length);
 
@@ -154,10 +154,10 @@ typedef struct uvperf__elf_filter_s {
 int uvperf__elf_filter_has(const uvperf__elf_filter_t *filter, uint32_t at);
 
 /* Finds the places of a text that ends with a NUL or an '@', by reading the
- * strings once, in order. This takes few system calls. Reading the names symbol
- * by symbol would need one for each symbol of a big table, because the linker
- * orders names in its own way. Returns 0 or a code, as uvperf__elf_read
- * does. */
+ * strings once, in order. Reading the name of each symbol of a big table would
+ * need a system call for each symbol, because the linker orders names in its
+ * own way. Reading the strings in order needs few system calls. Returns 0 or a
+ * code, as uvperf__elf_read does. */
 int uvperf__elf_strings_find(uvperf__elf_strings_t *strings, const char *text,
                              size_t length, uvperf__elf_filter_t *filter);
 

@@ -327,7 +327,7 @@ static int find_version(walk_t *walk, search_t *search) {
   return rc;
 }
 
-/* How well the version matches, in ascending order. */
+/* The ranks of how well a version matches, from the worst to the best. */
 enum {
   FITS_NOT,
   FITS_AS_HIDDEN,
@@ -369,7 +369,7 @@ static int bind_rank(const uvperf__elf_row_t *row) {
   }
 }
 
-/* Returns 0 if a function can have a uprobe. Otherwise returns the -errno for
+/* Returns 0 if a function can have a uprobe. Otherwise returns the -errno of
  * the reason. In Thumb code arch_uprobe_analyze_insn of arch/arm refuses
  * addresses that are not multiples of 4, and a probe at a multiple of 4 is
  * never hit. */

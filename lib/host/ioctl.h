@@ -25,8 +25,8 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
  * cookie other than 0 needs a link: if the kernel has no links, the result is
  * -EOPNOTSUPP.
  *
- * *has_no_links is 0 at first. It becomes 1 if the kernel has no links, or
- * refuses them to the caller. This saves later attempts. */
+ * *has_no_links is 0 at first. The function sets it to 1 if the kernel has no
+ * links, or refuses links to the caller. Later calls then do not try again. */
 int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
                       int *link);
 

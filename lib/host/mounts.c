@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads lists of mounts. Their lines can have any length: an overlay's options
+/* Reads lists of mounts. The lines can have any length: an overlay's options
  * can need several pages. The callers know the purpose of a mount. */
 #include "host/mounts.h"
 

@@ -39,9 +39,9 @@ int uvperf__pmu_name(const char *root, uint32_t type, char *name, size_t size);
 int uvperf__pmu_is(const char *root, uint32_t type, const char *pmu);
 
 /* The PMUs for the kinds of cores of this machine, by ascending type. They are
- * the PMUs that have a file `cpus`. If all cores are alike there are 0 or 1 of
- * them, because a PMU "cpu" belongs to all cores. No known machine has more
- * PMUs than this array holds. If there are more, they are left out. */
+ * the PMUs that have a file `cpus`. If all cores are alike there are 0 or 1
+ * such PMUs, because a PMU "cpu" belongs to all cores. No known machine has
+ * more PMUs than this array holds. If there are more, they are left out. */
 #define UVPERF__CORE_PMUS 8
 typedef struct uvperf__core_pmus_s {
   int is_read; /* for the owner, which reads them once */

@@ -445,8 +445,8 @@ static void read_sysctls(const char *root, uvperf_limits_t *limits) {
   limits->file_max = number(root, "/proc/sys/fs/file-max");
 }
 
-/* One file exists in every kernel. If this file is missing too, the other
- * missing file does not mean that the kernel lacks it. */
+/* There is one file that every kernel has. If this file is missing too, the
+ * other missing file does not mean that the kernel lacks it. */
 int uvperf__system_lacks(const char *root, const char *path) {
   unsigned int major, minor;
   int64_t value;

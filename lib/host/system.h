@@ -110,8 +110,8 @@ int uvperf__cpu_package(const char *root, int cpu, uint64_t *package);
 
 /* Do the same as the functions of uvperf/system.h, under a root. */
 void uvperf__system_limits(const char *root, uvperf_limits_t *limits);
-/* Whether the process has these capabilities in the initial user namespace, as
- * the kernel requires. Returns 1, 0 or -errno. */
+/* Whether the process has CAP_PERFMON or CAP_SYS_ADMIN in the initial user
+ * namespace, as the kernel requires. Returns 1, 0 or -errno. */
 int uvperf__system_is_perfmon(const char *root);
 
 #endif

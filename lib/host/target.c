@@ -204,8 +204,8 @@ static int expand_cgroup(expand_t *expand) {
   return expand_every_task(expand);
 }
 
-/* The same as uvperf__task_proc_is_own, which is not called again after it has
- * returned 1. */
+/* Does the same as uvperf__task_proc_is_own, but does not call that function
+ * again after it has returned 1. */
 static int is_proc_own(const expand_t *expand) {
   int rc;
 

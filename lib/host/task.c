@@ -15,7 +15,7 @@
 #include "util/grow.h"
 
 /* More than the 52 fields of a stat file need. The second field has up to 64
- * bytes and the others have up to 20. */
+ * bytes, and each other field has up to 20. */
 #define STAT_BYTES 2048
 
 /* -- one task ------------------------------------------------------------- */

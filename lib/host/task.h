@@ -3,8 +3,9 @@
  * can set ("" is the real one). Keeps no fds and does not include uv.h.
  *
  * If /proc does not have an id, these functions ask kill(2). They return -ESRCH
- * if kill(2) finds no task either. They return -EACCES if it finds one: if
- * proc(5) is mounted with hidepid=, it shows no tasks of other users. */
+ * if kill(2) finds no task either. If kill(2) finds a task, they return
+ * -EACCES: /proc that is mounted with hidepid= shows no tasks of other
+ * users. */
 #ifndef UVPERF_LIB_HOST_TASK_H
 #define UVPERF_LIB_HOST_TASK_H
 
@@ -39,7 +40,7 @@ int uvperf__task_process(const char *root, int id);
 
 /* Lists the threads of a process that have not ended, by ascending ids. The
  * list includes all threads that existed during the whole call. Returns 0; free
- * the threads with uvperf__tasks_free then. Otherwise returns -ENOMEM or an
+ * the threads with uvperf__tasks_free then. On failure returns -ENOMEM or an
  * error as in uvperf__task_read. -ESRCH also means that all threads have
  * ended. */
 int uvperf__task_threads(const char *root, int process,

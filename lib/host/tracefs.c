@@ -24,8 +24,8 @@ typedef struct search_s {
   int rc; /* the result for the places so far */
 } search_t;
 
-/* Accepts a place if it has a directory events/. An empty mount point does not
- * have it. Returns 1 to end the search. */
+/* Accepts a place if it has a directory events/. An empty mount point has no
+ * such directory. Returns 1 to end the search. */
 static int try_place(search_t *search, const char *place, const char *rest) {
   char path[PATH_MAX];
   int length =
@@ -287,7 +287,7 @@ int uvperf__tracefs_name(const char *root, uint64_t id, char *name,
 /* -- fields ---------------------------------------------------------------- */
 
 /* Finds the name of a field in a text such as "char comm[16]", "const char *
- * filename" or "__data_loc char[] name". It is the last word, without the
+ * filename" or "__data_loc char[] name". The name is the last word, without the
  * brackets after it. Changes the text. */
 static const char *field_name(char *declaration) {
   size_t end = strlen(declaration);

@@ -30,10 +30,10 @@ int uvperf__tracefs_id(const char *root, const char *category, const char *name,
                        uint64_t *id);
 
 /* The first function calls `each` with each category, even if its events may
- * not be read. The second calls it with each event of a category that has an
- * id. Both follow the order of the directory. -ENOENT and -EINVAL have the same
- * meaning as for uvperf__tracefs_id. Events that may not be read are skipped,
- * and at the end the result is -EACCES. */
+ * not be read. The second function calls `each` with each event of a category
+ * that has an id. Both follow the order of the directory. -ENOENT and -EINVAL
+ * have the same meaning as for uvperf__tracefs_id. Events that may not be read
+ * are skipped, and at the end the result is -EACCES. */
 int uvperf__tracefs_each_category(const char *root, uvperf__name_fn each,
                                   void *data);
 int uvperf__tracefs_each_event(const char *root, const char *category,

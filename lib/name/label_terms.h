@@ -42,8 +42,8 @@ void uvperf__label_put_term(uvperf__label_t *label, const char *format, ...)
 /* Sets a field of `said` to the event's value, because the text contains it. */
 void uvperf__label_say(uvperf__label_t *label, enum uvperf_attr_field field);
 
-/* Adds the terms and the modifiers that any event can have. It adds the terms
- * of sample_type only if requested. */
+/* Adds the terms and the modifiers that any event can have. Adds the terms of
+ * sample_type only if has_sample_type is set. */
 void uvperf__label_end(uvperf__label_t *label, int has_sample_type);
 
 /* Whether the label is true: it names this event and no other. */

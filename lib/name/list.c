@@ -46,8 +46,8 @@ typedef struct nodes_s {
 
 struct uvperf_event_list_s {
   nodes_t events;
-  /* While the text is read: all parts of events except the first ones. They
-   * come after all events, so that events have the same indexes on every
+  /* While the text is read: all parts of events except the first ones. These
+   * parts come after all events, so that events have the same indexes on every
    * machine. */
   nodes_t parts;
   int nr_groups;
@@ -528,8 +528,8 @@ static int copy_member(const uvperf__parse_t *parse, uvperf_event_list_t *list,
   return append(parse, &list->parts, copy);
 }
 
-/* An event of an uncore PMU cannot be in a group with events of cores. It stays
- * in the first group, and the kernel refuses it there. */
+/* An event of an uncore PMU cannot be in a group with events of cores. Such an
+ * event stays in the first group, and the kernel refuses it there. */
 static int share_members(const uvperf__parse_t *parse,
                          const uvperf__core_pmus_t *cores,
                          const group_t *group) {

@@ -53,8 +53,8 @@ typedef int (*uvperf__named_event_fn)(const uvperf__named_event_t *event,
                                       void *data);
 
 /* Calls `each` with each event that a text of uvperf__event_text_scan means.
- * Usually this is one event. It can be more with a pattern or with several
- * PMUs. Returns 0 or the result of `each`. On failure fills the error and
+ * Usually this is one event. A pattern, or a name that fits several PMUs, can
+ * mean more. Returns 0 or the result of `each`. On failure fills the error and
  * returns -errno. */
 int uvperf__event_name_each(const uvperf__parse_t *parse,
                             const uvperf__event_text_t *text,

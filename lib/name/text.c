@@ -394,8 +394,8 @@ static const char *next_item(const uvperf__parse_t *parse, const char *at) {
   return at;
 }
 
-/* A name such as type=9,config=0x0 has no slashes. It continues as long as
- * items with '=' follow. */
+/* A name such as type=9,config=0x0 has no slashes. The name continues as long
+ * as items with '=' follow. */
 static int scan_type(const uvperf__parse_t *parse, const char **at,
                      uvperf__event_text_t *text) {
   const char *item = text->head.at;

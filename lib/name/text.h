@@ -91,8 +91,8 @@ int uvperf__parse_raw(const uvperf__parse_t *parse, uvperf__span_t span,
 int uvperf__parse_number(const uvperf__parse_t *parse, uvperf__span_t span,
                          uint64_t most, uint64_t *value);
 
-/* The letters of modifiers. They set the counted modes, the exclusions, the
- * precision of the sampled address, the samples, and the groups. */
+/* The letters of modifiers. The letters set the counted modes, the exclusions,
+ * the precision of the sampled address, the samples, and the groups. */
 #define UVPERF__MODIFIERS "ukhGHIpPSDeW"
 
 const char *uvperf__skip_space(const char *at, const char *end);

@@ -75,8 +75,8 @@ int uvperf__ring_map(uvperf__ring_t *ring, int fd, size_t bytes,
     return -EINVAL;
   map_bytes = page_size() + bytes;
   /* If the mapping is writable, the kernel respects data_tail and never
-   * overwrites unread records. Otherwise it does not: perf_event_open(2), "MMAP
-   * layout". */
+   * overwrites unread records. If the mapping is read-only, it does not:
+   * perf_event_open(2), "MMAP layout". */
   rc = uvperf__sys_mmap(&address, map_bytes, prot, fd, 0);
   if (rc != 0)
     return rc;

@@ -26,7 +26,8 @@
  * is longer, because header.size has 16 bits. */
 #define UVPERF__RING_SCRATCH_BYTES 65536
 
-/* The default size. It is halved, down to one page, if it cannot be locked. */
+/* The default size. If so much memory cannot be locked, the size is halved,
+ * down to one page. */
 #define UVPERF__RING_DEFAULT_BYTES (512 * 1024)
 
 /* A run: samples that lie one after the other in a ring, without a wrap, and
@@ -54,7 +55,7 @@ typedef struct uvperf__ring_s {
   uint64_t skipped;  /* bytes that could not be read */
 } uvperf__ring_t;
 
-/* Rounds bytes up to a power of two of pages. 0 on overflow. */
+/* Rounds a size in bytes up to 2^n pages. Returns 0 on overflow. */
 size_t uvperf__ring_round(size_t bytes);
 
 /* Maps the ring of an event. `overwrite` says that its attr has write_backward.
@@ -101,7 +102,7 @@ int uvperf__ring_skip(uvperf__ring_t *ring);
 int uvperf__ring_next(uvperf__ring_t *ring, void *scratch, const void **bytes,
                       size_t *size);
 
-/* Whether there is a record at the tail and it has this type. */
+/* Whether there is a record of this type at the tail. */
 static inline int uvperf__ring_starts_with(const uvperf__ring_t *ring,
                                            uint32_t type) {
   struct perf_event_header header;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Takes snapshots of overwritable rings: pauses them, waits for CPUs that are
- * writing, copies, and finds out which records are whole. It changes only data
- * of the snapshot, so any thread may do it while others use the ring. */
+ * writing, copies, and finds out which records are whole. Taking a snapshot
+ * changes only data of the snapshot, so any thread may do it while other
+ * threads use the ring. */
 #include "ring/snapshot.h"
 
 #include <errno.h>

@@ -81,8 +81,8 @@ static int has_counts(const volatile head_t *head) {
 static int is_sum(uint32_t counter) {
 #if defined(__x86_64__) || defined(__i386__)
   /* General counters start at 0, fixed counters at 1 << 30. Fixed counter 3
-   * counts slots. If it is used with PERF_METRICS (1 << 29), which holds
-   * fractions, each read(2) sets it to 0 without a change in the page:
+   * counts slots. If counter 3 is used with PERF_METRICS (1 << 29), which holds
+   * fractions, each read(2) sets counter 3 to 0 without a change in the page:
    * intel_update_topdown_event and x86_pmu_event_idx, arch/x86/events. */
   const uint32_t fixed = 1u << 30;
 

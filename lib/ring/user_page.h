@@ -14,13 +14,13 @@
 
 struct perf_event_mmap_page;
 
-/* The thread that may read some pages. It is the measured thread, because a
- * page is about the counters of the CPU on which that thread runs. The thread
- * is recognized by pthread_self(). No other thread has the same value while the
- * thread lives. When the thread has ended, its pages show this. In a forked
- * child the value is the same, but `process` is different. (A child of vfork(2)
- * has the same `process`, but its parent waits, and the pages say that the
- * parent is on no CPU.) All zero means no reader. */
+/* The thread that may read some pages. It must be the measured thread, because
+ * a page describes the counters of the CPU on which that thread runs. The
+ * thread is recognized by pthread_self(). No other thread has the same value
+ * while the thread lives. When the thread has ended, its pages show this. In a
+ * forked child the value is the same, but `process` is different. (A child of
+ * vfork(2) has the same `process`, but its parent waits, and the pages say that
+ * the parent is on no CPU.) All zero means no reader. */
 typedef struct uvperf__user_reader_s {
   pthread_t thread;
   uint32_t process; /* uvperf__process; 0: no reader */

@@ -30,8 +30,8 @@ int uvperf__sys_bpf_link(int prog_fd, int event_fd, uint64_t cookie);
  * place. The function returns them as if they were the fields of a map. */
 int uvperf__sys_bpf_info(int fd, uvperf__bpf_map_info_t *info);
 
-/* BPF_MAP_GET_FD_BY_ID. Returns an fd with an open file of its own, or -errno.
- * The flags are 0, BPF_F_RDONLY or BPF_F_WRONLY. */
+/* BPF_MAP_GET_FD_BY_ID. Returns an fd that shares its open file with no other
+ * fd, or -errno. The flags are 0, BPF_F_RDONLY or BPF_F_WRONLY. */
 int uvperf__sys_bpf_map_by_id(uint32_t id, uint32_t flags);
 
 /* BPF_OBJ_GET. Returns an fd of the object that is pinned at `path`, with an

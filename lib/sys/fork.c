@@ -8,9 +8,9 @@
  * an ancestor.
  *
  * The page is mapped at the first call and stays for the life of the process.
- * It is global state, shared by handles on loops of several threads. Threads
- * that call at the same time each map a page, and all but one are unmapped
- * again. */
+ * The page is global state. Handles on loops of several threads share it.
+ * Threads that call at the same time each map a page, and all but one are
+ * unmapped again. */
 #define _GNU_SOURCE 1
 #include "sys/fork.h"
 

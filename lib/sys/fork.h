@@ -13,7 +13,7 @@
  * namespace. The exception is a child that shares the memory, as after
  * vfork(2): it counts as the same process.
  *
- * It takes one load. If the kernel cannot mark a process (see
+ * The function takes one load. If the kernel cannot mark a process (see
  * uvperf__process_is_marked), the number is the result of getpid(2), and a
  * child with the same pid is not noticed. */
 uint32_t uvperf__process(void);

@@ -159,7 +159,7 @@ int uvperf__sys_thread(void) {
 }
 
 pid_t uvperf__sys_gettid(void) {
-  /* glibc has a function for it since 2.30. */
+  /* glibc has gettid(2) only since 2.30. */
   return (pid_t)syscall(SYS_gettid);
 }
 

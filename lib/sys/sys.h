@@ -55,7 +55,7 @@ int uvperf__sys_cloexec(int fd);
 
 /* membarrier(2), MEMBARRIER_CMD_GLOBAL: returns when all kernel code that is
  * inside rcu_read_lock() now has left it. This takes some milliseconds. Returns
- * 0; -EINVAL if a CPU is nohz_full; -ENOSYS, or the error of a seccomp
+ * 0, -EINVAL if a CPU is nohz_full, -ENOSYS, or the error of a seccomp
  * filter. */
 int uvperf__sys_membarrier(void);
 
@@ -96,8 +96,8 @@ int uvperf__sys_uevents_open(void);
 ssize_t uvperf__sys_uevents_read(int fd, void *buffer, size_t size,
                                  int *from_kernel);
 
-/* Instructions, in rdpmc.c. They are here because, like system calls, they need
- * the kernel's permission, and because tests replace them. */
+/* Instructions, in rdpmc.c. The instructions are here because, like system
+ * calls, they need the kernel's permission, and because tests replace them. */
 
 /* Reads the value of a counter of this CPU's PMU. On x86 this is rdpmc. On
  * aarch64 this is pmccntr_el0 for counter 31, and pmevcntrN_el0 for the lower

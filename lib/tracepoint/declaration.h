@@ -25,8 +25,8 @@ typedef struct uvperf__declaration_s {
 int uvperf__declaration_split(uvperf__declaration_t *declaration,
                               const char *text, size_t length);
 
-/* Sets flags, element_size and count of a field from its declaration. Its size
- * and UVPERF_FIELD_SIGNED must be set already. */
+/* Sets flags, element_size and count of a field from its declaration. The size
+ * of the field and UVPERF_FIELD_SIGNED must be set already. */
 void uvperf__declaration_apply(const uvperf__declaration_t *declaration,
                                uvperf_field_t *field);
 

@@ -13,8 +13,8 @@
 
 #include "tracepoint/handle.h"
 
-/* The zeros at the end of the copy. They end strings that have no NUL. They are
- * also read if a format uses a field as if it were larger. */
+/* The zeros at the end of the copy. These zeros end strings that have no NUL.
+ * They are also read if a format uses a field as if it were larger. */
 #define ROOM_BYTES 64
 
 static int make_tep(uvperf_tracepoint_t *tracepoint) {

@@ -3,7 +3,7 @@
 #ifndef UVPERF_LIB_UTIL_ASCII_H
 #define UVPERF_LIB_UTIL_ASCII_H
 
-/* Not tolower(3): in a Turkish locale "I" would not be "i". */
+/* tolower(3) is not used: in a Turkish locale "I" would not become "i". */
 static inline char uvperf__lower(char c) {
   return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }

@@ -217,7 +217,7 @@ int uvperf__directory_each(int fd, uvperf__name_fn each, void *data) {
   long at;
   int rc = 0;
 
-  /* glibc has a function for it since 2.30. The function of musl has another
+  /* glibc has getdents64(3) only since 2.30. The function of musl has another
    * name. */
   while (rc == 0 &&
          (nr = syscall(SYS_getdents64, fd, bytes, sizeof(bytes))) > 0)
