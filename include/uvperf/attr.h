@@ -393,8 +393,8 @@ static inline int uvperf_attr_parse(struct perf_event_attr *attr,
  *    config1 to 0 in an attr from elsewhere, such as a file.
  *  @param label  Caller's; receives the terminated name. May be NULL if *size
  *    is 0.
- *  @param size   Bytes of `label`; receives the bytes needed, with the ending
- *    NUL.
+ *  @param size   Bytes of `label`; receives the number of bytes needed,
+ *    including the ending NUL.
  *  @return 0, or, with label and *size unchanged (except by -ENOBUFS),
  *    -ENOBUFS  label is too small: *size is the size it needs;
  *    -EINVAL   attr or size is NULL, or label is NULL and *size is not 0, or
@@ -507,8 +507,8 @@ typedef struct uvperf_change_s {
  *  @param change  Caller's, or from uvperf_event_changes or uvperf_set_changes.
  *  @param text    Caller's; receives the terminated text. May be NULL if *size
  *    is 0.
- *  @param size    Bytes of text; receives the bytes needed, with the ending
- *    NUL. 128 are enough for any change.
+ *  @param size    Bytes of text; receives the number of bytes needed, including
+ *    the ending NUL. 128 are enough for any change.
  *  @return 0, or, with text and *size unchanged (except by -ENOBUFS),
  *    -ENOBUFS  text is too small: *size is the size it needs;
  *    -EINVAL   an argument is NULL. */

@@ -307,10 +307,10 @@ UVPERF_EXTERN int uvperf_event_init(uv_loop_t *loop, uvperf_event_t *event,
  *
  *  Until `cb` is called, the handle is active and keeps the loop alive, even if
  *  it is unref'd. It cannot be a leader yet. Only these functions work: close,
- *  ref, unref, has_ref, is_active, is_closing and attr. Others return UV_EBUSY,
- *  or 0, NULL or -1 if they return no code. Close cancels the opening after the
- *  current system calls: `cb` is called with UV_ECANCELED, then close_cb. The
- *  kernel checks the privileges of the pool's thread.
+ *  ref, unref, has_ref, is_active, is_closing and attr. Other functions return
+ *  UV_EBUSY, or 0, NULL or -1 if they return no code. Close cancels the opening
+ *  after the current system calls: `cb` is called with UV_ECANCELED, then
+ *  close_cb. The kernel checks the privileges of the pool's thread.
  *  @param loop     Must outlive the handle.
  *  @param event    As for uvperf_event_init.
  *  @param attr     Caller's, copied before this returns. If config1 or config2
@@ -705,8 +705,9 @@ UVPERF_EXTERN int uvperf_event_reset_group(uvperf_event_t *event,
 
 /** Enables the event for a number of overflows. At the last overflow the kernel
  *  disables the event. Delivery does not end: there is no UV_EOF, and the next
- *  refresh enables the event again. After disable and enable the rest of the
- *  limit still applies. Siblings that it leads are enabled first.
+ *  refresh enables the event again. If the event is disabled and enabled again,
+ *  the rest of the limit still applies. Siblings that it leads are enabled
+ *  first.
  *
  *  Since Linux 6.16 a tracepoint, a probe or a breakpoint stays stopped after
  *  its overflows ran out, until its period is set while its target runs. So
@@ -878,8 +879,8 @@ UVPERF_EXTERN int uvperf_event_id(uvperf_event_t *event, uint64_t *id);
  *
  *  Do not close it: uvperf_event_close does. Between start and stop do not poll
  *  it or a dup of it, because each wakeup is reported to one poll only. Only a
- *  program that calls uvperf_event_next polls it. If events share a ring, poll
- *  the fd of an event whose target lives, because the fds of events whose
+ *  program that calls uvperf_event_next polls the fd. If events share a ring,
+ *  poll the fd of an event whose target lives, because the fds of events whose
  *  target is gone hang up for ever.
  *
  *  While a dup or a passed fd is open, the event lives on after close: it

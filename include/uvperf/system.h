@@ -325,8 +325,8 @@ UVPERF_EXTERN int uvperf_pmu_walk_events(const char *pmu,
  *  remount,gid=GROUP,mode=750 /sys/kernel/tracing` a group can read it too.
  *  @param path  Caller's; receives for example "/sys/kernel/tracing". May be
  *    NULL if *size is 0.
- *  @param size  Bytes of `path`; receives the bytes needed, with the ending
- *    NUL.
+ *  @param size  Bytes of `path`; receives the number of bytes needed, including
+ *    the ending NUL.
  *  @return 0, or, with `path` and *size unchanged (except by -ENOBUFS),
  *    -EACCES   this process may not read it;
  *    -ENODEV   tracefs is not mounted: as root, `mount -t tracefs tracefs
@@ -411,8 +411,8 @@ UVPERF_EXTERN int uvperf_tracefs_walk_categories(uvperf_tracefs_name_cb cb,
  *  tracer.
  *  @param tracer  Caller's; receives the tracer's name. May be NULL if *size is
  *    0.
- *  @param size    Bytes of `tracer`; receives the bytes needed, with the ending
- *    NUL.
+ *  @param size    Bytes of `tracer`; receives the number of bytes needed,
+ *    including the ending NUL.
  *  @return 0, or
  *    -ENOENT  the kernel has no tracers;
  *    another  see uvperf_tracefs_path.

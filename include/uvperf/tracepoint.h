@@ -194,8 +194,8 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
  *  @param raw_size    Bytes: record->sample.raw.size.
  *  @param text        Caller's; receives the terminated text. May be NULL if
  *    *size is 0.
- *  @param size        Bytes of `text`; receives the bytes needed, with the
- *    ending NUL.
+ *  @param size        Bytes of `text`; receives the number of bytes needed,
+ *    including the ending NUL.
  *  @return 0, or, with `text` and *size unchanged (except by -ENOBUFS),
  *    -ENOBUFS  `text` is too small: *size is the size it needs;
  *    -EPROTO   the raw data does not fit (see uvperf_tracepoint_fits), or a
