@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes libuv and uvperf take their memory from the same four functions, and
- * counts the pieces in use. At the end none is in use. Needs no privileges. */
+ * counts the pieces in use. At the end no piece is in use. Needs no
+ * privileges. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
  *
  * "time" is of CLOCK_MONOTONIC, as uv_hrtime returns it. "seconds" is the time
  * that the values cover; it is more than one interval if the loop was late. A
- * value is in the event's unit. It is null if the count of any CPU is not
- * known. */
+ * value is in the event's unit. The value is null if the count of any CPU is
+ * not known. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the newest records of this thread in a ring that overwrites itself. If
  * a piece of work is too slow, the program takes the records out of the ring,
- * newest first, to see what happened last. If no work is slow, there is no
- * callback and no system call: the only cost is that the kernel writes the
+ * newest first, to see what happened last. As long as no work is slow, there is
+ * no callback and no system call: the only cost is that the kernel writes the
  * records. Needs no privileges. */
 #include <stdio.h>
 #include <sys/mman.h>

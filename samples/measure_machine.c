@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Measures all CPUs while a function runs, and leaves out the cost of measuring
- * itself. It can show, for example, how much other processes disturb a
+ * itself. This can show, for example, how much other processes disturb a
  * benchmark. Needs root, CAP_PERFMON or perf_event_paranoid 0. */
 #include <stdio.h>
 #include <uvperf.h>

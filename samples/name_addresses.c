@@ -6,8 +6,8 @@
  *
  *   name_addresses PID ADDRESS...
  *
- * Files are read once. The first address in a large file takes up to 100 ms,
- * later ones some microseconds. A loop should not wait for that:
+ * Files are read once. The first address in a large file takes up to 100 ms, a
+ * later address some microseconds. A loop should not wait for that:
  * top_functions.c shows how a thread reads the files. Only root may see the
  * kernel's addresses: see kernel.kptr_restrict in proc_sys_kernel(5). */
 #include <fcntl.h>

@@ -33,7 +33,7 @@ typedef struct hits_s {
 } hits_t;
 
 typedef struct top_s {
-  /* The thread's while is_counting, else the loop's. */
+  /* The thread uses it while is_counting, otherwise the loop. */
   hits_t counting;
   names_t names;
   place_t *rows; /* their symbols have nr samples */
@@ -155,7 +155,7 @@ static void on_sample(uvperf_set_t *set, int status,
 }
 
 /* Calls `cb` at this interval. When it calls, top->rows are sorted, most
- * samples first. Returns 0 or a UV_E* code. If it fails, the program must
+ * samples first. Returns 0 or a UV_E* code. After a failure the program must
  * end. */
 static int start_top(uv_loop_t *loop, top_t *top, uint64_t seconds,
                      void (*cb)(top_t *top), uvperf_error_t *error) {

@@ -2,7 +2,7 @@
 /* Prints the failed system calls of a thread until the thread ends. Uses a
  * tracepoint, its fields by name, and a filter that the kernel applies. Needs
  * the library uvperf_tracepoint and a tracefs that may be read (by default only
- * root may). For your own threads nothing else is needed up to
+ * root may). For your own threads, no other privileges are needed up to
  * perf_event_paranoid 2.
  *
  *   cc tracepoint_fields.c $(pkg-config --cflags --libs uvperf_tracepoint)
@@ -73,7 +73,8 @@ int main(int argc, char **argv) {
   uvperf_attr_tracepoint(&attr, uvperf_tracepoint_id(tracepoint));
   uvperf_attr_set_period(&attr, 1); /* a record of each */
   attr.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_RAW;
-  /* Results from -4095 on are errors; others are addresses, such as mmap's. */
+  /* Results from -4095 on are errors. Smaller results can be addresses, for
+   * example mmap's. */
   if (uvperf_event_init(loop, &event, &attr, &options, &error) != 0 ||
       uvperf_event_apply_filter(&event, "ret < 0 && ret > -4096", &error) !=
           0 ||

@@ -39,7 +39,7 @@ const volatile char wanted_comm[EXEC_COMM_BYTES] = "";
 __u64 lost = 0;
 
 /* libbpf finds the offsets of these fields in the kernel's BTF. A kernel with
- * PREEMPT_RT has more fields before those of the tracepoint. */
+ * PREEMPT_RT has more fields before the fields of the tracepoint. */
 struct trace_event_raw_sched_process_exec {
   __u32 __data_loc_filename; /* offset, and from bit 16 on the size */
 } __attribute__((preserve_access_index));

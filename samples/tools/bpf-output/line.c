@@ -20,8 +20,8 @@ typedef struct line_s {
   int is_cut;
 } line_t;
 
-/* After the head follow filename_bytes bytes, the last of which is 0, and the
- * kernel's padding. */
+/* The head is followed by filename_bytes bytes, the last of which is 0, and by
+ * the kernel's padding. */
 static int parse(line_t *line, const void *data, size_t size) {
   const char *bytes = data;
   struct exec_head *head = &line->head;

@@ -7,11 +7,12 @@
 
 #include <stdint.h>
 
-/* `path` begins at the mount of cgroup2: the root is "/". It is valid until the
- * callback returns. Return nonzero to stop. */
+/* `path` begins at the mount of cgroup2: the root is "/". `path` is valid until
+ * the callback returns. Return nonzero to stop. */
 typedef int (*common_cgroup_cb)(void *arg, uint64_t id, const char *path);
 
-/* Calls cb for each cgroup that exists now. Returns 0, or what cb returned. */
+/* Calls cb for each cgroup that exists now. Returns 0, or the value that cb
+ * returned. */
 int common_cgroups(common_cgroup_cb cb, void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands from another process, as --control of perf(1) takes them. */
+/* Receives commands from another process, like --control of perf(1). */
 #ifndef COMMON_CONTROL_H
 #define COMMON_CONTROL_H
 

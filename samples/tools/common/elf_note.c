@@ -11,11 +11,11 @@
 
 #include "common/memory.h"
 
-/* A file with more than this was not made by a linker. */
+/* A file that exceeds these limits was not made by a linker. */
 #define MOST_HEADERS    256
 #define MOST_NOTE_BYTES ((uint64_t)64 << 10)
 
-/* What ELFCLASS32 and ELFCLASS64 have in common. */
+/* The headers that ELFCLASS32 and ELFCLASS64 have in common. */
 typedef struct headers_s {
   uint64_t offset;
   size_t size;

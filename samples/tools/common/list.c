@@ -24,8 +24,8 @@ void common_list_add(char **names, const char *text) {
   *names = all;
 }
 
-/* If a name does not exist, this is the user's mistake. If a lookup fails now,
- * it is not. */
+/* If a name does not exist, this is the user's mistake. But a lookup that fails
+ * now is not the user's mistake. */
 int common_list_explain(const char *names, const uvperf_error_t *error) {
   size_t size = strlen(names) + 1;
   int status = COMMON_EXIT_USAGE;

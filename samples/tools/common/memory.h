@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory for the tools. They cannot continue without it, so these functions end
- * the program with a message instead of returning NULL. */
+/* Memory for the tools. Tools cannot continue without memory, so these
+ * functions end the program with a message instead of returning NULL. */
 #ifndef COMMON_MEMORY_H
 #define COMMON_MEMORY_H
 

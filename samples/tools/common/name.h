@@ -13,7 +13,7 @@ void common_name_text(common_buffer_t *buffer, const char *name);
  * too. */
 void common_name_quoted(common_buffer_t *buffer, const char *name);
 
-/* Adds a JSON string. Returns 1 if the whole name was UTF-8, else 0. */
+/* Adds a JSON string. Returns 1 if the whole name was UTF-8, otherwise 0. */
 int common_name_json_string(common_buffer_t *buffer, const char *name);
 
 /* Adds a member to a JSON object that already has one: ,"key":"name". If the

@@ -29,7 +29,8 @@ int common_options_bad(const char *format, ...) {
 }
 
 /* Returns 1 if a word is "--name=value" of an option without a value. For such
- * an option getopt_long returns its letter as if it were unknown. */
+ * an option getopt_long returns the option's letter as if the option were
+ * unknown. */
 static int has_needless_value(const struct option *names, const char *word) {
   size_t size = strcspn(word, "=");
 

@@ -113,8 +113,8 @@ void common_proc_threads(common_proc_thread_cb cb, void *arg) {
   common_ids_free(&pids);
 }
 
-/* The kernel writes a newline in a path as \012 and escapes nothing else:
- * show_vma_header_prefix and seq_path of fs/proc/task_mmu.c. */
+/* The kernel writes a newline in a path as \012 and does not escape anything
+ * else: show_vma_header_prefix and seq_path of fs/proc/task_mmu.c. */
 static void unescape(char *path) {
   char *to = path;
 

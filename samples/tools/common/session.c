@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals, timers and the command on one loop. About events it knows only that
- * some close slowly. */
+/* Signals, timers and the command on one loop. This file does not depend on
+ * events, except that some close slowly. */
 #include "common/session.h"
 
 #include <errno.h>
@@ -93,8 +93,8 @@ static void close_signals(common_session_t *session) {
   uv_run(&session->loop, UV_RUN_DEFAULT);
 }
 
-/* A signal right after the first is ignored: timeout(1) sends one to the
- * program and one to its group. */
+/* A second signal right after the first is ignored, because timeout(1) sends a
+ * signal to the program and another to its group. */
 static void on_late_signal(common_session_t *session, int number) {
   if (session->on_late_signal != NULL && session->on_late_signal(session))
     return;

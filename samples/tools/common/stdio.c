@@ -14,8 +14,8 @@
 
 /* uv_loop_close asserts that no fd of the loop is 0, 1 or 2. So these three fds
  * must be open before the loop opens its own fds. If a stream was closed,
- * writing to it must fail, because the output is lost. For a command, the
- * stream is still closed. */
+ * writing to it must fail, because the output is lost. A command that is run
+ * still gets a closed stream. */
 static void fill_standard_fds(void) {
   int fd;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in lines that are no longer than a terminal. */
+/* Text in lines that fit into a terminal. */
 #ifndef COMMON_WORDS_H
 #define COMMON_WORDS_H
 

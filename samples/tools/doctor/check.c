@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers checks by opening events. */
+/* Opens events to answer the checks. */
 #include "doctor/check.h"
 
 #include <stdarg.h>

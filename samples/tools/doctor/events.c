@@ -77,8 +77,8 @@ static doctor_result_t precise(doctor_try_t *try,
 #endif
 }
 
-/* The function for breakpoints and uprobes. It is never called, and no event is
- * enabled. The kernel does not support uprobes in Thumb code. */
+/* The function for breakpoints and uprobes. This function is never called, and
+ * no event is enabled. The kernel does not support uprobes in Thumb code. */
 #if defined(__arm__)
 static int place(void) __attribute__((target("arm")));
 #endif

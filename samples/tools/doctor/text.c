@@ -47,8 +47,8 @@ static const char *core_of(const doctor_item_t *item) {
   return colon == NULL ? item->error.reason : colon + 2;
 }
 
-/* Returns the first item with the same reason and remedy. This can be the item
- * itself. So a reason that many items share is printed once. */
+/* Returns the first item with the same reason and remedy. The first item can be
+ * the item itself. So a reason that many items share is printed once. */
 static const doctor_item_t *first_alike(const doctor_report_t *report,
                                         const doctor_item_t *item) {
   const doctor_item_t *other;

@@ -43,8 +43,8 @@ static uint64_t count_cut(const flight_dump_t *dump) {
   return stats.cut_records;
 }
 
-/* Finds for each CPU the time from which on nothing is missing. It is never
- * before `from`. */
+/* Finds for each CPU the time from which on nothing is missing. This time is
+ * never before `from`. */
 static void find_places(const flight_dump_t *dump, flight_place_t *places,
                         uint64_t from) {
   flight_place_t *place;

@@ -112,8 +112,8 @@ static void begin_dump(flight_t *flight) {
 
 static void on_write(uv_timer_t *timer);
 
-/* Begins a dump if one is wanted, and writes as much as possible. A reader such
- * as head(1) closes stdout when it has read enough. */
+/* Begins a dump if a dump is wanted, and writes as much as possible. A reader
+ * such as head(1) closes stdout when it has read enough. */
 static void serve(flight_t *flight) {
   flight_writer_t *writer = &flight->writer;
 
@@ -206,8 +206,8 @@ static void on_command(common_session_t *session, int status) {
       WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Without a handler SIGUSR1 would end the program. So it is blocked until the
- * handler is set, and again when the loop closes. */
+/* Without a handler SIGUSR1 would end the program. So SIGUSR1 is blocked until
+ * the handler is set, and again when the loop closes. */
 static void hold_usr1(int how) {
   sigset_t set;
 

@@ -53,7 +53,7 @@ void flight_names_free(flight_names_t *names) {
 /* -- past names ------------------------------------------------------------ */
 
 /* The oldest past name is also the oldest name of its thread. A living thread
- * always has a newer one. */
+ * always has a newer name. */
 static void forget_oldest(flight_names_t *names) {
   flight_thread_t **link = place_of(names, names->past[names->past_first]);
   flight_thread_t *thread = *link;
@@ -126,9 +126,9 @@ static void append(flight_thread_t *thread, const char *comm, uint64_t since) {
 }
 
 /* A thread that changes its name all the time must not push out the names of
- * other threads. If it has more than FLIGHT_NAMES_OF_ONE names, it loses its
- * own oldest name. That name's entry in the ring then stands for the thread's
- * next past name. */
+ * other threads. If a thread has more than FLIGHT_NAMES_OF_ONE names, it loses
+ * its own oldest name. That name's entry in the ring then stands for the
+ * thread's next past name. */
 static void drop_own(flight_thread_t *thread) {
   free(thread->names[thread->first].comm);
   thread->first++;

@@ -39,8 +39,8 @@ typedef struct flight_names_s {
   int has_outsiders; /* tasks of other pid namespaces, whose id is 0 here */
 } flight_names_t;
 
-/* The last nr_past (at least 1) past names are kept, including those of ended
- * threads. */
+/* The last nr_past (at least 1) past names are kept, including names of threads
+ * that have ended. */
 void flight_names_init(flight_names_t *names, size_t nr_past);
 void flight_names_free(flight_names_t *names);
 

@@ -46,7 +46,7 @@ void list_names_say_unmatched(const list_names_t *names);
  * after a message. */
 int list_names_try(list_names_t *names);
 
-/* Whether the text shows this name. */
+/* Returns 1 if the text output shows this name. */
 int list_names_has(const list_names_t *names, const list_name_t *name);
 
 void list_names_free(list_names_t *names);

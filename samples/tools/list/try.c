@@ -11,8 +11,8 @@
 #include "common/remedies.h"
 #include "common/say.h"
 
-/* The time to open and close a tracepoint. It is long because the kernel waits
- * for all CPUs. */
+/* The time to open and close a tracepoint. The time is long because the kernel
+ * waits for all CPUs. */
 #define MS_OF_A_TRACEPOINT 60
 
 /* Trying more tracepoints than this is announced. */

@@ -45,7 +45,7 @@ typedef struct profile_account_s {
   int has_ids;   /* keep the ids for every `by` */
   uint64_t unit; /* the count of one sample: 1, or as in fade.h */
   symbols_t *symbols;
-  /* For a recorded file; otherwise 0. */
+  /* These are for a recorded file; otherwise they are 0. */
   int is_recorded;
   int is_elsewhere; /* of another machine: paths need a build id */
   int has_modules;  /* kernel modules are objects of their own */

@@ -84,7 +84,7 @@ static uint64_t read_clock(live_t *live) {
 }
 
 /* cpu-clock also counts the time without samples. On a CPU it counts idle time
- * too, so this is not done with -a. */
+ * too, so its count is not used with -a. */
 static void read_cpu_time(live_t *live) {
   const profile_events_t *events = &live->events;
   common_proc_time_t time;

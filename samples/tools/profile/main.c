@@ -17,7 +17,7 @@ static int run(profile_t *profile) {
   profile->session.data = profile;
   if (common_session_init(&profile->session) != 0)
     return 1;
-  /* For a file they are created when its kernel is known. */
+  /* For a recorded file, symbols are created when its kernel is known. */
   if (profile->options.input == NULL)
     profile->symbols = symbols_new(&profile->session.loop, &options);
   profile_account_init(&profile->account, profile->options.by,

@@ -26,8 +26,8 @@ size_t profile_naming_gaps(const profile_account_t *account,
                            profile_gap_t *gaps, size_t most);
 
 /* Returns the share, from 0 to 1, of user stacks whose callers were not found.
- * Such a stack has only one function, or its outermost address is in no known
- * file. */
+ * A stack without callers has only one function, or its outermost address is in
+ * no known file. */
 double profile_naming_without_callers(const profile_account_t *account);
 
 #endif

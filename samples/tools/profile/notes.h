@@ -38,7 +38,7 @@ void profile_notes_gaps(const profile_account_t *account);
 void profile_notes_callers(const profile_account_t *account,
                            const profile_options_t *options);
 
-/* Reports the number of waits of unknown length, unless it is 0. */
+/* Reports the number of waits of unknown length, if it is not 0. */
 void profile_notes_waits(uint64_t nr_unknown);
 
 /* Reports how much of the time the CPUs were idle, if that was more than half.

@@ -12,7 +12,7 @@ typedef struct profile_map_s {
   uint32_t object;     /* index in profile_objects_t */
 } profile_map_t;
 
-/* Whether a thread is on a CPU, for profile/waits.c. */
+/* The state of a thread for profile/waits.c: whether it is on a CPU. */
 typedef struct profile_wait_s {
   enum {
     PROFILE_WAIT_NEW,     /* no record of a switch yet */
@@ -81,7 +81,7 @@ void profile_tasks_exec(profile_tasks_t *tasks, uint32_t pid);
 
 void profile_tasks_exit(profile_tasks_t *tasks, uint32_t tid, uint64_t time);
 
-/* Adds a mapping, which replaces what was there before. */
+/* Adds a mapping. It replaces older mappings at the same addresses. */
 void profile_tasks_map(profile_tasks_t *tasks, uint32_t pid,
                        const profile_map_t *map);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each second the table is built again from the stacks, whose counts fade. It
- * has the names that are known by then. Names are requested when a second
+/* Each second the table is built again from the stacks, whose counts fade. The
+ * table has the names that are known by then. Names are requested when a second
  * ends. */
 #include "profile/top.h"
 
@@ -91,7 +91,7 @@ static void draw(profile_terminal_t *terminal) {
   free(text);
 }
 
-/* Skips the table if the reader has not taken the last one. */
+/* Skips the table if the reader has not read the previous table. */
 static void print(profile_top_t *top) {
   char *text;
 

@@ -13,7 +13,7 @@
 #include "common/tasks.h"
 
 /* The functions between these symbols belong to the scheduler, for example
- * schedule() and mutex_lock(). They are the innermost frames of all waits.
+ * schedule() and mutex_lock(). All waits end in these functions.
  * /proc/PID/wchan leaves them out too. */
 void profile_waits_init(profile_waits_t *waits, profile_account_t *account,
                         const char *kallsyms) {
@@ -261,7 +261,8 @@ void profile_waits_record(profile_waits_t *waits,
   profile_account_record(waits->account, record);
 }
 
-/* A thread without a switch has waited all the time, unless it runs now. */
+/* If a thread had no switch and does not run now, it has waited all the
+ * time. */
 static void end_of_new(profile_waits_t *waits, const profile_task_t *task,
                        uint64_t now, int32_t pid) {
   common_proc_stat_t stat;

@@ -54,8 +54,8 @@ static int choose_frequency(record_attrs_t *attrs,
   return 0;
 }
 
-/* The event's own terms, "cycles/period=1000/", come first. Each hit of a
- * tracepoint or breakpoint is a sample, unless the options say otherwise. */
+/* The event's own terms, "cycles/period=1000/", come first. By default each hit
+ * of a tracepoint or breakpoint is a sample. The options can change this. */
 static void set_period(struct perf_event_attr *attr,
                        const record_attrs_t *attrs,
                        const record_options_t *options) {

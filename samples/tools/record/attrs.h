@@ -25,8 +25,8 @@ int record_attrs_make(record_attrs_t *attrs, const record_options_t *options);
 /* Returns the records that a set writes besides samples: UVPERF_SIDE_BAND_*. */
 uint32_t record_attrs_side_band(const record_options_t *options);
 
-/* Returns the name of an event as on the command line. The event that is added
- * for side_band comes last; for it, returns a description. */
+/* Returns the name of an event as on the command line. The last event is added
+ * for side_band. For this event, returns a description. */
 const char *record_attrs_label(const record_attrs_t *attrs, size_t index);
 
 /* Returns 1 if an event was replaced by a clock, because no PMU here can count

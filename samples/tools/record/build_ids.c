@@ -25,7 +25,7 @@
 #define MISC_MMAP_BUILD_ID (1u << 14)
 #define MISC_BUILD_ID_SIZE (1u << 15)
 
-/* Where the name is in MMAP and MMAP2: perf_event_open(2). */
+/* The offset of the name in MMAP and MMAP2 records, see perf_event_open(2). */
 #define MMAP_NAME  40
 #define MMAP2_NAME 72
 
@@ -118,7 +118,8 @@ static size_t read_file(int found, uint64_t inode,
 }
 
 /* Finds a file in the root of a process, so that links in a container do not
- * lead out of it. Linux before 5.6 lacks this call; then nothing is found. */
+ * lead out of it. Linux before 5.6 does not have this call; then nothing is
+ * found. */
 static int find_in_root(int32_t pid, const char *name) {
   struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_IN_ROOT};
   char path[64];
@@ -221,8 +222,8 @@ static object_t *find_or_add(record_build_ids_t *ids, const mapping_t *mapping,
   return object;
 }
 
-/* MMAP2 may contain the id. In that case the kernel read the id when the file
- * was mapped. */
+/* MMAP2 may contain the id. In that case the kernel has read the id when the
+ * file was mapped. */
 static int take_id(const unsigned char *record, object_t *object) {
   size_t nr = record[40];
 

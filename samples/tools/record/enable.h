@@ -23,8 +23,8 @@ int record_enable_side_band(const record_attrs_t *attrs,
 void record_enable_later(record_enable_t *enable, const record_attrs_t *attrs);
 
 /* Marks the events with a name as on or off. With NULL marks all events.
- * record_enable_apply does what was marked. Returns 0, or -1 if no event has
- * the name. */
+ * record_enable_apply then turns the marked events on or off. Returns 0, or -1
+ * if no event has the name. */
 int record_enable_choose(record_enable_t *enable, const record_attrs_t *attrs,
                          const uvperf_set_t *set, const char *name, int is_on);
 

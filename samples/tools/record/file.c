@@ -43,8 +43,8 @@ typedef struct header_s {
 #define FINISHED_ROUND 68
 
 /* The distance of the attrs from the data. If the distance is too large, a
- * limit of the file's size is reached early. If it is too small, the attrs are
- * moved often. */
+ * limit of the file's size is reached early. If the distance is too small, the
+ * attrs are moved often. */
 #define LEAST_GAP ((uint64_t)64 << 10)
 #define MOST_GAP  ((uint64_t)64 << 20)
 

@@ -28,7 +28,7 @@ size_t record_file_add_event(record_file_t *file,
 void record_file_set_group(record_file_t *file, size_t leader,
                            size_t nr_members);
 
-/* Adds an id of an event. This is possible until close, because a CPU that
+/* Adds an id of an event. Ids can be added until close, because a CPU that
  * comes back has new ids. In a pipe, an id after the first record makes another
  * event with the same attr and name. But a late id of a tracepoint is dropped
  * in a pipe, and readers cannot use its samples. */
@@ -42,7 +42,7 @@ int record_file_write(record_file_t *file, const void *bytes, size_t size);
 
 /* Chooses whether writes to a pipe wait. Bytes that a slow reader does not take
  * are kept in memory. If there are many such bytes, each write waits for a
- * moment, so that the reader catches up. With 1 writes never wait: use it when
+ * moment, so that the reader catches up. With 1 writes never wait. Use 1 when
  * waiting would lose records, or when there is no time. Initially 0. */
 void record_file_hurry(record_file_t *file, int is_hurried);
 
@@ -54,8 +54,8 @@ int record_file_round(record_file_t *file);
 uint64_t record_file_bytes(const record_file_t *file);
 
 /* Writes all buffered records, so that perf(1) can read the file now, even if
- * this program is killed. This is not possible with tracepoints: perf(1) needs
- * their formats, which are features. */
+ * this program is killed. With tracepoints perf(1) cannot read it yet, because
+ * perf(1) needs their formats, which are features. */
 int record_file_sync(record_file_t *file);
 
 /* Writes features, attrs and header, closes the file and frees the struct. argv

@@ -13,9 +13,9 @@ typedef struct record_names_s {
 } record_names_t;
 
 /* Renames a finished file to PATH.YYYYMMDDhhmmssnn, the local time with
- * hundredths of a second, as perf record does. If that file exists, a later
- * hundredth is chosen. If the number of files has a bound, the oldest file of
- * this recording is removed. Returns 0, or -errno. */
+ * hundredths of a second, as perf record does. If a file of that name exists,
+ * uses a name with a later hundredth. If the number of files has a bound, the
+ * oldest file of this recording is removed. Returns 0, or -errno. */
 int record_names_finish(record_names_t *names, const char *path);
 
 void record_names_free(record_names_t *names);

@@ -25,8 +25,8 @@ static int say_code(const char *what, int code) {
 
 /* A damaged record is left out and counted. If perf(1) cannot parse a sample,
  * it skips the rest of the file (evlist__parse_sample in
- * tools/perf/util/session.c). It cannot use a record whose id belongs to no
- * attr. */
+ * tools/perf/util/session.c). perf(1) cannot use a record whose id belongs to
+ * no attr. */
 static void on_record(uvperf_set_t *set, int status,
                       const uvperf_record_t *record) {
   record_run_t *run = set->data;

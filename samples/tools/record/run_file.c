@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each file begins with the running tasks and ends with the losses. So it can
- * be read without the other files. */
+/* Each file begins with the running tasks and ends with the losses. So each
+ * file can be read without the other files. */
 #include "record/run_file.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "record/lost.h"
 #include "record/running.h"
 
-/* perf(1) holds back two rounds. So it can still put a record into its place if
- * the record is late by up to this time. */
+/* perf(1) holds back two rounds. So perf(1) can still put a record into its
+ * place if the record is late by up to this time. */
 #define ROUND_MS 100
 /* The number of synthesized records between two flushes of the rings. */
 #define FLUSH_RECORDS 64
@@ -304,7 +304,7 @@ static int write_records(record_run_t *run, const common_buffer_t *records) {
 }
 
 /* Names and mappings are read after the snapshot, so that none is missing. In
- * the file they come before the snapshot. */
+ * the file, names and mappings come before the snapshot. */
 static void dump(record_run_t *run) {
   uvperf_error_t error;
   int rc;

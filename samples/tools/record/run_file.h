@@ -37,7 +37,7 @@ void record_run_file_wait(record_run_t *run);
 /* Writes the last records, after all events are disabled. */
 void record_run_file_stop(record_run_t *run);
 
-/* Finishes the file. If it could not be written, says why. */
+/* Finishes the file. If the file could not be written, says why. */
 void record_run_file_close(record_run_t *run);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses the running tasks that belong to a recording. Does not know how they
- * are found. */
+/* Chooses the running tasks that belong to a recording. Does not know how the
+ * tasks are found. */
 #include "record/running.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Records of tasks that ran before the recording began, made from /proc and
- * /sys as perf record does. Without them perf(1) does not know the names and
- * programs of processes that neither start nor map anything during the
- * recording. */
+ * /sys as perf record does. Without these records perf(1) does not know the
+ * names and programs of processes that do not start and do not map anything
+ * during the recording. */
 #ifndef RECORD_SYNTH_H
 #define RECORD_SYNTH_H
 

@@ -72,8 +72,8 @@ static int find(const char *category, const char *name, uint64_t id,
 }
 
 /* Finds tracepoints by the events' names. A name begins with "category:name",
- * except if the user chose another name; the id shows whether it is the right
- * tracepoint. Returns 1 if all were found. */
+ * except if the user chose another name. The id shows whether the tracepoint is
+ * the right one. Returns 1 if all were found. */
 static int find_by_names(tracepoints_t *tracepoints) {
   const record_events_t *events = tracepoints->events;
   char category[256], name[256];

@@ -74,7 +74,7 @@ static void add(why_t *why, const uvperf_set_failure_t *failure) {
   put_place(why->file, failure);
 }
 
-/* Returns the text, to be freed by the caller, or NULL. */
+/* Returns the text, or NULL. The caller frees the text. */
 static char *end(why_t *why) {
   if (why->file == NULL)
     return NULL;

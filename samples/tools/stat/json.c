@@ -60,7 +60,7 @@ static void put_event(FILE *file, const stat_event_t *event) {
   put_string(file, "cgroup", event->cgroup);
 }
 
-/* Values are strings, as in perf-stat(1), because some are words. */
+/* Values are strings, as in perf-stat(1), because some values are words. */
 static void put_value(FILE *file, const stat_report_t *report,
                       const stat_line_t *line) {
   const stat_event_t *event = &report->events[line->event];
@@ -152,7 +152,8 @@ static void put_columns(FILE *file, const stat_report_t *report,
   }
 }
 
-/* The format of later versions of perf-stat(1): what 6.1 prints is not JSON. */
+/* Uses the format of later versions of perf-stat(1), because the output of 6.1
+ * is not JSON. */
 void stat_json_metrics(FILE *file, const stat_report_t *report,
                        const stat_columns_t *columns) {
   char *text = NULL;

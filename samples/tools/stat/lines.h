@@ -18,7 +18,7 @@ typedef struct stat_lines_s {
   size_t capacity; /* of both */
 } stat_lines_t;
 
-/* How a reading is added up to lines. */
+/* The rules by which a reading is added up to lines. */
 typedef struct stat_sums_s {
   const stat_event_t *events; /* nr_groups times the attrs of the set */
   size_t nr_groups;           /* 1: all targets are added up */

@@ -119,7 +119,7 @@ static void print_runs(stat_t *stat) {
   stat_output_table(&stat->output, &report, stat->events.has_user_only);
 }
 
-/* After the last interval, prints why counts are missing in it. */
+/* After the last interval, prints why counts are missing in this interval. */
 static void print_end(stat_t *stat) {
   stat_report_t report;
 

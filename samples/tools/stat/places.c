@@ -58,7 +58,7 @@ static int32_t core_of(const stat_places_t *places, int32_t cpu) {
   return -1;
 }
 
-/* A machine that lists no dies or sockets has one. */
+/* If a machine lists no dies or sockets, it has one die and one socket. */
 static int32_t topology_id(int32_t cpu, const char *name) {
   int32_t id = common_topology_id(cpu, name);
 

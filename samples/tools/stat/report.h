@@ -19,7 +19,7 @@ enum stat_tool {
 };
 
 /* An event of a report. task-clock and cpu-clock count nanoseconds and are
- * shown in msec; they are recognized by `attr` alone. */
+ * shown in msec. For this only `attr` is needed. */
 typedef struct stat_event_s {
   const char *label;
   const char *unit; /* "" for none */
@@ -31,7 +31,7 @@ typedef struct stat_event_s {
   enum stat_tool tool; /* a time in nanoseconds, not counted by the kernel */
 } stat_event_t;
 
-/* What each line stands for, besides its event. */
+/* Each line stands for its event at a place of this kind. */
 enum stat_by {
   STAT_BY_NONE,
   STAT_BY_CPU,
@@ -64,8 +64,8 @@ typedef struct stat_line_s {
   double mean;
   /* Percent of the mean, by stat_series_deviation_percent; 0 with one run. */
   double deviation;
-  /* Why the value is missing or incomplete; NULL if the reason is not known or
-   * nothing is missing. */
+  /* The reason why the value is missing or incomplete, or NULL if the reason is
+   * not known or nothing is missing. */
   const char *why;
 } stat_line_t;
 
@@ -149,7 +149,8 @@ void stat_csv_lines(FILE *file, const char *separator,
  *
  * The other keys are our own: state (uvperf_count_state_name); error, why the
  * value is missing or incomplete; and, if counts are missing, counts and
- * missing, the numbers of counts in the sum and of missing ones. */
+ * missing: the number of counts in the sum, and the number of missing
+ * counts. */
 void stat_json_lines(FILE *file, const stat_report_t *report);
 
 #endif

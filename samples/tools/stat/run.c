@@ -117,7 +117,8 @@ static int enable(stat_run_t *run) {
     return 1;
   }
   stat_messages_counting(options, &run->set);
-  /* Enabling thousands of events takes a while, which the intervals include. */
+  /* Enabling thousands of events takes a while. The intervals include this
+   * time. */
   run->started_ns = options->interval_ms > 0
                         ? uvperf_reading_time(run->reported)
                         : uv_hrtime();
@@ -233,8 +234,8 @@ static int on_late_signal(common_session_t *session) {
 
 /* -- the run --------------------------------------------------------------- */
 
-/* Returns 1 if counting begins with the run. With -D or --control it may begin
- * later. */
+/* Returns 1 if counting begins with the run. With -D or --control counting may
+ * begin later. */
 static int counts_from_start(const stat_run_t *run) {
   return run->control->is_on && run->options->delay.nr == 0;
 }

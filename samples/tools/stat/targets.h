@@ -9,9 +9,9 @@
 #include "stat/options.h"
 
 /* Makes the targets from the options. The command (0: none) is a target only if
- * there is no other target. With from_exec it is counted from its exec on,
- * otherwise from the moment when the set is enabled. The options still own the
- * strings. */
+ * there is no other target. With from_exec the command is counted from its exec
+ * on, otherwise from the moment when the set is enabled. The options still own
+ * the strings. */
 void stat_targets_make(common_target_list_t *targets,
                        const stat_options_t *options, pid_t command,
                        int from_exec);

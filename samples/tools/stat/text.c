@@ -168,8 +168,8 @@ static void put_value(row_t *row, const stat_report_t *report,
   row->blanks++;
 }
 
-/* Puts the last column before the metrics. It is padded, so metrics begin at
- * the same place in all lines. */
+/* Puts the last column before the metrics. This column is padded, so metrics
+ * begin at the same place in all lines. */
 static void put_cgroup(row_t *row, const char *cgroup, size_t width) {
   if (width == 0)
     return;

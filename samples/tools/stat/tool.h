@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Times that are named like events, as in perf-stat(1): duration_time,
- * user_time and system_time. The kernel does not know them. */
+ * user_time and system_time. The kernel does not know these times. */
 #ifndef STAT_TOOL_H
 #define STAT_TOOL_H
 

@@ -78,7 +78,7 @@ int stat_value_is_clock(const stat_event_t *event) {
           attr->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
-/* Whether an event is shown in msec, as in perf stat. */
+/* Returns 1 if an event is shown in msec, as in perf stat. */
 static int is_msec(const stat_event_t *event) {
   return stat_value_is_clock(event) && strcmp(event->unit, "ns") == 0;
 }

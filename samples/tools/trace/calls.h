@@ -75,7 +75,7 @@ typedef struct trace_caller_now_s {
 void trace_calls_free(trace_calls_t *calls);
 
 /* Call these when a system call begins or ends. `name` must live as long as
- * `calls`. If it is NULL, the name is looked up by the number. */
+ * `calls`. If `name` is NULL, the name is looked up by the number. */
 void trace_calls_begin(trace_calls_t *calls, const trace_caller_now_t *now,
                        int64_t nr, const char *name, int is_compat);
 void trace_calls_end(trace_calls_t *calls, const trace_caller_now_t *now,

@@ -43,7 +43,8 @@ typedef enum trace_event_call_e {
   TRACE_EVENT_END
 } trace_event_call_t;
 
-/* Returns this for an event, by its name. Sets the members for -s. */
+/* Finds out from an event's name whether it is a begin or an end. Sets the
+ * members for -s. */
 trace_event_call_t trace_event_find_call(trace_event_t *event);
 
 void trace_events_free(trace_events_t *events);

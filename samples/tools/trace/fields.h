@@ -20,9 +20,9 @@ const char *trace_fields_lack(void);
 /* Looks up the fields of "category:name". Returns 0 or a negative errno. */
 int trace_fields_new(trace_fields_t **fields, const char *name,
                      uvperf_error_t *error);
-/* Reads the fields from the text of a format. The text may be hostile. If it is
- * invalid, *error has the reason, and fields are printed as bytes. Fields are
- * also printed as bytes if text is NULL. */
+/* Reads the fields from the text of a format. The text may be hostile. If the
+ * text is invalid, *error has the reason, and fields are printed as bytes.
+ * Fields are also printed as bytes if text is NULL. */
 void trace_fields_of_text(trace_fields_t **fields, const char *text,
                           size_t bytes, uvperf_error_t *error);
 /* NULL is allowed. */

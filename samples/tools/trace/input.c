@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a file. It may come from another machine, so formats are taken from the
- * file. It may be hostile, so the formats' "print fmt" is not used, because
- * libtraceevent trusts it. */
+/* Reads a file. The file may come from another machine, so formats are taken
+ * from the file. The file may be hostile, so the formats' "print fmt" is not
+ * used: libtraceevent would trust it. */
 #include "trace/input.h"
 
 #include <errno.h>

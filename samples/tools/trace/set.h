@@ -12,10 +12,10 @@
 #include "trace/options.h"
 
 /* Opens the events on the session's command, which waits, or on the target of
- * the options. *is_open is 1 if the set must be closed. This can also be so on
- * failure. Returns 0 or a UV_E*. It is an error if only the event for side-band
- * records could be opened. UV_ECANCELED means that a signal came, as in
- * common_session_open_set. */
+ * the options. *is_open is 1 if the set must be closed. It can be 1 after a
+ * failure, too. Returns 0 or a UV_E*. It is an error if only the event for
+ * side-band records could be opened. UV_ECANCELED means that a signal came, as
+ * in common_session_open_set. */
 int trace_set_open(uvperf_set_t *set, common_session_t *session,
                    const trace_options_t *options, const trace_events_t *events,
                    int *is_open, uvperf_error_t *error);

@@ -29,8 +29,8 @@ typedef struct watch_connector_s {
 } watch_connector_t;
 
 /* Listens to execs and exits, if `kinds` has them. Returns 0 or -errno. This
- * works only in the initial network, pid and user namespaces. Before Linux 6.6
- * it also needs CAP_NET_ADMIN. The struct must be zeroed. */
+ * works only in the initial network, pid and user namespaces. Linux before 6.6
+ * also requires CAP_NET_ADMIN. The struct must be zeroed. */
 int watch_connector_open(watch_connector_t *connector, uv_loop_t *loop,
                          uint32_t kinds);
 

@@ -63,8 +63,8 @@ static int add_thread(watch_events_t *events, int32_t tid,
   return rc != 0 && error->cause == UVPERF_CAUSE_NO_TASK ? 0 : rc;
 }
 
-/* Leaves out threads of another user, for example of a setuid child. It is an
- * error only if they belong to the process of the command line. */
+/* Leaves out threads of another user, for example of a setuid child. This is an
+ * error only if the process of the command line has such threads. */
 static int add_threads(watch_events_t *events, int32_t process, int is_root,
                        common_ids_t *done, uvperf_error_t *error) {
   common_ids_t threads = {NULL, 0, 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The perf events of watch: an event on each CPU. If that is not permitted, an
- * event on each CPU for each thread of a tree. */
+/* The perf events of watch. There is an event on each CPU. If that is not
+ * permitted, there is an event on each CPU for each thread of a tree. */
 #ifndef WATCH_EVENTS_H
 #define WATCH_EVENTS_H
 

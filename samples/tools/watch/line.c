@@ -38,7 +38,7 @@ void watch_event_path(watch_event_t *event, const char *path) {
   memcpy(event->path, path, size);
 }
 
-/* The process may have removed the last NUL, so one is added. */
+/* The process may have removed the last NUL, so a NUL is added. */
 void watch_event_args(watch_event_t *event, const char *args, size_t size,
                       size_t max) {
   event->args_cut = size > max;

@@ -45,7 +45,7 @@ void watch_tasks_free(watch_tasks_t *tasks);
 /* Returns a process, or NULL. */
 watch_process_t *watch_tasks_find(const watch_tasks_t *tasks, uint32_t pid);
 
-/* Returns a process. If it was not known, adds it without threads. */
+/* Returns a process. If the process was not known, adds it without threads. */
 watch_process_t *watch_tasks_add(watch_tasks_t *tasks, uint32_t pid);
 
 /* Adds a new process with one thread. The process has the name of the thread

@@ -26,9 +26,9 @@ typedef struct watch_timeline_s {
   watch_counts_t counts;
   int json;
   uint32_t kinds; /* WATCH_BIT()s of the lines to print */
-  /* Returns 1 if a process is alive. It is called if records were lost, because
-   * then the records do not show this for certain. It may change the
-   * threads. */
+  /* Returns 1 if a process is alive. This function is called if records were
+   * lost, because then the records do not show this for certain. The function
+   * may change the threads. */
   int (*is_alive)(watch_process_t *process);
   /* These two functions add the arguments to an exec, and the status to an
    * exit. add_status returns 0 if the status is not known yet. Each function

@@ -41,8 +41,8 @@ static void take_string(char **text, recording_bytes_t *bytes) {
 }
 
 /* Older versions of perf(1) did not write the size, and all ids had 20 bytes. A
- * shorter id has zeros at its end. They are removed four at a time, as perf(1)
- * does. */
+ * shorter id has zeros at its end. These zeros are removed four at a time, as
+ * perf(1) does. */
 static size_t size_of(const unsigned char *build_id, uint16_t misc) {
   static const unsigned char zeros[4];
   size_t size = BUILD_ID_BYTES;

@@ -31,8 +31,8 @@ typedef struct recording_input_s {
 void recording_input_init(recording_input_t *input, int fd, int is_pipe);
 void recording_input_free(recording_input_t *input);
 
-/* Goes to an offset in a file. In a pipe this is possible only before the first
- * byte is read. */
+/* Goes to an offset in a file. In a pipe, seeking is possible only before the
+ * first byte is read. */
 void recording_input_seek(recording_input_t *input, uint64_t offset);
 
 /* Returns the next bytes without removing them. The pointer is valid until the

@@ -74,8 +74,8 @@ typedef struct recording_format_s {
 } recording_format_t;
 
 /* Finds a format by attr->config. Returns 1, or 0 if there is none. The format
- * is valid as long as the recording. From a pipe it is valid only until the
- * next record. Do not trust it: anyone may have written it. */
+ * is valid as long as the recording. A format from a pipe is valid only until
+ * the next record. Do not trust it: anyone may have written it. */
 int recording_format(const recording_t *recording, uint64_t id,
                      recording_format_t *format);
 

@@ -255,7 +255,7 @@ static void swap_field(swap_t *swap, uint64_t bit,
 }
 
 static void swap_sample(swap_t *swap, const struct perf_event_attr *attr) {
-  /* In the order in which the kernel writes them. */
+  /* The fields in the order in which the kernel writes them. */
   static const uint64_t order[] = {PERF_SAMPLE_IDENTIFIER,
                                    PERF_SAMPLE_IP,
                                    PERF_SAMPLE_TID,

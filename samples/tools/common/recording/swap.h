@@ -14,7 +14,7 @@ void recording_swap_attr(unsigned char *bytes, size_t size);
 
 /* Returns the id of the event that wrote a record, or 0. The record is not
  * converted yet. In a sample, the place of the id is counted from the start. In
- * other records, it is counted from the end. */
+ * other records, the place is counted from the end. */
 uint64_t recording_swap_id(const struct perf_event_attr *attr,
                            const struct perf_event_header *header);
 

@@ -113,8 +113,8 @@ static stacks_row_t *rank_tasks(const stacks_t *stacks, stacks_by_t by,
   return rows;
 }
 
-/* Returns the first key of the order. If it is equal, self, total and the names
- * decide. */
+/* Returns the first key of the order. If this key is equal, self, total and the
+ * names decide. */
 static uint64_t key_of(const stacks_row_t *row, stacks_sort_t sort) {
   const uint64_t keys[] = {row->self, row->total, row->samples};
 

@@ -212,7 +212,8 @@ stacks_stack_t *stacks_sorted(const stacks_t *stacks, size_t *nr) {
     sorted[i].samples = entries[i]->samples;
     sorted[i].weight = entries[i]->weight;
   }
-  /* Drop [other] if nothing was added to it. It is then the last stack. */
+  /* Drop [other] if nothing was added to it. In that case it is the last
+   * stack. */
   while (*nr > 0 && sorted[*nr - 1].samples == 0)
     --*nr;
   free(entries);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* These properties of a symbol are preferred, in this order: a size, a type,
- * not weak, global, few underscores in front, a long name. */
+/* A symbol is preferred if it has these properties, in this order: a size, a
+ * type, not weak, global, few underscores in front, a long name. */
 #include "common/symbols/choice.h"
 
 #include <string.h>

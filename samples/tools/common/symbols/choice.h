@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Chooses which of several symbols at one address is shown: the one that perf
- * shows. */
+/* Chooses which of several symbols at one address is shown. It is the symbol
+ * that perf shows. */
 #ifndef SYMBOLS_CHOICE_H
 #define SYMBOLS_CHOICE_H
 

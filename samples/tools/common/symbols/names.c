@@ -15,7 +15,7 @@
 #include "common/symbols/plt.h"
 #include "common/symbols/unnamed.h"
 
-/* Files stay open for later questions, as long as they use little memory. */
+/* Files stay open for later questions, if they use little memory. */
 #define MAX_OPEN     8
 #define MAX_OPEN_KIB ((uint64_t)256 << 10)
 /* The response must not become too large, so places that do not fit get no

@@ -9,7 +9,8 @@
 #include "common/memory.h"
 #include "common/symbols/open.h"
 
-/* Open files; at most a quarter of the process's limit. */
+/* The most files that are open at once, but never more than a quarter of the
+ * process's limit. */
 #define MAX_OPEN 256
 
 void symbols_objects_init(symbols_objects_t *objects) {

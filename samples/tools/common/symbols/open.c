@@ -35,7 +35,7 @@ typedef struct open_how_s {
   uint64_t flags, mode, resolve;
 } open_how_t;
 
-/* Finds a path inside a root. Links do not lead out of it. */
+/* Finds a path inside a root. Links do not lead out of the root. */
 static int find_in_root(int root, const char *path, int flags) {
   open_how_t how = {(uint64_t)(O_PATH | O_CLOEXEC | flags), 0, IN_ROOT};
 

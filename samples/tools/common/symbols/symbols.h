@@ -104,8 +104,8 @@ void symbols_refresh(symbols_t *symbols, uint32_t object);
  * requested before has its answer. Only one wait may be active at a time. */
 void symbols_wait(symbols_t *symbols, symbols_cb cb, void *arg);
 
-/* Ends the worker and all lookups. Calls `cb` when the worker has ended; it may
- * be NULL. Answers are kept until symbols_free. */
+/* Ends the worker and all lookups. Calls `cb` when the worker has ended. `cb`
+ * may be NULL. Answers are kept until symbols_free. */
 void symbols_close(symbols_t *symbols, symbols_cb cb, void *arg);
 void symbols_free(symbols_t *symbols);
 

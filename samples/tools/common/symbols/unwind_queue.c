@@ -283,7 +283,7 @@ static void run_batch(symbols_job_t *job, symbols_worker_t *worker) {
 
   memcpy(batch->request.body.text + batch->nr_at, &nr, sizeof(nr));
   rc = ask(worker, &batch->request, &batch->response);
-  /* The worker does not know these mappings (any more). */
+  /* The worker does not know these mappings, or has forgotten them. */
   if (rc == 0 && batch->response.body.used == 0) {
     rc = send_maps(batch, worker);
     if (rc == 0)

@@ -4,8 +4,8 @@
  * loop. The samples of a process come back in the order in which they were
  * added.
  *
- * The worker is not trusted. It only returns addresses. They are looked up
- * here, in the mappings that were valid when the sample was added. */
+ * The worker is not trusted. It only returns addresses. These addresses are
+ * looked up here, in the mappings that were valid when the sample was added. */
 #ifndef SYMBOLS_UNWIND_QUEUE_H
 #define SYMBOLS_UNWIND_QUEUE_H
 
@@ -18,8 +18,8 @@
 
 #define UNWIND_NO_OBJECT UINT32_MAX
 
-/* The place of a frame. For a return address it is the place of the byte
- * before. */
+/* The place of a frame. For a return address, this is the place of the byte
+ * before it. */
 typedef struct unwind_place_s {
   uint32_t object; /* UNWIND_NO_OBJECT: in no mapping */
   uint64_t offset; /* as in symbols.h for this kind of object */
@@ -61,7 +61,7 @@ typedef struct unwind_range_s {
 void unwind_queue_object(unwind_queue_t *queue, uint32_t object,
                          const symbols_mapping_t *mapping);
 
-/* Sets what a process has mapped from now on. */
+/* Sets the mappings that a process has from now on. */
 void unwind_queue_map(unwind_queue_t *queue, uint32_t pid,
                       const unwind_range_t *ranges, size_t nr);
 

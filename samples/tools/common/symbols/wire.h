@@ -35,8 +35,8 @@ enum {
   SYMBOLS_REQUEST_UNWIND_FILES,
   /* Samples: key, version, how many samples, then for each sample abi, mask,
    * the registers, and the stack. For each sample the response has an
-   * unwind_end_t, ips, and bytes of is_return (unwind.h). It is empty if the
-   * version of the mappings is not known. */
+   * unwind_end_t, ips, and bytes of is_return (unwind.h). The response is empty
+   * if the version of the mappings is not known. */
   SYMBOLS_REQUEST_UNWIND,
   SYMBOLS_NR_REQUESTS
 };
