@@ -269,7 +269,7 @@ static const mapping_t *find_mapping(names_t *names, uint32_t pid,
   return NULL;
 }
 
-/* Forgets a process. Call it when it has ended, or has executed another
+/* Forgets a process. Call it when the process has ended or has executed another
  * program. */
 static void forget_process(names_t *names, uint32_t pid) {
   process_t **at = &names->processes, *process;

@@ -18,7 +18,7 @@ static void on_record(uvperf_event_t *event, int status,
   if (status != 0 || record->type != PERF_RECORD_SAMPLE)
     fprintf(stderr, "records are damaged or lost\n");
   else if (dladdr((void *)(uintptr_t)record->ip, &file) != 0)
-    /* The ip is after the instruction that wrote. */
+    /* `ip` is the address after the instruction that wrote. */
     printf("  %s %#llx\n", file.dli_fname,
            (unsigned long long)(record->ip - (uintptr_t)file.dli_fbase));
 }

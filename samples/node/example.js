@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Prints, each second, the counts of this process and the functions in which it
-// ran. Names of JavaScript functions need --perf-basic-prof, names of V8's
-// builtins also --no-short-builtin-calls.
+// ran. Names of JavaScript functions need --perf-basic-prof. Names of V8's
+// builtins also need --no-short-builtin-calls.
 //   node --perf-basic-prof --no-short-builtin-calls \
 //     example.js [uvperf.node [seconds]]
 'use strict';

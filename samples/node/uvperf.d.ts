@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 export interface Options {
   pid?: number;      // a process; default: this one
-  tid?: number;      // a thread; 0 is the calling one
+  tid?: number;      // a thread; 0 is the calling thread
   interval?: number; // ms between two callbacks; default 1000
 }
 export interface SampleOptions extends Options {
   frequency?: number; // samples per second; default 99
-  period?: number;    // instead: events between two samples, or ns of a clock
+  period?: number;    // instead of frequency: events between two samples, or ns
   stacks?: boolean;
 }
 export interface Count {
@@ -14,7 +14,7 @@ export interface Count {
   value: number | null; // null: not known
   unit: string;
   state: string;   // "counting", "gone", "not available" …
-  ratio: number;   // the share of time in which it was on a counter
+  ratio: number;   // the share of time in which the event was counted
   reason?: string; // why it could not be opened
 }
 export interface Sample {

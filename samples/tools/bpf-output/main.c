@@ -24,8 +24,8 @@
 #define TICK_MS 50
 /* The interval of messages about losses, in ticks. */
 #define SLOW_TICKS 20
-/* With this much unwritten text the program waits for a slow reader, and
- * records wait in the rings. */
+/* If this much text is not written yet, the program waits for the slow reader,
+ * and records wait in the rings. */
 #define MAX_TEXT_BYTES ((size_t)16 << 20)
 #define WAIT_MS        100
 
@@ -120,7 +120,7 @@ static void on_sample(uvperf_bpf_reader_t *reader, int status,
     on_failure(sample, status);
   else
     push(sample, 0); /* the end of a slice */
-  /* While this waits, no records are read from the rings. */
+  /* While push() waits, no records are read from the rings. */
   if (sample->output.buffer.used > MAX_TEXT_BYTES && !sample->session.stopping)
     push(sample, WAIT_MS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The paths of cgroups. A sample has only the id of its cgroup. The id is the
- * file handle of the cgroup's directory. On 64-bit machines it equals the
+ * file handle of the cgroup's directory. On 64-bit machines the id equals the
  * inode. */
 #ifndef COMMON_CGROUPS_H
 #define COMMON_CGROUPS_H

@@ -58,8 +58,8 @@ int common_control_init(common_control_t *control, uv_loop_t *loop);
 /* Starts reading commands. */
 void common_control_start(common_control_t *control);
 
-/* Returns 1 if a message about a command may be printed. Their number is
- * limited, because another process could fill the terminal. */
+/* Returns 1 if a message about a command may be printed. The number of messages
+ * is limited, because another process could fill the terminal. */
 int common_control_may_say(common_control_t *control);
 
 /* Stops reading commands. */

@@ -9,8 +9,7 @@
 
 #include "common/say.h"
 
-/* libuv aborts if there are no fds for the first fds that it opens: a pipe and
- * an epoll set. */
+/* libuv aborts if it cannot open its first fds: a pipe and an epoll set. */
 static int has_fds(void) {
   int fds[4];
   size_t nr, i;

@@ -105,7 +105,7 @@ static void largest_ring(doctor_report_t *report, doctor_machine_t *machine) {
     doctor_item_number(item, (int64_t)bytes, "bytes");
 }
 
-/* Maps a ring on each CPU at the same time. Returns the number of CPUs on which
+/* Maps rings on all CPUs at the same time. Returns the number of CPUs on which
  * that worked. */
 static size_t map_on_all(doctor_machine_t *machine, size_t bytes,
                          uvperf_error_t *error) {

@@ -24,9 +24,9 @@
 #define TICK_MS 50
 /* The interval of writes, while text is waiting. */
 #define WRITE_MS 1
-/* The interval of searches for names whose records were lost, in ticks. */
+/* How often to search for names whose records were lost, in ticks. */
 #define SLOW_TICKS 20
-/* With this much unwritten text a dump waits for the slow reader. */
+/* If this much text is not written yet, a dump waits for the slow reader. */
 #define MAX_TEXT_BYTES ((size_t)64 << 20)
 /* One past name is kept for each NAME_BYTES of the rings. This is the size of
  * the smallest record of a switch. Each switch makes two records. */

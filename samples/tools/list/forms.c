@@ -16,7 +16,7 @@ typedef struct forms_s {
   int has_kprobes;
 } forms_t;
 
-/* The terms of one PMU, in its order; cut if they are too long. */
+/* The terms of one PMU, in the PMU's order. Terms that do not fit are cut. */
 typedef struct terms_s {
   char text[2048];
 } terms_t;

@@ -47,9 +47,9 @@ static int try_open(uv_loop_t *loop, const list_name_t *name, int user_only,
 }
 
 /* Returns 1 if the event counts anything on the user side alone. Tracepoints
- * are hit in the kernel. If they are opened for the user side only, they count
- * nothing. Only the tracepoints of system calls have the user's registers, so
- * they count. */
+ * are hit in the kernel. If tracepoints are opened for the user side only, they
+ * count nothing. Only the tracepoints of system calls have the user's
+ * registers, so they count. */
 static int has_user_side(const uvperf_event_name_t *event) {
   return event->kind != UVPERF_NAME_TRACEPOINT ||
          strncmp(event->name, "syscalls:", strlen("syscalls:")) == 0;

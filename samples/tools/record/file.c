@@ -314,7 +314,7 @@ void record_file_add_id(record_file_t *file, size_t event, uint64_t id) {
 
 /* -- the end --------------------------------------------------------------- */
 
-/* Writes features, attrs and ids in one piece. The header points to them only
+/* Writes features, attrs and ids in one piece. The header is changed only
  * afterwards. So if there is no room, the old attrs and ids remain valid. */
 static int finish_file(record_file_t *file) {
   record_bytes_t bytes = {NULL, 0, 0};

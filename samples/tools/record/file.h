@@ -54,8 +54,8 @@ int record_file_round(record_file_t *file);
 uint64_t record_file_bytes(const record_file_t *file);
 
 /* Writes all buffered records, so that perf(1) can read the file now, even if
- * this program is killed. With tracepoints perf(1) cannot read it yet, because
- * perf(1) needs their formats, which are features. */
+ * this program is killed. With tracepoints perf(1) cannot read the file before
+ * it is closed, because perf(1) needs their formats, which are features. */
 int record_file_sync(record_file_t *file);
 
 /* Writes features, attrs and header, closes the file and frees the struct. argv

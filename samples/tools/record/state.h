@@ -22,7 +22,7 @@ struct record_file_s {
   int error;              /* -errno of the first write that failed, or 0 */
   record_events_t events;
   record_build_ids_t *build_ids;
-  /* Records that are not written yet, of a file. */
+  /* Records of a file that are not written yet. */
   unsigned char *buffer;
   size_t used;
   uint64_t end; /* of the file's data; for a pipe, all bytes so far */

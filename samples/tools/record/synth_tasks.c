@@ -46,7 +46,8 @@ static int write_fork(task_t *task, uint32_t ppid) {
   return record_synth_end(task->synth, &task->build);
 }
 
-/* In the order of NET_NS_INDEX and so on, <linux/perf_event.h>. */
+/* Writes namespaces in the order of NET_NS_INDEX and so on, see
+ * <linux/perf_event.h>. */
 static int write_namespaces(task_t *task) {
   static const char *const names[] = {"net",  "uts", "ipc",   "pid",
                                       "user", "mnt", "cgroup"};

@@ -31,8 +31,8 @@ typedef struct stat_sums_s {
   const stat_places_t *places; /* by core */
 } stat_sums_t;
 
-/* Makes the lines of a reading, and drops the old lines. If an event is not
- * measured on a CPU on purpose, it has no line for this CPU. */
+/* Makes the lines of a reading, and drops the old lines. An event has no line
+ * for a CPU on which it is deliberately not measured. */
 void stat_lines_read(stat_lines_t *lines, const stat_sums_t *sums,
                      const uvperf_reading_t *reading);
 

@@ -24,7 +24,7 @@ int stat_refused_runs(const stat_options_t *options,
                       const uvperf_error_t *error);
 
 /* Opens each event on each target by itself, to learn why it cannot be opened.
- * `error` is the error of opening all together. */
+ * `error` is the error from opening all events together. */
 void stat_refused_find(stat_refused_t *refused,
                        const uvperf_event_list_t *events,
                        const common_target_list_t *targets,

@@ -51,7 +51,7 @@ struct stat_run_s {
   common_session_t session;
   uvperf_set_t set;
   stat_alive_t alive;
-  /* Up to the last interval, and the next interval. */
+  /* The counts up to the last interval, and the counts of the next interval. */
   uvperf_reading_t *reported, *delta;
   uint32_t nr_intervals;
   int has_set;

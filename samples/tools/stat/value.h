@@ -8,8 +8,8 @@
 /* Room for a number; longer ones are cut. */
 #define STAT_NUMBER_BYTES 400
 
-/* Returns 1 if a line does not exist, because its event is not measured on this
- * CPU on purpose. */
+/* Returns 1 if a line does not exist, because its event is deliberately not
+ * measured on this CPU. */
 int stat_value_is_none(const stat_report_t *report, const stat_line_t *line);
 
 /* Returns 1 if a line is not shown. */

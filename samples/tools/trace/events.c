@@ -44,8 +44,8 @@ static void sample_each(struct perf_event_attr *attr) {
     attr->sample_period = 1;
 }
 
-/* Adds the ABI of the registers to samples. It shows how large `long` is in the
- * task, because the numbers of calls depend on that. The kernel requires at
+/* Adds the ABI of the registers to samples. The ABI shows how large `long` is
+ * in the task. The numbers of calls depend on this size. The kernel requires at
  * least one register. Each machine has the first register. */
 static void ask_for_abi(struct perf_event_attr *attr) {
   attr->sample_type |= PERF_SAMPLE_REGS_USER;

@@ -47,7 +47,7 @@ typedef struct trace_s {
 
 /* -- records --------------------------------------------------------------- */
 
-/* While this waits, no records are read from the rings. */
+/* While common_output_push waits, no records are read from the rings. */
 static void write_text(trace_t *trace) {
   common_output_t *output = &trace->hits.output;
 

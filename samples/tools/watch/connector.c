@@ -27,7 +27,8 @@
 #define AWAIT_MS      20
 
 /* How long it takes to load a new program. The arguments are in /proc before
- * the program is loaded. The message's time of the exec is after that. */
+ * the program is loaded. The time of the exec in the message is after the
+ * loading. */
 #define LOAD_NS UINT64_C(300000)
 
 /* proc_cn_event of include/uapi/linux/cn_proc.h; it is inside a struct in older
@@ -324,8 +325,8 @@ static int ask(int fd, uint32_t events) {
   return send(fd, &request, request.header.nlmsg_len, 0) < 0 ? -errno : 0;
 }
 
-/* The kernel answers before send(2) returns. Outside the initial namespaces it
- * does not answer. */
+/* The kernel answers before send(2) returns. Outside the initial namespaces the
+ * kernel does not answer. */
 static int expect_answer(int fd) {
   struct proc_event event;
 

@@ -28,8 +28,8 @@
 /* The interval, in ticks, of messages about losses and of the search for
  * processes that have ended. */
 #define SLOW_TICKS 20
-/* With this much unwritten text the program waits for a slow reader, and
- * records wait in the rings. */
+/* If this much text is not written yet, the program waits for the slow reader,
+ * and records wait in the rings. */
 #define MAX_TEXT_BYTES ((size_t)16 << 20)
 #define WAIT_MS        100
 
@@ -139,7 +139,7 @@ static void on_record(uvperf_set_t *set, int status,
 
   if (status == 0) {
     watch_timeline_record(&watch->timeline, record);
-    /* While this waits, no records are read from the rings. */
+    /* While common_output_push waits, no records are read from the rings. */
     if (watch->output.buffer.used > MAX_TEXT_BYTES && !watch->session.stopping)
       common_output_push(&watch->output, WAIT_MS);
   } else if (status == UV_EOF) {
@@ -160,7 +160,8 @@ static int32_t root_of(const watch_t *watch) {
 }
 
 /* `tree` has the processes that were in the tree before the events ran. Their
- * names and threads are read now, because no change can be missed any more. */
+ * names and threads are read after the events have started, because then no
+ * change can be missed. */
 static void read_running(watch_t *watch, const common_ids_t *tree) {
   watch_tasks_t *tasks = &watch->timeline.tasks;
   watch_process_t *process;

@@ -40,7 +40,7 @@ static int demangle_by(sink_t *sink, const char *name,
   return demangle(name, DMGL_NO_OPTS, put, sink);
 }
 
-/* D has no demangler with a callback. */
+/* The demangler for D has no callback. */
 static int demangle_d(sink_t *sink, const char *name) {
   char *text = dlang_demangle(name, DMGL_NO_OPTS);
 

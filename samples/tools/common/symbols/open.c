@@ -239,7 +239,7 @@ static int read_status(int process, uint32_t *uid, uint32_t *pid) {
   if (nr <= 0)
     return -1;
   text[nr] = '\0';
-  /* The real, effective, saved and file system user. */
+  /* The line has the real, effective, saved and file system user. */
   line = strstr(text, "\nUid:");
   if (line == NULL || sscanf(line, "\nUid: %*u %" SCNu32, uid) != 1)
     return -1;

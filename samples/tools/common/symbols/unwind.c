@@ -21,7 +21,7 @@
 #define READS_PER_CHECK 256
 /* Bytes of all registers that a function saves. */
 #define POPPED 48
-/* Registers of aarch64 that have a use. */
+/* Registers of aarch64 that have a special use. */
 #define AARCH64_LINK 30
 #define AARCH64_SP   31
 

@@ -27,7 +27,7 @@ enum {
   /* unwind_queue.c. The mappings of a process: key, version, machine, the
    * number of mappings, then for each mapping start, end, pgoff, and the number
    * of its file. The response has the numbers of unknown files. If there are
-   * any, the request has no effect. */
+   * unknown files, the request has no effect. */
   SYMBOLS_REQUEST_UNWIND_MAP,
   /* Files: machine, how many files, then for each file its number, whether the
    * next fd is for it, and the build id that it must have. The response is

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the worker. Does not depend on what is asked. */
+/* Runs the worker. Does not depend on the kinds of requests. */
 #include "common/symbols/worker.h"
 
 #include <errno.h>
