@@ -73,7 +73,7 @@ static void put_text_exec(common_buffer_t *buffer, int32_t cpu,
   put_text_comm(buffer, line->head.comm);
   common_buffer_text(buffer, " ");
   common_name_text(buffer, line->filename[0] != '\0' ? line->filename : "?");
-  /* A backslash in the name itself is printed as two. */
+  /* A backslash in the name itself is printed as two backslashes. */
   common_buffer_text(buffer, line->is_cut ? "\\...\n" : "\n");
 }
 

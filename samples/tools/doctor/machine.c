@@ -18,8 +18,8 @@
 #include "common/loop.h"
 #include "common/memory.h"
 
-/* Starts a child that only waits. It ends when this process ends, however that
- * happens. */
+/* Starts a child that only waits. The child ends when this process ends,
+ * however that happens. */
 static pid_t fork_waiter(void) {
   pid_t parent = getpid(), child = fork();
 

@@ -9,9 +9,9 @@
 #include <linux/capability.h>
 
 /* Checks whether the file shows addresses. The kernel decides this when the
- * file is opened. If it hides them, all addresses are 0 (kallsyms_show_value in
- * kernel/ksyms_common.c). Only code is checked, because symbols of per-CPU data
- * may be at 0 anyway. Returns 1, 0, or -errno. */
+ * file is opened. If the kernel hides the addresses, all are 0
+ * (kallsyms_show_value in kernel/ksyms_common.c). Only code is checked, because
+ * symbols of per-CPU data may be at 0 anyway. Returns 1, 0, or -errno. */
 static int has_addresses(FILE *symbols) {
   char line[256], type;
   uint64_t address;
@@ -36,7 +36,7 @@ static doctor_result_t without_file(doctor_item_t *item,
 }
 
 /* The rules of kallsyms_show_value: at kptr_restrict 2 no process may see
- * addresses. At 1 only processes with CAP_SYSLOG may see them. */
+ * addresses. At kptr_restrict 1 only processes with CAP_SYSLOG may see them. */
 static doctor_result_t hidden(doctor_item_t *item,
                               const doctor_machine_t *machine) {
   int is_for_nobody = machine->limits.kptr_restrict >= 2;

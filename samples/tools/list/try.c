@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens events to find out which this machine has and which this process may
- * measure. */
+/* Opens events to find out which events this machine has, and which of them
+ * this process may measure. */
 #include "list/names.h"
 
 #include <stdlib.h>

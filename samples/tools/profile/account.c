@@ -351,8 +351,8 @@ static void follow_fork(profile_account_t *account,
                         const uvperf_record_t *record) {
   if (!common_tasks_has_id(record->task.tid))
     return;
-  /* perf(1) synthesized it for a task that was already running: its mappings
-   * follow. */
+  /* perf(1) synthesized this record for a task that was already running: the
+   * task's mappings follow. */
   if (record->task.time == 0)
     profile_tasks_thread(&account->tasks, record->task.pid, record->task.tid);
   else

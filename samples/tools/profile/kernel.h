@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks whether a recording's kernel is the one that runs here. If it is,
- * /proc/kallsyms has the names of its functions. The addresses may still differ
- * (KASLR). */
+/* Checks whether a recording's kernel is the kernel that runs here. If it is
+ * the same kernel, /proc/kallsyms has the names of its functions. The addresses
+ * may still differ (KASLR). */
 #ifndef PROFILE_KERNEL_H
 #define PROFILE_KERNEL_H
 

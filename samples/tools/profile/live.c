@@ -215,8 +215,9 @@ static void on_record(uvperf_set_t *set, int status,
     else if (profile_members_take(&live->members, record))
       profile_account_record(&profile->account, record);
   } else if (status == UV_EOF) {
-    /* SIGCHLD reports the end of a command. The end of its events does not,
-     * because the exec of a setuid program also ends them. */
+    /* SIGCHLD reports the end of a command. The end of the command's events
+     * does not show it, because the exec of a setuid program also ends the
+     * events. */
     if (profile->session.command.pid == 0)
       common_session_stop_soon(&profile->session);
   } else if (record == NULL) {

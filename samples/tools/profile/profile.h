@@ -36,8 +36,8 @@ struct profile_s {
   const char *event, *unit; /* see stacks_t */
   uint64_t started_at_ns;   /* since 1970 */
   int failed;
-  /* The source of records sets this function. It is called when the result is
-   * written, and closes the source's handles on the loop. */
+  /* The source of records sets this function. This function is called when the
+   * result is written, and closes the source's handles on the loop. */
   void (*on_written)(profile_t *profile);
   enum {
     PROFILE_RUNS,

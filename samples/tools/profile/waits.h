@@ -29,7 +29,7 @@ void profile_waits_record(profile_waits_t *waits,
                           const uvperf_record_t *record);
 
 /* Counts the waits that have not ended. `pid` is the measured process, or 0.
- * Its threads that never ran have waited all the time. */
+ * Threads of this process that never ran have waited all the time. */
 void profile_waits_end(profile_waits_t *waits, uint64_t now, int32_t pid);
 
 #endif

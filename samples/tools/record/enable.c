@@ -76,8 +76,8 @@ int record_enable_side_band(const record_attrs_t *attrs,
   return rc;
 }
 
-/* A leader comes before its members. It is enabled last and disabled first, so
- * that the events of a group begin and end together. */
+/* A leader comes before its members. The leader is enabled last and disabled
+ * first, so that the events of a group begin and end together. */
 int record_enable_apply(const record_enable_t *enable, const uvperf_set_t *set,
                         const uvperf_reading_t *reading) {
   size_t i;

@@ -116,8 +116,8 @@ void record_run_file_write(record_run_t *run, const uvperf_record_t *record) {
     record_run_file_switch_soon(run);
 }
 
-/* perf(1) sorts the records of two rounds by time. Records that are older than
- * that stay in the order of the file. */
+/* perf(1) sorts the records of two rounds by time. Older records stay in the
+ * order of the file. */
 void record_run_file_round(record_run_t *run) {
   uint64_t now = uv_now(&run->session.loop);
   int rc;

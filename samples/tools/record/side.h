@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A separate set for the tasks and mappings of a recording whose rings are
- * overwritten. It keeps all names, because old samples need even older
+ * overwritten. This set keeps all names, because old samples need even older
  * names. */
 #ifndef RECORD_SIDE_H
 #define RECORD_SIDE_H

@@ -23,9 +23,9 @@ typedef struct stat_sums_s {
   const stat_event_t *events; /* nr_groups times the attrs of the set */
   size_t nr_groups;           /* 1: all targets are added up */
   enum stat_by by;
-  /* The list of the attrs. It shows which attrs are parts of one event, for
-   * different kinds of cores. Without no_merge, parts are added up too. NULL:
-   * there are no parts. */
+  /* The list of the attrs. The list shows which attrs are parts of one event,
+   * for different kinds of cores. Without no_merge, parts are added up too.
+   * NULL: there are no parts. */
   const uvperf_event_list_t *list;
   int no_merge;
   const stat_places_t *places; /* by core */

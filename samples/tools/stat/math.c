@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeps the mean and variance of a series with Welford's method, which does not
- * keep the values. It loses no digits if values are large and close to each
- * other (Knuth, The Art of Computer Programming, volume 2, 4.2.2). */
+ * keep the values. This method loses no digits if values are large and close to
+ * each other (Knuth, The Art of Computer Programming, volume 2, 4.2.2). */
 #include "stat/math.h"
 
 #include <math.h>

@@ -57,7 +57,8 @@ typedef struct stat_line_s {
   int32_t place;    /* a CPU or thread, or the number of a core…; -1: all */
   uint32_t nr_cpus; /* of a core…: CPUs with the event */
   /* The count of one run or interval. With several runs, it is the sum by
-   * uvperf_count_add. Then its state and times are shown, but not its value. */
+   * uvperf_count_add. Of this sum, the state and the times are shown, but not
+   * the value. */
   uvperf_count_t count;
   /* The value that is shown: the mean of the runs' scaled counts, times the
    * event's scale. */

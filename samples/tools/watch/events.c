@@ -12,8 +12,8 @@
 /* Each round finds the threads that were created meanwhile by threads without
  * events. If a thread has events, its children inherit them. */
 #define MAX_ROUNDS 100
-/* A record reaches its ring just after its time stamp is taken. It comes later
- * only if a virtual CPU is stopped in between. */
+/* A record reaches its ring just after its time stamp is taken. The record
+ * comes later only if a virtual CPU is stopped in between. */
 #define SLACK_US 5000
 
 static int open_set(watch_events_t *events, uv_loop_t *loop,

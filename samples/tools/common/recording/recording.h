@@ -45,8 +45,8 @@ void recording_event(const recording_t *recording, size_t i,
 int recording_next(recording_t *recording, const uvperf_record_t **record);
 
 /* Returns a message with the path, or "" if nothing is wrong. After -1 the
- * message is the reason. Otherwise it can be a remark, for example that a file
- * was not completed. */
+ * message is the reason. Otherwise the message can be a remark, for example
+ * that a file was not completed. */
 const char *recording_message(const recording_t *recording);
 
 /* Returns the fd of a pipe, for poll, or -1 for a file. */

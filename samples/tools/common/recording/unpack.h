@@ -11,8 +11,8 @@ typedef struct recording_unpack_s recording_unpack_t;
 recording_unpack_t *recording_unpack_new(void);
 void recording_unpack_free(recording_unpack_t *unpack);
 
-/* Adds the next piece. It must stay valid until recording_unpack_more has
- * returned all of it. */
+/* Adds the next piece. The piece must stay valid until recording_unpack_more
+ * has returned all of it. */
 void recording_unpack_add(recording_unpack_t *unpack, const void *piece,
                           size_t size);
 

@@ -141,8 +141,8 @@ symbols_object_t *symbols_objects_get(symbols_objects_t *objects,
   object = *bucket == 0 ? add(objects, &copy) : objects->objects[*bucket - 1];
   *bucket = object->id;
   uv_mutex_lock(&objects->lock);
-  /* Another process has mapped the file. It could not be opened through the
-   * first process. */
+  /* Another process has mapped the file. The file could not be opened through
+   * the first process. */
   *must_open = !object->was_added ||
                (object->has_failed && object->mapping.pid != copy.pid);
   object->was_added = 1;

@@ -60,8 +60,8 @@ typedef struct symbols_name_s {
 
 typedef struct symbols_place_s {
   uint64_t address; /* of the offset, as in the symbol table */
-  /* The offset where the function begins, also if the function has no name. The
-   * requested offset itself if that is not known. */
+  /* The offset where the function begins, also if the function has no name. If
+   * that is not known, it is the requested offset itself. */
   uint64_t first;
   size_t nr;                   /* number of names; 0: not known */
   const symbols_name_t *names; /* the innermost inlined function first */

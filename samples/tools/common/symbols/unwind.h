@@ -65,9 +65,9 @@ unwind_file_t *unwind_file_new(int fd, int machine, const void *build_id,
                                size_t build_id_bytes);
 void unwind_file_free(unwind_file_t *file);
 
-/* An executable mapping. It has no file if it belongs to a JIT compiler, or if
- * the file could not be read. Then its functions are assumed to have frame
- * pointers. */
+/* An executable mapping. The mapping has no file if it belongs to a JIT
+ * compiler, or if the file could not be read. Functions of a mapping without a
+ * file are assumed to have frame pointers. */
 typedef struct unwind_mapping_s {
   uint64_t start, end, pgoff;
   const unwind_file_t *file;

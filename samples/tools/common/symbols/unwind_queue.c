@@ -19,7 +19,8 @@
  * ignored. */
 #define MAX_STRIKES 3
 
-/* An object. It never changes while the queue lives, because jobs read it. */
+/* An object. The object never changes while the queue lives, because jobs read
+ * it. */
 typedef struct object_s {
   symbols_mapping_t mapping;
   char *path;

@@ -72,7 +72,7 @@ const char *symbols_get_text(symbols_message_t *message);
 int symbols_get_fd(symbols_message_t *message);
 
 /* Called for each wait for the socket: it waits for these events of poll(2). If
- * it returns an error, the error ends the transfer. */
+ * this function returns an error, the error ends the transfer. */
 typedef int (*symbols_wire_wait_cb)(void *arg, int socket, short events);
 
 /* These send or receive a message. They return 0, -ECONNRESET if the other side
