@@ -73,8 +73,8 @@ const char *uvperf__attr_unit(const struct perf_event_attr *attr);
  * cgroup, text_poke, aux_output), or is PERF_COUNT_SW_BPF_OUTPUT. */
 int uvperf__attr_writes_records(const struct perf_event_attr *attr);
 
-/* Whether the event writes samples. A dummy event writes none, even with a
- * period. */
+/* Whether the event writes samples. A dummy event writes no samples, even with
+ * a period. */
 int uvperf__attr_writes_samples(const struct perf_event_attr *attr);
 
 /* Whether the kernel may need some 40 ms to close the event. Closing a

@@ -167,7 +167,7 @@ static int find_operation(const char *text, size_t length, size_t *operation,
 }
 
 /* Does the same as parse_events__decode_legacy_cache() of perf(1). Without an
- * operation the event is a load. Without a result it is an access. */
+ * operation the event is a load. Without a result the event is an access. */
 static int find_cache(const char *name, size_t length, uint64_t *config) {
   size_t operation = PERF_COUNT_HW_CACHE_OP_READ;
   size_t result = PERF_COUNT_HW_CACHE_RESULT_ACCESS;

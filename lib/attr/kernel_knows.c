@@ -22,7 +22,7 @@
  * a signed int, so a higher one would be dangerous. */
 #define NO_EVENT INT32_MAX
 
-/* The size in Linux 6.19; other headers have a shorter struct. */
+/* The size in Linux 6.19. Our header may have a shorter struct. */
 #define ATTR_BYTES 144
 
 typedef union question_s {
@@ -97,9 +97,10 @@ static int ask(question_t *question) {
   return rc == -ENOENT ? 0 : rc;
 }
 
-/* Some errors also mean that the kernel knows the bit. EACCES is for namespaces
- * and PERF_SAMPLE_PHYS_ADDR without privileges. EOPNOTSUPP means that the
- * architecture has no branch stacks, and ENOSYS that it has no user stacks. */
+/* Some errors also mean that the kernel knows the bit. The kernel returns
+ * EACCES for namespaces and PERF_SAMPLE_PHYS_ADDR if privileges are missing.
+ * EOPNOTSUPP means that the architecture has no branch stacks. ENOSYS means
+ * that it has no user stacks. */
 static int find_out(enum uvperf__word word, unsigned int position) {
   uint64_t bit = UINT64_C(1) << position;
   question_t question;

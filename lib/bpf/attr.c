@@ -64,7 +64,8 @@ static int check_attr(const struct perf_event_attr *attr,
           "-EINVAL";
   else if (attr->inherit)
     /* perf_event_fd_array_get_ptr in kernel/bpf/arraymap.c calls
-     * perf_event_read_local in kernel/events/core.c, which refuses it. */
+     * perf_event_read_local in kernel/events/core.c, which refuses events with
+     * inherit. */
     why =
         "inherit, and the kernel does not put such events into maps; clear it";
   else
@@ -115,7 +116,8 @@ int uvperf__bpf_attr_rings(uvperf__cpu_rings_options_t *rings,
   rings->root = options->root;
   rings->ring_bytes = options->ring_bytes;
   /* Only samples count as wakeup events. If each sample must wake the loop,
-   * there is no flush timer, so other records wake it with their first byte. */
+   * there is no flush timer, so other records wake the loop with their first
+   * byte. */
   rings->wakeup_bytes = options->wakeup_bytes;
   if (options->wakeup_events == 1 && !uvperf__attr_wakes_each(attr))
     rings->wakeup_bytes = 1;

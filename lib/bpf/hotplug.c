@@ -23,8 +23,8 @@ static void report(reader_t *impl, int cpu, int status,
 void uvperf__bpf_reader_cpu_gone(void *owner, int cpu) {
   reader_t *impl = owner;
 
-  /* The callback that was called before may have forked. CPUs that the reader
-   * does not use are not reported. */
+  /* The user's previous callback may have forked. CPUs that the reader does not
+   * use are not reported. */
   if (uvperf__bpf_reader_is_forked(impl) ||
       uvperf__bpf_outputs_cpu_status(impl->outputs, cpu) == UV_ENOENT)
     return;

@@ -654,7 +654,7 @@ void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,
 }
 
 /* The events are disabled before they are closed, because a forked child that
- * runs no other program still has the files. */
+ * has not executed another program still has them open. */
 void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
   if (outputs == NULL)
     return;
@@ -673,8 +673,8 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs) {
 
 /* The kernel has disabled the event for good (perf_event_exit_cpu in
  * kernel/events/core.c). If the event stayed in the map, programs that name the
- * CPU would get -EOPNOTSUPP. If the entry cannot be deleted now, this is tried
- * again when all entries are taken out. */
+ * CPU would get -EOPNOTSUPP. If the entry cannot be deleted now, the deletion
+ * is tried again when all entries are taken out. */
 static void close_gone(uvperf__bpf_outputs_t *outputs, bpf_output_t *output) {
   take_output(outputs, output, NULL);
   count_lost(outputs, output);

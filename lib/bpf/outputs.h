@@ -39,9 +39,10 @@ typedef struct uvperf__bpf_outputs_options_s {
   uvperf__opener_t opener;
 } uvperf__bpf_outputs_options_t;
 
-/* Checks the options and opens the map, the rings and the events, disabled. The
- * map's entries do not change. Returns 0. On failure returns a code and the
- * error, as uvperf_bpf_reader_init does, and nothing stays open. */
+/* Checks the options. Opens the map, the rings and the events. The events stay
+ * disabled. The map's entries do not change. Returns 0. On failure returns a
+ * code and the error, as uvperf_bpf_reader_init does, and nothing stays
+ * open. */
 int uvperf__bpf_outputs_new(uvperf__bpf_outputs_t **outputs,
                             const uvperf__bpf_outputs_options_t *options,
                             uvperf_error_t *error);

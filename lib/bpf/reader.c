@@ -23,10 +23,10 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
 /* The rules for when a reader's events are enabled and in the map.
  *
  * uvperf_bpf_reader_start requests both, until stop. With
- * UVPERF_START_NO_ENABLE it requests neither. uvperf_bpf_reader_resume requests
- * both until close. But if start has requested them, resume only ends the
- * pause. While there is a request, the events are enabled, and they are in the
- * map unless the reader is paused:
+ * UVPERF_START_NO_ENABLE, start requests neither. uvperf_bpf_reader_resume
+ * requests both until close. But if start has already requested both, resume
+ * only ends the pause. While there is a request, the events are enabled, and
+ * they are in the map unless the reader is paused:
  *
  *    request of     not paused         paused
  *    none           out                out
@@ -34,8 +34,8 @@ _Static_assert(sizeof(uvperf_bpf_reader_t) == 8 * sizeof(void *),
  *    resume         in                 enabled, out
  *
  * So stop takes events out of the map if start has put them there, whatever
- * pause and resume did in between. Stop leaves them there if resume had put
- * them there before start. */
+ * pause and resume did in between. Stop leaves the events there if resume had
+ * put them there before start. */
 
 /* Enables first, so that no program finds a disabled event. */
 static int enable_and_put(reader_t *impl, int is_paused,
@@ -126,7 +126,7 @@ void uvperf_bpf_reader_close(uvperf_bpf_reader_t *reader,
                              uvperf_bpf_reader_close_cb close_cb) {
   reader_t *impl = reader->impl;
 
-  /* uvperf_walk_close has closed it and the teardown is done. */
+  /* uvperf_walk_close has closed the handle and the teardown is done. */
   if (impl == NULL) {
     assert(reader->reserved[0] == NULL);
     reader->reserved[0] = reader;

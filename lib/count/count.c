@@ -14,9 +14,9 @@
 /* -- states --------------------------------------------------------------- */
 
 /* Whether the event was enabled but never on a counter, as far as is known. A
- * value other than 0 shows that it was on a counter, even if the running time
- * is 0: the kernel reads the times first and then the value, while the event
- * may count (__perf_event_read_value in kernel/events/core.c). */
+ * value other than 0 shows that the event was on a counter, even if the running
+ * time is 0: the kernel reads the times first and then the value, while the
+ * event may count (__perf_event_read_value in kernel/events/core.c). */
 static int never_ran(const uvperf__cell_t *cell) {
   return cell->enabled > 0 && cell->running == 0 && cell->value == 0;
 }

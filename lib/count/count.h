@@ -10,7 +10,7 @@
 #include "decode/read_format.h"
 
 /* The values read from an event, without the part that was counted before a
- * reset. A uvperf_count_t is computed from them alone. */
+ * reset. A uvperf_count_t is computed from these values alone. */
 typedef struct uvperf__cell_s {
   uint64_t value;
   uint64_t enabled;

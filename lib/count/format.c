@@ -9,8 +9,8 @@
 
 #include "util/line.h"
 
-/* Two decimals, as in perf-stat(1), independent of the locale. A .scale file in
- * sysfs may hold any number. */
+/* Writes two decimals, as perf-stat(1) does, independent of the locale. A
+ * .scale file in sysfs may hold any number. */
 static void put_scaled(uvperf__line_t *line, double value) {
   uint64_t whole, hundredths;
 

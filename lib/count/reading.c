@@ -179,7 +179,8 @@ static uint64_t share_of(uint64_t enabled, const uvperf_count_t *part) {
   return running;
 }
 
-/* All parts were read, so the time that was not counted is known. */
+/* All parts were read, so the time in which the event was not counted is
+ * known. */
 static void scale_whole(uvperf_count_t *whole) {
   if (whole->time_enabled > 0 && whole->time_running == 0 &&
       whole->value == 0) {
@@ -336,7 +337,8 @@ static int is_snapshot(const uvperf_reading_t *reading, size_t attr) {
   return (reading->attr_flags[attr] & UVPERF__READING_SNAPSHOT) != 0;
 }
 
-/* The attrs of an owner never change. */
+/* It is enough to compare the owners, because the attrs of an owner never
+ * change. */
 static int same_set(const uvperf_reading_t *a, const uvperf_reading_t *b) {
   return a->is_filled && b->is_filled && a->origin.owner == b->origin.owner &&
          a->origin.born == b->origin.born && a->nr_attrs == b->nr_attrs;

@@ -81,9 +81,9 @@ static uvperf__reader_t *find_reader(const uvperf_decoder_t *decoder,
   return uvperf__id_table_find(&decoder->attrs, key_of(source))->reader;
 }
 
-/* Drops a reader without sources. The user can still have its sample only if it
- * was delivered last, so there is never more than one reader to keep. Another
- * attr at the same address gets a new reader. */
+/* Drops a reader without sources. The user can still have the reader's sample
+ * only if this sample was delivered last, so there is never more than one
+ * reader to keep. Another attr at the same address gets a new reader. */
 static void drop_reader(uvperf_decoder_t *decoder, uvperf__reader_t *reader) {
   uvperf__id_table_remove(&decoder->attrs, reader->key);
   if (reader != decoder->last) {
@@ -128,8 +128,8 @@ static int place_id(uvperf_decoder_t *decoder, const uvperf__layout_t *layout) {
   return 0;
 }
 
-/* Whether a source can be added with its reader, which is new if it has no
- * sources yet. Makes room for the ids and the reader. */
+/* Whether a source can be added with its reader. A reader that has no sources
+ * yet is new. Makes room for the ids and the reader. */
 static int prepare(uvperf_decoder_t *decoder, const uvperf_source_t *source,
                    const uvperf__reader_t *reader) {
   int rc = 0;

@@ -86,9 +86,9 @@ void uvperf__decoder_remove(uvperf_decoder_t *decoder,
 const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
                                               uint64_t id);
 
-/* Decodes a record of a ring. The caller has checked `size`. It is not read
- * from the header again, because another process's record can be written over
- * the header. The result is always a record. Returns 0, or -EPROTO if the
+/* Decodes a record of a ring. The caller has checked `size`. The size is not
+ * read from the header again, because another process's record can be written
+ * over the header. The result is always a record. Returns 0, or -EPROTO if the
  * record is raw. `alone` is NULL, or the only source of this decoder that
  * writes samples into the record's ring. A sample with an unknown id then
  * belongs to `alone`. The decoder must come from uvperf__decoder_make. */

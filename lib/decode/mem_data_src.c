@@ -112,7 +112,7 @@ static void add_hops(text_t *text, unsigned int hops) {
 }
 
 /* Adds the level from mem_lvl_num, mem_remote and mem_hops (Linux 4.14, 5.16).
- * Returns 0 if the PMU did not fill them in. */
+ * Returns 0 if the PMU did not fill in these fields. */
 static int add_level_number(text_t *text, uint64_t data_src) {
   unsigned int number = bits(data_src, LEVEL_NUMBER_SHIFT, 4);
   char other[24];

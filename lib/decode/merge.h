@@ -91,7 +91,7 @@ typedef struct uvperf__merged_s {
   size_t size;
   int has_time; /* one that is possible */
   int is_bad;   /* it has an impossible one */
-  /* Without has_time, the time of the record before it in its ring. */
+  /* If has_time is 0, this is the time of the record before it in its ring. */
   uint64_t time;
 } uvperf__merged_t;
 
@@ -177,9 +177,9 @@ int uvperf__merge_consume(uvperf__merge_t *merge,
 typedef int uvperf__merge_sample_fn(void *user, void *owner,
                                     const uint8_t *bytes, uint64_t header);
 
-/* Leaves the earlier of the two in the entry, and the other in the node. A
- * branch predictor cannot know which one is earlier, so the exchange uses masks
- * and no branch. */
+/* Puts the earlier of the two entries into `entry`, and the other into the
+ * node. A branch predictor cannot know which entry is earlier, so the exchange
+ * uses masks and no branch. */
 static inline void uvperf__merge_compare_swap(uvperf__entry_t *node,
                                               uvperf__entry_t *entry) {
   uint64_t mask = 0 - (uint64_t)(node->time < entry->time);
@@ -196,8 +196,8 @@ static inline void uvperf__merge_compare_swap(uvperf__entry_t *node,
   entry->track = (uvperf__track_t *)((uintptr_t)entry->track ^ track);
 }
 
-/* Call it when the top has changed. Compares it again with the entries that
- * lost against it, from its leaf up. */
+/* Call it when the top has changed. Compares its new entry with the entries
+ * that lost against the old one, from the leaf up. */
 static inline void uvperf__merge_replay(uvperf__merge_t *merge,
                                         uvperf__entry_t entry) {
   size_t at = entry.track->leaf / 2;

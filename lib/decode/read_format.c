@@ -27,7 +27,7 @@ static size_t shared_words(uint64_t format) {
          has(format, PERF_FORMAT_TOTAL_TIME_RUNNING);
 }
 
-/* The times follow nr in a group, and the value in a single event. */
+/* In a group the times follow nr. In a single event they follow the value. */
 static void take_times(uvperf_values_t *read, const uint8_t *at) {
   read->time_enabled = 0;
   read->time_running = 0;

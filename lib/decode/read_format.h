@@ -37,8 +37,8 @@ int uvperf__read_format_find(const uvperf_values_t *read, uint64_t id,
 /* The maximum number of words in a value without PERF_FORMAT_GROUP. */
 #define UVPERF__READ_FORMAT_SINGLE 5
 
-/* Parses such a value without a uvperf_values_t. Returns 0, or -EPROTO if it
- * does not have exactly `size` bytes. */
+/* Parses a value without PERF_FORMAT_GROUP, and needs no uvperf_values_t.
+ * Returns 0, or -EPROTO if the value does not have exactly `size` bytes. */
 int uvperf__read_format_single(uint64_t format, const uint64_t *words,
                                size_t size, uvperf__value_t *value);
 

@@ -25,8 +25,8 @@ typedef struct body_s {
   size_t room;
 } body_t;
 
-/* Takes the string that starts at an offset. The kernel pads it with NULs up to
- * the trailer, so it must end before that. */
+/* Takes the string that starts at an offset. The kernel pads the string with
+ * NULs up to the trailer, so the string must end before the trailer. */
 static int take_string(const body_t *body, size_t offset, const char **text,
                        size_t *size) {
   const uint8_t *start = body->at + offset;
@@ -323,7 +323,7 @@ void uvperf__record_decode_trailer(uint64_t type, const uint8_t *trailer,
 
 /* -- in words ------------------------------------------------------------- */
 
-/* Bits 13 to 15 of misc mean something else for each type. */
+/* Bits 13 to 15 of misc have another meaning for each type. */
 #define MISC_13 (1u << 13)
 #define MISC_14 (1u << 14)
 

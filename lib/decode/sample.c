@@ -257,7 +257,7 @@ static int take_word(uint64_t is_there, uvperf__cursor_t *cursor,
   return is_there ? take_u64(cursor, value) : 0;
 }
 
-/* Takes the fields of the tail after the first fields. */
+/* Takes all other fields of the tail. */
 static int take_rest(const uvperf__layout_t *layout, uvperf__cursor_t *cursor,
                      uvperf_sample_t *sample) {
   uint64_t type = layout->sample_type;

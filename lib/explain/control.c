@@ -187,8 +187,8 @@ static int has_addr_filters(const refusal_t *refusal) {
   return uvperf__system_number(refusal->root, path, &nr) == 0 && nr > 0;
 }
 
-/* perf_event_set_filter (strndup_user takes a page with the 0 at the end), and
- * process_preds in kernel/trace/trace_events_filter.c. */
+/* perf_event_set_filter (strndup_user accepts one page, with the NUL at the
+ * end), and process_preds in kernel/trace/trace_events_filter.c. */
 static int filter_einval(const refusal_t *refusal) {
   const char *filter = refusal->control->filter;
   size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -352,7 +352,8 @@ static int may_differ(unsigned int field) {
 static const char *difference(const uvperf__control_t *control) {
   unsigned int field;
 
-  /* The type is checked first, because it decides the meaning of the others. */
+  /* The type is checked first, because it decides the meaning of the other
+   * fields. */
   if (control->attr->type != control->wanted->type)
     return uvperf__attr_field_name(UVPERF_ATTR_TYPE);
   for (field = 0; field <= UVPERF_ATTR_CONFIG4; field++)

@@ -349,7 +349,7 @@ static const char *reason_of(const uvperf_change_t *change) {
 }
 
 /* UVPERF_FALLBACK_INHERIT is applied without a request, so its text does not
- * use the attr's words. */
+ * name fields of the attr. */
 static void describe_whole(char *text, size_t size,
                            const uvperf_change_t *change) {
   char from[32], to[32];

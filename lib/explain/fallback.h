@@ -30,7 +30,8 @@ typedef struct uvperf__fallback_s {
  *   asked_size  its size before the call;
  *   failed      code and cause, from uvperf__explain_open.
  * Returns 1 if the attr was changed and can be tried again, or 0 if no fallback
- * helps. The calls come to an end, because each one takes something away. */
+ * helps. Repeated calls come to an end, because each change takes something
+ * away. */
 int uvperf__fallback_next(uvperf__fallback_t *fallback,
                           struct perf_event_attr *attr, uint32_t asked_size,
                           const uvperf_error_t *failed);

@@ -26,8 +26,8 @@ static int64_t status_kib(const char *root, const char *key) {
   return strtoll(text, NULL, 10);
 }
 
-/* Two functions, because the type of a resource's number differs between
- * libcs. */
+/* There are two functions, because the type of a resource's number differs
+ * between libcs. */
 static uint64_t locked_limit(void) {
   struct rlimit limit = {0, 0};
 
@@ -90,7 +90,7 @@ static void explain_locked(uvperf_error_t *error, int code, const char *root,
   error->needed = needed;
 }
 
-/* mlock_future_ok in mm/mmap.c returns this after mlockall(2) with
+/* mlock_future_ok in mm/mmap.c returns this code after mlockall(2) with
  * MCL_FUTURE. */
 static void explain_mlockall(uvperf_error_t *error, int code, const char *root,
                              size_t bytes) {

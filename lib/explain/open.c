@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Turns an errno of perf_event_open(2), and the facts about this machine in
- * /proc and /sys, into a cause, a reason and a remedy. The reason is a known
- * fact if possible, else the most likely one. The event is not tried again.
- * perf_event_open(2) is called only to find out whether the system call exists.
- * EINVAL and denied events have their own files. */
+ * /proc and /sys, into a cause, a reason and a remedy. If possible the reason
+ * is a known fact. Otherwise it is the most likely reason. The event is not
+ * tried again. perf_event_open(2) is called only to find out whether the system
+ * call exists. open_einval.c explains EINVAL, and open_denied.c explains denied
+ * events. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +25,8 @@
 #define IS_S390 0
 #endif
 
-/* The system call may exist even so: perf_copy_attr returns ENOSYS if the
- * processor's code has no user stack dumps or no registers. */
+/* Even with ENOSYS the system call may exist: perf_copy_attr returns ENOSYS if
+ * the processor's code has no user stack dumps or no registers. */
 static int explain_enosys(const uvperf__open_call_t *call) {
   const uint64_t fields =
       PERF_SAMPLE_STACK_USER | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_REGS_INTR;
@@ -207,7 +208,8 @@ static int explain_enfile(const uvperf__open_call_t *call) {
                             most == 0 ? 0 : (uint64_t)most + 1);
 }
 
-/* get_callchain_buffers returns EOVERFLOW, in older kernels ENOMEM. */
+/* get_callchain_buffers returns EOVERFLOW. In older kernels it returns
+ * ENOMEM. */
 static int explain_stack(const uvperf__open_call_t *call) {
   uint64_t asked = uvperf__attr_value(call->attr, UVPERF_ATTR_SAMPLE_MAX_STACK);
   int64_t most;

@@ -16,8 +16,8 @@
 #define VERSION_HIDDEN 0x8000
 #define VERSION_NUMBER 0x7fff
 
-/* st_other of 64-bit PowerPC, ELFv2 ABI 3.4.1: from this bit on it holds log2
- * of the bytes from the global entry to the local one. */
+/* The field st_other of 64-bit PowerPC (ELFv2 ABI 3.4.1): from this bit on, it
+ * holds log2 of the bytes from the global entry to the local entry. */
 #define PPC64_ENTRY_SHIFT 5
 #define PPC64_ABI         3 /* in e_flags */
 
@@ -32,7 +32,7 @@ typedef struct candidate_s {
   uint16_t number; /* of .gnu.version: 0 and 1 mean none */
 } candidate_t;
 
-/* Too big for the stack: it comes from uvperf__calloc. */
+/* The struct is too big for the stack, so it comes from uvperf__calloc. */
 typedef struct walk_s {
   uvperf__elf_t elf;
   uvperf__elf_rows_t rows;
@@ -102,7 +102,7 @@ static uint64_t entry_bytes(const uvperf__elf_t *elf,
   return elf->machine == EM_PPC64 && log2 >= 2 && log2 < 7 ? 1u << log2 : 0;
 }
 
-/* Finds the place of a symbol. Returns 1 and offset and size, 0 if the symbol
+/* Finds the place of a symbol. Returns 1 with offset and size, 0 if the symbol
  * is not in the file or is not a function, or -errno. */
 static int place(walk_t *walk, const uvperf__elf_row_t *row,
                  uvperf__elf_symbol_t *symbol) {

@@ -21,8 +21,8 @@ typedef struct uvperf__elf_symbol_s {
 
 /* Finds a function; symbol->name is `name`. A function is a defined symbol of
  * type STT_FUNC. A symbol without a type (as in assembler) is also a function
- * if it is not local and is in a section of code. In both cases it must lie in
- * a segment of code.
+ * if it is not local and is in a section of code. In both cases the symbol must
+ * lie in a segment of code.
  *
  * "name@VERSION" and "name@@VERSION" mean this version. "name" means the
  * default version. If there is none, it means a symbol without a version, and

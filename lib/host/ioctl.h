@@ -21,9 +21,9 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
  * kernel makes no link, by PERF_EVENT_IOC_SET_BPF. Returns 0 or -errno.
  *
  * *link receives the fd of the link, or -1 without a link. Closing the link
- * detaches the program. Without a link, the end of the event detaches it. A
- * cookie other than 0 needs a link: if the kernel has no links, the result is
- * -EOPNOTSUPP.
+ * detaches the program. Without a link, the end of the event detaches the
+ * program. A cookie other than 0 needs a link: if the kernel has no links, the
+ * result is -EOPNOTSUPP.
  *
  * *has_no_links is 0 at first. The function sets it to 1 if the kernel has no
  * links, or refuses links to the caller. Later calls then do not try again. */

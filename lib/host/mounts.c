@@ -129,9 +129,9 @@ static int open_mounts(const char *root, const char *task) {
   return uvperf__file_open(path);
 }
 
-/* /proc/self is the first thread. It shows no mounts after this thread has
- * ended, and other threads may have mounts of their own. Linux before 3.17 has
- * only /proc/self. */
+/* /proc/self is the first thread. This path shows no mounts after the first
+ * thread has ended, and other threads may have mounts of their own. Linux
+ * before 3.17 has only /proc/self. */
 int uvperf__mounts_each(const char *root, uvperf__mounts_each_fn each,
                         void *data) {
   int fd = open_mounts(root, "thread-self");

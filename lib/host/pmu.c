@@ -230,8 +230,8 @@ static int parse_field(const char **text, enum uvperf_attr_field *field) {
   return -EINVAL;
 }
 
-/* Parses the text of a term. Returns -EINVAL if it is not a format, or names a
- * field or bit that no attr has. */
+/* Parses the text of a term. Returns -EINVAL if the text is not a format, or
+ * names a field or bit that no attr has. */
 static int parse_format(const char *text, uvperf__pmu_format_t *format) {
   unsigned int first, last;
   int rc;
@@ -330,7 +330,7 @@ int uvperf__pmu_event_of_any_case(const char *root, const char *pmu,
   return rc;
 }
 
-/* Reads a file next to an event. Returns 1, 0 if it does not exist, or
+/* Reads a file next to an event. Returns 1, 0 if the file does not exist, or
  * -errno. */
 static int read_beside(const char *root, const char *pmu, const char *event,
                        const char *suffix, char text[UVPERF__PMU_TEXT_BYTES]) {

@@ -78,8 +78,8 @@ int uvperf__pmu_format(const char *root, const char *pmu, const char *term,
 int uvperf__pmu_each_format(const char *root, const char *pmu,
                             uvperf__name_fn each, void *data);
 
-/* Spreads a value over the bits of a mask. Returns -ERANGE if it does not
- * fit. */
+/* Spreads a value over the bits of a mask. Returns -ERANGE if the value does
+ * not fit. */
 int uvperf__pmu_spread(uint64_t mask, uint64_t value, uint64_t *bits);
 /* Does the inverse of uvperf__pmu_spread. */
 uint64_t uvperf__pmu_gather(uint64_t mask, uint64_t bits);
@@ -123,7 +123,7 @@ int uvperf__pmu_cpus(const char *root, const char *pmu,
                      char list[UVPERF__PMU_TEXT_BYTES], int *is_mask);
 
 /* Reads caps/max_precise. Returns 0, -ENOENT if the kernel does not have the
- * file, or -EINVAL if it is not a number. */
+ * file, or -EINVAL if its text is not a number. */
 int uvperf__pmu_max_precise(const char *root, const char *pmu, uint32_t *max);
 
 /* Do the same as the functions of uvperf/system.h, under a root. */

@@ -46,7 +46,8 @@ typedef struct search_s {
   int is_other; /* the line does not match */
 } search_t;
 
-/* Processes the next byte of the file. Returns 1 if it ends the wanted line. */
+/* Processes the next byte of the file. Returns 1 if this byte ends the wanted
+ * line. */
 static int search_byte(search_t *search, char byte) {
   if (byte == '\n') {
     if (!search->is_other && *search->key == '\0')

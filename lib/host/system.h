@@ -11,7 +11,7 @@
 #include "uvperf/system.h"
 
 /* Reads a decimal number from the first line of root + path. Returns 0 or
- * -errno. -EINVAL means that it is not a number. */
+ * -errno. -EINVAL means that the line is not a number. */
 int uvperf__system_number(const char *root, const char *path, int64_t *value);
 
 /* Finds the first line of root + path that starts with `key` ("" matches any
@@ -24,8 +24,8 @@ int uvperf__system_line(const char *root, const char *path, const char *key,
 #define UVPERF__TEXT_BYTES 4097
 
 /* Reads all of root + path, without a newline at its end. Returns 0, or -errno
- * and the text "". -EFBIG means that the text does not fit, -EINVAL that it has
- * a zero byte. */
+ * and the text "". -EFBIG means that the text does not fit. -EINVAL means that
+ * the text has a zero byte. */
 int uvperf__system_text(const char *root, const char *path, char *text,
                         size_t size);
 
@@ -55,11 +55,12 @@ int uvperf__system_has_capability(const char *root, int capability);
 int uvperf__system_has_perfmon(const char *root);
 
 /* Whether this process has a seccomp filter, from root + /proc/self/status.
- * Returns 1, or 0 if it has none or if this is unknown. */
+ * Returns 1, or 0 if there is no filter or if this is unknown. */
 int uvperf__system_has_filter(const char *root);
 
-/* Whether this process is in a user namespace other than the initial one, from
- * root + /proc/self/ns/user, else uid_map. Returns 1, 0 or -errno. */
+/* Whether this process is in another user namespace than the initial one. Reads
+ * root + /proc/self/ns/user, or /proc/self/uid_map if there is no such file.
+ * Returns 1, 0 or -errno. */
 int uvperf__system_is_user_namespace(const char *root);
 
 /* Finds how far a clock of this process is ahead of the kernel's clock, from
@@ -93,8 +94,8 @@ int uvperf__system_has_lost(const char *root, int may_ask);
  * Returns 1, 0 or -errno. */
 int uvperf__system_has_cpu(const char *root, const char *list, int cpu);
 
-/* Reads the CPUs of such a list, ascending. Returns the same as
- * uvperf__cpu_list_parse, or another -errno if the list cannot be read. */
+/* Reads the CPUs of /sys/devices/system/cpu/`list`, ascending. Returns the same
+ * as uvperf__cpu_list_parse, or another -errno if the list cannot be read. */
 int uvperf__system_cpus(const char *root, const char *list, int *cpus,
                         size_t *nr);
 

@@ -14,17 +14,17 @@
 #include "util/file.h"
 #include "util/grow.h"
 
-/* More than the 52 fields of a stat file need. The second field has up to 64
- * bytes, and each other field has up to 20. */
+/* More bytes than the 52 fields of a stat file need. The second field has up to
+ * 64 bytes, and each other field has up to 20. */
 #define STAT_BYTES 2048
 
 /* -- one task ------------------------------------------------------------- */
 
-/* NSpid in /proc/PID/status lists a task's ids in several PID namespaces: first
- * the id in the namespace of /proc, last the id in the task's own. A single id
- * means that both namespaces are the same. The field NSpid exists since Linux
- * 4.1. In older kernels, and without CONFIG_PID_NS, we cannot find out whether
- * the namespaces differ. */
+/* NSpid in /proc/PID/status lists a task's ids in several PID namespaces. The
+ * first id is for the namespace of /proc, and the last id is for the task's own
+ * namespace. A single id means that both namespaces are the same. The field
+ * NSpid exists since Linux 4.1. In older kernels, and without CONFIG_PID_NS, we
+ * cannot find out whether the namespaces differ. */
 int uvperf__task_proc_is_own(const char *root) {
   char text[64];
   int rc = uvperf__system_line(root, "/proc/self/status", "NSpid:", text,

@@ -20,8 +20,8 @@
 
 /* -- events of PMUs -------------------------------------------------------- */
 
-/* Labels by a named event of the PMU, or by the terms of its format. Probes
- * have PMUs too, but they are not labelled here. */
+/* Makes labels from a named event of the PMU, or from the terms of its format.
+ * Probes have PMUs too, but they are not labelled here. */
 
 #define NR_CONFIGS 5
 
@@ -190,8 +190,8 @@ static int label_pmu_terms(uvperf__label_t *label) {
 /* The config1 of a probe is a pointer to a string of this process: the path of
  * a file, or the name of a kernel function. */
 
-/* Adds a value in quotation marks, so that no byte inside ends it. A value that
- * contains both kinds of quotation marks cannot be written. */
+/* Adds a value in quotation marks, so that no byte of the value ends it. A
+ * value that contains both kinds of quotation marks cannot be written. */
 static int put_quoted(uvperf__label_t *label, const char *key,
                       const char *value) {
   char mark = strchr(value, '"') == NULL ? '"' : '\'';
@@ -360,8 +360,8 @@ static int label_numbers(uvperf__label_t *label) {
 
 /* -- all ways -------------------------------------------------------------- */
 
-/* Completes a label that already names the event. Returns 1, or 0 if it is not
- * true. */
+/* Completes a label that already names the event. Returns 1, or 0 if the label
+ * is not true. */
 static int end(uvperf__label_t *label, const uvperf__label_t *name) {
   int has_sample_type = name->attr->sample_type != 0;
 

@@ -40,7 +40,8 @@ typedef struct uvperf__named_event_s {
   const char *rest;
   int is_pattern; /* because of *, ? or [ */
   /* If the event has one part for each core PMU: the index of this part, and
-   * the number of parts. For a whole event they are 0 and 1. */
+   * the number of parts. For a whole event the index is 0 and the number is
+   * 1. */
   size_t part;
   size_t nr_parts;
   /* Set for a PMU's own events. Other events have NULL and a scale of 1. */

@@ -27,9 +27,9 @@ int uvperf__probe_take(const uvperf__parse_t *parse, const char *pmu,
 /* Adds the names of the terms of probes to the search. */
 void uvperf__probe_near_miss(const char *pmu, uvperf__near_miss_t *miss);
 
-/* Writes config2, after finding a symbol in its file if the terms name one.
- * *string receives the text to which config1 must point, if any. If a symbol
- * was found, *file receives an fd of its file, which the caller must close;
+/* Writes config2, after finding a symbol in its file if the terms name one. If
+ * config1 must point to a text, *string receives this text. If a symbol was
+ * found, *file receives an fd of its file, which the caller must close;
  * otherwise *file is unchanged. `at` is the place of the PMU. Returns 0, or
  * fills the error and returns -errno. */
 int uvperf__probe_finish(const uvperf__parse_t *parse, const char *at,

@@ -61,8 +61,8 @@ size_t uvperf__span_length(uvperf__span_t span);
 /* Whether the piece is this word, in upper or lower case. */
 int uvperf__span_is(uvperf__span_t span, const char *word);
 
-/* Copies the piece and adds a NUL. Returns 0, or -ENAMETOOLONG if it does not
- * fit. */
+/* Copies the piece and adds a NUL. Returns 0, or -ENAMETOOLONG if the piece
+ * does not fit. */
 int uvperf__span_copy(uvperf__span_t span, char *to, size_t size);
 
 /* Writes the piece for use in a reason. A long piece is cut. Control characters

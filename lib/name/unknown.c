@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles words that are not events: suggests the name that was probably meant,
- * or explains who knows the word. Searches all existing names, so it is
- * slow. */
+ * or explains what the word is. Searches all existing names, so it is slow. */
 #include "name/build.h"
 
 #include <errno.h>

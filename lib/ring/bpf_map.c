@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a perf event array, as a file of our own if possible. Explains failures
- * of opening and of its entries. The caller chooses the events. */
+/* Opens a perf event array, as a file of our own if possible. Explains why the
+ * map cannot be opened, or an entry cannot be put or deleted. The caller
+ * chooses the events. */
 #include "ring/bpf_map.h"
 
 #include <errno.h>
@@ -186,8 +187,8 @@ static uint32_t flags_of(int fd) {
   }
 }
 
-/* BPF_MAP_GET_FD_BY_ID needs CAP_SYS_ADMIN. Without it we share the caller's
- * file. */
+/* BPF_MAP_GET_FD_BY_ID needs CAP_SYS_ADMIN. Without this capability we share
+ * the caller's file. */
 static int open_fd(uvperf__bpf_map_t *map, int fd, uvperf_error_t *error) {
   uvperf__bpf_map_info_t info;
   char name[32];

@@ -34,7 +34,7 @@ static size_t first_bytes(const uvperf__cpu_rings_options_t *options) {
 }
 
 /* Whether a ring is large enough for the requested watermark. With a watermark
- * near its size it would drop records before the wakeup. */
+ * near its size, a ring would drop records before the wakeup. */
 static int has_room(const uvperf__cpu_rings_options_t *options, size_t bytes) {
   return options->wakeup_bytes <= bytes / 2;
 }
@@ -255,7 +255,7 @@ static int add(uvperf__cpu_rings_t *rings, int cpu, uvperf__cpu_ring_t **ring,
   made->spare = -1;
   made->old_spare = -1;
   rc = open_ring(&rings->options, rings->try_bytes, made, error);
-  /* If the owner was opened, it is the mapping that has failed. */
+  /* If the owner was opened, it was the mapping that failed. */
   rings->has_no_lock = rc == -EPERM && made->fd >= 0;
   if (rc != 0) {
     uvperf__free(made);
@@ -333,7 +333,7 @@ int uvperf__cpu_rings_have_ended(const uvperf__cpu_rings_t *rings) {
 
 /* -- spares --------------------------------------------------------------- */
 
-/* Closes the spare before the last one: it is not polled any more. */
+/* Closes the spare before the last spare, because it is not polled any more. */
 int uvperf__cpu_rings_spare(uvperf__cpu_rings_t *rings, size_t index) {
   uvperf__cpu_ring_t *ring = rings->rings[index];
   struct perf_event_attr attr;

@@ -20,7 +20,8 @@
  * bits uses the lower half under any kernel: no ring is that large, and not all
  * of its CPUs can load 64 bits at once. A kernel of 64 bits does not need the
  * upper half of data_tail either, because it masks the tail with the ring's
- * size (ring_buffer_has_space). unit/ring/test_ring_word.c defines this too. */
+ * size (ring_buffer_has_space). unit/ring/test_ring_word.c defines
+ * UVPERF__RING_WORD too. */
 #ifndef UVPERF__RING_WORD
 #define UVPERF__RING_WORD unsigned long
 #endif
@@ -35,7 +36,7 @@ size_t uvperf__ring_round(size_t bytes) {
 
   rounded = page_size();
   while (rounded != 0 && rounded < bytes)
-    rounded *= 2; /* Becomes 0 on overflow, because it is a power of two. */
+    rounded *= 2; /* 0 on overflow, because it was a power of two */
   return rounded;
 }
 

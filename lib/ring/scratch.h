@@ -2,7 +2,7 @@
 /* The memory into which records that wrap are copied. Only one handle of a loop
  * delivers at a time, so the handles of a loop share this memory. There is one
  * exception: a callback can flush another handle while its own record is still
- * in use. So each delivery inside another one gets a buffer of its own. */
+ * in use. So a delivery inside another delivery gets a buffer of its own. */
 #ifndef UVPERF_LIB_RING_SCRATCH_H
 #define UVPERF_LIB_RING_SCRATCH_H
 

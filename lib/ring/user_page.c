@@ -67,8 +67,8 @@ int uvperf__user_reader_is_mine(const uvperf__user_reader_t *reader) {
          pthread_equal(reader->thread, pthread_self());
 }
 
-/* Whether the page has a known layout, and counts at all. cap_user_rdpmc and
- * cap_user_time were at the place of cap_bit0 before Linux 3.12;
+/* Whether the page has a known layout and has a count at all. Before Linux
+ * 3.12, cap_user_rdpmc and cap_user_time were at the place of cap_bit0.
  * cap_bit0_is_deprecated means that they have moved, and that the page has a
  * size. */
 static int has_counts(const volatile head_t *head) {
@@ -161,8 +161,8 @@ static int read_once(const struct perf_event_mmap_page *page, seen_t *seen) {
   return head->lock == lock;
 }
 
-/* Returns the low `width` bits as a signed number. The kernel sets a counter
- * below 0, so that it overflows in time, and `offset` corrects this. */
+/* Returns the low `width` bits as a signed number. The kernel sets a counter to
+ * a negative value, so that it overflows in time. `offset` corrects this. */
 static uint64_t extend(uint64_t pmc, unsigned width) {
   uint64_t sign = (uint64_t)1 << (width - 1);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who is calling: which process, so that a forked child is recognised, and
- * which thread. */
+/* Finds out which process is calling, so that a forked child is recognised, and
+ * which thread is calling. */
 #ifndef UVPERF_LIB_SYS_FORK_H
 #define UVPERF_LIB_SYS_FORK_H
 

@@ -19,8 +19,8 @@ typedef struct uvperf__opener_s {
  *
  * The program's function gets the id of the calling thread instead of 0,
  * because 0 would mean a thread of the process that opens the event.
- * uvperf__open checks the function's result. If it is not the fd of a perf
- * event, uvperf__open returns -ENOTTY. */
+ * uvperf__open checks the function's result. If the result is not the fd of a
+ * perf event, uvperf__open returns -ENOTTY. */
 int uvperf__open(const uvperf__opener_t *opener, struct perf_event_attr *attr,
                  pid_t pid, int cpu, int group_fd, unsigned long flags);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The only calls of the perf system calls and of netlink, and the instructions
  * that read a counter. Each function makes one system call or executes one
- * instruction (opening a socket takes two calls). It returns -errno if it can
- * fail, and has no policy. The functions never call each other, so that tests
- * can replace each with the linker's --wrap. */
+ * instruction (opening a socket takes two calls). A function that can fail
+ * returns -errno. The functions have no policy. The functions never call each
+ * other, so that tests can replace each with the linker's --wrap. */
 #ifndef UVPERF_LIB_SYS_SYS_H
 #define UVPERF_LIB_SYS_SYS_H
 

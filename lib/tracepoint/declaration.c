@@ -80,7 +80,7 @@ static void skip(uvperf__text_t *span, size_t bytes) {
   span->length -= bytes;
 }
 
-/* Finds the size of a type in bytes by its name. Returns 0 if it is not
+/* Finds the size of a type in bytes by its name. Returns 0 if the type is not
  * known. */
 static uint32_t type_size(uvperf__text_t type) {
   static const struct {

@@ -19,9 +19,9 @@ void uvperf__error_add(uvperf_error_t *error, const char *text);
  * action that failed: "files cannot be read". */
 int uvperf__error_shortage(uvperf_error_t *error, int code, const char *what);
 
-/* Whether an error is such a shortage. After a shortage we know nothing about
- * the thing that was tried: with more fds or memory it might exist. (ENOMEM has
- * other causes as well.) */
+/* Whether an error is a shortage of fds or memory. After a shortage we know
+ * nothing about the thing that was tried: with more fds or memory it might
+ * exist. (ENOMEM has other causes as well.) */
 int uvperf__error_is_shortage(const uvperf_error_t *error);
 
 /* Reports unknown bits in an option such as "options.flags". Returns

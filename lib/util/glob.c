@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Matches names against patterns. glibc's fnmatch(3) is not used: in locales
- * with multibyte characters it calls malloc for a long pattern, past the
+ * with multibyte characters it calls malloc for a long pattern, and not the
  * allocator that the user chose. */
 #include "util/glob.h"
 

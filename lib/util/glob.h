@@ -6,7 +6,7 @@
 #define UVPERF_LIB_UTIL_GLOB_H
 
 /* Returns 1 if the whole text matches the pattern, else 0. The time is bounded
- * by the product of their lengths. A [ without a closing ] stands for
+ * by the product of the two lengths. A [ without a closing ] stands for
  * itself. */
 int uvperf__glob_match(const char *pattern, const char *text);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* If the size is larger, the struct was probably never initialized. The kernel
- * also reads no more than a page (perf_copy_attr and its like). */
+ * also reads no more than a page (perf_copy_attr and similar functions). */
 #define MOST_BYTES 4096
 
 int uvperf__options_copy(void *own, size_t own_size, size_t least,
