@@ -66,7 +66,7 @@ struct uvperf__bpf_outputs_s {
   bpf_opening_t opening;
 };
 
-/* Returns 0; or -EPERM and the error in a forked child. */
+/* Returns 0. In a forked child returns -EPERM and the error. */
 static int check_process(const uvperf__bpf_outputs_t *outputs,
                          uvperf_error_t *error) {
   if (uvperf__process() == outputs->process)

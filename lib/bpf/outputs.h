@@ -73,9 +73,9 @@ void uvperf__bpf_outputs_free(uvperf__bpf_outputs_t *outputs);
 void uvperf__bpf_outputs_give_up(uvperf__bpf_outputs_t *outputs,
                                  uvperf__leftovers_t *leftovers);
 
-/* Enable or disable the events. If one event fails, they go on with the others.
- * They return 0, or the code and error of the first failure. An offline CPU is
- * not a failure. */
+/* Enable or disable the events. If one event fails, the functions go on with
+ * the other events. They return 0, or the code and error of the first failure.
+ * An offline CPU is not a failure. */
 int uvperf__bpf_outputs_enable(uvperf__bpf_outputs_t *outputs,
                                uvperf_error_t *error);
 void uvperf__bpf_outputs_disable(uvperf__bpf_outputs_t *outputs);

@@ -78,7 +78,8 @@ void uvperf__id_table_remove(uvperf__id_table_t *table, uint64_t id) {
   for (i = behind(table, hole + 1, 0); slots[i].reader != NULL;
        i = behind(table, i + 1, 0)) {
     home = uvperf__id_table_home(table, slots[i].id);
-    /* An id moves into the hole if a search for it would end at the hole. */
+    /* An id moves into the hole if a search for this id would end at the
+     * hole. */
     if (behind(table, i, home) < behind(table, i, hole))
       continue;
     slots[hole] = slots[i];

@@ -153,7 +153,7 @@ static int add_level_bits(text_t *text, unsigned int level) {
   return add_bits(text, level, names, LENGTH(names), 0);
 }
 
-/* If both fields for the level are filled in, they mean the same. Only the
+/* If both fields for the level are filled in, they mean the same. But only the
  * older field has hit and miss. */
 static void describe_level(text_t *text, uint64_t data_src) {
   unsigned int level = bits(data_src, LEVEL_SHIFT, 14);

@@ -25,11 +25,12 @@ typedef struct uvperf__elf_symbol_s {
  * lie in a segment of code.
  *
  * "name@VERSION" and "name@@VERSION" mean this version. "name" means the
- * default version. If there is none, it means a symbol without a version, and
- * otherwise any version. If several symbols match, symbols with a type come
- * first, then global, weak and local symbols. On 64-bit PowerPC the offset is
- * that of the local entry, because all calls pass it: calls from the same
- * module and from others. Names of 4096 bytes and more are not found.
+ * default version. Without a default version, "name" means a symbol without a
+ * version. If there is none, it means any version. If several symbols match,
+ * symbols with a type come first, then global, weak and local symbols. On
+ * 64-bit PowerPC the offset is that of the local entry, because all calls pass
+ * it: calls from the same module and from others. Names of 4096 bytes and more
+ * are not found.
  *
  * Returns 0, or
  *   -ENOENT    no such function;

@@ -114,7 +114,8 @@ static void name_part(uvperf__event_build_t *build, char *text, size_t size) {
 }
 
 /* The type of the PMU goes into the upper half of config: see
- * perf_event_open(2). Raw codes have the PMU's own type instead. */
+ * perf_event_open(2). An event with a raw code has the PMU's own type
+ * instead. */
 static int build_parts(uvperf__event_build_t *build, uint32_t type,
                        uint64_t config) {
   const uvperf__core_pmus_t *cores = build->parse->cores;

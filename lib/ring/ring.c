@@ -295,9 +295,10 @@ uint64_t uvperf__ring_run_delivered(const uvperf__ring_t *ring,
 }
 
 static void publish(uvperf__ring_t *ring) {
-  /* Pairs with the load of data_tail in __perf_output_begin, and the branch on
-   * it: our reads of the data are done before the kernel writes there again,
-   * see perf_output_put_handle, kernel/events/ring_buffer.c. */
+  /* Pairs with the load of data_tail in __perf_output_begin, and with the
+   * kernel's branch on data_tail. So our reads of the data are done before the
+   * kernel writes there again: see perf_output_put_handle in
+   * kernel/events/ring_buffer.c. */
   __atomic_store_n(low_word(&ring->page->data_tail), (word_t)ring->tail,
                    __ATOMIC_RELEASE);
   ring->published = ring->tail;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the lines of a format file as f_show() in kernel/trace/trace_events.c
  * writes them, up to the "print fmt", which libtraceevent reads (print.c).
- * libtraceevent is not used for the other lines. If the text is not quite right
- * it dereferences NULL and leaks memory, and it knows few sizes of elements. */
+ * libtraceevent is not used for the other lines. If the text is not quite
+ * right, libtraceevent dereferences NULL and leaks memory. It also knows few
+ * sizes of elements. */
 #include "tracepoint/format.h"
 
 #include <errno.h>
