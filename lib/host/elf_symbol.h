@@ -29,8 +29,8 @@ typedef struct uvperf__elf_symbol_s {
  * version. If there is none, it means any version. If several symbols match,
  * symbols with a type come first, then global, weak and local symbols. On
  * 64-bit PowerPC the offset is that of the local entry, because all calls pass
- * it: calls from the same module and from others. Names of 4096 bytes and more
- * are not found.
+ * it, also those from other modules. Names of 4096 bytes and more are not
+ * found.
  *
  * Returns 0, or
  *   -ENOENT    no such function;
