@@ -24,6 +24,27 @@ static void read_all(data_file_t *file, int fd) {
   assert_int_equal(pread(fd, file->bytes, file->size, 0), file->size);
 }
 
+static void read_header(data_header_t *header, int fd) {
+  memset(header, 0, sizeof(*header));
+  assert_true(pread(fd, header, sizeof(*header), 0) >= 0);
+}
+
+/* Attrs move while a file grows: the header points to the new ones before the
+ * old ones are overwritten. So what is read fits together if the header does
+ * not change meanwhile. */
+static void read_whole(data_file_t *file, int fd) {
+  data_header_t now;
+
+  for (;;) {
+    read_header(&file->header, fd);
+    read_all(file, fd);
+    read_header(&now, fd);
+    if (memcmp(&now, &file->header, sizeof(now)) == 0)
+      return;
+    free(file->bytes);
+  }
+}
+
 static data_section_t ids_of(const data_file_t *file, size_t index) {
   const unsigned char *entry = file->bytes + file->header.attrs.offset +
                                (index + 1) * file->header.attr_size;
@@ -77,9 +98,7 @@ static void check_features(const data_file_t *file) {
 
 int data_file_read_fd(data_file_t *file, int fd) {
   memset(file, 0, sizeof(*file));
-  read_all(file, fd);
-  if (file->size >= sizeof(file->header))
-    memcpy(&file->header, file->bytes, sizeof(file->header));
+  read_whole(file, fd);
   if (file->header.magic == 0) {
     data_file_free(file);
     return 0;
