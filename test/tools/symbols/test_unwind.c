@@ -295,6 +295,15 @@ static void end(traced_t *traced) {
     unwind_file_free(traced->files[i]);
 }
 
+/* A busy machine can stop this process for UNWIND_MS. */
+static void unwind(traced_t *traced, unwind_stack_t *stack) {
+  int tries = 0;
+  do
+    unwind_stack(traced->process, &traced->regs, traced->copy, traced->bytes,
+                 stack);
+  while (stack->end == UNWIND_SLOW && ++tries < 10);
+}
+
 static void step_through(const char *path, traced_t *traced) {
   unwind_stack_t stack;
   size_t wrong = 0, between = 0;
@@ -304,8 +313,7 @@ static void step_through(const char *path, traced_t *traced) {
     stopped = step(traced, stopped == SIGTRAP ? 0 : stopped);
     if (stopped == 0)
       break;
-    unwind_stack(traced->process, &traced->regs, traced->copy, traced->bytes,
-                 &stack);
+    unwind(traced, &stack);
     if (is_right(traced, &stack))
       continue;
     if (is_unwinder_here(traced)) {
