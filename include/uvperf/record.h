@@ -400,11 +400,11 @@ typedef struct uvperf_decoder_s uvperf_decoder_t;
  *    sources' attrs and ids are read now and not again.
  *  @param nr       Number of sources.
  *  @return 0, or
- *    -EINVAL  nr is 0; a source has no attr, an attr.size of 1 to 63, unknown
- *      flags, or a size below the first version's (up to `data`); or, with
- *      several sources: one has no ids, two share an id, one lacks
- *      sample_id_all, or not all have PERF_SAMPLE_IDENTIFIER (or ID at the same
- *      place);
+ *    -EINVAL  sources is NULL; nr is 0; a source has no attr, an attr.size of 1
+ *      to 63, unknown flags, or a size below the first version's (up to
+ *      `data`); or, with several sources: one has no ids, two share an id, one
+ *      lacks sample_id_all, or not all have PERF_SAMPLE_IDENTIFIER (or ID at
+ *      the same place);
  *    -E2BIG   a source is longer than this version's struct and has a byte
  *      other than 0 there, or is longer than a page;
  *    -ENOMEM  out of memory.
