@@ -19,7 +19,7 @@ enum stage {
   STAGE_ASK,    /* checks which read_format the kernel supports */
   STAGE_PLAN,   /* plans the places of one target per step */
   STAGE_OPEN,   /* opens one event per step */
-  STAGE_JUDGE,  /* checks whether enough is open */
+  STAGE_CHECK,  /* checks whether enough is open */
   STAGE_ENABLE, /* enables one place per step, in two passes */
   STAGE_CLOSE,  /* closes after a failure; may then plan again */
   STAGE_DONE
@@ -255,7 +255,7 @@ static int end_plan(uvperf__adding_t *adding) {
   return 0;
 }
 
-static int judge(uvperf__adding_t *adding) {
+static int check_enough(uvperf__adding_t *adding) {
   uvperf__counters_t *counters = adding->counters;
 
   if (adding->nr != 0 && nr_asked_open(counters) == adding->nr_open)
@@ -319,10 +319,10 @@ int uvperf__adding_step(uvperf__adding_t *adding, int is_cancelled) {
         rc =
             uvperf__counters_open_next(counters, &adding->cursor, &adding->why);
       else
-        adding->stage = STAGE_JUDGE;
+        adding->stage = STAGE_CHECK;
       break;
-    case STAGE_JUDGE:
-      rc = judge(adding);
+    case STAGE_CHECK:
+      rc = check_enough(adding);
       break;
     case STAGE_ENABLE:
       rc = enable_next(adding);

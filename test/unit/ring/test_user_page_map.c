@@ -96,7 +96,7 @@ static void fill_mapped(fake_event_t *fake) {
   user_page_events_fill_page(fake->page, 0);
 }
 
-static uint64_t play_rdpmc(uint32_t counter) {
+static uint64_t fake_rdpmc(uint32_t counter) {
   assert_int_equal(counter, 0);
   return 42;
 }
@@ -108,7 +108,7 @@ static void map_returns_a_page_that_is_read(void **state) {
 
   (void)state;
   user_page_events_need(__func__);
-  fake_on_rdpmc(play_rdpmc);
+  fake_on_rdpmc(fake_rdpmc);
   assert_int_equal(uvperf__user_page_map(fd, &page), 0);
   assert_int_equal(uvperf__user_page_read(page, &count), 0);
   assert_int_equal(count.value, 1042);
