@@ -99,7 +99,7 @@ static void expect_error(const char *words, const char *part) {
   tool_run_ends(&run, 1, part);
 }
 
-static void other_files_are_told_by_their_kind(void **state) {
+static void other_files_are_named_by_their_kind(void **state) {
   tool_run_t directory = {.args = {SAMPLE_PATH, "/"}};
 
   (void)state;
@@ -183,7 +183,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       record_run_test(records_of_a_file_are_those_that_perf_dumps),
       record_run_test(forks_that_perf_made_are_marked),
-      record_run_test(other_files_are_told_by_their_kind),
+      record_run_test(other_files_are_named_by_their_kind),
       record_run_test(damaged_files_are_refused_or_decoded),
       record_run_test(records_that_cannot_be_written_are_an_error),
   };

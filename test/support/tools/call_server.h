@@ -11,7 +11,7 @@
 
 typedef struct call_server_s {
   pid_t pid;
-  int in;  /* where it is told how many */
+  int in;  /* receives the number of calls */
   int out; /* where it tells that it has */
   char id[16];
 } call_server_t;

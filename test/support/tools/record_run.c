@@ -84,8 +84,8 @@ void record_run_shell(const char *words) {
   assert_string_equal(run.err, "");
 }
 
-int record_run_told(const tool_run_t *run, unsigned long *samples,
-                    unsigned long *lost) {
+int record_run_reported(const tool_run_t *run, unsigned long *samples,
+                        unsigned long *lost) {
   const char *line = strstr(run->err, "record: wrote ");
 
   return line != NULL &&

@@ -26,8 +26,8 @@ void record_run_run(tool_run_t *run, const char *program, const char *words);
 void record_run_shell(const char *words);
 
 /* What the last line says: 1, or 0 if there is none. */
-int record_run_told(const tool_run_t *run, unsigned long *samples,
-                    unsigned long *lost);
+int record_run_reported(const tool_run_t *run, unsigned long *samples,
+                        unsigned long *lost);
 
 /* What is in a file. */
 typedef struct record_run_count_s {

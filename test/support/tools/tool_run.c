@@ -147,10 +147,10 @@ void tool_run_expect_text(const char *text, const char *part) {
   assert_non_null(strstr(text, part));
 }
 
-void tool_run_ends(tool_run_t *run, int status, const char *told) {
+void tool_run_ends(tool_run_t *run, int status, const char *message) {
   tool_run(run);
   tool_run_expect_status(run, status);
-  tool_run_expect_text(run->err, told);
+  tool_run_expect_text(run->err, message);
 }
 
 size_t tool_run_nr_events(const tool_run_t *run) {

@@ -48,7 +48,7 @@ void tool_run_expect_status(const tool_run_t *run, int status);
 void tool_run_expect_text(const char *text, const char *part);
 
 /* Runs it and expects a status and a part of stderr. */
-void tool_run_ends(tool_run_t *run, int status, const char *told);
+void tool_run_ends(tool_run_t *run, int status, const char *message);
 
 /* How many perf events the sample has open; for `check`. */
 size_t tool_run_nr_events(const tool_run_t *run);

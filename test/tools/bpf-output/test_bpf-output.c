@@ -136,7 +136,7 @@ static void expect_children(const exec_lines_t *lines, const execs_t *execs,
   assert_int_equal(lines->lost, 0);
 }
 
-static void each_of_500_execs_of_all_cpus_is_told_once(void **state) {
+static void each_of_500_execs_of_all_cpus_is_printed_once(void **state) {
   static execs_t execs = {
       .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 500};
   static tool_run_t run = {.args = {"", "--json", "-m", "1M"}};
@@ -151,7 +151,7 @@ static void each_of_500_execs_of_all_cpus_is_told_once(void **state) {
 }
 
 /* Some execs wait for a wakeup, and the last ones for the timer. */
-static void execs_below_the_wakeup_are_told_too(void **state) {
+static void execs_below_the_wakeup_are_printed_too(void **state) {
   static execs_t execs = {
       .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 50};
   static tool_run_t run = {.args = {"", "--json", "--wakeup", "20"}};
@@ -172,16 +172,16 @@ static void execs_lost_in_a_tiny_ring_are_counted(void **state) {
                           .nr = 300,
                           .hold = 1};
   static tool_run_t run = {.args = {"", "--json", "-m", "4K"}};
-  size_t i, told = 0;
+  size_t i, printed = 0;
   exec_lines_t lines;
 
   (void)state;
   need(__func__);
   run_children(&run, &execs, &lines);
   for (i = 0; i < execs.nr; i++)
-    told += count_child(&lines, &execs, i, "true", "/bin/true");
-  assert_true(told > 0 && told < 300);
-  assert_int_equal(lines.execs, told);
+    printed += count_child(&lines, &execs, i, "true", "/bin/true");
+  assert_true(printed > 0 && printed < 300);
+  assert_int_equal(lines.execs, printed);
   assert_int_equal(lines.execs + lines.lost, 300);
   assert_true(lines.lost_in_lines <= lines.lost);
   tool_run_expect_text(run.err, "try a larger -m");
@@ -200,7 +200,7 @@ static void long_path(char path[PATH_MAX], const char *start) {
   assert_true(strlen(path) >= PATH_MAX - 2);
 }
 
-static void longest_path_is_told_whole(void **state) {
+static void longest_path_is_printed_whole(void **state) {
   static char path[PATH_MAX];
   static execs_t execs = {
       .path = path, .argv = true_argv, .directory = AT_FDCWD, .nr = 4};
@@ -216,7 +216,7 @@ static void longest_path_is_told_whole(void **state) {
 }
 
 /* The kernel prints "/dev/fd/N/" before the path. */
-static void longest_path_of_a_directory_is_told_whole(void **state) {
+static void longest_path_of_a_directory_is_printed_whole(void **state) {
   static char path[PATH_MAX], filename[PATH_MAX + 32];
   static execs_t execs = {.path = path, .argv = true_argv, .nr = 4};
   static tool_run_t run = {.args = {"", "--json"}};
@@ -295,7 +295,7 @@ static void evil_name_of_a_script_is_escaped_in_text(void **state) {
   assert_null(strchr(text, '\033'));
 }
 
-static void only_the_name_that_is_asked_for_is_told(void **state) {
+static void only_the_name_that_is_asked_for_is_printed(void **state) {
   static execs_t execs = {
       .path = "/bin/true", .argv = true_argv, .directory = AT_FDCWD, .nr = 4};
   static tool_run_t same = {.args = {"", "--json", "-n", "true"}};
@@ -400,14 +400,14 @@ static void perf_events_of_others_see_each_exec_too(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(each_of_500_execs_of_all_cpus_is_told_once),
-      cmocka_unit_test(execs_below_the_wakeup_are_told_too),
+      cmocka_unit_test(each_of_500_execs_of_all_cpus_is_printed_once),
+      cmocka_unit_test(execs_below_the_wakeup_are_printed_too),
       cmocka_unit_test(execs_lost_in_a_tiny_ring_are_counted),
-      cmocka_unit_test(longest_path_is_told_whole),
-      cmocka_unit_test(longest_path_of_a_directory_is_told_whole),
+      cmocka_unit_test(longest_path_is_printed_whole),
+      cmocka_unit_test(longest_path_of_a_directory_is_printed_whole),
       cmocka_unit_test(evil_name_of_a_script_is_valid_json),
       cmocka_unit_test(evil_name_of_a_script_is_escaped_in_text),
-      cmocka_unit_test(only_the_name_that_is_asked_for_is_told),
+      cmocka_unit_test(only_the_name_that_is_asked_for_is_printed),
       cmocka_unit_test(program_is_gone_with_the_sample),
       cmocka_unit_test(perf_events_of_others_see_each_exec_too),
   };

@@ -62,7 +62,7 @@ static void exec_is_a_line_of_text_and_of_json(void **state) {
   }
 }
 
-static void filename_that_could_not_be_read_is_told_so(void **state) {
+static void filename_that_could_not_be_read_is_reported(void **state) {
   struct exec_head head = head_of("");
   char text[512];
 
@@ -75,7 +75,7 @@ static void filename_that_could_not_be_read_is_told_so(void **state) {
   assert_non_null(strstr(text, "\"filename\":\"\"}"));
 }
 
-static void filename_that_was_cut_is_told_so(void **state) {
+static void filename_that_was_cut_is_reported(void **state) {
   struct exec_head head = head_of("/a/b\\...");
   char text[512];
 
@@ -136,8 +136,8 @@ static void losses_and_the_end_are_lines(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(exec_is_a_line_of_text_and_of_json),
-      cmocka_unit_test(filename_that_could_not_be_read_is_told_so),
-      cmocka_unit_test(filename_that_was_cut_is_told_so),
+      cmocka_unit_test(filename_that_could_not_be_read_is_reported),
+      cmocka_unit_test(filename_that_was_cut_is_reported),
       cmocka_unit_test(sample_that_cannot_be_right_is_no_line),
       cmocka_unit_test(losses_and_the_end_are_lines),
   };

@@ -12,25 +12,25 @@
 #define LIMITED_UID 65534
 #define NR_EVENTS   100
 
-typedef struct told_s {
+typedef struct seen_s {
   common_signals_t signals;
   int number; /* signal that comes while the session stops; 0: none */
   int nr_stops, nr_closes, nr_late;
   uv_timer_t slow; /* closes late, and raises SIGINT meanwhile */
-} told_t;
+} seen_t;
 
 static void on_stop(common_session_t *session) {
-  told_t *told = session->data;
+  seen_t *seen = session->data;
 
-  told->nr_stops++;
-  if (told->number != 0)
-    raise(told->number);
+  seen->nr_stops++;
+  if (seen->number != 0)
+    raise(seen->number);
 }
 
 static void on_close(common_session_t *session) {
-  told_t *told = session->data;
+  seen_t *seen = session->data;
 
-  told->nr_closes++;
+  seen->nr_closes++;
 }
 
 static void raise_interrupt(uv_timer_t *slow) {
@@ -39,36 +39,36 @@ static void raise_interrupt(uv_timer_t *slow) {
 }
 
 static void close_slowly(common_session_t *session) {
-  told_t *told = session->data;
+  seen_t *seen = session->data;
 
-  told->nr_closes++;
-  uv_timer_init(&session->loop, &told->slow);
-  uv_timer_start(&told->slow, raise_interrupt, 50, 50);
+  seen->nr_closes++;
+  uv_timer_init(&session->loop, &seen->slow);
+  uv_timer_start(&seen->slow, raise_interrupt, 50, 50);
 }
 
 static int on_late_signal(common_session_t *session) {
-  told_t *told = session->data;
+  seen_t *seen = session->data;
 
-  if (++told->nr_late == 3)
-    uv_close((uv_handle_t *)&told->slow, NULL);
+  if (++seen->nr_late == 3)
+    uv_close((uv_handle_t *)&seen->slow, NULL);
   return 1;
 }
 
-static void begin(common_session_t *session, told_t *told) {
+static void begin(common_session_t *session, seen_t *seen) {
   static const common_session_t init = COMMON_SESSION_INIT;
 
   *session = init;
-  session->data = told;
+  session->data = seen;
   session->on_stop = on_stop;
   session->on_close = on_close;
-  common_signals_take(&told->signals);
+  common_signals_take(&seen->signals);
   assert_int_equal(common_session_init(session), 0);
   common_session_listen(session);
 }
 
-static void end(told_t *told) {
-  common_signals_end_session(&told->signals);
-  assert_int_equal(told->nr_closes, 1);
+static void end(seen_t *seen) {
+  common_signals_end_session(&seen->signals);
+  assert_int_equal(seen->nr_closes, 1);
 }
 
 /* Such a signal was lost once, so a series of runs went on. */
@@ -78,62 +78,62 @@ static void signal_while_the_session_stops_is_reported(void **state) {
 
   (void)state;
   for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-    told_t told = {.number = numbers[i]};
+    seen_t seen = {.number = numbers[i]};
     common_session_t session;
 
-    begin(&session, &told);
+    begin(&session, &seen);
     common_session_stop_soon(&session);
     assert_int_equal(common_session_run(&session, 0), 0);
     assert_int_equal(session.signal, numbers[i]);
-    assert_int_equal(told.nr_stops, 1);
-    end(&told);
+    assert_int_equal(seen.nr_stops, 1);
+    end(&seen);
   }
 }
 
 static void session_without_a_signal_reports_none(void **state) {
-  told_t told = {.number = 0};
+  seen_t seen = {.number = 0};
   common_session_t session;
 
   (void)state;
-  begin(&session, &told);
+  begin(&session, &seen);
   common_session_stop_soon(&session);
   assert_int_equal(common_session_run(&session, 0), 0);
   assert_int_equal(session.signal, 0);
-  end(&told);
+  end(&seen);
 }
 
 /* Events that were not opened are not stopped. */
 static void signal_before_a_failure_stops_nothing(void **state) {
-  told_t told = {.number = 0};
+  seen_t seen = {.number = 0};
   common_session_t session;
 
   (void)state;
-  begin(&session, &told);
+  begin(&session, &seen);
   raise(SIGINT);
   assert_int_equal(common_session_run(&session, 3), 3);
   assert_int_equal(session.signal, SIGINT);
-  assert_int_equal(told.nr_stops, 0);
-  end(&told);
+  assert_int_equal(seen.nr_stops, 0);
+  end(&seen);
 }
 
 /* nohup(1) makes its command ignore SIGHUP like this. */
 static void ignored_hangup_is_not_reported(void **state) {
-  told_t told = {.number = SIGHUP};
+  seen_t seen = {.number = SIGHUP};
   common_session_t session;
 
   (void)state;
   signal(SIGHUP, SIG_IGN);
-  begin(&session, &told);
+  begin(&session, &seen);
   common_session_stop_soon(&session);
   assert_int_equal(common_session_run(&session, 0), 0);
   assert_int_equal(session.signal, 0);
-  end(&told);
+  end(&seen);
   assert_true(common_signals_is_ignored(SIGHUP));
   signal(SIGHUP, SIG_DFL);
 }
 
 static void signal_while_closing_lasts_ends_the_program(void **state) {
-  told_t told = {.number = 0};
+  seen_t seen = {.number = 0};
   common_session_t session;
   int status;
   pid_t pid;
@@ -143,7 +143,7 @@ static void signal_while_closing_lasts_ends_the_program(void **state) {
   assert_true(pid >= 0);
   if (pid == 0) {
     alarm(60);
-    begin(&session, &told);
+    begin(&session, &seen);
     session.on_close = close_slowly;
     common_session_stop_soon(&session);
     _exit(common_session_run(&session, 0));
@@ -154,33 +154,33 @@ static void signal_while_closing_lasts_ends_the_program(void **state) {
 }
 
 static void signal_while_closing_is_for_the_owner_first(void **state) {
-  told_t told = {.number = 0};
+  seen_t seen = {.number = 0};
   common_session_t session;
 
   (void)state;
-  begin(&session, &told);
+  begin(&session, &seen);
   session.on_close = close_slowly;
   session.on_late_signal = on_late_signal;
   common_session_stop_soon(&session);
   assert_int_equal(common_session_run(&session, 0), 0);
-  assert_int_equal(told.nr_late, 3);
+  assert_int_equal(seen.nr_late, 3);
   assert_int_equal(session.signal, SIGINT);
-  end(&told);
+  end(&seen);
 }
 
 /* Closes slowly with a terminal as stderr, and returns its text. */
 static void close_on_a_terminal(common_session_t *session, char *text,
                                 size_t size) {
-  told_t told = {.number = 0};
+  seen_t seen = {.number = 0};
   int is_quiet = session->is_quiet, old = dup(STDERR_FILENO), fds[2];
 
   tool_run_open_terminal(fds);
-  begin(session, &told);
+  begin(session, &seen);
   session->is_quiet = is_quiet;
   session->nr_tracepoints = 360;
   session->on_close = close_slowly;
   session->on_late_signal = on_late_signal;
-  told.nr_late = -10; /* closed at the 13th signal, after 650 ms */
+  seen.nr_late = -10; /* closed at the 13th signal, after 650 ms */
   common_session_stop_soon(session);
   dup2(fds[1], STDERR_FILENO);
   common_session_run(session, 0);
@@ -191,7 +191,7 @@ static void close_on_a_terminal(common_session_t *session, char *text,
   while (tool_run_append(fds[0], text, size))
     continue;
   close(fds[0]);
-  end(&told);
+  end(&seen);
 }
 
 static void slow_close_is_reported_once_unless_it_is_quiet(void **state) {
@@ -214,18 +214,18 @@ static void slow_close_is_reported_once_unless_it_is_quiet(void **state) {
 /* The signal stays pending for the next listener: libuv's threads do not
  * receive it. */
 static void signal_after_the_session_waits(void **state) {
-  told_t told = {.number = 0};
+  seen_t seen = {.number = 0};
   common_session_t session;
   sigset_t pending;
 
   (void)state;
-  begin(&session, &told);
+  begin(&session, &seen);
   common_session_stop_soon(&session);
   assert_int_equal(common_session_run(&session, 0), 0);
   kill(getpid(), SIGTERM);
   assert_int_equal(sigpending(&pending), 0);
   assert_true(sigismember(&pending, SIGTERM));
-  end(&told);
+  end(&seen);
 }
 
 static int open_set(common_session_t *session, uvperf_set_t *set) {
@@ -250,7 +250,7 @@ static int open_set(common_session_t *session, uvperf_set_t *set) {
 /* The signal comes in the first turn of the loop, when not all events can be
  * open. */
 static void signal_while_a_set_opens_ends_the_program(void **state) {
-  told_t told = {.number = 0};
+  seen_t seen = {.number = 0};
   common_session_t session;
   uvperf_set_t set;
   uv_timer_t timer;
@@ -263,7 +263,7 @@ static void signal_while_a_set_opens_ends_the_program(void **state) {
   assert_true(pid >= 0);
   if (pid == 0) {
     alarm(60);
-    begin(&session, &told);
+    begin(&session, &seen);
     uv_timer_init(&session.loop, &timer);
     uv_timer_start(&timer, raise_interrupt, 0, 0);
     status = open_set(&session, &set);
@@ -280,7 +280,7 @@ static void signal_while_a_set_opens_ends_the_program(void **state) {
 /* Without threads, libuv would call abort(3), and uvperf_set_open would
  * fail. */
 static void session_without_threads_opens_and_runs(void **state) {
-  told_t told = {.number = 0};
+  seen_t seen = {.number = 0};
   struct rlimit one = {1, 1};
   common_session_t session;
   uvperf_set_t set;
@@ -297,7 +297,7 @@ static void session_without_threads_opens_and_runs(void **state) {
     if (setrlimit(RLIMIT_NPROC, &one) != 0 ||
         (getuid() == 0 && setuid(LIMITED_UID) != 0))
       _exit(2);
-    begin(&session, &told);
+    begin(&session, &seen);
     status = open_set(&session, &set);
     if (status == UV_EAGAIN)
       _exit(3);

@@ -58,7 +58,7 @@ static void filter_is_lifted_by_a_capability_or_a_profile(void **state) {
   expect_in(__func__, CONTAINER_ENOSYS, enosys, COUNT_OF(enosys));
 }
 
-static void docker_with_perfmon_is_told_what_else_to_add(void **state) {
+static void docker_with_perfmon_learns_what_else_to_add(void **state) {
   static const answer_t answers[] = {
       {"targets", "own_kernel", "", NULL},
       {"targets", "process_1", "", NULL},
@@ -78,7 +78,7 @@ static void docker_with_perfmon_is_told_what_else_to_add(void **state) {
 }
 
 /* None of these can be changed inside of the user namespace. */
-static void user_namespace_is_told_what_to_do_outside(void **state) {
+static void user_namespace_learns_what_to_do_outside(void **state) {
   static const answer_t answers[] = {
       {"targets", "own_user", "", NULL},
       {"targets", "own_kernel", "EACCES",
@@ -96,7 +96,7 @@ static void user_namespace_is_told_what_to_do_outside(void **state) {
   expect_in(__func__, CONTAINER_USER_NAMESPACE, answers, COUNT_OF(answers));
 }
 
-static void what_perfmon_does_not_lift_is_told(void **state) {
+static void what_perfmon_does_not_lift_is_reported(void **state) {
   static const answer_t answers[] = {
       {"targets", "own_kernel", "", NULL},
       {"targets", "cpu", "", NULL},
@@ -120,7 +120,7 @@ static void lock_no_more(void) {
 
 /* The container's root is the same user as this process. The ring of this
  * process uses all the locked memory of the user. */
-static void docker_without_locked_memory_is_told_its_option(void **state) {
+static void docker_without_locked_memory_learns_its_option(void **state) {
   uvperf_event_options_t options = UVPERF_EVENT_OPTIONS_INIT;
   static tool_run_t run;
   struct perf_event_attr attr;
@@ -143,10 +143,10 @@ static void docker_without_locked_memory_is_told_its_option(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(filter_is_lifted_by_a_capability_or_a_profile),
-      cmocka_unit_test(docker_with_perfmon_is_told_what_else_to_add),
-      cmocka_unit_test(user_namespace_is_told_what_to_do_outside),
-      cmocka_unit_test(what_perfmon_does_not_lift_is_told),
-      support_loop_test(docker_without_locked_memory_is_told_its_option),
+      cmocka_unit_test(docker_with_perfmon_learns_what_else_to_add),
+      cmocka_unit_test(user_namespace_learns_what_to_do_outside),
+      cmocka_unit_test(what_perfmon_does_not_lift_is_reported),
+      support_loop_test(docker_without_locked_memory_learns_its_option),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -165,7 +165,7 @@ static void answers_without_privileges_are_the_kernels(void **state) {
 
 /* A user without privileges gets these answers at paranoid 2. They are listed
  * here, so the test opens no events. */
-static void unprivileged_at_paranoid_2_is_told_what_works(void **state) {
+static void unprivileged_at_paranoid_2_learns_what_works(void **state) {
   static const char *const yes[][2] = {
       {"targets", "own_user"},      {"targets", "own_process"},
       {"events", "cpu_clock"},      {"events", "page_faults"},
@@ -293,7 +293,7 @@ static void filter_is_the_reason_for_everything(void **state) {
 
 /* With each number of fds the doctor either fails with a message, or reports
  * that fds are missing. The loader needs one fd. */
-static void few_fds_are_told(void **state) {
+static void few_fds_are_reported(void **state) {
   static char number[8];
   int lacking = 0, nr;
 
@@ -337,7 +337,7 @@ static void hide_tracefs(void) {
     _exit(1);
 }
 
-static void tracefs_that_is_not_there_is_told(void **state) {
+static void tracefs_that_is_not_there_is_reported(void **state) {
   static const char *const keys[] = {"tracepoint_own", "tracepoint",
                                      "tracepoint_cpu"};
   static tool_run_t run;
@@ -365,7 +365,7 @@ static void enter_user_namespace(void) {
     _exit(1);
 }
 
-static void user_namespace_is_told_of_in_remedies(void **state) {
+static void user_namespace_is_named_in_remedies(void **state) {
   static tool_run_t run;
 
   (void)state;
@@ -380,7 +380,7 @@ static void user_namespace_is_told_of_in_remedies(void **state) {
                      "outside of the user namespace");
 }
 
-static void tracefs_that_may_not_be_read_is_told(void **state) {
+static void tracefs_that_may_not_be_read_is_reported(void **state) {
   static tool_run_t run;
 
   (void)state;
@@ -497,14 +497,14 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(answers_are_the_kernels),
       cmocka_unit_test(answers_without_privileges_are_the_kernels),
-      cmocka_unit_test(unprivileged_at_paranoid_2_is_told_what_works),
+      cmocka_unit_test(unprivileged_at_paranoid_2_learns_what_works),
       cmocka_unit_test(perfmon_without_admin_is_enough_but_for_uprobes),
       cmocka_unit_test(precise_ip_is_only_what_the_kernel_heeds),
       cmocka_unit_test(filter_is_the_reason_for_everything),
-      cmocka_unit_test(few_fds_are_told),
-      cmocka_unit_test(tracefs_that_is_not_there_is_told),
-      cmocka_unit_test(user_namespace_is_told_of_in_remedies),
-      cmocka_unit_test(tracefs_that_may_not_be_read_is_told),
+      cmocka_unit_test(few_fds_are_reported),
+      cmocka_unit_test(tracefs_that_is_not_there_is_reported),
+      cmocka_unit_test(user_namespace_is_named_in_remedies),
+      cmocka_unit_test(tracefs_that_may_not_be_read_is_reported),
       cmocka_unit_test(tracepoints_are_answered_where_tracefs_is),
       cmocka_unit_test(limits_are_those_of_the_system),
       cmocka_unit_test(bits_that_the_kernel_does_not_know_are_listed),

@@ -271,7 +271,7 @@ static void storm_of_signals_is_survived(void **state) {
   static tool_run_t run = {
       .args = {FLIGHT_RECORDER_PATH, "--json", "-m", "4K"}};
   flight_lines_t lines;
-  char told[32];
+  char expected[32];
 
   (void)state;
   support_need_cpu_wide(__func__);
@@ -284,9 +284,9 @@ static void storm_of_signals_is_survived(void **state) {
   flight_lines_read(&lines, run.file);
   fclose(run.file);
   assert_true(lines.nr_dumps >= 1);
-  snprintf(told, sizeof(told), "flight-recorder: %d dump%s\n", lines.nr_dumps,
-           lines.nr_dumps == 1 ? "" : "s");
-  tool_run_expect_text(run.err, told);
+  snprintf(expected, sizeof(expected), "flight-recorder: %d dump%s\n",
+           lines.nr_dumps, lines.nr_dumps == 1 ? "" : "s");
+  tool_run_expect_text(run.err, expected);
   flight_lines_free(&lines);
 }
 

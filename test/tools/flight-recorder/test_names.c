@@ -220,7 +220,7 @@ static void names_are_kept_and_forgotten_in_any_order(void **state) {
   flight_names_free(&names);
 }
 
-static void scan_mends_what_lost_records_would_have_told(void **state) {
+static void scan_mends_what_lost_records_would_have_reported(void **state) {
   flight_names_t names;
 
   (void)state;
@@ -283,7 +283,7 @@ int main(void) {
       cmocka_unit_test(names_that_are_over_are_bounded_and_the_oldest_go),
       cmocka_unit_test(names_of_one_thread_do_not_cost_others_theirs),
       cmocka_unit_test(names_are_kept_and_forgotten_in_any_order),
-      cmocka_unit_test(scan_mends_what_lost_records_would_have_told),
+      cmocka_unit_test(scan_mends_what_lost_records_would_have_reported),
       cmocka_unit_test(kworker_is_called_what_it_always_is),
   };
 

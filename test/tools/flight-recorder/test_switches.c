@@ -69,7 +69,7 @@ static void two_records_are_one_switch(void **state) {
   flight_switches_free(&switches);
 }
 
-static void switch_of_which_half_was_overwritten_is_told(void **state) {
+static void switch_of_which_half_was_overwritten_is_reported(void **state) {
   flight_switches_t switches = {NULL, 0, 0, NULL, 0};
 
   (void)state;
@@ -104,7 +104,7 @@ static void task_without_id_is_the_one_that_came(void **state) {
   flight_switches_free(&switches);
 }
 
-static void loss_is_told_and_who_runs_is_not_known_after_it(void **state) {
+static void loss_is_reported_and_who_runs_is_not_known_after_it(void **state) {
   flight_switches_t switches = {NULL, 0, 0, NULL, 0};
 
   (void)state;
@@ -260,9 +260,9 @@ static void dump_begins_and_ends_with_lines_of_its_own(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(two_records_are_one_switch),
-      cmocka_unit_test(switch_of_which_half_was_overwritten_is_told),
+      cmocka_unit_test(switch_of_which_half_was_overwritten_is_reported),
       cmocka_unit_test(task_without_id_is_the_one_that_came),
-      cmocka_unit_test(loss_is_told_and_who_runs_is_not_known_after_it),
+      cmocka_unit_test(loss_is_reported_and_who_runs_is_not_known_after_it),
       cmocka_unit_test(switches_of_a_task_alone_have_one_side),
       cmocka_unit_test(ring_that_has_gone_round_holds_what_its_oldest_says),
       cmocka_unit_test(switch_is_one_line),

@@ -344,12 +344,12 @@ static void functions_without_a_name_are_offsets(void **state) {
   expect_rows(*state, "server+0x3100,0,30;[unknown],0,10;");
 }
 
-static void threads_are_told_apart_by_tid(void **state) {
+static void threads_are_distinguished_by_tid(void **state) {
   run_two_processes(*state, STACKS_BY_THREAD);
   expect_rows(*state, "worker,6,20;client,7,10;server,5,10;");
 }
 
-static void processes_are_told_apart_by_pid(void **state) {
+static void processes_are_distinguished_by_pid(void **state) {
   run_two_processes(*state, STACKS_BY_PROCESS);
   expect_rows(*state, "server,5,30;client,7,10;");
 }
@@ -469,8 +469,8 @@ int main(int argc, char **argv) {
       TEST(fork_by_an_unknown_task_has_nothing_of_the_one_before),
       TEST(memory_of_two_jits_is_two_objects),
       TEST(functions_without_a_name_are_offsets),
-      TEST(threads_are_told_apart_by_tid),
-      TEST(processes_are_told_apart_by_pid),
+      TEST(threads_are_distinguished_by_tid),
+      TEST(processes_are_distinguished_by_pid),
       TEST(cgroups_are_named_by_their_newest_path),
       TEST(many_cgroups_are_named_soon),
       TEST(restart_gives_up_stacks_that_are_unwound),

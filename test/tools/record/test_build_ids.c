@@ -86,7 +86,7 @@ static void build_id_is_that_of_gnus_note(void **state) {
   assert_memory_equal(id, image.id, ID_BYTES);
 }
 
-static void short_build_id_is_told_as_it_is(void **state) {
+static void short_build_id_is_written_as_it_is(void **state) {
   unsigned char id[ID_BYTES];
   image_t image;
 
@@ -204,7 +204,7 @@ static void begin(maps_t *maps) {
 }
 
 /* Returns the build id that is recorded for a name, or NULL. */
-static const unsigned char *told(maps_t *maps, const char *name) {
+static const unsigned char *id_of(maps_t *maps, const char *name) {
   const unsigned char *found = NULL;
   struct perf_event_header header;
   size_t at = 0;
@@ -262,9 +262,9 @@ static void build_id_is_read_when_the_file_is_first_mapped(void **state) {
   map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), inode, path);
   write_image(state, 101, path); /* another */
   map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), inode, path);
-  assert_non_null(told(&maps, path));
-  assert_int_equal(told(&maps, path)[0], 1);
-  assert_int_equal(told(&maps, path)[ID_BYTES], ID_BYTES);
+  assert_non_null(id_of(&maps, path));
+  assert_int_equal(id_of(&maps, path)[0], 1);
+  assert_int_equal(id_of(&maps, path)[ID_BYTES], ID_BYTES);
   end(&maps);
 }
 
@@ -279,15 +279,15 @@ static void process_that_is_gone_has_the_file_of_its_inode(void **state) {
   inode = write_image(state, 1, path);
   begin(&maps);
   map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, inode, path);
-  assert_non_null(told(&maps, path));
+  assert_non_null(id_of(&maps, path));
   end(&maps);
   begin(&maps);
   map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, pid, inode + 1, path);
-  assert_null(told(&maps, path));
+  assert_null(id_of(&maps, path));
   end(&maps);
   begin(&maps);
   map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, path);
-  assert_non_null(told(&maps, path));
+  assert_non_null(id_of(&maps, path));
   end(&maps);
 }
 
@@ -333,8 +333,8 @@ static void links_of_a_container_stay_in_its_root(void **state) {
   begin(&maps);
   map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/lib/program");
   map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_USER, pid, 0, "/out");
-  assert_non_null(told(&maps, "/lib/program"));
-  assert_null(told(&maps, "/out"));
+  assert_non_null(id_of(&maps, "/lib/program"));
+  assert_null(id_of(&maps, "/out"));
   end(&maps);
   kill(pid, SIGKILL);
   assert_int_equal(waitpid(pid, NULL, 0), pid);
@@ -396,7 +396,7 @@ static void mapping_of_data_is_not_looked_at(void **state) {
   begin(&maps);
   map(&maps, PERF_RECORD_MMAP2,
       PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_DATA, getpid(), 0, path);
-  assert_null(told(&maps, path));
+  assert_null(id_of(&maps, path));
   end(&maps);
 }
 
@@ -445,11 +445,11 @@ static void live_kernel_and_vdso_have_theirs(void **state) {
   map(&maps, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL, -1, 0,
       "[no_such_module]");
   map(&maps, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, getpid(), 0, "[vdso]");
-  assert_non_null(told(&maps, "[kernel.kallsyms]"));
-  assert_memory_equal(told(&maps, "[kernel.kallsyms]"), id, ID_BYTES);
-  assert_null(told(&maps, "[no_such_module]"));
+  assert_non_null(id_of(&maps, "[kernel.kallsyms]"));
+  assert_memory_equal(id_of(&maps, "[kernel.kallsyms]"), id, ID_BYTES);
+  assert_null(id_of(&maps, "[no_such_module]"));
   if (common_elf_note_of_vdso(id) > 0)
-    assert_memory_equal(told(&maps, "[vdso]"), id, ID_BYTES);
+    assert_memory_equal(id_of(&maps, "[vdso]"), id, ID_BYTES);
   end(&maps);
 }
 
@@ -459,7 +459,7 @@ static void live_kernel_and_vdso_have_theirs(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(build_id_is_that_of_gnus_note),
-      TEST(short_build_id_is_told_as_it_is),
+      TEST(short_build_id_is_written_as_it_is),
       TEST(live_build_id_of_this_program_is_that_in_memory),
       TEST(damaged_program_has_a_build_id_or_none),
       TEST(damaged_notes_end_where_they_end),

@@ -416,7 +416,7 @@ static void file_that_cannot_be_is_refused(void **state) {
 
 /* -- build ids ------------------------------------------------------------- */
 
-static void program_and_its_build_id_are_told(void **state) {
+static void program_and_its_build_id_are_reported(void **state) {
   const unsigned char *bytes;
   static record_builder_t builder;
   struct perf_event_header header;
@@ -472,7 +472,7 @@ int main(void) {
       TEST(old_file_is_kept),
       TEST(file_is_for_its_owner_alone),
       TEST(file_that_cannot_be_is_refused),
-      TEST(program_and_its_build_id_are_told),
+      TEST(program_and_its_build_id_are_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

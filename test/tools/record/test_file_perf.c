@@ -254,7 +254,7 @@ static void expect_line(const char *ours, const char *line, size_t size) {
 
   snprintf(whole, sizeof(whole), "%.*s\n", (int)size, line);
   if (strstr(ours, whole) == NULL)
-    fail_msg("not told: %s", whole);
+    fail_msg("not reported: %s", whole);
 }
 
 /* Returns whether the line depends only on the machine, not on the time or the

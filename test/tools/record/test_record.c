@@ -12,9 +12,9 @@
 static void expect_reported(const tool_run_t *run, unsigned long expected) {
   unsigned long samples, lost;
 
-  if (!record_run_told(run, &samples, &lost))
+  if (!record_run_reported(run, &samples, &lost))
     print_error("%s\n", run->err);
-  assert_true(record_run_told(run, &samples, &lost));
+  assert_true(record_run_reported(run, &samples, &lost));
   assert_int_equal(samples, expected);
   assert_int_equal(lost, 0);
 }
@@ -365,7 +365,7 @@ static void lost_hits_are_counted(void **state) {
                  "-m 1 -e " CALL_SERVER_EVENT " " STAT_TARGET
                  " threads 2 100000");
   tool_run_expect_status(&run, 0);
-  assert_true(record_run_told(&run, &samples, &lost));
+  assert_true(record_run_reported(&run, &samples, &lost));
   print_message("%lu samples, %lu lost\n", samples, lost);
   assert_true(lost > 0);
   record_run_count(&count);

@@ -260,7 +260,7 @@ static void no_sample_is_lost_between_files_of_a_size(void **state) {
   (void)state;
   need(__func__);
   run_well(&run, "--switch-output=64K " PIECES);
-  assert_true(record_run_told(&run, &samples, &lost));
+  assert_true(record_run_reported(&run, &samples, &lost));
   assert_int_equal(lost, 0);
   assert_int_equal(expect_files(3), samples);
   assert_true(samples >= 10000);

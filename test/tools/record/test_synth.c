@@ -198,7 +198,7 @@ static void expect_map(const char *path, const char *wanted, int prot,
   munmap(map, 4096);
 }
 
-static void live_mapping_of_a_file_with_odd_bytes_is_told(void **state) {
+static void live_mapping_of_a_file_with_odd_bytes_is_reported(void **state) {
   char path[256];
 
   snprintf(path, sizeof(path), "%s/a \x01\xff\n\\z [x] ",
@@ -206,7 +206,7 @@ static void live_mapping_of_a_file_with_odd_bytes_is_told(void **state) {
   expect_map(path, path, PROT_READ | PROT_EXEC, 0, 0);
 }
 
-static void live_mapping_of_a_deleted_file_is_told(void **state) {
+static void live_mapping_of_a_deleted_file_is_reported(void **state) {
   char path[128], wanted[256];
 
   snprintf(path, sizeof(path), "%s/gone", ((temp_tree_t *)*state)->root);
@@ -214,7 +214,7 @@ static void live_mapping_of_a_deleted_file_is_told(void **state) {
   expect_map(path, wanted, PROT_READ | PROT_EXEC, 1, 0);
 }
 
-static void live_mapping_of_data_is_told_where_asked_for(void **state) {
+static void live_mapping_of_data_is_reported_where_asked_for(void **state) {
   char path[128];
 
   snprintf(path, sizeof(path), "%s/data", ((temp_tree_t *)*state)->root);
@@ -223,7 +223,7 @@ static void live_mapping_of_data_is_told_where_asked_for(void **state) {
 
 /* The path is longer than PATH_MAX, so it is made step by step. The kernel's
  * own records say //toolong too. */
-static void live_mapping_of_too_long_a_path_is_told(void **state) {
+static void live_mapping_of_too_long_a_path_is_reported(void **state) {
   char name[201], before[4096];
   unsigned i;
 
@@ -339,7 +339,7 @@ static void disperse(crowd_t *crowd) {
   sem_destroy(&crowd->go);
 }
 
-static void live_threads_are_told_each(void **state) {
+static void live_threads_are_reported_each(void **state) {
   static crowd_t crowd;
   uint64_t others;
   seen_t seen;
@@ -368,7 +368,7 @@ static void on_any(seen_t *seen, const uvperf_record_t *record) {
                  record->comm.pid == (uint32_t)getpid();
 }
 
-static void live_all_processes_are_told(void **state) {
+static void live_all_processes_are_reported(void **state) {
   seen_t seen;
 
   (void)state;
@@ -437,7 +437,7 @@ static void on_cgroup(seen_t *seen, const uvperf_record_t *record) {
   seen->found++;
 }
 
-static void live_cgroups_are_told(void **state) {
+static void live_cgroups_are_reported(void **state) {
   live_cgroup_t cgroup;
   seen_t seen;
 
@@ -460,18 +460,18 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(live_process_has_its_name_and_parent),
       TEST(trailers_are_as_long_as_the_attr_says),
-      TEST(live_mapping_of_a_file_with_odd_bytes_is_told),
-      TEST(live_mapping_of_a_deleted_file_is_told),
-      TEST(live_mapping_of_data_is_told_where_asked_for),
-      TEST(live_mapping_of_too_long_a_path_is_told),
+      TEST(live_mapping_of_a_file_with_odd_bytes_is_reported),
+      TEST(live_mapping_of_a_deleted_file_is_reported),
+      TEST(live_mapping_of_data_is_reported_where_asked_for),
+      TEST(live_mapping_of_too_long_a_path_is_reported),
       TEST(live_memory_without_a_file_is_anon),
       TEST(live_process_that_is_gone_is_no_error),
       TEST(live_zombie_has_a_name_and_no_mapping),
-      TEST(live_threads_are_told_each),
-      TEST(live_all_processes_are_told),
+      TEST(live_threads_are_reported_each),
+      TEST(live_all_processes_are_reported),
       TEST(live_namespaces_are_those_of_proc),
       TEST(live_failure_to_write_ends_it),
-      TEST(live_cgroups_are_told),
+      TEST(live_cgroups_are_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

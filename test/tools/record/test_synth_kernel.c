@@ -93,7 +93,7 @@ static void kernel_is_from_text_to_etext(void **state) {
   assert_string_equal(seen->maps[0].name, "[kernel.kallsyms]_text");
 }
 
-static void kernel_ends_at_edata_where_that_is_told(void **state) {
+static void kernel_ends_at_edata_where_that_is_known(void **state) {
   seen_t *seen = begin(state);
 
   temp_tree_write(*state, "/proc/kallsyms",
@@ -215,7 +215,7 @@ static void failure_to_write_ends_it(void **state) {
   assert_int_equal(left, 0);
 }
 
-static void live_kernel_is_told_to_root(void **state) {
+static void live_kernel_is_shown_to_root(void **state) {
   seen_t *seen = begin(state);
 
   seen->synth.root = NULL;
@@ -280,14 +280,14 @@ static void cpu_map_lists_the_cpus(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(kernel_is_from_text_to_etext),
-      TEST(kernel_ends_at_edata_where_that_is_told),
+      TEST(kernel_ends_at_edata_where_that_is_known),
       TEST(kernel_without_an_end_goes_on_to_the_last_address),
       TEST(kernel_that_hides_its_addresses_is_left_out),
       TEST(kernel_without_symbols_is_left_out),
       TEST(modules_have_the_names_of_their_files),
       TEST(modules_without_a_list_of_files_have_their_own_names),
       TEST(failure_to_write_ends_it),
-      TEST(live_kernel_is_told_to_root),
+      TEST(live_kernel_is_shown_to_root),
       TEST(thread_map_names_the_threads),
       TEST(thread_map_that_is_too_long_is_left_out),
       TEST(cpu_map_lists_the_cpus),

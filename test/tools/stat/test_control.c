@@ -131,7 +131,7 @@ static void command_that_never_enables_counts_nothing(void **state) {
  * terminal. Requests after "stop" are ignored, so that nothing begins again. */
 static void commands_after_stop_are_not_run_and_messages_end(void **state) {
   static const struct {
-    const char *lines, *told;
+    const char *lines, *message;
   } cases[] = {
       {"printf 'stop\\nenable\\n'", "--control received no 'enable'"},
       {"(yes snapshot | head -n 999; echo stop)", "no more messages about it"},
@@ -153,7 +153,7 @@ static void commands_after_stop_are_not_run_and_messages_end(void **state) {
     run.args[1] = "-c";
     run.args[2] = script;
     tool_run(&run);
-    tool_run_expect_text(run.err, cases[i].told);
+    tool_run_expect_text(run.err, cases[i].message);
     tool_run_expect_text(run.err, "<not counted>");
     for (j = nr = 0; run.err[j] != '\0'; j++)
       nr += run.err[j] == '\n';

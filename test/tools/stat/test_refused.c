@@ -8,8 +8,8 @@
 
 #define COMMAND "/bin/sh", "-c", "echo ran; exit 3"
 
-static void expect_ran(tool_run_t *run, const char *told) {
-  tool_run_ends(run, 3, told);
+static void expect_ran(tool_run_t *run, const char *message) {
+  tool_run_ends(run, 3, message);
   assert_string_equal(run->out, "ran\n");
 }
 
@@ -41,7 +41,7 @@ static void each_run_and_each_interval_has_its_lines(void **state) {
   assert_true(nr >= 2);
 }
 
-static void missing_command_is_told_first(void **state) {
+static void missing_command_is_reported_first(void **state) {
   tool_run_t run = {.args = {STAT_PATH, "-e", MISSING, "/nonexistent/x"}};
 
   (void)state;
@@ -114,7 +114,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(command_runs_without_any_event),
       cmocka_unit_test(each_run_and_each_interval_has_its_lines),
-      cmocka_unit_test(missing_command_is_told_first),
+      cmocka_unit_test(missing_command_is_reported_first),
       cmocka_unit_test(command_runs_without_privileges),
       cmocka_unit_test(command_runs_in_a_container),
       cmocka_unit_test(stopwatch_runs_unless_privileges_are_missing),

@@ -462,7 +462,7 @@ static void second_interrupt_does_not_wait_for_the_close(void **state) {
   tool_run_need_terminal(__func__);
   run.err_is_terminal = 1;
   run.interrupt_at = "counting";
-  run.check_at = "also if Ctrl-C ends this program\n";
+  run.check_at = "even if Ctrl-C ends this program\n";
   run.check = interrupt_again;
   tool_run(&run);
   tool_run_expect_status(&run, 128 + SIGINT);

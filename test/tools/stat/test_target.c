@@ -104,7 +104,8 @@ static void two_processes_are_summed_until_both_are_gone(void **state) {
 }
 
 /* The missing process is reported before counting begins. */
-static void process_that_is_not_there_is_told_and_others_counted(void **state) {
+static void
+process_that_is_not_there_is_reported_and_others_counted(void **state) {
   call_server_t serve;
   char ids[40];
   tool_run_t run = {
@@ -126,7 +127,8 @@ static void process_that_is_not_there_is_told_and_others_counted(void **state) {
   tool_run_expect_text(run.err, "1 of 2 missing");
 }
 
-static void process_that_is_not_there_is_told_beside_the_table(void **state) {
+static void
+process_that_is_not_there_is_reported_beside_the_table(void **state) {
   call_server_t serve;
   char ids[40];
   tool_run_t run = {.args = {STAT_PATH, "-o", "/dev/null", "-e", "page-faults",
@@ -464,8 +466,9 @@ int main(void) {
       cmocka_unit_test(process_is_counted_until_ctrl_c),
       cmocka_unit_test(process_that_ends_ends_the_count),
       cmocka_unit_test(two_processes_are_summed_until_both_are_gone),
-      cmocka_unit_test(process_that_is_not_there_is_told_and_others_counted),
-      cmocka_unit_test(process_that_is_not_there_is_told_beside_the_table),
+      cmocka_unit_test(
+          process_that_is_not_there_is_reported_and_others_counted),
+      cmocka_unit_test(process_that_is_not_there_is_reported_beside_the_table),
       cmocka_unit_test(thread_is_counted_alone),
       cmocka_unit_test(command_beside_a_process_is_a_clock),
       cmocka_unit_test(machine_is_counted_until_ctrl_c),

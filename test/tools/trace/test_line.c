@@ -150,7 +150,7 @@ static void hit_is_one_line(void **state) {
              "12.345678 [001] sh 5/6 page-faults ip=0x1000 addr=0x2000\n");
 }
 
-static void thread_without_id_and_name_is_told_so(void **state) {
+static void thread_without_id_and_name_is_reported(void **state) {
   uvperf_record_t record;
   trace_hit_t hit = {&record, "", "x", NULL};
 
@@ -282,7 +282,7 @@ int main(void) {
       cmocka_unit_test(name_is_kept_for_a_while_after_the_exit),
       cmocka_unit_test(name_that_is_used_again_outlives_the_old_exit),
       cmocka_unit_test(hit_is_one_line),
-      cmocka_unit_test(thread_without_id_and_name_is_told_so),
+      cmocka_unit_test(thread_without_id_and_name_is_reported),
       cmocka_unit_test(name_that_is_no_text_is_escaped),
       cmocka_unit_test(fields_without_libtraceevent_are_bytes),
       cmocka_unit_test(loss_is_one_line),

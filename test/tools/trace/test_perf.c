@@ -33,11 +33,11 @@ static char *trace_lines(void) {
   tool_run(&run);
   tool_run_expect_status(&run, 0);
   if (strstr(run.err, "built without libtraceevent") != NULL)
-    support_skip("hits_are_told_as_by_perf_script", "libtraceevent");
+    support_skip("hits_are_printed_as_by_perf_script", "libtraceevent");
   return run.out;
 }
 
-static void hits_are_told_as_by_perf_script(void **state) {
+static void hits_are_printed_as_by_perf_script(void **state) {
   const char *perf, *trace;
 
   (void)state;
@@ -54,7 +54,7 @@ static void hits_are_told_as_by_perf_script(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(hits_are_told_as_by_perf_script),
+      cmocka_unit_test(hits_are_printed_as_by_perf_script),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

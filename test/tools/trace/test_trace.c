@@ -27,7 +27,7 @@ static void need_fields(const char *test, const tool_run_t *run) {
     support_skip(test, "libtraceevent");
 }
 
-static void each_of_100000_hits_is_told_once_with_its_fields(void **state) {
+static void each_of_100000_hits_is_printed_once_with_its_fields(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-m", "16M", "-e",
                                     ENTER, TARGET_PATH, "calls", "100000"}};
   trace_lines_t lines;
@@ -51,24 +51,25 @@ static void each_of_100000_hits_is_told_once_with_its_fields(void **state) {
  * The kernel reports the loss with the next record that fits, after trace has
  * read the rings. Nothing shows when that is, so the command makes calls five
  * times. */
-static void told_and_lost_are_all_that_happened(void **state) {
+static void printed_and_lost_are_all_that_happened(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-m", "4K", "-e", ENTER, "sh", "-c",
                "kill -STOP $PPID; \"$0\" calls 20000; kill -CONT $PPID; "
                "for i in 1 2 3 4 5; do sleep 0.2; \"$0\" calls 200; done",
                TARGET_PATH}};
-  size_t i, told = 0;
+  size_t i, printed = 0;
   trace_lines_t lines;
   long lost;
 
   (void)state;
   support_need_tracepoint(__func__, ENTER);
   trace_lines_run(&lines, &run, 0);
-  told = trace_lines_count(&lines, ENTER);
+  printed = trace_lines_count(&lines, ENTER);
   lost = trace_lines_number(trace_lines_end(&lines), "lost");
   assert_true(lost > 0);
-  assert_int_equal(told + (size_t)lost, 21000);
-  assert_int_equal(trace_lines_number(trace_lines_end(&lines), "hits"), told);
+  assert_int_equal(printed + (size_t)lost, 21000);
+  assert_int_equal(trace_lines_number(trace_lines_end(&lines), "hits"),
+                   printed);
   for (i = 0; i < lines.nr && strcmp(lines.lines[i].type, "lost") != 0; i++)
     continue;
   assert_true(i < lines.nr);
@@ -255,7 +256,7 @@ static void thread_is_summed_up_without_what_it_starts(void **state) {
   trace_lines_free(&lines);
 }
 
-static void thread_is_told_by_the_name_that_it_has_then(void **state) {
+static void thread_is_printed_with_the_name_that_it_has_then(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e", ENTER,
                                     TARGET_PATH, "name", "a \"b\"\n"}};
   trace_lines_t lines;
@@ -296,7 +297,7 @@ static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
   trace_lines_free(&lines);
 }
 
-static void software_events_are_told_by_their_address(void **state) {
+static void software_events_are_recognized_by_their_address(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-e", "page-faults:u", "true"}};
   trace_lines_t lines;
@@ -375,7 +376,7 @@ static void interrupted_stdout_ends_while_the_events_are_open(void **state) {
 }
 
 static void
-uprobe_of_a_command_is_told_and_said_to_be_without_children(void **state) {
+uprobe_of_a_command_is_printed_and_said_to_be_without_children(void **state) {
   static tool_run_t run = {.args = {TRACE_PATH, "--json", "-e",
                                     "uprobe/path=\"" TARGET_PATH
                                     "\",symbol=main,name=start/",
@@ -393,8 +394,8 @@ uprobe_of_a_command_is_told_and_said_to_be_without_children(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(live_tasks_outside_of_the_pid_namespace_have_no_name),
-      cmocka_unit_test(each_of_100000_hits_is_told_once_with_its_fields),
-      cmocka_unit_test(told_and_lost_are_all_that_happened),
+      cmocka_unit_test(each_of_100000_hits_is_printed_once_with_its_fields),
+      cmocka_unit_test(printed_and_lost_are_all_that_happened),
       cmocka_unit_test(hits_of_all_cpus_are_in_the_order_in_which_they_came),
       cmocka_unit_test(filter_leaves_what_fits),
       cmocka_unit_test(pattern_is_each_event_that_fits_once),
@@ -402,13 +403,13 @@ int main(void) {
       cmocka_unit_test(limit_ends_it_after_so_many_lines),
       cmocka_unit_test(process_is_traced_with_its_child_until_they_are_gone),
       cmocka_unit_test(thread_is_summed_up_without_what_it_starts),
-      cmocka_unit_test(thread_is_told_by_the_name_that_it_has_then),
+      cmocka_unit_test(thread_is_printed_with_the_name_that_it_has_then),
       cmocka_unit_test(what_trace_does_itself_is_left_out_unless_asked_for),
-      cmocka_unit_test(software_events_are_told_by_their_address),
+      cmocka_unit_test(software_events_are_recognized_by_their_address),
       cmocka_unit_test(string_fields_are_those_of_the_event),
       cmocka_unit_test(interrupted_stdout_ends_while_the_events_are_open),
       cmocka_unit_test(
-          uprobe_of_a_command_is_told_and_said_to_be_without_children),
+          uprobe_of_a_command_is_printed_and_said_to_be_without_children),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);

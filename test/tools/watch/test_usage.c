@@ -28,13 +28,13 @@ static void signal_that_ended_the_command_is_in_the_status(void **state) {
   tool_run_expect_status(&run, 128 + SIGUSR1);
 }
 
-static void missing_command_is_told_with_status_127(void **state) {
+static void missing_command_is_reported_with_status_127(void **state) {
   (void)state;
   support_need_own_events(__func__);
   tool_usage_missing_command(WATCH_PATH);
 }
 
-static void process_that_is_not_there_is_told(void **state) {
+static void process_that_is_not_there_is_reported(void **state) {
   (void)state;
   tool_usage_missing_process(WATCH_PATH);
 }
@@ -101,7 +101,7 @@ static void unprivileged_user_learns_that_a_process_is_not_his(void **state) {
   if (tool_run_paranoid() <= 0)
     support_skip(__func__, "kernel.perf_event_paranoid above 0");
   run.as_nobody = 1;
-  tool_run_ends(&run, 1, "watch: software event dummy of ");
+  tool_run_ends(&run, 1, "watch: cannot open 'dummy' for ");
 }
 
 static void sigterm_ends_with_the_last_line(void **state) {
@@ -176,7 +176,7 @@ static void reader_that_never_reads_does_not_hold_it(void **state) {
 }
 
 /* The command stops watch, so watch cannot read the rings. */
-static void loss_is_told_while_it_goes_on(void **state) {
+static void loss_is_reported_while_it_goes_on(void **state) {
   tool_run_t run = {.args = {WATCH_PATH, "-m", "4K", "-o", "/dev/null", "--",
                              "sh", "-c",
                              "kill -STOP $PPID; " TARGET_PATH
@@ -190,7 +190,7 @@ static void loss_is_told_while_it_goes_on(void **state) {
   tool_run_expect_text(run.err, " records lost\n");
 }
 
-static void file_gets_the_story_and_stdout_is_the_commands(void **state) {
+static void file_gets_the_lines_and_stdout_is_the_commands(void **state) {
   tool_run_t run = {.args = {WATCH_PATH, "--", "echo", "hello"}};
   char text[65536] = "";
 
@@ -201,7 +201,7 @@ static void file_gets_the_story_and_stdout_is_the_commands(void **state) {
   tool_run_expect_text(text, " exit ");
 }
 
-static void file_that_cannot_be_written_is_told(void **state) {
+static void file_that_cannot_be_written_is_reported(void **state) {
   const tool_run_t run = {.args = {WATCH_PATH, "true"}};
 
   (void)state;
@@ -213,8 +213,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(status_of_the_command_is_that_of_watch),
       cmocka_unit_test(signal_that_ended_the_command_is_in_the_status),
-      cmocka_unit_test(missing_command_is_told_with_status_127),
-      cmocka_unit_test(process_that_is_not_there_is_told),
+      cmocka_unit_test(missing_command_is_reported_with_status_127),
+      cmocka_unit_test(process_that_is_not_there_is_reported),
       cmocka_unit_test(bad_options_exit_2_with_a_message),
       cmocka_unit_test(help_goes_to_stdout),
       cmocka_unit_test(unprivileged_user_watches_own_command),
@@ -224,9 +224,9 @@ int main(void) {
       cmocka_unit_test(reader_that_has_enough_ends_it),
       cmocka_unit_test(reader_that_goes_in_silence_ends_it),
       cmocka_unit_test(reader_that_never_reads_does_not_hold_it),
-      cmocka_unit_test(loss_is_told_while_it_goes_on),
-      cmocka_unit_test(file_gets_the_story_and_stdout_is_the_commands),
-      cmocka_unit_test(file_that_cannot_be_written_is_told),
+      cmocka_unit_test(loss_is_reported_while_it_goes_on),
+      cmocka_unit_test(file_gets_the_lines_and_stdout_is_the_commands),
+      cmocka_unit_test(file_that_cannot_be_written_is_reported),
   };
 
   return cmocka_run_group_tests(tests, NULL, NULL);
