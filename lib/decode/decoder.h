@@ -136,9 +136,9 @@ uvperf__decoder_find(const uvperf_decoder_t *decoder, const uint8_t *bytes,
 /* Decodes a record if it is a sample that has exactly the bytes of its fields.
  * Otherwise returns NULL, and the caller must call uvperf__decode. The header
  * is already loaded, and as many bytes are there as its size says. Form and
- * front_size come from the reader's plan. The record is valid as long as a
- * record of uvperf_decode. The function is inline, because it is called for
- * each sample. */
+ * front_size come from the reader's plan. The record is valid until the next
+ * call, like that of uvperf_decode. The function is inline, because it is
+ * called for each sample. */
 __attribute__((always_inline)) static inline const uvperf_record_t *
 uvperf__decode_sample_of(uvperf__reader_t *reader, unsigned int form,
                          size_t front_size, const uint8_t *bytes,

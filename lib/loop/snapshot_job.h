@@ -54,12 +54,13 @@ typedef struct uvperf__snapshot_ask_s {
   int is_busy;
 } uvperf__snapshot_ask_t;
 
-/* Checks a request. Returns 0, or UV_EINVAL or UV_EBUSY and the error. */
+/* Checks a request. Returns 0, or fills the error and returns UV_EINVAL
+ * or UV_EBUSY. */
 int uvperf__snapshot_check(const uvperf__snapshot_ask_t *ask,
                            uvperf_error_t *error);
 
 /* Makes a job. The owner then fills ring, fd and is_paused of all snapshots.
- * Returns 0, or -ENOMEM and the error. */
+ * Returns 0, or fills the error and returns -ENOMEM. */
 int uvperf__snapshot_job_new(uvperf__snapshot_job_t **job,
                              uvperf__watch_t *watch,
                              const uvperf__snapshot_ops_t *ops, void *owner,

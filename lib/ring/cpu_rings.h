@@ -60,10 +60,11 @@ typedef struct uvperf__cpu_rings_options_s {
   uvperf__opener_t opener;
 } uvperf__cpu_rings_options_t;
 
-/* Checks the options. Returns 0, or -EINVAL and the error if no ring can have
- * ring_bytes, or if ring_bytes is less than twice wakeup_bytes. The error uses
- * the names of uvperf_set_options_t and uvperf_bpf_reader_options_t.
- * above_bytes is checked by uvperf__cpu_rings_fit. */
+/* Checks the options. Returns 0. If no ring can have ring_bytes, or if
+ * ring_bytes is less than twice wakeup_bytes, fills the error and returns
+ * -EINVAL. The error uses the names of uvperf_set_options_t and
+ * uvperf_bpf_reader_options_t. above_bytes is checked by
+ * uvperf__cpu_rings_fit. */
 int uvperf__cpu_rings_check(const uvperf__cpu_rings_options_t *options,
                             uvperf_error_t *error);
 

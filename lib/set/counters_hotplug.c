@@ -229,7 +229,8 @@ static size_t list_tasks(const counter_target_t *target, size_t nr,
   return tasks;
 }
 
-/* Adds places on a CPU to the target. Returns 0, or -ENOMEM and the error. */
+/* Adds places on a CPU to the target. Returns 0, or fills the error and returns
+ * -ENOMEM. */
 static int add_cpu(uvperf__counters_t *counters, counter_target_t *target,
                    int cpu, uvperf_error_t *error) {
   size_t old = target->nr_places;

@@ -444,7 +444,7 @@ void uvperf__counters_close(uvperf__counters_t *counters,
 
 /* -- counters_targets.c -- */
 
-/* Appends a target. Returns 0, or -ENOMEM and the error. */
+/* Appends a target. Returns 0, or fills the error and returns -ENOMEM. */
 int uvperf__counters_push(uvperf__counters_t *counters,
                           counter_target_t *target, uvperf_error_t *error);
 
@@ -570,7 +570,7 @@ size_t uvperf__counters_nr_new_rings(const uvperf__counters_t *counters,
 /* -- counters_failure.c -- */
 
 /* Notes that an attr could not be opened at a place, and the reason `why`.
- * Returns 0, or -ENOMEM and the error. */
+ * Returns 0, or fills the error and returns -ENOMEM. */
 int uvperf__counters_fail(uvperf__counters_t *counters,
                           const uvperf_place_t *place, size_t attr,
                           const uvperf_error_t *why, uvperf_error_t *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens two sets: of the switches only the newest are needed, but of the names
- * all records are needed. */
+/* Opens two sets. One keeps only the newest switches. The other receives every
+ * record that names a task. */
 #include "flight-recorder/sets.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of samples that the kernel could not write, from the counts of a
- * set. */
+/* Makes LOST_SAMPLES records: they say how many samples the kernel could not
+ * write. The numbers come from the counts of a set. */
 #ifndef RECORD_LOST_H
 #define RECORD_LOST_H
 
