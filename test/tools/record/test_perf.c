@@ -21,6 +21,8 @@ static void record(const char *words) {
 
 /* -- the comparison itself ------------------------------------------------- */
 
+/* A busy machine can overflow a ring of perf record, so the first file may have
+ * losses. */
 static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
   perf_check_t check;
 
@@ -37,9 +39,6 @@ static void decoder_reads_of_perfs_files_what_perf_reads(void **state) {
   assert_int_equal(check.nr_of_event[0], check.nr_named);
   assert_true(check.nr_named > 10);
 }
-
-/* A whole busy machine can overflow a ring, also a ring of perf(1). Then both
- * perf(1) and record report losses. */
 
 /* -- every record, every field --------------------------------------------- */
 
