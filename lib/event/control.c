@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operations on an open event: enable, disable, refresh, change, pause. They
- * also act on the event's group: a leader's siblings are enabled before the
- * leader. */
+/* Operations on an open event: enable, disable, refresh, change, pause. If a
+ * leader is enabled or refreshed, its siblings are enabled first. */
 #include "event/internal.h"
 
 #include <limits.h>

@@ -116,8 +116,8 @@ int uvperf__event_drain(void *owner, size_t ring_index,
   int rc;
 
   (void)ring_index;
-  /* The scratch is in use only if a callback inside a flush has run the loop.
-   * The next iteration then drains the ring. */
+  /* Out of memory. This happens only if a callback inside a flush has run the
+   * loop. The next iteration then drains the ring. */
   if (room == NULL)
     return UVPERF__CUT;
   rc = uvperf__event_deliver(impl, &impl->ring, room, slice);

@@ -67,8 +67,8 @@ struct event_s {
   uvperf__writer_t *rings;
   /* Used if the event has a ring. `writers` are the other events that write or
    * have written into the ring, the latest first. `fds` are the fds of all
-   * events that write into the ring now, the event's own fd first (&fd if no
-   * other event writes). */
+   * events that write into the ring now, the event's own fd first (&fd until
+   * another event writes for the first time). */
   uvperf__writer_t *writers;
   int *fds;
   size_t nr_fds;
@@ -97,8 +97,8 @@ struct event_s {
   size_t lent;
   void *whole;
   uvperf_decoder_t *old_decoders;
-  int delivering; /* in a drain: in a record callback or between two */
-  const uvperf__ring_t *drained; /* now being drained, or a copy; NULL: none */
+  int delivering; /* in a record callback, or between two in a drain */
+  const uvperf__ring_t *drained; /* ring or copy being drained; NULL: none */
   int was_empty;                 /* the last call of next found no record */
   int unsound; /* next has found that the ring cannot be read any more */
 

@@ -55,7 +55,7 @@ static void free_attachment(attachment_t *attachment) {
 /* Whether an overwritable ring, whose head moves down, has overwritten all
  * records that were written before its head was at `end`. Returns 0 while the
  * user has a record (as in a callback) or a snapshot is pending, because the
- * user may then still have records that are no longer in the ring. */
+ * user then has, or still gets, records that are no longer in the ring. */
 static int is_overwritten(const event_t *owner, uint64_t end) {
   return owner->ring.overwrite && owner->lent == 0 && !owner->delivering &&
          owner->snapshot == NULL &&

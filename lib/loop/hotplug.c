@@ -35,7 +35,7 @@
 
 typedef struct cpu_s {
   uint64_t inode;     /* inode of its topology/; 0: unknown */
-  uint8_t is_online;  /* as last reported to the owner */
+  uint8_t is_online;  /* as noted at first, or as last reported */
   uint8_t is_listed;  /* sysfs lists it in this scan */
   uint8_t was_listed; /* the scan before listed it, not reported yet */
   uint8_t came;       /* uevents since the last scan */

@@ -54,8 +54,9 @@ struct uvperf__watch_s {
   int unref;
   int delivering; /* inside the check callback or a flush */
   int pending;    /* the next check phase has something to do */
-  /* Set by a start. Cleared when the rings were drained after the poll phase
-   * that really registered the fds with epoll: see await_registration. */
+  /* Set by await_registration: after a start, a new ring, or a replaced fd.
+   * Cleared by a stop, or when the rings were drained after the poll phase that
+   * really registered the fds with epoll. */
   int registering;
   int polled;             /* a poll phase has come since the start */
   uint64_t registrations; /* number of calls of await_registration */

@@ -82,8 +82,8 @@ static void wait_for_pool(set_t *impl) {
 /* The fds may be closed later, but no BPF program may run from now on. So
  * programs are detached: a tracepoint runs its programs even if its events are
  * disabled. All events are disabled too. But if closing the events takes long,
- * the pool disables each event before it closes it. In a forked child the
- * counters do not touch the events, which belong to the parent. */
+ * the pool disables all of them before it closes the first. In a forked child
+ * the counters do not touch the events, which belong to the parent. */
 void uvperf__set_begin_close(void *owner) {
   set_t *impl = owner;
 

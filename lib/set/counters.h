@@ -173,12 +173,13 @@ int uvperf__counters_enable(uvperf__counters_t *counters,
 int uvperf__counters_disable(uvperf__counters_t *counters,
                              uvperf_error_t *error);
 
-/* Disables all events without checking for a fork. A measurement has made this
- * check earlier, because before Linux 4.14 it takes a system call, which would
- * be measured too. */
+/* Does the same as uvperf__counters_disable, but without checking for a fork. A
+ * measurement has made this check earlier, because before Linux 4.14 it takes a
+ * system call, which would be measured too. */
 int uvperf__counters_stop(uvperf__counters_t *counters, uvperf_error_t *error);
 
-/* Whether the last of these three calls enabled the events. */
+/* Whether the events are enabled: by UVPERF_SET_ENABLED, or by the last of
+ * these three calls. */
 int uvperf__counters_is_enabled(const uvperf__counters_t *counters);
 
 /* From now on counts and times are relative to now. */
@@ -190,8 +191,9 @@ int uvperf__counters_reset(uvperf__counters_t *counters);
 int uvperf__counters_read(uvperf__counters_t *counters,
                           uvperf_reading_t *reading);
 
-/* Reads without checking which tasks are gone, because that check takes longer
- * than the rest. For a reading that is used only to compute differences. */
+/* Does the same as uvperf__counters_read, but does not check which tasks are
+ * gone, because that check takes longer than the rest. Use it for a reading
+ * that serves only to compute differences. */
 int uvperf__counters_read_base(uvperf__counters_t *counters,
                                uvperf_reading_t *reading);
 
@@ -202,7 +204,8 @@ int uvperf__counters_read_base(uvperf__counters_t *counters,
  * - A target that is removed is not in the reading. A target that is added is
  *   read, because targets are read in the order of their indexes.
  * - After a reset the reading begins again.
- * - uvperf__counters_read also reads what is left of a begun reading. */
+ * - uvperf__counters_read begins again and reads everything, so nothing is left
+ *   to read. The begun reading then has the time of that call. */
 void uvperf__counters_read_begin(uvperf__counters_t *counters);
 int uvperf__counters_read_some(uvperf__counters_t *counters, uint64_t ns);
 int uvperf__counters_read_end(uvperf__counters_t *counters,

@@ -225,10 +225,10 @@ static void keep_alone(uvperf__counters_t *counters) {
 
 /* Makes the attr for UVPERF_SIDE_BAND_* bits. The exclude_* bits do not change
  * the records, because perf_iterate_sb in kernel/events/core.c ignores them.
- * The bits allow the user to open the event for own tasks without privileges.
- * On a CPU the kernel reports cgroups and namespaces only to events that have
- * another bit too (is_sb_event). comm_exec is such a bit, and writes nothing by
- * itself. */
+ * With the exclude_* bits, users without privileges may open the event for
+ * their own tasks. On a CPU the kernel reports cgroups and namespaces only to
+ * events that have another bit too (is_sb_event). comm_exec is such a bit, and
+ * writes nothing by itself. */
 static void make_side_band(uint32_t bits, struct perf_event_attr *attr) {
   static const struct {
     uint32_t bit;

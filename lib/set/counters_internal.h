@@ -77,10 +77,10 @@ typedef struct counter_s {
   /* Its page, if its whole group is read with pages when possible; or NULL. */
   const struct perf_event_mmap_page *page;
   counter_source_t *source; /* NULL: it writes into no ring */
-  counter_source_t *silent; /* its source if it writes none; NULL: no rings */
+  counter_source_t *silent; /* if there are rings and it writes no records */
   int is_unfit;             /* FAILED by the plan: do not try it here */
-  /* If the event was closed and opened again (`is_carried`), its counts when it
-   * was closed. */
+  /* If the event was closed to be opened again (`is_carried`), its counts when
+   * it was closed. */
   counted_t carry;
   int is_carried;
   uint64_t left;      /* `last.running` when its CPU was found to be offline */
@@ -585,8 +585,8 @@ void uvperf__counters_forget_place(uvperf__counters_t *counters,
 void uvperf__counters_forget_misfit(uvperf__counters_t *counters,
                                     uint32_t target, size_t attr);
 
-/* Orders the failures by target, place and attr. A new failure is added
- * at the end, where it may not belong. */
+/* Orders the failures by target, place and attr. A new failure
+ * may stand after failures that belong behind it. */
 void uvperf__counters_order_failures(uvperf__counters_t *counters);
 
 /* Returns the code and the error of the most specific failure from `first` on.

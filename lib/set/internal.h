@@ -140,8 +140,8 @@ void uvperf__set_free_sources(set_t *impl);
 /* Calls the record callback without a record. */
 void uvperf__set_report(set_t *impl, int status);
 
-/* Calls the record callback for one ring. Inside it, uvperf_set_failed_ring
- * returns this ring. */
+/* Calls the record callback without a record, for one ring. Inside the
+ * callback, uvperf_set_failed_ring returns this ring. */
 void uvperf__set_report_ring(set_t *impl, const uvperf__cpu_ring_t *ring,
                              int status);
 

@@ -31,8 +31,7 @@ static int call(uvperf__counters_t *counters, uvperf_measure_fn fn, void *arg,
   int rc = uvperf__counters_enable(counters, error);
 
   if (rc != 0) {
-    /* The events before the failed event are enabled now, except in a forked
-     * child. */
+    /* All other events are enabled now, except in a forked child. */
     uvperf__counters_disable(counters, NULL);
     return rc;
   }

@@ -88,7 +88,7 @@ static int make(set_t *impl) {
 }
 
 /* Finds the next record. Returns 1 if there is one, 0 if the rings are empty,
- * or a code if a ring is unsound. */
+ * UV_EPROTO if a ring is unsound, or UV_ENOMEM. */
 static int find(set_t *impl, const void **bytes, size_t *size,
                 const uint64_t **time) {
   uvperf__cpu_rings_t *rings = uvperf__counters_rings(impl->counters);
