@@ -181,8 +181,8 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
 
 /** Writes the text that perf script prints after the name of the event: the
  *  "print fmt" of the format file, filled in by libtraceevent without plug-ins.
- *  If libtraceevent does not understand the "print fmt", the text starts with "
- *  [FAILED TO PARSE]" and lists each field. This is not an error.
+ *  If libtraceevent does not understand the "print fmt", the text starts with
+ *  "[FAILED TO PARSE]" and lists each field. This is not an error.
  *
  *  libtraceevent trusts its input, so the format and the record must come from
  *  a kernel. This function checks the fields and the places of dynamic fields.
@@ -200,7 +200,8 @@ UVPERF_EXTERN int uvperf_tracepoint_fits(const uvperf_tracepoint_t *tracepoint,
  *    -ENOBUFS  `text` is too small: *size is the size it needs;
  *    -EPROTO   the raw data does not fit (see uvperf_tracepoint_fits), or a
  *      dynamic field is outside of it;
- *    -EINVAL   a pointer is NULL;
+ *    -EINVAL   a pointer is NULL, or libtraceevent refuses the format: the
+ *      tracepoint's name is not an identifier;
  *    -ENOMEM   out of memory.
  *  Source: tep_print_event(3). */
 UVPERF_EXTERN int uvperf_tracepoint_print(uvperf_tracepoint_t *tracepoint,

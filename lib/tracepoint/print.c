@@ -19,6 +19,7 @@
 
 static int make_tep(uvperf_tracepoint_t *tracepoint) {
   struct tep_handle *tep = tep_alloc();
+  int rc;
 
   if (tep == NULL)
     return -ENOMEM;
@@ -26,12 +27,13 @@ static int make_tep(uvperf_tracepoint_t *tracepoint) {
                                                  : TEP_LITTLE_ENDIAN);
   tep_set_long_size(tep, sizeof(long));
   tep_set_page_size(tep, (int)sysconf(_SC_PAGESIZE));
-  /* format.c has already checked the lines of the fields, so only memory can be
-   * missing. */
-  if (tep_parse_event(tep, tracepoint->text, tracepoint->bytes,
-                      tracepoint->category) != 0) {
+  /* format.c has already checked the lines of the fields. libtraceevent also
+   * refuses a name of the tracepoint that is not an identifier. */
+  rc = (int)tep_parse_event(tep, tracepoint->text, tracepoint->bytes,
+                            tracepoint->category);
+  if (rc != 0) {
     tep_free(tep);
-    return -ENOMEM;
+    return rc == TEP_ERRNO__MEM_ALLOC_FAILED ? -ENOMEM : -EINVAL;
   }
   tracepoint->tep = tep;
   return 0;

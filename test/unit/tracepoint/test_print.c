@@ -198,6 +198,16 @@ static void text_of_raw_that_points_outside_is_eproto(void **state) {
   uvperf_tracepoint_free(tracepoint);
 }
 
+static void text_of_a_name_that_is_not_an_identifier_is_einval(void **state) {
+  uvperf_tracepoint_t *tracepoint =
+      parsed(TEXT_HEAD("a-b", 1) "print fmt: \"\"\n");
+  unsigned char raw[8] = {1};
+
+  (void)state;
+  expect_none(tracepoint, raw, sizeof(raw), -EINVAL);
+  uvperf_tracepoint_free(tracepoint);
+}
+
 static void text_without_arguments_is_einval(void **state) {
   uvperf_tracepoint_t *tracepoint = parsed(TEXT_SWITCH);
   unsigned char *raw = switch_raw();
@@ -225,6 +235,7 @@ int main(void) {
       cmocka_unit_test(text_of_an_unknown_print_fmt_has_the_fields),
       cmocka_unit_test(text_of_raw_that_is_cut_is_eproto),
       cmocka_unit_test(text_of_raw_that_points_outside_is_eproto),
+      cmocka_unit_test(text_of_a_name_that_is_not_an_identifier_is_einval),
       cmocka_unit_test(text_without_arguments_is_einval),
   };
 
