@@ -6,7 +6,8 @@
  *
  * uv_spawn returns when its child has called execve(2). So the child is a shell
  * that waits until the events are open. Needs no privileges up to
- * perf_event_paranoid 2. Without privileges, only the user side is counted. */
+ * perf_event_paranoid 2. If the kernel side may not be measured, only the user
+ * side is counted. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

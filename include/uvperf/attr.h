@@ -326,8 +326,9 @@ UVPERF_EXTERN int uvperf_attr_get(const struct perf_event_attr *attr,
  *    msr/tsc/                      an event that the PMU has a name for
  *    cpu/event=0x3c,umask=0x1/     terms of the PMU's format
  *    r1a8                          raw events
- *    type=9,config=0x1             all other events, and all events if sysfs or
- *                                  tracefs cannot be read
+ *    type=9,config=0x1             all other events; also tracepoints and
+ *                                  events of PMUs, if tracefs or sysfs cannot
+ *                                  be read
  *
  * The name has terms and modifiers for sample_period, freq, sample_max_stack,
  * inherit, write_backward, aux_output, precise_ip, exclude_idle, pinned and

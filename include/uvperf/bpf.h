@@ -242,7 +242,7 @@ typedef struct uvperf_bpf_reader_options_s {
  *  @param options  Caller's, copied with all it points to. May be NULL.
  *  @param error    Receives why it failed.
  *  @return 0, or
- *    UV_EINVAL  no loop or reader; none or both of map_fd and path; another
+ *    UV_EINVAL  no loop or reader; both or neither of map_fd and path; another
  *      type of map; or a wrong option: see the fields of the options;
  *    UV_EBADF   map_fd is not open;
  *    UV_ENOENT, UV_EACCES, UV_ENOTDIR  the path cannot be opened;

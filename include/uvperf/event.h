@@ -428,8 +428,8 @@ UVPERF_EXTERN int uvperf_event_has_record(const uvperf_event_t *event);
  *
  *  Output is paused while the ring is copied. It is resumed before the first
  *  callback, unless uvperf_event_pause had paused it. A LOST record before the
- *  next written record reports how many records were dropped. If 256 KiB or
- *  less of the ring is free, this waits for writers on other CPUs, up to some
+ *  next written record reports how many records were dropped. If less than 256
+ *  KiB of the ring is free, this waits for writers on other CPUs, up to some
  *  tens of ms: see UVPERF_SNAPSHOT_NO_WAIT and uvperf_event_snapshot_start.
  *
  *  Each record comes with status 0 or UV_EPROTO. UV_EPROTO without a record

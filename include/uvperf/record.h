@@ -341,9 +341,9 @@ typedef struct uvperf_record_s {
    * IDENTIFIER of sample_type. `present` is 0 for a record that has no trailer
    * or could not be decoded. */
   uint64_t present;
-  /* Where and when the record was written. The fields are in the kernel's
-   * order. TID, TIME, ID, CPU and STREAM_ID come from the sample or from the
-   * trailer. ip, period and addr are 0 if the record is not a sample. */
+  /* Where and when the record was written. TID, TIME, ID, CPU and STREAM_ID
+   * come from the sample or from the trailer. ip, period and addr are 0 if the
+   * record is not a sample. */
   uint64_t ip;        /* PERF_SAMPLE_IP */
   uint32_t pid, tid;  /* PERF_SAMPLE_TID */
   uint64_t time;      /* PERF_SAMPLE_TIME, ns of the event's clock. A sample can

@@ -120,10 +120,10 @@ typedef struct uvperf_target_s {
  *
  * On each CPU, let only one event sample the same software event. If several
  * events do (two attrs with page-faults, or a task and its CPU), each sample
- * has the id of the first event (Linux 6.18), even if another program opened
- * that event. The set makes such records decodable: all its attrs that sample
- * the same event get the union of their PERF_SAMPLE_* and registers, and the
- * largest sample_stack_user. */
+ * usually has the id of the event that was enabled last (Linux 6.18), even if
+ * another program opened that event. The set makes such records decodable: all
+ * its attrs that sample the same event get the union of their PERF_SAMPLE_* and
+ * registers, and the largest sample_stack_user. */
 #define UVPERF_SET_RECORDS 4u
 /* Delivers the records of all rings in the order of their times: see
  * uvperf_set_start. Adds PERF_SAMPLE_TIME to each attr that writes records.
@@ -273,8 +273,9 @@ typedef struct uvperf_set_options_s {
   /* PERF_SAMPLE_* of each event in `events` that samples. 0 is the default: IP,
    * TID, TIME, CPU and PERIOD, and RAW for tracepoints and bpf-output. These
    * bits are added to the bits that the name requests (call-graph=). This field
-   * and the following ones need UVPERF_SET_RECORDS and `events`. If a name sets
-   * one of these fields itself, the name's value is used. */
+   * and the following ones need UVPERF_SET_RECORDS and `events`. Bits that a
+   * name sets are kept too. If a name sets the period, the frequency or the
+   * size of the stack or chain itself, the name's number is used. */
   uint64_t sample_type;
   /* PERF_SAMPLE_BRANCH_*. Needs PERF_SAMPLE_BRANCH_STACK in sample_type. */
   uint64_t branch_sample_type;

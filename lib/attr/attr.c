@@ -389,8 +389,9 @@ int uvperf__attr_closes_slowly(const struct perf_event_attr *attr) {
 #define MOST_BRANCHES 64
 
 /* Returns the maximum size of a sample in bytes. AUX data is not counted,
- * because the kernel cuts it to fit. The function assumes that call chains have
- * the default length of /proc/sys/kernel/perf_event_max_stack. Each bit of
+ * because the kernel cuts it to fit. Without sample_max_stack the function
+ * assumes that call chains have the default length of
+ * /proc/sys/kernel/perf_event_max_stack. Each bit of
  * sample_type stands for at least one word: a value, a number or a size. */
 static uint64_t largest_sample(const struct perf_event_attr *attr) {
   uint64_t type = attr->sample_type;

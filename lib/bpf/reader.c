@@ -84,8 +84,8 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
     uvperf__bpf_outputs_give_up(impl->outputs, leftovers);
 }
 
-/* No polled fd and no ring is released before this callback: see
- * event/event.c. */
+/* No polled fd and no ring is released before the last close callback of an
+ * inner handle: see event/event.c. */
 static void closed(void *owner) {
   reader_t *impl = owner;
   uvperf_bpf_reader_t *handle = impl->handle;

@@ -91,7 +91,8 @@ const uvperf_source_t *uvperf__decoder_source(const uvperf_decoder_t *decoder,
  * over the header. The result is always a record. Returns 0, or -EPROTO if the
  * record is raw. `alone` is NULL, or the only source of this decoder that
  * writes samples into the record's ring. A sample with an unknown id then
- * belongs to `alone`. The decoder must come from uvperf__decoder_make. */
+ * belongs to `alone`. If `alone` is not NULL, the decoder must come from
+ * uvperf__decoder_make. */
 int uvperf__decode(uvperf_decoder_t *decoder, const uvperf_source_t *alone,
                    const void *bytes, size_t size,
                    const uvperf_record_t **record);

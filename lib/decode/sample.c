@@ -7,8 +7,9 @@
  * A branch stack can be read in two ways. BRANCH_HW_INDEX promises hw_idx, but
  * without a stack from the PMU the kernel writes nr = 0 and no hw_idx.
  * BRANCH_COUNTERS promises counters, but they follow only if the PMU has them.
- * The first reading has all promised fields. The second reading has none of
- * them. The reading that ends exactly at the record's end is right.
+ * The first reading has all promised fields. The second reading has no
+ * counters, and has hw_idx only if nr is not 0. The reading that ends exactly
+ * at the record's end is right.
  *
  * A sample can be longer than its fields. If several events sample one software
  * event, do_perf_sw_event in kernel/events/core.c fills one perf_sample_data

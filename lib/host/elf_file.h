@@ -100,7 +100,7 @@ void uvperf__elf_rows(uvperf__elf_rows_t *rows, uvperf__elf_t *elf,
                       uint64_t offset, uint64_t nr, size_t row_bytes);
 
 /* Returns 1 and the next row, or 0 after the last row. Returns -EBADMSG if the
- * file ends before the row's end, or the code of read(2). The row is not
+ * file ends before the last row's end, or the code of read(2). The row is not
  * aligned and is valid until the next call. */
 int uvperf__elf_rows_next(uvperf__elf_rows_t *rows, const char **row);
 

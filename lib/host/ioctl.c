@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests that need more than one ioctl(2). For the period of a clock, the
- * kernel expects another form of the value than the form in the attr. A BPF
+/* Requests that need more than the plain ioctl(2). For the period of a clock,
+ * the kernel expects another form of the value than the form in the attr. A BPF
  * program can be attached in two ways. For a filter the kernel can return a
  * number that is not an errno. */
 #include "host/ioctl.h"

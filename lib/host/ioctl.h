@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to an open event for which one ioctl(2) is not enough: PERIOD,
+/* Requests to an open event that need more than the plain ioctl(2): PERIOD,
  * SET_FILTER and SET_BPF. explain/control.c explains their failures. */
 #ifndef UVPERF_LIB_HOST_IOCTL_H
 #define UVPERF_LIB_HOST_IOCTL_H
@@ -26,7 +26,8 @@ int uvperf__ioctl_filter(int fd, const struct perf_event_attr *attr,
  * result is -EOPNOTSUPP.
  *
  * *has_no_links is 0 at first. The function sets it to 1 if the kernel has no
- * links, or refuses links to the caller. Later calls then do not try again. */
+ * links, or refuses links to the caller. Later calls without
+ * a cookie then do not try a link again. */
 int uvperf__ioctl_bpf(int fd, int prog_fd, uint64_t cookie, int *has_no_links,
                       int *link);
 

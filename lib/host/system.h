@@ -104,9 +104,9 @@ int uvperf__system_online_cpus(const char *root);
 
 /* Finds the package of a CPU, as a number that no other package has. perf(1)
  * counts events of a package once for each die, so the number is made of
- * physical_package_id and die_id in topology/. An id counts as 0 if it is -1
- * (the machine does not have this id) or if its file die_id is missing (before
- * Linux 5.2). Returns 0 or -errno. An offline CPU is -ENOENT. */
+ * physical_package_id and die_id in topology/. An id that is -1 (the
+ * machine does not have it) counts as 0. A missing file die_id (before Linux
+ * 5.2) counts as 0 too. Returns 0 or -errno. An offline CPU is -ENOENT. */
 int uvperf__cpu_package(const char *root, int cpu, uint64_t *package);
 
 /* Do the same as the functions of uvperf/system.h, under a root. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets of a set, and the places at which their events are opened. Targets
- * and places are read from procfs and sysfs, under a root path that tests can
- * set ("" is the real one). Opens no perf events and does not include uv.h.
+/* Targets of a set, and the places at which their events are opened. The
+ * places are found in procfs and sysfs, under a root path that tests can set
+ * ("" is the real one). Opens no perf events and does not include uv.h.
  * Whether an event can be opened at such a place is known only to the
  * kernel. */
 #ifndef UVPERF_LIB_HOST_TARGET_H

@@ -252,11 +252,11 @@ static int count_threads(const char *root, int process, size_t *nr) {
 }
 
 /* Lists the threads until the listing is known to be complete, at most LISTINGS
- * times. A listing may miss existing threads, for two reasons. next_tid of
- * fs/proc/base.c stops at a thread that ends at that moment. first_tid
- * continues by counting from the beginning, where an earlier thread may be
- * gone. After a listing we count the process's threads. The listing is complete
- * if this is the number of the listed threads that still exist. */
+ * times. A listing may miss existing threads: next_tid of fs/proc/base.c stops
+ * at a thread that ends at that moment. Then first_tid continues by counting
+ * from the beginning, where an earlier thread may be gone. After a listing we
+ * count the process's threads. The listing is complete if this is the number of
+ * the listed threads that still exist after the count. */
 static int list_all(const char *root, int process, uvperf__tasks_t *threads) {
   size_t nr;
   int i;

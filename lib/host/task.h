@@ -48,7 +48,7 @@ int uvperf__task_threads(const char *root, int process,
 void uvperf__tasks_free(uvperf__tasks_t *tasks);
 
 /* Whether the task with this id and start has ended. A zombie counts as ended.
- * A task whose id belongs to another task now has ended too. Returns 1 or 0. If
+ * A task whose id now belongs to another task has ended too. Returns 1 or 0. If
  * this is unknown, returns -EACCES as above, or the code of the read.
  *
  * If the start is unknown (0), the function returns 1 only if no task has the

@@ -45,7 +45,7 @@ int uvperf__event_build_end(uvperf__event_build_t *build);
  * that have only the terms that any event can have. */
 int uvperf__event_build_finish(uvperf__event_build_t *build);
 
-/* Closes the file of a symbol, unless `each` has taken the file. */
+/* Closes the file of a symbol, if one is open. */
 void uvperf__event_build_close(uvperf__event_build_t *build);
 
 /* Reads parse->cores, which must not be NULL, the first time it is called.

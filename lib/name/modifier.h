@@ -18,7 +18,7 @@ typedef struct uvperf__modifiers_s {
 int uvperf__modifiers_parse(const uvperf__parse_t *parse, uvperf__span_t span,
                             uvperf__modifiers_t *modifiers);
 
-/* Returns how often any of these letters occurs. */
+/* Returns how often `letter`, one of UVPERF__MODIFIERS, occurs. */
 unsigned int uvperf__modifiers_have(const uvperf__modifiers_t *modifiers,
                                     char letter);
 

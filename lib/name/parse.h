@@ -49,7 +49,8 @@ typedef struct uvperf__named_event_s {
   uvperf__pmu_measure_t measure;
 } uvperf__named_event_t;
 
-/* If it returns a value other than 0, the walk ends and returns that value. */
+/* If the function returns a value other than 0, uvperf__event_name_each ends
+ * and returns that value. */
 typedef int (*uvperf__named_event_fn)(const uvperf__named_event_t *event,
                                       void *data);
 

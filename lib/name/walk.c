@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports the names of the events that this machine has. attr/generic_name.c,
- * host/pmu.c and host/tracefs.c find the names. parse.c checks them. */
+ * host/pmu.c and host/tracefs.c find the names. parse.c checks the names that a
+ * user writes. */
 #include "name/walk.h"
 
 #include <errno.h>

@@ -36,8 +36,8 @@ typedef struct uvperf__snapshot_s {
 } uvperf__snapshot_t;
 
 /* The first of three steps: begins snapshots of several rings that are copied
- * at one time. No other snapshot of these rings may begin before the third step
- * was done, or before it is certain that the third step will not be done. */
+ * at one time. No other snapshot of these rings may begin until the third step
+ * was done, or until it is certain that the third step will not be done. */
 void uvperf__snapshots_begin(uvperf__snapshot_t *snapshots, size_t nr);
 
 /* The second step, which any thread may do: it touches the snapshots, the
@@ -45,8 +45,8 @@ void uvperf__snapshots_begin(uvperf__snapshot_t *snapshots, size_t nr);
  * that are writing, copies, resumes the rings that were not paused before, and
  * finds the whole records. With the flags, UVPERF_SNAPSHOT_*, the wait can be
  * skipped, and the order of records in each image can be chosen. Returns 0. If
- * memory or pausing fails, returns -ENOMEM or the code of pausing, and there
- * are no images. */
+ * memory runs out or pausing fails, returns -ENOMEM or the code of pausing, and
+ * there are no images. */
 int uvperf__snapshots_copy(uvperf__snapshot_t *snapshots, size_t nr,
                            uint32_t flags);
 

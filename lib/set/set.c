@@ -50,8 +50,8 @@ static void give_up(void *owner, uvperf__leftovers_t *leftovers) {
   uvperf__counters_give_up(impl->counters, leftovers);
 }
 
-/* Polled fds and rings are released only here, not earlier: see
- * event/event.c. */
+/* No polled fd and no ring is released before the last close callback of an
+ * inner handle: see event/event.c. */
 static void closed(void *owner) {
   set_t *impl = owner;
   uvperf_set_t *handle = impl->handle;

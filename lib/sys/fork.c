@@ -3,9 +3,9 @@
  * the child (MADV_WIPEONFORK: dup_mmap() copies no page of such a mapping). The
  * page holds the number of the process. If a child reads 0 in this page, it
  * takes the next number. The child inherits the count of numbers taken so far,
- * so its number differs from the numbers of all its ancestors. It has handles
- * only in memory that it inherited, so it never has a handle of a process that
- * is not an ancestor.
+ * so its number differs from the numbers of all its ancestors. Handles
+ * of other processes reach it only in memory that it inherited, so each of them
+ * belongs to an ancestor.
  *
  * The page is mapped at the first call and stays for the life of the process.
  * The page is global state. Handles on loops of several threads share it.

@@ -6,7 +6,7 @@ export interface Options {
 }
 export interface SampleOptions extends Options {
   frequency?: number; // samples per second; default 99
-  period?: number;    // instead of frequency: events between two samples, or ns
+  period?: number;    // instead of frequency: events (ns of a clock) per sample
   stacks?: boolean;
 }
 export interface Count {

@@ -257,8 +257,7 @@ static int try_ring(uv_loop_t *loop, int array, size_t ring_bytes,
   return 0;
 }
 
-/* cilium TestPerfEventRing, also for rings that are overwritten. A watermark is
- * at most half of the ring, because half of it wakes anyway. */
+/* cilium TestPerfEventRing, also for rings that are overwritten. */
 static void reader_rings_are_powers_of_two_of_pages(void **state) {
   static const uint32_t flags[] = {0, UVPERF_BPF_READER_OVERWRITE};
   const size_t page = support_page_bytes();
@@ -278,6 +277,7 @@ static void reader_rings_are_powers_of_two_of_pages(void **state) {
   close(array);
 }
 
+/* A watermark is at most half of the ring, because half of it wakes anyway. */
 static void reader_watermark_of_the_ring_is_refused(void **state) {
   static const uint32_t flags[] = {0, UVPERF_BPF_READER_OVERWRITE};
   const uint32_t page = (uint32_t)support_page_bytes();

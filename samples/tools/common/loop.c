@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens a loop, and starts libuv's pool. Does neither if libuv would abort. */
+/* Opens a loop, and starts libuv's pool. Does each of the two only if libuv
+ * would not abort. */
 #include "common/loop.h"
 
 #include <pthread.h>

@@ -21,12 +21,13 @@ int common_output_open(common_output_t *output, const char *file);
 int common_output_push(common_output_t *output, int wait_ms);
 
 /* Writes the buffer for the last time. Waits as long as the reader reads
- * something, or until SIGINT or SIGTERM arrives. */
+ * something, but not after SIGINT or SIGTERM has arrived. */
 int common_output_drain(common_output_t *output);
 
 /* Does the same and closes the stream, so that the reader need not wait for the
  * end of the program. Returns 0, or 1 after a message. It is not a failure if
- * the reader has stopped reading. `file` is the name that was opened. */
+ * the reader is gone, but it is one if the reader stops reading. `file` is the
+ * name that was opened. */
 int common_output_finish(common_output_t *output, const char *file);
 
 /* Returns 1 if writing to an fd would not block. */

@@ -21,8 +21,8 @@ int profile_outputs_open(profile_outputs_t *outputs,
                          const profile_options_t *options, int argc,
                          char **argv);
 
-/* Writes the table and the files. profile_outputs_close reports a failed
- * write. */
+/* Writes the table and the files. A failed write is reported later, when stdout
+ * or the file is closed. */
 void profile_outputs_write(profile_outputs_t *outputs, const stacks_t *stacks,
                            const profile_options_t *options,
                            const struct profile_totals_s *totals);

@@ -27,8 +27,8 @@ void stat_columns_find(stat_columns_t *columns, const stat_report_t *report);
  * its place. */
 int stat_columns_is_row(const stat_report_t *report, size_t line);
 
-/* Returns the value of a column in the row that begins with this line. Returns
- * 1, or 0 if the column has no value. */
+/* Finds the value of a column in the row that begins with this line. Returns
+ * 1 and *metric, or 0 if the column has no value. */
 int stat_columns_value(const stat_report_t *report, const stat_column_t *column,
                        const stat_line_t *row, stat_metric_t *metric);
 

@@ -14,8 +14,8 @@
 #include "stat/targets.h"
 #include "stat/tool.h"
 
-/* The default events, as in perf stat. The clock of tasks stops while the task
- * does not run. For CPUs there is another clock. */
+/* The default events, as in perf stat. The clock of a task stops while the
+ * task does not run. For CPUs there is another clock. */
 #define CLOCK_OF_TASKS "task-clock"
 #define CLOCK_OF_CPUS  "cpu-clock"
 #define USUAL                                                                  \

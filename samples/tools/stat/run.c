@@ -190,7 +190,7 @@ static void on_tick(common_session_t *session) {
     common_session_stop(session);
 }
 
-/* Returns the times of all commands that this program has waited for so far. */
+/* Stores the times of all commands that this program has waited for so far. */
 static void take_times(uint64_t *user_ns, uint64_t *system_ns) {
   struct rusage usage;
 

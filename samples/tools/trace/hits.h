@@ -33,9 +33,9 @@ typedef struct trace_hits_s {
 void trace_hits_init(trace_hits_t *hits, const trace_options_t *options);
 void trace_hits_free(trace_hits_t *hits);
 
-/* Processes a record. The second number is the index of its event, or SIZE_MAX
- * if the event is not known. Returns 1 if the limit of hits is reached,
- * otherwise 0. */
+/* Processes a record. `event` is the index of its event, or SIZE_MAX if the
+ * event is not known. Returns 1 if the limit of hits is reached, otherwise
+ * 0. */
 int trace_hits_record(trace_hits_t *hits, const uvperf_record_t *record,
                       size_t event);
 

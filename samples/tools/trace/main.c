@@ -24,8 +24,8 @@
 #define TICK_MS 50
 /* The interval of messages about losses, in ticks. */
 #define SLOW_TICKS 20
-/* If there are WRITE_BYTES of text, they are written before the next tick. If
- * there are MAX_TEXT_BYTES, the program waits for the slow reader, and records
+/* WRITE_BYTES of text or more are written before the next tick. If there are
+ * MAX_TEXT_BYTES or more, the program waits for the slow reader, and records
  * wait in the rings. */
 #define WRITE_BYTES    ((size_t)64 << 10)
 #define MAX_TEXT_BYTES ((size_t)1 << 20)

@@ -14,7 +14,7 @@
 typedef struct answer_s {
   const char *group;
   const char *key;
-  const char *error;  /* its name; "": the answer is yes */
+  const char *error;  /* the errno's name; "": the answer is yes */
   const char *remedy; /* a part of the text */
 } answer_t;
 

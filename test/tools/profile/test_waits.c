@@ -254,7 +254,7 @@ static void waits_whose_records_are_lost_are_not_guessed(void **state) {
   /* No switch out was recorded, so the length is unknown, too. */
   put_in(&fixture, 8, 3100);
   assert_int_equal(fixture.waits.nr_unknown, 2);
-  /* No sample was recorded, so the length is known, but not the stack. */
+  /* No sample was recorded, so the stack is unknown, but not the length. */
   put_out(&fixture, 8, 3200);
   put_in(&fixture, 8, 3207);
   expect(&fixture, PROFILE_OBJECT_UNKNOWN, 0, 1, 7);

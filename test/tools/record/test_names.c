@@ -30,7 +30,7 @@ static void expect_file(const char *path, char content) {
   assert_int_equal(found, content);
 }
 
-/* More files are finished than there are hundredths of a second, and no file is
+/* More files are finished than hundredths of a second pass, and no file is
  * lost. */
 static void files_of_one_moment_have_names_in_their_order(void **state) {
   record_names_t names = {0};

@@ -239,8 +239,8 @@ static void signal_begins_a_file_that_is_as_complete(void **state) {
   "-m 1M -e page-faults:u -c 1 sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; "         \
   "do " STAT_TARGET " touch 1000; sleep 0.05; done'"
 
-/* perf record ignores it, too. The command gets the signal handling that record
- * had at its start. */
+/* perf record ignores SIGUSR2, too. The command gets the signal handling that
+ * record had at its start. */
 static void signal_is_ignored_unless_it_begins_a_file(void **state) {
   static tool_run_t run;
 

@@ -55,7 +55,7 @@ static void series_without_spread_deviates_by_0(void **state) {
   assert_true(deviation_of(around, 2, &mean) <= 0);
 }
 
-static void software_events_are_recognized_by_the_second(void **state) {
+static void software_events_are_printed_per_second(void **state) {
   stat_table_t table;
 
   (void)state;
@@ -89,7 +89,7 @@ static void software_events_are_recognized_by_the_second(void **state) {
       "/sec\n");
 }
 
-static void without_a_clock_nothing_is_reported_by_the_second(void **state) {
+static void without_a_clock_nothing_is_printed_per_second(void **state) {
   stat_table_t table;
 
   (void)state;
@@ -439,8 +439,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(series_gives_mean_and_its_deviation),
       cmocka_unit_test(series_without_spread_deviates_by_0),
-      cmocka_unit_test(software_events_are_recognized_by_the_second),
-      cmocka_unit_test(without_a_clock_nothing_is_reported_by_the_second),
+      cmocka_unit_test(software_events_are_printed_per_second),
+      cmocka_unit_test(without_a_clock_nothing_is_printed_per_second),
       cmocka_unit_test(hardware_events_are_compared),
       cmocka_unit_test(misses_of_each_cache_are_compared),
       cmocka_unit_test(what_is_not_alike_is_not_compared),

@@ -52,7 +52,7 @@ static void raw_init(unsigned char raw[RAW_BYTES]) {
   memcpy(raw, &id, sizeof(id));
 }
 
-static void numbers_and_pointers_are_recognized_by_their_type(void **state) {
+static void numbers_and_pointers_are_printed_by_their_type(void **state) {
   static const char format[] = TEXT_HEAD("numbers", 7)
       TEXT_FIELD("int a", 8, 4, 1) TEXT_FIELD("u8 b", 12, 1, 0)
           TEXT_FIELD("bool c", 13, 1, 0) TEXT_FIELD("void * d", 16, 8, 0)
@@ -210,7 +210,7 @@ static void words_of_the_kernel_are_escaped(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(numbers_and_pointers_are_recognized_by_their_type),
+      cmocka_unit_test(numbers_and_pointers_are_printed_by_their_type),
       cmocka_unit_test(strings_are_quoted_and_escaped),
       cmocka_unit_test(string_outside_of_the_record_is_empty),
       cmocka_unit_test(arrays_are_lists_and_bytes_are_digits),

@@ -297,7 +297,7 @@ static void what_trace_does_itself_is_left_out_unless_asked_for(void **state) {
   trace_lines_free(&lines);
 }
 
-static void software_events_are_recognized_by_their_address(void **state) {
+static void software_events_are_printed_with_their_address(void **state) {
   static tool_run_t run = {
       .args = {TRACE_PATH, "--json", "-e", "page-faults:u", "true"}};
   trace_lines_t lines;
@@ -405,7 +405,7 @@ int main(void) {
       cmocka_unit_test(thread_is_summed_up_without_what_it_starts),
       cmocka_unit_test(thread_is_printed_with_the_name_that_it_has_then),
       cmocka_unit_test(what_trace_does_itself_is_left_out_unless_asked_for),
-      cmocka_unit_test(software_events_are_recognized_by_their_address),
+      cmocka_unit_test(software_events_are_printed_with_their_address),
       cmocka_unit_test(string_fields_are_those_of_the_event),
       cmocka_unit_test(interrupted_stdout_ends_while_the_events_are_open),
       cmocka_unit_test(

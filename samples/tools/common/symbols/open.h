@@ -10,9 +10,9 @@
 #include "common/symbols/worker.h"
 
 /* Opens the file of a mapping. Returns an fd, or -1 with the reason. The file
- * is a regular file. If the mapping has an inode or a build id, it is certain
- * that this is the mapped file. The reader of the file compares the build
- * id. */
+ * is a regular file. It is the mapped file as far as the mapping's device and
+ * inode show this. They do not show it for certain, so the reader of the file
+ * compares the build id, if there is one. */
 int symbols_open_file(const symbols_mapping_t *mapping,
                       char reason[SYMBOLS_REASON_BYTES]);
 
