@@ -305,9 +305,8 @@ uvperf_bpf_reader_open(uv_loop_t *loop, uvperf_bpf_reader_t *reader, int map_fd,
  *      open for reading only, or bpf(2) is refused (cause permission);
  *    UV_EEXIST  another handle of the loop polls the fd of a ring;
  *    UV_ENOSPC  out of epoll watches (cause loop);
- *    another    the system's error: an event cannot be enabled or put into a
- *      map, or /sys/devices/system/cpu/online cannot be read (cause no_cpu or
- *      files).
+ *    another    an event cannot be enabled or put into the map, or the list of
+ *      online CPUs cannot be read (cause no_cpu or files).
  *  Source: bpf(2), BPF_MAP_UPDATE_ELEM; perf_event_fd_array_get_ptr() in
  *  kernel/bpf/arraymap.c. */
 UVPERF_EXTERN int

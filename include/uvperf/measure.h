@@ -39,8 +39,7 @@ typedef void (*uvperf_measure_fn)(void *arg);
  *  @param arg      Passed to fn.
  *  @param reading  Caller's; filled as by uvperf_set_read. time_enabled of its
  *    counts is the time of the call in ns; the reading's interval is longer.
- *  @return 0, or a code. After a code fn was not called, except where this list
- *    says so:
+ *  @return 0, or a code: then fn was not called, unless this list says so:
  *    UV_EINVAL  set, fn or reading is NULL;
  *    UV_EBUSY   the set is enabled, or a measurement by it runs;
  *    UV_ENOMEM  out of memory. If the reading was last filled by a smaller set,
@@ -160,8 +159,8 @@ uvperf_meter_failures(const uvperf_meter_t *meter, size_t *nr);
  *    i. Check the state: only UVPERF_COUNT_COUNTING has a value. `scaled` and
  *    `ratio` show whether the PMU was shared meanwhile.
  *  @param nr      Number of counts: exactly uvperf_meter_nr_events.
- *  @return 0, or a code. After a code fn was not called and counts are
- *    unchanged, except where this list says so:
+ *  @return 0, or a code: then fn was not called and counts are unchanged,
+ *    unless this list says so:
  *    UV_EINVAL  meter, fn or counts is NULL; nr is not the number of events; or
  *      another thread made the meter (cause argument);
  *    UV_EBUSY   the meter is measuring (cause busy);
@@ -255,8 +254,8 @@ UVPERF_EXTERN int uvperf_measure_events(const char *names, uvperf_measure_fn fn,
  *    siblings in the order in which they were opened. The counts are scaled if
  *    attr.read_format has both times.
  *  @param nr      Number of counts: exactly the number of events.
- *  @return 0, or a code. After a code fn was not called and counts are
- *    unchanged, except where this list says so:
+ *  @return 0, or a code: then fn was not called and counts are unchanged,
+ *    unless this list says so:
  *    UV_EINVAL  event, fn or counts is NULL; nr is not the number of events; or
  *      the event is a sibling (cause argument);
  *    UV_EBUSY   the event is enabled (cause busy);
