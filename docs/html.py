@@ -22,9 +22,14 @@ PAGE = '''<!DOCTYPE html>
 '''
 
 
-def symbols(xml):
-    """The place in HTML of each symbol and header, by the name of its page."""
-    places = {}
+def symbols(xml, html):
+    """The place in HTML of each symbol that has one, and of each header, by the
+    name of its page."""
+    places, anchors = {}, {}
+    for path in glob.glob(os.path.join(html, '*_8h.html')):
+        with open(path) as file:
+            anchors[os.path.basename(path)] = set(
+                re.findall(r' id="([^"]*)"', file.read()))
     index = ET.parse(os.path.join(xml, 'index.xml')).getroot()
     for compound in index.findall('compound'):
         name, refid = compound.findtext('name'), compound.get('refid')
@@ -33,7 +38,8 @@ def symbols(xml):
         for member in compound.findall('member'):
             if compound.get('kind') == 'file':
                 file, _, anchor = member.get('refid').rpartition('_1')
-                places[member.findtext('name')] = file + '.html#' + anchor
+                if anchor in anchors.get(file + '.html', ()):
+                    places[member.findtext('name')] = file + '.html#' + anchor
         if compound.get('kind') == 'file' and name.endswith('.h'):
             page = name if name == 'uvperf.h' else 'uvperf_' + name
             places[page] = refid + '.html'
@@ -67,21 +73,44 @@ def convert(path, places, html):
                   flags=re.S)
 
 
+# Inside of these nothing becomes a link.
+SILENT = ('a', 'title', 'script', 'style', 'h1', 'h2', 'h3')
+
+
+def texts(html):
+    """The pieces of a page: tags, and texts with whether they may have links."""
+    inside = []
+    for piece in re.split('(<[^>]*>)', html):
+        tag = re.match('<(/?)([a-z0-9]+)', piece)
+        if not tag:
+            yield piece, not inside
+            continue
+        if tag.group(1):
+            if tag.group(2) in inside:
+                inside.remove(tag.group(2))
+        elif (tag.group(2) in SILENT or 'class="memname"' in piece) and \
+                not piece.endswith('/>'):
+            inside.append(tag.group(2))
+        yield piece, False
+
+
 def complete(path, places, html):
-    """Names of pages in doxygen's text; anchors that only tell where the
-    sources were."""
+    """Names of pages and symbols in doxygen's text; anchors that only tell
+    where the sources were."""
     with open(path) as file:
         text = file.read()
     text = re.sub(r'<a class="anchor" id="md_[^"]*"></a>', '', text)
 
     def link(match):
-        place = place_of(match.group(1), match.group(2), places, html)
+        name = match.group(1) or match.group(3)
+        place = place_of(name, match.group(2) or '3', places, html)
         return '<a href="%s">%s</a>' % (place, match.group()) \
             if place else match.group()
-    text = re.sub(r'\b(uvperf(?:-[a-z]+)*)\(([17])\)(?![^<]*</a>|[^<]*>)',
-                  link, text)
+    name = re.compile(r'\b(uvperf(?:-[a-z]+)*)\(([17])\)|'
+                      r'\b((?:uvperf|UVPERF)_\w+(?:\.h)?)')
     with open(path, 'w') as file:
-        file.write(text)
+        for piece, may_link in texts(text):
+            file.write(name.sub(link, piece) if may_link else piece)
 
 
 def main():
@@ -90,7 +119,7 @@ def main():
     parser.add_argument('xml')
     parser.add_argument('html')
     options = parser.parse_args()
-    places = symbols(options.xml)
+    places = symbols(options.xml, options.html)
     pages = glob.glob(os.path.join(options.man, 'man1', '*.1'))
     pages += [os.path.join(options.man, 'man7', name + '.7')
               for name in ('uvperf', 'uvperf-events')]

@@ -125,13 +125,22 @@ tests_of_guarantees() {
   return $code
 }
 
-# Whether the links of guides to files lead to one.
+# Whether the links of guides to files lead to one, links to symbols lead to
+# one, and a name in the text of a guide is such a link.
 links_of_html() (
   cd "$1" && code=0
   for link in $(grep -ho 'href="[^"#:]*["#]' guide_*.html index.html |
     sed 's/^href="//; s/["#]$//' | sort -u); do
     [ -e "$link" ] || { echo "html/: $link does not exist"; code=1; }
   done
+  grep -o ' id="[^"]*"' ./*_8h.html | sed 's|^./||; s/: id="/#/; s/"$//' |
+    sort -u >"$results.anchors"
+  grep -ho 'href="[a-z_]*_8h.html#[^"]*"' guide_*.html ./*_8h.html |
+    sed 's/^href="//; s/"$//' | sort -u >"$results.links"
+  [ -s "$results.links" ] || code=1
+  comm -23 "$results.links" "$results.anchors" | grep . && code=1
+  grep -q '<code><a href="measure_8h[^>]*>uvperf_measure_events</a></code>' \
+    guide_counting.html || { echo "names are not links"; code=1; }
   return $code
 )
 
