@@ -57,14 +57,16 @@ static void measure_event_counts_writes_to_a_word(void **state) {
 static void measure_event_counts_the_pages_touched(void **state) {
   uvperf_count_t count;
   char *region;
+  int i;
 
   (void)state;
   support_need_own_events(__func__);
-  region = live_region();
-  measure_event("page-faults:u", measure_nothing, NULL, &count);
-  measure_event("page-faults:u", measure_touch, region, &count);
+  for (i = 0; i < 2; i++) { /* the first call faults in the pages of the code */
+    region = live_region();
+    measure_event("page-faults:u", measure_touch, region, &count);
+    live_region_free(region);
+  }
   measure_count_is(&count, LIVE_PAGES);
-  live_region_free(region);
 }
 
 /* On one CPU each wait for the other thread yields the CPU. Switches are the
