@@ -200,7 +200,7 @@ static void text_of_raw_that_points_outside_is_eproto(void **state) {
 
 static void text_of_a_name_that_is_not_an_identifier_is_einval(void **state) {
   uvperf_tracepoint_t *tracepoint =
-      parsed(TEXT_HEAD("a-b", 1) "print fmt: \"\"\n");
+      parsed(TEXT_HEAD("a-b", 1) "\nprint fmt: \"\"\n");
   unsigned char raw[8] = {1};
 
   (void)state;
