@@ -188,7 +188,8 @@ static void stacks_are_those_of_perf(void **state) {
                 same, longer, others);
   assert_true(same > 200);
   assert_true(longer < same / 4);
-  assert_true(others <= same / 100);
+  /* Up to 1 % were seen to differ, in the vdso of a virtual machine. */
+  assert_true(others <= same / 50);
 }
 
 int main(void) {
