@@ -42,6 +42,7 @@ typedef struct traced_s {
   size_t steps, calls, signals;
   int is_after_syscall;
   uint64_t unwinder, unwinder_end; /* libgcc_s, or 0 */
+  uint64_t vdso, vdso_end;
 } traced_t;
 
 static int vdso_fd(void) {
@@ -71,6 +72,10 @@ static void map(traced_t *traced) {
     if (strstr(line + at, "/libgcc_s.so") != NULL) {
       traced->unwinder = start;
       traced->unwinder_end = end;
+    }
+    if (strcmp(line + at, "[vdso]") == 0) {
+      traced->vdso = start;
+      traced->vdso_end = end;
     }
     int fd = strcmp(line + at, "[vdso]") == 0
                  ? vdso_fd()
@@ -328,7 +333,11 @@ static void step_through(const char *path, traced_t *traced) {
                 traced->steps, traced->calls, traced->signals, wrong, between);
   assert_int_equal(wrong, 0);
   assert_true(between < traced->steps / 50);
-  assert_int_equal(stopped, 0);
+  /* A virtual machine's vdso reads its clock again if the host has changed it,
+   * which can be so after every single step. */
+  if (stopped != 0)
+    assert_true(traced->steps == MAX_STEPS &&
+                traced->ip - traced->vdso < traced->vdso_end - traced->vdso);
 }
 
 static void copy_that_is_too_short_is_reported(void **state) {
