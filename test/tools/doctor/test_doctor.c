@@ -294,7 +294,7 @@ static void filter_is_the_reason_for_everything(void **state) {
 /* With each number of fds the doctor either fails with a message, or reports
  * that fds are missing. The loader needs one fd. */
 static void few_fds_are_reported(void **state) {
-  static char number[8];
+  static char number[12];
   int lacking = 0, nr;
 
   (void)state;

@@ -140,7 +140,7 @@ static void interrupt_ends_it_at_once(void **state) {
 /* With each number of fds, list either works or reports that there are too
  * few. */
 static void few_fds_do_not_abort(void **state) {
-  char number[8];
+  char number[12];
   int reported = 0, nr;
 
   (void)state;
