@@ -336,7 +336,8 @@ circles() {
 
 # Prints the functions that tests replace with the linker's --wrap.
 wrapped_names() {
-  cat "$build"/../test/CMakeFiles/*/link.txt | tr ' ,' '\n\n' |
+  cat "$build"/../build.ninja "$build"/../test/CMakeFiles/*/link.txt \
+    2>/dev/null | tr ' ,' '\n\n' |
     sed -n 's/^--wrap=//p' | sort -u
 }
 
